@@ -166,11 +166,14 @@ class Tracked:
         """
         if self.tail is not None:
             self.tail.pass_time(now_ms)
-        skew_ms, said = self._skew_ms, self.said
+        found, digest, skew_ms, said = self.found, self.digest, self._skew_ms, self.said
+        if said is not None and found.agent == OWN and (arrived := self._arrived_ms()) is not None:
+            said = said._replace(began_ms=arrived[0])  # as the header, which counts from the first line
         if not skew_ms or (said is not None and said.state is not None):
-            found, digest, process = self.found, self.digest, self.process
-            return standing(found, digest, self.said, process, self.life, now_ms, has_subagent=has_subagent)
-        known = standing(self.found, self.digest, self.said, None, self.life, now_ms - skew_ms)
+            return standing(found, digest, said, self.process, self.life, now_ms, has_subagent=has_subagent)
+        if said is not None and said.began_ms is not None:
+            said = said._replace(began_ms=said.began_ms - skew_ms)
+        known = standing(found, digest, said, None, self.life, now_ms - skew_ms)
         since_ms, now_since_ms = (
             None if at_ms is None else at_ms + skew_ms for at_ms in (known.since_ms, known.now_since_ms)
         )

@@ -11,7 +11,7 @@ import pytest
 
 import agentwatch
 from agentwatch.agents.opening import saved_source
-from agentwatch.agents.reported import Life
+from agentwatch.agents.reported import Life, Said, State
 from agentwatch.catalog.digest import Digest
 from agentwatch.catalog.digest import reading as digest_reading
 from agentwatch.catalog.tracked import OWN, Tracked
@@ -67,3 +67,17 @@ def test_a_turn_that_is_open_has_no_reported_duration() -> None:
     assert digest.duration_ms() == 3_500
     digest.apply([LineTime(9_000), Prompt("Go on")])
     assert digest.duration_ms() == 8_000
+
+
+def test_the_clock_of_a_session_that_runs_is_that_of_the_header(tmp_path: Path) -> None:
+    """It counts from the arrival of the first line, also for a stream with stamps of another time."""
+    path, first_ms = tmp_path / "stem.ndjson", 1_795_000_000_000
+    path.write_bytes((RECORDINGS / "unfinished.ndjson").read_bytes())
+    path.with_suffix(".times").write_text(f"0 {first_ms}\n300 {first_ms + 9_000}\n")
+    os.utime(path, ns=(0, (first_ms + 9_000) * 10**6))
+    tracked = Tracked(found(path, OWN))
+    tracked.said = Said(OWN, "stem", Life.LIVE, began_ms=first_ms - 2_000)
+    tracked.join(Life.LIVE, None)
+    tracked.read()
+    standing = tracked.judged(first_ms + 10_000)
+    assert (standing.state, standing.since_ms) == (State.WORKING, first_ms)
