@@ -186,7 +186,8 @@ class TerminalApp(App[Result], Generic[Result]):
         """
         if not self.is_headless and not self.no_color:
             self._guard.has_256_colours = self.console.color_system == "256"
-            if self.console.color_system == "standard" and self.config.theme is None:
+            is_ansi = any(theme.name == self.theme for theme in ANSI_THEMES)
+            if self.console.color_system == "standard" and self.config.theme is None and not is_ansi:
                 self.theme = "ansi-dark"
         self.call_after_refresh(gc.enable)
         self.set_keymap(dict(self.config.keys))
