@@ -47,7 +47,7 @@ def test_a_machine_without_sessions_has_an_empty_list(home: Path) -> None:
 
 
 def test_sessions_are_listed_newest_first(home: Path) -> None:
-    """Each session has a line with its id, outcome and title; stderr has the totals."""
+    """Each session has a line with its id, title, and answer or outcome; stderr has the totals."""
     second, first = saved(2, FAILED), saved(1, SUCCEEDED)
     done = listed(home)
     assert done.returncode == 0
@@ -55,7 +55,7 @@ def test_sessions_are_listed_newest_first(home: Path) -> None:
     assert first.stem.startswith(newest.split()[0])
     assert second.stem.startswith(other.split()[0])
     assert "Raise the timeout." in newest
-    assert "succeeded" in newest
+    assert "✓" in newest and "“done”" in newest
     assert "failed" in other
     size = first.stat().st_size + second.stat().st_size
     assert done.stderr.decode() == f"agentwatch: 2 sessions · own recordings: {byte_size(size)}\n"

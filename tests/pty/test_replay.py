@@ -120,7 +120,7 @@ def test_hostile_text_does_not_reach_the_terminal() -> None:
         terminal.resize(80, 24)
         terminal.wait_for("1 Transcript 2 Calls")
         for keys, words in (
-            *(("g", "› Look at this"), ("2", "✓ read"), ("E", "▐ 5 ⊘ mcp"), ("3", "more fields")),
+            *(("g", "› Look at this"), ("2", "✓ read"), ("E", "▐ 2 ✗ shell"), ("3", "more fields")),
             *(("r", "started · byte"), ("r", "more fields")),
             *(("4", "⊘ Called MCP tool"), ("1", "› Look at this"), ("t", "bold")),
         ):

@@ -157,9 +157,9 @@ def test_how_far_a_moment_is_behind() -> None:
 def test_a_finished_session_has_an_end() -> None:
     """A moment of a finished session is before its end, not behind the live moment."""
     shown, ended = session(init(), is_over=False), session(*LINES)
-    words = behind_words(shown, ended, SafeText("09:14:31"), 60)
-    assert words == "as of 09:14:31 · 11 events before the end"
-    assert behind_words(shown, ended, SafeText("09:14:31"), 37) == "as of 09:14:31 · 11 left · L"
+    lead = SafeText("as of 09:14:31")
+    assert behind_words(shown, ended, lead, 42) == "as of 09:14:31 · 11 events before the end"
+    assert behind_words(shown, ended, lead, 37) == "as of 09:14:31 · 11 left"
 
 
 def test_a_moment_without_a_time_has_another_name() -> None:
