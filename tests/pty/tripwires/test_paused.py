@@ -41,7 +41,6 @@ def test_a_rule_pauses_the_agent_until_the_user_continues_it(home: Path) -> None
         terminal.wait_for("‖ paused")
         until(lambda: state_of(pid_of(home)) == "T")
         terminal.send("C")
-        terminal.wait_for("the agent continues")
         terminal.wait_for("✓ succeeded")
         until(lambda: json.loads(saved(home, "json").read_bytes())["exit_code"] == 0)
         terminal.send("q")
