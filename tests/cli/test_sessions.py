@@ -55,7 +55,8 @@ def test_sessions_are_listed_newest_first(home: Path) -> None:
     assert first.stem.startswith(newest.split()[0])
     assert second.stem.startswith(other.split()[0])
     assert "Raise the timeout." in newest
-    assert "✓" in newest and "“done”" in newest
+    assert "✓" in newest
+    assert "“done”" in newest
     assert "failed" in other
     size = first.stat().st_size + second.stat().st_size
     assert done.stderr.decode() == f"agentwatch: 2 sessions · own recordings: {byte_size(size)}\n"

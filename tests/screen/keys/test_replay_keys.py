@@ -115,6 +115,8 @@ async def test_a_replay_can_be_faster_and_slower(recording: Saver) -> None:
 async def test_at_the_live_moment_nothing_follows(recording: Saver) -> None:
     """At the live moment, one event, 5 seconds and one minute forward change nothing."""
     async with opened(recording(session(3))) as stage:
+        await stage.press("full_stop")  # which folds what happened
+        await stage.settled()
         before = stage.text()
         await stage.press("full_stop", "right", "shift+right", "L")
         await stage.settled()

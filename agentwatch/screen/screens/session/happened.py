@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import islice
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 from textual import events
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
-from agentwatch.analysis.episodes import Rank, RankedFailure
-from agentwatch.analysis.files import TouchedFiles
-from agentwatch.analysis.verdict_history import call_verdict
 from agentwatch.feed.feed import Feed
 from agentwatch.screen.panes.calls.cells import short_note
 from agentwatch.screen.panes.calls.list import CallList
@@ -27,13 +26,16 @@ from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, columns, cut, safe_line
 from agentwatch.text.signs import MINUS, SIGNS
 
+if TYPE_CHECKING:
+    from agentwatch.analysis.episodes import RankedFailure
+    from agentwatch.analysis.files import TouchedFiles
+
 _SLICE_SECONDS = 0.01
 """Seconds of reading per slice, and the pause after it."""
 _LEAST_WITH_LABELS = 70
 _LABEL = 9
 _LEAST_WITH_KEYS = 100
 _FOLDS = SafeText("D folds")
-_NO_KEYS = SafeText("")
 _LEAST_PIECE = 9
 _MOST_NAMED = 4
 _MOST_TARGET = 40
@@ -53,23 +55,38 @@ class WhatHappened(Static):
             super().__init__()
             self.line = line
 
-    def __init__(self, feed: Feed, calls: CallList, touched: TouchedFiles) -> None:
-        """Create the lines.
+    def __init__(self) -> None:
+        """Create the lines of a session that is not read yet."""
+        super().__init__(id="happened")
+        self._lines: list[tuple[str, list[tuple[SafeText, str]]]] = []
+        """The label and the pieces of each line; none while the calls are read."""
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether the lines do not say yet what happened."""
+        return not self._lines
+
+    def read(self, feed: Feed, calls: CallList, touched: TouchedFiles) -> None:
+        """Read the calls of a session, one time slice at a time, and then show what happened.
 
         Args:
             feed: Has read the session.
             calls: The list of its calls.
             touched: The files that it has touched, perhaps not read yet.
         """
-        super().__init__(id="happened")
-        self._feed, self._calls, self._touched = feed, calls, touched
-        self._failures: list[tuple[SafeText, str]] = []
-        self.is_reading = True
-        """Whether the calls are not all read yet."""
-
-    def on_mount(self) -> None:
-        """Begin to read."""
-        self._read()
+        until, is_more = perf_counter() + _SLICE_SECONDS, True
+        while is_more and perf_counter() < until:
+            is_more = touched.update() | calls.facts.episodes.update()
+        if is_more:
+            self.set_timer(_SLICE_SECONDS, partial(self.read, feed, calls, touched))
+            return
+        ranked = calls.ranked_failures(_SLICE_SECONDS)
+        self._lines = [
+            ("failed", [*_open_failures(feed, ranked)]),
+            ("changed", _changed_files(touched)),
+            ("result", [_result(feed.session)]),
+        ]
+        self._draw()
 
     def on_resize(self) -> None:
         """Fit the lines to the new width."""
@@ -80,69 +97,22 @@ class WhatHappened(Static):
         event.stop()
         self.post_message(self.LineClicked(event.y))
 
-    def _read(self) -> None:
-        """Read calls for one time slice; continue after a pause if more are left."""
-        until, is_more = perf_counter() + _SLICE_SECONDS, True
-        while is_more and perf_counter() < until:
-            is_more = self._touched.update() | self._calls.facts.episodes.update()
-        if is_more:
-            self.set_timer(_SLICE_SECONDS, self._read)
-        else:
-            self.is_reading = False
-            ranked = self._calls.ranked_failures(_SLICE_SECONDS)
-            self._failures = [*self._open_failures(ranked)]
-        self._draw()
-
-    def _open_failures(self, ranked: list[RankedFailure]) -> Iterator[tuple[SafeText, str]]:
-        """Yield how many failures nothing mended, and some of them; or that there are none."""
-        left = [each for each in ranked if each.rank in (Rank.RED, Rank.OPEN)]
-        if not left:
-            failed = f"{plural(len(ranked), 'failure')}, none still open" if ranked else "nothing failed"
-            yield SafeText(f"{SIGNS[Outcome.SUCCEEDED]} {failed}"), "$text-success"
-        elif len(left) > 1:
-            yield SafeText(f"{len(left)} open"), "bold $text-error"
-        for each in left[:_MOST_NAMED]:
-            call = self._feed.session.calls[each.number - 1]
-            found = call_verdict(self._feed, call) if each.rank is Rank.RED else None
-            note = f"still red: {found.words}" if found is not None else short_note(call)
-            target = cut(shown_target(call) or safe_line(call.tool), _MOST_TARGET)
-            words = safe_line(f"{SIGNS[Outcome.FAILED]} #{call.number} {target} ({note})")
-            yield cut(words, _MOST_COLUMNS), "$text-error"
-
-    def _files(self) -> list[tuple[SafeText, str]]:
-        """Return the number of changed files with their lines, and the names of those changed last."""
-        changed = [file for file in self._touched.newest_first() if file.is_changed]
-        if not changed:
-            return [(SafeText("no file was changed"), "")]
-        added = sum(file.lines_added or 0 for file in changed)
-        removed = sum(file.lines_removed or 0 for file in changed)
-        lines = f" +{added} {MINUS}{removed}" if added or removed else ""
-        names = [(safe_line(file.shown), "") for file in changed[:_MOST_NAMED]]
-        return [(SafeText(f"{plural(len(changed), 'file')}{lines}"), "bold"), *names]
-
     def _draw(self) -> None:
-        width = self.size.width
-        if width < 1:
+        if self.size.width < 1:
             return
-        reading = [(SafeText("still reading"), muted(self.app.current_theme))]
-        lines = (
-            self._line("failed", reading if self.is_reading else self._failures, _FOLDS),
-            self._line("changed", reading if self.is_reading else self._files()),
-            self._line("result", [_result(self._feed.session)]),
-        )
+        reading = [("failed", [(SafeText("still reading"), muted(self.app.current_theme))])]
+        lines = [self._line(*line, is_first=not nth) for nth, line in enumerate(self._lines or reading)]
         self.update(Content("\n").join(lines), layout=False)
 
-    def _line(self, label: str, pieces: list[tuple[SafeText, str]], keys: SafeText = _NO_KEYS) -> Content:
-        """Return a line with as many pieces as fit, after its label and before its keys if there is room."""
+    def _line(self, label: str, pieces: list[tuple[SafeText, str]], *, is_first: bool) -> Content:
+        """Return a line with as many pieces as fit after its label; the first one ends with its key."""
+        keys = _FOLDS if is_first and self.size.width >= _LEAST_WITH_KEYS else SafeText("")
         room, dim = self.size.width, muted(self.app.current_theme)
         styled: list[tuple[str, str]] = []
         if room >= _LEAST_WITH_LABELS:
             styled.append((f"{label:<{_LABEL}}", dim))
             room -= _LABEL
-        if keys and room >= _LEAST_WITH_KEYS:
-            room -= columns(keys) + 2
-        else:
-            keys = _NO_KEYS
+        room -= columns(keys) + 2 if keys else 0
         for nth, (words, style) in enumerate(pieces):
             gap = SafeText(" · " if nth else "")
             shown = cut(words, max(room - len(gap), 0))
@@ -152,6 +122,38 @@ class WhatHappened(Static):
             room -= len(gap) + columns(shown)
         styled.append((f"{' ' * (room + 2)}{keys}" if keys else "", dim))
         return Content.assemble(*styled)
+
+
+def _open_failures(feed: Feed, ranked: list[RankedFailure]) -> Iterator[tuple[SafeText, str]]:
+    """Yield how many failures nothing mended, and some of them; or that there are none."""
+    from agentwatch.analysis.episodes import Rank
+    from agentwatch.analysis.verdict_history import call_verdict
+
+    left = [each for each in ranked if each.rank in (Rank.RED, Rank.OPEN)]
+    if not left:
+        failed = f"{plural(len(ranked), 'failure')}, none still open" if ranked else "nothing failed"
+        yield SafeText(f"{SIGNS[Outcome.SUCCEEDED]} {failed}"), "$text-success"
+    elif len(left) > 1:
+        yield SafeText(f"{len(left)} open"), "bold $text-error"
+    for each in left[:_MOST_NAMED]:
+        call = feed.session.calls[each.number - 1]
+        found = call_verdict(feed, call) if each.rank is Rank.RED else None
+        note = f"still red: {found.words}" if found is not None else short_note(call)
+        target = cut(shown_target(call) or safe_line(call.tool), _MOST_TARGET)
+        words = safe_line(f"{SIGNS[Outcome.FAILED]} #{call.number} {target} ({note})")
+        yield cut(words, _MOST_COLUMNS), "$text-error"
+
+
+def _changed_files(touched: TouchedFiles) -> list[tuple[SafeText, str]]:
+    """Return the number of changed files with their lines, and the names of those changed last."""
+    changed = [file for file in touched.newest_first() if file.is_changed]
+    if not changed:
+        return [(SafeText("no file was changed"), "")]
+    added = sum(file.lines_added or 0 for file in changed)
+    removed = sum(file.lines_removed or 0 for file in changed)
+    lines = f" +{added} {MINUS}{removed}" if added or removed else ""
+    names = [(safe_line(file.shown), "") for file in changed[:_MOST_NAMED]]
+    return [(SafeText(f"{plural(len(changed), 'file')}{lines}"), "bold"), *names]
 
 
 def _result(session: Session) -> tuple[SafeText, str]:

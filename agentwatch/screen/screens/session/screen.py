@@ -178,10 +178,12 @@ class WatchScreen(Screen[None]):
         self._marks = MarkedMoments(self._moment, source)
         self._shows_bar = self._moment.opening is not None and self._moment.opening.is_replay
         """Whether to show the time bar at the live moment too."""
+        self._begins = replay is None and asked is None
+        """Whether to show what happened once the session is read, if it is finished then."""
         self._happened: WhatHappened | None = None
         """What happened in a finished session, until the user moves."""
-        self._begins = replay is None and asked is None
-        """Whether to show it once the session is read."""
+        if self._begins and source.reader.growth.has_ended():
+            self._happened = _what_happened()  # its place is kept, so that no line moves when it is read
         self._has_more = False
         """Whether calls are left to read for the marks."""
         self._is_read = False
@@ -214,6 +216,9 @@ class WatchScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """Lay out the two lines at the top, the panes, the time bar and the keys."""
         yield from (self._header, self._status)
+        if self._happened is not None:
+            self._happened = _what_happened()  # the panes of a preview are replaced, and it with them
+            yield self._happened
         yield from (self.workspace, self._time_bar, self._hints)
 
     def on_mount(self) -> None:
@@ -247,7 +252,7 @@ class WatchScreen(Screen[None]):
         self._is_read = self._is_read or not (
             feed.backlog() or self._source.is_filling or (feed.reader.growth.has_ended() and not feed.is_over)
         )
-        if (self._begins and self._is_read and loading is None) or self._happened is not None:
+        if self._is_read and loading is None and (self._begins or self._happened is not None):
             self._sync_happened(feed.session)
         if stderr := self._source.new_stderr():
             workspace.panes.log.add_stderr(stderr)
@@ -654,15 +659,19 @@ class WatchScreen(Screen[None]):
     def _show_happened(self) -> None:
         """Show what happened in a finished session above its panes, until the user moves."""
         from agentwatch.analysis.files import TouchedFiles
-        from agentwatch.screen.screens.session.happened import WhatHappened
 
         self._touched = self._touched or TouchedFiles(self._feed.session)
-        self._happened = WhatHappened(self._feed, self.workspace.panes.calls.newest, self._touched)
-        self.mount(self._happened, before=self.workspace)
+        if self._happened is None:
+            self._happened = _what_happened()
+            self.mount(self._happened, before=self.workspace)
+        self._happened.call_later(
+            self._happened.read, self._feed, self.workspace.panes.calls.newest, self._touched
+        )
         for pane in (self.workspace.panes.transcript, self.workspace.panes.calls):
             self.watch(pane, "following", self._left_the_end, init=False)
 
     def _fold_happened(self) -> None:
+        self._begins = False
         happened, self._happened = self._happened, None
         if happened is not None:
             happened.display = False
@@ -747,6 +756,12 @@ class WatchScreen(Screen[None]):
         self.app.push_screen(
             VerdictsScreen(self._moment.feed.session, self._marks.verdicts, offset), self._go_to_end
         )
+
+
+def _what_happened() -> WhatHappened:
+    from agentwatch.screen.screens.session.happened import WhatHappened
+
+    return WhatHappened()
 
 
 def _is_finished(session: Session) -> bool:

@@ -104,7 +104,8 @@ async def test_a_long_text_is_split_in_steps(recording: Saver, monkeypatch: pyte
     for where in ("prompt", "answer", "thought", "result"):
         with case(where):
             monkeypatch.setattr("agentwatch.screen.panes.transcript.viewport._SLICE_SECONDS", 0.0)
-            text = numbered(LINES) if where != "answer" else numbered(LINES).replace("\n", "\n\n")
+            text = numbered(LINES)
+            text = text.replace("\n", "\n\n") if where in ("answer", "result") else text
             lines = {
                 "prompt": prompt(text),
                 "answer": answer(text),
