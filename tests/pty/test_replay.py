@@ -84,7 +84,7 @@ def test_without_colour(way: str) -> None:
     with in_terminal(str(RECORDINGS / "failures.ndjson"), *option, env=env) as terminal:
         terminal.wait_for("✗ shell")
         terminal.send("2E3r?")
-        terminal.wait_for("next failed call; previous")
+        terminal.wait_for("nothing mended first; previous")
         terminal.send("q")
         terminal.send("q")
         terminal.wait_exit()
@@ -121,7 +121,7 @@ def test_hostile_text_does_not_reach_the_terminal() -> None:
         terminal.resize(80, 24)
         terminal.wait_for("1 Transcript 2 Calls")
         for keys, words in (
-            *(("g", "› Look at this"), ("2", "✓ read"), ("E", "▐ 2 ✗ shell"), ("3", "more fields")),
+            *(("g", "› Look at this"), ("2", "✓ read"), ("E", "▐ 2 ✗"), ("3", "more fields")),
             *(("r", "started · byte"), ("r", "more fields")),
             *(("4", "⊘ Called MCP tool"), ("1", "› Look at this"), ("t", "bold")),
         ):
@@ -149,9 +149,10 @@ def test_wide_characters_take_two_columns() -> None:
         terminal.wait_for("✓ succeeded in 4.5 s")
 
         def is_straight() -> bool:
-            screen, edge = terminal.screen, terminal.line(2).index("╮")
-            bottom = next((y for y in range(3, 40) if terminal.line(y).startswith("╰")), 3)
-            rows = [screen.buffer[y] for y in range(3, bottom)]
+            top = next((y for y in range(2, 8) if terminal.line(y).startswith("╭")), 2)
+            screen, edge = terminal.screen, terminal.line(top).find("╮")
+            bottom = next((y for y in range(top + 1, 40) if terminal.line(y).startswith("╰")), top + 1)
+            rows = [screen.buffer[y] for y in range(top + 1, bottom)]
             frame = {row[0].data for row in rows} == {row[edge].data for row in rows} == {"│"}
             return len(rows) > 20 and frame and {row[119].data for row in rows} <= set("│╮╯")
 

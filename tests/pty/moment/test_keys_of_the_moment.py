@@ -48,11 +48,11 @@ def test_each_key_moves_a_recording(tmp_path: Path) -> None:
     with in_terminal(str(recorded(tmp_path / "r.ndjson"))) as terminal:
         terminal.wait_for("succeeded")
         for keys, words in (
-            ("<", "as of 09:02:42 · 1 event before"),
-            (",", "as of 09:02:40 · 2 events, 1 call before"),
-            (".", "as of 09:02:42 · 1 event before"),
-            ("<" * 30, "as of 09:00:42 · 61 events, 30 calls before"),
-            (">" * 10, "as of 09:01:22 · 41 events, 20 calls before"),
+            ("<", "as of 09:02:42 · 1 event before the end"),
+            (",", "as of 09:02:40 · 2 events, 1 call before the end"),
+            (".", "as of 09:02:42 · 1 event before the end"),
+            ("<" * 30, "as of 09:00:42 · 61 events, 30 calls before the end"),
+            (">" * 10, "as of 09:01:22 · 41 events, 20 calls before the end"),
             ("\x1b[D", "as of 09:01:17 · "),
             ("\x1b[C", "as of 09:01:22 · "),
             ("\x1b[1;2D", "as of 09:00:22 · "),
