@@ -5,6 +5,7 @@ The terminals are tall, so that all of a pane is visible at once and no test has
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -101,7 +102,7 @@ def test_in_the_fields_of_a_run(recording: Saver) -> None:
             rows_of(viewer, int(row[0].split("x")[1]))
         with path.open("ab") as file:
             file.write(failed(" ".join(mark("y", SHORT))))
-        viewer.terminal.wait_for("failed: y0y")
+        viewer.terminal.wait_for(re.compile(r"\A ✗ failed [^\n]*\n y0y"))
 
 
 def test_on_the_standard_error_of_an_agent(recording: Saver, tmp_path: Path) -> None:
@@ -129,11 +130,20 @@ def test_in_the_list_of_saved_sessions(home: Path) -> None:
         path.write_bytes(init(model=text) + user(text) + result(text))
     with watched(size=(120, 190)) as viewer:
         viewer.see("", marks_of("x", SHORT))
+    with in_terminal("sessions", size=(200, 40), env={"NO_COLOR": "1"}) as terminal:
+        terminal.wait_exit()
+        plain = terminal.raw
+        assert marks_in(plain) >= marks_of("x", SHORT)
+        assert taken_apart(plain).sequences == []
+        assert acting(plain.decode().replace("\r\n", "\n")) == []
     with in_terminal("sessions", size=(200, 40)) as terminal:
         terminal.wait_exit()
-        assert marks_in(terminal.raw) >= marks_of("x", SHORT)
-        assert taken_apart(terminal.raw).sequences == []
-        assert acting(terminal.raw.decode().replace("\r\n", "\n")) == []
+        assert taken_apart(terminal.raw).text == plain
+        rows = [line for line in terminal.raw.splitlines() if marks_in(line)]
+        assert len(rows) == len(SHORT)
+        [colours] = {tuple(taken_apart(row).sequences) for row in rows}  # all rows have those of ours only
+        assert set(colours[::2]) <= {b"\x1b[%sm" % code for code in (b"1", b"2", b"32", b"36")}
+        assert set(colours[1::2]) == {b"\x1b[0m"}
 
 
 def test_copied_text_is_safe(recording: Saver) -> None:

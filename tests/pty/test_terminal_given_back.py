@@ -74,10 +74,10 @@ def test_suspended_and_resumed() -> None:
         terminal.wait_until(lambda: all(terminal.screen_text().split("\n")), what="a screen without gaps")
         terminal.wait_for("✓ succeeded in 1:10")
         terminal.send("?")
-        terminal.wait_for("next failed call; previous")
+        terminal.wait_for("next failure, those that nothing mended")
         terminal.send("q")
         terminal.wait_until(
-            lambda: "next failed call; previous" not in terminal.screen_text(), what="way back"
+            lambda: "next failure, those that nothing mended" not in terminal.screen_text(), what="way back"
         )
         terminal.send("q")
         assert terminal.wait_exit() == 0

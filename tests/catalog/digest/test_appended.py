@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentwatch.catalog.digest import Tail
+from agentwatch.session.rules import span_ms
 from tests.builders.captures import Captures
 from tests.builders.on_disk.digested import digest_of, facts_of_digest, found
 from tests.catalog.digest.test_captures import WITHOUT_TIMES, sessions
@@ -39,7 +40,10 @@ def test_a_file_that_grows_ends_in_the_digest_of_the_whole(captures: Captures, t
                 assert tail.digest is not None
                 if agent == WITHOUT_TIMES:  # each piece has the time of its arrival
                     now, whole = facts_of_digest(tail.digest), facts_of_digest(expected)
-                    assert {**now, "seen": 0} == {**whole, "seen": 0}, cuts
+                    began_ms, seen_ms = tail.digest.began_ms, tail.digest.seen_ms
+                    assert began_ms is None or b"\n" not in data[: cuts[0]], cuts  # else nobody saw it begin
+                    took = span_ms(began_ms, seen_ms) if whole["took"] is None else whole["took"]
+                    assert {**now, "seen": 0} == {**whole, "seen": 0, "took": took}, cuts
                 else:
                     assert tail.digest == expected, cuts
 

@@ -63,7 +63,7 @@ def test_in_the_list(texts: list[str], user: Path) -> None:
         screen = terminal.screen
         border = "".join(screen.buffer[y][WIDTH - 1].data for y in range(rows)).strip()
         assert set(border.removeprefix("╮").removesuffix("╯")) == {"│"}
-        for keys, words in ((" ", "Preview"), ("r", "does not ring"), ("y", "copied"), ("t", "no terminal")):
+        for keys, words in ((" ", "Preview"), ("r", "no ring"), ("y", "copied"), ("t", "no terminal")):
             Viewer(terminal).wait_for(words, keys)  # a message may vanish before this large screen is read
         terminal.send("q")
         assert terminal.wait_exit() == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -39,6 +40,11 @@ def database(machine: FakeMachine) -> Iterator[Path]:
         connection.commit()
         assert path.with_name(f"{path.name}-wal").stat().st_size
         yield path
+
+
+def ended_in(screen: str) -> int:
+    """Return the number of sessions that have ended, by the headings of the days."""
+    return sum(map(int, re.findall(r"│ ENDED(?: [A-Z0-9 ]+?)?  (\d+) ", screen)))
 
 
 def on_disk(home: Path) -> dict[str, tuple[int, int, bytes]]:
@@ -95,7 +101,7 @@ def test_a_folder_of_our_own_that_cannot_be_written_is_no_error(machine: FakeMac
     with in_terminal(env=machine.environ) as terminal:
         terminal.wait_for("Run the tests, part 3")
         terminal.send("r")
-        terminal.wait_for("does not ring")
+        terminal.wait_for(re.compile("Run the tests, part 0 +no ring"))
         terminal.send("\r")
         terminal.wait_for("1 Transcript")
         terminal.send("\x1b")
@@ -119,6 +125,6 @@ def test_what_is_no_folder_of_sessions_is_left_out(machine: FakeMachine) -> None
     (project / "0f4c2b7e-1111-4222-8333-444455556667.jsonl").mkdir()
     with in_terminal(env=machine.environ) as terminal:
         terminal.wait_for("Run the tests, part 3")
-        terminal.wait_for("ENDED  19")
+        terminal.wait_until(lambda: ended_in(terminal.screen_text()) == 19, what="19 that have ended")
         terminal.send("q")
         assert terminal.wait_exit() == 0

@@ -306,6 +306,7 @@ class WatchScreen(Screen[None]):
         if change is Change.OTHER:
             self.workspace.show(self._moment.shown)
         if self.is_earlier:
+            self._fold_happened()  # it tells what came after this moment
             self.workspace.take_newest()
         return int(change is not Change.NONE)
 

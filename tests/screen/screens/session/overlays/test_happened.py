@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agentwatch.screen.screens.session.happened import WhatHappened
+from tests.builders.moment.panes import watch_screen
 from tests.builders.screen.app import Stage, opened
 from tests.builders.screen.lines import CWD, answer, ended, init, result, session, shell, started
 from tests.conftest import Saver, case
@@ -69,6 +70,20 @@ async def test_any_movement_folds_it(recording: Saver) -> None:
                 await shown(stage)
         await stage.pilot.click(stage.calls, offset=(8, 3))
         await stage.until(lambda: not happened(stage), "folded lines")
+
+
+async def test_an_earlier_moment_folds_it(recording: Saver) -> None:
+    """An earlier moment does not tell what came after it, however the user got there."""
+    data = finished()
+    for is_followed in (False, True):
+        with case(is_followed):
+            async with opened(recording(data), (120, 40), follow=is_followed) as stage:
+                await shown(stage)
+                watch_screen(stage).go_to(data.index(b"\n") + 1)
+                await stage.until(lambda: not happened(stage), "folded lines")
+                watch_screen(stage).go_to(len(data))
+                await stage.settled()
+                assert happened(stage) == []
 
 
 async def test_another_turn_folds_it(recording: Saver) -> None:
