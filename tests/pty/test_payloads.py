@@ -141,9 +141,11 @@ def test_in_the_list_of_saved_sessions(home: Path) -> None:
         assert taken_apart(terminal.raw).text == plain
         rows = [line for line in terminal.raw.splitlines() if marks_in(line)]
         assert len(rows) == len(SHORT)
-        [colours] = {tuple(taken_apart(row).sequences) for row in rows}  # all rows have those of ours only
+        [colours] = {tuple(taken_apart(row).sequences) for row in rows}  # one more would be that of a text
         assert set(colours[::2]) <= {b"\x1b[%sm" % code for code in (b"1", b"2", b"32", b"36")}
         assert set(colours[1::2]) == {b"\x1b[0m"}
+        heading = (b"\x1b[2m", b"\x1b[0m")
+        assert taken_apart(terminal.raw).sequences == [*heading, *colours * len(rows)]
 
 
 def test_copied_text_is_safe(recording: Saver) -> None:

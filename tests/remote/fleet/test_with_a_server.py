@@ -126,9 +126,7 @@ def test_the_sessions_of_an_engine_are_printed(server: Server, tmp_path: Path) -
     assert (values["state"], values["ground"]) == ("working", "said")
     assert "agentwatch: nats://127.0.0.1:1: no answer since " in done.stderr
     table = printed(tmp_path, server.address)
-    assert table.stdout.startswith(
-        f"{server.address}/{named(1).id}  ◐ model"
-    )  # whole where it is no terminal
+    assert table.stdout.startswith(f"{server.address}/{named(1).id}  ◐ model")
     assert "  ci@build1:api ⎇ main  One" in table.stdout
 
 
