@@ -203,9 +203,10 @@ async def test_enter_replays_the_demo_on_an_empty_machine(home: Path) -> None:
         await stage.press("enter")
         await stage.until(lambda: isinstance(stage.app.screen, WatchScreen), "the demo")
         await stage.shows("esc Sessions")
-        await stage.shows("0 calls")
+        await stage.until(lambda: stage.app.screen.has_class("-earlier"), "the replay")
+        assert "14 calls · 1 failed" not in stage.text  # the demo takes 70 s
         await stage.press("L")
-        await stage.shows("14 calls")
+        await stage.shows("14 calls · 1 failed")
         await stage.back()
         await stage.shows("No session of a coding agent here yet")
     assert written_in(home) == []
