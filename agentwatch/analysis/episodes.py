@@ -756,7 +756,8 @@ class Episodes:
     """Finds trouble in the calls of a session, and counts per call how often it was tried.
 
     `update` reads calls in the order in which they ended, at 2 to 3 µs each. It reads the output of a call
-    only if its command runs tests and its exit code does not say whether they passed: `pytest | tail -3`.
+    only if its command runs tests and its exit code does not say whether they passed (`pytest | tail -3`),
+    or if it is a search with exit code 1.
     """
 
     def __init__(self, feed: Feed) -> None:
@@ -767,7 +768,8 @@ class Episodes:
         """
         self._feed = feed
         self._session = feed.session
-        self._calls_read = 0
+        self.calls_read = 0
+        """The number of ended calls that were read."""
         self._started = 0
         self._tries = array("I")
         self._cycle = array("I")
@@ -789,7 +791,8 @@ class Episodes:
         self._outputs_read = 0
         self.red: set[int] = set()
         """The numbers of the calls whose tests failed, whatever the outcome of the call is."""
-        self._found_nothing: dict[int, bool] = {}
+        self.no_match: set[int] = set()
+        """The numbers of the failed calls that are searches which printed nothing."""
 
     def update(self, most: int = 200) -> bool:
         """Read at most `most` newly ended calls; fewer if outputs have to be read for them.
@@ -797,14 +800,14 @@ class Episodes:
         Returns:
             Whether there are more.
         """
-        ended, first = self._session.ended_calls, self._calls_read
+        ended, first = self._session.ended_calls, self.calls_read
         for call in ended[first : first + most]:
             self._add(call)
-            self._calls_read += 1
-            if self._outputs_read and self._calls_read - first + self._outputs_read * _OUTPUT_COST >= most:
+            self.calls_read += 1
+            if self._outputs_read and self.calls_read - first + self._outputs_read * _OUTPUT_COST >= most:
                 break
         self._outputs_read = 0
-        return self._calls_read < len(ended)
+        return self.calls_read < len(ended)
 
     def tries(self, number: int) -> int:
         """Return the number of the try that a call is: 1 if no earlier try of the same thing has failed.
@@ -861,18 +864,6 @@ class Episodes:
             number: The number of a call that failed, or whose tests failed.
         """
         return self._failures.later.get(number, 0)
-
-    def has_found_nothing(self, call: Call) -> bool:
-        """Return whether a failed call is a search that printed nothing; its output is read once."""
-        if call.kind is not ToolKind.EXECUTE or call.exit_code != 1 or call.ended is None:
-            return False
-        known = self._found_nothing.get(call.number)
-        if known is None:
-            command = call.target or ""
-            known = finds_nothing(command) and any(each.program in _SEARCHES for each in parts_of(command))
-            known = known and not "".join(output_tail(self._feed, call.ended, call.call_id)).strip()
-            self._found_nothing[call.number] = known
-        return known
 
     def read_one(self) -> bool:
         """Compare the contents of one file that was edited several times; return whether there was one.
@@ -955,6 +946,9 @@ class Episodes:
             return 1
         same = same_command(command, self._session.runs[call.run - 1].cwd)
         key = None if same is None else hash((ToolKind.EXECUTE, same))
+        searches = failed and call.exit_code in (1, None) and finds_nothing(command)
+        if searches and self._prints_nothing(call, command):
+            self.no_match.add(call.number)
         if is_red:
             self.red.add(call.number)
         if is_red is not None:
@@ -967,13 +961,21 @@ class Episodes:
         if is_red is not None:
             has_failed = is_red
         elif failed:
-            has_failed = None if call.exit_code in (1, None) and finds_nothing(command) else True
+            has_failed = None if searches else True
         elif outcome is Outcome.SUCCEEDED and tests is None:
             has_failed = None if "|" in command or ";" in command else False
         ran = same if same is not None and tests is not None else ""
         if ran and is_red is False:
             self._failures.passed(call, ran)
         return self._try(call, key, has_failed, ran)
+
+    def _prints_nothing(self, call: Call, command: str) -> bool:
+        """Return whether a search ended with exit code 1 and no output."""
+        is_search = call.exit_code == 1 and any(each.program in _SEARCHES for each in parts_of(command))
+        if not is_search or call.ended is None:
+            return False
+        self._outputs_read += 1
+        return not "".join(output_tail(self._feed, call.ended, call.call_id)).strip()
 
     def _try(self, call: Call, key: int, has_failed: bool | None, tests: str = "") -> int:
         tried, fixed = self._failures.add(call, key, has_failed, tests)
@@ -1077,7 +1079,7 @@ def ranked_failures(session: Session, failed: Iterable[int], episodes: Episodes)
         elif number in episodes.red:
             rank = Rank.RED
         else:
-            rank = Rank.NO_MATCH if episodes.has_found_nothing(calls[number - 1]) else Rank.OPEN
+            rank = Rank.NO_MATCH if number in episodes.no_match else Rank.OPEN
         found.append(RankedFailure(rank, number, later, is_fixed))
     return sorted(found)
 

@@ -439,9 +439,11 @@ def _slowness(call: Call) -> float:
     return inf if took_ms is None else -took_ms
 
 
+_MOST_RANKED = 1_000
+"""The newest failures among which the open ones are counted: 2 ms."""
 _MOST_CHANGES = 1024
-_MOST_TOOLS = 500
 """The number of changes processed in one step, which takes 5 ms."""
+_MOST_TOOLS = 500
 
 
 class CallList:
@@ -645,3 +647,14 @@ class CallList:
             if self._rows.row_of(number - 1) is not None and calls[number - 1].ended is not None:
                 failed[number] = None
         return ranked_failures(self._session, failed, episodes)
+
+    def open_failures(self) -> list[Call]:
+        """Return the failed calls that were not tried again, the newest last, also those that are not shown.
+
+        What was tried again is known as far as `episodes` has read.
+        """
+        from agentwatch.analysis.episodes import Rank, ranked_failures
+
+        failed = [index + 1 for index in sorted(self._failed)[-_MOST_RANKED:]]
+        ranked = ranked_failures(self._session, failed, self.facts.episodes)
+        return [self._session.calls[each.number - 1] for each in ranked if each.rank is Rank.OPEN]

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 from agentwatch.recording.alarms import alarms_of
 from agentwatch.recording.bookmarks import Bookmarks, ends_a_line
 from agentwatch.screen.panes.moment import Moment
+from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome
 from agentwatch.sources.source import Source
 from agentwatch.text.safe import SafeText
 
 if TYPE_CHECKING:
-    from agentwatch.analysis.standing import Standings
+    from agentwatch.analysis.remaining import ChangeHistory
     from agentwatch.analysis.verdict_history import VerdictHistory
+    from agentwatch.screen.panes.calls.list import CallList
     from agentwatch.screen.screens.session.goto import Marks
 
 _SLICE_SECONDS = 0.002
@@ -38,6 +40,9 @@ class MarkedMoments:
         self._rounds = 0
         self._is_behind = True
         """Whether calls are left to read for what is left of the work."""
+        self._counted: tuple[object, ...] = ()
+        """What the open failures were found in."""
+        self._open: list[Call] = []
         self.bookmarks = Bookmarks(source.bookmarks_path, partial(ends_a_line, source.reader.line_at))
         if moment.opening is not None:
             moment.opening.bookmarks = self.bookmarks
@@ -68,28 +73,43 @@ class MarkedMoments:
         return known
 
     @cached_property
-    def _standings(self) -> Standings:
-        from agentwatch.analysis.standing import Standings
+    def _changes(self) -> ChangeHistory:
+        from agentwatch.analysis.remaining import ChangeHistory
 
-        return Standings(self._moment.feed.session)
+        return ChangeHistory(self._moment.feed.session)
 
-    def left(self) -> list[tuple[SafeText, Outcome | None]]:
-        """Return what is left of the work at the moment that is shown; nothing before it is read."""
+    def left(self, calls: CallList, *, tests_only: bool) -> list[tuple[SafeText, Outcome | None]]:
+        """Return what is left of the work at the moment that is shown; nothing before it is read.
+
+        Args:
+            calls: The calls at this moment.
+            tests_only: Whether to leave out the failures and the files.
+        """
         if not self._rounds or self._is_behind:
             return []
-        from agentwatch.analysis.standing import standing_words
+        from agentwatch.analysis.remaining import Changed, remaining_words
 
-        session, offset = self._moment.shown.session, self._moment.playhead.offset
         verdicts = self.verdicts.verdicts
         if not self._moment.is_live:
+            offset = self._moment.playhead.offset
             verdicts = [each for each in verdicts if each.moment <= offset]
-        return [*standing_words(session, self._standings.at(len(session.ended_calls)), verdicts)]
+        if tests_only:
+            return [*remaining_words(verdicts, (), Changed())]
+        counted = calls, calls.revision, calls.facts.episodes.calls_read
+        if counted != self._counted:
+            self._counted, self._open = counted, calls.open_failures()
+        ended = len(self._moment.shown.session.ended_calls)
+        return [*remaining_words(verdicts, self._open, self._changes.at(ended))]
 
-    def update(self) -> bool:
-        """Read new calls for the marks, for 6 ms at most; return whether more are left for `left`."""
+    def update(self, calls: CallList) -> bool:
+        """Read new calls for the marks, for 6 ms at most; return whether more are left for `left`.
+
+        Args:
+            calls: The calls of the newest moment.
+        """
         self._rounds += 1
         is_more = self.verdicts.update(_SLICE_SECONDS)
-        self._is_behind = self._standings.update(_SLICE_SECONDS)
+        self._is_behind = self._changes.update(_SLICE_SECONDS) | calls.facts.episodes.update()
         self.in_words.update(_SLICE_SECONDS)
         verdicts = self.verdicts.verdicts
         if verdicts is not self._shown:

@@ -326,7 +326,8 @@ class WatchScreen(Screen[None]):
             view = self._way_to_answer(self._status.size.width - columns(question) - 4)
         room = self._status.size.width - columns(view) - 3
         is_asking = user_wait(session, facts) is not None or bool(facts.paused_by)
-        words, left = status(session, now, facts, room, is_below_header=True), self._marks.left()
+        words = status(session, now, facts, room, is_below_header=True)
+        left = self._marks.left(workspace.panes.calls.listed, tests_only=self._happened is not None)
         if not self._is_read and self._moment.is_live:
             words, left = cut(SafeText("showing the beginning while the rest loads"), room), []
         self._status.show_status(words, view, self._integrity, left, is_asking=is_asking)
@@ -531,7 +532,7 @@ class WatchScreen(Screen[None]):
         """Update the time bar and the marks; called with the status line."""
         moment, marks, bar = self._moment, self._marks, self._time_bar
         playhead = moment.playhead
-        self._has_more = marks.update()
+        self._has_more = marks.update(self.workspace.panes.calls.newest)
         if moment.opening is not None and (notice := moment.opening.take_notice()):
             self.notify(notice, markup=False)
         # A bar that is hidden while it has the mouse never returns it.
@@ -677,6 +678,7 @@ class WatchScreen(Screen[None]):
         if happened is not None:
             happened.display = False
             happened.remove()
+            self.frame_scheduler.within(0)  # the row above names what these lines named
 
     def _moves(self, key: str) -> bool:
         """Return whether a key is one of the panes or of the moment; `D` folds by itself."""

@@ -101,3 +101,14 @@ async def test_only_a_finished_session_begins_so(recording: Saver) -> None:
             async with opened(recording(lines), (120, 40), follow=name == "running") as stage:
                 await stage.settled()
                 assert happened(stage) == []
+
+
+async def test_the_row_above_names_what_the_lines_no_longer_name(recording: Saver) -> None:
+    """Open failures and changed files are in the second row only while the lines are folded."""
+    words = "echo 2 failed #3 · 1 file +4 −2"
+    async with opened(recording(finished()), (120, 40)) as stage:
+        await shown(stage)
+        await stage.settled()
+        assert "1 file" not in stage.status
+        await stage.press("D")
+        await stage.until(lambda: words in stage.status, words)

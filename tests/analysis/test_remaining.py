@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from agentwatch.analysis.standing import Standing, Standings, standing_words
+from agentwatch.analysis.remaining import Changed, ChangeHistory, remaining_words
 from agentwatch.analysis.verdict_history import VerdictHistory
 from agentwatch.feed.feed import Feed
 from agentwatch.recording.saved import open_saved
+from agentwatch.rules.calls.facts import CallFacts
+from agentwatch.screen.panes.calls.list import CallList
 from tests.builders.screen.app import bundled
 from tests.builders.screen.lines import init, result, shell
 from tests.conftest import Saver
@@ -13,11 +15,13 @@ from tests.conftest import Saver
 
 def words_of(feed: Feed) -> list[str]:
     """Return what is left at the end of a session, in words."""
-    standings, verdicts = Standings(feed.session), VerdictHistory(feed)
-    while standings.update(0.0) | verdicts.update(0.0):
+    changes, verdicts, facts = ChangeHistory(feed.session), VerdictHistory(feed), CallFacts(feed)
+    while changes.update(0.0) | verdicts.update(0.0) | facts.episodes.update():
         pass
-    standing = standings.at(len(feed.session.ended_calls))
-    return [str(words) for words, _ in standing_words(feed.session, standing, verdicts.verdicts)]
+    calls = CallList(feed.session, facts)
+    calls.sync()
+    changed = changes.at(len(feed.session.ended_calls))
+    return [str(words) for words, _ in remaining_words(verdicts.verdicts, calls.open_failures(), changed)]
 
 
 def feed_of(path: object) -> Feed:
@@ -27,16 +31,16 @@ def feed_of(path: object) -> Feed:
     return feed
 
 
-def test_each_moment_has_its_standing() -> None:
-    """Until the first edit nothing is left; each change counts from the call that made it."""
+def test_each_change_counts_from_its_moment_on() -> None:
+    """Until the first edit nothing was changed; each change counts from the call that made it."""
     feed = feed_of(bundled("demo"))
-    standings = Standings(feed.session)
-    while standings.update(0.0):
+    changes = ChangeHistory(feed.session)
+    while changes.update(0.0):
         pass
-    found = [standings.at(ended) for ended in range(len(feed.session.ended_calls) + 1)]
-    assert found[0] == found[7] == Standing()
+    found = [changes.at(ended) for ended in range(len(feed.session.ended_calls) + 1)]
+    assert found[0] == found[7] == Changed()
     assert [each.files for each in found] == sorted(each.files for each in found)
-    assert found[-1] == Standing(files=2, added=36, removed=3)
+    assert found[-1] == Changed(files=2, added=36, removed=3)
     assert words_of(feed) == ["tests ✓ 17 passed", "2 files +36 −3"]
 
 
@@ -53,3 +57,5 @@ def test_a_failure_is_open_until_it_is_repeated_with_success(recording: Saver) -
     lines += ran(6, "make lint") + ran(7, "pytest -q", 0, "5 passed in 0.1s")
     found = words_of(feed_of(recording(lines + result())))
     assert found == ["tests ✓ 5 passed", "git push failed #1"]
+    lines += ran(8, "git push --tags 2>&1")
+    assert words_of(feed_of(recording(lines + result()))) == ["tests ✓ 5 passed"]
