@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult, SystemCommand
-from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
-from textual.strip import Strip
 from textual.widgets import Input, Static
 
 from agentwatch.recording.remembered import read_choices, write_choices
-from agentwatch.screen.widgets.input_bar import LineInput
+from agentwatch.screen.widgets.input_bar import InputBox, LineInput
 from agentwatch.screen.widgets.line_view import RowView, Spans
 from agentwatch.text.safe import SafeText, columns, cut, fitted
 
@@ -68,24 +64,12 @@ class CommandList(RowView, can_focus=False):
             title = SafeText(title.partition(" (")[0].partition(";")[0])
         return [(fitted(cut(title, room), room + _GAP), "plain"), (keys, "muted")]
 
-    def draw_row(self, y: int, width: int) -> Strip:
-        """Return one row; blank after the last command."""
-        return super().draw_row(y, width) if y < self.line_count() else Strip.blank(width)
 
-
-class Palette(ModalScreen[SystemCommand | None]):
+class Palette(InputBox[SystemCommand | None]):
     """Dismissed with the command to run; None if the user has left the box.
 
     What was run most comes first, and then what the line of keys shows. The runs are counted in a file.
     """
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss", "Back", show=False),
-        Binding("down", "move(1)", "Down", show=False),
-        Binding("up", "move(-1)", "Up", show=False),
-        Binding("pagedown", "move(8)", "Page down", show=False),
-        Binding("pageup", "move(-8)", "Page up", show=False),
-    ]
 
     def __init__(self, title: str, commands: Sequence[SystemCommand]) -> None:
         """Create the box.
@@ -94,11 +78,10 @@ class Palette(ModalScreen[SystemCommand | None]):
             title: The words in the border.
             commands: The commands, the most important first.
         """
-        super().__init__()
         self._counts = read_choices(_FILE, _MOST_BYTES, int)
         self._commands = sorted(commands, key=lambda each: -self._counts.get(each.title, 0))
         self._list = CommandList(self._commands)
-        self._input = LineInput(compact=True, select_on_focus=False)
+        super().__init__(LineInput(compact=True, select_on_focus=False), self._list)
         self._box = Vertical(id="palette")
         self._box.border_title = Content(title)
 
@@ -111,19 +94,8 @@ class Palette(ModalScreen[SystemCommand | None]):
             yield self._list
 
     def on_mount(self) -> None:
-        """Focus the input."""
-        self.set_focus(self._input, scroll_visible=False)
+        """Make the box as high as its commands, within limits."""
         self._box.styles.height = min(max(len(self._commands), 1), _MOST_ROWS) + _OTHER_ROWS
-
-    def on_key(self, event: events.Key) -> None:
-        """Type a letter that was pressed before the input had the focus; the input stops all others."""
-        if event.is_printable and event.character is not None:
-            event.stop()
-            self._input.insert_text_at_cursor(event.character)
-
-    def action_move(self, rows: int) -> None:
-        """Select another command."""
-        self._list.action_move(rows)
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:

@@ -1,14 +1,19 @@
-"""A labelled input line below the panes: the find bar and the filter bar."""
+"""Inputs with a label: the bars below the panes, and the boxes with a list below the input."""
 
 from __future__ import annotations
 
 from functools import cached_property
+from typing import ClassVar
 
+from textual import events
+from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
+from textual.screen import ModalScreen, ScreenResultType
 from textual.suggester import Suggester
 from textual.widgets import Input, Static
 
+from agentwatch.screen.widgets.line_view import RowView
 from agentwatch.text.safe import SafeText, safe_line
 
 
@@ -18,6 +23,46 @@ class LineInput(Input):
     def validate_value(self, value: str) -> str:
         """Return the value as one line of safe text."""
         return safe_line(value)
+
+
+class InputBox(ModalScreen[ScreenResultType]):
+    """A box with an input, and a list below it in which the keys of the input select a row."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "back", "Back", show=False),
+        Binding("down", "move(1)", "Down", show=False),
+        Binding("up", "move(-1)", "Up", show=False),
+        Binding("pagedown", "move(8)", "Page down", show=False),
+        Binding("pageup", "move(-8)", "Page up", show=False),
+    ]
+
+    def __init__(self, field: LineInput, rows: RowView) -> None:
+        """Create the box.
+
+        Args:
+            field: The input.
+            rows: The list, which cannot have the focus.
+        """
+        super().__init__()
+        self._input, self._rows = field, rows
+
+    def on_mount(self) -> None:
+        """Focus the input."""
+        self.set_focus(self._input, scroll_visible=False)
+
+    def on_key(self, event: events.Key) -> None:
+        """Type a letter that was pressed before the input had the focus; the input stops all others."""
+        if event.is_printable and event.character is not None:
+            event.stop()
+            self._input.insert_text_at_cursor(event.character)
+
+    def action_move(self, rows: int) -> None:
+        """Select another row."""
+        self._rows.action_move(rows)
+
+    def action_back(self) -> None:
+        """Leave the box."""
+        self.dismiss(None)
 
 
 class InputBar(Horizontal):

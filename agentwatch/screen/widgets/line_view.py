@@ -358,8 +358,8 @@ class RowView(CursorView):
         self.following = False
 
     def draw_row(self, y: int, width: int) -> Strip:
-        """Return one row in its styles."""
-        return self.strip_of(self.row(y, width))
+        """Return one row in its styles; blank if the rows have become fewer since the last frame."""
+        return self.strip_of(self.row(y, width)) if y < self.line_count() else Strip.blank(width)
 
     def row(self, y: int, width: int) -> Spans:
         """Return the pieces of one row."""

@@ -8,20 +8,18 @@ from collections.abc import Sequence
 from time import perf_counter
 from typing import ClassVar, NamedTuple
 
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
-from textual.strip import Strip
 from textual.widgets import Input, Static
 
 from agentwatch.analysis.markers import Marker, MarkerKind, Markers
 from agentwatch.analysis.moments import ENDS, End, Named, Problem, offset_of, parse
 from agentwatch.feed.timeline import Timeline
 from agentwatch.recording.bookmarks import Bookmark, Bookmarks
-from agentwatch.screen.widgets.input_bar import LineInput
+from agentwatch.screen.widgets.input_bar import InputBox, LineInput
 from agentwatch.screen.widgets.line_view import RowView, Spans
 from agentwatch.session.actions import shown_target, shown_tool
 from agentwatch.session.events import ToolKind
@@ -439,10 +437,6 @@ class MarkList(RowView, can_focus=False):
         room = max(width - columns(time) - 2, 1)
         return [(time, "muted"), (SafeText(f"{mark.sign} "), mark.style), (cut(mark.words, room), "plain")]
 
-    def draw_row(self, y: int, width: int) -> Strip:
-        """Return one row, which is empty if another viewer has just removed its bookmark."""
-        return super().draw_row(y, width) if y < self.line_count() else Strip.blank(width)
-
 
 # The goto box: goes to a moment that is typed, or to a marked moment that is selected below the input.
 
@@ -466,16 +460,8 @@ class _GotoInput(LineInput):
     ]
 
 
-class GotoScreen(ModalScreen[Goal]):
+class GotoScreen(InputBox[Goal]):
     """Dismissed with the moment to go to: an offset, `End.LIVE`, or None if the user has left the box."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "back", "Back", show=False),
-        Binding("down", "move(1)", "Down", show=False),
-        Binding("up", "move(-1)", "Up", show=False),
-        Binding("pagedown", "move(8)", "Page down", show=False),
-        Binding("pageup", "move(-8)", "Page up", show=False),
-    ]
 
     def __init__(self, marks: Marks, moment: int) -> None:
         """Create the box.
@@ -484,12 +470,11 @@ class GotoScreen(ModalScreen[Goal]):
             marks: The marked moments.
             moment: The moment that the screen shows, which `+10s` and `-10s` are relative to.
         """
-        super().__init__()
         self._marks = marks
         self._moment = moment
         self._filter = MarkFilter(marks, "")
         self._list = MarkList(self._filter)
-        self._input = _GotoInput(compact=True, select_on_focus=False)
+        super().__init__(_GotoInput(compact=True, select_on_focus=False), self._list)
         self._label = Static(">", classes="label")
         self._note = Static(classes="note")
         self._box = Vertical(id="goto")
@@ -511,8 +496,7 @@ class GotoScreen(ModalScreen[Goal]):
             yield self._note
 
     def on_mount(self) -> None:
-        """Focus the input, and list all marks."""
-        self.set_focus(self._input, scroll_visible=False)
+        """List all marks."""
         self._marks.bookmarks.refresh()
         self._marks.update(_SLICE_SECONDS)
         rows = len(self._marks.bookmarks) + len(self._marks.markers)
@@ -521,21 +505,15 @@ class GotoScreen(ModalScreen[Goal]):
         self.set_interval(_REFRESH_SECONDS, self._refresh)
         self._search("")
 
-    def on_key(self, event: events.Key) -> None:
-        """Type a letter that was pressed before the input had the focus; the input stops all others."""
-        if event.is_printable and event.character is not None:
-            event.stop()
-            self._input.insert_text_at_cursor(event.character)
-
     def action_move(self, rows: int) -> None:
         """Select another row."""
-        self._list.action_move(rows)
+        super().action_move(rows)
         self._show()
 
     def action_back(self) -> None:
         """Stop naming a bookmark; otherwise leave the box."""
         if self._named is None:
-            self.dismiss(None)
+            super().action_back()
         else:
             self._end_naming()
 
