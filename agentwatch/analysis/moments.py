@@ -40,7 +40,7 @@ class End(Enum):
 
 
 ENDS = {"start": End.START, "live": End.LIVE, "end": End.LIVE}
-"""The words for the ends: a finished recording has an `end`, which is the same as `live`."""
+"""The words for the last moment: `live`, and `end` for a finished recording."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,5 +121,5 @@ def key_of(name: str) -> Key:
 
 
 def _separator(agent: str) -> str:
-    """Return what follows the agent, or the address of another machine, which has a colon."""
+    """Return what follows the agent. The address of another machine contains a colon."""
     return " " if "://" in agent else ":"

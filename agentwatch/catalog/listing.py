@@ -35,7 +35,7 @@ class Heading:
     day_ms: int | None = None
     """The midnight with which the day of sessions that have ended began; None for other groups."""
     is_folds: bool = False
-    """Whether the folds of sessions that have ended follow, which belong to no day."""
+    """Whether the folds of ended sessions follow. They do not belong to a day."""
 
 
 class RowLine(NamedTuple):

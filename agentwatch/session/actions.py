@@ -66,7 +66,7 @@ def action_pieces(call: Call) -> list[Piece]:
 
 
 def styled_action(call: Call) -> SafeText:
-    """Return a call as a line of the text format, which a terminal shows with the outcome in its colour."""
+    """Return a call as a line of the text format, with the style of its outcome."""
     return styled(*action_pieces(call))
 
 

@@ -129,7 +129,7 @@ Piece = tuple[SafeText, str]
 
 
 class Styled(str):
-    """A line of safe text, which a terminal shows in colours; as a string it is plain text.
+    """A line of safe text with the styles of its pieces. As a string it is plain text.
 
     Example:
         >>> line = styled((SafeText("failed: "), "failed"), (SafeText("exit 1"), ""))
@@ -142,7 +142,7 @@ class Styled(str):
 
 
 def styled(*pieces: Piece) -> SafeText:
-    """Return pieces of safe text as one line, which is a `Styled`."""
+    """Return pieces of safe text as one styled line."""
     line = Styled("".join([text for text, _ in pieces]))
     line.pieces = pieces
     return SafeText(line)

@@ -74,7 +74,7 @@ class Change(NamedTuple):
 
 
 def remove_empty(folder: Path, above: Path) -> None:
-    """Remove a folder if it is empty, then those above it up to another one, which stays."""
+    """Remove a folder if it is empty, then the empty folders above it, up to a folder that is kept."""
     with suppress(OSError):
         while folder != above:
             folder.rmdir()

@@ -45,7 +45,7 @@ _STEPS = '<table class="steps"><tbody>\n'
 _LEAST_FOLDED = 3
 """Fewer calls that only one run made are not folded."""
 _MOST_FOLDED = 500
-"""The calls of one fold, which are kept until their number is known."""
+"""The calls of one fold, until their number is known."""
 
 
 def page_pieces(report: Report, notes: Iterable[str] = ()) -> Iterator[bytes]:

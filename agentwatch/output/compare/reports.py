@@ -64,7 +64,7 @@ class StepLine(NamedTuple):
     lines: tuple[str, ...]
     """The call, and below it what went differently."""
     outcomes: tuple[str, str] = ("", "")
-    """How the calls ended: `succeeded`; empty for a run that has no such call."""
+    """How the calls ended, such as `succeeded`. It is empty if the run does not have the call."""
 
 
 class Gap(NamedTuple):

@@ -157,7 +157,7 @@ class CallFacts:
 
     @cached_property
     def episodes(self) -> Episodes:
-        """What was tried again, read as far as a rule has asked."""
+        """What was tried again, among the calls that were read so far."""
         from agentwatch.analysis.episodes import Episodes
 
         return Episodes(self._feed)

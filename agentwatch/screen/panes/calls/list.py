@@ -651,7 +651,7 @@ class CallList:
     def open_failures(self) -> list[Call]:
         """Return the failed calls that were not tried again, the newest last, also those that are not shown.
 
-        What was tried again is known as far as `episodes` has read.
+        Only calls that `episodes` has read count as tried again.
         """
         from agentwatch.analysis.episodes import Rank, ranked_failures
 

@@ -326,7 +326,7 @@ def _gap(
     is_head: bool = False,
     is_next: bool = False,
 ) -> int:
-    """Return the number of lines between a block and the one before it, which belongs to `above`.
+    """Return the number of blank lines between a block and the block above it.
 
     With `is_next`, it is not the first block with text of its entry.
     """

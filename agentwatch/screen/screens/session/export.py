@@ -61,7 +61,7 @@ class ExportDialog(ModalScreen[str | None]):
 
 
 def offer_export(app: App[object], addresses: Sequence[Path | str]) -> None:
-    """Ask for a format, and export sessions; without any, say that there is no recording.
+    """Ask for a format, and export the sessions. If there are none, say that nothing was recorded.
 
     Args:
         app: The app, which shows the dialog and the result.
@@ -103,7 +103,7 @@ def write_exports(addresses: Sequence[Path | str], name: str, report: Callable[.
 
 
 def _exported(address: Path | str, name: str) -> tuple[SafeText, bool]:
-    """Export a session by a process of its own, which slows no frame and goes on when the screen ends.
+    """Export a session in another process. It delays no frame, and continues when the screen ends.
 
     Returns:
         The last line that the process has printed, and whether the export has failed.

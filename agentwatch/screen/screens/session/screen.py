@@ -306,7 +306,7 @@ class WatchScreen(Screen[None]):
         if change is Change.OTHER:
             self.workspace.show(self._moment.shown)
         if self.is_earlier:
-            self._fold_happened()  # it tells what came after this moment
+            self._fold_happened()  # its lines describe the end of the session
             self.workspace.take_newest()
         return int(change is not Change.NONE)
 
@@ -375,7 +375,7 @@ class WatchScreen(Screen[None]):
         return None if is_waiting and action in _ACTIONS else super().check_action(action, parameters)
 
     def on_key(self, event: events.Key) -> None:
-        """Pass the key to the preview swap, which delays it while panes are being replaced.
+        """Pass the key to the preview swap. It delays keys while panes are being replaced.
 
         A key that moves also folds what happened.
         """

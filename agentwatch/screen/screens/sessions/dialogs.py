@@ -61,7 +61,7 @@ class DeleteDialog(ModalScreen[bool]):
             if self._kept:
                 yield Static(Content(f"  {self._kept:,} of other programs stay{'s' * (self._kept == 1)}"))
             yield Static(" ")
-            for key, does in (("y", "Delete; there is no undo"), ("esc", "Cancel")):
+            for key, does in (("y", "Delete (cannot be undone)"), ("esc", "Cancel")):
                 yield Static(Content.assemble((f"  {key:<6}", "bold $text-accent"), does))
 
 

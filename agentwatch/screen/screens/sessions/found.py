@@ -123,7 +123,7 @@ class Origin(NamedTuple):
 
 
 def origin_of(row: Row, hit: Hit) -> Origin:
-    """Return the call of a hit, for which the session is read as far as the hit."""
+    """Return the call of a hit. The session is read up to the hit."""
     if hit.end > _MOST_BYTES:
         return Origin()
     try:

@@ -137,7 +137,7 @@ class Home(Vertical):
             self.post_message(Requested(request))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave esc to the screen while there is no search, no filter and no mark."""
+        """Clear with esc only if there is a search, a filter or a mark. Otherwise the screen handles esc."""
         if action == "clear":
             return bool(self.request.search or self.request.filter or self.sessions.marked)
         return super().check_action(action, parameters)
@@ -155,14 +155,14 @@ class Home(Vertical):
         self.ask(self.request._replace(search="", filter=""))
 
     def action_sort(self) -> None:
-        """Sort by the next of state, age and repository, which is remembered."""
+        """Sort by the next of state, age and repository, and remember it."""
         sorts = [*Sort]
         sort = sorts[(sorts.index(self.request.sort) + 1) % len(sorts)]
         self.ask(self.request._replace(sort=sort))
         remember(_SORT, str(sort))
 
     def toggle_column(self, name: str) -> None:
-        """Show or hide a column, which is remembered."""
+        """Show or hide a column, and remember it."""
         shown = {*self.sessions.columns} ^ {name}
         chosen = [each for each in NAMES if each in shown] or ["title"]
         self.sessions.show_columns(tuple(chosen))

@@ -328,7 +328,7 @@ class SessionList(RowView, HeadedView):
         self._is_settled = False
         """Whether a list was shown for which every session was found and read."""
         self.offers_demo = False
-        """Whether enter replays the bundled session, because there is no other one."""
+        """Whether the list is empty, and enter replays the bundled session."""
         self._is_placed = False
         """Whether the user has moved the cursor off the first line, or scrolled."""
 

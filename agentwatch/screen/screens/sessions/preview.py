@@ -54,7 +54,7 @@ from agentwatch.text.signs import ASKS_SIGN, PLAN_SIGNS, SIGNS
 
 _MOST_CALLS = 4
 _MOST_CHARACTERS = 4000
-"""Of a longer text, only the end is laid out, and only the beginning of a question: it fills a screen."""
+"""The length of the text that is laid out: the end of an answer, or the beginning of a question."""
 _MOST_DEPTH = 6
 _TOOL_COLUMNS = 20
 
@@ -207,7 +207,7 @@ class PreviewLines:
         return found[: self._height]
 
     def _question_lines(self, question: Question, most: int) -> list[Strip]:
-        """Return the whole text of a question, as far as it fits `most` lines, and the way to its answer."""
+        """Return at most `most` lines of a question, and how to answer it."""
         text = safe_text(question.words[:_MOST_CHARACTERS])
         lines = map(SafeText, text.split("\n"))
         rows = [row for line in lines for row in wrapped(line, self._width) or [line]]
@@ -380,7 +380,7 @@ def _of_store(store: Store, *, is_live: bool) -> Previewed:
 
 
 def _copied(store: Store, most: int) -> int:
-    """Return the descriptor of a nameless file with the first `most` bytes of a store, which is closed."""
+    """Copy the first `most` bytes of a store to a nameless file, close the store, and return the file."""
     fd = nameless_file()
     try:
         size = 0
