@@ -8,7 +8,6 @@ import pkgutil
 import pytest
 from textual.binding import Binding
 from textual.dom import DOMNode
-from textual.widgets import Static
 
 import agentwatch.screen
 from agentwatch.agents.opening import saved_source
@@ -18,7 +17,7 @@ from agentwatch.screen.keys import SESSION, shortcuts
 from agentwatch.screen.panes.calls.filter_bar import FilterBar
 from agentwatch.screen.panes.calls.pane import CallTable
 from agentwatch.screen.screens.session.app import AgentwatchApp
-from agentwatch.screen.screens.session.help import Help
+from agentwatch.screen.screens.session.help import Help, HelpView
 from agentwatch.screen.terminal.signals import HeldSignals
 from tests.builders.screen.app import Stage, bundled, eventually, opened
 from tests.conftest import case
@@ -31,16 +30,15 @@ async def test_no_word_of_the_help_is_cut() -> None:
         with case(size):
             async with opened(bundled("demo"), size) as stage:
                 await stage.press("?")
-                await stage.until(lambda: stage.app.screen.query(".does"), "the help")
-                room = stage.app.screen.query_one("#help").content_region
-                for static, documented in zip(
-                    stage.app.screen.query(".does").results(Static),
-                    ["; ".join(each.text for each in row) for topic in SESSION for row in topic.rows()],
-                    strict=True,
-                ):
-                    assert static.region.right <= room.right
-                    shown = " ".join(strip.text.strip() for strip in static.render_lines(static.size.region))
-                    assert "".join(shown.split()) == "".join(documented.split())
+                view = await _help(stage)
+                room = view.scrollable_content_region.width
+                drawn = [view.draw(y, room) for y in range(view.line_count())]
+                assert max(strip.cell_length for strip in drawn) <= room
+                shown = "".join("".join(segment.text for segment in list(strip)[2:]) for strip in drawn)
+                documented = [
+                    "; ".join(each.text for each in row) for topic in SESSION for row in topic.rows()
+                ]
+                assert "".join(shown.split()) == "".join("".join(documented).split())
 
 
 @pytest.mark.slow
@@ -48,8 +46,7 @@ async def test_the_keys_that_move_do_so_in_the_help() -> None:
     """Each key that the help lists for moving scrolls the help."""
     async with opened(bundled("demo"), (80, 24)) as stage:
         await stage.press("?")
-        await stage.until(lambda: stage.app.screen.query(".does"), "the help")
-        view = stage.app.screen.query_one("#help-keys")
+        view = await _help(stage)
         for back, forward in (
             *(("k", "j"), ("up", "down"), ("pageup", "pagedown"), ("ctrl+b", "ctrl+f")),
             *(("ctrl+u", "ctrl+d"), ("g", "G"), ("home", "end")),
@@ -76,10 +73,15 @@ async def test_the_help_is_searched() -> None:
         await stage.until(lambda: not isinstance(stage.app.screen, Help), "the session")
 
 
+async def _help(stage: Stage) -> HelpView:
+    """Wait for the help, and return its rows."""
+    await stage.until(lambda: [each.line_count() for each in stage.app.screen.query(HelpView)], "the help")
+    return stage.app.screen.query_one(HelpView)
+
+
 def _rows(stage: Stage) -> list[str]:
     """Return the keys of the rows of the help that are shown."""
-    shown = (each for each in stage.app.screen.query(".key").results(Static) if each.region.height)
-    return [str(each.content) for each in shown]
+    return [row.keys for row in stage.app.screen.query_one(HelpView).rows]
 
 
 def test_every_binding_of_a_widget_is_in_the_table() -> None:
@@ -105,14 +107,7 @@ async def test_configured_keys_are_shown_and_work() -> None:
     async with app.run_test(size=(160, 60)) as pilot:
         await pilot.press("f1")
         assert isinstance(app.screen, Help)
-        rows = {
-            str(does.content): str(key.content)
-            for key, does in zip(
-                app.screen.query(".key").results(Static),
-                app.screen.query(".does").results(Static),
-                strict=True,
-            )
-        }
+        rows = {str(row.does): str(row.keys) for row in app.screen.query_one(HelpView).rows}
         assert rows["show all keys"] == "f1"
         assert rows["pause, recording continues; again: play from there"] == "ctrl+g ."
         assert rows["one event back; one event forward"] == ",  f8"
