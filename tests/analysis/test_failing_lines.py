@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 
+import pytest
+
 from agentwatch.analysis.failing_lines import FileLine, failing_files, files_near
 from tests.conftest import case
 
@@ -54,6 +56,7 @@ def test_the_files_of_an_output() -> None:
     assert failing_files("3 passed in tests/test_a.py") == []
 
 
+@pytest.mark.system
 def test_hostile_lines_take_linear_time() -> None:
     """Long words, quotes and colons without a file are read once."""
     for piece in ("a", ".", ":", '"', 'File "', "a:1", "(", "C:\\", "E   a.py:1 "):

@@ -287,6 +287,7 @@ def test_strict_keeps_the_code_of_an_agent_that_failed(name: str, switches: list
     assert (b"integrity" in done.stderr) == (name == "disagreement")
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_strict_fails_a_run_that_its_agent_calls_good() -> None:
     """With --strict, an agent that exits with 0 but whose text differs from its result exits with 1."""

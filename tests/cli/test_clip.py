@@ -64,6 +64,7 @@ def test_words_that_are_no_part_are_a_fault(folder: Path) -> None:
             assert raised.value.exit_code == 2
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_a_clip_is_a_recording_with_times(folder: Path) -> None:
     """The clip and its times are new private files; the clip is printed, shown and clipped like any other."""

@@ -103,6 +103,7 @@ def database(machine: FakeMachine) -> Path:
     return path
 
 
+@pytest.mark.system
 def test_one_damaged_byte_is_one_line(machine: FakeMachine, database: Path) -> None:
     """Every command that asks for all sessions names the file, and lists the sessions of all others."""
     sound = {

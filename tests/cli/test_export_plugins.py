@@ -49,6 +49,7 @@ def test_the_file_of_a_plugin_has_no_name_of_the_recording(tmp_path: Path) -> No
     assert done.stderr.startswith(b"agentwatch: wrote a-2.log (")
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_the_help_and_an_error_name_the_format(tmp_path: Path) -> None:
     """The help of `--to`, its error and its completion list the formats of plugins too."""

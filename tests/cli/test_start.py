@@ -54,6 +54,7 @@ def test_an_interrupted_start_is_silent() -> None:
             assert interrupted(str(moment), *words) == (130, b"")
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_an_interrupted_command_ends_with_130(tmp_path: Path) -> None:
     """While a command runs, ctrl+c ends it with 130, and no file is left."""

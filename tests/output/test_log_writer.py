@@ -105,6 +105,7 @@ def test_a_session_that_is_shown_is_not_decoded_again(
     assert not alone
 
 
+@pytest.mark.system
 def test_a_blocked_screen_does_not_hold_the_log_back(
     made: Callable[[bytes], Case], alone: list[Feed], monkeypatch: pytest.MonkeyPatch
 ) -> None:

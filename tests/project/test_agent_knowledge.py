@@ -77,6 +77,7 @@ def test_no_module_outside_agents_contains_a_phrase_of_the_text_format() -> None
     assert {name: texts for name, texts in found.items() if texts} == {}
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_no_module_outside_agents_contains_the_name_of_a_tool() -> None:
     """A name such as `shell` is only written where the agent's format is decoded."""

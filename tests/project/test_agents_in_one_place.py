@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from agentwatch.agents.registry import AGENTS, FORMATS, known_agents, programs
 from tests.conftest import ROOT, case
 from tests.project.test_agent_knowledge import MODULES, PACKAGE, literals
@@ -35,6 +37,7 @@ def names_in(source: str) -> set[str]:
     return found
 
 
+@pytest.mark.system
 def test_no_module_outside_agents_names_an_agent() -> None:
     """An agent is reached through `agentwatch.agents.registry` only."""
     found = {str(path.relative_to(PACKAGE)): names_in(path.read_text("utf-8")) for path in MODULES}

@@ -31,6 +31,7 @@ def has_example(name: str) -> bool:
     return module in MODULES and ">>> " in (value.__doc__ or "")
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_an_example_gives_what_it_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each example in a docstring of the module prints what the docstring says."""

@@ -90,12 +90,14 @@ def test_an_exception_is_still_needed() -> None:
             assert rooms <= rooms_imported(PACKAGE / path)
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_nothing_imports_the_command_line() -> None:
     """Only the program's own beginning imports cli/."""
     assert [path for path in modules_without("cli") if "cli" in rooms_imported(path)] == []
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_only_the_screen_draws() -> None:
     """Outside screen/ neither Textual nor rich is imported, not even where it is needed."""

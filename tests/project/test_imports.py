@@ -154,6 +154,7 @@ def test_a_command_about_this_machine_loads_nothing_of_others() -> None:
             assert done.stdout.splitlines()[-1] == ""
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_the_list_of_this_machine_loads_nothing_of_others() -> None:
     """The screen of the list imports an engine when one is asked for."""
@@ -219,6 +220,7 @@ def test_the_screen_begins_without_markdown_and_lexers() -> None:
     assert loaded("import agentwatch.screen.screens.session.app").isdisjoint({"markdown_it", "pygments"})
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_the_screen_begins_without_what_its_first_frame_does_not_show() -> None:
     """Dialogs, rules, episodes, verdicts and the parser of settings are imported when they are used."""
@@ -251,6 +253,7 @@ assert not found, found
     loaded(program)
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_dialogs_add_no_keys_that_a_user_can_bind() -> None:
     """Every key with an id is known before a dialog is imported, so that settings can name it."""
@@ -283,6 +286,7 @@ def distribution(requirement: str) -> str:
     return re.split(r"[^\w-]", requirement)[0]
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_imported_packages_are_dependencies() -> None:
     """Each third-party package that is imported is a declared dependency, and there are no others."""
@@ -293,6 +297,7 @@ def test_imported_packages_are_dependencies() -> None:
     assert {distributions[name][0].lower() for name in foreign(paths)} == wanted
 
 
+@pytest.mark.system
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("extra", "package"), [("nats", "nats"), ("otlp", "opentelemetry"), ("regex", "re2")]

@@ -133,6 +133,7 @@ def test_an_earlier_moment_does_not_hold_the_log_back(home: Path) -> None:
     assert saved(home, "log").read_bytes() == watch("log", saved(home)).stdout
 
 
+@pytest.mark.system
 def test_tee_passes_the_stream_on(home: Path, tmp_path: Path) -> None:
     """With --tee the screen is on the terminal and the next program receives every byte."""
     out = tmp_path / "out"

@@ -114,6 +114,7 @@ def test_a_terminal_of_sixteen_colours(tmp_path: Path, theme: str) -> None:
         assert not re.search(rb"[34]8;[25];", terminal.raw)
 
 
+@pytest.mark.system
 def test_hostile_text_does_not_reach_the_terminal() -> None:
     """No control character of a hostile session reaches the terminal, in any pane."""
     with in_terminal(str(RECORDINGS / "hostile.ndjson")) as terminal:

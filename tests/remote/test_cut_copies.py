@@ -20,7 +20,7 @@ from tests.harness.program import ran
 from tests.remote.conftest import LINES, SESSION, Publisher, Watcher
 from tests.remote.test_copying import set_back
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.system
 
 CONTENT = b"".join(LINES)
 DEMO = RECORDINGS / "demo.ndjson"
@@ -173,6 +173,7 @@ def test_a_complete_copy_is_on_the_disk_before_it_counts_as_complete(
         assert b'"is_complete":false' in synced[suffix]
 
 
+@pytest.mark.system
 def test_each_command_says_that_bytes_are_missing(server: Server, publisher: Publisher) -> None:
     """Half a session is printed or written with one line that says so, and with exit code 74."""
     lines = DEMO.read_bytes().splitlines(keepends=True)

@@ -4,8 +4,29 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from functools import cache
+from typing import Any
 
 import pytest
+from textual.css.model import RuleSet
+from textual.css.stylesheet import Stylesheet
+
+_parse = Stylesheet._parse_rules
+
+
+@cache
+def _parsed(variables: frozenset[tuple[str, str]], css: str, *named: tuple[str, Any]) -> list[RuleSet]:
+    return _parse(Stylesheet(variables=dict(variables)), css, **dict(named))
+
+
+@pytest.fixture(autouse=True)
+def styles_are_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parse each style sheet once for each theme, not once for each app: that took 20 % of the CPU time."""
+
+    def parse(sheet: Stylesheet, css: str, **named: Any) -> list[RuleSet]:
+        return _parsed(frozenset(sheet._variables.items()), css, *named.items())
+
+    monkeypatch.setattr(Stylesheet, "_parse_rules", parse)
 
 
 @pytest.fixture(autouse=True)

@@ -61,6 +61,7 @@ async def test_every_pane_says_that_a_call_asks(recording: Saver) -> None:
         assert "◐ running" in row(stage, "detail", "running")
 
 
+@pytest.mark.system
 async def test_a_narrow_screen_says_it_too(recording: Saver) -> None:
     """At 80 and 40 columns no pane calls it running."""
     for size in ((80, 24), (40, 12)):
@@ -75,6 +76,7 @@ async def test_a_narrow_screen_says_it_too(recording: Saver) -> None:
                     assert "◐" not in row(stage, pane, "rm -r")
 
 
+@pytest.mark.system
 async def test_an_earlier_moment_shows_the_questions_of_then(recording: Saver) -> None:
     """Before the question the call runs; at the question it asks, with the clock of that moment."""
     async with opened(live(recording), (140, 40), follow=True) as stage:

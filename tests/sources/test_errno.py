@@ -123,6 +123,7 @@ def relayed_agent(keep: KeepOptions) -> Source:
 BEGINS = (plain_pipe, direct_agent, relayed_agent)
 
 
+@pytest.mark.system
 @stages(CASES)
 @pytest.mark.parametrize("begin", BEGINS)
 def test_every_failed_call_is_reported(
@@ -184,6 +185,7 @@ def test_a_pipe_that_does_not_block_is_waited_for(tmp_path: Path, monkeypatch: p
     assert failing.calls > 1
 
 
+@pytest.mark.system
 @stages(WRITES)
 def test_after_a_failure_recording_resumes_at_the_next_line(
     cases: list[tuple[Case, int]],

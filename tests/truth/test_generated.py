@@ -47,6 +47,7 @@ def summary_and_truth(story: Story, read: Session, data: bytes, repaired: int) -
     return found, expected
 
 
+@pytest.mark.system
 @pytest.mark.slow
 @pytest.mark.parametrize("is_partial", [False, True], ids=["whole segments", "partial output"])
 @GENERATED

@@ -97,6 +97,7 @@ def mangled(data: bytes, kind: str, share: float) -> Iterator[bytes]:
             yield b"\n".join([*lines[:at], lines[at + 1], lines[at], *lines[at + 2 :]])
 
 
+@pytest.mark.system
 @by_share
 def test_a_misplaced_line_invents_nothing(captures: Captures, share: float) -> None:
     """When a line is lost, doubled or early, the calls are those of the lines that are there."""

@@ -70,6 +70,7 @@ def test_a_capture_is_as_it_was(captures: Captures, monkeypatch: pytest.MonkeyPa
         os.close(reader.fd)
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_a_generated_session_is_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """At any moment of a generated session, over or not, the session is that of the bytes before."""

@@ -37,6 +37,7 @@ def titles(text: str) -> list[str]:
     return re.findall(r"Rename the blog|test_nearest_low_just_past|Raise the request timeout", text)
 
 
+@pytest.mark.system
 def test_a_session_is_opened_and_left(machine: dict[str, str]) -> None:
     """Enter opens the selected session in the same terminal; esc returns to the list as it was left."""
     with in_terminal(env=machine) as terminal:

@@ -87,6 +87,7 @@ def living(tmp_path: Path) -> Iterator[Living]:
         assert terminal.restored(), terminal.leftovers()
 
 
+@pytest.mark.system
 def test_a_session_that_asks_rings_once_and_is_marked_until_it_is_looked_at(living: Living) -> None:
     """The title counts it; a second question rings again, and a blink does not."""
     living.shows("Part 0", "▐")

@@ -142,6 +142,7 @@ def test_what_is_unsent_is_one_line(server: Server, home: Path) -> None:
     assert stored(server, shipped_of(only()).session).content == PLAIN.read_bytes()
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_a_recording_anywhere_is_shipped_later(
     tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch

@@ -36,6 +36,7 @@ async def test_i_shows_the_integrity_details(recording: Saver) -> None:
             assert stage.focus == "calls"
 
 
+@pytest.mark.system
 async def test_o_opens_the_file_of_the_chosen_call(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
     """`o` opens the file of the selected call from any pane, or shows why it cannot."""
     monkeypatch.setenv("VISUAL", "vi")

@@ -234,6 +234,7 @@ async def test_e_without_a_failure_says_so(recording: Saver) -> None:
         await stage.shows("no failure shown")
 
 
+@pytest.mark.system
 async def test_help_shows_every_key() -> None:
     """`?` shows every key; `?` and esc close it."""
     async with opened(bundled("demo"), (120, 70)) as stage:

@@ -76,6 +76,7 @@ async def test_calls_are_steps(recording: Saver) -> None:
         await stage.shows("no later call")
 
 
+@pytest.mark.system
 async def test_the_selected_call_becomes_the_moment(recording: Saver) -> None:
     """`M` shows the end of the selected call, also of a later one; a finished recording has an end."""
     async with opened(timed_evenly(recording(session(6))), (160, 45)) as stage:

@@ -207,6 +207,7 @@ async def test_a_replay_can_start_over_by_itself(recording: Saver) -> None:
             await stage.until(lambda: "One." not in stage.text(), "the start")
 
 
+@pytest.mark.system
 async def test_a_replay_pauses_on_a_failure(recording: Saver) -> None:
     """With --pause-on failure, it pauses where a call failed and says which; `space` goes on past it."""
     path = timed_evenly(recording(session(5, 1, 3)))

@@ -17,6 +17,7 @@ def row_of(stage: Stage, pane: LineView, words: str) -> int:
     return next(y for y in range(height) if words in pane.render_line(y).text)
 
 
+@pytest.mark.system
 async def test_the_terminals_colours_keep_apart_what_other_themes_do() -> None:
     """Outcomes have colours of their own, what matters less is dim, and the chosen row is reversed."""
     async with opened(bundled("demo")) as stage:

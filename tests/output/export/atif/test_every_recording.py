@@ -35,6 +35,7 @@ def words(texts: Any) -> str:
     return "".join("".join(texts).split())
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_a_trajectory_says_what_its_session_says(captures: Captures) -> None:
     """The models of ATIF accept it; its calls, texts, payloads and metrics are those of the session."""

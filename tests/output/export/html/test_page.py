@@ -65,6 +65,7 @@ def run_with(text: str) -> tuple[bytes, ...]:
     )
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_every_recording_is_a_page(captures: Captures) -> None:
     """Each call and each text of each agent is a row, in order; contents are nodes, and the page is inert."""

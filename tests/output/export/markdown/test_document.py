@@ -41,6 +41,7 @@ def numbers(text: str) -> list[int]:
     return [int(found[1]) for summary in assert_balanced(text) if (found := NUMBER.search(summary))]
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_every_recording_is_a_document(captures: Captures) -> None:
     """Each call of each agent has one fold, in order, and no text of the agent is HTML of the page."""

@@ -44,6 +44,7 @@ def test_a_busy_backend_is_asked_again(backend: Collector, tmp_path: Path) -> No
     assert (len(backend.requests), len(backend.taken)) == (5, 3)
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_a_backend_without_a_time_is_asked_again(backend: Collector) -> None:
     """An answer of 502, 503 or 504 without `Retry-After` is repeated after about a second."""
@@ -103,6 +104,7 @@ def test_a_warning_is_reported(backend: Collector) -> None:
     assert done.words.endswith("/v1/traces: the backend says: attribute values were cut")
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_a_refused_batch_does_not_stop_the_others(backend: Collector, tmp_path: Path) -> None:
     """A batch that is refused for itself is lost, with the backend's reason; the other batches are sent."""

@@ -168,6 +168,7 @@ def sources() -> list[tuple[str, str]]:
     return found
 
 
+@pytest.mark.system
 def test_every_pattern_needs_no_backtracking() -> None:
     """RE2, which has neither look-around nor back-references, compiles each pattern."""
     options = re2.Options()

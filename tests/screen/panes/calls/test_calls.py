@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.builders.screen.app import bundled, eventually, opened, viewport
 from tests.builders.screen.call_table import NARROW, rows_of, shown
 from tests.builders.screen.lines import CWD, append, ended, init, result, shell, started
@@ -248,6 +250,7 @@ async def test_the_note_gives_way_to_the_target(recording: Saver) -> None:
     assert notes[2] == ""
 
 
+@pytest.mark.system
 async def test_rows_fit_at_every_width() -> None:
     """Every rendered row is as wide as the pane; from 16 columns, so is every drawn line."""
     for width in (1, 3, 10, 20, 40, 64, 200):

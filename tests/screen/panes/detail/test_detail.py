@@ -179,6 +179,7 @@ async def test_every_call_of_every_recording_has_a_detail() -> None:
                 detail.toggle_raw()
 
 
+@pytest.mark.system
 async def test_leading_combining_marks_can_be_drawn(recording: Saver) -> None:
     """A line that begins with zero-width combining marks can be shown in a pane of any width."""
     for columns in (5, 6, 8, 12, 40):

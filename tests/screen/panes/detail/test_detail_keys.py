@@ -67,6 +67,7 @@ async def test_h_and_l_scroll_sideways(recording: Saver) -> None:
         assert lines_of(detail) == first
 
 
+@pytest.mark.system
 async def test_a_wide_character_at_the_left_edge_becomes_a_blank(recording: Saver) -> None:
     """Where the left edge cuts a wide character in two, a blank takes its place, and columns stay in line."""
     for left in range(5):

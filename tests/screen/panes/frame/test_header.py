@@ -239,6 +239,7 @@ async def test_the_status_shows_activity_left_and_view_state_right() -> None:
     assert await status("writing", "3 events behind · L", 40) == " writing            3 events behind · L "
 
 
+@pytest.mark.system
 async def test_the_status_fits() -> None:
     """A long activity text is cut to make room for the view state, which is whole whenever it fits."""
     views = ("", "replay ×64", "THE RECORDING IS INCOMPLETE · frozen · 1.2 MB behind")

@@ -33,6 +33,7 @@ WELL = Published("⇡ team.example.com", "⇡")
 BEHIND = Published("⇡ team.example.com · 2.1 MB behind", "⇡ 2.1 MB behind", "⇡!")
 
 
+@pytest.mark.system
 async def test_the_place_is_shown_at_every_width() -> None:
     """The host, or as much of it as fits, or at least the sign; never more than the line."""
     for published, width, words in (

@@ -225,6 +225,7 @@ async def test_the_scroll_bar_of_a_short_transcript_is_exact(recording: Saver) -
         assert len(blocks) > len(transcript.viewport.in_view())
 
 
+@pytest.mark.system
 async def test_heights_that_a_key_makes_estimates_are_measured_again(recording: Saver) -> None:
     """At rest nothing is due, so that the keys that wrap, fold and resize ask for a tick themselves."""
     async with opened(recording(history(30)), (100, 24)) as stage:

@@ -92,6 +92,7 @@ async def test_the_line_before_the_divergence_is_skipped(tmp_path: Path) -> None
         assert "make" in stage.chosen
 
 
+@pytest.mark.system
 async def test_each_kind_of_difference_has_a_sign_and_a_word(tmp_path: Path) -> None:
     """The sign and the word are between the calls; the line below has the details."""
     for before, after, sign, words in (
@@ -208,6 +209,7 @@ async def test_only_visible_rows_are_drawn(tmp_path: Path, monkeypatch: pytest.M
         assert len({*drawn}) < 200
 
 
+@pytest.mark.system
 async def test_foreign_text_is_harmless(tmp_path: Path) -> None:
     """Control characters of targets, models and final texts are shown as signs."""
     evil = replace(A.changed(0, shell("echo \x1b[31mred\x07")), text="Done\x1b]0;owned\x07.")

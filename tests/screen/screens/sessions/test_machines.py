@@ -47,6 +47,7 @@ async def test_a_row_names_its_machine_and_the_header_counts_them() -> None:
         assert "machine" not in stage.lines[0]
 
 
+@pytest.mark.system
 @pytest.mark.slow
 async def test_publishers_on_one_machine_differ() -> None:
     """Three publishers who claim the same machine have their names before it; a filter finds them."""
@@ -182,6 +183,7 @@ async def test_only_this_machine_is_counted_for_status() -> None:
     assert (counts.working, counts.needs_you) == (1, 0)
 
 
+@pytest.mark.system
 async def test_without_this_machine_nothing_is_written_for_status() -> None:
     """A list of an engine alone does not say that nothing works here."""
     machine = MadeMachine([remote("two")])
@@ -209,6 +211,7 @@ async def test_other_notes_are_reported() -> None:
     assert reports == [machine.rows, machine.rows]
 
 
+@pytest.mark.system
 @pytest.mark.slow
 async def test_texts_of_other_machines_do_not_reach_the_terminal() -> None:
     """Control characters and marks of direction in a name of a machine are shown, and have no effect."""

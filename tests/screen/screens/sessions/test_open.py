@@ -30,6 +30,7 @@ def without_clocks(stage: HomeStage) -> str:
     return re.sub(r"[\d:]+ ", "", stage.text)
 
 
+@pytest.mark.system
 async def test_enter_opens_and_escape_returns_to_the_list_as_it_was() -> None:
     """The choice, the scroll position and the filter of the list are as before."""
     rows = [row(f"s{number:02}", path=PLAIN, seen_ms=number) for number in range(60)]
@@ -56,6 +57,7 @@ async def test_what_happens_meanwhile_is_in_the_list_afterwards() -> None:
         await stage.shows("Bash rm -rf build")
 
 
+@pytest.mark.system
 async def test_only_what_is_on_the_screen_is_read_often() -> None:
     """The machine knows the sessions whose rows are in view, and of an open session only that one."""
     rows = [row(f"s{number:02}", path=PLAIN, seen_ms=number + 1) for number in range(60)]

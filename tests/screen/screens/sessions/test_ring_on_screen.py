@@ -74,6 +74,7 @@ async def test_a_notification_names_the_session(monkeypatch: pytest.MonkeyPatch)
         assert "\x1b]9;agentwatch: 2 sessions need you\x07" in stage.written_since()
 
 
+@pytest.mark.system
 async def test_a_silenced_session_does_not_ring() -> None:
     """`r` silences the selected session; `r` again lets it ring."""
     async with at_home([row("one")]) as stage:

@@ -75,6 +75,7 @@ def test_many_rows_are_reported_seldom_until_all_are_read(monkeypatch: pytest.Mo
     assert [len(rows) for rows in reports.rows[:2]] == [1, 200]
 
 
+@pytest.mark.system
 def test_rows_that_did_not_change_are_not_reported() -> None:
     """The same mapping is reported once, however often the machine is stepped."""
     machine = MadeMachine([row("one")])
@@ -161,6 +162,7 @@ async def test_the_thread_ends_with_the_app() -> None:
     assert "machine" not in {thread.name for thread in threading.enumerate()}
 
 
+@pytest.mark.system
 def test_the_counts_are_written_for_other_processes() -> None:
     """Once all sessions are found, `status` has the counts of the list, and not before."""
     machine = MadeMachine([row("one"), row("two")])

@@ -41,6 +41,7 @@ def tour(page: Page) -> None:
     check_inert(page)
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_a_recording_is_shown(opened: Opener) -> None:
     """The page of the demo does not complain, asks for nothing and has no element of the agent."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from agentwatch.output.export.html.content import block_nodes, markup, texts
 from agentwatch.session.blocks import (
     BinaryBlock,
@@ -118,6 +120,7 @@ LARGE: list[Block] = [
 ]
 
 
+@pytest.mark.system
 def test_a_large_block_is_cut_and_says_so() -> None:
     """A block of megabytes, or of a hundred thousand parts, is cut; the page says what is left out."""
     for block in LARGE:

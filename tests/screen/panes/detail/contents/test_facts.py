@@ -33,6 +33,7 @@ async def test_the_border_names_the_call_and_its_outcome(recording: Saver) -> No
         await stage.until(lambda: stage.text().count("✓ +3 −1") == 1, "the outcome, once")
 
 
+@pytest.mark.system
 async def test_the_outcome_is_named_once(recording: Saver) -> None:
     """The border has the outcome only while the content does not fit, and always above raw lines."""
     async with opened(recording(init() + shell(1, 2, "out")), (120, 40), follow=True) as stage:

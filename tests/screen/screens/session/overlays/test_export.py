@@ -26,6 +26,7 @@ def written(folder: Path) -> dict[str, str]:
     return {path.name: path.read_text() for path in folder.iterdir()}
 
 
+@pytest.mark.system
 @pytest.mark.slow
 async def test_a_key_exports_the_session(folder: Path) -> None:
     """X offers the formats; the file is in the working directory. A toast names it and what was masked."""

@@ -58,6 +58,7 @@ async def test_a_shown_match_names_its_pane(recording: Saver) -> None:
         assert [event.pane for event in app.shown[-2:]] == ["detail", "transcript"]
 
 
+@pytest.mark.system
 async def test_a_long_query_is_shown_whole(recording: Saver) -> None:
     """In a wide terminal a query of 60 characters is shown to its last one, and so is the place."""
     words = "Text 30 with a needle inside. and some more words than fit"

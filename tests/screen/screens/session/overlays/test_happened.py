@@ -56,6 +56,7 @@ async def test_a_finished_session_begins_with_what_happened(recording: Saver) ->
                 assert told == f"{labels[2]}✓ Mended the mill"
 
 
+@pytest.mark.system
 async def test_any_movement_folds_it(recording: Saver) -> None:
     """A key that moves, a click and `D` fold the lines; `D` shows them again, and other keys leave them."""
     async with opened(recording(finished()), (120, 40)) as stage:

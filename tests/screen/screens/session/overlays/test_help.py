@@ -41,6 +41,7 @@ async def test_no_word_of_the_help_is_cut() -> None:
                 assert "".join(shown.split()) == "".join("".join(documented).split())
 
 
+@pytest.mark.system
 @pytest.mark.slow
 async def test_the_keys_that_move_do_so_in_the_help() -> None:
     """Each key that the help lists for moving scrolls the help."""

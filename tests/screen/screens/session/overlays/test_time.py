@@ -109,6 +109,7 @@ async def test_without_the_agents_clock_ours_is_named(recording: Saver) -> None:
         assert rows[3].startswith("unattributed 1.0 s 25 % ██")
 
 
+@pytest.mark.system
 async def test_it_grows_while_it_is_open(recording: Saver) -> None:
     """The screen updates while it is open; a running call is listed as not counted yet."""
     path = recording(init() + thinking("Hm."))

@@ -25,6 +25,7 @@ def many() -> list[Row]:
     ]
 
 
+@pytest.mark.system
 async def test_the_counts_give_way_to_the_width() -> None:
     """The name goes first, then the word `older`, the ended sessions, and the words; no count is cut."""
     async with home_of(many(), (140, 20)) as (app, pilot):

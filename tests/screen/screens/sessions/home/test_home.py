@@ -61,6 +61,7 @@ async def test_esc_in_the_bar_clears_the_words() -> None:
         assert app.home.request == Request()
 
 
+@pytest.mark.system
 async def test_words_keep_the_selection_and_esc_restores_it() -> None:
     """It stays while it matches, comes back when it matches again, and gives way to one the user selects."""
     rows = [row(f"s{number}", title=f"{(number % 2 and 'odd') or 'even'} {number}") for number in range(6)]
