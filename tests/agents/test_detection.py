@@ -104,7 +104,6 @@ def test_a_sample_without_its_head_is_no_other_agents(captures: Captures, record
                 assert read(recording(*lines[cut:])).format in {name, None} | family
 
 
-@pytest.mark.system
 @pytest.mark.slow
 def test_another_agent_may_follow(captures: Captures, recording: Saver) -> None:
     """In a recording with the streams of two agents, each is read in its own format."""

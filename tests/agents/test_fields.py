@@ -137,7 +137,6 @@ def test_deep_nesting_in_any_field_is_read(recording: Saver) -> None:
                 assert read_everything(recording(*lines[:3], init(), *lines)) == len(lines) + 4
 
 
-@pytest.mark.system
 def test_any_type_in_any_field_is_read(recording: Saver) -> None:
     """Every field of every line may have a value of any JSON type."""
     for value in VALUES:

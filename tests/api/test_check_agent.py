@@ -73,6 +73,7 @@ def test_a_correct_format_passes() -> None:
     check_agent(tern(), LINES)
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_the_example_of_the_documentation_passes() -> None:
     """The complete format in `docs/plugins.md` passes."""
@@ -81,6 +82,7 @@ def test_the_example_of_the_documentation_passes() -> None:
     check_agent(names["AGENT"], LINES)
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_the_test_of_the_documentation_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The test in `docs/plugins.md` passes for the format there."""

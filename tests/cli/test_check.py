@@ -170,6 +170,7 @@ def test_a_recording_that_is_still_written_is_checked_as_it_is(tmp_path: Path) -
     assert b"is still being written: checked as it is now" in done.stderr
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_wait_follows_a_recording_to_its_end(tmp_path: Path) -> None:
     """With --wait, what is written later counts, and the check ends with the writer."""

@@ -208,6 +208,7 @@ def test_a_command_that_is_not_executable_is_126(tmp_path: Path, kind: str) -> N
     assert re.fullmatch(rb"agentwatch: cannot start [^\n]+\n", done.stderr)
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_the_stderr_of_a_failed_agent_is_printed() -> None:
     """The last stderr lines of a failed agent are printed, made safe; those of a successful one are not."""

@@ -130,6 +130,7 @@ def test_what_cannot_be_done_is_one_line(folder: Path) -> None:
             assert files(folder) == {"a.ndjson", "plain.txt"}
 
 
+@pytest.mark.system
 @pytest.mark.slow
 @pytest.mark.parametrize("more", [(), ("--raw",)])
 def test_a_full_disk_leaves_no_file(folder: Path, more: tuple[str, ...]) -> None:

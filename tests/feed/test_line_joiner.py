@@ -230,7 +230,6 @@ class Counting(Decoder):
         return super().decode_joined(pieces)
 
 
-@pytest.mark.system
 def test_no_line_is_joined_more_than_twice() -> None:
     """However lines are broken, the attempts to join them read no more than twice their bytes."""
     units = (b"x}\n", b'"}\n', b'{"a}\n', b'{"a":"x\n', b'  "b": {}\n', b"{\n", b'"a" }\n"\n', b"\\}\n")

@@ -172,6 +172,7 @@ def test_importing_the_package_loads_nothing_else() -> None:
     assert loaded(program).isdisjoint({"textual", "rich", "click", "orjson"})
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_the_library_loads_neither_a_screen_nor_a_command_line() -> None:
     """Reading a session from a program loads neither Textual, Rich nor Click."""
@@ -208,12 +209,14 @@ def test_printing_a_file_loads_only_what_a_file_needs() -> None:
     assert packages.isdisjoint({"select", "subprocess", "tomllib", "traceback"})
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_the_screen_loads_textual() -> None:
     """The check works: importing the screen imports Textual and Rich."""
     assert {"textual", "rich"} <= loaded("import agentwatch.screen.screens.session.app")
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_the_screen_begins_without_markdown_and_lexers() -> None:
     """The Markdown parser and pygments, 27 ms, are imported when the first text needs them."""

@@ -14,6 +14,7 @@ from tests.harness.on_a_pty import DEMO, FIRST_CALLS, in_terminal, saved
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.system
 def test_after_q(home: Path) -> None:
     """After `q` the terminal is in its former state, and shows its former content and one closing line."""
     with in_terminal(str(DEMO)) as terminal:

@@ -137,6 +137,7 @@ def test_a_command_that_is_not_found_changes_no_file(tmp_path: Path) -> None:
             assert [path.name for path in folder.iterdir()] == ["r.log"]
 
 
+@pytest.mark.system
 @FEW_OR_ALL
 def test_an_unwritable_folder_is_refused(tmp_path: Path, every: bool) -> None:
     """A folder that is missing, not a folder, or not writable is refused with 73 before the agent starts."""
@@ -271,6 +272,7 @@ def monitor(folder: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=pipe, env=env, cwd=folder)
 
 
+@pytest.mark.system
 def test_two_monitors_of_one_recording(folder: Path) -> None:
     """A second monitor of the same recording file is refused with 73, and the first keeps recording."""
     first_lines, last_lines = PLAIN.read_bytes()[:3000], PLAIN.read_bytes()[3000:]

@@ -17,6 +17,7 @@ from tests.remote.ssh.sshd import Sshd
 SECONDS = 20.0
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_a_recording_of_a_host_is_copied_with_its_times(host: Sshd, watcher: Watcher) -> None:  # noqa: F811
     """With agentwatch there, the copy is complete, and has the arrival times."""

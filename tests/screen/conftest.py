@@ -30,6 +30,12 @@ def styles_are_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
+def an_app_that_works_less_is_idle(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a pilot take an app that used half of the last 20 ms for idle; else, clocks keep it waiting."""
+    monkeypatch.setattr("textual._wait.SLEEP_IDLE", 0.01)
+
+
+@pytest.fixture(autouse=True)
 def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Use UTC for times of day, switch off animations, and keep messages longer than a slow machine draws."""
     monkeypatch.setenv("TZ", "UTC")

@@ -93,6 +93,7 @@ async def test_the_whole_recording_follows_the_preview(tmp_path: Path, monkeypat
         await stage.shows("3 Detail · #1 edit")
 
 
+@pytest.mark.system
 @pytest.mark.slow
 async def test_the_newest_call_is_selected_after_the_preview(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -25,6 +25,7 @@ async def sees(stage: Stage, *names: str) -> None:
     await stage.until(lambda: shown(stage) == [*names], f"{names} alone")
 
 
+@pytest.mark.system
 async def test_numbers_go_to_the_panes() -> None:
     """1, 2, 3 and 4 focus the transcript, the calls, the detail and the log."""
     async with opened(bundled("demo")) as stage:
@@ -75,6 +76,7 @@ async def test_while_maximised_another_pane_can_be_shown() -> None:
         assert stage.focus == "calls"
 
 
+@pytest.mark.system
 async def test_a_narrow_terminal_shows_one_pane() -> None:
     """At 80 columns one pane is shown at a time, below the titles of all panes."""
     async with opened(bundled("demo"), (80, 24)) as stage:

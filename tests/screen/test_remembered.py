@@ -62,6 +62,7 @@ async def test_going_to_the_actions_shows_them(recording: Saver) -> None:
         assert not is_shown(stage)
 
 
+@pytest.mark.system
 @pytest.mark.slow
 async def test_c_shows_times_of_day_in_the_transcript(recording: Saver) -> None:
     """`c` shows when each entry began, and hides it again; the next start does the same."""

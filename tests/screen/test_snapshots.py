@@ -68,6 +68,7 @@ def test_looks_as_it_did(
     assert snap_compare(app, terminal_size=size, run_before=before_looking(feed, theme, *keys))
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("size", [(120, 40), (80, 24)], ids=["120x40", "80x24"])
 def test_a_session_with_subagents(snap_compare: Compare, size: tuple[int, int], tmp_path: Path) -> None:
     """A session of Claude Code with two subagents is drawn exactly as in the approved snapshot."""

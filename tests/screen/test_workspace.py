@@ -48,6 +48,7 @@ def focus(stage: Stage) -> str | None:
     return stage.app.focused.id if stage.app.focused else None
 
 
+@pytest.mark.system
 async def test_slash_finds_and_n_steps(recording: Saver) -> None:
     """The search after `/` runs while the query is typed; `n` and `N` go to other matches, esc ends it."""
     async with opened(recording(session() + result())) as stage:
@@ -87,6 +88,7 @@ async def test_f_filters_from_the_transcript(recording: Saver) -> None:
         assert [row.split()[2:4] for row in rows_of(stage.calls)] == [["echo", "3"], ["echo", "7"]]
 
 
+@pytest.mark.system
 async def test_s_shows_the_slowest_first(recording: Saver) -> None:
     """`s` sorts the calls by duration, slowest first, from any pane; `s` again sorts them by time."""
     took = (200, 9000, 400)
@@ -101,6 +103,7 @@ async def test_s_shows_the_slowest_first(recording: Saver) -> None:
         assert [row.split()[3] for row in rows_of(stage.calls)] == ["0", "1", "2"]
 
 
+@pytest.mark.system
 async def test_files_lead_to_a_call(recording: Saver) -> None:
     """`F` shows the files; enter goes to the calls of the selected file, and enter again to the call."""
     data = init() + edit(1, "mill/old.py") + edit(2, "mill/new.py") + shell(3) + result()
@@ -150,6 +153,7 @@ async def test_brackets_select_a_call_in_the_transcript(recording: Saver) -> Non
         await stage.shows("echo 9", "detail")
 
 
+@pytest.mark.system
 async def test_a_failure_opens_its_detail(recording: Saver) -> None:
     """While the newest calls are followed, a failure opens its detail, which stays when other calls end."""
     async with opened(recording(session(3)), follow=True) as stage:

@@ -55,7 +55,6 @@ def many(count: int = MANY) -> Calls:
     return calls
 
 
-@pytest.mark.system
 @PROPERTY
 @given(CALLS)
 def test_a_packed_call_is_the_same(call: Call) -> None:
@@ -72,7 +71,6 @@ def test_a_packed_call_is_the_same(call: Call) -> None:
     assert list(map(type, found)) == list(map(type, expected))
 
 
-@pytest.mark.system
 def test_a_referenced_call_stays_the_same_object() -> None:
     """A call that is referenced while it is packed or unpacked is returned as the same object."""
     calls = many(10)
@@ -115,7 +113,6 @@ def test_a_late_start_is_applied_to_a_packed_call() -> None:
     assert (len(read.calls), len(read.ended_calls), read.completed_without_started) == (MANY + 1, MANY + 1, 1)
 
 
-@pytest.mark.system
 def test_a_changed_call_can_be_settled_again() -> None:
     """A call that is changed and settled again is packed with the change."""
     calls = many(2)

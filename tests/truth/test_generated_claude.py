@@ -36,6 +36,7 @@ def facts(read: Session) -> Json:
     }
 
 
+@pytest.mark.system
 @pytest.mark.slow
 @pytest.mark.parametrize("is_partial", [False, True], ids=["whole blocks", "partial messages"])
 def test_the_summary_is_the_truth(is_partial: bool) -> None:

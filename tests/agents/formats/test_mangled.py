@@ -50,7 +50,6 @@ def check(data: bytes, name: str, known: set[str]) -> Session:
     return found
 
 
-@pytest.mark.system
 @by_work
 def test_a_recording_may_end_anywhere(captures: Captures, work: int) -> None:
     """A recording that is cut at a line or inside one is read without inventing a call."""

@@ -77,6 +77,7 @@ def test_the_handle_moves_with_the_moment() -> None:
                 assert not made.session.is_closed or places[-1] == width - 1
 
 
+@pytest.mark.system
 def test_a_click_on_a_cell_leads_there() -> None:
     """The moment of a cell with a line is in that cell; in a silence it is where the silence began."""
     for seed in range(40):

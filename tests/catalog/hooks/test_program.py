@@ -107,6 +107,7 @@ def test_every_event_that_is_installed_has_a_payload() -> None:
     }
 
 
+@pytest.mark.system
 def test_what_a_hook_notes_is_what_a_list_reads(program: Program) -> None:
     """Each event of each agent has a meaning, also if the agent writes blanks in its JSON."""
     for agent, event, data, state in PAYLOADS:

@@ -77,6 +77,7 @@ def test_a_call_has_its_program_and_its_error(indexed: Indexed) -> None:
     ]
 
 
+@pytest.mark.system
 def test_only_what_has_changed_is_read_again(indexed: Indexed) -> None:
     """A session is read again when its size or its time changes; one that is gone is removed."""
     path = indexed.record("20261122-120000-000abcdef", failing("s-1", 1))
@@ -96,6 +97,7 @@ def test_only_what_has_changed_is_read_again(indexed: Indexed) -> None:
     ) == [(0,)]
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(
     ("recorded", "kept", "counted"),
     [

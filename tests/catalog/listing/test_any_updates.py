@@ -6,6 +6,8 @@ import random
 from dataclasses import replace
 from itertools import pairwise
 
+import pytest
+
 from agentwatch.agents.found import Key
 from agentwatch.agents.reported import State
 from agentwatch.catalog.hiding import is_hidden, root
@@ -114,6 +116,7 @@ def stays(old: Row, new: Row) -> bool:
     return old.group is new.group and not is_read
 
 
+@pytest.mark.system
 def test_no_session_is_lost() -> None:
     """Each session is shown, folded or counted, in each order and with any folds."""
     for seed in range(12):

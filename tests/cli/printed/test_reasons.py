@@ -109,6 +109,7 @@ def test_the_last_line_of_stderr_is_the_reason_of_last_resort(recording: Saver) 
     ]
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_a_result_that_the_exit_code_contradicts_is_reported() -> None:
     """An agent that fails after a good result is reported; one that succeeds is not."""

@@ -55,6 +55,7 @@ def test_the_advice_depends_on_the_stream() -> None:
             assert (done.returncode, done.stdout, done.stderr.decode()) == (2, b"", f"{WORDS}{first}{advice}")
 
 
+@pytest.mark.system
 @pytest.mark.slow
 @pytest.mark.parametrize("code", [0, 4])
 def test_run_exits_with_the_code_of_an_unknown_agent(code: int, recording: Saver) -> None:

@@ -42,6 +42,7 @@ raise SystemExit(probe.return_code)
 """
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_terminal_drives_a_textual_app(tmp_path: Path) -> None:
     """Keys reach the app, its screen can be read, a resize arrives, and the terminal is restored."""
@@ -195,6 +196,7 @@ def test_leftover_children_live_until_the_close(recording: Path, tmp_path: Path)
     os.close(reader)
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_paused_terminal_reads_nothing(tmp_path: Path) -> None:
     """While reading is paused no byte is read, and a program that writes much blocks."""

@@ -7,6 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 import orjson
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -45,6 +46,7 @@ def test_the_largest_card_of_a_letter_fits() -> None:
                 assert card.prompt != ""
 
 
+@pytest.mark.system
 @given(CARDS)
 def test_any_card_fits(card: Card) -> None:
     """A card of any texts and numbers has at most 2 KiB, and is read as a card."""

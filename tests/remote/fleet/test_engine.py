@@ -229,6 +229,7 @@ class Pauses(threading.Event):
         return super().wait(timeout)
 
 
+@pytest.mark.system
 def test_cards_wait_in_the_engine_while_the_list_is_busy(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not more cards are read than the list has room for: a fleet cannot fill the memory."""
     monkeypatch.setattr(lists, "_MOST_WAITING", 100)

@@ -17,6 +17,7 @@ from tests.conftest import Saver
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.system
 async def test_enter_opens_the_detail_and_escape_goes_back(recording: Saver) -> None:
     """Enter on a call focuses its detail; esc goes back to the calls."""
     async with opened(recording(session())) as stage:
@@ -40,6 +41,7 @@ async def test_a_double_click_opens_the_detail(recording: Saver) -> None:
         await stage.until(lambda: stage.focus == "detail", "the detail")
 
 
+@pytest.mark.system
 async def test_the_chosen_call_is_in_the_detail(recording: Saver) -> None:
     """The detail shows the call under the cursor of the calls."""
     async with opened(recording(session())) as stage:
@@ -50,6 +52,7 @@ async def test_the_chosen_call_is_in_the_detail(recording: Saver) -> None:
             await stage.press("j")
 
 
+@pytest.mark.system
 async def test_panes_follow_the_end_until_moved(recording: Saver) -> None:
     """All panes follow a growing session. A pane that was moved up stays and counts the new lines below."""
     path = recording(session())
@@ -109,6 +112,7 @@ async def test_moving_works_in_every_pane(recording: Saver) -> None:
             await stage.until(partial(is_at, pane, -1), "the end")
 
 
+@pytest.mark.system
 async def test_space_pauses_the_moment(recording: Saver) -> None:
     """A paused moment does not change and shows how far it is behind; `L` shows the new events."""
     path = recording(session(3))
@@ -123,6 +127,7 @@ async def test_space_pauses_the_moment(recording: Saver) -> None:
         await stage.until(lambda: "behind" not in stage.header, "the live moment")
 
 
+@pytest.mark.system
 async def test_t_shows_or_hides_the_thinking(recording: Saver) -> None:
     """A completed thought is one line with its duration; `t` shows its text, and `t` again hides it."""
     async with opened(recording(session(1))) as stage:
@@ -137,6 +142,7 @@ async def test_t_shows_or_hides_the_thinking(recording: Saver) -> None:
         assert "Step 0." in stage.text()
 
 
+@pytest.mark.system
 async def test_r_shows_the_raw_lines(recording: Saver) -> None:
     """`r` shows the selected call as recorded, from any pane; `r` again returns to the detail."""
     async with opened(recording(session(2))) as stage:
@@ -207,6 +213,7 @@ async def test_selecting_with_the_mouse_copies(recording: Saver) -> None:
         await stage.until(lambda: stage.app.clipboard == "Mend the wheel", "the text")
 
 
+@pytest.mark.system
 async def test_e_goes_to_the_failures(recording: Saver) -> None:
     """`E` selects the previous failure, `e` the next; a message numbers it, and the key line counts them."""
     async with opened(recording(session(40, 5, 20)), (160, 45)) as stage:

@@ -62,6 +62,7 @@ async def test_each_key_moves_the_moment(recording: Saver, is_replay: bool) -> N
             await comes(stage, count)
 
 
+@pytest.mark.system
 async def test_calls_are_steps(recording: Saver) -> None:
     """`<` and `>` go to the ends of calls, and say where there is none."""
     async with opened(timed_evenly(recording(session(4)))) as stage:
@@ -156,6 +157,7 @@ async def test_backwards_it_stops_at_the_start(recording: Saver) -> None:
         await comes(stage, 2)
 
 
+@pytest.mark.system
 async def test_at_the_live_moment_reverse_plays_back(recording: Saver) -> None:
     """`R` at the live moment plays back from there, faster with `+`; `space` stops it."""
     clock = ManualClock()

@@ -18,6 +18,7 @@ from tests.conftest import Saver
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.system
 async def test_a_replay_keeps_its_time(recording: Saver) -> None:
     """In a replay each line arrives at its recorded time, and clocks show what they showed then.
 
@@ -41,6 +42,7 @@ async def test_a_replay_keeps_its_time(recording: Saver) -> None:
         await stage.until(lambda: "Done." in stage.text(), "the text")
 
 
+@pytest.mark.system
 async def test_a_replay_can_be_paused(recording: Saver) -> None:
     """While a replay is paused its time does not advance, and the time bar shows `‖`."""
     path = timed(recording(init() + answer("Soon.") + answer("Later.")), 0, 10, 20)
@@ -59,6 +61,7 @@ async def test_a_replay_can_be_paused(recording: Saver) -> None:
         assert "Later." not in stage.text()
 
 
+@pytest.mark.system
 async def test_a_replay_advances_by_single_events(recording: Saver) -> None:
     """`.` shows exactly one more event at once, paused or not."""
     path = timed(recording(init() + answer("one ") + answer("two ") + answer("three ")), 0, 10, 20, 30)

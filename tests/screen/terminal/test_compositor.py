@@ -120,6 +120,7 @@ async def test_the_terminal_equals_a_full_redraw(recording: SAVE, seed: int, ste
             await stage.until(lambda: cells(app.terminal) == redrawn(app), f"step {number} of seed {seed}")
 
 
+@pytest.mark.system
 async def test_rows_that_did_not_change_are_not_written(recording: SAVE) -> None:
     """A new line writes its own row and none of the rows above it."""
     async with drawn(recording(init() + prompt("go") + answer("first\n\n")), follow=True) as (app, stage):

@@ -151,6 +151,7 @@ async def test_new_lines_below_are_counted() -> None:
         assert view.subtitle == ""
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("key", ["G", "end"])
 async def test_end_resumes_following(key: str) -> None:
     """`G` and End go to the last line and resume following."""
@@ -181,6 +182,7 @@ async def test_moving_down_to_the_end_resumes_following() -> None:
         assert view.is_at_end
 
 
+@pytest.mark.system
 async def test_a_resize_keeps_the_end() -> None:
     """While following, the last line stays in view when the height changes."""
     view = Lines()

@@ -17,7 +17,6 @@ PIECES = st.lists(
 )
 
 
-@pytest.mark.system
 @PROPERTY
 @given(PIECES, st.integers(0, 80_000), st.integers(0, 80_000), st.booleans())
 def test_a_text_is_its_pieces(pieces: list[str], start: int, length: int, is_complete: bool) -> None:
@@ -77,7 +76,6 @@ def test_a_text_is_compared_with_pieces(pieces: list[str], others: list[str]) ->
     assert not is_joined(longer, [*cut, GrowingText(Spill(), "a")])
 
 
-@pytest.mark.system
 @PROPERTY
 @given(PIECES, st.integers(0, 40_000), st.integers(0, 40_000), st.integers(0, 40_000), st.booleans())
 def test_a_prefix_is_the_beginning_of_its_text(

@@ -90,6 +90,7 @@ def test_a_child_left_behind_is_named(
     assert source.agent.survivors() == []
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("switches", [(), ("--ignore-term",), ("--fork", "60", "--ignore-term")])
 def test_stop_ends_all(start: Callable[..., AgentSource], tmp_path: Path, switches: tuple[str, ...]) -> None:
     """Stopping asks the agent and its children to end, and kills those that do not."""

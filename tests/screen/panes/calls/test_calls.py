@@ -90,6 +90,7 @@ async def test_the_newest_call_is_chosen(recording: Saver) -> None:
         assert "echo 56" in viewport(table)[-1]
 
 
+@pytest.mark.system
 async def test_keys_move_the_cursor(recording: Saver) -> None:
     """The cursor moves by a row, to the first and to the last, and stops at both."""
     for keys, row in (("g", 0), ("gj", 1), ("gjjk", 1), ("gG", 29), ("k", 28), ("gk", 0), ("j", 29)):
@@ -122,6 +123,7 @@ async def test_a_click_selects_the_row(recording: Saver) -> None:
         assert table.cursor == 3
 
 
+@pytest.mark.system
 async def test_a_second_click_opens_however_late(recording: Saver) -> None:
     """A second click on a row does what enter does, also if it is not a double click."""
     path = recording(init() + b"".join(shell(n) for n in range(30)))

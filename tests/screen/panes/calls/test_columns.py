@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from tests.builders.screen.app import PaneApp, bundled, lines_of
 from tests.builders.screen.call_table import read, rows_of, shown
 from tests.builders.screen.lines import CWD, append, ended, init, shell, started
@@ -110,6 +112,7 @@ async def test_no_two_targets_look_alike(recording: Saver) -> None:
                 assert len({" ".join(row.split()[:3]) for row in rows_of(table)}) == 3
 
 
+@pytest.mark.system
 async def test_target_and_result_are_apart(recording: Saver) -> None:
     """At least two blanks separate a target from its result, even if the target is cut."""
     edit = ended("a", "edit", {"path": f"{CWD}/{'long/' * 9}name.py"}, {"success": {"linesAdded": 3}})

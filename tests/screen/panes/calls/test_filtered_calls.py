@@ -13,6 +13,7 @@ from tests.conftest import Saver, case
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.system
 async def test_words_filter_while_they_are_typed(recording: Saver) -> None:
     """Each letter updates the filter, and the border shows how many calls it hides."""
     path = recording(init() + shell(1) + shell(2, 1) + reads("echo.py", "b.py", "c.py") + shell(3, 1))
@@ -48,6 +49,7 @@ async def test_escape_drops_the_filter(recording: Saver) -> None:
         assert len(rows_of(table)) == 40
 
 
+@pytest.mark.system
 async def test_words_keep_the_selected_call(recording: Saver) -> None:
     """It stays while it matches, comes back when it matches again, and gives way to one the user selects."""
     async with shown(recording(init() + b"".join(shell(n) for n in range(40)))) as (_, table, pilot):
@@ -69,6 +71,7 @@ async def test_words_keep_the_selected_call(recording: Saver) -> None:
         assert table.chosen is moved
 
 
+@pytest.mark.system
 async def test_new_calls_meet_the_filter(recording: Saver) -> None:
     """New calls and later failures are shown, and followed, if they match the filter."""
     path = recording(init() + shell(1, 1) + shell(2))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.builders.screen.app import viewport
 from tests.builders.screen.call_table import read, reads, rows_of, shown
 from tests.builders.screen.lines import CWD, append, ended, init, shell, started
@@ -59,6 +61,7 @@ async def test_a_repeated_call_shows_its_count(recording: Saver) -> None:
             assert "… ×12 " in row
 
 
+@pytest.mark.system
 async def test_the_chosen_call_stays_when_rows_are_folded(recording: Saver) -> None:
     """When calls fold into one row, the cursor stays on its call and the viewport does not move."""
     args: dict[str, object] = {"path": f"{CWD}/d.py"}

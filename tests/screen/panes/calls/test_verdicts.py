@@ -41,6 +41,7 @@ def has_words(table: CallTable, words: str) -> bool:
     return f" {words} " in rows_of(table)[0]
 
 
+@pytest.mark.system
 async def test_the_result_is_the_verdict(recording: Saver) -> None:
     """The result of a call that ran tests is their verdict, with a sign and in its colour."""
     for output, exit_code, words, style in (
@@ -163,6 +164,7 @@ async def test_a_call_that_ends_gets_its_verdict(recording: Saver) -> None:
         await eventually(pilot, lambda: "✗ 1 failed" in rows_of(table)[0], "the verdict")
 
 
+@pytest.mark.system
 async def test_the_cache_is_bounded(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
     """The cache forgets the oldest verdicts, and a call that is drawn again is read again."""
     monkeypatch.setattr("agentwatch.screen.panes.calls.cells._MOST_KEPT", 10)

@@ -141,6 +141,7 @@ def marked(stage: Stage) -> str:
     return next(chosen, "")
 
 
+@pytest.mark.system
 async def test_the_first_failing_line_is_a_key_away(recording: Saver) -> None:
     """`!` goes to the first failing line of the output, then to the next, then to the first again."""
     async with opened(recording(init() + shell(1, 1, PYTEST) + result())) as stage:
@@ -184,6 +185,7 @@ async def test_failing_lines_of_many_tools_are_found(recording: Saver) -> None:
                 assert any(segment.style and segment.style.bgcolor == style for segment in detail.draw(2, 60))
 
 
+@pytest.mark.system
 async def test_capital_j_and_k_go_from_call_to_call(recording: Saver) -> None:
     """`J` and `K` in the detail show the next and previous call, which the calls pane selects as well."""
     calls = b"".join(shell(number, number % 2, f"out {number}") for number in range(6))

@@ -55,6 +55,7 @@ async def test_the_output_so_far_grows(tmp_path: Path, monkeypatch: pytest.Monke
         assert shown_lines[at + 1 : at + 3] == ["one", "two"]
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("has_exit_codes", [True, False])
 async def test_a_missing_exit_code_is_explained(
     has_exit_codes: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

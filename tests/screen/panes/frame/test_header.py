@@ -103,6 +103,7 @@ CLAUDE = (
 )
 
 
+@pytest.mark.system
 async def test_the_figures_give_way_in_order_of_weight() -> None:
     """The first to give way is the cost; then the tokens, the permission mode, the id and the context."""
     read = session_of(*CLAUDE)
@@ -171,6 +172,7 @@ async def test_the_header_fits() -> None:
                     assert str(session.outcome) in row_of(app.header)
 
 
+@pytest.mark.system
 async def test_facts_are_dropped_by_weight() -> None:
     """A fact that does not fit is dropped whole; of the counts, the words give way to signs."""
     session = read(bundled("demo"))
@@ -275,6 +277,7 @@ async def test_what_is_left_of_the_work_is_shown_where_there_is_room() -> None:
             assert row_of(app.status) == shown
 
 
+@pytest.mark.system
 async def test_the_integrity_is_shown_where_it_fits() -> None:
     """Without a view state, the status line shows the integrity, as detailed as the width allows."""
     for name, width, expected in (

@@ -101,6 +101,7 @@ async def test_the_key_that_pauses_is_named_at_80_columns(recording: Saver) -> N
             await stage.shows("space Pause")
 
 
+@pytest.mark.system
 async def test_a_click_presses_the_key(recording: Saver) -> None:
     """A click on a hint does what its key does."""
     async with opened(recording(session(3) + result())) as stage:

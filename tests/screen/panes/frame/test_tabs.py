@@ -15,6 +15,7 @@ def style_of(stage: Stage, title: str) -> Style | None:
     return next(segment.style for segment in stage.segments() if segment.text.strip() == title)
 
 
+@pytest.mark.system
 async def test_the_title_of_the_visible_pane_is_bold() -> None:
     """The title of the visible pane is bold, and no other title is."""
     titles = ("1 Transcript", "2 Calls", "3 Detail", "4 Actions")

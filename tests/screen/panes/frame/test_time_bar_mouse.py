@@ -25,6 +25,7 @@ async def test_a_click_seeks() -> None:
         assert app.sought == [900, 0, made.size]
 
 
+@pytest.mark.system
 async def test_a_drag_seeks() -> None:
     """While the button is pressed, the bar posts each new moment once, also outside its row."""
     made = recorded()
@@ -53,6 +54,7 @@ async def test_another_button_does_not_seek() -> None:
         assert len(app.sought) == 1
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("width", [40, 80, 160])
 async def test_the_time_below_the_mouse(width: int) -> None:
     """The time below the mouse stands at the right while the mouse is over the bar; the bar does not move."""
@@ -96,6 +98,7 @@ async def test_the_ribbon() -> None:
         await eventually(pilot, lambda: "✗12" not in app.row, "a narrower row")
 
 
+@pytest.mark.system
 async def test_a_click_on_the_end_returns_to_live() -> None:
     """A click at the right of the bar shows the live moment; the bar is hidden, and the keys still work."""
     async with opened_session(RECORDINGS / "demo.ndjson") as stage:

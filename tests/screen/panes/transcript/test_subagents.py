@@ -44,6 +44,7 @@ async def test_the_entries_of_each_subagent_are_one_line(stage: Stage) -> None:
     assert lines(stage) == FOLDED
 
 
+@pytest.mark.system
 @pytest.mark.slow
 async def test_enter_on_the_line_opens_the_entries_and_folds_them_again(stage: Stage) -> None:
     """The entries are indented at their places, under the name of their subagent where it changes."""
@@ -65,6 +66,7 @@ async def test_enter_on_the_line_opens_the_entries_and_folds_them_again(stage: S
     assert lines(stage) == FOLDED
 
 
+@pytest.mark.system
 @pytest.mark.slow
 async def test_enter_on_the_call_opens_the_entries_of_its_subagent(stage: Stage) -> None:
     """The line of the call that started a subagent opens and folds the entries too."""

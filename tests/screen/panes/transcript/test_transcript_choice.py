@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
 from textual.pilot import Pilot
 
 from agentwatch.screen.panes.transcript.pane import Transcript
@@ -66,6 +67,7 @@ async def test_keys_go_from_a_line_to_its_call(recording: Saver) -> None:
         assert "  It squeaks." not in lines_of(transcript)
 
 
+@pytest.mark.system
 async def test_a_click_selects_a_call_and_unfolds_a_thought(recording: Saver) -> None:
     """A click on a call's line selects it, a second one goes to it; a click on a thought unfolds it."""
     path = recording(init() + prompt("p") + shell(1) + thinking("It squeaks."))

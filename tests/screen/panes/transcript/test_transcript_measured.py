@@ -149,6 +149,7 @@ async def test_scrolling_shows_every_line_once(recording: Saver) -> None:
         assert seen == expected
 
 
+@pytest.mark.system
 async def test_only_blocks_in_view_are_rendered(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks are rendered when they come into view, and at no other time."""
     rendered: set[int] = set()
@@ -214,6 +215,7 @@ async def test_every_block_in_view_has_its_exact_height(recording: Saver) -> Non
                     assert all(map(layout.is_measured, transcript.viewport.in_view()))
 
 
+@pytest.mark.system
 async def test_the_scroll_bar_of_a_short_transcript_is_exact(recording: Saver) -> None:
     """At rest, every block of a short transcript has its exact height, whatever was in view before."""
     async with opened(recording(history(30)), (100, 24)) as stage:

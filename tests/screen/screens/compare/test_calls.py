@@ -29,6 +29,7 @@ async def test_it_opens_where_the_runs_part(tmp_path: Path) -> None:
         await stage.shows("difference 1 of 3 · only B has #4")
 
 
+@pytest.mark.system
 async def test_n_goes_to_the_next_difference(tmp_path: Path) -> None:
     """`n` and `N` select the next and the previous difference; a notice reports the wrap to the first."""
     async with opened(tmp_path, A, THREE) as stage:

@@ -21,6 +21,7 @@ def row(lines: list[str], name: str) -> str:
     return " ".join(next(line for line in lines if line.startswith(name)).split())
 
 
+@pytest.mark.system
 async def test_enter_shows_both_calls(tmp_path: Path) -> None:
     """What differs has a sign between both sides."""
     async with opened(tmp_path, A, B) as stage:

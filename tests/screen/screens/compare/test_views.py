@@ -57,6 +57,7 @@ async def test_a_short_terminal_has_no_totals(tmp_path: Path) -> None:
         assert "duration" in stage.text
 
 
+@pytest.mark.system
 async def test_tab_shows_the_files_and_the_verdicts(tmp_path: Path) -> None:
     """Each file and each command has a cell for each run; `n` goes to those that differ."""
     async with opened(tmp_path, A, B) as stage:

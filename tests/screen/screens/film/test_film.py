@@ -144,6 +144,7 @@ def test_a_recording_without_times_is_filmed(tmp_path: Path) -> None:
     assert "20 calls" in "\n".join(found.screen_at(1e9))
 
 
+@pytest.mark.system
 @pytest.mark.slow
 def test_a_recording_without_lines_is_filmed(tmp_path: Path) -> None:
     """An empty session has one frame."""

@@ -93,6 +93,7 @@ async def test_the_mark_vanishes_when_the_session_is_opened(session: Row) -> Non
     assert not any(name.endswith(str(session.path)) for name in descriptors())
 
 
+@pytest.mark.system
 async def test_without_rules_no_file_is_opened(session: Row) -> None:
     """The list only watches."""
     async with at_home([session]) as stage:

@@ -41,6 +41,7 @@ async def find(stage: HomeStage, words: str) -> FoundView:
     return view
 
 
+@pytest.mark.system
 async def test_the_newest_sessions_come_first_with_the_words_in_their_place(tmp_path: Path) -> None:
     """Each session is named once, and hits below each other belong to it."""
     rows = [
@@ -57,6 +58,7 @@ async def test_the_newest_sessions_come_first_with_the_words_in_their_place(tmp_
         assert "Title of older" in line
 
 
+@pytest.mark.system
 async def test_a_hit_names_its_call_and_its_age() -> None:
     """The call with its tool is read for the hits in view; the time is that of the line."""
     async with at_home([row("demo", path=RECORDINGS / "demo.ndjson")]) as stage:

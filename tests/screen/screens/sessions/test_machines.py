@@ -145,6 +145,7 @@ async def test_contents_of_other_machines_are_not_searched() -> None:
         await stage.shows("1 not searched")
 
 
+@pytest.mark.system
 @pytest.mark.slow
 async def test_a_session_of_another_machine_rings_and_is_silenced(monkeypatch: pytest.MonkeyPatch) -> None:
     """What its card says it asks rings, with the name of the machine; `r` turns it off for good."""

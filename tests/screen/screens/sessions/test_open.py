@@ -46,6 +46,7 @@ async def test_enter_opens_and_escape_returns_to_the_list_as_it_was() -> None:
         assert stage.chosen == chosen
 
 
+@pytest.mark.system
 async def test_what_happens_meanwhile_is_in_the_list_afterwards() -> None:
     """The sessions are watched while one of them is open."""
     async with at_home([row("one", path=PLAIN)]) as stage:
@@ -87,6 +88,7 @@ async def test_escape_first_closes_what_is_open_in_the_session() -> None:
         await stage.back()
 
 
+@pytest.mark.system
 async def test_quit_quits_from_a_session() -> None:
     """`q` ends the program in a session as in the list."""
     async with at_home([row("one", path=PLAIN)]) as stage:
@@ -95,6 +97,7 @@ async def test_quit_quits_from_a_session() -> None:
         await stage.until(lambda: not stage.app.is_running, "the end")
 
 
+@pytest.mark.system
 async def test_a_live_session_is_followed(tmp_path: Path) -> None:
     """A recording that its writer still has open grows on the screen."""
     data = PLAIN.read_bytes()
@@ -198,6 +201,7 @@ async def test_a_session_that_asks_says_so_on_its_screen_too() -> None:
         await stage.until(lambda: "asks" not in stage.text, "no question")
 
 
+@pytest.mark.system
 async def test_enter_replays_the_demo_on_an_empty_machine(home: Path) -> None:
     """The bundled session is replayed from its start, esc returns, and nothing is written."""
     async with at_home([], size=(120, 30)) as stage:

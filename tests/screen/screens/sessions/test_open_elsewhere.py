@@ -33,6 +33,7 @@ def of(server: Server, **fields: Any) -> Row:
     return row("one", path=Path(), address=f"{server.address}/{SESSION}", host="build-7", **fields)
 
 
+@pytest.mark.system
 async def test_a_session_is_followed_while_it_is_published(engine: tuple[Server, Publisher]) -> None:
     """Lines that are published while the session is open are shown, and the header names the machine."""
     server, publisher = engine

@@ -86,6 +86,7 @@ async def test_files_of_other_programs_are_left_alone(tmp_path: Path, key: str) 
     assert path.exists()
 
 
+@pytest.mark.system
 async def test_marked_recordings_are_deleted_together(own: Row, tmp_path: Path) -> None:
     """One question names them and how many others stay; their marks are removed."""
     second = own.path.with_name("20261101-120000-bbbbbb.ndjson")
@@ -104,6 +105,7 @@ async def test_marked_recordings_are_deleted_together(own: Row, tmp_path: Path) 
     assert other.exists()
 
 
+@pytest.mark.system
 async def test_sessions_are_archived_and_restored(own: Row, home: Path) -> None:
     """`z` notes all marked sessions in a file of ours; the same key on archived ones removes them again."""
     ended = [row(f"e{n}", State.SUCCEEDED, path=own.path) for n in range(2)]
@@ -123,6 +125,7 @@ async def test_sessions_are_archived_and_restored(own: Row, home: Path) -> None:
         await stage.shows("only sessions of this machine can be archived")
 
 
+@pytest.mark.system
 async def test_a_recording_is_renamed(own: Row) -> None:
     """ctrl+r asks for the name, which `STEM.json` keeps beside what stands there."""
     described = own.path.with_suffix(".json")

@@ -56,6 +56,7 @@ async def test_the_tests_are_shown_below() -> None:
         await stage.until(lambda: not str(preview(stage).border_subtitle), "no verdict")
 
 
+@pytest.mark.system
 async def test_space_shows_the_last_lines_and_escape_hides_them() -> None:
     """The preview opens beside the list; the keys stay in the list."""
     async with at_home([row("one", path=PLAIN, title="Timeout")]) as stage:
@@ -73,6 +74,7 @@ async def test_space_shows_the_last_lines_and_escape_hides_them() -> None:
         assert not pane.display
 
 
+@pytest.mark.system
 async def test_it_follows_the_selection() -> None:
     """With another session selected, its last lines are shown."""
     async with at_home([row("one", path=PLAIN), row("two", path=DEMO)]) as stage:
@@ -97,6 +99,7 @@ async def test_a_narrow_screen_has_it_below_the_list() -> None:
         assert preview(stage).region.x == 0
 
 
+@pytest.mark.system
 async def test_open_calls_have_clocks(tmp_path: Path) -> None:
     """A call that runs stands in the preview with its clock, which goes on."""
     path = tmp_path / "live.ndjson"
@@ -111,6 +114,7 @@ async def test_open_calls_have_clocks(tmp_path: Path) -> None:
         await stage.until(lambda: line not in stage.lines, "the next second")
 
 
+@pytest.mark.system
 async def test_a_call_that_the_agent_asks_about_waits_for_the_user(tmp_path: Path) -> None:
     """The preview and the session say so as soon as the list knows it, and no longer than that."""
     path = tmp_path / "live.ndjson"
@@ -134,6 +138,7 @@ async def test_a_call_that_the_agent_asks_about_waits_for_the_user(tmp_path: Pat
             assert "asks" not in stage.text
 
 
+@pytest.mark.system
 async def test_a_question_is_shown_whole_with_the_way_to_its_answer(tmp_path: Path) -> None:
     """The list has one line of a command, the preview all of its lines, and the key of its terminal."""
     path = tmp_path / "live.ndjson"
@@ -197,6 +202,7 @@ async def test_a_held_key_reads_the_last_session_only(monkeypatch: pytest.Monkey
         assert len(read) < 10
 
 
+@pytest.mark.system
 async def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
     """The preview names the reason, and the list goes on."""
     rows = [row("gone", path=tmp_path / "gone.jsonl"), row("listed", can_open=False)]

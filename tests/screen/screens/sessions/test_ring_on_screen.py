@@ -38,6 +38,7 @@ def bells(written: str) -> int:
     return written.count(BELL) - written.count("\x1b]0;")
 
 
+@pytest.mark.system
 async def test_it_rings_once_and_the_title_counts() -> None:
     """One bell for a session, and the count of the sessions that need the user."""
     async with at_home([row("one"), row("two")]) as stage:

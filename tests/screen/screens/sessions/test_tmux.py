@@ -142,6 +142,7 @@ def test_a_pane_that_is_gone_is_reported(server: Server, monkeypatch: pytest.Mon
     assert "is gone" in go_to_pane(pane, None)
 
 
+@pytest.mark.system
 @pytest.mark.slow
 async def test_the_key_names_the_pane(monkeypatch: pytest.MonkeyPatch) -> None:
     """`t` on a session whose pane is known names it; on another, it says that none is known."""
@@ -155,6 +156,7 @@ async def test_the_key_names_the_pane(monkeypatch: pytest.MonkeyPatch) -> None:
         await stage.shows("no terminal of this session is known")
 
 
+@pytest.mark.system
 @pytest.mark.slow
 async def test_the_list_goes_on_while_tmux_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     """A tmux that hangs does not hold up the keys."""

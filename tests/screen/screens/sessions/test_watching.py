@@ -89,6 +89,7 @@ def test_rows_that_did_not_change_are_not_reported() -> None:
     assert len(reports.rows) == 1
 
 
+@pytest.mark.system
 def test_a_report_has_only_what_differs() -> None:
     """The first report has all sessions as new, and a later one those that came, changed or vanished."""
     machine = MadeMachine([row("one"), row("two"), row("three")])

@@ -163,6 +163,7 @@ async def test_in_16_colours_changed_lines_have_signs_only() -> None:
             assert len(colours) >= 4
 
 
+@pytest.mark.system
 def test_a_language_is_found_by_the_name_of_a_file() -> None:
     """For a name that matches a pattern of Pygments, the lexer is the one that Pygments chooses."""
     patterns = {pattern for *_, found, _ in get_all_lexers(plugins=False) for pattern in found}

@@ -12,6 +12,7 @@ from tests.conftest import Saver
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(
     ("keys", "words", "text"),
     [

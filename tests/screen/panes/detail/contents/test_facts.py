@@ -18,6 +18,7 @@ pytestmark = pytest.mark.slow
 LONG = "line\n" * 60
 
 
+@pytest.mark.system
 async def test_the_border_names_the_call_and_its_outcome(recording: Saver) -> None:
     """The title names the call, without the command of a shell; the outcome stands below if it is away."""
     edit = ended("a", "edit", {"path": f"{CWD}/src/x.py"}, {"success": {"linesAdded": 3, "linesRemoved": 1}})

@@ -23,6 +23,7 @@ from tests.conftest import Saver, case
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.system
 async def test_a_call_is_selected_at_its_end(recording: Saver) -> None:
     """`FILE#3` shows the moment at which call 3 had ended, with that call and its detail."""
     async with opened(timed_evenly(recording(session(6))), asked=Asked(parsed("#3"))) as stage:

@@ -83,6 +83,7 @@ async def test_the_moment_moves_on_to_a_later_match(recording: Saver, matches: d
                 await stage.until(partial(shows_panes, stage, before), "the panes of before")
 
 
+@pytest.mark.system
 async def test_a_match_that_is_shown_does_not_move_the_moment(recording: Saver) -> None:
     """A match in the half-written text that is shown leaves the moment as it is."""
     async with opened(recording(*_LINES)) as stage:

@@ -35,6 +35,7 @@ async def play_to(stage: Stage, offset: int) -> None:
     await stage.settled()
 
 
+@pytest.mark.system
 async def test_returning_to_live_selects_again_what_was_selected(recording: Saver) -> None:
     """`L` selects the call that was selected when the live moment was left."""
     data = session(12, 3)

@@ -89,6 +89,7 @@ async def test_a_row_shows_what_was_done_to_a_file(recording: Saver) -> None:
         ]
 
 
+@pytest.mark.system
 async def test_it_opens_on_the_file_of_a_failing_line(recording: Saver) -> None:
     """`F` on a failing line selects the last change of its file before the failure, and names both."""
     printed = "E   assert 4 == 3\n\nsrc/mill.py:12: AssertionError\n1 failed in 0.1s"
@@ -161,6 +162,7 @@ async def test_the_calls_about_the_chosen_file_are_below(recording: Saver) -> No
         assert str(app.pane("file-calls").border_title) == "src/mill.py · last changed by #4 · reverted"
 
 
+@pytest.mark.system
 async def test_enter_leads_to_the_calls_and_to_one_of_them(recording: Saver) -> None:
     """Enter moves to the calls of the file; enter there closes the screen with the selected call."""
     async with opened(recording(SESSION)) as (app, pilot):
@@ -182,6 +184,7 @@ async def test_closing_selects_no_call(recording: Saver) -> None:
                 assert app.given == [None]
 
 
+@pytest.mark.system
 async def test_it_grows_while_it_is_open(recording: Saver) -> None:
     """A file that is touched while the screen is open moves to the top; the selected file stays selected."""
     path = recording(SESSION)

@@ -31,6 +31,7 @@ def marked(app: FindApp) -> list[str]:
     return [piece.text for strip in strips for piece in strip if piece.style and piece.style.bgcolor == style]
 
 
+@pytest.mark.system
 async def test_matches_are_shown_while_the_query_is_typed(recording: Saver) -> None:
     """Typing goes to the first match from the current position, marks it, and shows its number and place."""
     async with shown(recording(history(60))) as (app, pilot):
@@ -68,6 +69,7 @@ async def test_a_long_query_is_shown_whole(recording: Saver) -> None:
         await stage.shows("not found")
 
 
+@pytest.mark.system
 async def test_escape_goes_back(recording: Saver) -> None:
     """Esc restores the pane, the visible lines and the selected call, and removes the marks."""
     async with shown(recording(history(60))) as (app, pilot):
@@ -143,6 +145,7 @@ async def test_another_query_starts_over_where_the_user_was(recording: Saver) ->
         await eventually(pilot, lambda: app.counter == "not found", "the end of the search")
 
 
+@pytest.mark.system
 async def test_a_match_opens_the_folded_thought_around_it(recording: Saver) -> None:
     """A match in a folded thought opens it; it folds again when the search moves on or ends."""
     path = recording(init() + thinking("A needle.") + answer("text") + thinking("A needle too.") + result(""))

@@ -44,6 +44,7 @@ async def shown(stage: Stage) -> None:
     )
 
 
+@pytest.mark.system
 async def test_a_finished_session_begins_with_what_happened(recording: Saver) -> None:
     """The lines are the failures that nothing mended, the changed files, and the beginning of the answer."""
     for size, labels in (((120, 40), ("failed ", "changed ", "result ")), ((40, 12), ("", "", ""))):
@@ -73,6 +74,7 @@ async def test_any_movement_folds_it(recording: Saver) -> None:
         await stage.until(lambda: not happened(stage), "folded lines")
 
 
+@pytest.mark.system
 async def test_an_earlier_moment_folds_it(recording: Saver) -> None:
     """An earlier moment does not tell what came after it, however the user got there."""
     data = finished()
@@ -87,6 +89,7 @@ async def test_an_earlier_moment_folds_it(recording: Saver) -> None:
                 assert happened(stage) == []
 
 
+@pytest.mark.system
 async def test_another_turn_folds_it(recording: Saver) -> None:
     """A session in which another run begins is not finished: the lines are folded."""
     async with opened(recording(finished()), (120, 40), follow=True) as stage:
@@ -104,6 +107,7 @@ async def test_only_a_finished_session_begins_so(recording: Saver) -> None:
                 assert happened(stage) == []
 
 
+@pytest.mark.system
 async def test_the_row_above_names_what_the_lines_no_longer_name(recording: Saver) -> None:
     """Open failures and changed files are in the second row only while the lines are folded."""
     words = "echo 2 failed #3 · 1 file +4 −2"

@@ -59,6 +59,7 @@ async def test_the_keys_that_move_do_so_in_the_help() -> None:
                 await stage.until(lambda: view.scroll_offset.y == 0, "the beginning")
 
 
+@pytest.mark.system
 @pytest.mark.slow
 async def test_the_help_is_searched() -> None:
     """`/` shows only the rows with all words that are typed; `esc` shows all again, and then closes."""
@@ -99,6 +100,7 @@ def test_every_binding_of_a_widget_is_in_the_table() -> None:
     assert bound == {each.id for each in shortcuts() if each.id}
 
 
+@pytest.mark.system
 @pytest.mark.slow
 async def test_configured_keys_are_shown_and_work() -> None:
     """Configured keys replace the defaults in the help, and the configured help key closes it."""

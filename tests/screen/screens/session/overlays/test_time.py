@@ -154,6 +154,7 @@ async def test_it_fits() -> None:
                 assert "5.3 s" in app.rows()[2]
 
 
+@pytest.mark.system
 async def test_enter_opens_a_slow_call() -> None:
     """The cursor moves among the slowest calls only, and enter dismisses the screen with the selected one."""
     async with opened(bundled("demo")) as (app, pilot):

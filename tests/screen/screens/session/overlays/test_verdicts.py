@@ -111,6 +111,7 @@ async def test_enter_goes_to_the_test_run(recording: Saver) -> None:
         assert app.given == [None]
 
 
+@pytest.mark.system
 async def test_enter_on_a_file_goes_to_its_last_change(recording: Saver) -> None:
     """Tab goes to the files, enter there to the last change of one; escape goes back to the test runs."""
     async with shown(recording(STORY)) as (app, pilot):

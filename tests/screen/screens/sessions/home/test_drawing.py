@@ -98,6 +98,7 @@ async def test_a_tick_of_sessions_that_have_ended_draws_nothing(painted: list[in
         assert painted == []
 
 
+@pytest.mark.system
 async def test_moving_the_cursor_draws_two_rows(painted: list[int]) -> None:
     """The rows of the session that the cursor leaves and of the one that it enters are painted."""
     rows = [working(number) for number in range(300)]

@@ -47,6 +47,7 @@ async def test_the_counts_give_way_to_the_width() -> None:
     assert found[24] == " ! 2"
 
 
+@pytest.mark.system
 async def test_hidden_sessions_are_not_counted_while_they_are_shown() -> None:
     """`a` shows them, and the header does not name the key any more; again, it does."""
     async with home_of(many()) as (app, pilot):

@@ -32,6 +32,7 @@ def titles(app: HomeApp) -> list[str]:
     return [title for line in screen_rows(app) for title in known if title in line]
 
 
+@pytest.mark.system
 async def test_a_search_shows_what_matches_while_it_is_typed() -> None:
     """Titles and prompts are searched, those of hidden sessions too; the number of matches is shown."""
     async with home_of(some()) as (app, pilot):
@@ -49,6 +50,7 @@ async def test_a_search_shows_what_matches_while_it_is_typed() -> None:
         assert not any("search" in line for line in screen_rows(app))
 
 
+@pytest.mark.system
 async def test_esc_in_the_bar_clears_the_words() -> None:
     """All sessions are shown again, and the list has the focus."""
     async with home_of(some()) as (app, pilot):

@@ -21,6 +21,7 @@ async def click(pilot: Pilot[None], sessions: SessionList, y: int, times: int = 
     await pilot.pause()
 
 
+@pytest.mark.system
 async def test_a_click_selects_and_a_double_click_opens() -> None:
     """A click on a heading, and below the last session, does nothing."""
     async with home_of([row("ask", State.ASKS), *working(2)]) as (app, pilot):
@@ -36,6 +37,7 @@ async def test_a_click_selects_and_a_double_click_opens() -> None:
         assert [each.row.id for each in opened] == ["s0001"]
 
 
+@pytest.mark.system
 async def test_a_click_on_either_row_selects_the_session() -> None:
     """Where a session takes two rows, both belong to it."""
     async with home_of(working(3), NARROW) as (app, pilot):

@@ -13,6 +13,7 @@ pytestmark = pytest.mark.slow
 SIZES = ((160, 16), (140, 16), (80, 16), (40, 22))
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("size", SIZES)
 async def test_the_screen(size: tuple[int, int]) -> None:
     """A session in each group, with wide characters and a hostile title, as tests/expected/home shows it."""

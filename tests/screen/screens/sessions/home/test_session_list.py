@@ -21,6 +21,7 @@ def place_of(app: HomeApp) -> int:
     return sessions.cursor - sessions.scroll_offset.y
 
 
+@pytest.mark.system
 async def test_keys_move_over_the_headings() -> None:
     """The cursor begins on the first session, and headings are skipped in both directions."""
     rows = [row("ask", State.ASKS), row("work"), row("turn", State.YOUR_TURN)]
@@ -32,6 +33,7 @@ async def test_keys_move_over_the_headings() -> None:
     assert visited == ["ask", "work", "turn", "turn", "work", "ask", "ask", "turn", "ask"]
 
 
+@pytest.mark.system
 async def test_keys_move_by_session_in_two_rows() -> None:
     """Where a session takes two rows, a key moves by a session too."""
     rows = [row("ask", State.ASKS), *working(3)]
@@ -120,6 +122,7 @@ async def test_moving_up_to_the_first_session_of_a_group_shows_its_heading() -> 
         assert "Title of s0000" in viewport(app.home.sessions)[1]
 
 
+@pytest.mark.system
 async def test_after_the_selected_session_its_neighbour_is_selected() -> None:
     """When the selected session vanishes, the one in its place is selected; the last one at the end."""
     async with home_of(working(3)) as (app, pilot):
@@ -170,6 +173,7 @@ async def test_another_width_keeps_the_top_in_view() -> None:
             assert chosen_id(app) == "s0002"
 
 
+@pytest.mark.system
 async def test_messages_name_the_selected_session() -> None:
     """Each key posts what the user wants of the selected session."""
     wants: dict[str, type[requests.OfRow]] = {
@@ -200,6 +204,7 @@ async def test_messages_name_the_selected_session() -> None:
             assert [each.id for each in posted.rows] == ["s0001"]
 
 
+@pytest.mark.system
 async def test_marked_sessions_are_named_together() -> None:
     """`v` marks sessions and goes on to the next; keys are about all of them, and esc removes the marks."""
     ended = [row(f"o{number}", State.SUCCEEDED, is_one_liner=True, cwd="/api") for number in range(3)]
@@ -266,6 +271,7 @@ async def test_columns_can_be_chosen() -> None:
         assert "now" in app.home.sessions.columns
 
 
+@pytest.mark.system
 async def test_a_new_selection_is_reported_once() -> None:
     """A message names the selected session when it is another one than before, and only then."""
     async with home_of(working(3)) as (app, pilot):
@@ -276,6 +282,7 @@ async def test_a_new_selection_is_reported_once() -> None:
     assert reported == ["s0000", "s0001", "s0000"]
 
 
+@pytest.mark.system
 async def test_a_fold_opens_and_closes() -> None:
     """Enter and space toggle a fold, the arrows open and close it; it stays selected."""
     ended = [row(f"o{number}", State.SUCCEEDED, is_one_liner=True, cwd="/api") for number in range(3)]

@@ -127,6 +127,7 @@ async def test_the_arrows_select_a_row(path: Path) -> None:
         assert app.given == [end_of(3)]
 
 
+@pytest.mark.system
 async def test_a_second_click_opens_a_row(path: Path) -> None:
     """A click selects a row, a second one goes there, and the keys still go to the input."""
     async with box(path) as (app, pilot):
@@ -189,6 +190,7 @@ async def test_keys_that_come_before_the_input_are_typed(path: Path) -> None:
         assert app.given == [end_of(2)]
 
 
+@pytest.mark.system
 async def test_a_time_before_the_start_selects_the_first_mark_after_it(recording: Saver) -> None:
     """The minute in which a session began is typed: its marks are listed, and enter goes to the first."""
     path = recording(*LINES)

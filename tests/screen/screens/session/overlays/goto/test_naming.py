@@ -84,6 +84,7 @@ async def test_another_viewers_bookmarks_appear(path: Path) -> None:
         assert (app.chosen or "").strip() == ROWS[1]
 
 
+@pytest.mark.system
 async def test_a_name_cannot_control_the_terminal(path: Path) -> None:
     """Control characters and markup in the name of a bookmark are text."""
     async with box(path, end_of(1), name="\x1b[2J[/] [red]\u202e") as (app, pilot):
