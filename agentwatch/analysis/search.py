@@ -77,12 +77,16 @@ class Query:
         return self.markdown_pattern if kind in (Kind.ANSWER, Kind.RESULT) else self.pattern
 
     def shown_pattern(self) -> re.Pattern[str]:
-        """Return a pattern for wrapped lines, where a line break may be inside a long word."""
+        """Return a pattern for wrapped lines, where a line break may be inside a long word.
+
+        A long word continues in the next row, after its indent. An indent has no line break: otherwise a
+        text of many short rows would be read again for each of its characters.
+        """
         words: list[str] = []
         for word in self.words:
             gap = _skipped("▌↳", word[0], most=_MOST_INDENT, blanks=True, least=1) if words else ""
             wraps = (
-                rf"(?:[^\S\n]*+\n{_skipped('▌↳', char, most=_MOST_INDENT, blanks=True)})?{re.escape(char)}"
+                rf"(?:[^\S\n]*+\n{_skipped(' ▌↳', char, most=_MOST_INDENT)})?{re.escape(char)}"
                 for char in word[1:]
             )
             words.append(gap + re.escape(word[0]) + "".join(wraps))
