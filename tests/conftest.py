@@ -49,15 +49,22 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Generator[None]:
-    """Mark tests of other stages as `slow`, and leave out those of captures whose folder is not named."""
+    """Mark tests of other stages as `slow`, and leave out what no stage was asked for.
+
+    A test of the stage `system` may be `long` for some of its inputs: `-m system` leaves these out. The
+    captures of others are left out if their folder is not named.
+    """
     for item in items:
         if any(mark.name in STAGES for mark in item.iter_markers()):
             item.add_marker("slow")
     yield
+    asked = config.option.markexpr
+    left_out = {"long"} if asked and "long" not in asked else set()
     if not FOREIGN:
-        without = [item for item in items if item.get_closest_marker("shared")]
-        items[:] = [item for item in items if not item.get_closest_marker("shared")]
-        config.hook.pytest_deselected(items=without)
+        left_out.add("shared")
+    without = {item for item in items if any(mark.name in left_out for mark in item.iter_markers())}
+    items[:] = [item for item in items if item not in without]
+    config.hook.pytest_deselected(items=[*without])
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

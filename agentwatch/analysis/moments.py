@@ -40,7 +40,7 @@ class End(Enum):
 
 
 ENDS = {"start": End.START, "live": End.LIVE, "end": End.LIVE}
-"""The words for the last moment: `live`, and `end` for a finished recording."""
+"""The words for the first moment and for the last one, which is an `end` in a finished recording."""
 
 
 @dataclass(frozen=True, slots=True)

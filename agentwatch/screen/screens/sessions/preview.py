@@ -380,7 +380,7 @@ def _of_store(store: Store, *, is_live: bool) -> Previewed:
 
 
 def _copied(store: Store, most: int) -> int:
-    """Copy the first `most` bytes of a store to a nameless file, close the store, and return the file."""
+    """Close a store, and return the descriptor of a nameless file with its first `most` bytes."""
     fd = nameless_file()
     try:
         size = 0
