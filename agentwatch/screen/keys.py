@@ -173,7 +173,7 @@ SESSION = (
             Shortcut(
                 "next-failure",
                 "e",
-                "next failure, those that nothing mended first",
+                "next failure, open ones first",
                 "workspace",
                 "failure(1)",
                 "Failure",

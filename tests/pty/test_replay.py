@@ -84,7 +84,7 @@ def test_without_colour(way: str) -> None:
     with in_terminal(str(RECORDINGS / "failures.ndjson"), *option, env=env) as terminal:
         terminal.wait_for("✗ shell")
         terminal.send("2E3r?")
-        terminal.wait_for("nothing mended first; previous")
+        terminal.wait_for("open ones first; previous")
         terminal.send("q")
         terminal.send("q")
         terminal.wait_exit()
