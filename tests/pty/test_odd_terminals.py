@@ -12,7 +12,7 @@ from functools import partial
 import pytest
 
 from tests.conftest import ROOT, case
-from tests.harness.on_a_pty import DEMO, in_terminal
+from tests.harness.on_a_pty import DEMO, IN_THE_HELP, in_terminal
 from tests.harness.program import AGENTWATCH
 from tests.harness.terminal import Terminal
 
@@ -64,7 +64,7 @@ def check_alive(terminal: Terminal, timeout: float = 10) -> None:
         wanted = WHOLE if columns == 120 else re.compile(r"\A ✓ succeeded 1:10 [^╭]*\n 1 Transcript 2 Calls")
         terminal.wait_for(wanted, timeout)
     terminal.send("?")
-    terminal.wait_for("next failure, those that nothing mended", timeout)
+    terminal.wait_for(IN_THE_HELP, timeout)
     terminal.send("\x1b")
     terminal.wait_until(lambda: "next failure, those" not in terminal.screen_text(), what="way back")
     terminal.send("q")
@@ -100,7 +100,7 @@ def test_an_empty_stream_on_stdin() -> None:
     with through_shell("</dev/null") as terminal:
         terminal.wait_for(re.compile(r"\A ◌ unfinished .* 0 calls\n ended without a result "))
         terminal.send("?")
-        terminal.wait_for("next failure, those that nothing mended")
+        terminal.wait_for(IN_THE_HELP)
         terminal.send("qq")
         assert terminal.wait_exit() == 1
         assert terminal.restored(), terminal.leftovers()
@@ -124,7 +124,7 @@ def test_a_stream_presses_no_keys(seed: int) -> None:
         assert "behind" not in terminal.screen_text()
         assert terminal.exit_status() is None
         terminal.send("?")
-        terminal.wait_for("next failure, those that nothing mended")
+        terminal.wait_for(IN_THE_HELP)
         terminal.send("\x1b")
         terminal.wait_until(lambda: "next failure, those" not in terminal.screen_text(), what="way back")
         terminal.send("m")
@@ -272,7 +272,7 @@ def test_other_encodings(env: dict[str, str]) -> None:
         terminal.wait_for("1 Transcript")
         terminal.wait_for("3 Detail")
         terminal.send("?")
-        terminal.wait_for("next failure, those that nothing mended")
+        terminal.wait_for(IN_THE_HELP)
         terminal.send("qq")
         assert terminal.wait_exit() == 0
         assert terminal.restored(), terminal.leftovers()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import RECORDINGS
-from tests.harness.on_a_pty import DEMO, in_terminal
+from tests.harness.on_a_pty import DEMO, IN_THE_HELP, in_terminal
 from tests.harness.terminal import Terminal
 
 TITLE = re.compile(rb"\x1b\][0-2];[^\x07\x1b]*[\x07\x1b]?")
@@ -84,7 +84,7 @@ def test_without_colour(way: str) -> None:
     with in_terminal(str(RECORDINGS / "failures.ndjson"), *option, env=env) as terminal:
         terminal.wait_for("✗ shell")
         terminal.send("2E3r?")
-        terminal.wait_for("open ones first; previous")
+        terminal.wait_for(IN_THE_HELP)
         terminal.send("q")
         terminal.send("q")
         terminal.wait_exit()

@@ -9,7 +9,7 @@ import pytest
 
 from tests.conftest import RECORDINGS, case
 from tests.harness.fake_agent import command
-from tests.harness.on_a_pty import DEMO, FIRST_CALLS, in_terminal, saved
+from tests.harness.on_a_pty import DEMO, FIRST_CALLS, IN_THE_HELP, in_terminal, saved
 
 pytestmark = pytest.mark.slow
 
@@ -75,11 +75,9 @@ def test_suspended_and_resumed() -> None:
         terminal.wait_until(lambda: all(terminal.screen_text().split("\n")), what="a screen without gaps")
         terminal.wait_for("✓ succeeded in 1:10")
         terminal.send("?")
-        terminal.wait_for("next failure, those that nothing mended")
+        terminal.wait_for(IN_THE_HELP)
         terminal.send("q")
-        terminal.wait_until(
-            lambda: "next failure, those that nothing mended" not in terminal.screen_text(), what="way back"
-        )
+        terminal.wait_until(lambda: IN_THE_HELP not in terminal.screen_text(), what="way back")
         terminal.send("q")
         assert terminal.wait_exit() == 0
         assert terminal.restored(), terminal.leftovers()
