@@ -34,6 +34,7 @@ GROUPS = {
     State.TURN_FAILED: Group.FAILED,
     State.STARTING: Group.WORKING,
     State.WORKING: Group.WORKING,
+    State.LIMITED: Group.QUIET,
     State.QUIET: Group.QUIET,
     State.YOUR_TURN: Group.YOUR_TURN,
     State.SHELL: Group.YOUR_TURN,
@@ -57,6 +58,8 @@ class Standing(NamedTuple):
     """The time at which that began: the start of the open call, or of the model's request."""
     is_calling: bool = False
     """Whether a tool call is in progress."""
+    until_ms: int | None = None
+    """When the state ends by itself, because the agent says so: a limit is over."""
 
     @property
     def group(self) -> Group:

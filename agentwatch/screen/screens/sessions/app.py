@@ -20,6 +20,7 @@ from agentwatch.agents.reported import State
 from agentwatch.base.config import Config, Machines
 from agentwatch.base.faults import Fault, cannot_open
 from agentwatch.base.resources import resource
+from agentwatch.catalog.limits import NewestLimits
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.row_counts import CountedRows, Counts, counts
 from agentwatch.catalog.standing import LIVE, UNKNOWN
@@ -185,6 +186,7 @@ class HomeApp(SessionApp[None]):
         self._rows: Rows = {}
         self._counts = Counts()
         self._counted = CountedRows(counts)
+        self._limits = NewestLimits()
         self._is_settled = False
         """Whether every session was found and read at the last report."""
         self._is_behind = True
@@ -245,6 +247,7 @@ class HomeApp(SessionApp[None]):
         rows, changed, vanished, self._is_settled = report
         ringing = self._rings.update(changed, vanished, None if self._open is None else self._open.row.key)
         self._rows, self._counts = rows, self._counted.update(rows, changed, now_ms())
+        self._limits.update(changed)
         if ringing:
             self._signals.alert(_alert_words(ringing))
         self._show_facts()
@@ -280,7 +283,7 @@ class HomeApp(SessionApp[None]):
                 rows[row.key] = replace(row, standing=standing)
             watched = self._machine
             home.show(
-                *(rows, self._counts, watched.notes),
+                *(rows, self._counts, watched.notes, self._limits),
                 vanished=None if report is None else report.vanished,
                 is_complete=watched.is_found,
                 is_settled=self._is_settled,

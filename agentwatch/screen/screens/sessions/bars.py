@@ -169,10 +169,11 @@ _LEAST_FOR_NOTES = 16
 
 
 class HomeHeader(Static):
-    """The counts of the list, and how many older sessions it does not show.
+    """The counts of the list, the usage limits of the agents, and how many older sessions it does not show.
 
-    In a narrow terminal the words give way in this order: the name of the program, `older`, the sessions that
-    have ended and the number of machines, then all words, which signs replace.
+    In a narrow terminal the words give way in this order: the name of the program, `older`, the limits but
+    for the fullest window, the sessions that have ended and the number of machines, the limits, then all
+    words, which signs replace.
     """
 
     def __init__(self) -> None:
@@ -181,6 +182,7 @@ class HomeHeader(Static):
         self._counts = Counts()
         self._key = ""
         self._is_known = True
+        self._limits: Sequence[SafeText] = ()
 
     def show(self, counts: Counts, key: str, *, is_known: bool = True) -> None:
         """Show counts; draw only if something differs.
@@ -193,6 +195,12 @@ class HomeHeader(Static):
         self._counts, self._key, self._is_known = counts, key, is_known
         self._draw()
 
+    def show_limits(self, limits: Sequence[SafeText]) -> None:
+        """Show the usage limits, given in words, the longest form first; draw only if something differs."""
+        if limits != self._limits:
+            self._limits = limits
+            self._draw()
+
     def on_resize(self) -> None:
         """Show as many words as fit now."""
         self._draw()
@@ -201,11 +209,11 @@ class HomeHeader(Static):
         counts, width = self._counts, self.size.width
         theme = self.app.current_theme
         dim = muted(theme)
-        drawn = (counts, self._key, self._is_known, width, dim)
+        drawn = (counts, self._key, self._is_known, *self._limits, width, dim)
         if width and drawn != self._drawn:
             self._drawn = drawn
             working = "$text-accent" if theme.ansi else "$text-primary"
-            left, right = _fitting(counts, self._key, width, working, is_known=self._is_known)
+            left, right = _fitting(counts, self._key, width, working, self._limits, is_known=self._is_known)
             pieces: list[Piece] = []
             for number, (words, style) in enumerate(left):
                 pieces += [(_between(left, number), dim), (words, style or dim)]
@@ -248,15 +256,16 @@ class HomeNotes(Static):
 
 
 def _fitting(
-    counts: Counts, key: str, width: int, working: str, *, is_known: bool
+    counts: Counts, key: str, width: int, working: str, limits: Sequence[SafeText] = (), *, is_known: bool
 ) -> tuple[list[Piece], SafeText]:
-    """Return the counts and the words about hidden sessions, in the longest form that fits.
+    """Return the counts and the words about limits and hidden sessions, in the longest form that fits.
 
     Args:
         counts: The numbers of sessions.
         key: The key that shows the hidden ones.
         width: The width of the line, in columns.
         working: The style of the number of sessions that work.
+        limits: The usage limits in words, the longest form first.
         is_known: Whether every machine answers.
     """
     hidden = ("", "", "")
@@ -264,12 +273,23 @@ def _fitting(
         hidden = (f"{counts.hidden:,} older hidden: {key}", f"{counts.hidden:,} hidden: {key}", "")
     whole, signs = _words(counts, working, is_known=is_known), _signs(counts, working, is_known=is_known)
     live = _words(counts._replace(ended_today=0, machines=0), working, is_known=is_known)
-    forms = [([_NAME, *whole], hidden[0]), (whole, hidden[0]), (whole, hidden[1]), (live, hidden[1])]
+    forms = [([_NAME, *whole], _beside(each, hidden[0])) for each in limits[:2]]
+    forms += [
+        (whole, _beside(each, words)) for each in limits for words in hidden[: 1 + (each == limits[-1])]
+    ]
+    forms += [(live, _beside(each, hidden[1])) for each in limits[-1:]]
+    forms += [([_NAME, *whole], hidden[0])] * (not limits)
+    forms += [(whole, hidden[0]), (whole, hidden[1]), (live, hidden[1])]
+    forms += [(signs, _beside(each, hidden[1])) for each in limits[-1:]]
     forms += [(signs, hidden[1]), (signs, "")]
     for left, right in forms:
-        if _width(left) + (len(right) + 2 if right else 0) <= width - 2:
+        if _width(left) + (columns(SafeText(right)) + 2 if right else 0) <= width - 2:
             return left, SafeText(right)
     return signs[:1], SafeText("")
+
+
+def _beside(limits: str, hidden: str) -> str:
+    return " │ ".join(filter(None, (limits, hidden)))
 
 
 def _between(pieces: list[Piece], number: int) -> str:

@@ -19,7 +19,7 @@ from agentwatch.text.amounts import short_count
 from agentwatch.text.durations import age_words, in_seven_columns
 from agentwatch.text.safe import SafeText, cut, safe_line
 from agentwatch.text.signs import ASKS_SIGN, MINUS, SIGNS
-from agentwatch.text.times import day_or_time
+from agentwatch.text.times import coming, day_or_time
 
 if TYPE_CHECKING:
     from agentwatch.catalog.digest import LastTests
@@ -49,6 +49,7 @@ _STATES = {
     State.STARTING: StateWords("◐", "starts", "working"),
     State.WORKING: StateWords("◐", "works", "working"),
     State.ASKS: StateWords(ASKS_SIGN, "asks", "asks"),
+    State.LIMITED: StateWords("‖", "limit", "returned"),
     State.QUIET: StateWords("?", "quiet", "returned"),
     State.YOUR_TURN: StateWords("›", "turn", "plain"),
     State.SHELL: StateWords("›", str(State.SHELL), "plain"),
@@ -137,6 +138,9 @@ def activity(row: Row) -> SafeText:
     now, state = foreign(row.standing.now), row.standing.state
     if row.lost_ms is not None:
         return SafeText(f"{_LOST_TOUCH}, last: {now}" if now else _LOST_TOUCH)
+    if state is State.LIMITED and row.standing.until_ms is not None:
+        until_ms = row.standing.until_ms
+        return SafeText(f"{now} until {coming(until_ms, row.standing.since_ms or until_ms)}")
     if state in LIVE:
         return SafeText(f"“{now}”") if now and state in _QUOTED else now
     if state is State.SUCCEEDED and not now and (said := last_sentence(row.last_text)):
