@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 FRESH_MS = 5 * 3_600_000
 """A report is shown for as long as the shortest window lasts. Another machine may use the account too."""
-_LEAST_AGE_MS = 60_000
+_LEAST_AGE_MS, _RECENT_MS = 60_000, 600_000
+_SCARCE = 80
+"""The share in percent from which a window is shown in the colour of a warning."""
 _MOST_AGENTS = 8
 _MOST_WINDOWS = 4
 _LENGTHS = {"h": "h", "m": "min", "d": "d"}
@@ -73,34 +75,46 @@ def limits_words(limits: Limits, now_ms: int) -> SafeText:
         limits: The windows that are shown.
         now_ms: The present time, in milliseconds since the epoch.
     """
-    return SafeText(", ".join(_whole(agent, windows, now_ms) for agent, windows in limits.items()))
+    return SafeText(", ".join(_words(agent, windows, now_ms) for agent, windows in limits.items()))
 
 
 def forms(limits: Limits, now_ms: int) -> list[SafeText]:
     """Return the limits in words, the longest form first.
 
-    The age gives way first, then the reset, the agents with more left, and the windows with more left.
+    The other agents give way first, then the reset, then the windows that are less full; at last the age,
+    if the report is younger than 10 minutes.
+
+    Args:
+        limits: The windows that are shown.
+        now_ms: The present time, in milliseconds since the epoch.
     """
     if not limits:
         return []
     agent = max(limits, key=lambda each: max(map(_used, limits[each])))
     windows = limits[agent]
-    shares = {each: _shares(each, limits[each]) for each in limits}
-    fullest = _shares(agent, [max(windows, key=_used)])
-    found = [limits_words(limits, now_ms), ", ".join(shares.values())]
-    found += [_whole(agent, windows, now_ms), shares[agent], fullest]
-    return [SafeText(each) for each in sorted(dict.fromkeys(found), key=len, reverse=True)]
+    fullest = [max(windows, key=_used)]
+    found = [limits_words(limits, now_ms), _words(agent, windows, now_ms)]
+    found += [_words(agent, windows, now_ms, has_reset=False), _words(agent, fullest, now_ms)]
+    found.append(_words(agent, fullest, now_ms, has_reset=False))
+    if now_ms - (fullest[0].said_ms or 0) < _RECENT_MS:
+        found.append(_shares(agent, fullest))
+    return [SafeText(each) for each in dict.fromkeys(found)]
+
+
+def is_scarce(limits: Limits) -> bool:
+    """Return whether little is left of a window."""
+    return any(_used(each) >= _SCARCE for windows in limits.values() for each in windows)
 
 
 def _used(window: Reported) -> float:
     return window.used_percent or 0
 
 
-def _whole(agent: str, windows: Sequence[Reported], now_ms: int) -> str:
+def _words(agent: str, windows: Sequence[Reported], now_ms: int, *, has_reset: bool = True) -> str:
     words = [_shares(agent, windows)]
     full = [each.resets_ms for each in windows if each.resets_ms is not None and is_full(each)]
     resets = [each.resets_ms for each in windows if each.resets_ms is not None]
-    if resets:
+    if resets and has_reset:
         words.append(f"resets {coming(max(full) if full else min(resets), now_ms)}")
     age_ms = now_ms - min(each.said_ms or 0 for each in windows)
     if age_ms >= _LEAST_AGE_MS:

@@ -315,6 +315,8 @@ def _activity(row: Row, width: int, now_ms: int, style: str) -> Spans:
     if width - columns(SafeText(behind)) < min(columns(text), _LEAST_BESIDE_CLOCK):
         behind = ""
     room = width - columns(SafeText(behind))
+    if columns(text) > room and not row.alarm:
+        text = words.until_words(row) or text
     text = _end(text, room) if words.is_quote(row) else cut(text, room)
     rest = " " * (room - columns(text))
     style = "asks" if row.group is Group.NEEDS_YOU else style

@@ -11,7 +11,7 @@ from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
-from agentwatch.catalog.limits import NewestLimits, forms
+from agentwatch.catalog.limits import NewestLimits, forms, is_scarce
 from agentwatch.catalog.listing import Listing, Request, Sort
 from agentwatch.catalog.row_counts import Counts
 from agentwatch.catalog.row_filter import row_filter_offers
@@ -126,7 +126,7 @@ class Home(Vertical):
     def tick(self, now_ms: int) -> None:
         """Draw the clocks in view that show something else at `now_ms`, in ms since the epoch."""
         self._now_ms = now_ms
-        self.header.show_limits(forms(self._limits.shown(now_ms), now_ms))
+        self._show_limits()
         self.sessions.tick(now_ms)
 
     def ask(self, request: Request) -> None:
@@ -208,7 +208,7 @@ class Home(Vertical):
         )
         key = "" if request.shows_hidden else self._key
         self.header.show(counts, key, is_known=self._is_known)
-        self.header.show_limits(forms(self._limits.shown(self._now_ms), self._now_ms))
+        self._show_limits()
         sessions = self.sessions
         sessions.offers_demo = self._is_complete and not (self._listing.rows or self.notes.display)
         sessions.show(self._listing, self._now_ms, words, is_settled=self._is_settled)
@@ -218,6 +218,10 @@ class Home(Vertical):
             self._pane = pane
             self._hints.show_pane()
         self._show_request()
+
+    def _show_limits(self) -> None:
+        shown = self._limits.shown(self._now_ms)
+        self.header.show_limits(forms(shown, self._now_ms), is_scarce=is_scarce(shown))
 
     @on(Marked)
     def _show_request(self) -> None:

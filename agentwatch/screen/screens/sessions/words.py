@@ -138,14 +138,21 @@ def activity(row: Row) -> SafeText:
     now, state = foreign(row.standing.now), row.standing.state
     if row.lost_ms is not None:
         return SafeText(f"{_LOST_TOUCH}, last: {now}" if now else _LOST_TOUCH)
-    if state is State.LIMITED and row.standing.until_ms is not None:
-        until_ms = row.standing.until_ms
-        return SafeText(f"{now} until {coming(until_ms, row.standing.since_ms or until_ms)}")
+    if state is State.LIMITED:
+        return SafeText(f"{now} {until}" if (until := until_words(row)) else now)
     if state in LIVE:
         return SafeText(f"“{now}”") if now and state in _QUOTED else now
     if state is State.SUCCEEDED and not now and (said := last_sentence(row.last_text)):
         return SafeText(f"“{said}”")
     return SafeText(f"{state}: {now}") if now else SafeText(state)
+
+
+def until_words(row: Row) -> SafeText:
+    """Return when the limit ends that a session waits for: `until 14:00`; empty if it waits for none."""
+    standing = row.standing
+    if standing.state is not State.LIMITED or standing.until_ms is None or row.lost_ms is not None:
+        return SafeText("")
+    return SafeText(f"until {coming(standing.until_ms, standing.since_ms or standing.until_ms)}")
 
 
 def last_sentence(text: str) -> SafeText:
