@@ -32,7 +32,6 @@ from agentwatch.session.session import Session, calls_by_outcome
 from agentwatch.text.amounts import dollars, short_count
 from agentwatch.text.durations import duration_words, running_clock
 from agentwatch.text.safe import SafeText, columns, cut, safe_line
-from agentwatch.text.times import coming
 
 if TYPE_CHECKING:
     from agentwatch.session.asked import Question
@@ -306,6 +305,8 @@ def limit_words(session: Session, now_ms: int | None) -> SafeText | None:
         return None
     if session.phase is not Phase.WAITING and session.outcome is not Outcome.FAILED:
         return None
+    from agentwatch.text.times import coming  # 3 ms, which a printed session seldom needs
+
     until = "" if limits.until_ms is None else f" until {coming(limits.until_ms, now_ms)}"
     return SafeText(f"{WAITS_FOR_LIMIT}{until}")
 
