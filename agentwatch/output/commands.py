@@ -33,7 +33,7 @@ from agentwatch.text.times import utc
 MOST_SECONDS = 10.0
 """How long a command may run, and how long the commands that wait at the end are waited for."""
 MOST_WAITING = 20
-"""The events of a rule that wait for its command. Of more, the oldest are left out and counted."""
+"""The events of a rule that wait for its command. The oldest ones beyond this number are left out."""
 _POLL_SECONDS = 0.02
 _END_SECONDS = 1.0
 _MOST_READ = 8192

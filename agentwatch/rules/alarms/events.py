@@ -35,7 +35,7 @@ class Event(NamedTuple):
 
 
 class Changes:
-    """The changes of state of one session, since the last look at it."""
+    """The changes of state of one session."""
 
     def __init__(self, session: Session) -> None:
         """Begin with the present state of a session."""

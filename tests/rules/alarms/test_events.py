@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentwatch.rules.alarms.events import Changes, state_of
 from agentwatch.session.call import Place
-from agentwatch.session.events import Event, Outcome, Permission, Prompt, RunEnded, RunStarted
+from agentwatch.session.events import Event, Outcome, Permission, Prompt, RunStarted, TurnEnded
 from agentwatch.session.reducers import apply_line
 from agentwatch.session.session import Session
 
@@ -37,10 +37,10 @@ def test_an_end_has_the_outcome_of_the_turn_that_ended() -> None:
     changes = Changes(session)
     apply(session, *BEGIN)
     assert (state_of(session), [*changes.new()]) == ("working", [])
-    apply(session, RunEnded(Outcome.FAILED), *BEGIN)
+    apply(session, TurnEnded(Outcome.FAILED), *BEGIN)
     assert [name for name, _ in changes.new()] == ["ended", "failed"]
     assert state_of(session) == "working"
-    apply(session, RunEnded(Outcome.SUCCEEDED))
+    apply(session, TurnEnded(Outcome.SUCCEEDED))
     assert [name for name, _ in changes.new()] == ["ended"]
     assert state_of(session) == "succeeded"
 

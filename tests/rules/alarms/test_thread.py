@@ -101,7 +101,6 @@ def test_a_session_tells_its_changes_of_state() -> None:
         ([init(), user(), result()], [("ended", "succeeded")]),
         ([init(), user(), result(is_error=True)], [("ended", "failed"), ("failed", "failed")]),
         ([init(), user(), read("a")], [("ended", "unfinished")]),
-        ([init(), user(), result(), init(), user(), result()], [("ended", "succeeded")] * 2),
     ]
     for lines, expected in cases:
         with case_of(lines):
