@@ -72,6 +72,8 @@ class Said(NamedTuple):
     """The short name of the agent that the command of a recording names; empty if it names none."""
     has_one_prompt: bool | None = None
     """Whether that command answers one prompt, and ends; None if it is not known."""
+    source: str = ""
+    """The server that is asked for the state each time, `server SOCKET`; empty for files and hooks."""
 
     @property
     def claim(self) -> Life | None:
