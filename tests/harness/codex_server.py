@@ -56,7 +56,10 @@ class Connection:
             line.split(b": ")[1] for line in head.split(b"\r\n") if line.startswith(b"Sec-WebSocket-Key")
         )
         accept = base64.b64encode(hashlib.sha1(key + SALT, usedforsecurity=False).digest())
-        self.send(b"HTTP/1.1 101 Switching Protocols\r\nsec-websocket-accept: " + accept + b"\r\n\r\n")
+        self.send(
+            b"HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n"
+            b"sec-websocket-accept: " + accept + b"\r\n\r\n"
+        )
 
     def frames(self) -> Iterator[tuple[int, bytes]]:
         """Yield the kind and the content of each frame until the client ends; each must be masked."""
