@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from agentwatch.agents import Agent, Decoder
 from agentwatch.feed.line_joiner import DecodedLine, LineJoiner
+from agentwatch.recording.acts import Act, SessionActs
 from agentwatch.recording.lines import MOST_LINE_BYTES, Growth, Line, Lines
 from agentwatch.session.call import Pieces, Place
 from agentwatch.session.events import Event, FormatDetected, LineTime, Malformed, Text, Unknown, agent_ms
@@ -151,6 +152,8 @@ class Feed:
         self.takes_agent_times = False
         """Whether a line without an arrival time gets the agent's time instead."""
         self.session = Session() if checkpoint is None else checkpoint.session
+        self.acts_of: SessionActs | None = None
+        """Reads what the user did to the session; None if that is not known."""
         self.offset = 0 if checkpoint is None else checkpoint.offset
         """The number of bytes of the recording that were applied."""
         self._read_end = 0
@@ -163,6 +166,14 @@ class Feed:
             apply_line(
                 self.session, [FormatDetected(agent.name, agent.traits, agent.agent)], Place(0, 0, None), 0
             )
+
+    @property
+    def acts(self) -> Sequence[Act]:
+        """What the user did to the session through agentwatch, as far as it is known."""
+        session = self.session
+        if self.acts_of is None or not session.runs:
+            return ()
+        return self.acts_of.read(session.agent_name or "", session.run.session_id or "")
 
     def advance(self, seconds: float | None = None) -> int:
         """Apply the lines that have arrived and are due, and return their number.

@@ -54,6 +54,7 @@ def call_readers(facts: CallFacts) -> Readers[Call]:
         "outside": lambda call: _outside(call, facts.cwd(call)),
         "program": lambda call: None if _is_unknown_command(call) else programs_of(call),
         "idle": facts.idle_ms,
+        "acted": facts.acted,
         "verdict": facts.verdict,
         "text": facts.text,
         **_count_values(facts),
