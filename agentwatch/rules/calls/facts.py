@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from agentwatch.feed.feed import Feed
 from agentwatch.session.call import Call
-from agentwatch.session.events import Outcome
+from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.session.session import Session
 from agentwatch.session.transcript import Kind
 
@@ -88,6 +88,8 @@ class Silences:
 
 _MOST_TEXT = 4096
 _MOST_COUNT = 65535
+_MOST_CHANGE = 1 << 20
+"""Longer lines are not read for the lines that a call adds: that takes 4 ms per MiB."""
 
 
 class CallFacts:
@@ -104,6 +106,8 @@ class CallFacts:
         self._ended_calls, self._ended_ms = 0, 0
         """The calls before the first one that has not ended, and when the last of them ended."""
         self._first_started_ms: int | None = None
+        self._added: tuple[int, tuple[str, ...] | None] | None = None
+        """The call whose added lines were read last, and these lines."""
 
     @property
     def session(self) -> Session:
@@ -186,6 +190,36 @@ class CallFacts:
         from agentwatch.feed.feed import output_tail
 
         return "\n".join(output_tail(self._feed, call.result_place, call.call_id))[-_MOST_TEXT:]
+
+    def added_lines(self, call: Call) -> tuple[str, ...] | None:
+        """Return the lines that a call adds to files; None while it runs, and if its line is too long."""
+        if call.kind is not ToolKind.EDIT:
+            return ()
+        if call.ended is None:
+            return None
+        if self._added is None or self._added[0] != call.number:
+            self._added = call.number, self._read_added(call)
+        return self._added[1]
+
+    def _read_added(self, call: Call) -> tuple[str, ...] | None:
+        from agentwatch.analysis.block_text import named_places
+        from agentwatch.session.blocks import ChangeBlock
+
+        found: dict[str, None] = {}
+        for _, place in named_places(call):
+            if place.length > _MOST_CHANGE:
+                return None
+            for block in self._feed.blocks(place, call.call_id):
+                if not isinstance(block, ChangeBlock):
+                    continue
+                if block.diff is not None:
+                    lines = block.diff.split("\n")
+                    new = [line[1:] for line in lines if line[:1] == "+" and line[:4] != "+++ "]
+                else:
+                    before = set((block.before or "").split("\n"))
+                    new = [line for line in (block.after or "").split("\n") if line not in before]
+                found.update(dict.fromkeys(new))
+        return tuple(found)
 
     def verdict(self, call: Call) -> str | None:
         """Return `green`, `red` or `none`; None while the call runs."""
