@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Protocol
 
 from agentwatch.agents import Agent, Decoder
 from agentwatch.feed.line_joiner import DecodedLine, LineJoiner
-from agentwatch.recording.acts import Act, SessionActs
 from agentwatch.recording.lines import MOST_LINE_BYTES, Growth, Line, Lines
 from agentwatch.session.call import Pieces, Place
 from agentwatch.session.events import Event, FormatDetected, LineTime, Malformed, Text, Unknown, agent_ms
@@ -23,6 +22,7 @@ from agentwatch.session.session import Session
 
 if TYPE_CHECKING:
     from agentwatch.feed.checkpoints import Checkpoint
+    from agentwatch.recording.acts import Act, SessionActs
     from agentwatch.session.blocks import Block
 
 
