@@ -40,6 +40,10 @@ class OnSetting(NamedTuple):
     name: str = ""
 
 
+ACTS = ("continue", "queue", "interrupt", "answer")
+"""The kinds of acts, each with a switch in `[act]`."""
+
+
 class Config(NamedTuple):
     """The settings of the user. Without a configuration file, the defaults apply."""
 
@@ -63,3 +67,5 @@ class Config(NamedTuple):
     machines: Machines = Machines()
     on: tuple[OnSetting, ...] = ()
     """The rules that watch every session."""
+    act: frozenset[str] = frozenset()
+    """The kinds of acts that are switched on: `[act]`."""

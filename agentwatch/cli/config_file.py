@@ -1,4 +1,4 @@
-"""Reads the user's settings from `config.toml`: keys, theme, thinking, attention, sessions, machines, rules.
+"""Reads the user's settings from `config.toml`.
 
 The file is read when a screen is drawn, by `sessions --prune`, and by every command that may be about another
 machine. An error in it is reported in one line.
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from agentwatch.base.config import Config, Machines, OnSetting
+from agentwatch.base.config import ACTS, Config, Machines, OnSetting
 from agentwatch.base.faults import USAGE, Fault, cannot_open
 from agentwatch.base.files import config_folder
 from agentwatch.recording.store import open_regular
@@ -26,6 +26,7 @@ _SECTIONS: Mapping[str, Mapping[str, type] | None] = {
     "attention": {"bell": bool, "note": bool, "title": bool},
     "sessions": {"ring": str, "keep": str, "columns": list},
     "machines": {"list": list, "publish": str},
+    "act": dict.fromkeys(ACTS, bool),
     "engines": None,
     "on": None,
 }
@@ -51,7 +52,8 @@ def read_config(environ: Mapping[str, str] = os.environ) -> Config:
         _check_columns(path, columns)
         found["columns"] = tuple(columns)
     on = _on(path, sections.get("on", ()))
-    config = Config(keys=sections.get("keys", {}), machines=_machines(path, sections), on=on, **found)
+    keys, machines = sections.get("keys", {}), _machines(path, sections)
+    config = Config(keys=keys, machines=machines, on=on, act=_acts(sections), **found)
     if config.theme is not None:
         _check_theme(path, config.theme)
     if config.keys:
@@ -90,6 +92,24 @@ def read_machines(environ: Mapping[str, str] = os.environ) -> Machines:
         Fault: The file cannot be read, or contains an unknown name or an invalid value.
     """
     return _machines(*_sections_of(environ))
+
+
+def read_acts_allowed(environ: Mapping[str, str] = os.environ) -> frozenset[str]:
+    """Return the kinds of acts that the user has switched on, of `ACTS`.
+
+    Themes and keys are not checked, which would load Textual.
+
+    Args:
+        environ: The environment; AGENTWATCH_CONFIG may name the file.
+
+    Raises:
+        Fault: The file cannot be read, or contains an unknown name or an invalid value.
+    """
+    return _acts(_sections_of(environ)[1])
+
+
+def _acts(sections: Mapping[str, Mapping[str, Any]]) -> frozenset[str]:
+    return frozenset(name for name, is_on in sections.get("act", {}).items() if is_on)
 
 
 def _sections_of(environ: Mapping[str, str]) -> tuple[Path, dict[str, dict[str, Any]]]:
