@@ -41,11 +41,11 @@ async def test_w_shows_the_evidence_of_the_selected_session(home: Path) -> None:
     shown = replace(shown, standing=shown.standing._replace(by=(Basis.TURN,)))
     long = f"/home/{'a-folder/' * 20}one.jsonl"
     async with at_home([shown]) as stage:
-        stage.machine.facts = Known(long).facts  # type: ignore[method-assign]
+        stage.machine.facts = Known(long).facts  # type: ignore[assignment]
         for key in ("escape", "w"):
             await stage.press("w")
             await stage.shows("What decides")
-            assert isinstance(stage.app.screen, WhyDialog)
+            assert type(stage.app.screen) is WhyDialog
             assert "Why, at " in stage.text
             assert "✓ succeeded" in stage.text
             assert "1 min   The last turn has ended: succeeded." in stage.text
@@ -53,7 +53,7 @@ async def test_w_shows_the_evidence_of_the_selected_session(home: Path) -> None:
             assert "one.jsonl" in stage.text
             assert "\x1b[31m" not in stage.text
             await stage.press(key)
-            await stage.until(lambda: stage.app.screen is stage.home, "the list")
+            await stage.until(lambda: type(stage.app.screen) is not WhyDialog, "the list")
 
 
 async def test_the_evidence_of_a_remote_session_is_elsewhere(home: Path) -> None:
