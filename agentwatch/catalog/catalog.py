@@ -175,6 +175,7 @@ class RowTable:
                 continue
             if (cwd := session.cwd) not in repositories:
                 repositories[cwd] = self._repositories.of(cwd)
+            session.read_acts()
             of = self.twins.session_of(key)
             twin = None if of is None else self._sessions.get(of)
             subagents, is_archived = self._count_subagents(key), key in self.archive.keys
@@ -333,6 +334,7 @@ _SECONDS = {
     "clocks": 2.0,
     "silences": 10.0,
     "branches": 5.0,
+    "acts": 2.0,
 }
 """The seconds between two readings of each part. A pass over the folders of 5,000 sessions takes 20 ms, one
 over 140 processes 3 ms, one over 300 files 0.7 ms."""
@@ -498,6 +500,9 @@ class Machine:
         self._read(now_ms, until)
         self._join(now_ms)
         self._unjudged |= self._table.archive.refresh() & self._sessions.keys()
+        if self._schedule.is_due("acts"):
+            shown = (self._live | self._recent | (self.in_view or frozenset())) & self._sessions.keys()
+            self._unjudged.update(key for key in shown if self._sessions[key].read_acts())
         self._judge(now_ms)
         return not self.is_found or bool(self._unread)
 

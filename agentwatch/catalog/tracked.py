@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from agentwatch.catalog.repository import Repository
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import LIVE, UNKNOWN, Ground, Process, Standing
 from agentwatch.catalog.states import knowledge_of, standing
+from agentwatch.recording.acts import Act, SessionActs
 
 if TYPE_CHECKING:
     from agentwatch.catalog.digest import Digest, Tail
@@ -29,7 +31,10 @@ _MOST_SUBAGENTS = 10_000
 class Tracked:
     """The facts about one session."""
 
-    __slots__ = ("_arrivals", "found", "is_joined", "is_read", "life", "process", "said", "standing", "tail")
+    __slots__ = (
+        *("_acts_of", "_arrivals", "acts", "found", "is_joined", "is_read"),
+        *("life", "process", "said", "standing", "tail"),
+    )
 
     def __init__(self, found: Found) -> None:
         self.found = found
@@ -43,6 +48,9 @@ class Tracked:
         self.is_joined = False
         """Whether it is known whether its process runs."""
         self.standing: Standing = UNKNOWN
+        self.acts: Sequence[Act] = ()
+        """What the user did to it through agentwatch, as it was last read."""
+        self._acts_of: SessionActs | None = None
         self._arrivals: tuple[int, tuple[int, int] | None] = (0, None)
         """The time of change of a recording of our own, and when its first and last line arrived."""
 
@@ -148,6 +156,16 @@ class Tracked:
         self.tail.found = self.found
         has_changed = self.tail.update()
         return self.end() or has_changed
+
+    def read_acts(self) -> bool:
+        """Read what the user did to it, if that has changed; return whether it has."""
+        is_own = self.found.agent == OWN
+        if self._acts_of is None:
+            if is_own and self.found.path == NO_FILE:
+                return False
+            self._acts_of = SessionActs(self.found.path if is_own else None)
+        before, self.acts = self.acts, self._acts_of.read(*self.found.key)
+        return self.acts is not before
 
     def join(self, life: Life, process: Process | None) -> bool:
         """Note whether its process runs, and which it is; return whether that is new."""
@@ -290,6 +308,7 @@ def row_of(
         is_one_liner=digest.is_one_liner or (said is not None and said.is_one_liner),
         is_archived=is_archived or metadata.is_archived,
         is_own=is_own,
+        acts=session.acts,
     )
 
 

@@ -116,10 +116,12 @@ def log(address: str, addresses: bool, **given: Any) -> int:
     from agentwatch.cli.log import print_log
     from agentwatch.cli.options import Options
     from agentwatch.feed.feed import Feed
+    from agentwatch.recording.acts import SessionActs
     from agentwatch.recording.alarms import alarms_of
 
     path = whole(address, "log")
     feed = Feed(opened(path), agent=Options(**given).agent())
+    feed.acts_of = SessionActs.of_file(path)
     return print_log(feed, alarms_of(path), addresses=addresses)
 
 

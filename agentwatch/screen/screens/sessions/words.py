@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from agentwatch.agents.reported import State
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import LIVE, Ground
+from agentwatch.recording.acts import receipt_words
 from agentwatch.session.agent_process import NO_FACTS, AgentFacts
 from agentwatch.session.events import Outcome
 from agentwatch.text import UNKNOWN
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 
 _MOST_TEXT = 400
 """The characters of a title or an activity that are made safe: more than the widest terminal shows."""
+_ACT_MS = 5 * 60_000
+"""How long a row shows what the user did."""
+_ACT_COLUMNS = 30
 _MOST_SHOWN = 10**9
 """A larger count is no real one, and is not shown."""
 
@@ -173,8 +177,17 @@ def activity_clock(row: Row, now_ms: int) -> str:
     return in_seven_columns(now_ms - standing.now_since_ms, is_over=False)
 
 
-def activity(row: Row) -> SafeText:
-    """Return what a session does now, what it waits for, or how it ended; first a rule that was hit."""
+def activity(row: Row, now_ms: int | None = None) -> SafeText:
+    """Return what a session does now, what it waits for, or how it ended; first a rule that was hit.
+
+    Args:
+        row: The session.
+        now_ms: The current time, in ms since the epoch, to begin with what the user did last; None to leave
+            it out.
+    """
+    if now_ms is not None and (acted := last_act(row, now_ms)):
+        does = activity(row)
+        return SafeText(f"{acted} · {does}" if does else acted)
     if row.alarm:
         name, does = cut(foreign(row.alarm), _RULE_COLUMNS), activity(replace(row, alarm=""))
         return SafeText(f"▲ {name} · {does}" if does else f"▲ {name}")
@@ -244,6 +257,13 @@ def beside_title(row: Row) -> str:
     if row.is_archived:
         words.append("archived")
     return " · ".join(words)
+
+
+def last_act(row: Row, now_ms: int) -> SafeText:
+    """Return what the user did last to a session and its age: `interrupt sent 8 s`; empty after 5 minutes."""
+    if not row.acts or not 0 <= (age_ms := now_ms - row.acts[-1].at_ms) < _ACT_MS:
+        return SafeText("")
+    return SafeText(f"{cut(receipt_words(row.acts[-1]), _ACT_COLUMNS)} {age_words(age_ms)}")
 
 
 def succeeded(row: Row) -> str:
