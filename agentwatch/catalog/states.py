@@ -192,7 +192,7 @@ def is_silent(digest: Digest, calls: Sequence[OpenCall], process: Process | None
         process: The process of the session, if it is known.
         now_ms: The present time, in milliseconds since the epoch.
     """
-    if digest.seen_ms is None or now_ms - digest.seen_ms <= _tolerated_ms(digest):
+    if digest.seen_ms is None or now_ms - digest.seen_ms <= tolerated_ms(digest):
         return False
     if not calls:
         return not has_child_since(process, digest.seen_ms)
@@ -201,7 +201,8 @@ def is_silent(digest: Digest, calls: Sequence[OpenCall], process: Process | None
     )
 
 
-def _tolerated_ms(digest: Digest) -> int:
+def tolerated_ms(digest: Digest) -> int:
+    """Return the longest silence that is usual in a session."""
     if digest.is_compacting or digest.retry:
         return _PATIENCE_MS
     return max(_LEAST_QUIET_MS, _TIMES_THE_USUAL * (digest.usual_pause_ms or 0))
@@ -395,8 +396,8 @@ def standing(
         return ended._replace(ground=Ground.INFERRED) if is_guess else ended
     judged = _running(found, digest, said, process, known, now_ms, has_subagent=has_subagent)
     if (is_still_open or has_subagent) and judged.state is State.WORKING:
-        opened = Basis.STILL_OPEN if is_still_open else Basis.SUBAGENT
-        judged = judged._replace(by=(*judged.by, opened))
+        by = (*judged.by, Basis.SUBAGENT) if has_subagent else (Basis.STILL_OPEN,)
+        judged = judged._replace(by=by)
     has_report = said is not None and said.state is not None
     if process is not None and process.is_guess and (_depends_on_window(process, said) or not has_report):
         return judged._replace(ground=Ground.UNKNOWN if judged.ground is Ground.UNKNOWN else Ground.INFERRED)
@@ -446,7 +447,7 @@ def _depends_on_window(process: Process | None, said: Said | None) -> bool:
     """
     if said is None or process is None or not process.is_shared:
         return False
-    return said.state is not State.WORKING and not (said.source and said.state is State.ASKS)
+    return said.state is not State.WORKING and not (said.is_by_server and said.state is State.ASKS)
 
 
 def _recorded(found: Found, digest: Digest | None, said: Said | None) -> Standing | None:

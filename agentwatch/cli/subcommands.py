@@ -140,6 +140,20 @@ def show(address: str, as_json: bool, **given: Any) -> int:
 
 
 @click.command(cls=HelpfulCommand)
+@click.argument("session", type=ADDRESS)
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object, with the keys of `sessions`.")
+@printed_colour
+def explain(session: str, *, as_json: bool) -> int:
+    """Print why the list says what it says about a session.
+
+    Every piece of evidence has its source and age, and what would be needed to know more comes last.
+    """
+    from agentwatch.cli.explain import explain
+
+    return explain(session, as_json=as_json)
+
+
+@click.command(cls=HelpfulCommand)
 @_address
 @reading
 def drift(address: str, **given: Any) -> int:
