@@ -9,10 +9,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from agentwatch.base.files import write_all
 from agentwatch.recording.appender import now_ms
+from agentwatch.recording.exchange import Exchange, Files, open_files
 from agentwatch.recording.lines import LineReader
-from agentwatch.recording.store import SessionFiles
-from agentwatch.recording.times import SavedTimes
+from agentwatch.recording.store import SessionFiles, nameless_file
+from agentwatch.recording.times import ArrivalTimes, SavedTimes
 from agentwatch.recording.write_lock import is_being_written, read_process
 
 _WRITER_SECONDS = 0.25
@@ -23,10 +25,47 @@ _SILENT_SECONDS = 60.0
 file without arrival times is not one: it is not waited for."""
 
 
+class Merged:
+    """A nameless file with both directions of a recording of `acp`, in the order of arrival."""
+
+    def __init__(self, files: Files) -> None:
+        """Create it without lines.
+
+        Args:
+            files: The recording. Its files are closed with this object.
+
+        Raises:
+            OSError: No file can be created.
+        """
+        self.fd = nameless_file()
+        self._files = files
+        self._exchange = Exchange()
+        self._size = 0
+
+    def __del__(self) -> None:
+        self._files.close()
+
+    def size(self, times: ArrivalTimes, *, has_ended: bool = False) -> int:
+        """Append the lines that have arrived, note when, and return the size of the file.
+
+        Args:
+            times: Takes the arrival times.
+            has_ended: Whether the recording does not grow any more.
+        """
+        for at_ms, data in self._exchange.read(self._files, has_ended=has_ended):
+            if at_ms is not None:
+                times.note(self._size, at_ms)
+            write_all(self.fd, data)
+            self._size += len(data)
+        return self._size
+
+
 class SavedGrowth:
     """The growth of a saved file."""
 
-    def __init__(self, path: Path, fd: int, times: SavedTimes, follow: bool) -> None:
+    def __init__(
+        self, path: Path, fd: int, times: SavedTimes, follow: bool, merged: Merged | None = None
+    ) -> None:
         self.ended_by: str | None = None
         """Why following the file ended: `truncated`, or `replaced` by another file."""
         self._path = path
@@ -40,7 +79,8 @@ class SavedGrowth:
         self._is_written: Callable[[], bool] | None = None
         self._check_at = 0.0
         self._is_timed = times.refresh()
-        self._size = os.fstat(fd).st_size
+        self._merged = merged
+        self._size = os.fstat(fd).st_size if merged is None else merged.size(times)
         self._lock = threading.Lock()
         """A size must not be read by one thread while another one stops following."""
 
@@ -89,8 +129,13 @@ class SavedGrowth:
         """Stop following the file; the recording ends where the file ended when its size was last read."""
         with self._lock:
             self._follow = False
+            if self._merged is not None:
+                self._size = self._merged.size(self._times, has_ended=True)
 
     def _look(self) -> None:
+        if self._merged is not None:
+            self._size = self._merged.size(self._times)
+            return
         size = os.fstat(self._fd).st_size
         if size > self._size:
             if self._is_timed:
@@ -125,14 +170,24 @@ def open_saved(path: Path, follow: bool | None = False) -> LineReader:
         OSError: The file cannot be opened, or is a folder.
     """
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    merged = None
     try:
         if os.path.isdir(path):
             raise IsADirectoryError(errno.EISDIR, "it is a folder", str(path))
-        times = SavedTimes(SessionFiles(path).times)
-        growth = SavedGrowth(path, fd, times, follow is True)
+        files = SessionFiles(path)
+        both = open_files(files) if path.suffix == ".ndjson" else None
+        merged = None if both is None else Merged(both)
+        if both is not None:
+            os.close(fd)
+            fd = both.wrote
+        times = SavedTimes(files.times if merged is None else None)
+        growth = SavedGrowth(path, fd, times, follow is True, merged)
         if follow is None:
             growth.follow_writer()
-        return LineReader(fd, growth, times)
+        if merged is not None and not growth.is_followed:
+            growth.stop_following()
+        return LineReader(fd if merged is None else merged.fd, growth, times)
     except OSError:
-        os.close(fd)
+        if merged is None:  # it closes its files itself
+            os.close(fd)
         raise

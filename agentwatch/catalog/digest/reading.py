@@ -17,6 +17,7 @@ from agentwatch.agents.found import OWN, Found, Reach
 from agentwatch.agents.opening import MOST_FILE_BYTES, MOST_STORE_BYTES, store_for
 from agentwatch.agents.registry import agent_named, agent_on_disk
 from agentwatch.base.faults import reading
+from agentwatch.base.files import write_all
 from agentwatch.catalog.digest.digest import Digest
 from agentwatch.catalog.digest.parts import MOST_LINE, MOST_PATH, Course, LastTests
 from agentwatch.recording.ends import (
@@ -27,7 +28,9 @@ from agentwatch.recording.ends import (
     lines_between,
     lines_from_end,
 )
-from agentwatch.recording.store import open_own
+from agentwatch.recording.exchange import Exchange, Files, open_files
+from agentwatch.recording.lines import split_lines
+from agentwatch.recording.store import SessionFiles, nameless_file, open_own
 from agentwatch.session.events import (
     Event,
     LineTime,
@@ -505,6 +508,8 @@ class Tail:
         """The offset of the first line that was not read."""
         self._before = b""
         """The bytes before that offset."""
+        self._exchange: Exchange | None = None
+        """Merges the directions of a recording that has both."""
         self._problem: OSError | None = None
         self._held: list[Event] | None = None
         """Events to apply if the file stays silent; None until requested."""
@@ -532,9 +537,14 @@ class Tail:
             return self._read_store(self._stored)
         try:
             version = _Version.of(os.stat(self.found.path, follow_symlinks=False))
-            if version == self._seen:
+            if version == self._seen and self._exchange is None:
                 return False
             self._problem = None
+            if self.found.agent == OWN and (files := open_files(SessionFiles(self.found.path))) is not None:
+                try:
+                    return self._read_both(files)
+                finally:
+                    files.close()
             fd = open_own(self.found.path)
             try:
                 with reading(self.found.path):
@@ -598,6 +608,7 @@ class Tail:
     def release(self) -> None:
         """Free what only the next lines need. If the file grows, its tail is read again."""
         self._decoder, self._before, self._held = None, b"", []
+        self._exchange = None
         if self.digest is not None:
             self.digest.course = Course()
 
@@ -625,6 +636,54 @@ class Tail:
             self._append(fd, size, self.digest, self._decoder, changed_ms)
         self._held, self._seen = None, version
         return True
+
+    def _read_both(self, files: Files) -> bool:
+        """Read a recording with both directions in the order of arrival."""
+        one, other = (_Version.of(os.fstat(fd)) for fd in files[:2])
+        version, before = other._replace(size=one.size + other.size, changed_ns=max(one[3], other[3])), self._seen
+        if version == before:
+            return False
+        changed_ms = version.changed_ms
+        if (
+            before is None
+            or self.digest is None
+            or before[:2] != version[:2]
+            or self._decoder is None
+            or self._exchange is None
+            or self._held
+            or not 0 <= version.size - before.size <= _MOST_APPENDED
+        ):
+            self._begin_both(files, version.size, changed_ms)
+        else:
+            lines, _ = split_lines(b"".join(data for _, data in self._exchange.read(files)))
+            apply_lines(self.digest, self._decoder, lines, changed_ms)
+        self._held, self._seen = None, version
+        return True
+
+    def _begin_both(self, files: Files, size: int, changed_ms: int) -> None:
+        """Read all of a recording with both directions, or its head and its tail."""
+        most = (_BRIEF_TAIL_BYTES if self.is_brief else _TAIL_BYTES)[-1]
+        self._exchange, head = Exchange(), b""
+        if is_cut := size > most + HEAD_BYTES:
+            for _, data in self._exchange.read(files):
+                head += data
+                if len(head) >= HEAD_BYTES:
+                    break
+            head = head[: head.rfind(b"\n") + 1]
+            self._exchange.skip(files, most)
+        fd = nameless_file()
+        try:
+            write_all(fd, head)
+            for _, data in self._exchange.read(files):
+                write_all(fd, data)
+            start = digest_of(self.found, format_of(self.found))
+            found = (read_whole if size <= _WHOLE_BYTES else read_ends)(fd, os.fstat(fd).st_size, start)
+        finally:
+            os.close(fd)
+        self.digest, self._decoder, _ = found
+        found.digest.is_whole &= not is_cut
+        if found.digest.seen_ms is None and size:
+            found.digest.seen_ms = changed_ms
 
     def _continues(self, fd: int) -> bool:
         """Return whether the bytes before the next line are those that were read."""
