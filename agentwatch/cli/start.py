@@ -56,11 +56,12 @@ def _quick_acp(command: list[str]) -> int | None:
     Returns:
         The exit code; None if the command line has to do it, and to say what is wrong.
     """
-    from agentwatch.sources.editor import run
+    from agentwatch.sources import editor
 
     try:
         for fd in (0, 1, 2):
             os.fstat(fd)  # a pipe must not get the number of one that is closed
-        return run(command)
+        agent = editor.started(command)
     except OSError:
         return None
+    return editor.copy(agent)

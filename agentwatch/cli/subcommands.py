@@ -82,13 +82,14 @@ def acp(command: tuple[str, ...]) -> int:
     Use it in the settings of an editor in place of the agent's command. It copies stdin and stdout byte for
     byte, and exits with the exit code of CMD.
     """
-    from agentwatch.sources.editor import run
+    from agentwatch.sources.editor import copy, started
     from agentwatch.sources.open import cannot_start
 
     try:
-        return run(command)
+        agent = started(command)
     except OSError as error:
         raise cannot_start(command[0], error) from None
+    return copy(agent)
 
 
 @click.command(cls=HelpfulCommand)

@@ -1,7 +1,7 @@
-"""Reads both directions of a recording of `acp` as one stream of lines, in the order in which the lines ended.
+"""Reads both directions of a recording of `acp` as one stream of lines, in the order of their ends.
 
-`STEM.times` has the arrival times of both files in the order of arrival. Without them, what the agent was sent
-comes first.
+`STEM.times` has the arrival times of both files in the order of arrival. Without them, what the agent was
+sent comes first.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from agentwatch.base.files import write_all
 from agentwatch.recording.appender import line_start
-from agentwatch.recording.store import SessionFiles, open_regular
-from agentwatch.recording.times import time_in
+from agentwatch.recording.store import SessionFiles, nameless_file, open_regular
+from agentwatch.recording.times import ArrivalTimes, time_in
 
 _WROTE, _SENT = 0, 1
 _READ_BYTES = 1 << 18
@@ -105,6 +106,24 @@ class Exchange:
                     yield from self._copy(files, direction, size)
                     yield self._at_ms[direction], b"\n"
 
+    def take(self, files: Files, fd: int, most_bytes: int | None = None) -> int:
+        """Write the new lines to a file, and return their number of bytes.
+
+        Args:
+            files: The recording.
+            fd: The file. With `most_bytes`, it is empty.
+            most_bytes: Stop after this number of bytes, at the end of a line; None for all.
+        """
+        size = 0
+        for _, data in self.read(files):
+            write_all(fd, data)
+            size += len(data)
+            if most_bytes is not None and size >= most_bytes:
+                size = line_start(fd, size)
+                os.ftruncate(fd, size)
+                break
+        return size
+
     def skip(self, files: Files, most_bytes: int) -> None:
         """Continue near the end of the recording, at a line of each direction.
 
@@ -120,11 +139,11 @@ class Exchange:
         pieces = [piece for line in data.split(b"\n")[bool(start) : -1] if (piece := _piece_in(line))]
         begins, first = list(sizes), len(pieces)
         for index in range(len(pieces) - 1, -1, -1):
-            begins[pieces[index].direction] = min(pieces[index].begin, sizes[pieces[index].direction])
-            if sum(sizes) - sum(begins) > most_bytes:
-                begins[pieces[index].direction] = pieces[index + 1].begin if index + 1 < len(pieces) else 0
+            earlier = [*begins]
+            earlier[pieces[index].direction] = min(pieces[index].begin, begins[pieces[index].direction])
+            if sum(sizes) - sum(earlier) > most_bytes:
                 break
-            first = index
+            begins, first = earlier, index
         self._skipped = pieces[first:]
         for direction, begin in enumerate(begins):
             self._begins[direction] = self._read_to[direction] = line_start(files[direction], begin)
@@ -169,3 +188,53 @@ def _piece_in(line: bytes) -> _Piece | None:
     """Return the piece that a line of arrival times describes; None if it describes none."""
     pair = time_in(line.removeprefix(_PREFIX))
     return None if pair is None else _Piece(_SENT if line.startswith(_PREFIX) else _WROTE, *pair)
+
+
+class Merged:
+    """A nameless file with both directions of a recording of `acp`, in the order of arrival."""
+
+    def __init__(self, files: Files) -> None:
+        """Create it without lines.
+
+        Args:
+            files: The recording. Its files are closed with this object.
+
+        Raises:
+            OSError: No file can be created.
+        """
+        self.fd = nameless_file()
+        self._files = files
+        self._exchange = Exchange()
+        self._size = 0
+
+    @property
+    def recording_fd(self) -> int:
+        """The descriptor of the recording: what the agent wrote."""
+        return self._files.wrote
+
+    def __del__(self) -> None:
+        self._files.close()
+
+    def size(self, times: ArrivalTimes, *, has_ended: bool = False) -> int:
+        """Append the lines that have arrived, note when, and return the size of the file.
+
+        Args:
+            times: Takes the arrival times.
+            has_ended: Whether the recording does not grow any more.
+        """
+        for at_ms, data in self._exchange.read(self._files, has_ended=has_ended):
+            if at_ms is not None:
+                times.note(self._size, at_ms)
+            write_all(self.fd, data)
+            self._size += len(data)
+        return self._size
+
+
+def merged_at(files: SessionFiles) -> Merged | None:
+    """Return both directions of a recording; None if it has only one.
+
+    Raises:
+        OSError: A file cannot be opened or created.
+    """
+    opened = open_files(files)
+    return None if opened is None else Merged(opened)

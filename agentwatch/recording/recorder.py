@@ -1,8 +1,8 @@
 """The recorder: writes both directions of an editor's session to files, in a process of its own.
 
-It reads frames from stdin: a line `DIRECTION OFFSET EPOCH_MS LENGTH`, then that number of bytes. The offset is
-that in the stream of the direction, so that bytes which were not handed over are noticed. The last frame is
-`x CODE EPOCH_MS 0`: the agent has exited. Without it the program that copies was killed.
+It reads frames from stdin: a line `DIRECTION OFFSET EPOCH_MS LENGTH`, then that number of bytes. The offset
+is that in the stream of the direction, so that bytes which were not handed over are noticed. The last frame
+is `x CODE EPOCH_MS 0`: the agent has exited. Without it the program that copies was killed.
 
 `STEM.ndjson` has what the agent wrote, `STEM.sent` what it was sent. `STEM.times` has the arrival times of
 both; in those of `STEM.sent` each line begins with `sent`. The recorder writes the path of the recording to
@@ -60,7 +60,9 @@ class Recorder:
             OSError: A file cannot be created or opened.
         """
         opened = _open if continues else create_file
-        sent_fd, times_fd, recording_fd = (opened(path) for path in (files.sent, files.times, files.recording))
+        sent_fd, times_fd, recording_fd = (
+            opened(path) for path in (files.sent, files.times, files.recording)
+        )
         hold(recording_fd)
         times = TimesFile(times_fd)
         self._at_ms = 0
@@ -73,7 +75,7 @@ class Recorder:
         if continues:
             for direction, words in ((WROTE, b"gap "), (SENT, b"sent gap ")):
                 self._noted[self._streams[direction]] += _missing(times_fd, words)
-        self._is_continued = {stream: continues for stream in self._streams.values()}
+        self._is_continued = dict.fromkeys(self._streams.values(), continues)
 
     def run(self, frames: IO[bytes]) -> tuple[int, int] | None:
         """Write all frames.

@@ -8,14 +8,16 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from agentwatch.base.files import write_all
 from agentwatch.recording.appender import now_ms
-from agentwatch.recording.exchange import Exchange, Files, open_files
 from agentwatch.recording.lines import LineReader
-from agentwatch.recording.store import SessionFiles, nameless_file
-from agentwatch.recording.times import ArrivalTimes, SavedTimes
+from agentwatch.recording.store import SessionFiles
+from agentwatch.recording.times import SavedTimes
 from agentwatch.recording.write_lock import is_being_written, read_process
+
+if TYPE_CHECKING:
+    from agentwatch.recording.exchange import Merged
 
 _WRITER_SECONDS = 0.25
 """How often it is checked whether the writer is still there; the check takes 5 us, or 50 us without locks."""
@@ -23,41 +25,6 @@ _WRITER_SECONDS = 0.25
 _SILENT_SECONDS = 60.0
 """On a file system without locks, a recording of a pipe is followed until it has not grown for this time. A
 file without arrival times is not one: it is not waited for."""
-
-
-class Merged:
-    """A nameless file with both directions of a recording of `acp`, in the order of arrival."""
-
-    def __init__(self, files: Files) -> None:
-        """Create it without lines.
-
-        Args:
-            files: The recording. Its files are closed with this object.
-
-        Raises:
-            OSError: No file can be created.
-        """
-        self.fd = nameless_file()
-        self._files = files
-        self._exchange = Exchange()
-        self._size = 0
-
-    def __del__(self) -> None:
-        self._files.close()
-
-    def size(self, times: ArrivalTimes, *, has_ended: bool = False) -> int:
-        """Append the lines that have arrived, note when, and return the size of the file.
-
-        Args:
-            times: Takes the arrival times.
-            has_ended: Whether the recording does not grow any more.
-        """
-        for at_ms, data in self._exchange.read(self._files, has_ended=has_ended):
-            if at_ms is not None:
-                times.note(self._size, at_ms)
-            write_all(self.fd, data)
-            self._size += len(data)
-        return self._size
 
 
 class SavedGrowth:
@@ -159,6 +126,12 @@ class SavedGrowth:
             return False
 
 
+def has_both_directions(path: Path) -> bool:
+    """Return whether what the agent was sent is recorded beside a recording."""
+    name = os.fspath(path)
+    return name.endswith(".ndjson") and os.path.exists(name.removesuffix(".ndjson") + ".sent")
+
+
 def open_saved(path: Path, follow: bool | None = False) -> LineReader:
     """Open a recording and the arrival times beside it.
 
@@ -175,11 +148,12 @@ def open_saved(path: Path, follow: bool | None = False) -> LineReader:
         if os.path.isdir(path):
             raise IsADirectoryError(errno.EISDIR, "it is a folder", str(path))
         files = SessionFiles(path)
-        both = open_files(files) if path.suffix == ".ndjson" else None
-        merged = None if both is None else Merged(both)
-        if both is not None:
-            os.close(fd)
-            fd = both.wrote
+        if has_both_directions(path):
+            from agentwatch.recording.exchange import merged_at
+
+            if (merged := merged_at(files)) is not None:
+                os.close(fd)
+                fd = merged.recording_fd
         times = SavedTimes(files.times if merged is None else None)
         growth = SavedGrowth(path, fd, times, follow is True, merged)
         if follow is None:

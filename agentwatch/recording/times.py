@@ -1,8 +1,9 @@
 """Arrival times: when each byte of a recording arrived.
 
 The file `STEM.times` has one line per read. `OFFSET EPOCH_MS` means that the bytes from OFFSET on arrived at
-that time. `gap OFFSET BYTES` means that a full disk has cost that number of bytes of the stream. In a recording
-of `acp`, the lines about `STEM.sent` begin with `sent`. Other lines are ignored. The file is optional.
+that time. `gap OFFSET BYTES` means that a full disk has cost that number of bytes of the stream. In a
+recording of `acp`, the lines about `STEM.sent` begin with `sent`. Other lines are ignored. The file is
+optional.
 """
 
 from __future__ import annotations

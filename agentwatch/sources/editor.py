@@ -1,8 +1,8 @@
-"""Stands between an editor and its agent: copies both directions byte for byte, and another process records them.
+"""Copies both directions between an editor and its agent byte for byte, and lets another process record them.
 
-A piece is forwarded first. Its copy is then handed to the recorder through a pipe that is never waited for: if
-the pipe is full, copies are kept up to a limit, and later ones are left out. A recorder that was killed is
-replaced. Whatever happens to it, the editor and the agent have the bytes.
+A piece is forwarded first. Its copy is then handed to the recorder through a pipe that is never waited for:
+if the pipe is full, copies are kept up to a limit, and later ones are left out. A recorder that was killed
+is replaced. Whatever happens to it, the editor and the agent have the bytes.
 
 The agent has the stderr, the environment and the process group of this process, as if the editor had started
 it. Few modules are imported, because each start of the editor's agent waits for them.
@@ -15,9 +15,9 @@ import _thread  # `threading` takes 5 ms
 import os
 import select
 import sys
-import time
 from collections import deque
 from itertools import count
+from typing import NamedTuple
 
 from agentwatch.recording.appender import PIPE_BYTES, enlarge, now_ms
 
@@ -25,11 +25,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_MOST_KEPT = 64 << 20
+_READ_BYTES = 1 << 18
+_MOST_KEPT = 256 << 20
 """The copies that are kept while the recorder does not read them, in bytes."""
 _MOST_RECORDERS = 100
-_FLUSH_SECONDS = 1.0
-"""How long the end of this process waits for the recorder to read the last copies."""
 _FORWARDED = ("SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT", "SIGUSR1", "SIGUSR2")
 _RECORDER = (
     "import sys; sys.path.insert(0, sys.argv[1]);"
@@ -45,7 +44,7 @@ class _Tee:
     """Hands copies of both directions to the recorder, without ever waiting for it."""
 
     def __init__(self, command: Sequence[str], pid: int) -> None:
-        """Start the recorder.
+        """Take copies for a recorder that is started later.
 
         Args:
             command: The command of the agent.
@@ -61,8 +60,8 @@ class _Tee:
         self._kept_bytes = 0
         self._recorders = self._pid = 0
         self._path = b""
-        self._fd = self._report_fd = -1
-        self._start()
+        self._fd = self._report_fd = self._frames_fd = -1
+        self._open()
 
     def take(self, direction: bytes, data: memoryview) -> None:
         """Note a piece before it is forwarded: its answer must not be recorded before it.
@@ -78,7 +77,7 @@ class _Tee:
         with self._lock:
             order, at_ms, data = self._taken.pop(direction, _NOTHING)
             other, other_ms, other_data = self._taken.get(_OTHER[direction], _NOTHING)
-            if other < order:
+            if other < order < _NEVER:
                 del self._taken[_OTHER[direction]]
                 self._hand_over(_OTHER[direction], other_ms, other_data)
             if order < _NEVER:
@@ -90,12 +89,31 @@ class _Tee:
             self._taken.pop(direction, None)
 
     def finish(self, code: int) -> None:
-        """Hand over the exit code of the agent, and wait at most 1 s until the recorder has everything."""
+        """Hand over the exit code of the agent. A child of this process stays for copies that are still kept.
+
+        Args:
+            code: The exit code.
+        """
         with self._lock:
+            for direction in _OTHER:  # how much there was
+                self._hand_over(direction, now_ms(), memoryview(b""))
             self._put(b"x %d %d 0\n" % (code, now_ms()), memoryview(b""))
-        deadline = time.monotonic() + _FLUSH_SECONDS
-        while self._kept and time.monotonic() < deadline:
-            time.sleep(0.005)
+            try:
+                is_child = bool(self._kept) and os.fork() == 0
+            except OSError:
+                return
+            if is_child:
+                self._stay()
+
+    def _stay(self) -> None:
+        """Hand over all copies that are kept, and end this process."""
+        try:
+            _close(2)
+            os.set_blocking(self._fd, True)
+            for piece in self._kept:
+                _write(self._fd, piece)
+        finally:
+            os._exit(0)
 
     def _hand_over(self, direction: bytes, at_ms: int, data: memoryview) -> None:
         offset = self._offsets[direction]
@@ -103,30 +121,30 @@ class _Tee:
         self._put(b"%s %d %d %d\n" % (direction, offset, at_ms, len(data)), data)
 
     def _put(self, header: bytes, data: memoryview) -> None:
-        if self._fd < 0 or self._kept_bytes + len(data) > _MOST_KEPT:
-            return
         written = 0
-        if not self._kept:
+        while self._fd >= 0 and not self._kept:
             try:
                 written = os.writev(self._fd, (header, data))
             except BlockingIOError:
                 pass
             except OSError:
-                self._start()
-                return
+                self._restart()
+                continue
             if written == len(header) + len(data):
                 return
-            _thread.start_new_thread(self._flush, (self._fd,))
-        rest = memoryview(header + data)[written:]
-        self._kept.append(rest)
-        self._kept_bytes += len(rest)
+            try:
+                _thread.start_new_thread(self._flush, (self._fd,))
+            except RuntimeError:  # there are too many threads: what is kept is handed over at the end
+                break
+            break
+        if self._fd >= 0 and self._kept_bytes + len(data) <= _MOST_KEPT:
+            self._kept.append(memoryview(header + data)[written:])
+            self._kept_bytes += len(self._kept[-1])
 
     def _flush(self, fd: int) -> None:
         """Hand over the copies that are kept."""
-        poller = select.poll()
-        poller.register(fd, select.POLLOUT)
         while True:
-            poller.poll()
+            _await(fd, select.POLLOUT)
             with self._lock:
                 if fd != self._fd or not self._kept:
                     return
@@ -135,50 +153,75 @@ class _Tee:
                 except BlockingIOError:
                     continue
                 except OSError:
-                    self._start()
+                    self._restart()
                     return
                 self._kept_bytes -= written
                 self._kept[0] = self._kept[0][written:]
                 if not self._kept[0]:
                     self._kept.popleft()
 
-    def _start(self) -> None:
-        """Start a recorder, which continues the recording of one that was killed.
+    def start(self) -> None:
+        """Start the recorder. Without one, nothing is recorded."""
+        with self._lock:
+            self._start()
+
+    def _restart(self) -> None:
+        """Start a recorder that continues the recording of one that was killed.
 
         Nothing more is recorded if the last one could not create its files, or if many were killed.
         """
-        can_record = True
-        if self._fd >= 0:
-            self._path = self._path or _read_path(self._report_fd)
-            os.close(self._report_fd)
-            os.close(self._fd)
-            can_record = bool(self._path) or _was_killed(self._pid)
+        self._path = self._path or _read_path(self._report_fd)
+        os.close(self._report_fd)
+        os.close(self._fd)
         self._kept.clear()
         self._kept_bytes, self._fd = 0, -1
         self._recorders += 1
-        if not can_record or self._recorders > _MOST_RECORDERS or not sys.executable:
+        if self._recorders < _MOST_RECORDERS and (self._path or _was_killed(self._pid)):
+            self._open()
+            self._start()
+
+    def _open(self) -> None:
+        """Create the pipe to the next recorder."""
+        try:
+            self._frames_fd, self._fd = os.pipe()
+        except OSError:  # there are too many descriptors
             return
+        enlarge(self._fd)
+        os.set_blocking(self._fd, False)
+
+    def _start(self) -> None:
         package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
         try:
-            frames_fd, fd = os.pipe()
             self._report_fd, report_fd = os.pipe()
+        except OSError:
+            self._close()
+            return
+        try:
             self._pid = os.posix_spawn(
                 sys.executable,
                 [sys.executable, "-I", "-c", _RECORDER, package, os.fsdecode(self._path), *self._process],
                 os.environ,
-                file_actions=[(os.POSIX_SPAWN_DUP2, frames_fd, 0), (os.POSIX_SPAWN_DUP2, report_fd, 1)],
+                file_actions=[
+                    (os.POSIX_SPAWN_DUP2, self._frames_fd, 0),
+                    (os.POSIX_SPAWN_DUP2, report_fd, 1),
+                ],
             )
-        except OSError:
-            return
-        os.close(frames_fd)
+        except OSError:  # there is no interpreter, or there are too many processes
+            self._close()
+        else:
+            os.close(self._frames_fd)
         os.close(report_fd)
-        enlarge(fd)
-        os.set_blocking(fd, False)
-        os.set_blocking(self._report_fd, False)
-        self._fd = fd
+
+    def _close(self) -> None:
+        if self._fd >= 0:
+            os.close(self._frames_fd)
+            os.close(self._fd)
+        self._fd = -1
 
 
 def _read_path(fd: int) -> bytes:
+    """Return the path that a recorder has reported; empty if it has not created its files."""
+    os.set_blocking(fd, False)
     try:
         return os.read(fd, _MOST_PATH)
     except OSError:
@@ -187,17 +230,31 @@ def _read_path(fd: int) -> bytes:
 
 def _was_killed(pid: int) -> bool:
     """Return whether a recorder that has ended was killed; it then has not found a reason to end."""
-    return os.WIFSIGNALED(os.waitpid(pid, 0)[1])
+    try:
+        return os.WIFSIGNALED(os.waitpid(pid, 0)[1])
+    except OSError:
+        return False
 
 
-def run(command: Sequence[str]) -> int:
-    """Start an agent in place of this process, and copy and record both directions until it exits.
+class Agent(NamedTuple):
+    """A started agent."""
+
+    command: list[str]
+    pid: int
+    sent_fd: int
+    """Where it is sent something: the pipe to its stdin."""
+    wrote_fd: int
+    """What it writes: the pipe from its stdout."""
+    exited_fd: int
+    exit_fd: int
+    """The pipe that is closed when it has exited."""
+
+
+def started(command: Sequence[str]) -> Agent:
+    """Start an agent whose stdin and stdout are pipes.
 
     Args:
         command: The command of the agent.
-
-    Returns:
-        The exit code of the agent, 128 + n if signal n ended it.
 
     Raises:
         OSError: The command does not exist or cannot be executed, or there are too few descriptors.
@@ -210,20 +267,30 @@ def run(command: Sequence[str]) -> int:
     environment = {key: value for key, value in os.environ.items() if not key.startswith("AGENTWATCH_NATS_")}
     pid = os.posix_spawnp(
         command[0],
-        command,
+        [*command],
         environment,
         file_actions=[(os.POSIX_SPAWN_DUP2, stdin_fd, 0), (os.POSIX_SPAWN_DUP2, stdout_fd, 1)],
         setsigdef=[_signal.SIGPIPE, _signal.SIGXFSZ],
     )
     os.close(stdin_fd)
     os.close(stdout_fd)
-    running = [pid]
+    return Agent([*command], pid, sent_fd, wrote_fd, exited_fd, exit_fd)
+
+
+def copy(agent: Agent) -> int:
+    """Copy and record both directions until an agent exits.
+
+    Returns:
+        Its exit code, 128 + n if signal n ended it.
+    """
+    running = [agent.pid]
     _forward_signals(running)
-    tee = _Tee(command, pid)
+    tee = _Tee(agent.command, agent.pid)
     codes: list[int] = []
-    _thread.start_new_thread(_await_exit, (running, codes, exit_fd))
-    _thread.start_new_thread(_send, (sent_fd, tee))
-    _receive(wrote_fd, exited_fd, tee)
+    _thread.start_new_thread(_await_exit, (running, codes, agent.exit_fd))
+    _thread.start_new_thread(_send, (agent.sent_fd, tee))
+    tee.start()
+    _receive(agent.wrote_fd, agent.exited_fd, tee)
     tee.finish(codes[0])
     return codes[0]
 
@@ -251,7 +318,7 @@ def _await_exit(running: list[int], codes: list[int], exit_fd: int) -> None:
 
 def _send(sent_fd: int, tee: _Tee) -> None:
     """Copy from the editor to the agent until one of them closes its end."""
-    buffer = memoryview(bytearray(PIPE_BYTES))
+    buffer = memoryview(bytearray(_READ_BYTES))
     while data := _read(0, buffer):
         tee.take(b"s", data)
         if not _write(sent_fd, data):
@@ -264,7 +331,7 @@ def _send(sent_fd: int, tee: _Tee) -> None:
 
 def _receive(wrote_fd: int, exited_fd: int, tee: _Tee) -> None:
     """Copy from the agent to the editor until the agent has exited and all that it wrote is copied."""
-    buffer = memoryview(bytearray(PIPE_BYTES))
+    buffer = memoryview(bytearray(_READ_BYTES))
     poller = select.poll()
     poller.register(wrote_fd, select.POLLIN)
     poller.register(exited_fd, select.POLLIN)
@@ -273,7 +340,9 @@ def _receive(wrote_fd: int, exited_fd: int, tee: _Tee) -> None:
         ready = [fd for fd, _ in poller.poll()]
         if is_open and wrote_fd in ready and left > 0:
             data = _read(wrote_fd, buffer)
-            if exited_fd in ready:  # only what the pipe held; a process that the agent left behind may write on
+            if (
+                exited_fd in ready
+            ):  # only what the pipe held; a process that the agent left behind may write on
                 left -= len(data)
             if data:
                 tee.take(b"w", data)

@@ -6,6 +6,7 @@ import os
 import time
 from collections import deque
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,7 +18,6 @@ from agentwatch.agents.found import OWN, Found, Reach
 from agentwatch.agents.opening import MOST_FILE_BYTES, MOST_STORE_BYTES, store_for
 from agentwatch.agents.registry import agent_named, agent_on_disk
 from agentwatch.base.faults import reading
-from agentwatch.base.files import write_all
 from agentwatch.catalog.digest.digest import Digest
 from agentwatch.catalog.digest.parts import MOST_LINE, MOST_PATH, Course, LastTests
 from agentwatch.recording.ends import (
@@ -28,8 +28,8 @@ from agentwatch.recording.ends import (
     lines_between,
     lines_from_end,
 )
-from agentwatch.recording.exchange import Exchange, Files, open_files
 from agentwatch.recording.lines import split_lines
+from agentwatch.recording.saved import has_both_directions
 from agentwatch.recording.store import SessionFiles, nameless_file, open_own
 from agentwatch.session.events import (
     Event,
@@ -46,6 +46,7 @@ from agentwatch.session.events import (
 
 if TYPE_CHECKING:
     from agentwatch.analysis.verdicts import Verdict
+    from agentwatch.recording.exchange import Exchange, Files
 
 
 _MOST_COMMANDS = 6
@@ -540,11 +541,12 @@ class Tail:
             if version == self._seen and self._exchange is None:
                 return False
             self._problem = None
-            if self.found.agent == OWN and (files := open_files(SessionFiles(self.found.path))) is not None:
-                try:
-                    return self._read_both(files)
-                finally:
-                    files.close()
+            if self.found.agent == OWN and has_both_directions(self.found.path):
+                from agentwatch.recording.exchange import open_files
+
+                if (files := open_files(SessionFiles(self.found.path))) is not None:
+                    with closing(files):
+                        return self._read_both(files)
             fd = open_own(self.found.path)
             try:
                 with reading(self.found.path):
@@ -640,7 +642,10 @@ class Tail:
     def _read_both(self, files: Files) -> bool:
         """Read a recording with both directions in the order of arrival."""
         one, other = (_Version.of(os.fstat(fd)) for fd in files[:2])
-        version, before = other._replace(size=one.size + other.size, changed_ns=max(one[3], other[3])), self._seen
+        version, before = (
+            other._replace(size=one.size + other.size, changed_ns=max(one[3], other[3])),
+            self._seen,
+        )
         if version == before:
             return False
         changed_ms = version.changed_ms
@@ -661,27 +666,27 @@ class Tail:
         return True
 
     def _begin_both(self, files: Files, size: int, changed_ms: int) -> None:
-        """Read all of a recording with both directions, or its head and its tail."""
-        most = (_BRIEF_TAIL_BYTES if self.is_brief else _TAIL_BYTES)[-1]
-        self._exchange, head = Exchange(), b""
-        if is_cut := size > most + HEAD_BYTES:
-            for _, data in self._exchange.read(files):
-                head += data
-                if len(head) >= HEAD_BYTES:
-                    break
-            head = head[: head.rfind(b"\n") + 1]
-            self._exchange.skip(files, most)
-        fd = nameless_file()
-        try:
-            write_all(fd, head)
-            for _, data in self._exchange.read(files):
-                write_all(fd, data)
-            start = digest_of(self.found, format_of(self.found))
-            found = (read_whole if size <= _WHOLE_BYTES else read_ends)(fd, os.fstat(fd).st_size, start)
-        finally:
-            os.close(fd)
+        """Read all of a recording with both directions, or its head and as much of its tail as is needed."""
+        from agentwatch.recording.exchange import Exchange
+
+        start = digest_of(self.found, format_of(self.found))
+        for most in (*(_BRIEF_TAIL_BYTES[1:] if self.is_brief else ()), *_TAIL_BYTES):
+            self._exchange, is_cut = Exchange(), size > max(most, _WHOLE_BYTES) + HEAD_BYTES
+            fd = nameless_file()
+            try:
+                head = self._exchange.take(files, fd, HEAD_BYTES) if is_cut else 0
+                if is_cut:
+                    self._exchange.skip(files, most)
+                end = head + self._exchange.take(files, fd)
+                if is_cut:
+                    found, is_enough = _read_tail(fd, head, end, _read_head(fd, start, head))
+                else:
+                    found, is_enough = read_whole(fd, end, start), True
+            finally:
+                os.close(fd)
+            if is_enough:
+                break
         self.digest, self._decoder, _ = found
-        found.digest.is_whole &= not is_cut
         if found.digest.seen_ms is None and size:
             found.digest.seen_ms = changed_ms
 
