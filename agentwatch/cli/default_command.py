@@ -26,6 +26,7 @@ SUBCOMMANDS = {
     "doctor": ("doctor", "doctor", "Print versions, folders and agents for a bug report."),
     "drift": ("subcommands", "drift", "List all of a recording that this version does not know."),
     "engine": ("engine_options", "engine", "Set up and check the NATS server to which machines publish."),
+    "explain": ("subcommands", "explain", "Print why the list says what it says about a session."),
     "export": ("export_options", "export", "Write a session as a file for others, redacted."),
     "hooks": ("subcommands", "hooks", "Let Codex, Gemini CLI or Cursor say what they do, by hooks."),
     "host-pieces": ("subcommands", "host_pieces", ""),
