@@ -21,6 +21,7 @@ from agentwatch.cli.output import STDOUT, check_output, write_file
 from agentwatch.cli.progress import ShownProgress
 from agentwatch.cli.stdout import print_json, print_lines
 from agentwatch.feed.feed import POLL_SECONDS, Feed
+from agentwatch.recording.acts import SessionActs
 from agentwatch.recording.lines import LineReader
 from agentwatch.recording.saved import SavedGrowth
 from agentwatch.rules.check.judge import Judge
@@ -219,6 +220,8 @@ def judged(
     found = _open(address, waits=waits)
     with nullcontext() if found.source is None else closing(found.source):
         feed = Feed(found.reader, agent)
+        if not address.elsewhere and address.path != STDIN:
+            feed.acts_of = SessionActs.of_file(address.path)
         judge = Judge(feed, rules)
         _read(feed, found, progress)
         if found.source is not None and (faults := _faults(found.source)):
@@ -365,6 +368,7 @@ def _check(found: Found, rules: Sequence[Rule], since_ms: int, seen: set[str]) -
         return None
     with closing(saved_source(found.path)) as source:
         feed = Feed(source.reader)
+        feed.acts_of = SessionActs.of_file(found.path)
         judge, session = Judge(feed, rules), feed.session
         while not feed.is_over:
             feed.advance(_STEP_SECONDS)

@@ -31,7 +31,7 @@ _rules = together(
         "requires",
         multiple=True,
         metavar="FACT",
-        help="Must hold at the end: result, integrity, text_matches_result, tests=green.",
+        help="Must hold at the end: result, integrity, text_matches_result, tests=green, acted:allow.",
     ),
     click.option(
         "--limit",

@@ -5,6 +5,7 @@ The calls pane creates them before the first frame. What computes them is import
 
 from __future__ import annotations
 
+import math
 from array import array
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -99,7 +100,11 @@ class CallFacts:
         self._feed = feed
         self.now_ms: int | None = None
         """The present time, for the duration of running calls; None for a session that is not live."""
+        self.is_over = False
+        """Whether no call follows, so that later acts belong to the last call."""
         self._repeat = array("H")
+        self._ended_calls, self._ended_ms = 0, 0
+        """The calls before the first one that has not ended, and when the last of them ended."""
         self._first_started_ms: int | None = None
         self._added: tuple[int, tuple[str, ...] | None] | None = None
         """The call whose added lines were read last, and these lines."""
@@ -226,6 +231,30 @@ class CallFacts:
         if found is None or not (found.is_red or found.is_green):
             return "none"
         return "red" if found.is_red else "green"
+
+    def acted(self, call: Call) -> tuple[str, ...] | None:
+        """Return what the user did while a call ran, or while none ran before it; None if it is unknown."""
+        if self._feed.acts_of is None:
+            return None
+        if not (acts := self._feed.acts):
+            return ()
+        calls, started = self.session.calls, call.started
+        since_ms = call.started_ms if started is None else started.seen_ms
+        while self._ended_calls < call.number - 1 and (ended := calls[self._ended_calls].ended) is not None:
+            self._ended_ms = max(self._ended_ms, ended.seen_ms or 0)
+            self._ended_calls += 1
+        if self._ended_calls == call.number - 1:
+            since_ms = None if since_ms is None else min(since_ms, self._ended_ms)
+        until_ms = None if call.ended is None else call.ended.seen_ms
+        if since_ms is None or (until_ms is None and call.ended is not None):
+            return None
+        after_ms: float = math.inf
+        if self.is_over and call.number == len(calls):
+            after_ms = max(each.ended.seen_ms or 0 if each.ended else math.inf for each in calls)
+        most_ms = math.inf if until_ms is None else until_ms
+        return tuple(
+            {each.act: None for each in acts if since_ms <= each.at_ms < most_ms or each.at_ms >= after_ms}
+        )
 
     def model(self, call: Call) -> str | None:
         """Return the model of the run of a call; None if unknown."""

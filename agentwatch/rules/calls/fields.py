@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agentwatch.recording.acts import ACT_NAMES
 from agentwatch.rules.language.vocabulary import Field, Measure, Vocabulary
 from agentwatch.session.events import Outcome, ToolKind
 
@@ -93,6 +94,15 @@ CALL_FIELDS = (
         is_closed=True,
         cost=_RECORDING,
         example="verdict:red",
+    ),
+    Field(
+        "acted",
+        Measure.NAME,
+        "what you did through agentwatch while the call ran, or since the calls before it",
+        ACT_NAMES,
+        is_closed=True,
+        cost=_DERIVED,
+        example="acted:allow",
     ),
     Field("text", Measure.TEXT, "the last 4,096 characters of the output", cost=_RECORDING),
     Field(

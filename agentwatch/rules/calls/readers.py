@@ -67,6 +67,7 @@ def call_readers(facts: CallFacts) -> Readers[Call]:
         "secret": _secret,
         "adds": facts.added_lines,
         "idle": facts.idle_ms,
+        "acted": facts.acted,
         "verdict": facts.verdict,
         "text": facts.text,
         **_count_values(facts),

@@ -10,6 +10,7 @@ import pytest
 
 from agentwatch.base.config import Config
 from agentwatch.feed.feed import Feed
+from agentwatch.recording.acts import Act, SessionActs, append_act
 from agentwatch.recording.alarms import Alarm
 from agentwatch.recording.saved import open_saved
 from agentwatch.rules.alarms.thread import News
@@ -129,3 +130,18 @@ def test_no_rule_is_announced_where_only_changes_of_state_are_told(recording: Sa
     feed = Feed(open_saved(recording(init()), follow=True))
     notices = Notices(feed, Config(), list[str]().append, watch)
     assert notices.update(SafeText("writing"), AgentFacts(pid=7), is_quiet=False) == []
+
+
+def test_what_the_user_does_elsewhere_is_a_toast(watched: Watched) -> None:
+    """An act during the session is told once, also one from another window; older acts are not."""
+    watched.feed.acts_of = SessionActs(watched.path)
+
+    def toasts() -> list[SafeText]:
+        return watched.notices.update(SafeText(""), AgentFacts(), is_quiet=False)
+
+    act = Act(1, "interrupt", "s-1", "list", "SIGINT", "sent")
+    append_act(watched.path.with_suffix(".acts"), act)
+    assert toasts() == []
+    append_act(watched.path.with_suffix(".acts"), act._replace(act="stop", receipt="unknown"))
+    assert toasts() == ["acted: stop unknown · SIGINT · list"]
+    assert toasts() == []
