@@ -86,7 +86,7 @@ def told(*lines: bytes, wires: Sequence[Tripwire] = ()) -> Told:
     rules = [SessionRule(name, f"on {name}", (name,)) for name in EVENTS]
     judge = AlarmThread(
         *(growing.reader, wires, lambda _action, _rule: True),
-        log=ActionLog,
+        log=lambda feed, alarms: ActionLog(feed.session, alarms),
         session_rules=rules,
         commands=commands,
         address="r",
