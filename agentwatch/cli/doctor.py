@@ -22,7 +22,7 @@ import click
 from agentwatch import __version__
 from agentwatch.agents.hooks import HookedAgent
 from agentwatch.agents.session_folders import variables
-from agentwatch.base.config import EngineSettings, Machines
+from agentwatch.base.config import ACTS, EngineSettings, Machines
 from agentwatch.base.credentials import PREFIX
 from agentwatch.base.faults import Fault, reading
 from agentwatch.base.files import state_folder
@@ -90,6 +90,7 @@ def facts(environ: Mapping[str, str] = os.environ) -> dict[str, dict[str, object
         "terminal": lambda: _terminal(environ),
         "folders": lambda: _folders(environ),
         "agents": lambda: _agents(environ),
+        "acting": lambda: _acting(environ),
         "plugins": _plugins,
         "other machines": lambda: machines(environ),
         "environment": lambda: _environment(environ),
@@ -236,6 +237,14 @@ def _hooks(agent: HookedAgent, environ: Mapping[str, str]) -> str:
         return "not installed"
     is_right = status.has_program and not status.other and status.right == len(agent.events)
     return "installed" if is_right else "incomplete"
+
+
+def _acting(environ: Mapping[str, str]) -> dict[str, object]:
+    """Return the switch of each kind of act."""
+    from agentwatch.cli.config_file import read_acts_allowed
+
+    allowed = read_acts_allowed(environ)
+    return {name: "on" if name in allowed else "off" for name in ACTS}
 
 
 def _plugins() -> dict[str, object]:

@@ -12,7 +12,7 @@ import pytest
 from agentwatch.base.config import Config
 from agentwatch.base.faults import USAGE, Fault
 from agentwatch.base.files import config_folder
-from agentwatch.cli.config_file import read_config, read_keep_ms
+from agentwatch.cli.config_file import read_acts_allowed, read_config, read_keep_ms
 from agentwatch.screen.terminal.keymap import bound_keys
 from tests.conftest import ROOT, case
 
@@ -58,6 +58,20 @@ def test_missing_settings_have_their_defaults(tmp_path: Path) -> None:
     assert read(tmp_path, "") == read_config({"AGENTWATCH_CONFIG": "/dev/null"}) == Config()
     assert read(tmp_path, "[attention]\nbell = false") == Config(bell=False)
     assert read(tmp_path, "[sessions]\nring = 'none'") == Config(ring="none")
+
+
+def test_each_kind_of_act_has_a_switch(tmp_path: Path) -> None:
+    """Every act is off until its switch is on; the switches are read without the settings of the screen."""
+    assert read(tmp_path, "").act == frozenset()
+    assert read(tmp_path, "[act]\ncontinue = true\nqueue = false\nanswer = true").act == {
+        "continue",
+        "answer",
+    }
+    assert fault(tmp_path, "[act]\nkill = true").startswith("[act] unknown setting kill")
+    assert fault(tmp_path, "[act]\nanswer = 'yes'").startswith("[act] answer: expected true or false")
+    path = tmp_path / "config.toml"
+    path.write_text("[act]\ninterrupt = true\n[screen]\ntheme = 'neon'")
+    assert read_acts_allowed({"AGENTWATCH_CONFIG": str(path)}) == {"interrupt"}
 
 
 @pytest.mark.parametrize(("words", "ms"), [("30d", 2_592_000_000), ("12h", 43_200_000)])

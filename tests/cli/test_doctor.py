@@ -16,7 +16,7 @@ from tests.conftest import RECORDINGS, ROOT
 from tests.harness.program import ran, watch
 from tests.project.test_imports import distribution
 
-SECTIONS = ["versions", "terminal", "folders", "agents", "plugins", "other machines", "environment"]
+SECTIONS = ["versions", "terminal", "folders", "agents", "acting", "plugins", "other machines", "environment"]
 SECRET = "ghp_" + "a1B2c3D4e5" * 4
 
 
@@ -125,7 +125,7 @@ def test_a_section_that_fails_is_a_fact(monkeypatch: pytest.MonkeyPatch) -> None
     def fail(*_: object) -> dict[str, object]:
         raise ZeroDivisionError
 
-    for name in ("_versions", "_terminal", "_folders", "_agents", "_plugins", "_environment"):
+    for name in ("_versions", "_terminal", "_folders", "_agents", "_acting", "_plugins", "_environment"):
         monkeypatch.setattr(f"agentwatch.cli.doctor.{name}", fail)
     found = facts()
     assert list(found) == SECTIONS

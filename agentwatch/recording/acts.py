@@ -1,0 +1,192 @@
+"""What the user did to a session through agentwatch: `STEM.acts`, one JSON object per line.
+
+`{"at_ms":…,"act":"continue","to":"ID","by":"command","door":"claude --resume","receipt":"sent"}`. Lines are
+only appended. The acts on a session that agentwatch did not record are in `acts/AGENT-ID.acts` in the state
+folder. An agent may write in these folders, so the files are read as foreign data.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import orjson
+
+from agentwatch.base.files import state_folder
+from agentwatch.recording.store import SessionFiles, is_foreign_id, open_own, private_folder
+from agentwatch.text.safe import SafeText, cut, safe_line
+
+ACT_NAMES = ("continue", "queue", "interrupt", "stop", "allow", "deny")
+RECEIPTS = ("sent", "held", "elsewhere", "refused", "expired", "unknown")
+MOST_ACTS = 1000
+_MOST_BYTES = 1 << 20
+_MOST_TEXT = 200
+"""Characters of each text. A line then has at most 4 KB, which the system appends as a whole."""
+_TOO_LARGE = 1 << 62
+_WORDS_COLUMNS = 120
+_TEXTS = ("act", "to", "by", "door", "receipt")
+_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+class Act(NamedTuple):
+    """An act of the user. When it was read from a file, its texts are foreign."""
+
+    at_ms: int
+    """In milliseconds since the epoch: when it is appended, which gives its place in the action log."""
+    act: str
+    """`continue`, `queue`, `interrupt`, `stop`, `allow` or `deny`."""
+    to: str
+    """The id of the session."""
+    by: str
+    """Where the user acted: `command`, `list` or `session`."""
+    door: str
+    """The way that the agent's vendor built: `claude --resume`, `codex queue`, `SIGINT`, `hook`."""
+    receipt: str
+    """`sent`; `held` until the agent takes it; `elsewhere` if it was answered there first; `refused`;
+    `expired`; `unknown`."""
+
+
+def acts_file(agent: str, session_id: str, recording: Path | None, environ: Mapping[str, str]) -> Path | None:
+    """Return the file of the acts on a session.
+
+    Args:
+        agent: The short name of its agent.
+        session_id: Its id, a foreign text.
+        recording: Our recording of it; None if there is none.
+        environ: The environment; AGENTWATCH_HOME may name the state folder.
+
+    Returns:
+        The file, which may not exist; None if the id cannot be a part of a name.
+    """
+    if recording is not None:
+        return SessionFiles(recording).acts
+    is_name = is_foreign_id(session_id) and len(session_id) <= _MOST_TEXT
+    return state_folder(environ) / "acts" / f"{agent}-{session_id}.acts" if is_name else None
+
+
+def append_act(path: Path, act: Act) -> None:
+    """Append an act to a file, which is created if necessary.
+
+    Raises:
+        OSError: The file cannot be written, is a link, or belongs to another user.
+    """
+    if not path.parent.exists():
+        private_folder(path.parent)
+    fd = os.open(path, _APPEND, 0o600)
+    try:
+        if os.fstat(fd).st_uid != os.geteuid():
+            raise PermissionError(errno.EPERM, "it belongs to another user", str(path))
+        texts = {name: _writable(getattr(act, name)) for name in _TEXTS}
+        line = orjson.dumps({"at_ms": act.at_ms, **texts}, option=orjson.OPT_APPEND_NEWLINE)
+        if os.write(fd, line) < len(line):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+    finally:
+        os.close(fd)
+
+
+def read_acts(path: Path | None) -> list[Act]:
+    """Return the acts in a file; none if it does not exist, or is not a regular file of this user.
+
+    At most 1 MiB and 1,000 acts are read. Lines with fields of a wrong type are ignored.
+    """
+    if path is None:
+        return []
+    try:
+        fd = open_own(path)
+    except OSError:
+        return []
+    try:
+        data = os.pread(fd, _MOST_BYTES, 0)
+    except OSError:
+        return []
+    finally:
+        os.close(fd)
+    return [act for line in data.split(b"\n", MOST_ACTS)[:MOST_ACTS] if (act := _act(line)) is not None]
+
+
+class SessionActs:
+    """The acts on one session. Their file is read again when it has changed."""
+
+    def __init__(self, own: Path | None, environ: Mapping[str, str] = os.environ) -> None:
+        """Create the acts on a session.
+
+        Args:
+            own: Our recording of it; None if there is none.
+            environ: The environment; AGENTWATCH_HOME may name the state folder.
+        """
+        self._own, self._environ = own, environ
+        self._file: tuple[tuple[str, str], Path | None] = (("", ""), None)
+        self._version: tuple[int, ...] = ()
+        self._acts: Sequence[Act] = ()
+
+    @classmethod
+    def of_file(cls, path: Path | None) -> SessionActs:
+        """Return the acts on the session of a file, which is our recording if arrival times are beside it."""
+        return cls(path if path is not None and os.path.lexists(SessionFiles(path).times) else None)
+
+    def read(self, agent: str, session_id: str) -> Sequence[Act]:
+        """Return the acts, the same object while there are no new ones.
+
+        Args:
+            agent: The short name of the agent; empty while it is unknown.
+            session_id: The id of the session, a foreign text; empty while it is unknown.
+        """
+        if self._own is None and not (agent and session_id):
+            return ()
+        if self._file[1] is None or self._file[0] != (agent, session_id):
+            path = acts_file(agent, session_id, self._own, self._environ)
+            self._file = (agent, session_id), path
+        path = self._file[1]
+        try:
+            found = None if path is None else os.lstat(path)
+        except OSError:
+            found = None
+        version = () if found is None else (found.st_ino, found.st_size, found.st_mtime_ns)
+        if version != self._version:
+            self._version, self._acts = version, read_acts(path)
+        return self._acts
+
+
+def act_words(act: Act) -> SafeText:
+    """Return an act in one line of safe text.
+
+    Example:
+        >>> act_words(Act(0, "interrupt", "5b0c", "list", "SIGINT", "sent"))
+        'acted: interrupt sent · SIGINT · list'
+    """
+    return cut(
+        SafeText(f"acted: {receipt_words(act)} · {safe_line(f'{act.door} · {act.by}')}"), _WORDS_COLUMNS
+    )
+
+
+def receipt_words(act: Act) -> SafeText:
+    """Return an act and its receipt: `allow answered elsewhere`."""
+    receipt = "answered elsewhere" if act.receipt == "elsewhere" else act.receipt
+    return SafeText(f"{safe_line(act.act)} {receipt}")
+
+
+def _act(line: bytes) -> Act | None:
+    """Return the act in a line; None if it contains none."""
+    try:
+        value = orjson.loads(line)
+    except ValueError:
+        return None
+    if not isinstance(value, dict):
+        return None
+    at_ms, texts = value.get("at_ms"), [value.get(name) for name in _TEXTS]
+    if (
+        type(at_ms) is not int
+        or not 0 <= at_ms < _TOO_LARGE
+        or not all(isinstance(each, str) for each in texts)
+    ):
+        return None
+    act, to, by, door, receipt = (f"{each}"[:_MOST_TEXT] for each in texts)
+    return Act(at_ms, act, to, by, door, receipt if receipt in RECEIPTS else "unknown")
+
+
+def _writable(text: str) -> str:
+    """Return the beginning of a text without lone surrogates, which JSON does not have."""
+    return text[:_MOST_TEXT].encode("utf-8", "replace").decode()
