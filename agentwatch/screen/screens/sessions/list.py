@@ -292,6 +292,7 @@ _MESSAGES = {
     "ring": requests.RingToggled,
     "terminal": requests.TerminalWanted,
     "rename": requests.RenameWanted,
+    "interrupt": requests.InterruptWanted,
 }
 _OF_MARKED = {
     "removal": requests.DeleteWanted,
