@@ -218,6 +218,8 @@ class Tracked:
     def _arrived_ms(self) -> tuple[int, int] | None:
         """Return when the first and the last line of a recording of our own arrived; None if unknown."""
         found = self.found
+        if found.path == NO_FILE:
+            return None
         if self._arrivals[0] != found.changed_ns:
             from agentwatch.recording.ends import arrivals_ms
             from agentwatch.recording.store import SessionFiles

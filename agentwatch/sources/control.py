@@ -7,6 +7,7 @@ answer is `done`, or why nothing was done.
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import stat
@@ -22,6 +23,8 @@ from agentwatch.recording.store import private_folder
 _SECONDS = 2.0
 _MOST_BYTES = 256
 _DONE = "done"
+_MOST_PATH = 103
+"""The longest path of a socket on macOS; Linux allows four bytes more."""
 _CREDENTIALS = struct.Struct("3i")
 """The process, the user and the group of a peer; see SO_PEERCRED in unix(7)."""
 ENDED = "its run process has ended, or was started before interrupt was switched on"
@@ -45,6 +48,8 @@ class Control:
         Raises:
             OSError: The folder or the socket cannot be created, or the path is too long for a socket.
         """
+        if len(os.fsencode(path)) > _MOST_PATH:
+            raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG), os.fspath(path))
         private_folder(path.parent)
         path.unlink(missing_ok=True)
         self._path, self._answer = path, answer
@@ -73,7 +78,7 @@ class Control:
             except OSError:
                 return
             with peer, suppress(OSError):
-                peer.settimeout(_SECONDS)
+                peer.settimeout(_SECONDS / 4)  # a client that says nothing must not hold up the next one
                 if is_own_peer(peer):
                     request = peer.recv(_MOST_BYTES).decode("utf-8", "replace")
                     peer.sendall((self._answer(request) or _DONE).encode())

@@ -47,7 +47,7 @@ class InterruptDialog(ModalScreen[str | None]):
             again = "An interrupt was sent, and the agent still runs." if self._is_interrupted else ""
             yield Static(Content(again or "Interrupt the agent's turn?"))
             yield Static(Content(f"  {self._does}"))
-            yield Static("")
+            yield Static(" ")
             for key, does in keys:
                 yield Static(Content.assemble((f"  {key:<6}", "bold $text-accent"), does))
 
