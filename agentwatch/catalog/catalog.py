@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agentwatch.agents.found import OWN, Found, Key
 from agentwatch.agents.plugins import PROGRAMS
@@ -30,6 +31,9 @@ from agentwatch.catalog.states import Steady
 from agentwatch.catalog.tracked import NO_FILE, Tracked, row_of, without_file
 from agentwatch.sources.proc import Proc
 from agentwatch.text.safe import SafeText, safe_line
+
+if TYPE_CHECKING:
+    from agentwatch.catalog.evidence import Facts
 
 _LATER_MS = 60_000
 """The agent may write its own file for this time after the last line of its stream."""
@@ -243,6 +247,11 @@ class Joins:
         """The processes without a session, which have a row each."""
         self._pruned_ms = 0
 
+    @property
+    def processes(self) -> Mapping[int, Process] | None:
+        """The processes of the agents by their id; None if they are not known."""
+        return self._processes.agents if self._processes.is_known else None
+
     def add(self, key: Key, session: Tracked, now_ms: int) -> None:
         """Add a session, if it may run; otherwise it has ended. A subagent has the process of its session."""
         if session.found.parent is not None:
@@ -293,7 +302,7 @@ class Joins:
             self._sessions = {key: each for key, each in sessions if self._may_run(each, now_ms)}
         founds = [each.found for each in self._sessions.values()]
         cwds = {key: each.cwd for key, each in self._sessions.items()}
-        processes = self._processes.agents if self._processes.is_known else None
+        processes = self.processes
         said = {key: each for key, each in self._registries.said.items() if key not in self._subagents}
         lives = joined(founds, processes, said, cwds, self._registries.exact)
         starting = without_session(processes or {}, said, lives, cwds)
@@ -406,6 +415,7 @@ class Machine:
         self.problem = SafeText("")
         """Why nobody knows what runs here: never."""
         self._clock = clock
+        self._environ, self._home = environ, home
         self._places = Places(environ, home, os.geteuid())
         self._batches = self._places.first()
         self._proc = proc or Proc()
@@ -440,6 +450,19 @@ class Machine:
     def doubtful(self, now_ms: int) -> set[Key]:
         """Return the sessions that may ask: a second look shows whether their agents are busy."""
         return {key for key in self._live if self._sessions[key].is_doubtful(now_ms)}
+
+    def want(self, key: Key) -> None:
+        """Read the lines of a session in the next steps, although it is hidden."""
+        self._unwanted.pop(key, None)
+        self._unread[key] = None
+
+    def facts(self, key: Key) -> Facts | None:
+        """Return what is known about a session, from any thread; None for one that does not exist."""
+        from agentwatch.catalog.evidence import facts_of  # imports what reads a session
+
+        session = self._sessions.get(key)
+        processes = self._joins.processes
+        return None if session is None else facts_of(session, processes, self._environ, self._home)
 
     @property
     def problems(self) -> list[OSError]:

@@ -122,7 +122,7 @@ class Tracked:
         """The time of its last line, or else of the last change of its file."""
         digest, metadata = self.digest, self.found.metadata
         seen_ms = metadata.changed_ms if digest is None or digest.seen_ms is None else digest.seen_ms
-        return self.found.changed_ns // _MS_NS if seen_ms is None else seen_ms + self._skew_ms
+        return self.found.changed_ns // _MS_NS if seen_ms is None else seen_ms + self.skew_ms
 
     @property
     def began_ms(self) -> int | None:
@@ -130,7 +130,7 @@ class Tracked:
         digest, said = self.digest, self.said
         if digest is None or digest.began_ms is None:
             return said and said.began_ms
-        return digest.began_ms + self._skew_ms
+        return digest.began_ms + self.skew_ms
 
     @property
     def duration_ms(self) -> int | None:
@@ -184,7 +184,7 @@ class Tracked:
         """
         if self.tail is not None:
             self.tail.pass_time(now_ms)
-        found, digest, skew_ms, said = self.found, self.digest, self._skew_ms, self.said
+        found, digest, skew_ms, said = self.found, self.digest, self.skew_ms, self.said
         if said is not None and found.agent == OWN and (arrived := self._arrived_ms()) is not None:
             said = said._replace(began_ms=arrived[0])  # as the header, which counts from the first line
         if not skew_ms or (said is not None and said.state is not None):
@@ -198,7 +198,7 @@ class Tracked:
         return known._replace(since_ms=since_ms, now_since_ms=now_since_ms)
 
     @property
-    def _skew_ms(self) -> int:
+    def skew_ms(self) -> int:
         """How far the clock of the agent is behind ours, for a recording of our own.
 
         A stream may have old stamps: it is replayed, or its agent has another clock. The file of one that is
@@ -218,9 +218,7 @@ class Tracked:
     def _arrived_ms(self) -> tuple[int, int] | None:
         """Return when the first and the last line of a recording of our own arrived; None if unknown."""
         found = self.found
-        if found.path == NO_FILE:
-            return None
-        if self._arrivals[0] != found.changed_ns:
+        if self._arrivals[0] != found.changed_ns and found.path != NO_FILE:
             from agentwatch.recording.ends import arrivals_ms
             from agentwatch.recording.store import SessionFiles
 

@@ -77,7 +77,7 @@ PROGRAM = Program(
         COMMANDS | CHANGES,
         interrupt="Codex exits without a final event, so its running calls stay unfinished.",
     ),
-    reports=Reports("sessions", "thread-writer-locks", "agentwatch.agents.codex.reported:CodexLocks"),
+    reports=Reports("sessions", "thread-writer-locks", "agentwatch.agents.codex.reported:CodexReports"),
     hooks="agentwatch.agents.codex.hooks:HOOKS",
     stores=(_segments,),
     id_in=id_in_stem,

@@ -290,6 +290,7 @@ _TICK_MS = 1_000
 _MESSAGES = {
     "preview": requests.PreviewWanted,
     "ring": requests.RingToggled,
+    "why": requests.WhyWanted,
     "terminal": requests.TerminalWanted,
     "rename": requests.RenameWanted,
     "interrupt": requests.InterruptWanted,

@@ -6,7 +6,9 @@ Every text of a session is foreign and is made safe here.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.agents.reported import State
@@ -18,12 +20,14 @@ from agentwatch.session.events import Outcome
 from agentwatch.text import UNKNOWN
 from agentwatch.text.amounts import short_count
 from agentwatch.text.durations import age_words, in_seven_columns
-from agentwatch.text.safe import SafeText, cut, safe_line
+from agentwatch.text.safe import SafeText, cut, cut_middle, safe_line, wrapped
 from agentwatch.text.signs import ASKS_SIGN, MINUS, SIGNS
 from agentwatch.text.times import day_or_time
 
 if TYPE_CHECKING:
     from agentwatch.catalog.digest import LastTests
+    from agentwatch.catalog.evidence import Proof
+    from agentwatch.screen.widgets.line_view import Spans
 
 _MOST_TEXT = 400
 """The characters of a title or an activity that are made safe: more than the widest terminal shows."""
@@ -99,6 +103,46 @@ def state_words(row: Row, now_ms: int, *, is_dated: bool = False) -> StateWords:
         sign = "!?" if standing.state is State.ASKS else words.sign
         words = words._replace(sign=sign, word=f"{words.word}?")
     return words
+
+
+_WEIGHTS = {
+    "decided": "What decides",
+    "outweighed": "What does not count",
+    "missing": "What would say more",
+}
+_GROUNDS = {Ground.SAID: "reported", Ground.INFERRED: "inferred", Ground.UNKNOWN: "unknown"}
+_AGE = 8
+"""The width of an age and the gap after it."""
+
+
+def why(row: Row, proofs: Iterable[Proof], now_ms: int, width: int) -> Iterator[Spans]:
+    """Yield the lines that say why a row says what it says.
+
+    Args:
+        row: The session.
+        proofs: The evidence for its state.
+        now_ms: The current time, in ms since the epoch.
+        width: The width of the lines, in columns.
+    """
+    words, standing, room = state_words(row, now_ms), row.standing, max(width - _AGE, 1)
+    state = _LOST.word if row.lost_ms is not None else str(standing.state)
+    since_ms = standing.since_ms if row.lost_ms is None else row.lost_ms
+    since = "" if since_ms is None else age_words(now_ms - since_ms)
+    if since:
+        is_over = row.lost_ms is None and standing.state not in LIVE
+        since = f" {since} ago" if is_over else f" for {since}"
+    ground = "" if standing.state is State.UNKNOWN else f" · {_GROUNDS[standing.ground]}"
+    yield [(SafeText(f"{words.sign} {state}"), words.style), (SafeText(f"{since}{ground}"), "plain")]
+    yield [(cut(foreign(f"{row.agent or UNKNOWN} {row.address or row.id}  {row.title}"), width), "muted")]
+    for weight, group in groupby(proofs, lambda proof: proof.weight):
+        yield [(SafeText(""), "plain")]
+        yield [(SafeText(_WEIGHTS[weight]), "strong")]
+        for proof in group:
+            age = "" if proof.since_ms is None else age_words(now_ms - proof.since_ms)
+            for at, line in enumerate(wrapped(safe_line(proof.what), room)):
+                yield [(SafeText(f"{age if at == 0 else '':<{_AGE}}"), "muted"), (line, "plain")]
+            if proof.source:
+                yield [(SafeText(" " * _AGE), "muted"), (cut_middle(safe_line(proof.source), room), "muted")]
 
 
 def facts_of(row: Row | None) -> AgentFacts:
