@@ -75,6 +75,24 @@ def run(command: tuple[str, ...], **given: Any) -> int:
 
 
 @click.command(cls=HelpfulCommand)
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+def acp(command: tuple[str, ...]) -> int:
+    """Start an editor's agent and record both directions: acp -- CMD.
+
+    Use it in the settings of an editor in place of the agent's command. It copies stdin and stdout byte for
+    byte, and exits with the exit code of CMD.
+    """
+    from agentwatch.sources.editor import copy, started
+    from agentwatch.sources.open import cannot_start
+
+    try:
+        agent = started(command)
+    except OSError as error:
+        raise cannot_start(command[0], error) from None
+    return copy(agent)
+
+
+@click.command(cls=HelpfulCommand)
 @_address
 @_pacing
 @printing
