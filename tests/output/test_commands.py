@@ -223,6 +223,19 @@ def test_a_command_that_cannot_be_run_is_named_once(tmp_path: Path) -> None:
     assert sorted(reasons(commands)) == sorted(reported)
 
 
+def test_an_internal_error_does_not_end_the_commands_of_a_rule(
+    commands: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is reported, and the next event runs its command."""
+    path, find = tmp_path / "out", module.find
+    monkeypatch.setattr(module, "find", lambda text: find(text) if "bad" not in text else 1 / 0)
+    commands.tell(appending(path), EVENT._replace(words="bad"))
+    commands.tell(appending(path), EVENT._replace(call=13))
+    commands.finish(20)
+    assert [each["call"] for each in objects(path)] == [13]
+    assert reasons(commands) == ['the command of rule "removes" failed: internal error: ZeroDivisionError']
+
+
 def test_the_end_waits_for_what_was_told_but_not_longer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
