@@ -223,7 +223,8 @@ def _report(facts: Facts, standing: Standing, _now_ms: int) -> Proof:
         more = ", and it would report a question" if standing.state is State.WORKING else ""
         return Proof(f"The agent reports that the session is open{more}.", source, said.began_ms)
     about = f" ({said.about})" if said.about else ""
-    return Proof(f"{_reporter(said)} reports “{said.state}”{about}.", source, said.since_ms)
+    since_ms = standing.since_ms if said.since_ms is None else said.since_ms
+    return Proof(f"{_reporter(said)} reports “{said.state}”{about}.", source, since_ms)
 
 
 def _call_of(facts: Facts, standing: Standing) -> OpenCall | None:
