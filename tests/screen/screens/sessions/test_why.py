@@ -56,6 +56,7 @@ async def test_w_shows_the_evidence_of_the_selected_session(home: Path) -> None:
             await stage.until(lambda: type(stage.app.screen) is not WhyDialog, "the list")
 
 
+@pytest.mark.system
 async def test_the_evidence_of_a_remote_session_is_elsewhere(home: Path) -> None:
     """The popup shows the report of the other machine, and says where the evidence is."""
     remote = row("one", State.ASKS, Ground.SAID, address="ssh://build1/claude/one", host="build1")
