@@ -130,8 +130,8 @@ class CodexServer:
                 data = peer.request("thread/loaded/list", {}).get("data")
                 if not isinstance(data, list):
                     return False
-                loaded = {each for each in data if isinstance(each, str) and each in wanted}
-                self._forget(self._read.keys() - loaded)
+                loaded = dict.fromkeys(each for each in data if isinstance(each, str) and each in wanted)
+                self._forget(self._read.keys() - loaded.keys())
                 is_answered = True
                 due = sorted(loaded, key=lambda key: self._read.get(key, 0.0))[:_MOST_READ]
                 asked = {peer.ask("thread/read", {"threadId": key}): key for key in due}
