@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 
 _MOST_PIDS = 4
+_AS_A_RULE = "A recorded agent answers one prompt, as a rule. The command does not say it."
 _OVER = frozenset({State.SUCCEEDED, State.FAILED, State.CANCELLED})
 
 
@@ -286,6 +287,12 @@ def _no_lines(facts: Facts, _standing: Standing, _now_ms: int) -> Proof:
     return Proof("The session has no line yet.", facts.lines)
 
 
+def _one_prompt(facts: Facts, standing: Standing, now_ms: int) -> Proof:
+    is_known = facts.found.agent != OWN or (facts.said is not None and facts.said.has_one_prompt)
+    words = "The command answers one prompt, and ends." if is_known else _AS_A_RULE
+    return _of_process(words)(facts, standing, now_ms)
+
+
 _Words = Callable[[Facts, Standing, int], Proof]
 
 
@@ -321,7 +328,7 @@ _WORDS: dict[Basis, _Words] = {
     Basis.NO_PROMPT: _of_lines("No line has a prompt yet."),
     Basis.NO_LINES: _no_lines,
     Basis.NO_ENDS: _of_lines("The agent does not write the end of a turn."),
-    Basis.ONE_PROMPT: _of_process("The command answers one prompt, and ends."),
+    Basis.ONE_PROMPT: _one_prompt,
     Basis.LEFT_OVER: _of_process("The process began after the last line: it has resumed the session."),
     Basis.NO_WINDOW: _of_process("The process is a daemon, and no terminal shows the session."),
 }

@@ -272,6 +272,17 @@ CASES = [
         says=said(None, agent=OWN)._replace(pid=7, has_one_prompt=True),
     ),
     Case(
+        "a recording whose command is not known",
+        ended(replace(working(), format="cursor"), outcome=Outcome.SUCCEEDED),
+        [
+            ENDED,
+            "A recorded agent answers one prompt, as a rule. The command does not say it. [process 7]",
+            "agentwatch records the process, which runs. [process 7]",
+        ],
+        agent=OWN,
+        says=said(None, agent=OWN)._replace(pid=7),
+    ),
+    Case(
         "a recording without locks",
         None,
         [f"The file system has no locks that show whether the recording is being written. [{FILE}]"],
