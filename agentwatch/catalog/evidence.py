@@ -333,7 +333,6 @@ _WORDS: dict[Basis, _Words] = {
     Basis.SUBAGENT: _of_lines("A subagent has written a later line."),
     Basis.SILENCE: _silence,
     Basis.LIMIT: _limit,
-    Basis.NO_PROMPT: _of_lines("The session has no prompt yet."),
     Basis.NO_PROMPT: _of_lines("No line has a prompt yet."),
     Basis.NO_LINES: _no_lines,
     Basis.NO_ENDS: _of_lines("The agent does not write the end of a turn."),
