@@ -258,6 +258,11 @@ class Joins:
         self.is_due = self._sessions.pop(key, None) is not None or self.is_due
         self._subagents.discard(key)
 
+    @property
+    def knows_processes(self) -> bool:
+        """Whether the processes were read."""
+        return self._processes.is_known
+
     def read_processes(self, now_ms: int) -> None:
         """Read the processes. The sessions are due again if what they are joined by has changed."""
         self._processes.refresh(now_ms / 1000)
@@ -438,6 +443,36 @@ class Machine:
     def doubtful(self, now_ms: int) -> set[Key]:
         """Return the sessions that may ask: a second look shows whether their agents are busy."""
         return {key for key in self._live if self._sessions[key].is_doubtful(now_ms)}
+
+    @property
+    def knows_processes(self) -> bool:
+        """Whether the processes were read; on a system without /proc that takes a moment."""
+        return self._joins.knows_processes
+
+    def session_at(self, path: Path) -> Tracked | None:
+        """Return the session at an address, and read the beginning and the end of its lines.
+
+        Args:
+            path: The address: a file, also by another name of it, or the path of a session in a store.
+        """
+        try:
+            inode = os.stat(path).st_ino
+        except (OSError, ValueError):
+            inode = 0
+        for session in self._sessions.values():
+            found = session.found
+            is_it = inode and found.inode == inode and os.path.realpath(found.path) == os.path.realpath(path)
+            if is_it or found.path == path:
+                if not session.is_read:
+                    session.read(is_brief=True)
+                return session
+        return None
+
+    def holders(self, key: Key) -> list[Tracked]:
+        """Return a session and our recordings of it, those of which a process runs, or may run."""
+        keys = (key, *self._table.twins.recordings_of(key))
+        found = (self._sessions[each] for each in keys if each in self._sessions)
+        return [session for session in found if session.life is not Life.DEAD]
 
     @property
     def problems(self) -> list[OSError]:

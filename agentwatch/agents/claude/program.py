@@ -8,7 +8,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentwatch.agents.program import CHANGES, COMMANDS, Command, Knowledge, Program, Reports, SessionsAt
+from agentwatch.agents.program import (
+    CHANGES,
+    COMMANDS,
+    Command,
+    Knowledge,
+    Program,
+    Reports,
+    Resume,
+    SessionsAt,
+)
 from agentwatch.session.events import ToolKind
 
 if TYPE_CHECKING:
@@ -45,5 +54,9 @@ PROGRAM = Program(
     knowledge=Knowledge(COMMANDS | CHANGES | {ToolKind.FETCH}, is_exact=True),
     reports=Reports("projects", "sessions", "agentwatch.agents.claude.reported:ClaudeRecords"),
     stores=(_claude_subagents,),
+    resume=Resume(
+        ("claude", "-p", "--output-format", "stream-json", "--verbose", "--resume", "{id}", "--", "{text}"),
+        "claude --resume",
+    ),
     published_name="claude-code",
 )

@@ -290,6 +290,7 @@ _MESSAGES = {
     "ring": requests.RingToggled,
     "terminal": requests.TerminalWanted,
     "rename": requests.RenameWanted,
+    "prompt": requests.PromptWanted,
 }
 _OF_MARKED = {
     "removal": requests.DeleteWanted,
