@@ -444,10 +444,21 @@ class Machine:
         """Return the sessions that may ask: a second look shows whether their agents are busy."""
         return {key for key in self._live if self._sessions[key].is_doubtful(now_ms)}
 
-    @property
-    def knows_processes(self) -> bool:
-        """Whether the processes were read; on a system without /proc that takes a moment."""
-        return self._joins.knows_processes
+    def settle_processes(self, now_ms: Callable[[], int], seconds: float) -> None:
+        """Work until every row is complete, and the processes are known, which takes a moment without /proc.
+
+        Args:
+            now_ms: Returns the time, in milliseconds since the epoch.
+            seconds: Stop after this time if the processes are not known by then.
+        """
+        until = self._clock() + seconds
+        self.settle(now_ms())
+        is_known = self._proc.exists()
+        while not is_known and self._clock() < until:
+            time.sleep(_STEP_SECONDS)
+            is_known = self._joins.knows_processes
+            self._schedule.hurry("processes")
+            self.settle(now_ms())
 
     def session_at(self, path: Path) -> Tracked | None:
         """Return the session at an address, and read the beginning and the end of its lines.
@@ -469,10 +480,15 @@ class Machine:
         return None
 
     def holders(self, key: Key) -> list[Tracked]:
-        """Return a session and our recordings of it, those of which a process runs, or may run."""
+        """Return a session and our recordings of it, those of which a process runs, or may run.
+
+        A process that is joined to another session by a guess alone may have this one open.
+        """
         keys = (key, *self._table.twins.recordings_of(key))
         found = (self._sessions[each] for each in keys if each in self._sessions)
-        return [session for session in found if session.life is not Life.DEAD]
+        return [
+            each for each in found if each.life is not Life.DEAD or (each.process and each.process.is_guess)
+        ]
 
     @property
     def problems(self) -> list[OSError]:

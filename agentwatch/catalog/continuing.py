@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import time
 from collections.abc import Container, Mapping
 from hashlib import sha256
 from pathlib import Path
@@ -34,7 +33,6 @@ _MOST_TEXT = (1 << 17) - 1024
 """The bytes of a prompt: Linux passes at most 128 KiB as one argument."""
 _PROCESS_SECONDS = 7.0
 """How long the processes may take to be known where `ps` shows them."""
-_PAUSE_SECONDS = 0.1
 _SHOWN = 60
 
 
@@ -52,8 +50,8 @@ class Holder(NamedTuple):
         where = f", tmux {self.tmux}" if self.tmux else ""
         if self.process is None:
             return f"a process that is not known{where}"
-        kind = " daemon" if self.process.is_shared else ""
-        return f"process {self.process.pid} ({self.process.agent}{kind}{where})"
+        kind = " daemon" if self.process.is_shared and not self.process.viewer else ""
+        return f"process {self.process.viewer or self.process.pid} ({self.process.agent}{kind}{where})"
 
 
 class Continued(NamedTuple):
@@ -105,11 +103,7 @@ def session_to_continue(path: Path, environ: Mapping[str, str], home: Path) -> C
         raise Fault("nothing of this session is written yet", REFUSED)
     path = path.absolute()
     machine = Machine(environ, home, is_brief=True)
-    machine.settle(now_ms())
-    until = time.monotonic() + _PROCESS_SECONDS
-    while not machine.knows_processes and time.monotonic() < until:
-        time.sleep(_PAUSE_SECONDS)
-        machine.settle(now_ms())
+    machine.settle_processes(now_ms, _PROCESS_SECONDS)
     session = machine.session_at(path) or _of_file(path)
     if session.problem is not None:
         raise Fault(f"cannot open {path}: {(session.problem.strerror or 'unknown error').lower()}", USAGE)

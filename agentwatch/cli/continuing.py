@@ -59,9 +59,10 @@ class Told:
 
     def write(self, receipt: str) -> None:
         """Record the act. A file that cannot be written is reported, and changes nothing."""
+        act = self._act._replace(at_ms=now_ms(), receipt=receipt)
         for path in self._files:
             try:
-                append_act(path, self._act._replace(at_ms=now_ms(), receipt=receipt))
+                append_act(path, act)
             except OSError as error:
                 say(f"cannot record the act in {path}: {(error.strerror or 'unknown error').lower()}")
 
@@ -231,6 +232,7 @@ def _queue(plan: Plan, session: Continued, told: Told) -> int:
     except subprocess.TimeoutExpired:
         with suppress(ProcessLookupError):
             os.killpg(ran.pid, signal.SIGKILL)
+        ran.communicate()
         told.write("unknown")
         say(f"no receipt within {_QUEUE_SECONDS:.0f} s: it is not known whether the prompt is queued")
         return REFUSED
@@ -240,6 +242,7 @@ def _queue(plan: Plan, session: Continued, told: Told) -> int:
         told.write("held")
         return print_lines([cut(safe_line(found[0]), _SHOWN)])
     told.write("refused" if ran.returncode else "unknown")
-    last = (errors.decode("utf-8", "replace").strip() or said).rpartition("\n")[2]
-    say(f"not queued: {cut(safe_line(last), _SHOWN) or f'exit code {ran.returncode}'}")
+    lines = errors.decode("utf-8", "replace").split("\n")
+    why = next((line for line in lines if line.casefold().startswith("error")), said)
+    say(f"not queued: {cut(safe_line(why), _SHOWN) or f'exit code {ran.returncode}'}")
     return REFUSED

@@ -92,7 +92,7 @@ PROGRAM = Program(
         "codex exec resume",
         misread="-",  # the prompt is read from stdin
         queue=("codex", "queue", "--thread={id}", "--message={text}"),
-        receipt=r"Queued message \S{1,100} for thread (\S{1,100})",
+        receipt=r"Queued message [\w-]{1,100} for thread ([\w-]{1,100})",
         one_prompt_format="codex",
     ),
 )
