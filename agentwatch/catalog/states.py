@@ -192,7 +192,7 @@ def is_silent(digest: Digest, calls: Sequence[OpenCall], process: Process | None
         process: The process of the session, if it is known.
         now_ms: The present time, in milliseconds since the epoch.
     """
-    if digest.seen_ms is None or now_ms - digest.seen_ms <= _tolerated_ms(digest):
+    if digest.seen_ms is None or now_ms - digest.seen_ms <= tolerated_ms(digest):
         return False
     if not calls:
         return not has_child_since(process, digest.seen_ms)
@@ -201,7 +201,8 @@ def is_silent(digest: Digest, calls: Sequence[OpenCall], process: Process | None
     )
 
 
-def _tolerated_ms(digest: Digest) -> int:
+def tolerated_ms(digest: Digest) -> int:
+    """Return the longest silence that is usual in a session."""
     if digest.is_compacting or digest.retry:
         return _PATIENCE_MS
     return max(_LEAST_QUIET_MS, _TIMES_THE_USUAL * (digest.usual_pause_ms or 0))
@@ -295,11 +296,11 @@ def by_report(state: State, said: Said, digest: Digest | None, now_ms: int) -> S
     """Return the state that the agent says, with what its lines show about it."""
     since_ms = said.since_ms
     if state is State.ASKS:
-        if since_ms is None and digest is not None:
-            since_ms = digest.asked_ms
-        now = _question(said, digest)
-        return Standing(State.ASKS, Ground.SAID, since_ms, now, since_ms, by=(Basis.REPORT,))
+        question, asked_ms = _question(said, digest)
+        since_ms = asked_ms if since_ms is None else since_ms
+        return Standing(State.ASKS, Ground.SAID, since_ms, question, since_ms, by=(Basis.REPORT,))
     if digest is None:
+        since_ms = said.began_ms if since_ms is None else since_ms
         return Standing(state, Ground.SAID, since_ms, by=(Basis.REPORT,))
     if state is State.WORKING:
         calls = tuple(digest.open_calls.values())
@@ -313,24 +314,30 @@ def by_report(state: State, said: Said, digest: Digest | None, now_ms: int) -> S
     by: tuple[Basis, ...] = (Basis.REPORT,)
     if state is State.YOUR_TURN and has_failed(digest):
         state, by = State.TURN_FAILED, (Basis.REPORT, Basis.TURN)
+    if since_ms is None and digest.turn is not Turn.OPEN:
+        since_ms = said.began_ms if digest.turn is Turn.NONE else digest.turn_ms or digest.seen_ms
     now = failure_words(digest) if state is State.TURN_FAILED else answer_words(digest)
     if digest.turn is Turn.OPEN:
         now = ""  # the last answer belongs to an earlier prompt
     return Standing(state, Ground.SAID, since_ms, now, since_ms if now else None, by=by)
 
 
-def _question(said: Said, digest: Digest | None) -> str:
-    """Return what a session asks that says so itself. Its line may come later than its report."""
-    if digest is not None and digest.asked:
-        return digest.asked
-    if digest is not None and said.about == "permission":
-        agents = {call.agent for call in digest.open_calls.values()}
-        calls = [call for call in digest.open_calls.values() if call.call_id not in agents]
+def _question(said: Said, digest: Digest | None) -> tuple[str, int | None]:
+    """Return what a session asks that says so itself, and since when. Its line may come after its report."""
+    if digest is None:
+        return said.about, None
+    if digest.asked:
+        return digest.asked, digest.asked_ms
+    agents = {call.agent for call in digest.open_calls.values()}
+    calls = [call for call in digest.open_calls.values() if call.call_id not in agents]
+    if said.about == "permission":
         calls = [call for call in calls if call.kind not in READING] or calls
-        if calls:
-            more = f" or {len(calls) - 1} more" if calls[1:] else ""
-            return f"{asked_words(calls[0])}{more}"
-    return said.about
+    else:
+        calls = [call for call in calls if call.asks]
+    if not calls:
+        return said.about, digest.asked_ms
+    more = f" or {len(calls) - 1} more" if calls[1:] else ""
+    return f"{asked_words(calls[0])}{more}", digest.asked_ms or calls[0].started_ms
 
 
 def is_outdated(said: Said, digest: Digest | None, process: Process | None, known: Knowledge) -> bool:
@@ -389,10 +396,10 @@ def standing(
         return ended._replace(ground=Ground.INFERRED) if is_guess else ended
     judged = _running(found, digest, said, process, known, now_ms, has_subagent=has_subagent)
     if (is_still_open or has_subagent) and judged.state is State.WORKING:
-        opened = Basis.STILL_OPEN if is_still_open else Basis.SUBAGENT
-        judged = judged._replace(by=(*judged.by, opened))
+        by = (*judged.by, Basis.SUBAGENT) if has_subagent else (Basis.STILL_OPEN,)
+        judged = judged._replace(by=by)
     has_report = said is not None and said.state is not None
-    if process is not None and process.is_guess and (process.is_shared or not has_report):
+    if process is not None and process.is_guess and (_depends_on_window(process, said) or not has_report):
         return judged._replace(ground=Ground.UNKNOWN if judged.ground is Ground.UNKNOWN else Ground.INFERRED)
     return judged
 
@@ -418,8 +425,8 @@ def _running(
     if reported is State.STARTING or (has_one_prompt and digest is None):
         began_ms = process and process.began_ms
         return Standing(State.STARTING, Ground.INFERRED, began_ms, RUNNING, by=(Basis.NO_LINES,))
-    if said is not None and reported is not None and (not is_left or reported is State.WORKING):
-        return by_report(reported, said, digest, now_ms)  # a daemon works on without a window
+    if said is not None and reported is not None and not (is_left and _depends_on_window(process, said)):
+        return by_report(reported, said, digest, now_ms)
     if digest is None or _has_no_prompt(digest):
         if is_left:
             by: tuple[Basis, ...] = (Basis.NO_WINDOW, Basis.NO_PROMPT)
@@ -431,6 +438,16 @@ def _running(
         by = (Basis.NO_PROMPT, Basis.REPORT)
         return Standing(State.YOUR_TURN, Ground.SAID, said.began_ms, by=by)
     return _live(found, digest, said, process, known, now_ms, has_subagent=has_subagent)
+
+
+def _depends_on_window(process: Process | None, said: Said | None) -> bool:
+    """Return whether a report about a session of a daemon is only true while a window shows the session.
+
+    The daemon works on without a window. Whether its question is still open, the daemon knows, but no hook.
+    """
+    if said is None or process is None or not process.is_shared:
+        return False
+    return said.state is not State.WORKING and not (said.is_by_server and said.state is State.ASKS)
 
 
 def _recorded(found: Found, digest: Digest | None, said: Said | None) -> Standing | None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from agentwatch.base.config import OnSetting
 from agentwatch.rules.alarms.tripwire import tripwire
+from agentwatch.rules.check.kinds import Forbid
+from agentwatch.rules.check.rule_file import read_rules, starter_path
 from agentwatch.rules.language.errors import RuleError, did_you_mean
 from agentwatch.text.safe import cut, safe_line
 
-_SETTINGS = ("rule", "action", "name")
+_SETTINGS = ("rule", "use", "action", "name")
 _MOST_RULES = 100
 _SHOWN_COLUMNS = 40
 
@@ -29,10 +31,11 @@ def rules_of(given: object) -> tuple[OnSetting, ...]:
         raise InvalidRule("on must be a list of tables, each of which begins with [[on]]")
     if len(given) > _MOST_RULES:
         raise InvalidRule(f"[[on]]: at most {_MOST_RULES} rules")
-    return tuple(_rule(number, table) for number, table in enumerate(given, 1))
+    return tuple(rule for number, table in enumerate(given, 1) for rule in _rules(number, table))
 
 
-def _rule(number: int, table: dict[str, object]) -> OnSetting:
+def _rules(number: int, table: dict[str, object]) -> list[OnSetting]:
+    """Return the rule of a table, or the rules of the set that it names."""
     where, texts = f"[[on]] number {number}", {}
     for key, value in table.items():
         if key not in _SETTINGS:
@@ -41,12 +44,17 @@ def _rule(number: int, table: dict[str, object]) -> OnSetting:
         if not isinstance(value, str):
             raise InvalidRule(f"{where}: {key} must be a string in quotes")
         texts[key] = value
-    for key in ("rule", "action"):
+    if "use" in texts and not texts.keys().isdisjoint({"rule", "name"}):
+        raise InvalidRule(f"{where}: use names a set of rules; it takes neither rule nor name")
+    for key in ("action",) if "use" in texts else ("rule", "action"):
         if not texts.get(key):
             raise InvalidRule(f"{where}: {key} is missing")
-    found = OnSetting(**texts)
     try:
-        tripwire(*found, allows_patterns=True)
+        used = read_rules(starter_path(texts.pop("use"))) if "use" in texts else []
+        found = [OnSetting(each.when, name=each.name, **texts) for each in used if isinstance(each, Forbid)]
+        found = found or [OnSetting(**texts)]
+        for each in found:
+            tripwire(*each, allows_patterns=True)
     except RuleError as error:
         raise InvalidRule(f"{where}: {error.reason}") from None
     return found

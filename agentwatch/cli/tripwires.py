@@ -10,6 +10,7 @@ from agentwatch.base.faults import USAGE, Fault
 from agentwatch.cli.messages import say
 from agentwatch.cli.options import Options
 from agentwatch.output.log import ActionLog
+from agentwatch.recording.acts import SessionActs
 from agentwatch.rules.alarms.thread import AlarmThread
 from agentwatch.rules.alarms.tripwire import Action, Tripwire, tripwire
 from agentwatch.rules.language.errors import RuleError
@@ -64,9 +65,10 @@ def judged(source: Source, options: Options) -> AlarmThread:
         source.reader,
         options.tripwires,
         act,
-        log=ActionLog,
+        log=lambda feed, alarms: ActionLog(feed.session, alarms, lambda: feed.acts),
         log_fd=written.log_fd,
         alarms_path=None if written.files is None else written.files.alarms,
+        acts=SessionActs.of_file(source.path),
         agent=options.agent(),
         facts=facts,
         announce=(lambda news: print_news(news, source)) if options.prints() else None,

@@ -391,6 +391,14 @@ SESSIONS = (
                 "Preview",
             ),
             Shortcut(
+                "why",
+                "w",
+                "show why the row says what it says: each piece of evidence",
+                "sessions",
+                "want('why')",
+                "Why",
+            ),
+            Shortcut(
                 "next-urgent",
                 "e",
                 "next session that needs you or failed",

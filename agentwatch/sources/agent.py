@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from contextlib import suppress
-from typing import Any
-
 from agentwatch.recording.appender import now_ms
 from agentwatch.recording.lines import LineReader
-from agentwatch.recording.saved_sessions import NAME, replace_object
+from agentwatch.recording.saved_sessions import describe_process
 from agentwatch.recording.store import SessionFiles
 from agentwatch.session.agent_process import LATE_EXIT_MS, AgentFacts
 from agentwatch.sources.pausing import Activity, Pausing
@@ -151,30 +147,9 @@ class AgentSource:
         self.describe_process()
 
     def describe_process(self) -> None:
-        """Write the command, working directory, process id, times and exit code as one JSON object.
-
-        In the command and the directory, a byte that is not UTF-8 is written as `\\xNN`. The directory is
-        null if it did not exist any more when the agent was started. A name that the user has given the
-        session is kept.
-        """
-        if self._process_fd is None:
-            return
-        described = {
-            "command": [_as_text(argument) for argument in self.agent.argv],
-            "cwd": None if self.agent.cwd is None else _as_text(self.agent.cwd),
-            "pid": self.agent.pid,
-            "started_ms": self.agent.started_ms,
-            "ended_ms": self.agent.ended_ms,
-            "exit_code": self.agent.exit_code,
-        }
-        with suppress(OSError):
-            replace_object(self._process_fd, lambda before: described | _named(before))
-
-
-def _named(described: dict[str, Any] | None) -> dict[str, Any]:
-    """Return the key of a description that others write: the name of the session."""
-    return {NAME: described[NAME]} if described and NAME in described else {}
-
-
-def _as_text(argument: str) -> str:
-    return os.fsencode(argument).decode("utf-8", "backslashreplace")
+        """Write what is known about the process beside the recording."""
+        agent, fd = self.agent, self._process_fd
+        if fd is not None:
+            describe_process(
+                fd, agent.argv, agent.cwd, agent.pid, agent.started_ms, agent.ended_ms, agent.exit_code
+            )

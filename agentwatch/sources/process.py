@@ -12,6 +12,7 @@ from contextlib import suppress
 
 from agentwatch.recording.appender import now_ms
 from agentwatch.recording.ends import last_lines
+from agentwatch.recording.saved_sessions import working_folder
 from agentwatch.recording.wakeup import Wakeup
 from agentwatch.sources.agent_output import Output
 from agentwatch.sources.survivors import Descendants, Survivor, marked_environment
@@ -74,7 +75,7 @@ class AgentProcess:
             OSError: The command does not exist or cannot be executed, or there are too few descriptors.
         """
         self.argv = list(argv)
-        self.cwd = _working_folder()
+        self.cwd = working_folder()
         self.stderr = StderrFile(errors_fd)
         self.output = output
         self._has_ended = self._is_left = False
@@ -226,10 +227,3 @@ def _environment() -> tuple[str, dict[str, str]]:
 
         return mark, without_credentials(environment)
     return mark, environment
-
-
-def _working_folder() -> str | None:
-    try:
-        return os.getcwd()
-    except OSError:  # it was deleted
-        return None

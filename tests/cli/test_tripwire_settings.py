@@ -10,6 +10,7 @@ from agentwatch.base.config import Config, OnSetting
 from agentwatch.base.faults import Fault
 from agentwatch.cli.config_file import read_config
 from agentwatch.cli.options import Options
+from agentwatch.cli.tripwire_settings import rules_of
 from agentwatch.cli.tripwires import tripwires_of
 from tests.conftest import case
 
@@ -38,6 +39,16 @@ action = "bell"
     )
 
 
+def test_a_table_may_use_a_set_of_rules() -> None:
+    """`use` names a set that is shipped; each of its rules has the action of the table, and its own name."""
+    found = rules_of([{"use": "safe", "action": "note"}, {"rule": "failed>3", "action": "bell"}])
+    assert [(each.name, each.action) for each in found[:2]] == [
+        ("deletes outside the project", "note"),
+        ("force-pushes", "note"),
+    ]
+    assert (len(found), found[-1]) == (9, OnSetting("failed>3", "bell"))
+
+
 def test_a_pipe_has_the_rules_that_only_alert() -> None:
     """An agent that others have started is neither paused nor stopped, and that is no error."""
     config = Config(on=(OnSetting("failed>3", "bell"), OnSetting("failed>9", "stop")))
@@ -57,6 +68,9 @@ def test_a_wrong_table_is_an_error_in_one_line(tmp_path: Path) -> None:
         ('[[on]]\nrule = "failed>3"', "[[on]] number 1: action is missing"),
         ('[[on]]\naction = "bell"', "[[on]] number 1: rule is missing"),
         ('[[on]]\nrule = "failed>3"\nactoin = "x"', "unknown setting actoin (did you mean action?)"),
+        ('[[on]]\nuse = "saf"\naction = "bell"', 'unknown set of rules "saf" (did you mean safe?)'),
+        ('[[on]]\nuse = "safe"', "[[on]] number 1: action is missing"),
+        ('[[on]]\nuse = "safe"\nrule = "a"\naction = "bell"', "use names a set of rules"),
         ("[[on]]\nrule = 3", "[[on]] number 1: rule must be a string in quotes"),
         ('[[on]]\nrule = "pth:x"\naction = "bell"', 'unknown field "pth" (did you mean path?)'),
         ('[[on]]\nrule = "a"\naction = "bel"', 'unknown action "bel" (did you mean bell?)'),

@@ -83,7 +83,7 @@ PROGRAM = Program(
         opens_each=True,
     ),
     knowledge=Knowledge(COMMANDS | CHANGES),
-    reports=Reports("sessions", "thread-writer-locks", "agentwatch.agents.codex.reported:CodexLocks"),
+    reports=Reports("sessions", "thread-writer-locks", "agentwatch.agents.codex.reported:CodexReports"),
     hooks="agentwatch.agents.codex.hooks:HOOKS",
     stores=(_segments,),
     id_in=id_in_stem,

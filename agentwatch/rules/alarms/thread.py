@@ -20,6 +20,7 @@ from typing import NamedTuple, Protocol
 from agentwatch.agents import Agent
 from agentwatch.base.files import write_all
 from agentwatch.feed.feed import POLL_SECONDS, Feed
+from agentwatch.recording.acts import SessionActs
 from agentwatch.recording.alarms import Alarm, AlarmsFile
 from agentwatch.recording.appender import now_ms
 from agentwatch.recording.lines import LineReader
@@ -28,7 +29,6 @@ from agentwatch.rules.alarms.watch import Announcement, Cooldown, Hit, Watch
 from agentwatch.rules.alarms.words import alarm_words
 from agentwatch.session.agent_process import NO_FACTS, AgentFacts
 from agentwatch.session.reducers import forget_texts
-from agentwatch.session.session import Session
 from agentwatch.text.safe import SafeText
 
 _POLL_SECONDS = 0.1
@@ -59,9 +59,10 @@ class AlarmThread:
         tripwires: Sequence[Tripwire],
         act: Callable[[Action, str], bool],
         *,
-        log: Callable[[Session, Sequence[Alarm]], ActionLog],
+        log: Callable[[Feed, Sequence[Alarm]], ActionLog],
         log_fd: int | None = None,
         alarms_path: Path | None = None,
+        acts: SessionActs | None = None,
         agent: Agent | None = None,
         facts: Callable[[], AgentFacts] = lambda: NO_FACTS,
         announce: Callable[[News], object] | None = None,
@@ -74,9 +75,10 @@ class AlarmThread:
             tripwires: The rules.
             act: Pauses or stops the agent because of the rule with this name, and returns whether that
                 succeeded; called in the thread.
-            log: Makes the action log of a session, to which alarms are added while it grows.
+            log: Makes the action log of the session of a feed, to which alarms are added while it grows.
             log_fd: The descriptor of the action log, which is closed at the end; None for no log.
             alarms_path: The file in which the alarms are kept; None to keep none.
+            acts: Reads what the user does to the session; None if that is not known.
             agent: The agent that wrote the recording; None to detect it.
             facts: Returns what is known about the agent's process.
             announce: Is called in the thread with each hit to announce; None to keep these hits for
@@ -90,6 +92,7 @@ class AlarmThread:
         self.stopped_by = ""
         """The rule that has stopped the agent; empty if none has."""
         self._feed = Feed(LineReader(reader.fd, reader.growth, reader.times), agent=agent)
+        self._feed.acts_of = acts
         self._watch = Watch(self._feed, tripwires)
         self._act, self._facts, self._woken = act, facts, woken
         self._announce = announce
@@ -143,7 +146,7 @@ class AlarmThread:
                 os.close(self._log_fd)
 
     def _follow(self) -> None:
-        log = self._log(self._feed.session, self.alarms)
+        log = self._log(self._feed, self.alarms)
         while not self._feed.is_over:
             if not self._feed.advance(POLL_SECONDS) and not self._feed.is_over:
                 self._finishing.wait(_POLL_SECONDS)

@@ -13,7 +13,7 @@ from agentwatch.rules.language.parser import parse
 
 _OF_THE_RUN = frozenset({"idle", *(field.name for field in RUN_FIELDS)})
 _OF_THE_END = frozenset(
-    {"outcome", "error", "text", "exit", "verdict", "phase", "lines_added", "lines_removed"}
+    {"outcome", "error", "text", "exit", "verdict", "phase", "lines_added", "lines_removed", "acted"}
 )
 """Fields that change while a call runs. Whether one stays without a value is known only at the end."""
 _MOST_NAME = 200

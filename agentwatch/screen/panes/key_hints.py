@@ -25,7 +25,7 @@ _PANES = {
     "log": ("open-action", "hide-actions"),
     "home": (
         *("open-session", "preview", "find-session", "filter-sessions", "sort-sessions", "ring"),
-        *("go-to-terminal", "show-hidden", "next-urgent", "mark-session", "archive-session", "export"),
+        *("why", "go-to-terminal", "show-hidden", "next-urgent", "mark-session", "archive-session", "export"),
     ),
     "home-unseen": ("show-hidden", "find-session", "filter-sessions", "sort-sessions"),
     "home-empty": (),

@@ -29,7 +29,12 @@ class Case:
         self._can_act = can_act
         log_fd, alarms_path = create_file(folder / "r.log"), folder / "r.alarms"
         self.judge = AlarmThread(
-            self.growing.reader, wires, self._act, log=ActionLog, log_fd=log_fd, alarms_path=alarms_path
+            self.growing.reader,
+            wires,
+            self._act,
+            log=lambda feed, alarms: ActionLog(feed.session, alarms),
+            log_fd=log_fd,
+            alarms_path=alarms_path,
         )
 
     def _act(self, action: Action, rule: str) -> bool:

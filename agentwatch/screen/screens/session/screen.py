@@ -27,6 +27,7 @@ from agentwatch.base.config import Config
 from agentwatch.feed.feed import Feed
 from agentwatch.feed.playhead import Replay
 from agentwatch.feed.preview import preview_feed
+from agentwatch.recording.acts import SessionActs
 from agentwatch.recording.appender import now_ms
 from agentwatch.screen.keys import bindings, shortcuts
 from agentwatch.screen.panes.header import HeaderLine
@@ -90,6 +91,7 @@ def first_shown(source: Source, feed: Feed, *, is_replayed: bool = False) -> Fir
         is_replayed: Whether the recording is replayed. A replay begins with what is read first.
     """
     keep_few(feed.session)
+    feed.acts_of = SessionActs.of_file(source.path)
     if feed.backlog() <= _LARGE_BYTES or is_replayed or source.wakeup is not None:
         return FirstShown(feed)
     session = feed.session

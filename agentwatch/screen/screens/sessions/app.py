@@ -34,6 +34,7 @@ from agentwatch.screen.screens.session.screen import FirstShown, WatchScreen, fi
 from agentwatch.screen.screens.session.workspace import Workspace
 from agentwatch.screen.screens.sessions import requests
 from agentwatch.screen.screens.sessions.alarm_signs import AlarmSigns, session_alarms
+from agentwatch.screen.screens.sessions.dialogs import WhyDialog
 from agentwatch.screen.screens.sessions.rings import Rings
 from agentwatch.screen.screens.sessions.screen import HomeScreen
 from agentwatch.screen.screens.sessions.watching import Report, Watching
@@ -306,6 +307,14 @@ class HomeApp(SessionApp[None]):
     def _toggle_ring(self, event: requests.RingToggled) -> None:
         self._rings.toggle(event.row.key)
         self._show_rows()
+
+    @on(requests.WhyWanted)
+    async def _explain(self, event: requests.WhyWanted) -> None:
+        from agentwatch.catalog.evidence import evidence
+
+        facts = await asyncio.to_thread(self._machine.facts, event.row.key)
+        at_ms = now_ms()
+        self.push_screen(WhyDialog(event.row, evidence(event.row, facts, at_ms), at_ms))
 
     @on(requests.Opened)
     def _open_row(self, event: requests.Opened) -> None:

@@ -37,6 +37,10 @@ class PreviewWanted(OfRow):
     """Posted by space: the preview of the session is to be shown or hidden."""
 
 
+class WhyWanted(OfRow):
+    """Posted by `w`: the evidence for the state of the session is to be shown."""
+
+
 class TerminalWanted(OfRow):
     """Posted by `t`: the terminal of the session is to be shown."""
 
