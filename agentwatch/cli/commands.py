@@ -268,7 +268,11 @@ def _with_rules(options: Options, *, is_started: bool) -> Options:
     Raises:
         Fault: A rule cannot be read, or its action cannot be done here.
     """
-    if not (options.on or (options.settings is not None and options.settings.on)):
+    if options.prints():
+        from agentwatch.cli.config_file import read_runs
+
+        options = options._replace(settings=read_runs())
+    if not (options.on or options.config.on):
         return options
     from agentwatch.cli.tripwires import tripwires_of
 
@@ -319,6 +323,8 @@ def _watch_machines(words: Sequence[str], options: Options) -> int:
         app = HomeApp(held, watched, options.config, no_color=options.no_color, is_here=HERE in words)
         app.run()
     held.release()
+    if app.commands is not None:
+        app.commands.finish()
     if listed is not None:
         listed.close()
     if app.fault is not None:

@@ -61,6 +61,11 @@ def judged(source: Source, options: Options) -> AlarmThread:
             return NO_FACTS
         return AgentFacts(pausing.agent, paused_by=pausing.rule, continued_ms=pausing.continued_ms)
 
+    session_rules, commands = options.config.on_sessions, None
+    if session_rules or any(each.command for each in options.tripwires):
+        from agentwatch.output.commands import Commands  # 25 ms, most of them for the redaction
+
+        commands = Commands()
     thread = AlarmThread(
         source.reader,
         options.tripwires,
@@ -73,6 +78,9 @@ def judged(source: Source, options: Options) -> AlarmThread:
         facts=facts,
         announce=(lambda news: print_news(news, source)) if options.prints() else None,
         woken=lambda: None if source.wakeup is None else source.wakeup.ring(),
+        session_rules=session_rules,
+        commands=commands,
+        address="" if written.files is None else written.files.recording.stem,
     )
     written.log = written.watch = thread
     return thread

@@ -233,6 +233,10 @@ class AlarmWatch(Protocol):
         """What does not work: a message for each, with its error if it occurred."""
 
     @property
+    def has_rules(self) -> bool:
+        """Whether calls or the run may hit a rule."""
+
+    @property
     def stopped_by(self) -> str:
         """The rule that has stopped the agent; empty if none has."""
 

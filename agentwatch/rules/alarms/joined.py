@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from agentwatch.agents import Agent, Decoder
@@ -15,7 +15,7 @@ from agentwatch.recording.lines import LineReader
 from agentwatch.recording.saved import SavedGrowth
 from agentwatch.recording.store import SessionFiles, open_own
 from agentwatch.recording.times import SavedTimes
-from agentwatch.rules.alarms.tripwire import Tripwire
+from agentwatch.rules.alarms.tripwire import Action, Tripwire
 from agentwatch.rules.alarms.watch import Announcement, Cooldown, Hit, Watch
 from agentwatch.session.call import Place
 from agentwatch.session.events import FormatDetected, Prompt, RunInfo, RunStarted, Text, ToolStarted
@@ -33,13 +33,20 @@ class FileChanged(OSError):
 class JoinedSession:
     """The growth of one session's file, judged by rules. What was written before is not judged."""
 
-    def __init__(self, path: Path, agent: Agent | None, tripwires: Sequence[Tripwire]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        agent: Agent | None,
+        tripwires: Sequence[Tripwire],
+        run: Callable[[Hit, int], object] = lambda _hit, _at_ms: None,
+    ) -> None:
         """Join a session at the end of the last whole line of its file.
 
         Args:
             path: The file.
             agent: The agent that writes it; None to detect it.
             tripwires: The rules.
+            run: Runs the command of a rule that was hit at a time.
 
         Raises:
             OSError: The file cannot be read, or is not a regular file of this user.
@@ -60,6 +67,7 @@ class JoinedSession:
             raise
         self._watch = Watch(self._feed, tripwires)
         self._cooldown = Cooldown()
+        self._run = run
 
     def close(self) -> None:
         """Close the file."""
@@ -84,9 +92,15 @@ class JoinedSession:
             raise FileChanged
         self._before = bytes_before(self._fd, self._reader.offset)
         hits = filter(self._is_new, self._watch.update(at_ms))
-        announced = [self._cooldown.add(self._watch.alarm(hit, at_ms, hit.tripwire.action)) for hit in hits]
+        announced = [self._announced(hit, at_ms) for hit in hits]
         forget_texts(self._feed.session)
         return [*filter(None, announced), *self._cooldown.due(at_ms)]
+
+    def _announced(self, hit: Hit, at_ms: int) -> Announcement | None:
+        """Run the command of a hit, and return what is announced of it; None if that has to wait."""
+        if hit.tripwire.action is Action.RUN:
+            self._run(hit, at_ms)
+        return self._cooldown.add(self._watch.alarm(hit, at_ms, hit.tripwire.action))
 
     def has_more(self) -> bool:
         """Return whether more can be read at once."""

@@ -76,7 +76,7 @@ class Notices:
         """Ring and notify for the new hits of rules, and return the toasts for them."""
         if self._watch is None:
             return []
-        toasts = [] if self._has_greeted else [_GREETING]
+        toasts = [_GREETING] if self._watch.has_rules and not self._has_greeted else []
         self._has_greeted = True
         for news in self._watch.take_news():
             self._attention.alarm(news.words, rings=news.action != "note", notes=news.action != "bell")
