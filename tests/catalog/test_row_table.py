@@ -55,7 +55,7 @@ def test_a_recording_that_is_reported_before_it_is_found_has_a_row() -> None:
     session.join(Life.LIVE, None)
     table = RowTable({key: session}, {})
     table.judge({key}, set(), NOW_MS)
-    assert table.rows[key].standing.state is State.WORKING
+    assert table.rows[key].standing.state is State.STARTING
 
 
 def test_a_session_without_a_branch_shows_none(tmp_path: Path) -> None:
