@@ -294,6 +294,7 @@ _MESSAGES = {
     "terminal": requests.TerminalWanted,
     "rename": requests.RenameWanted,
     "prompt": requests.PromptWanted,
+    "interrupt": requests.InterruptWanted,
 }
 _OF_MARKED = {
     "removal": requests.DeleteWanted,
