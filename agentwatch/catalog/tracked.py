@@ -218,7 +218,7 @@ class Tracked:
     def _arrived_ms(self) -> tuple[int, int] | None:
         """Return when the first and the last line of a recording of our own arrived; None if unknown."""
         found = self.found
-        if self._arrivals[0] != found.changed_ns:
+        if self._arrivals[0] != found.changed_ns and found.path != NO_FILE:
             from agentwatch.recording.ends import arrivals_ms
             from agentwatch.recording.store import SessionFiles
 

@@ -448,3 +448,12 @@ def test_a_session_of_a_daemon_without_a_file_has_the_folder_of_its_window() -> 
             session.said = loaded
             session.join(*joined([session.found], running, {key: loaded}, {})[key])
             assert session.cwd == cwd
+
+
+def test_a_recording_that_is_written_before_its_file_is_found_has_a_state() -> None:
+    """Its writer may be seen first: the row is there, without the times of lines."""
+    key, said = ("agentwatch", "20261128-115105-71293ea47"), Said("agentwatch", "x", LIVE, 9, began_ms=BEGAN)
+    session = Tracked(without_file(key, said))
+    session.said = said
+    session.join(*joined([session.found], {}, {key: said}, {})[key])
+    assert session.judged(BEGAN + 5_000).state is State.STARTING
