@@ -32,13 +32,14 @@ from agentwatch.catalog.states import (
     tolerated_ms,
 )
 from agentwatch.session.events import Outcome, ToolKind
-from agentwatch.text.durations import age_words
+from agentwatch.text.durations import running_clock
 
 if TYPE_CHECKING:
     from agentwatch.catalog.tracked import Tracked
 
 
 _MOST_PIDS = 4
+_AS_A_RULE = "A recorded agent answers one prompt, as a rule. The command does not say it."
 _OVER = frozenset({State.SUCCEEDED, State.FAILED, State.CANCELLED})
 
 
@@ -223,7 +224,8 @@ def _report(facts: Facts, standing: Standing, _now_ms: int) -> Proof:
         more = ", and it would report a question" if standing.state is State.WORKING else ""
         return Proof(f"The agent reports that the session is open{more}.", source, said.began_ms)
     about = f" ({said.about})" if said.about else ""
-    return Proof(f"{_reporter(said)} reports “{said.state}”{about}.", source, said.since_ms)
+    since_ms = standing.since_ms if said.since_ms is None else said.since_ms
+    return Proof(f"{_reporter(said)} reports “{said.state}”{about}.", source, since_ms)
 
 
 def _call_of(facts: Facts, standing: Standing) -> OpenCall | None:
@@ -270,7 +272,8 @@ def _turn(facts: Facts, _standing: Standing, _now_ms: int) -> Proof:
 
 def _silence(facts: Facts, standing: Standing, now_ms: int) -> Proof:
     digest, silent_ms = facts.digest or Digest(), now_ms - (standing.since_ms or now_ms)
-    words = f"The last line is {age_words(silent_ms)} old. Up to {age_words(tolerated_ms(digest))} is usual."
+    usual = running_clock(tolerated_ms(digest))
+    words = f"Nothing was written for {running_clock(silent_ms)}. Up to {usual} is usual here."
     return Proof(words, facts.lines, digest.seen_ms)
 
 
@@ -284,6 +287,12 @@ def _no_lines(facts: Facts, _standing: Standing, _now_ms: int) -> Proof:
     return Proof("The session has no line yet.", facts.lines)
 
 
+def _one_prompt(facts: Facts, standing: Standing, now_ms: int) -> Proof:
+    is_known = facts.found.agent != OWN or (facts.said is not None and facts.said.has_one_prompt)
+    words = "The command answers one prompt, and ends." if is_known else _AS_A_RULE
+    return _of_process(words)(facts, standing, now_ms)
+
+
 _Words = Callable[[Facts, Standing, int], Proof]
 
 
@@ -291,8 +300,13 @@ def _of_lines(words: str) -> _Words:
     return lambda facts, _, __: Proof(words, facts.lines, (facts.digest or Digest()).seen_ms)
 
 
-def _of_process(words: str) -> _Words:
-    return lambda facts, _, __: Proof(words, facts.runner, facts.process and facts.process.began_ms)
+def _of_process(words: str, *, is_child: bool = False) -> _Words:
+    def proof(facts: Facts, _standing: Standing, _now_ms: int) -> Proof:
+        process = facts.process
+        began_ms = process and (process.child_began_ms if is_child else process.began_ms)
+        return Proof(words, facts.runner, began_ms)
+
+    return proof
 
 
 _WORDS: dict[Basis, _Words] = {
@@ -301,16 +315,20 @@ _WORDS: dict[Basis, _Words] = {
     Basis.QUESTION: _question,
     Basis.CALL: _call,
     Basis.NO_CHILD: _no_child,
-    Basis.CHILD: _of_process("The process has a younger child process, or is busy: a call may run."),
+    Basis.CHILD: _of_process(
+        "The process has a younger child process, or is busy: a call may run.", is_child=True
+    ),
     Basis.UNWRITTEN: _of_lines("The last answer announces a call, or does not end the turn."),
     Basis.TURN: _turn,
-    Basis.STILL_OPEN: _of_process("A child process or a subagent began after the last answer."),
+    Basis.STILL_OPEN: _of_process(
+        "A child process or a subagent began after the last answer.", is_child=True
+    ),
     Basis.SUBAGENT: _of_lines("A subagent has written a later line."),
     Basis.SILENCE: _silence,
-    Basis.NO_PROMPT: _of_lines("The session has no prompt yet."),
+    Basis.NO_PROMPT: _of_lines("No line has a prompt yet."),
     Basis.NO_LINES: _no_lines,
     Basis.NO_ENDS: _of_lines("The agent does not write the end of a turn."),
-    Basis.ONE_PROMPT: _of_process("The command answers one prompt, and ends."),
+    Basis.ONE_PROMPT: _one_prompt,
     Basis.LEFT_OVER: _of_process("The process began after the last line: it has resumed the session."),
     Basis.NO_WINDOW: _of_process("The process is a daemon, and no terminal shows the session."),
 }
@@ -385,7 +403,11 @@ def _missing(facts: Facts, standing: Standing) -> Iterator[str]:
             yield f"A report of its state, which {agent} does not write."
     if standing.state is State.UNFINISHED:
         yield "A line with the end of the turn, which was not written before the process ended."
-    elif Basis.NO_ENDS in standing.by or (Basis.TURN in standing.by and knowledge_of(agent).ends_in_silence):
+        return
+    known = knowledge_of(agent)
+    if known.announces is not None and facts.life is Life.LIVE:
+        yield f"The call that runs or asks, which {agent} writes when it has ended."
+    if Basis.NO_ENDS in standing.by or (Basis.TURN in standing.by and known.ends_in_silence):
         yield f"A line with the end of a turn, which {agent} does not write."
 
 

@@ -73,9 +73,10 @@ class Commands:
         """Run a command with an event, after the events that wait for it; this returns at once."""
         with self._lock:
             queue = self._queues.get((event.rule, command))
-            if queue is None:
+            if not self._queues:
                 atexit.register(self.finish)
-                queue = self._queues[event.rule, command] = _Queue(partial(self._run, command))
+            if queue is None:
+                queue = self._queues[event.rule, command] = _Queue(partial(self._try, command))
         queue.put(event)
 
     def finish(self, seconds: float = MOST_SECONDS) -> None:
@@ -83,6 +84,12 @@ class Commands:
         until = time.monotonic() + seconds
         for queue in list(self._queues.values()):
             queue.finish(until)
+
+    def _try(self, command: tuple[str, ...], event: Event, missed: int, stopped: threading.Event) -> None:
+        try:
+            self._run(command, event, missed, stopped)
+        except Exception as error:  # noqa: BLE001 - the edge of a thread: later events still run their command
+            self._failed(event.rule, f"internal error: {type(error).__name__}")
 
     def _run(self, command: tuple[str, ...], event: Event, missed: int, stopped: threading.Event) -> None:
         """Run a command with an event to its end, for 10 s at most, and end what is left of its group."""

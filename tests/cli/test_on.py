@@ -131,11 +131,10 @@ def test_rules_of_the_settings_run_a_command_under_print(home: Path, tmp_path: P
     assert (end["event"], end["state"], end["session"]) == ("ended", "succeeded", recording.stem)
 
 
-@pytest.mark.slow
 def test_a_command_that_fails_is_reported_and_changes_nothing(tmp_path: Path) -> None:
     """A pipe whose agent failed has the exit code of that, and one line about the command."""
     failed = init() + user() + result(is_error=True)
-    done = watch("-p", stdin=failed, AGENTWATCH_CONFIG=settings(tmp_path))
+    done = ran("-p", stdin=failed, AGENTWATCH_CONFIG=settings(tmp_path))
     assert done.returncode == 1
     assert 'the command of rule "x" failed: No such file or directory' in said(done.stderr)
 

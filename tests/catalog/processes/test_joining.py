@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agentwatch.agents.found import NO_METADATA, Found, Key
+from agentwatch.agents.found import NO_METADATA, OWN, Found, Key
 from agentwatch.agents.reported import Life, Said, State
 from agentwatch.catalog.joining import joined, without_session
 from agentwatch.catalog.standing import Process
@@ -450,10 +450,10 @@ def test_a_session_of_a_daemon_without_a_file_has_the_folder_of_its_window() -> 
             assert session.cwd == cwd
 
 
-def test_a_recording_that_is_written_before_its_file_is_found_has_a_state() -> None:
-    """Its writer may be seen first: the row is there, without the times of lines."""
-    key, said = ("agentwatch", "20261128-115105-71293ea47"), Said("agentwatch", "x", LIVE, 9, began_ms=BEGAN)
-    session = Tracked(without_file(key, said))
-    session.said = said
-    session.join(*joined([session.found], {}, {key: said}, {})[key])
-    assert session.judged(BEGAN + 5_000).state is State.STARTING
+def test_a_recording_whose_file_is_not_listed_yet_has_a_state() -> None:
+    """Its process file may be read before its first line is: it has no arrival times then."""
+    key, begun = (OWN, "new"), Said(OWN, "new", LIVE, 9, began_ms=BEGAN)
+    session = Tracked(without_file(key, begun))
+    session.said = begun
+    session.join(LIVE, process(9, OWN))
+    assert session.judged(BEGAN + 1000).state is State.STARTING

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
-from agentwatch.agents.found import OWN
+from agentwatch.agents.found import OWN, Metadata
+from agentwatch.agents.registry import hooked_agents
 from agentwatch.agents.reported import Life, Said, State
 from agentwatch.catalog.digest.digest import Digest
 from agentwatch.catalog.digest.parts import Turn
-from agentwatch.catalog.evidence import _WORDS, Facts, Proof, Weight, evidence
+from agentwatch.catalog.evidence import _WORDS, Facts, Proof, Weight, evidence, facts_of
+from agentwatch.catalog.hooks.plan import Hooks
 from agentwatch.catalog.standing import Basis, Ground, Process, Standing
 from agentwatch.catalog.states import standing
+from agentwatch.catalog.tracked import Tracked
 from agentwatch.session.events import Outcome, ToolKind
 from tests.builders.machine.rows import row
 from tests.catalog.states.cases import (
@@ -268,6 +272,17 @@ CASES = [
         says=said(None, agent=OWN)._replace(pid=7, has_one_prompt=True),
     ),
     Case(
+        "a recording whose command is not known",
+        ended(replace(working(), format="cursor"), outcome=Outcome.SUCCEEDED),
+        [
+            ENDED,
+            "A recorded agent answers one prompt, as a rule. The command does not say it. [process 7]",
+            "agentwatch records the process, which runs. [process 7]",
+        ],
+        agent=OWN,
+        says=said(None, agent=OWN)._replace(pid=7),
+    ),
+    Case(
         "a recording without locks",
         None,
         [f"The file system has no locks that show whether the recording is being written. [{FILE}]"],
@@ -277,7 +292,7 @@ CASES = [
     Case(
         "quiet",
         replace(working(seen_ago_ms=10 * MINUTE_MS), usual_pause_ms=40 * SECOND_MS),
-        [f"The last line is 10 min old. Up to 2 min is usual. [{FILE}]", OPEN, RUNS],
+        [f"Nothing was written for 10:00. Up to 2:00 is usual here. [{FILE}]", OPEN, RUNS],
         missing=["A report of its state, which codex does not write."],
         runs=process(),
     ),
@@ -300,11 +315,38 @@ CASES = [
         [f"Nothing follows the last answer. [{FILE}]", RUNS],
         missing=[
             INSTALL.replace("codex", "gemini"),
+            "The call that runs or asks, which gemini writes when it has ended.",
             "A line with the end of a turn, which gemini does not write.",
         ],
         agent="gemini",
         runs=process("gemini"),
         facts={"has_hooks": False},
+    ),
+    Case(
+        "a child after the answer",
+        replace(DONE, seen_ms=NOW_MS - 9_000),
+        ["A child process or a subagent began after the last answer. [process 7]", RUNS],
+        missing=[
+            "A report of its state, which gemini does not write.",
+            "The call that runs or asks, which gemini writes when it has ended.",
+        ],
+        agent="gemini",
+        runs=process("gemini", child_ago_ms=8_900),
+    ),
+    Case(
+        "a call that is not written",
+        replace(working(seen_ago_ms=9_000), is_answered=True, last_text="I will run it."),
+        [
+            f"The last answer announces a call, or does not end the turn. [{FILE}]",
+            NO_CHILD,
+            RUNS,
+        ],
+        missing=[
+            "A report of its state, which gemini does not write.",
+            "The call that runs or asks, which gemini writes when it has ended.",
+        ],
+        agent="gemini",
+        runs=process("gemini"),
     ),
     Case(
         "a call of an earlier process",
@@ -333,7 +375,7 @@ CASES = [
     Case(
         "no prompt",
         Digest(is_whole=True),
-        [f"The session has no prompt yet. [{FILE}]", RUNS],
+        [f"No line has a prompt yet. [{FILE}]", RUNS],
         missing=["A report of its state, which codex does not write."],
         runs=process(),
     ),
@@ -409,7 +451,7 @@ def test_evidence_is_found_for_any_session() -> None:
     for seed in range(2):
         with case(f"seed {seed}"):
             some = AnyOf(seed)
-            for _ in range(400):
+            for _ in range(100):
                 agent, life = some.of(AGENTS), some.of([*Life, Life.LIVE, Life.LIVE])
                 digest = some.of([None, some.digest(), some.digest()])
                 says = some.of([None, None, some.said(agent)])
@@ -435,6 +477,30 @@ def test_the_evidence_of_a_remote_session_is_on_its_machine(address: str) -> Non
     lost = evidence(replace(remote, lost_ms=NOW_MS - 90), None, NOW_MS)
     assert lost[0] == Proof("Nothing arrives from build1.", place, NOW_MS - 90)
     assert lost[1].weight is Weight.OUTWEIGHED
+
+
+def test_the_facts_are_those_of_the_folder_of_the_session(tmp_path: Path) -> None:
+    """Processes of other agents and in other folders do not count; hooks count only where they are usable."""
+    session = Tracked(found()._replace(metadata=Metadata(cwd="/w")))
+    processes = {
+        number: process(agent)._replace(pid=number, cwd=cwd)
+        for number, (agent, cwd) in enumerate(
+            [("codex", "/w"), ("codex", None), ("codex", "/x"), ("pi", "/w")]
+        )
+    }
+    (tmp_path / ".codex").mkdir()
+    facts = facts_of(session, processes, {"HOME": str(tmp_path)}, tmp_path)
+    assert [each.pid for each in facts.processes or ()] == [0, 1]
+    assert (facts.has_hooks, facts.problem, facts.life) == (False, "", Life.DEAD)
+    hooks = Hooks(
+        hooked_agents()["codex"], {"HOME": str(tmp_path), "AGENTWATCH_HOME": str(tmp_path)}, tmp_path
+    )
+    hooks.install(hooks.installing())
+    environ = {"HOME": str(tmp_path), "AGENTWATCH_HOME": str(tmp_path)}
+    assert facts_of(session, None, environ, tmp_path)[5:7] == (None, True)
+    hooks.file.write_bytes(b"\xff")
+    assert facts_of(session, None, environ, tmp_path).has_hooks is None
+    assert facts_of(Tracked(found("pi")), {}, environ, tmp_path).has_hooks is None
 
 
 def test_a_session_that_has_vanished_has_no_evidence() -> None:

@@ -73,7 +73,8 @@ HITS = {
         pytest -q --deselect tests/test_a.py::test_b
         mvn package -DskipTests
         git commit --no-verify -m x
-        rm tests/test_api.py""",
+        rm tests/test_api.py
+        git rm -q test_api.py""",
     "publishes a package": """
         npm publish --access public
         npm --prefix web publish
@@ -113,6 +114,8 @@ HARMLESS = """
     curl -s https://x.io | sha256sum
     pytest -q -k "not slow"
     rm tests/__pycache__/x.pyc
+    rm -rf .pytest_cache build/pytest_cache_1
+    source .env
     npm run publish-docs
     npm publish --dry-run
     docker build .
@@ -154,6 +157,18 @@ def test_a_test_that_an_edit_skips_is_hit(tmp_path: Path, monkeypatch: pytest.Mo
         ("web/a.spec.ts", ChangeBlock(None, "it('a')\n", "it.skip('a')\n"), True),
         ("web/a.spec.ts", ChangeBlock(None, "it.skip('a')\n", "it.skip('a')\nit('b')\n"), False),
     ]
+    lines = {
+        "  xit('a')": True,
+        "xit('a')": True,
+        "    process.exit(1)": False,
+        "\tt.Skip()": True,
+        "  list.skip(1)": False,
+        "#[ignore = 'slow']": True,
+        "// #ignore": False,
+        "it.only('a')": True,
+        "    pytest.skip('x')": True,
+    }
+    cases += [("tests/a", ChangeBlock(None, "", line), is_hit) for line, is_hit in lines.items()]
     for path, block, is_hit in cases:
         with case((path, block)), monkeypatch.context() as patch:
             events = [run(), *called("c", "Edit", ToolKind.EDIT, path, path=path)]

@@ -142,7 +142,9 @@ def why(row: Row, proofs: Iterable[Proof], now_ms: int, width: int) -> Iterator[
             for at, line in enumerate(wrapped(safe_line(proof.what), room)):
                 yield [(SafeText(f"{age if at == 0 else '':<{_AGE}}"), "muted"), (line, "plain")]
             if proof.source:
-                yield [(SafeText(" " * _AGE), "muted"), (cut_middle(safe_line(proof.source), room), "muted")]
+                kind, _, place = safe_line(proof.source).partition(" ")
+                place = cut_middle(SafeText(place), max(room - len(kind) - 1, 1))
+                yield [(SafeText(f"{'':{_AGE}}{kind} {place}".rstrip()), "muted")]
 
 
 def facts_of(row: Row | None) -> AgentFacts:
