@@ -130,6 +130,8 @@ class Knowledge(NamedTuple):
     """Returns whether an answer announces a call; None if calls are written before they run."""
     never_asks: frozenset[str] = frozenset()
     """The arguments of its process with which no call waits for permission."""
+    interrupt: str = ""
+    """What SIGINT does to a run for one prompt, as a sentence; empty if it was not seen."""
     converses: bool = False
     """Whether its stream is a conversation. The stream of another agent answers one prompt, as a rule."""
 

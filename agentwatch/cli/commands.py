@@ -171,9 +171,11 @@ def watch_agent(command: Sequence[str], options: Options, publication: Publicati
         Fault: A file cannot be created, or the agent cannot start.
     """
     from agentwatch.cli import ship_options as publishing
+    from agentwatch.cli.config_file import read_acts_allowed
     from agentwatch.screen.terminal.signals import HeldSignals
 
     options = _with_rules(options, is_started=True)
+    may_interrupt = "interrupt" in read_acts_allowed()
     held = HeldSignals()
     source: AgentSource | None = None
     try:
@@ -184,6 +186,8 @@ def watch_agent(command: Sequence[str], options: Options, publication: Publicati
             finally:
                 if source is None or options.prints():
                     held.release()
+            if may_interrupt:
+                source.listen()
             if publication is not None:
                 publishing.begin(publication, source, options)
             if options.prints():

@@ -350,6 +350,13 @@ SESSION = (
             Shortcut(
                 "continue-agent", "C", "continue an agent that a rule has paused", "session app", "continue"
             ),
+            Shortcut(
+                "interrupt-agent",
+                "I",
+                "interrupt the agent's turn, if agentwatch started it; again: stop it",
+                "session app",
+                "interrupt",
+            ),
         ),
     ),
     _QUIT,
@@ -422,6 +429,13 @@ SESSIONS = (
                 "sessions",
                 "want('terminal')",
                 "Terminal",
+            ),
+            Shortcut(
+                "interrupt-session",
+                "I",
+                "interrupt the turn of an agent that a run of agentwatch started; again: stop it",
+                "sessions",
+                "want('interrupt')",
             ),
             Shortcut(
                 "unfold-session",

@@ -42,7 +42,11 @@ PROGRAM = Program(
         one_prompt=frozenset({"-p", "--print"}),
         several_prompts=frozenset({"--input-format"}),
     ),
-    knowledge=Knowledge(COMMANDS | CHANGES | {ToolKind.FETCH}, is_exact=True),
+    knowledge=Knowledge(
+        COMMANDS | CHANGES | {ToolKind.FETCH},
+        is_exact=True,
+        interrupt="Claude ends the turn, cancels its running calls, writes a result and exits.",
+    ),
     reports=Reports("projects", "sessions", "agentwatch.agents.claude.reported:ClaudeRecords"),
     stores=(_claude_subagents,),
     published_name="claude-code",

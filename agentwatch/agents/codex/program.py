@@ -73,7 +73,10 @@ PROGRAM = Program(
         opens=_is_of_session,
         opens_each=True,
     ),
-    knowledge=Knowledge(COMMANDS | CHANGES),
+    knowledge=Knowledge(
+        COMMANDS | CHANGES,
+        interrupt="Codex exits without a final event, so its running calls stay unfinished.",
+    ),
     reports=Reports("sessions", "thread-writer-locks", "agentwatch.agents.codex.reported:CodexReports"),
     hooks="agentwatch.agents.codex.hooks:HOOKS",
     stores=(_segments,),

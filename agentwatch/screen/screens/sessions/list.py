@@ -293,6 +293,7 @@ _MESSAGES = {
     "why": requests.WhyWanted,
     "terminal": requests.TerminalWanted,
     "rename": requests.RenameWanted,
+    "interrupt": requests.InterruptWanted,
 }
 _OF_MARKED = {
     "removal": requests.DeleteWanted,

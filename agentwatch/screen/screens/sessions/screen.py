@@ -66,6 +66,7 @@ class HomeScreen(Screen[None]):
         super().__init__()
         prepare(self)
         self._listing = Listing()
+        self._may_interrupt = "interrupt" in config.act
         self._preview = PreviewPane(key_label(bound_keys(config.keys)["go-to-terminal"][0]))
         self._home = Home(config.keys, self._preview, config.columns)
         self._found: FoundScreen | None = None
@@ -177,6 +178,34 @@ class HomeScreen(Screen[None]):
             problem = await asyncio.to_thread(go_to_pane, pane, row.pid)
         if problem:
             self.notify(problem, markup=False, timeout=_PROBLEM_SECONDS)
+
+    @on(requests.InterruptWanted)
+    def _interrupt(self, event: requests.InterruptWanted) -> None:
+        from agentwatch.screen.screens.session.interrupt import IS_OFF, InterruptDialog
+
+        row = event.row
+        if not self._may_interrupt:
+            self.notify(IS_OFF, markup=False)
+        elif row.host:
+            self.notify(f"it runs on {foreign(row.host)}; only agents here can be interrupted", markup=False)
+        elif not row.is_own or row.standing.state not in LIVE:
+            self.notify(
+                "only a running agent that agentwatch run has started can be interrupted", markup=False
+            )
+        else:
+            is_interrupted = any(each.act == "interrupt" for each in row.acts)
+            dialog = InterruptDialog(row.agent, is_interrupted=is_interrupted)
+            self.app.push_screen(dialog, partial(self._act, row))
+
+    async def _act(self, row: Row, act: str | None) -> None:
+        """Ask the `run` process of a session for an act, unless the user has cancelled it."""
+        from agentwatch.sources.control import ask, control_path
+
+        if act is None:
+            return
+        problem = safe_line(await asyncio.to_thread(ask, control_path(row.path), act))
+        words = f"cannot {act} it: {problem}" if problem else f"{act} sent"
+        self.notify(words, markup=False, timeout=_PROBLEM_SECONDS)
 
     @on(requests.DeleteWanted)
     def _delete_recordings(self, event: requests.DeleteWanted) -> None:

@@ -33,7 +33,7 @@ _MOST_TEXT = 400
 """The characters of a title or an activity that are made safe: more than the widest terminal shows."""
 _ACT_MS = 5 * 60_000
 """How long a row shows what the user did."""
-_ACT_COLUMNS = 30
+_ACT_COLUMNS = 10
 _MOST_SHOWN = 10**9
 """A larger count is no real one, and is not shown."""
 
@@ -262,10 +262,11 @@ def beside_title(row: Row) -> str:
 
 
 def last_act(row: Row, now_ms: int) -> SafeText:
-    """Return what the user did last to a session and its age: `interrupt sent 8 s`; empty after 5 minutes."""
+    """Return what the user did last to a session: `sent 8 s: interrupt`; empty after 5 minutes."""
     if not row.acts or not 0 <= (age_ms := now_ms - row.acts[-1].at_ms) < _ACT_MS:
         return SafeText("")
-    return SafeText(f"{cut(receipt_words(row.acts[-1]), _ACT_COLUMNS)} {age_words(age_ms)}")
+    act = row.acts[-1]
+    return SafeText(f"{receipt_words(act)} {age_words(age_ms)}: {cut(foreign(act.act), _ACT_COLUMNS)}")
 
 
 def succeeded(row: Row) -> str:

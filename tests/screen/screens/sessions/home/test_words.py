@@ -216,7 +216,7 @@ def test_the_last_act_is_shown_for_five_minutes() -> None:
     """A row begins with what the user did last, with its age; a hostile act is safe text."""
     acted = Act(NOW_MS - 8000, "allow", "a", "list", "hook", "elsewhere")
     session = row("a", State.WORKING, now="npm ci", acts=[acted._replace(act="deny"), acted])
-    assert words.activity(session, NOW_MS) == "allow answered elsewhere 8 s · npm ci"
+    assert words.activity(session, NOW_MS) == "answered elsewhere 8 s: allow · npm ci"
     assert words.activity(session) == words.activity(session, NOW_MS + 5 * MINUTE_MS) == "npm ci"
     assert words.activity(session, NOW_MS - 9000) == "npm ci", "the clock was set back"
     hostile = row("b", State.WORKING, acts=[acted._replace(act="\x1b[2J" * 50)])
