@@ -221,7 +221,7 @@ def _report(facts: Facts, standing: Standing, _now_ms: int) -> Proof:
     if said is None:
         return Proof("The agent has reported it, and reports nothing now.")
     source = said.source or facts.runner
-    if said.state is None or Basis.NO_PROMPT in standing.by:
+    if said.state is None or standing.by[0] is not Basis.REPORT:
         more = ", and it would report a question" if standing.state is State.WORKING else ""
         return Proof(f"The agent reports that the session is open{more}.", source, said.began_ms)
     about = f" ({said.about})" if said.about else ""
@@ -351,7 +351,7 @@ _AT_REST = frozenset({State.YOUR_TURN, State.SHELL})
 
 def _outweighed(facts: Facts, standing: Standing) -> Iterator[Proof]:
     said, digest, process = facts.said, facts.digest, facts.process
-    is_reported = Basis.REPORT in standing.by
+    is_reported = standing.by[:1] == (Basis.REPORT,)  # later, it only says that the session is open
     if said is not None and said.state not in (None, State.STARTING) and not is_reported:
         words = f"{_reporter(said)} reports “{said.state}”. {_why_not(facts, said)}"
         yield Proof(words, said.source or facts.runner, said.since_ms)

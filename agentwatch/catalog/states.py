@@ -410,7 +410,8 @@ def standing(
         is_guess = process is not None and ended.ground is Ground.SAID
         return ended._replace(ground=Ground.INFERRED) if is_guess else ended
     judged = _running(found, digest, said, process, known, now_ms, has_subagent=has_subagent)
-    if (is_still_open or has_subagent) and judged.state is State.WORKING:
+    is_inferred = judged.state is State.WORKING and judged.by[0] is not Basis.REPORT
+    if is_inferred and (is_still_open or has_subagent):
         by = (*judged.by, Basis.SUBAGENT) if has_subagent else (Basis.STILL_OPEN,)
         judged = judged._replace(by=by)
     has_report = said is not None and said.state is not None
