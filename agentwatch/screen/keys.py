@@ -271,6 +271,13 @@ SESSION = (
                 "Edit",
             ),
             Shortcut("export", "X", "export the session as a file, without secrets", "session", "export"),
+            Shortcut(
+                "continue-session",
+                "P",
+                "continue the session with a prompt, if no process has it open",
+                "session",
+                "continue_session",
+            ),
             _PALETTE,
         ),
     ),
@@ -470,6 +477,13 @@ SESSIONS = (
                 "sessions",
                 "want('export')",
                 "Export",
+            ),
+            Shortcut(
+                "continue-session",
+                "P",
+                "continue the session with a prompt, if no process has it open",
+                "sessions",
+                "want('prompt')",
             ),
             Shortcut("copy-session", "y", "copy the session's id, which is an address", "sessions", "copy"),
             Shortcut(

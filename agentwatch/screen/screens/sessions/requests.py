@@ -78,6 +78,10 @@ class RenameWanted(OfRow):
     """Posted by ctrl+r: the session, if it is a recording of our own, is to get another name."""
 
 
+class PromptWanted(OfRow):
+    """Posted by `P`: the session is to be continued with a prompt."""
+
+
 class RingToggled(OfRow):
     """Posted by `r`: the session is to ring, or not any more."""
 
