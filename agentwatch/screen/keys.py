@@ -416,6 +416,14 @@ SESSIONS = (
                 "Terminal",
             ),
             Shortcut(
+                "answer",
+                "A",
+                "answer the permission prompt of the session (Claude Code, if switched on)",
+                "sessions",
+                "want('answer')",
+                "Answer",
+            ),
+            Shortcut(
                 "unfold-session",
                 "right,l",
                 "show the subagents of the session, or what is folded",

@@ -45,5 +45,6 @@ PROGRAM = Program(
     knowledge=Knowledge(COMMANDS | CHANGES | {ToolKind.FETCH}, is_exact=True),
     reports=Reports("projects", "sessions", "agentwatch.agents.claude.reported:ClaudeRecords"),
     stores=(_claude_subagents,),
+    answers="agentwatch.agents.claude.hooks:ANSWERS",
     published_name="claude-code",
 )

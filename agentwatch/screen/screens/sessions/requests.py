@@ -41,6 +41,10 @@ class TerminalWanted(OfRow):
     """Posted by `t`: the terminal of the session is to be shown."""
 
 
+class AnswerWanted(OfRow):
+    """Posted by `A`: the permission prompt of the session is to be answered."""
+
+
 class OfRows(Message):
     """A message about the marked sessions, or else the selected one."""
 
