@@ -16,8 +16,8 @@ BEAT_SECONDS = 0.5
 """How often the list shows that it works, by a line feed to each client and by the time of the socket."""
 MOST_SILENT_SECONDS = 3.0
 """A list that was silent for longer hangs."""
-MOST_BYTES = 8 << 20
-"""A longer line is not sent, and not read."""
+MOST_BYTES = 50 << 20
+"""A longer line is not read. Each byte of an input may take six in JSON."""
 VERSION = 1
 """The version of the messages, which the first line of the list names."""
 _XUCRED = "=II"

@@ -196,7 +196,10 @@ class _HookedAgent(click.ParamType[str]):
 @click.option("--answer", "answers", is_flag=True, help="Let the list answer permission prompts (claude).")
 @click.option("--yes", "is_confirmed", is_flag=True, help="Change files without asking.")
 def hooks(action: str, agent: str | None, *, answers: bool, is_confirmed: bool) -> int:
-    """Let Codex, Gemini CLI or Cursor say what they do, by hooks; answer Claude's permission prompts."""
+    """Let Codex, Gemini CLI or Cursor say what they do, by hooks.
+
+    With --answer, the list answers the permission prompts of Claude Code.
+    """
     from agentwatch.cli.hooks import run_hooks
 
     return run_hooks(action, agent, answers=answers, is_confirmed=is_confirmed)

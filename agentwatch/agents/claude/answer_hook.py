@@ -11,20 +11,51 @@ from __future__ import annotations
 import os
 import sys
 
+_MOST_INPUT = 8 << 20
+_KEPT_OUT = (b'"agent_id":', b'"tool_name":"AskUserQuestion"', b'"tool_name":"ExitPlanMode"')
+_TERMINAL = "cli"
+"""The `CLAUDE_CODE_ENTRYPOINT` of a session on a terminal. `claude -p` has no dialog, and waits for hooks."""
+
+
+def read_input(fd: int) -> bytes:
+    """Return all of the input, of which a part that is too long is read too, but not kept."""
+    data = b""
+    while more := os.read(fd, 1 << 20):
+        if len(data) <= _MOST_INPUT:
+            data += more
+    return data
+
+
+def is_kept_out(data: bytes, entrypoint: str) -> bool:
+    """Return whether the list is certainly not to be asked, by the bytes of the input alone.
+
+    A quotation mark within a text is written after a backslash, so only a key or a value looks like these.
+    """
+    return (
+        len(data) > _MOST_INPUT
+        or entrypoint not in ("", _TERMINAL)
+        or any(each in data for each in _KEPT_OUT)
+    )
+
+
+_DATA = b""
 if __name__ == "__main__":  # run with -I -S: the package is found beside this file, and nothing else
+    _DATA = read_input(0)
+    if is_kept_out(_DATA, os.environ.get("CLAUDE_CODE_ENTRYPOINT", "")):
+        os._exit(0)  # the dialog of a subagent waits for its hooks, and the imports below take longest
     sys.path.append(os.path.abspath(__file__).rsplit("/", 4)[0])
 
+# ruff: noqa: E402 - see above
 import json
 import select
 import signal
 import socket
 import stat
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 from agentwatch.base.local_socket import (
-    MOST_BYTES,
     MOST_SILENT_SECONDS,
     NAME,
     VERSION,
@@ -40,8 +71,6 @@ MOST_SECONDS = 3500
 """The hook gives up by itself before its timeout in the settings."""
 _OWN_DIALOGS = ("AskUserQuestion", "ExitPlanMode")
 """Tools whose dialog asks for more than a permission: an answer by a hook would swallow it."""
-_TERMINAL = "cli"
-"""The `CLAUDE_CODE_ENTRYPOINT` of a session on a terminal. `claude -p` has no dialog, and waits for hooks."""
 _WAITING = ("waiting", "permission prompt")
 """The state that Claude writes while the dialog is on its screen."""
 _DIALOG_SECONDS = 1.0
@@ -66,20 +95,20 @@ def question_in(data: bytes, entrypoint: str) -> dict[str, Any]:
     Raises:
         Abstains: It may not.
     """
+    if is_kept_out(data, entrypoint):
+        raise Abstains
     try:
         fields = json.loads(data)
     except (ValueError, RecursionError):
         raise Abstains from None
     texts = ("session_id", "transcript_path", "tool_name")
     if (
-        len(data) > MOST_BYTES
-        or not isinstance(fields, dict)
+        not isinstance(fields, dict)
         or not all(isinstance(fields.get(key), str) for key in texts)
         or not isinstance(fields.get("tool_input"), dict)
         or fields.get("hook_event_name") != "PermissionRequest"
         or fields.get("agent_id") is not None
         or fields["tool_name"] in _OWN_DIALOGS
-        or entrypoint not in ("", _TERMINAL)
     ):
         raise Abstains
     return fields
@@ -145,23 +174,30 @@ class Connection:
     """The connection to the list."""
 
     def __init__(self, folder: str) -> None:
+        """Create it, not connected yet; `folder` is that of the socket."""
+        self._folder = folder
+        self.socket = socket.socket(socket.AF_UNIX)
+        self._buffer = b""
+        self.heard = time.monotonic()
+
+    def open(self) -> None:
         """Connect.
 
         Raises:
-            Abstains: The list hangs, or is not one of this user.
+            Abstains: The list hangs, is not one of this user, or has another version.
             OSError: No list is open.
         """
-        require_private(folder)
-        os.chdir(folder)  # a path of over 100 bytes does not fit into the address of a socket
+        require_private(self._folder)
+        os.chdir(self._folder)  # a path of over 100 bytes does not fit into the address of a socket
         if time.time() - os.lstat(NAME).st_mtime > MOST_SILENT_SECONDS:
             raise Abstains
-        self.socket = socket.socket(socket.AF_UNIX)
         self.socket.settimeout(_DIALOG_SECONDS)
         self.socket.connect(NAME)
         if not is_own_peer(self.socket):
             raise Abstains
-        self._buffer = b""
-        self.heard = time.monotonic()
+        first = self.message(_DIALOG_SECONDS)
+        if first is None or first.get("agentwatch") != VERSION:
+            raise Abstains
 
     def message(self, seconds: float) -> dict[str, Any] | None:
         """Return the next message that arrives in time; None if none does.
@@ -204,12 +240,14 @@ class Connection:
         self.socket.sendall(json.dumps(message).encode() + b"\n")
 
 
-def decision(data: bytes, folder: str, environ: dict[str, str], is_read: Callable[[], bool]) -> Decided:
+def decision(
+    data: bytes, connection: Connection, environ: Mapping[str, str], is_read: Callable[[], bool]
+) -> Decided:
     """Return what the user has decided in the list.
 
     Args:
         data: The input of the hook.
-        folder: The folder of the socket.
+        connection: The connection to the list, which is opened if there is something to ask.
         environ: The environment that Claude gives its hooks.
         is_read: Returns whether Claude still reads the output of the hook.
 
@@ -219,10 +257,7 @@ def decision(data: bytes, folder: str, environ: dict[str, str], is_read: Callabl
     """
     fields = question_in(data, environ.get("CLAUDE_CODE_ENTRYPOINT", ""))
     transcript, session_id = fields["transcript_path"], fields["session_id"]
-    connection = Connection(folder)
-    first = connection.message(_DIALOG_SECONDS)
-    if first is None or first.get("agentwatch") != VERSION:
-        raise Abstains
+    connection.open()
     dialog = Dialog(transcript, session_id, environ.get("CLAUDE_PID", ""))
     until = time.monotonic() + _DIALOG_SECONDS
     while not dialog.appears():
@@ -328,22 +363,12 @@ class Calls:
         return None
 
 
-def _input(fd: int) -> bytes:
-    """Return all of the input, of which a part that is too long is read too, but not kept."""
-    data = b""
-    while more := os.read(fd, 1 << 20):
-        if len(data) <= MOST_BYTES:
-            data += more
-    return data
-
-
 def main() -> None:
     """Ask the list whose folder is the argument."""
     signal.alarm(MOST_SECONDS)
-    data = _input(0)
     reader = select.poll()
     reader.register(1, select.POLLHUP | select.POLLERR)
-    decided = decision(data, sys.argv[1], dict(os.environ), lambda: not reader.poll(0))
+    decided = decision(_DATA, Connection(sys.argv[1]), os.environ, lambda: not reader.poll(0))
     os.write(1, decided.output)
     if os.fork():
         return

@@ -30,7 +30,7 @@ from agentwatch.recording.acts import Act, acts_file, append_act
 from agentwatch.recording.store import private_folder
 
 _MOST_HOOKS = 64
-_MOST_KEPT = 32 << 20
+_MOST_KEPT = 64 << 20
 """The bytes of all questions. A hook beyond them is sent away: the agent's own dialog is on its screen."""
 _ASKING_SECONDS = 10.0
 """How long a hook may be connected without a question, and with one that was answered."""

@@ -297,7 +297,7 @@ _RISKY = (
 _RISKS = re.compile(
     rf"(?<![\w.-])(?:{'|'.join(_RISKY)})(?![\w-])"
     r"|(?<!\S)(?:--force\S*|--hard|--no-verify|--yes|--recursive|-[a-zA-Z]*[rRf][a-zA-Z]*)(?!\S)"
-    r"|\.env\b|\.ssh\b|\.aws\b|\.netrc\b|\bid_(?:rsa|ed25519)|credentials?|/etc/|/dev/"
+    r"|\.env\b|\.ssh\b|\.aws\b|\.netrc\b|\bid_(?:rsa|ed25519)|credentials?|(?<![\w/])/(?:etc|dev)/"
     r"|[|`;]|\$\(|&&|>{1,2}|<\("
     r"|[\u2400-\u2421\ufffd]|<[89][0-9A-F]>|<U\+[0-9A-F]{4,6}>"
 )

@@ -25,7 +25,7 @@ from agentwatch.catalog.row import Row
 from agentwatch.rules.calls.commands import risks_in
 from agentwatch.screen.screens.sessions.words import foreign, repository
 from agentwatch.screen.widgets.input_bar import InputBar
-from agentwatch.screen.widgets.line_view import LineView, Spans
+from agentwatch.screen.widgets.line_view import LineView, Spans, rows_in_view
 from agentwatch.text.safe import SafeText, fitting, safe_line
 
 _MOST_SHOWN = 20_000
@@ -78,15 +78,15 @@ class QuestionView(LineView):
             [row for text, style in self._texts for row in _rows(text, style, width)] if width else []
         )
         super().on_resize()
-        self.call_after_refresh(self._look)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Note whether the end is in view."""
         super().watch_scroll_y(old_value, new_value)
-        self._look()
+        self.look()
 
-    def _look(self) -> None:
-        self.is_seen |= bool(self._rows) and self.at_end()
+    def look(self) -> None:
+        """Note whether the end is in view."""
+        self.is_seen |= 0 < len(self._rows) == rows_in_view(self).stop
 
     def line_count(self) -> int:
         """Return the number of rows."""
@@ -122,10 +122,11 @@ class AnswerBox(ModalScreen[Decision | None]):
         self.question = question
         self._view = QuestionView(question, repo)
         self._keys = Static(id="question-keys")
-        self._bar = InputBar("Deny", "a reason for the agent, or none · enter: deny · esc: back", id="reason")
+        self._bar = InputBar("Deny", "a reason for the agent, or none", id="reason")
         self._pressed_at: float | None = None
         """When `y` was pressed last."""
-        self._is_over = False
+        self.is_over = False
+        """Whether the question was answered elsewhere."""
 
     def compose(self) -> ComposeResult:
         """Show the input, the keys, and the bar for a reason."""
@@ -142,18 +143,19 @@ class AnswerBox(ModalScreen[Decision | None]):
 
     def on_screen_resume(self) -> None:
         """Close the box if its question was answered while something covered it."""
-        if self._is_over:
+        if self.is_over:
             self.dismiss(None)
 
     def withdraw(self) -> None:
         """Close the box: the question is over."""
-        self._is_over = True
+        self.is_over = True
         if self.is_current:
             self.dismiss(None)
 
     def action_allow(self) -> None:
         """Allow the call, if `y` was pressed before and the whole input was shown."""
         now, before = time.monotonic(), self._pressed_at
+        self._view.look()
         self._pressed_at = None
         if self._view.hidden:
             self._show_keys("it cannot be shown whole, so only the agent's own screen can allow it")
@@ -171,6 +173,7 @@ class AnswerBox(ModalScreen[Decision | None]):
         self._pressed_at = None
         self._keys.display = False
         self._bar.show_text("", takes_keys=True)
+        self._bar.show_note(SafeText("enter deny · esc back"))
         self._bar.input.max_length = _MOST_REASON
 
     def action_back(self) -> None:
@@ -191,7 +194,8 @@ class AnswerBox(ModalScreen[Decision | None]):
         pieces: list[tuple[str, str]] = []
         for key, does in (("y y", "Allow once"), ("n", "Deny"), ("esc", "Back")):
             pieces += [(key, "$text-accent bold"), (f" {does}  ", "")]
-        self._keys.update(Content.assemble(" ", *pieces, (note, "$text-warning")))
+        pieces += [(f"\n {note}", "$text-warning")] if note else []
+        self._keys.update(Content.assemble(" ", *pieces))
 
 
 class PermissionPrompts:
@@ -206,6 +210,8 @@ class PermissionPrompts:
         """
         self._app, self._show = app, show
         self._box: AnswerBox | None = None
+        self._shown: PermissionQuestion | None = None
+        """The question of the box, until the user leaves it."""
         self._answers = Answers(
             os.environ, lambda: app.call_later(self._changed), lambda end: app.call_later(self._ended, end)
         )
@@ -224,9 +230,12 @@ class PermissionPrompts:
             self._app.notify("this session asks nothing that can be answered here", markup=False)
         elif self._box is None:
             box = self._box = AnswerBox(question, repository(row))
+            self._shown = question
 
             def answer(decision: Decision | None) -> None:
                 self._box = None
+                if not box.is_over:
+                    self._shown = None
                 if decision is not None and not self._answers.answer(question, *decision):
                     self._app.notify("it was answered elsewhere", markup=False)
                 self._show()
@@ -243,13 +252,12 @@ class PermissionPrompts:
         self._show()
 
     def _ended(self, end: Ended) -> None:
-        was_open = self._box is not None and self._box.question is end.question
         words = {
             "sent": "allowed once" if end.act == "allow" else "denied",
             "elsewhere": "it was answered elsewhere",
             "expired": "the agent does not wait for it any more",
         }.get(end.receipt, f"{end.act}: whether the agent took it is unknown")
-        if end.act or was_open:
+        if end.act or end.question is self._shown:
             self._app.notify(f"{foreign(end.question.tool)}: {words}", markup=False)
         self._changed()
 
