@@ -72,6 +72,13 @@ class Said(NamedTuple):
     """The short name of the agent that the command of a recording names; empty if it names none."""
     has_one_prompt: bool | None = None
     """Whether that command answers one prompt, and ends; None if it is not known."""
+    source: str = ""
+    """Where the state is read: `file PATH`, `hook PATH`, `server SOCKET`; empty if only a process says it."""
+
+    @property
+    def is_by_server(self) -> bool:
+        """Whether a server of the agent has reported the state a moment ago: it is not outdated."""
+        return self.source.startswith("server ")
 
     @property
     def claim(self) -> Life | None:

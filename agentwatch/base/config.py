@@ -36,8 +36,20 @@ class OnSetting(NamedTuple):
 
     rule: str
     action: str
-    """`bell`, `note`, `log`, `pause` or `stop`."""
+    """`bell`, `note`, `log`, `run`, `pause` or `stop`."""
     name: str = ""
+    command: tuple[str, ...] = ()
+    """What `run` runs."""
+
+
+class SessionRule(NamedTuple):
+    """A change of state of every session: `[[sessions.on]]`."""
+
+    event: str
+    """`needs-you`, `ended`, `failed` or `limit`."""
+    name: str
+    command: tuple[str, ...]
+    """What it runs."""
 
 
 ACTS = ("continue", "queue", "interrupt", "answer")
@@ -67,5 +79,9 @@ class Config(NamedTuple):
     machines: Machines = Machines()
     on: tuple[OnSetting, ...] = ()
     """The rules that watch every session."""
+    on_sessions: tuple[SessionRule, ...] = ()
+    """The changes of state that run a command."""
+    leave_to: tuple[str, ...] = ()
+    """The agents, by their short names, that alert the user themselves when a turn ends or they ask."""
     act: frozenset[str] = frozenset()
     """The kinds of acts that are switched on: `[act]`."""

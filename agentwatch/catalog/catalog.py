@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agentwatch.agents.found import OWN, Found, Key
 from agentwatch.agents.plugins import PROGRAMS
@@ -30,6 +31,9 @@ from agentwatch.catalog.states import Steady
 from agentwatch.catalog.tracked import NO_FILE, Tracked, row_of, without_file
 from agentwatch.sources.proc import Proc
 from agentwatch.text.safe import SafeText, safe_line
+
+if TYPE_CHECKING:
+    from agentwatch.catalog.evidence import Facts
 
 _LATER_MS = 60_000
 """The agent may write its own file for this time after the last line of its stream."""
@@ -171,6 +175,7 @@ class RowTable:
                 continue
             if (cwd := session.cwd) not in repositories:
                 repositories[cwd] = self._repositories.of(cwd)
+            session.read_acts()
             of = self.twins.session_of(key)
             twin = None if of is None else self._sessions.get(of)
             subagents, is_archived = self._count_subagents(key), key in self.archive.keys
@@ -242,6 +247,11 @@ class Joins:
         """The processes without a session, which have a row each."""
         self._pruned_ms = 0
 
+    @property
+    def processes(self) -> Mapping[int, Process] | None:
+        """The processes of the agents by their id; None if they are not known."""
+        return self._processes.agents if self._processes.is_known else None
+
     def add(self, key: Key, session: Tracked, now_ms: int) -> None:
         """Add a session, if it may run; otherwise it has ended. A subagent has the process of its session."""
         if session.found.parent is not None:
@@ -292,7 +302,7 @@ class Joins:
             self._sessions = {key: each for key, each in sessions if self._may_run(each, now_ms)}
         founds = [each.found for each in self._sessions.values()]
         cwds = {key: each.cwd for key, each in self._sessions.items()}
-        processes = self._processes.agents if self._processes.is_known else None
+        processes = self.processes
         said = {key: each for key, each in self._registries.said.items() if key not in self._subagents}
         lives = joined(founds, processes, said, cwds, self._registries.exact)
         starting = without_session(processes or {}, said, lives, cwds)
@@ -324,6 +334,7 @@ _SECONDS = {
     "clocks": 2.0,
     "silences": 10.0,
     "branches": 5.0,
+    "acts": 2.0,
 }
 """The seconds between two readings of each part. A pass over the folders of 5,000 sessions takes 20 ms, one
 over 140 processes 3 ms, one over 300 files 0.7 ms."""
@@ -404,6 +415,7 @@ class Machine:
         self.problem = SafeText("")
         """Why nobody knows what runs here: never."""
         self._clock = clock
+        self._environ, self._home = environ, home
         self._places = Places(environ, home, os.geteuid())
         self._batches = self._places.first()
         self._proc = proc or Proc()
@@ -438,6 +450,65 @@ class Machine:
     def doubtful(self, now_ms: int) -> set[Key]:
         """Return the sessions that may ask: a second look shows whether their agents are busy."""
         return {key for key in self._live if self._sessions[key].is_doubtful(now_ms)}
+
+    def settle_processes(self, now_ms: Callable[[], int], seconds: float) -> None:
+        """Work until every row is complete, and the processes are known, which takes a moment without /proc.
+
+        Args:
+            now_ms: Returns the time, in milliseconds since the epoch.
+            seconds: Stop after this time if the processes are not known by then.
+        """
+        until = self._clock() + seconds
+        self.settle(now_ms())
+        is_known = self._proc.exists()
+        while not is_known and self._clock() < until:
+            time.sleep(_STEP_SECONDS)
+            is_known = self._joins.processes is not None
+            self._schedule.hurry("processes")
+            self.settle(now_ms())
+
+    def session_at(self, path: Path) -> Tracked | None:
+        """Return the session at an address, and read the beginning and the end of its lines.
+
+        Args:
+            path: The address: a file, also by another name of it, or the path of a session in a store.
+        """
+        try:
+            inode = os.stat(path).st_ino
+        except (OSError, ValueError):
+            inode = 0
+        for session in self._sessions.values():
+            found = session.found
+            is_it = inode and found.inode == inode and os.path.realpath(found.path) == os.path.realpath(path)
+            if is_it or found.path == path:
+                if not session.is_read:
+                    session.read(is_brief=True)
+                return session
+        return None
+
+    def holders(self, key: Key) -> list[Tracked]:
+        """Return a session and our recordings of it, those of which a process runs, or may run.
+
+        A process that is joined to another session by a guess alone may have this one open.
+        """
+        keys = (key, *self._table.twins.recordings_of(key))
+        found = (self._sessions[each] for each in keys if each in self._sessions)
+        return [
+            each for each in found if each.life is not Life.DEAD or (each.process and each.process.is_guess)
+        ]
+
+    def want(self, key: Key) -> None:
+        """Read the lines of a session in the next steps, although it is hidden."""
+        self._unwanted.pop(key, None)
+        self._unread[key] = None
+
+    def facts(self, key: Key) -> Facts | None:
+        """Return what is known about a session, from any thread; None for one that does not exist."""
+        from agentwatch.catalog.evidence import facts_of  # imports what reads a session
+
+        session = self._sessions.get(key)
+        processes = self._joins.processes
+        return None if session is None else facts_of(session, processes, self._environ, self._home)
 
     @property
     def problems(self) -> list[OSError]:
@@ -475,6 +546,9 @@ class Machine:
         self._read(now_ms, until)
         self._join(now_ms)
         self._unjudged |= self._table.archive.refresh() & self._sessions.keys()
+        if self._schedule.is_due("acts"):
+            shown = (self._live | self._recent | (self.in_view or frozenset())) & self._sessions.keys()
+            self._unjudged.update(key for key in shown if self._sessions[key].read_acts())
         self._judge(now_ms)
         return not self.is_found or bool(self._unread)
 

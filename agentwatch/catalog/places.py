@@ -33,7 +33,7 @@ from agentwatch.text.safe import SafeText, safe_line
 
 def _recording_owner(name: str) -> str | None:
     stem, suffix = os.path.splitext(name)
-    return f"{stem}.ndjson" if suffix in (".ndjson", ".json") else None
+    return f"{stem}.ndjson" if suffix in (".ndjson", ".json", ".sent") else None
 
 
 def _recording(spot: Spot) -> list[Found]:
@@ -48,11 +48,18 @@ def _recording(spot: Spot) -> list[Found]:
             cwd=folder_in(described.get("cwd")),
             began_ms=time_in(described.get("started_ms")),
         )
-    return one_file(spot, stem, metadata=metadata)
+    found = one_file(spot, stem, metadata=metadata)
+    if (sent := spot.folder.files.get(f"{stem}.sent")) is None:
+        return found
+    return [
+        each._replace(size=each.size + sent.size, changed_ns=max(each.changed_ns, sent.changed_ns))
+        for each in found
+    ]
 
 
 def _description_of(owner: str) -> tuple[str, ...]:
-    return (f"{owner.removesuffix('.ndjson')}.json",)
+    stem = owner.removesuffix(".ndjson")
+    return f"{stem}.json", f"{stem}.sent"
 
 
 RECORDINGS = Kind("agentwatch", _recording_owner, _recording, _description_of)

@@ -257,7 +257,8 @@ def _said(path: Path, key: Key) -> Said | None:
         if state is None or (last is not None and state is not last.state):
             break
         about = "permission" if state is State.ASKS else ""
-        last = Said(*key, Life.UNKNOWN, state=state, since_ms=number(fields, "at_ms"), about=about)
+        since_ms, source = number(fields, "at_ms"), f"hook {path}"
+        last = Said(*key, Life.UNKNOWN, state=state, since_ms=since_ms, about=about, source=source)
     return last
 
 
@@ -356,7 +357,9 @@ class Registries:
             if known is None:
                 said[key] = hook
             elif known.state is None:
-                said[key] = known._replace(state=hook.state, since_ms=hook.since_ms, about=hook.about)
+                said[key] = known._replace(
+                    state=hook.state, since_ms=hook.since_ms, about=hook.about, source=hook.source
+                )
         self.said = said
         return True
 

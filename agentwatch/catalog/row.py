@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -13,6 +13,7 @@ from agentwatch.catalog.standing import Group, Standing
 
 if TYPE_CHECKING:  # commands that print rows do not read sessions
     from agentwatch.catalog.digest import LastTests
+    from agentwatch.recording.acts import Act
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +96,9 @@ class Row:
     """Whether it has begun to need the user, and was not viewed since."""
     alarm: str = ""
     """The rule of the settings that was hit last, and was not viewed since; empty without one."""
+
+    acts: Sequence[Act] = ()
+    """What the user did to it through agentwatch on this machine, oldest first."""
 
     @property
     def place(self) -> str:

@@ -10,6 +10,7 @@ from typing import Final
 from agentwatch.agents.reported import State
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import LIVE, Group
+from agentwatch.recording.acts import ACT_NAMES
 from agentwatch.rules.calls.fields import CALL_FIELDS
 from agentwatch.rules.language.completion import Offer, offers
 from agentwatch.rules.language.completion import Value as Offered
@@ -43,6 +44,9 @@ ROW_FIELDS: Final = (
         ("green", "red", "none"),
         True,
         example="tests:red",
+    ),
+    Field(
+        "acted", Measure.NAME, "what you did to it through agentwatch", ACT_NAMES, True, example="acted:allow"
     ),
     Field("calls", Measure.COUNT, "the number of calls", example="calls>100"),
     Field("failed", Measure.COUNT, "the number of failed calls", example="failed>3"),
@@ -187,6 +191,7 @@ _READERS: Final = Readers[Row](
         **{name: _text(name) for name in _TEXTS},
         "state": lambda row: (row.standing.state.value, row.group.value),
         "tests": _tests,
+        "acted": lambda row: None if row.host else tuple({each.act: None for each in row.acts}),
         "calls": lambda row: row.calls,
         "failed": lambda row: row.failed,
         "rejected": lambda row: row.rejected,

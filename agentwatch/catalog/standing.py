@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
+from enum import Enum, StrEnum, auto
 from typing import NamedTuple
 
 from agentwatch.agents.reported import State
@@ -16,6 +16,45 @@ class Ground(StrEnum):
     INFERRED = "inferred"
     """It follows from processes and from the last lines. It is shown with `?`, and never rings."""
     UNKNOWN = "unknown"
+
+
+class Basis(Enum):
+    """A kind of evidence that decides a state. `evidence` has the words for each."""
+
+    PROCESS = auto()
+    """Whether its process runs, or that this is unknown."""
+    REPORT = auto()
+    """The agent, or a hook in it, reports the state."""
+    QUESTION = auto()
+    """A question in its lines that nobody has answered."""
+    CALL = auto()
+    """Its oldest open call, or the one that asks."""
+    NO_CHILD = auto()
+    """The process has no child that may be the call."""
+    CHILD = auto()
+    """The process has a younger child, or is busy, or its children are unknown: a call may run."""
+    UNWRITTEN = auto()
+    """The last answer announces a call that is not written yet."""
+    TURN = auto()
+    """The last turn in its lines: open, or how it has ended."""
+    STILL_OPEN = auto()
+    """A child or a subagent began after the last answer, so that the turn is open."""
+    SUBAGENT = auto()
+    """A subagent has written a later line."""
+    SILENCE = auto()
+    """Nothing has happened for longer than is usual."""
+    NO_PROMPT = auto()
+    """No line has a prompt."""
+    NO_LINES = auto()
+    """It has no line, or none that can be read."""
+    NO_ENDS = auto()
+    """The agent does not write how its turns end."""
+    ONE_PROMPT = auto()
+    """The command of its process answers one prompt, and ends."""
+    LEFT_OVER = auto()
+    """The process began after the last line."""
+    NO_WINDOW = auto()
+    """A daemon runs it, and no terminal shows it."""
 
 
 class Group(StrEnum):
@@ -57,6 +96,8 @@ class Standing(NamedTuple):
     """The time at which that began: the start of the open call, or of the model's request."""
     is_calling: bool = False
     """Whether a tool call is in progress."""
+    by: tuple[Basis, ...] = ()
+    """The evidence that decided, besides whether the process runs; empty for another machine's report."""
 
     @property
     def group(self) -> Group:

@@ -15,7 +15,7 @@ from agentwatch.agents.program import CHANGES, NO_CALLS, Knowledge
 from agentwatch.agents.registry import program_named
 from agentwatch.agents.reported import Life, Said, State
 from agentwatch.catalog.digest.parts import Turn
-from agentwatch.catalog.standing import LIVE, Ground, Process, Standing
+from agentwatch.catalog.standing import LIVE, Basis, Ground, Process, Standing
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.text.durations import age_words
 
@@ -192,7 +192,7 @@ def is_silent(digest: Digest, calls: Sequence[OpenCall], process: Process | None
         process: The process of the session, if it is known.
         now_ms: The present time, in milliseconds since the epoch.
     """
-    if digest.seen_ms is None or now_ms - digest.seen_ms <= _tolerated_ms(digest):
+    if digest.seen_ms is None or now_ms - digest.seen_ms <= tolerated_ms(digest):
         return False
     if not calls:
         return not has_child_since(process, digest.seen_ms)
@@ -201,7 +201,8 @@ def is_silent(digest: Digest, calls: Sequence[OpenCall], process: Process | None
     )
 
 
-def _tolerated_ms(digest: Digest) -> int:
+def tolerated_ms(digest: Digest) -> int:
+    """Return the longest silence that is usual in a session."""
     if digest.is_compacting or digest.retry:
         return _PATIENCE_MS
     return max(_LEAST_QUIET_MS, _TIMES_THE_USUAL * (digest.usual_pause_ms or 0))
@@ -275,8 +276,9 @@ def working(digest: Digest, calls: tuple[OpenCall, ...], ground: Ground) -> Stan
     since_ms = digest.turn_ms
     if calls:
         now, now_since_ms = call_words(calls[0]), calls[0].started_ms
-        return Standing(State.WORKING, ground, since_ms, now, now_since_ms, is_calling=True)
-    return Standing(State.WORKING, ground, since_ms, model_words(digest), digest.seen_ms)
+        return Standing(State.WORKING, ground, since_ms, now, now_since_ms, is_calling=True, by=(Basis.CALL,))
+    now = model_words(digest)
+    return Standing(State.WORKING, ground, since_ms, now, digest.seen_ms, by=(Basis.TURN,))
 
 
 def has_failed(digest: Digest) -> bool:
@@ -294,39 +296,48 @@ def by_report(state: State, said: Said, digest: Digest | None, now_ms: int) -> S
     """Return the state that the agent says, with what its lines show about it."""
     since_ms = said.since_ms
     if state is State.ASKS:
-        if since_ms is None and digest is not None:
-            since_ms = digest.asked_ms
-        return Standing(State.ASKS, Ground.SAID, since_ms, _question(said, digest), since_ms)
+        question, asked_ms = _question(said, digest)
+        since_ms = asked_ms if since_ms is None else since_ms
+        return Standing(State.ASKS, Ground.SAID, since_ms, question, since_ms, by=(Basis.REPORT,))
     if digest is None:
-        return Standing(state, Ground.SAID, since_ms)
+        since_ms = said.began_ms if since_ms is None else since_ms
+        return Standing(state, Ground.SAID, since_ms, by=(Basis.REPORT,))
     if state is State.WORKING:
         calls = tuple(digest.open_calls.values())
         is_long = digest.turn is Turn.OPEN and not calls and is_silent(digest, calls, None, now_ms)
         works = working(digest, calls, Ground.SAID)
         if digest.turn is not Turn.OPEN and not calls:
             works = works._replace(now=BUSY)
-        works = works._replace(since_ms=works.since_ms if since_ms is None else since_ms)
+        since_ms = works.since_ms if since_ms is None else since_ms
+        works = works._replace(since_ms=since_ms, by=(Basis.REPORT,))
         return works._replace(now=silence_words(digest, now_ms)) if is_long else works
+    by: tuple[Basis, ...] = (Basis.REPORT,)
     if state is State.YOUR_TURN and has_failed(digest):
-        state = State.TURN_FAILED
+        state, by = State.TURN_FAILED, (Basis.REPORT, Basis.TURN)
+    if since_ms is None and digest.turn is not Turn.OPEN:
+        since_ms = said.began_ms if digest.turn is Turn.NONE else digest.turn_ms or digest.seen_ms
     now = failure_words(digest) if state is State.TURN_FAILED else answer_words(digest)
     if digest.turn is Turn.OPEN:
         now = ""  # the last answer belongs to an earlier prompt
-    return Standing(state, Ground.SAID, since_ms, now, since_ms if now else None)
+    return Standing(state, Ground.SAID, since_ms, now, since_ms if now else None, by=by)
 
 
-def _question(said: Said, digest: Digest | None) -> str:
-    """Return what a session asks that says so itself. Its line may come later than its report."""
-    if digest is not None and digest.asked:
-        return digest.asked
-    if digest is not None and said.about == "permission":
-        agents = {call.agent for call in digest.open_calls.values()}
-        calls = [call for call in digest.open_calls.values() if call.call_id not in agents]
+def _question(said: Said, digest: Digest | None) -> tuple[str, int | None]:
+    """Return what a session asks that says so itself, and since when. Its line may come after its report."""
+    if digest is None:
+        return said.about, None
+    if digest.asked:
+        return digest.asked, digest.asked_ms
+    agents = {call.agent for call in digest.open_calls.values()}
+    calls = [call for call in digest.open_calls.values() if call.call_id not in agents]
+    if said.about == "permission":
         calls = [call for call in calls if call.kind not in READING] or calls
-        if calls:
-            more = f" or {len(calls) - 1} more" if calls[1:] else ""
-            return f"{asked_words(calls[0])}{more}"
-    return said.about
+    else:
+        calls = [call for call in calls if call.asks]
+    if not calls:
+        return said.about, digest.asked_ms
+    more = f" or {len(calls) - 1} more" if calls[1:] else ""
+    return f"{asked_words(calls[0])}{more}", digest.asked_ms or calls[0].started_ms
 
 
 def is_outdated(said: Said, digest: Digest | None, process: Process | None, known: Knowledge) -> bool:
@@ -368,23 +379,28 @@ def standing(
         has_subagent: Whether a subagent works whose last line is newer than those of the session.
     """
     known = knowledge_of(found.agent)
-    if (
+    is_still_open = (
         digest is not None
         and life is Life.LIVE
         and _is_still_open(digest, process, known, has_subagent=has_subagent)
-    ):
+    )
+    if digest is not None and is_still_open:
         digest = replace(digest, turn=Turn.OPEN, turn_ms=digest.begun_ms, outcome=None)
     if found.parent is not None and digest is not None and digest.turn is Turn.ENDED:
         return _ended(digest, _ground_of_end(digest, known))  # a subagent has one turn
     if life is Life.UNKNOWN:
-        return Standing(State.UNKNOWN, Ground.UNKNOWN, now=tail_words(digest))
+        return Standing(State.UNKNOWN, Ground.UNKNOWN, now=tail_words(digest), by=(Basis.PROCESS,))
     if life is Life.DEAD:
         ended = _dead(found, digest, said, known)
         is_guess = process is not None and ended.ground is Ground.SAID
         return ended._replace(ground=Ground.INFERRED) if is_guess else ended
     judged = _running(found, digest, said, process, known, now_ms, has_subagent=has_subagent)
+    is_inferred = judged.state is State.WORKING and judged.by[0] is not Basis.REPORT
+    if is_inferred and (is_still_open or has_subagent):
+        by = (*judged.by, Basis.SUBAGENT) if has_subagent else (Basis.STILL_OPEN,)
+        judged = judged._replace(by=by)
     has_report = said is not None and said.state is not None
-    if process is not None and process.is_guess and (process.is_shared or not has_report):
+    if process is not None and process.is_guess and (_depends_on_window(process, said) or not has_report):
         return judged._replace(ground=Ground.UNKNOWN if judged.ground is Ground.UNKNOWN else Ground.INFERRED)
     return judged
 
@@ -408,17 +424,31 @@ def _running(
     if has_one_prompt and reported is State.YOUR_TURN:
         reported = None
     if reported is State.STARTING or (has_one_prompt and digest is None):
-        return Standing(State.STARTING, Ground.INFERRED, process and process.began_ms, RUNNING)
-    if said is not None and reported is not None and (not is_left or reported is State.WORKING):
-        return by_report(reported, said, digest, now_ms)  # a daemon works on without a window
+        began_ms = process and process.began_ms
+        return Standing(State.STARTING, Ground.INFERRED, began_ms, RUNNING, by=(Basis.NO_LINES,))
+    if said is not None and reported is not None and not (is_left and _depends_on_window(process, said)):
+        return by_report(reported, said, digest, now_ms)
     if digest is None or _has_no_prompt(digest):
         if is_left:
-            return Standing(State.UNFINISHED, Ground.INFERRED, now=NO_PROMPT)
+            by: tuple[Basis, ...] = (Basis.NO_WINDOW, Basis.NO_PROMPT)
+            return Standing(State.UNFINISHED, Ground.INFERRED, now=NO_PROMPT, by=by)
         if digest is None and said is None:
-            return Standing(State.UNKNOWN, Ground.UNKNOWN, now=RUNNING)
-        ground = Ground.INFERRED if said is None else Ground.SAID
-        return Standing(State.YOUR_TURN, ground, None if said is None else said.began_ms)
+            return Standing(State.UNKNOWN, Ground.UNKNOWN, now=RUNNING, by=(Basis.NO_LINES,))
+        if said is None:
+            return Standing(State.YOUR_TURN, Ground.INFERRED, by=(Basis.NO_PROMPT,))
+        by = (Basis.NO_PROMPT, Basis.REPORT)
+        return Standing(State.YOUR_TURN, Ground.SAID, said.began_ms, by=by)
     return _live(found, digest, said, process, known, now_ms, has_subagent=has_subagent)
+
+
+def _depends_on_window(process: Process | None, said: Said | None) -> bool:
+    """Return whether a report about a session of a daemon is only true while a window shows the session.
+
+    The daemon works on without a window. Whether its question is still open, the daemon knows, but no hook.
+    """
+    if said is None or process is None or not process.is_shared:
+        return False
+    return said.state is not State.WORKING and not (said.is_by_server and said.state is State.ASKS)
 
 
 def _recorded(found: Found, digest: Digest | None, said: Said | None) -> Standing | None:
@@ -432,31 +462,36 @@ def _recorded(found: Found, digest: Digest | None, said: Said | None) -> Standin
     began_ms = None if said is None else said.began_ms
     if digest is None or not digest.format:
         if not found.size:
-            return Standing(State.STARTING, Ground.SAID, began_ms)
-        return Standing(State.WORKING, Ground.INFERRED, began_ms, RUNNING)  # the lines are of no known agent
+            return Standing(State.STARTING, Ground.SAID, began_ms, by=(Basis.NO_LINES,))
+        # the lines are of no known agent
+        return Standing(State.WORKING, Ground.INFERRED, began_ms, RUNNING, by=(Basis.NO_LINES,))
     has_one_prompt = None if said is None else said.has_one_prompt
     if has_one_prompt is False or knowledge_of(digest.format).converses:
         return None
     if digest.turn is Turn.ENDED:
-        return _ended(digest, Ground.SAID if has_one_prompt else Ground.INFERRED)
-    return working(digest, (), Ground.SAID)._replace(since_ms=began_ms) if _has_no_prompt(digest) else None
+        return _ended(digest, Ground.SAID if has_one_prompt else Ground.INFERRED, Basis.ONE_PROMPT)
+    if not _has_no_prompt(digest):
+        return None
+    return working(digest, (), Ground.SAID)._replace(since_ms=began_ms, by=(Basis.NO_PROMPT,))
 
 
 def _dead(found: Found, digest: Digest | None, said: Said | None, known: Knowledge) -> Standing:
     if said is not None and said.state is not None and said.state not in LIVE:
         now = failure_words(digest) if digest is not None and said.state is State.FAILED else ""
-        return Standing(said.state, Ground.SAID, said.since_ms, now)
+        return Standing(said.state, Ground.SAID, said.since_ms, now, by=(Basis.REPORT,))
     if digest is None:
-        return Standing(State.UNKNOWN, Ground.UNKNOWN, found.metadata.changed_ms)
+        changed_ms = found.metadata.changed_ms
+        return Standing(State.UNKNOWN, Ground.UNKNOWN, changed_ms, by=(Basis.NO_LINES,))
     if digest.turn is Turn.ENDED:
         return _ended(digest, _ground_of_end(digest, known))
     if not known.has_ends:
-        return Standing(State.UNKNOWN, Ground.UNKNOWN, digest.seen_ms, answer_words(digest))
+        now = answer_words(digest)
+        return Standing(State.UNKNOWN, Ground.UNKNOWN, digest.seen_ms, now, by=(Basis.NO_ENDS,))
     call = next(iter(visible_calls(digest, known)), None)
-    now = "no answer" if call is None else asked_words(call)
+    now, by = ("no answer", Basis.TURN) if call is None else (asked_words(call), Basis.CALL)
     if _has_no_prompt(digest):
-        now = NO_PROMPT
-    return Standing(State.UNFINISHED, Ground.INFERRED, digest.seen_ms, now)
+        now, by = NO_PROMPT, Basis.NO_PROMPT
+    return Standing(State.UNFINISHED, Ground.INFERRED, digest.seen_ms, now, by=(by,))
 
 
 def _ground_of_end(digest: Digest, known: Knowledge) -> Ground:
@@ -465,14 +500,15 @@ def _ground_of_end(digest: Digest, known: Knowledge) -> Ground:
     return Ground.INFERRED if is_inferred else Ground.SAID
 
 
-def _ended(digest: Digest, ground: Ground) -> Standing:
-    """Return the end of a session whose last turn has ended."""
+def _ended(digest: Digest, ground: Ground, *more: Basis) -> Standing:
+    """Return the end of a session whose last turn has ended; `more` is the evidence besides the turn."""
     since_ms = digest.seen_ms if digest.turn_ms is None else digest.turn_ms
+    by = (Basis.TURN, *more)
     if digest.outcome is Outcome.CANCELLED:
-        return Standing(State.CANCELLED, ground, since_ms)
+        return Standing(State.CANCELLED, ground, since_ms, by=by)
     if has_failed(digest):
-        return Standing(State.FAILED, ground, since_ms, failure_words(digest))
-    return Standing(State.SUCCEEDED, ground, since_ms)
+        return Standing(State.FAILED, ground, since_ms, failure_words(digest), by=by)
+    return Standing(State.SUCCEEDED, ground, since_ms, by=by)
 
 
 def _live(
@@ -487,12 +523,13 @@ def _live(
 ) -> Standing:
     """Return the state of a session that runs, by its process and its lines."""
     if digest.asked and not is_left_over(process, digest.asked_ms):
-        return Standing(State.ASKS, Ground.SAID, digest.asked_ms, digest.asked, digest.asked_ms)
+        asked, asked_ms = digest.asked, digest.asked_ms
+        return Standing(State.ASKS, Ground.SAID, asked_ms, asked, asked_ms, by=(Basis.QUESTION,))
     calls = visible_calls(digest, known, process)
     question = next((call for call in calls if call.asks), None)
     if question is not None:
         now, since_ms = asked_words(question), question.started_ms
-        return Standing(State.ASKS, Ground.SAID, since_ms, now, since_ms)
+        return Standing(State.ASKS, Ground.SAID, since_ms, now, since_ms, by=(Basis.CALL,))
     if process is not None and not has_subagent and _has_unwritten_call(digest, known, now_ms):
         unwritten = _unwritten(digest, process, known)
         if unwritten is not None:
@@ -500,22 +537,27 @@ def _live(
     if digest.turn is Turn.ENDED:
         return _turn_ended(digest, process, known)
     if not known.has_ends:
-        return Standing(State.UNKNOWN, Ground.UNKNOWN, now=RUNNING)
+        return Standing(State.UNKNOWN, Ground.UNKNOWN, now=RUNNING, by=(Basis.NO_ENDS,))
     if is_left_over(process, digest.seen_ms):
+        by: tuple[Basis, ...] = (Basis.LEFT_OVER,)
         if found.parent is not None:
-            return Standing(State.UNFINISHED, Ground.INFERRED, digest.seen_ms)
-        return Standing(State.YOUR_TURN, Ground.INFERRED, process.began_ms if process else None)
+            return Standing(State.UNFINISHED, Ground.INFERRED, digest.seen_ms, by=by)
+        return Standing(State.YOUR_TURN, Ground.INFERRED, process.began_ms if process else None, by=by)
     is_one_liner = digest.is_one_liner or (said is not None and said.is_one_liner)
     if not is_one_liner and not (known.is_exact and found.parent is not None):
         waiting = waiting_call(calls, digest.permission_mode, process, known, now_ms)
         if waiting is not None:
             now, since_ms = inferred_words(waiting), waiting.started_ms
-            return Standing(State.ASKS, Ground.INFERRED, since_ms, now, since_ms)
+            by = (Basis.CALL, Basis.NO_CHILD)
+            return Standing(State.ASKS, Ground.INFERRED, since_ms, now, since_ms, by=by)
     if not has_subagent and is_silent(digest, calls, process, now_ms):
         now = silence_words(digest, now_ms)
-        return Standing(State.QUIET, Ground.INFERRED, digest.seen_ms, now, digest.seen_ms)
+        by = (Basis.SILENCE, Basis.TURN, *((Basis.NO_CHILD,) if calls else ()))
+        return Standing(State.QUIET, Ground.INFERRED, digest.seen_ms, now, digest.seen_ms, by=by)
     is_said = known.is_exact and said is not None
     works = working(digest, calls, Ground.SAID if is_said else Ground.INFERRED)
+    if is_said:
+        works = works._replace(by=(*works.by, Basis.REPORT))
     if works.since_ms is None and said is not None:
         works = works._replace(since_ms=said.began_ms)  # a stream has no time for its prompt
     return works if known.has_calls else works._replace(now=MODEL_OR_TOOL)
@@ -524,26 +566,33 @@ def _live(
 def _unwritten(digest: Digest, process: Process, known: Knowledge) -> Standing | None:
     """Return the state of a session with a call that is not written; None if no call needs permission."""
     if process.is_idle is False or has_child_since(process, digest.seen_ms) is not False:
-        return Standing(State.WORKING, Ground.INFERRED, digest.begun_ms, MODEL_OR_TOOL, digest.seen_ms)
+        by = (Basis.UNWRITTEN, Basis.CHILD)
+        since_ms, seen_ms = digest.begun_ms, digest.seen_ms
+        return Standing(State.WORKING, Ground.INFERRED, since_ms, MODEL_OR_TOOL, seen_ms, by=by)
     if process.has_one_prompt or not known.never_asks.isdisjoint(process.arguments):
         return None
     now = f"{answer_words(digest) or MODEL_OR_TOOL} (no child process)"
-    return Standing(State.ASKS, Ground.INFERRED, digest.seen_ms, now, digest.seen_ms)
+    by = (Basis.UNWRITTEN, Basis.NO_CHILD)
+    return Standing(State.ASKS, Ground.INFERRED, digest.seen_ms, now, digest.seen_ms, by=by)
 
 
 def _turn_ended(digest: Digest, process: Process | None, known: Knowledge) -> Standing:
     """Return whose turn it is after the end of a turn."""
     is_shared = process is not None and process.is_shared
     if is_shared and process is not None and process.viewer == 0:
-        return _ended(digest, Ground.INFERRED)  # the daemon keeps it open, and no terminal shows it
+        return _ended(
+            digest, Ground.INFERRED, Basis.NO_WINDOW
+        )  # the daemon keeps it open, and no terminal shows it
     if process is not None and process.has_one_prompt:
         # `codex exec` runs for some seconds after its answer
-        return _ended(digest, _ground_of_end(digest, known))
+        return _ended(digest, _ground_of_end(digest, known), Basis.ONE_PROMPT)
     ground = Ground.INFERRED if is_shared else _ground_of_end(digest, known)
     since_ms = digest.seen_ms if digest.turn_ms is None else digest.turn_ms
     if has_failed(digest):
-        return Standing(State.TURN_FAILED, ground, since_ms, failure_words(digest), since_ms)
-    return Standing(State.YOUR_TURN, ground, since_ms, answer_words(digest), since_ms)
+        now, state = failure_words(digest), State.TURN_FAILED
+    else:
+        now, state = answer_words(digest), State.YOUR_TURN
+    return Standing(state, ground, since_ms, now, since_ms, by=(Basis.TURN,))
 
 
 def _has_no_prompt(digest: Digest) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from agentwatch.catalog.repository import Repository
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import LIVE, UNKNOWN, Ground, Process, Standing
 from agentwatch.catalog.states import knowledge_of, standing
+from agentwatch.recording.acts import Act, SessionActs
 
 if TYPE_CHECKING:
     from agentwatch.catalog.digest import Digest, Tail
@@ -29,7 +31,10 @@ _MOST_SUBAGENTS = 10_000
 class Tracked:
     """The facts about one session."""
 
-    __slots__ = ("_arrivals", "found", "is_joined", "is_read", "life", "process", "said", "standing", "tail")
+    __slots__ = (
+        *("_acts_of", "_arrivals", "acts", "found", "is_joined", "is_read"),
+        *("life", "process", "said", "standing", "tail"),
+    )
 
     def __init__(self, found: Found) -> None:
         self.found = found
@@ -43,6 +48,9 @@ class Tracked:
         self.is_joined = False
         """Whether it is known whether its process runs."""
         self.standing: Standing = UNKNOWN
+        self.acts: Sequence[Act] = ()
+        """What the user did to it through agentwatch, as it was last read."""
+        self._acts_of: SessionActs | None = None
         self._arrivals: tuple[int, tuple[int, int] | None] = (0, None)
         """The time of change of a recording of our own, and when its first and last line arrived."""
 
@@ -114,7 +122,7 @@ class Tracked:
         """The time of its last line, or else of the last change of its file."""
         digest, metadata = self.digest, self.found.metadata
         seen_ms = metadata.changed_ms if digest is None or digest.seen_ms is None else digest.seen_ms
-        return self.found.changed_ns // _MS_NS if seen_ms is None else seen_ms + self._skew_ms
+        return self.found.changed_ns // _MS_NS if seen_ms is None else seen_ms + self.skew_ms
 
     @property
     def began_ms(self) -> int | None:
@@ -122,7 +130,7 @@ class Tracked:
         digest, said = self.digest, self.said
         if digest is None or digest.began_ms is None:
             return said and said.began_ms
-        return digest.began_ms + self._skew_ms
+        return digest.began_ms + self.skew_ms
 
     @property
     def duration_ms(self) -> int | None:
@@ -149,6 +157,16 @@ class Tracked:
         has_changed = self.tail.update()
         return self.end() or has_changed
 
+    def read_acts(self) -> bool:
+        """Read what the user did to it, if that has changed; return whether it has."""
+        is_own = self.found.agent == OWN
+        if self._acts_of is None:
+            if is_own and self.found.path == NO_FILE:
+                return False
+            self._acts_of = SessionActs(self.found.path if is_own else None)
+        before, self.acts = self.acts, self._acts_of.read(*self.found.key)
+        return self.acts is not before
+
     def join(self, life: Life, process: Process | None) -> bool:
         """Note whether its process runs, and which it is; return whether that is new."""
         if self.is_joined and (self.life, self.process) == (life, process):
@@ -166,7 +184,7 @@ class Tracked:
         """
         if self.tail is not None:
             self.tail.pass_time(now_ms)
-        found, digest, skew_ms, said = self.found, self.digest, self._skew_ms, self.said
+        found, digest, skew_ms, said = self.found, self.digest, self.skew_ms, self.said
         if said is not None and found.agent == OWN and (arrived := self._arrived_ms()) is not None:
             said = said._replace(began_ms=arrived[0])  # as the header, which counts from the first line
         if not skew_ms or (said is not None and said.state is not None):
@@ -180,7 +198,7 @@ class Tracked:
         return known._replace(since_ms=since_ms, now_since_ms=now_since_ms)
 
     @property
-    def _skew_ms(self) -> int:
+    def skew_ms(self) -> int:
         """How far the clock of the agent is behind ours, for a recording of our own.
 
         A stream may have old stamps: it is replayed, or its agent has another clock. The file of one that is
@@ -200,7 +218,7 @@ class Tracked:
     def _arrived_ms(self) -> tuple[int, int] | None:
         """Return when the first and the last line of a recording of our own arrived; None if unknown."""
         found = self.found
-        if self._arrivals[0] != found.changed_ns:
+        if self._arrivals[0] != found.changed_ns and found.path != NO_FILE:
             from agentwatch.recording.ends import arrivals_ms
             from agentwatch.recording.store import SessionFiles
 
@@ -290,6 +308,7 @@ def row_of(
         is_one_liner=digest.is_one_liner or (said is not None and said.is_one_liner),
         is_archived=is_archived or metadata.is_archived,
         is_own=is_own,
+        acts=session.acts,
     )
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from agentwatch.agents.found import Key
 from agentwatch.catalog.row import Row
 from agentwatch.text.safe import SafeText
+
+if TYPE_CHECKING:
+    from agentwatch.catalog.evidence import Facts
 
 Rows = Mapping[Key, Row]
 
@@ -40,6 +43,9 @@ class Watched(Protocol):
 
     def step(self, now_ms: int, /) -> bool:
         """Do the work that is due, and return whether more is due at once. It never waits."""
+
+    def facts(self, key: Key, /) -> Facts | None:
+        """Return what is known about a session; None if another machine knows it. Any thread may ask."""
 
     def close(self) -> None:
         """Stop to watch. It never raises, and never waits for longer than a few seconds."""

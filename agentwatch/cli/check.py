@@ -21,6 +21,7 @@ from agentwatch.cli.output import STDOUT, check_output, write_file
 from agentwatch.cli.progress import ShownProgress
 from agentwatch.cli.stdout import print_json, print_lines
 from agentwatch.feed.feed import POLL_SECONDS, Feed
+from agentwatch.recording.acts import SessionActs
 from agentwatch.recording.lines import LineReader
 from agentwatch.recording.saved import SavedGrowth
 from agentwatch.rules.check.judge import Judge
@@ -35,7 +36,7 @@ from agentwatch.rules.check.reports import (
     text_lines,
     verdict,
 )
-from agentwatch.rules.check.rule_file import read_rules
+from agentwatch.rules.check.rule_file import read_rules, starter_path
 from agentwatch.rules.check.starter import starter, starter_of, starting_rules
 from agentwatch.rules.check.trial import Trial, json_report, lines
 from agentwatch.rules.language.errors import RuleError
@@ -219,6 +220,8 @@ def judged(
     found = _open(address, waits=waits)
     with nullcontext() if found.source is None else closing(found.source):
         feed = Feed(found.reader, agent)
+        if not address.elsewhere and address.path != STDIN:
+            feed.acts_of = SessionActs.of_file(address.path)
         judge = Judge(feed, rules)
         _read(feed, found, progress)
         if found.source is not None and (faults := _faults(found.source)):
@@ -365,6 +368,7 @@ def _check(found: Found, rules: Sequence[Rule], since_ms: int, seen: set[str]) -
         return None
     with closing(saved_source(found.path)) as source:
         feed = Feed(source.reader)
+        feed.acts_of = SessionActs.of_file(found.path)
         judge, session = Judge(feed, rules), feed.session
         while not feed.is_over:
             feed.advance(_STEP_SECONDS)
@@ -391,8 +395,8 @@ def write_starter(words: str, output: Path | None, agent: Agent | None, *, is_fo
     Raises:
         Fault: The recording cannot be read, or the file may not or cannot be written.
     """
-    check_output(output, [words], is_forced=is_forced)
     if words:
+        check_output(output, [words], is_forced=is_forced)
         progress = ShownProgress()
         address = whole_address(words)
         check_output(output, [str(address.path)], is_forced=is_forced)
@@ -401,8 +405,27 @@ def write_starter(words: str, output: Path | None, agent: Agent | None, *, is_fo
             lines = list(starter_of(found[0], found[1], address.words))
     else:
         lines = list(starter())
+    return _write("".join(f"{printable(line)}\n" for line in lines).encode(), output, is_forced=is_forced)
+
+
+def write_set(name: str, output: Path | None, *, is_forced: bool) -> int:
+    """Write a set of rules that is shipped, and return the exit code; arguments as of `write_starter`.
+
+    Raises:
+        Fault: There is no such set, or the file may not or cannot be written.
+    """
+    try:
+        data = starter_path(name).read_bytes()
+    except RuleError as error:
+        raise Fault(f"--starter: {error.reason}", USAGE) from None
+    return _write(data, output, is_forced=is_forced)
+
+
+def _write(data: bytes, output: Path | None, *, is_forced: bool) -> int:
+    """Write a file of rules, and return the exit code."""
+    check_output(output, [], is_forced=is_forced)
     path = STDOUT if output is None else output
-    write_file(path, ["".join(f"{printable(line)}\n" for line in lines).encode()], replaces=is_forced)
+    write_file(path, [data], replaces=is_forced)
     if path != STDOUT:
         say(f"wrote {path}")
     return 0

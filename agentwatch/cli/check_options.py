@@ -31,7 +31,7 @@ _rules = together(
         "requires",
         multiple=True,
         metavar="FACT",
-        help="Must hold at the end: result, integrity, text_matches_result, tests=green.",
+        help="Must hold at the end: result, integrity, text_matches_result, tests=green, acted:allow.",
     ),
     click.option(
         "--limit",
@@ -55,12 +55,13 @@ _printing = together(
 )
 _starting = together(
     click.option("--init", "is_init", is_flag=True, help="Write a file of rules from the session ADDRESS."),
+    click.option("--starter", metavar="NAME", help="Write a set of rules to begin with: safe."),
     click.option(
         "-o",
         "output",
         type=PATH,
         metavar="FILE",
-        help="With --init: write FILE; default: stdout.",
+        help="With --init or --starter: write FILE; default: stdout.",
     ),
     forced,
 )
@@ -91,17 +92,22 @@ def check(addresses: tuple[str, ...], **given: Any) -> int:
     agent = Options(format=given["format"]).agent()
     rules = Given(given["files"], given["forbids"], given["requires"], given["limits"])
     output_format = "json" if given["as_json"] else given["output_format"]
-    if given["is_init"]:
-        from agentwatch.cli.check import write_starter
+    starter = given["starter"]
+    if given["is_init"] or starter is not None:
+        from agentwatch.cli.check import write_set, write_starter
 
+        if starter is not None and (given["is_init"] or addresses):
+            raise click.UsageError("--starter takes -o, and neither --init nor an ADDRESS")
         if any(rules) or len(addresses) > 1 or given["since_ms"] is not None:
             raise click.UsageError("--init takes one ADDRESS or none, -o and --format")
         if given["is_forced"] and given["output"] is None:
             raise click.UsageError("--force needs -o")
+        if starter is not None:
+            return write_set(starter, given["output"], is_forced=given["is_forced"])
         words = addresses[0] if addresses else ""
         return write_starter(words, given["output"], agent, is_forced=given["is_forced"])
     if given["output"] is not None or given["is_forced"]:
-        raise click.UsageError("-o and --force need --init")
+        raise click.UsageError("-o and --force need --init or --starter")
     if given["explains"] and output_format != "text":
         raise click.UsageError("--explain needs --output-format text; the other formats always contain it")
     checked_rules = rules.rules()

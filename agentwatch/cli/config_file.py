@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from agentwatch.base.config import ACTS, Config, Machines, OnSetting
+from agentwatch.base.config import ACTS, Config, Machines
 from agentwatch.base.faults import USAGE, Fault, cannot_open
 from agentwatch.base.files import config_folder
 from agentwatch.recording.store import open_regular
@@ -23,8 +23,8 @@ _RINGS = ("all", "none")
 _SECTIONS: Mapping[str, Mapping[str, type] | None] = {
     "keys": None,
     "screen": {"theme": str, "thinking": bool},
-    "attention": {"bell": bool, "note": bool, "title": bool},
-    "sessions": {"ring": str, "keep": str, "columns": list},
+    "attention": {"bell": bool, "note": bool, "title": bool, "leave_to": list},
+    "sessions": {"ring": str, "keep": str, "columns": list, "on": list},
     "machines": {"list": list, "publish": str},
     "act": dict.fromkeys(ACTS, bool),
     "engines": None,
@@ -51,14 +51,31 @@ def read_config(environ: Mapping[str, str] = os.environ) -> Config:
     if columns := sections.get("sessions", {}).get("columns"):
         _check_columns(path, columns)
         found["columns"] = tuple(columns)
-    on = _on(path, sections.get("on", ()))
+    if "leave_to" in found:
+        found["leave_to"] = _agents(path, found["leave_to"])
     keys, machines = sections.get("keys", {}), _machines(path, sections)
-    config = Config(keys=keys, machines=machines, on=on, act=_acts(sections), **found)
+    config = Config(keys=keys, machines=machines, act=_acts(sections), **found)
+    config = _with_rules(path, sections, config)
     if config.theme is not None:
         _check_theme(path, config.theme)
     if config.keys:
         _check_keys(path, config.keys)
     return config
+
+
+def read_runs(environ: Mapping[str, str] = os.environ) -> Config:
+    """Return only the rules of the settings that run a command: they also watch a session that is printed.
+
+    Themes and keys are not checked, which would load Textual.
+
+    Args:
+        environ: The environment; AGENTWATCH_CONFIG may name the file.
+
+    Raises:
+        Fault: The file cannot be read, or contains an unknown name or an invalid value.
+    """
+    config = _with_rules(*_sections_of(environ), Config())
+    return config._replace(on=tuple(each for each in config.on if each.command))
 
 
 def read_keep_ms(environ: Mapping[str, str] = os.environ) -> int | None:
@@ -176,7 +193,7 @@ def _check_section(path: Path, name: str, section: object) -> None:
             f"unknown section {_shown(name)}; known sections: {_listed(f'[{known}]' for known in _SECTIONS)}",
         )
     if name == "on":
-        return  # `_on` checks them, with a module that most settings do not need
+        return  # `_with_rules` checks them, with a module that most settings do not need
     if not isinstance(section, dict):
         raise _fault(path, f"{name} must be a table: [{name}]")
     if name == "engines":
@@ -208,20 +225,39 @@ def _machines(path: Path, sections: Mapping[str, Mapping[str, Any]]) -> Machines
         raise _fault(path, str(error)) from None
 
 
-def _on(path: Path, given: object) -> tuple[OnSetting, ...]:
-    """Return the rules of `[[on]]`.
+def _with_rules(path: Path, sections: Mapping[str, Any], config: Config) -> Config:
+    """Return settings with the rules of `[[on]]` and `[[sessions.on]]`.
 
     Raises:
         Fault: One of them is invalid.
     """
-    if not given:
-        return ()
-    from agentwatch.cli.tripwire_settings import InvalidRule, rules_of
+    on, on_sessions = sections.get("on", ()), sections.get("sessions", {}).get("on", [])
+    if not on and not on_sessions:
+        return config
+    from agentwatch.cli.tripwire_settings import InvalidRule, rules_of, session_rules_of
 
     try:
-        return rules_of(given)
+        rules = rules_of(on) if on else ()
+        return config._replace(on=rules, on_sessions=session_rules_of(on_sessions))
     except InvalidRule as error:
         raise _fault(path, str(error)) from None
+
+
+def _agents(path: Path, given: Iterable[object]) -> tuple[str, ...]:
+    """Return the short names of agents.
+
+    Raises:
+        Fault: One of them is unknown.
+    """
+    from agentwatch.agents.registry import AGENTS
+
+    for name in given:
+        if name not in AGENTS:
+            shown = _shown(name if isinstance(name, str) else repr(name))
+            raise _fault(
+                path, f"[attention] leave_to: unknown agent {shown}; known agents: {_listed(AGENTS)}"
+            )
+    return tuple(map(str, given))
 
 
 def _age_ms(path: Path, words: str) -> int:

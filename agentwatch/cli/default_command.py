@@ -17,14 +17,17 @@ if TYPE_CHECKING:
 
 _INCOMPLETE = "agentwatch.incomplete"
 SUBCOMMANDS = {
+    "acp": ("subcommands", "acp", "Start an editor's agent and record both directions: acp -- CMD."),
     "check": ("check_options", "check", "Check recordings by rules: exit 1 if one is broken, else 0."),
     "clip": ("export_options", "clip", "Write a part of a session as a new recording, redacted."),
     "compare": ("compare_options", "compare", "Show where two runs differ, or several runs a side."),
     "completion": ("subcommands", "completion", "Print the completion script of a shell."),
+    "continue": ("subcommands", "continue_", "Continue a session that nobody holds, with a new prompt."),
     "demo": ("subcommands", "demo", "Replay a bundled session; needs no agent and no network."),
     "doctor": ("doctor", "doctor", "Print versions, folders and agents for a bug report."),
     "drift": ("subcommands", "drift", "List all of a recording that this version does not know."),
     "engine": ("engine_options", "engine", "Set up and check the NATS server to which machines publish."),
+    "explain": ("subcommands", "explain", "Print why the list says what it says about a session."),
     "export": ("export_options", "export", "Write a session as a file for others, redacted."),
     "hooks": ("subcommands", "hooks", "Let Codex, Gemini CLI or Cursor say what they do, by hooks."),
     "host-pieces": ("subcommands", "host_pieces", ""),

@@ -72,7 +72,7 @@ def _feed(source: Source, options: Options, replay: Replay | None) -> Feed:
     reads stdout, so that its log reads the recording itself.
     """
     log_fd, agent = source.written.log_fd, options.agent()
-    if options.tripwires:
+    if options.tripwires or (options.settings is not None and options.settings.on_sessions):
         from agentwatch.cli.tripwires import judged
 
         judged(source, options)
@@ -80,9 +80,11 @@ def _feed(source: Source, options: Options, replay: Replay | None) -> Feed:
     if options.prints():
         if log_fd is not None:
             from agentwatch.output.log import LogWriter
+            from agentwatch.recording.acts import SessionActs
             from agentwatch.recording.alarms import alarms_of
 
-            source.written.log = LogWriter(source.reader, log_fd, agent=agent, alarms=alarms_of(source.path))
+            alarms, acts = alarms_of(source.path), SessionActs.of_file(source.path)
+            source.written.log = LogWriter(source.reader, log_fd, agent=agent, alarms=alarms, acts=acts)
         if replay is None:
             return Feed(source.reader, agent)
         from agentwatch.analysis.moments import NOTHING_ASKED, Problem
@@ -95,9 +97,11 @@ def _feed(source: Source, options: Options, replay: Replay | None) -> Feed:
     if log_fd is None:
         return Feed(source.reader, agent)
     from agentwatch.output.log import LoggedFeed
+    from agentwatch.recording.acts import SessionActs
     from agentwatch.recording.alarms import alarms_of
 
-    feed = LoggedFeed(source.reader, log_fd, agent, alarms_of(source.path))
+    acts = SessionActs.of_file(source.path)
+    feed = LoggedFeed(source.reader, log_fd, agent, alarms_of(source.path), acts)
     source.written.log = feed.log
     return feed
 

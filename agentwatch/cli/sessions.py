@@ -65,7 +65,7 @@ def list_sessions(wanted: Wanted, machines: Sequence[str], *, as_json: bool) -> 
     """
     at_ms = now_ms()
     wants_all = wanted.shows_all or wanted.since_ms is not None
-    rows, code = _of_machines(machines, wants_all=wants_all) if machines else (_of_this_one(wants_all), 0)
+    rows, code = of_machines(machines, wants_all=wants_all) if machines else (_of_this_one(wants_all), 0)
     found = chosen(rows, wanted, at_ms)
     lines = table(found.rows, rows.values(), _width(), at_ms)
     code = (_print_json(found.rows) if as_json else print_lines(lines)) or code
@@ -97,7 +97,7 @@ def _of_this_one(wants_all: bool) -> Mapping[Key, Row]:
     return machine.rows
 
 
-def _of_machines(words: Sequence[str], *, wants_all: bool) -> tuple[Mapping[Key, Row], int]:
+def of_machines(words: Sequence[str], *, wants_all: bool) -> tuple[Mapping[Key, Row], int]:
     """Return the rows of several machines, and the exit code; report those that do not answer."""
     from agentwatch.cli.config_file import read_machines
     from agentwatch.cli.machines import check_sources, log_in, several

@@ -29,6 +29,10 @@ def main() -> None:
         code = quick_status(sys.argv[2:])
         if code is not None:
             sys.exit(code)
+    if sys.argv[1:3] == ["acp", "--"] and sys.argv[3:]:
+        code = _quick_acp(sys.argv[3:])
+        if code is not None:
+            sys.exit(code)
     from agentwatch.cli import app
 
     try:
@@ -44,3 +48,20 @@ def main() -> None:
 
 def _end(_number: int, _frame: object) -> None:
     os._exit(_INTERRUPTED)
+
+
+def _quick_acp(command: list[str]) -> int | None:
+    """Start the agent of an editor, which waits for it, without loading the command line.
+
+    Returns:
+        The exit code; None if the command line has to do it, and to say what is wrong.
+    """
+    from agentwatch.sources import editor
+
+    try:
+        for fd in (0, 1, 2):
+            os.fstat(fd)  # a pipe must not get the number of one that is closed
+        agent = editor.started(command)
+    except OSError:
+        return None
+    return editor.copy(agent)

@@ -74,6 +74,55 @@ def run(command: tuple[str, ...], **given: Any) -> int:
     return watch_agent(command, options, publication_of(asked, options))
 
 
+@click.command("continue", cls=HelpfulCommand)
+@_address
+@click.argument("text")
+@click.option("--dry-run", "is_dry_run", is_flag=True, help="Print the command that would run, and exit.")
+@click.option(
+    "--queue", "is_queued", is_flag=True, help="Hand TEXT to the terminal that has the session open (Codex)."
+)
+@click.option("--by", type=click.Choice(("command", "list", "session")), default="command", hidden=True)
+@click.option("--mark", default="", hidden=True)
+@printing
+@keeping
+@on("bell, note, log, pause or stop")
+@publishing
+@colour
+def continue_(
+    address: str, text: str, is_dry_run: bool, is_queued: bool, by: str, mark: str, **given: Any
+) -> int:
+    """Continue a session that nobody holds, with TEXT as its prompt.
+
+    The agent's own command runs in the session's folder, recorded and watched as by run.
+    """
+    from agentwatch.cli.continuing import continue_session
+    from agentwatch.cli.ship_options import publication_of, taken
+
+    asked, options = taken(given), options_of(given)
+    publication = None if is_dry_run or is_queued else publication_of(asked, options)
+    return continue_session(
+        *(address, text, options, publication), is_dry_run=is_dry_run, is_queued=is_queued, by=by, mark=mark
+    )
+
+
+@click.command(cls=HelpfulCommand)
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+def acp(command: tuple[str, ...]) -> int:
+    """Start an editor's agent and record both directions: acp -- CMD.
+
+    Use it in the settings of an editor in place of the agent's command. It copies stdin and stdout byte for
+    byte, and exits with the exit code of CMD.
+    """
+    from agentwatch.sources.editor import copy, started
+    from agentwatch.sources.open import cannot_start
+
+    try:
+        agent = started(command)
+    except OSError as error:
+        raise cannot_start(command[0], error) from None
+    return copy(agent)
+
+
 @click.command(cls=HelpfulCommand)
 @_address
 @_pacing
@@ -116,10 +165,12 @@ def log(address: str, addresses: bool, **given: Any) -> int:
     from agentwatch.cli.log import print_log
     from agentwatch.cli.options import Options
     from agentwatch.feed.feed import Feed
+    from agentwatch.recording.acts import SessionActs
     from agentwatch.recording.alarms import alarms_of
 
     path = whole(address, "log")
     feed = Feed(opened(path), agent=Options(**given).agent())
+    feed.acts_of = SessionActs.of_file(path)
     return print_log(feed, alarms_of(path), addresses=addresses)
 
 
@@ -135,6 +186,20 @@ def show(address: str, as_json: bool, **given: Any) -> int:
     from agentwatch.cli.show import show
 
     return show(parse_address(address), Options(**given).agent(), as_json=as_json)
+
+
+@click.command(cls=HelpfulCommand)
+@click.argument("session", type=ADDRESS)
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object, with the keys of `sessions`.")
+@printed_colour
+def explain(session: str, *, as_json: bool) -> int:
+    """Print why the list says what it says about a session.
+
+    Every piece of evidence has its source and age, and what would be needed to know more comes last.
+    """
+    from agentwatch.cli.explain import explain
+
+    return explain(session, as_json=as_json)
 
 
 @click.command(cls=HelpfulCommand)

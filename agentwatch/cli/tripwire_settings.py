@@ -1,13 +1,21 @@
-"""Checks the rules of the settings: the tables `[[on]]`."""
+"""Checks the rules of the settings: the tables `[[on]]` and `[[sessions.on]]`."""
 
 from __future__ import annotations
 
-from agentwatch.base.config import OnSetting
-from agentwatch.rules.alarms.tripwire import tripwire
+import os
+from collections.abc import Sequence
+from typing import cast
+
+from agentwatch.base.config import OnSetting, SessionRule
+from agentwatch.rules.alarms.events import EVENTS
+from agentwatch.rules.alarms.tripwire import Action, tripwire
+from agentwatch.rules.check.kinds import Forbid
+from agentwatch.rules.check.rule_file import read_rules, starter_path
 from agentwatch.rules.language.errors import RuleError, did_you_mean
 from agentwatch.text.safe import cut, safe_line
 
-_SETTINGS = ("rule", "action", "name")
+_SETTINGS = ("rule", "use", "action", "name", "command")
+_COMMAND = 'command = ["notify-send", "agentwatch"]'
 _MOST_RULES = 100
 _SHOWN_COLUMNS = 40
 
@@ -29,27 +37,94 @@ def rules_of(given: object) -> tuple[OnSetting, ...]:
         raise InvalidRule("on must be a list of tables, each of which begins with [[on]]")
     if len(given) > _MOST_RULES:
         raise InvalidRule(f"[[on]]: at most {_MOST_RULES} rules")
-    return tuple(_rule(number, table) for number, table in enumerate(given, 1))
+    return tuple(rule for number, table in enumerate(given, 1) for rule in _rules(number, table))
 
 
-def _rule(number: int, table: dict[str, object]) -> OnSetting:
-    where, texts = f"[[on]] number {number}", {}
-    for key, value in table.items():
-        if key not in _SETTINGS:
-            hint = did_you_mean(key, _SETTINGS)
-            raise InvalidRule(f"{where}: unknown setting {_shown(key)}{hint}; known: {', '.join(_SETTINGS)}")
-        if not isinstance(value, str):
-            raise InvalidRule(f"{where}: {key} must be a string in quotes")
-        texts[key] = value
-    for key in ("rule", "action"):
+def session_rules_of(given: list[object]) -> tuple[SessionRule, ...]:
+    """Return the changes of state that run a command.
+
+    Args:
+        given: What the settings contain under `on` in `[sessions]`.
+
+    Raises:
+        InvalidRule: A setting is unknown or missing, or has another value.
+    """
+    if not all(isinstance(table, dict) for table in given):
+        raise InvalidRule("[sessions] on must be a list of tables, each of which begins with [[sessions.on]]")
+    if len(given) > _MOST_RULES:
+        raise InvalidRule(f"[[sessions.on]]: at most {_MOST_RULES} rules")
+    found = []
+    for number, table in enumerate(given, 1):
+        where = f"[[sessions.on]] number {number}"
+        texts, command = _settings(
+            where, cast("dict[str, object]", table), ("event", "action", "name", "command")
+        )
+        for key, known in (("event", EVENTS), ("action", (Action.RUN.value,))):
+            if texts.get(key) not in known:
+                raise InvalidRule(f"{where}: {key} must be one of: {', '.join(known)}")
+        if not command:
+            raise InvalidRule(f"{where}: command is missing: {_COMMAND}")
+        found.append(SessionRule(texts["event"], texts.get("name") or texts["event"], command))
+    return tuple(found)
+
+
+def _rules(number: int, table: dict[str, object]) -> list[OnSetting]:
+    """Return the rule of a table, or the rules of the set that it names."""
+    where = f"[[on]] number {number}"
+    texts, command = _settings(where, table, _SETTINGS)
+    if "use" in texts and not texts.keys().isdisjoint({"rule", "name"}):
+        raise InvalidRule(f"{where}: use names a set of rules; it takes neither rule nor name")
+    for key in ("action",) if "use" in texts else ("rule", "action"):
         if not texts.get(key):
             raise InvalidRule(f"{where}: {key} is missing")
-    found = OnSetting(**texts)
+    if bool(command) is not (texts["action"] == Action.RUN):
+        raise InvalidRule(f'{where}: action = "run" and command need each other: {_COMMAND}')
     try:
-        tripwire(*found, allows_patterns=True)
+        used = read_rules(starter_path(texts.pop("use"))) if "use" in texts else []
+        rules = [(each.when, each.name) for each in used if isinstance(each, Forbid)]
+        rules = rules or [(texts["rule"], texts.get("name", ""))]
+        found = [OnSetting(rule, texts["action"], name, command) for rule, name in rules]
+        for each in found:
+            tripwire(*each, allows_patterns=True)
     except RuleError as error:
         raise InvalidRule(f"{where}: {error.reason}") from None
     return found
+
+
+def _settings(
+    where: str, table: dict[str, object], known: Sequence[str]
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return the texts of a table by their keys, and its command.
+
+    Raises:
+        InvalidRule: A setting is unknown or has another value.
+    """
+    texts, command = {}, tuple[str, ...]()
+    for key, value in table.items():
+        if key not in known:
+            hint = did_you_mean(key, known)
+            raise InvalidRule(f"{where}: unknown setting {_shown(key)}{hint}; known: {', '.join(known)}")
+        if key == "command":
+            command = _command(where, value)
+        elif not isinstance(value, str):
+            raise InvalidRule(f"{where}: {key} must be a string in quotes")
+        else:
+            texts[key] = value
+    return texts, command
+
+
+def _command(where: str, given: object) -> tuple[str, ...]:
+    """Return a program with its arguments; `~` at its beginning is the home folder.
+
+    A relative path would depend on the folder in which agentwatch runs, which may be anybody's.
+    """
+    words = given if isinstance(given, list) else []
+    if not words or not all(isinstance(word, str) and "\0" not in word for word in words) or not words[0]:
+        raise InvalidRule(f"{where}: command must be a list of strings in quotes: {_COMMAND}")
+    program = os.path.expanduser(words[0])
+    if "/" in program and not os.path.isabs(program):
+        raise InvalidRule(f"{where}: command: {_shown(program)} must be a whole path, or a name on the PATH")
+    return (program, *words[1:])
 
 
 def _shown(text: str) -> str:

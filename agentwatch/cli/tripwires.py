@@ -10,6 +10,7 @@ from agentwatch.base.faults import USAGE, Fault
 from agentwatch.cli.messages import say
 from agentwatch.cli.options import Options
 from agentwatch.output.log import ActionLog
+from agentwatch.recording.acts import SessionActs
 from agentwatch.rules.alarms.thread import AlarmThread
 from agentwatch.rules.alarms.tripwire import Action, Tripwire, tripwire
 from agentwatch.rules.language.errors import RuleError
@@ -60,17 +61,26 @@ def judged(source: Source, options: Options) -> AlarmThread:
             return NO_FACTS
         return AgentFacts(pausing.agent, paused_by=pausing.rule, continued_ms=pausing.continued_ms)
 
+    session_rules, commands = options.config.on_sessions, None
+    if session_rules or any(each.command for each in options.tripwires):
+        from agentwatch.output.commands import Commands  # 25 ms, most of them for the redaction
+
+        commands = Commands()
     thread = AlarmThread(
         source.reader,
         options.tripwires,
         act,
-        log=ActionLog,
+        log=lambda feed, alarms: ActionLog(feed.session, alarms, lambda: feed.acts),
         log_fd=written.log_fd,
         alarms_path=None if written.files is None else written.files.alarms,
+        acts=SessionActs.of_file(source.path),
         agent=options.agent(),
         facts=facts,
         announce=(lambda news: print_news(news, source)) if options.prints() else None,
         woken=lambda: None if source.wakeup is None else source.wakeup.ring(),
+        session_rules=session_rules,
+        commands=commands,
+        address="" if written.files is None else written.files.recording.stem,
     )
     written.log = written.watch = thread
     return thread

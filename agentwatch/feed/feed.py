@@ -22,6 +22,7 @@ from agentwatch.session.session import Session
 
 if TYPE_CHECKING:
     from agentwatch.feed.checkpoints import Checkpoint
+    from agentwatch.recording.acts import Act, SessionActs
     from agentwatch.session.blocks import Block
 
 
@@ -151,6 +152,8 @@ class Feed:
         self.takes_agent_times = False
         """Whether a line without an arrival time gets the agent's time instead."""
         self.session = Session() if checkpoint is None else checkpoint.session
+        self.acts_of: SessionActs | None = None
+        """Reads what the user did to the session; None if that is not known."""
         self.offset = 0 if checkpoint is None else checkpoint.offset
         """The number of bytes of the recording that were applied."""
         self._read_end = 0
@@ -163,6 +166,14 @@ class Feed:
             apply_line(
                 self.session, [FormatDetected(agent.name, agent.traits, agent.agent)], Place(0, 0, None), 0
             )
+
+    @property
+    def acts(self) -> Sequence[Act]:
+        """What the user did to the session through agentwatch, as far as it is known."""
+        session = self.session
+        if self.acts_of is None or not session.runs:
+            return ()
+        return self.acts_of.read(session.agent_name or "", session.run.session_id or "")
 
     def advance(self, seconds: float | None = None) -> int:
         """Apply the lines that have arrived and are due, and return their number.

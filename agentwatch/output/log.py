@@ -1,15 +1,16 @@
 """The action log: the text format with a time before each line, and a `#` line before and after each run.
 
-A `#` line also says which permission the agent asked the user for, how the user answered, and which rule was
-hit.
+A `#` line also says which permission the agent asked the user for, how the user answered, which rule was hit,
+and what the user did through agentwatch.
 
-Times, text and order depend only on the recording, its arrival times and its alarms. `agentwatch log FILE`
-therefore prints the bytes that were written during the live run. The log of a stream of no known agent is one
-`#` line.
+Times, text and order depend only on the recording, its arrival times, its alarms and its acts. `agentwatch
+log FILE` therefore prints the bytes that were written during the live run, and behind them the acts since the
+end of the recording. The log of a stream of no known agent is one `#` line.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 import time
@@ -21,10 +22,12 @@ from queue import Empty, SimpleQueue
 from agentwatch.agents import Agent
 from agentwatch.base.files import write_all
 from agentwatch.feed.feed import POLL_SECONDS, Feed
+from agentwatch.recording.acts import Act, SessionActs, act_words
 from agentwatch.recording.alarms import Alarm
 from agentwatch.recording.lines import LineReader
 from agentwatch.rules.alarms.words import alarm_words
 from agentwatch.session.actions import action_pieces, count_words, ended_ms
+from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome
 from agentwatch.session.reducers import forget_texts
 from agentwatch.session.runs import Run
@@ -39,17 +42,27 @@ _SAID_COLUMNS = 240
 class ActionLog:
     """The lines of the log of one session, each returned once."""
 
-    def __init__(self, session: Session, alarms: Sequence[Alarm] = (), *, addresses: bool = False) -> None:
+    def __init__(
+        self,
+        session: Session,
+        alarms: Sequence[Alarm] = (),
+        acts: Callable[[], Sequence[Act]] = tuple,
+        *,
+        addresses: bool = False,
+    ) -> None:
         """Create the log of a session.
 
         Args:
             session: The session.
             alarms: The rules that were hit; more may be appended while the session grows.
+            acts: Returns what the user did so far, oldest first.
             addresses: Whether each line of a call has its number: `#12`.
         """
         self._session = session
         self._alarms = alarms
         self._alarms_said = 0
+        self._read_acts, self._acts = acts, acts()
+        self._acts_said = 0
         self._addresses = addresses
         self._runs_begun = 0
         self._runs_ended = 0
@@ -71,10 +84,12 @@ class ActionLog:
                 line of any other run is due when the next run starts.
         """
         runs, ended = self._session.runs, self._session.ended_calls
+        self._acts = self._read_acts()  # after the lines: an act is appended before what follows from it
         yield from self._new_said()
         while self._logged < len(ended):
             call = self._session.calls.as_ended(ended[self._logged])
             yield from self._begin_runs(call.run)
+            yield from self._new_acts(_arrived_ms(call))
             self._logged += 1
             self._outcomes[call.outcome] += 1
             number = f"#{call.number} " if self._addresses else ""
@@ -93,6 +108,7 @@ class ActionLog:
 
                 self._is_closed = True
                 yield SafeText(f"# {unknown_agent(self._session)}")
+            yield from self._new_acts(None)
 
     def _new_said(self) -> Iterator[SafeText]:
         """Yield the questions, the answers and the alarms before the next call that ends."""
@@ -102,6 +118,8 @@ class ActionLog:
             one = said[self._said]
             self._said += 1
             yield from self._begin_runs(one.run)
+            if one.at_ms is not None:
+                yield from self._new_acts(one.at_ms)
             words = cut(safe_line(one.words), _SAID_COLUMNS)
             yield styled((SafeText(f"# {_time(one.at_ms)} "), "muted"), (words, "asks"))
             yield from self._new_alarms()
@@ -115,6 +133,16 @@ class ActionLog:
             self._alarms_said += 1
             yield from self._begin_runs(min(one.run, len(self._session.runs)))
             yield SafeText(f"# {_time(one.at_ms)} {alarm_words(one)}")
+
+    def _new_acts(self, before_ms: float | None) -> Iterator[SafeText]:
+        """Yield the acts before the time of the next call, question or answer; None for all that are left."""
+        acts = self._acts
+        while self._acts_said < len(acts):
+            one = acts[self._acts_said]
+            if before_ms is not None and one.at_ms >= before_ms:
+                return
+            self._acts_said += 1
+            yield SafeText(f"# {_time(one.at_ms)} {act_words(one)}")
 
     def _begin_runs(self, number: int) -> Iterator[SafeText]:
         while self._runs_begun < number:
@@ -163,12 +191,19 @@ def follow_log(
         alarms: The rules that were hit.
         addresses: Whether each line of a call has its number: `#12`.
     """
-    log = ActionLog(feed.session, alarms, addresses=addresses)
+    log = ActionLog(feed.session, alarms, lambda: feed.acts, addresses=addresses)
     while not feed.is_over:
         if not feed.advance(POLL_SECONDS) and not feed.is_over:
             wait()
         yield from log.new_lines(feed.is_over)
         forget_texts(feed.session)
+
+
+def _arrived_ms(call: Call) -> float:
+    """Return when the end of a call arrived, by our clock if it is known; before everything if it is not."""
+    seen_ms = None if call.ended is None else call.ended.seen_ms
+    at_ms = ended_ms(call) if seen_ms is None else seen_ms
+    return -math.inf if at_ms is None else at_ms
 
 
 def _time(at_ms: int | None) -> str:
@@ -207,6 +242,7 @@ class LogWriter:
         followed: Feed | None = None,
         agent: Agent | None = None,
         alarms: Sequence[Alarm] = (),
+        acts: SessionActs | None = None,
     ) -> None:
         """Start the thread.
 
@@ -217,14 +253,15 @@ class LogWriter:
                 `update`. None to read the recording instead.
             agent: The agent that wrote the recording; None to detect it.
             alarms: The rules that were hit when the recording was made.
+            acts: Reads what the user did; None if that is not known.
         """
         self.fault: OSError | None = None
         """Why the log is incomplete; None while no write has failed."""
         self._reader = LineReader(reader.fd, reader.growth, reader.times)
         self._log_fd = log_fd
         self._followed = followed
-        self._agent, self._alarms = agent, alarms
-        self._log = None if followed is None else ActionLog(followed.session, alarms)
+        self._agent, self._alarms, self._acts = agent, alarms, acts
+        self._log = None if followed is None else ActionLog(followed.session, alarms, lambda: followed.acts)
         self._owner = threading.get_ident()
         self._queue: SimpleQueue[list[str] | None] = SimpleQueue()
         """The lines of the followed session; no lines wake the thread; None after the last line."""
@@ -307,6 +344,7 @@ class LogWriter:
     def _write_from_recording(self, written: int) -> None:
         """Write the log from the recording, except its first `written` lines."""
         feed = Feed(self._reader, agent=self._agent)
+        feed.acts_of = self._acts
         lines = follow_log(feed, lambda: self._finishing.wait(_POLL_SECONDS), self._alarms)
         for line in islice(lines, written, None):
             write_all(self._log_fd, f"{line}\n".encode())
@@ -321,6 +359,7 @@ class LoggedFeed(Feed):
         log_fd: int,
         agent: Agent | None = None,
         alarms: Sequence[Alarm] = (),
+        acts: SessionActs | None = None,
     ) -> None:
         """Create a feed.
 
@@ -329,9 +368,11 @@ class LoggedFeed(Feed):
             log_fd: The descriptor of the log; it is closed at the end.
             agent: The agent that wrote the recording; None to detect it.
             alarms: The rules that were hit when the recording was made.
+            acts: Reads what the user did; None if that is not known.
         """
         super().__init__(reader, agent=agent)
-        self.log = LogWriter(reader, log_fd, self, agent, alarms)
+        self.acts_of = acts
+        self.log = LogWriter(reader, log_fd, self, agent, alarms, acts)
 
     def advance(self, seconds: float | None = None) -> int:
         """Apply the lines that have arrived, log the calls that ended, and return the number of lines.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,13 +17,16 @@ import orjson
 
 from agentwatch.base.files import state_folder
 from agentwatch.recording.store import SessionFiles, is_foreign_id, open_own, private_folder
+from agentwatch.text.safe import SafeText, cut, safe_line
 
+ACT_NAMES = ("continue", "queue", "interrupt", "stop", "allow", "deny")
 RECEIPTS = ("sent", "held", "elsewhere", "refused", "expired", "unknown")
 MOST_ACTS = 1000
 _MOST_BYTES = 1 << 20
 _MOST_TEXT = 200
 """Characters of each text. A line then has at most 4 KB, which the system appends as a whole."""
 _TOO_LARGE = 1 << 62
+_WORDS_COLUMNS = 120
 _TEXTS = ("act", "to", "by", "door", "receipt")
 _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
@@ -32,7 +35,7 @@ class Act(NamedTuple):
     """An act of the user. When it was read from a file, its texts are foreign."""
 
     at_ms: int
-    """In milliseconds since the epoch."""
+    """In milliseconds since the epoch: when it is appended, which gives its place in the action log."""
     act: str
     """`continue`, `queue`, `interrupt`, `stop`, `allow` or `deny`."""
     to: str
@@ -101,7 +104,66 @@ def read_acts(path: Path | None) -> list[Act]:
         return []
     finally:
         os.close(fd)
-    return [act for line in data.split(b"\n")[:MOST_ACTS] if (act := _act(line)) is not None]
+    return [act for line in data.split(b"\n", MOST_ACTS)[:MOST_ACTS] if (act := _act(line)) is not None]
+
+
+class SessionActs:
+    """The acts on one session. Their file is read again when it has changed."""
+
+    def __init__(self, own: Path | None, environ: Mapping[str, str] = os.environ) -> None:
+        """Create the acts on a session.
+
+        Args:
+            own: Our recording of it; None if there is none.
+            environ: The environment; AGENTWATCH_HOME may name the state folder.
+        """
+        self._own, self._environ = own, environ
+        self._file: tuple[tuple[str, str], Path | None] = (("", ""), None)
+        self._version: tuple[int, ...] = ()
+        self._acts: Sequence[Act] = ()
+
+    @classmethod
+    def of_file(cls, path: Path | None) -> SessionActs:
+        """Return the acts on the session of a file, which is our recording if arrival times are beside it."""
+        return cls(path if path is not None and os.path.lexists(SessionFiles(path).times) else None)
+
+    def read(self, agent: str, session_id: str) -> Sequence[Act]:
+        """Return the acts, the same object while there are no new ones.
+
+        Args:
+            agent: The short name of the agent; empty while it is unknown.
+            session_id: The id of the session, a foreign text; empty while it is unknown.
+        """
+        if self._own is None and not (agent and session_id):
+            return ()
+        if self._file[1] is None or self._file[0] != (agent, session_id):
+            path = acts_file(agent, session_id, self._own, self._environ)
+            self._file = (agent, session_id), path
+        path = self._file[1]
+        try:
+            found = None if path is None else os.lstat(path)
+        except OSError:
+            found = None
+        version = () if found is None else (found.st_ino, found.st_size, found.st_mtime_ns)
+        if version != self._version:
+            self._version, self._acts = version, read_acts(path)
+        return self._acts
+
+
+def act_words(act: Act) -> SafeText:
+    """Return an act in one line of safe text.
+
+    Example:
+        >>> act_words(Act(0, "interrupt", "5b0c", "list", "SIGINT", "sent"))
+        'acted: interrupt sent · SIGINT · list'
+    """
+    way = safe_line(f"{act.door} · {act.by}")
+    return cut(SafeText(f"acted: {safe_line(act.act)} {receipt_words(act)} · {way}"), _WORDS_COLUMNS)
+
+
+def receipt_words(act: Act) -> str:
+    """Return the receipt of an act: `sent`, `answered elsewhere`."""
+    return "answered elsewhere" if act.receipt == "elsewhere" else act.receipt
 
 
 def _act(line: bytes) -> Act | None:

@@ -89,6 +89,19 @@ class Appender:
             self._times.note_gap(self.size, self.lost_bytes - self._noted_bytes)
         self._noted_bytes = self.lost_bytes
 
+    def skip(self, missing: int) -> None:
+        """Continue after bytes of the stream that were not received, at the next start of a line.
+
+        Args:
+            missing: The number of those bytes; 0 if none are missing after the end of the file.
+        """
+        before = self.size
+        self._is_writing = False
+        self._retry_at = 0.0 if self._cut(before) else _NEVER
+        missing += before - self.size
+        self.lost_bytes += missing
+        self._is_at_line_start = not missing
+
     def _write(self, data: bytes) -> None:
         before = size = self.size
         try:
@@ -229,11 +242,11 @@ class TimesFile:
 
     def note(self, offset: int, epoch_ms: int) -> None:
         """Write that the bytes from `offset` on arrived at `epoch_ms`."""
-        self._write(b"%d %d\n" % (offset, epoch_ms))
+        self.write(b"%d %d\n" % (offset, epoch_ms))
 
     def note_gap(self, offset: int, missing: int) -> None:
         """Write that `missing` bytes of the stream before `offset` are not in the recording."""
-        self._write(b"gap %d %d\n" % (offset, missing))
+        self.write(b"gap %d %d\n" % (offset, missing))
 
     def close(self) -> None:
         """Close the file."""
@@ -241,7 +254,7 @@ class TimesFile:
             os.close(self._fd)
             self._fd = None
 
-    def _write(self, line: bytes) -> None:
+    def write(self, line: bytes) -> None:
         """Write a line.
 
         A line that a full disk has cut short is made invalid, because its digits could be read as another

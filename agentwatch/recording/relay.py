@@ -175,12 +175,13 @@ def main(arguments: list[str]) -> None:
         arguments: The clock of the monitor, then the descriptors.
     """
     take_name(b"agentwatch-pipe")
-    _ignore_signals()
+    ignore_signals()
     epoch_ns, *fds = map(int, arguments)
     Relay(tuple(fds), epoch_ns).run()
 
 
-def _ignore_signals() -> None:
+def ignore_signals() -> None:
+    """Ignore all signals that can be ignored and may end this process."""
     import _signal
 
     for name in ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGTSTP", "SIGUSR1", "SIGUSR2", "SIGXFSZ"):

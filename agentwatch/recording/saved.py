@@ -8,12 +8,16 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agentwatch.recording.appender import now_ms
 from agentwatch.recording.lines import LineReader
 from agentwatch.recording.store import SessionFiles
 from agentwatch.recording.times import SavedTimes
 from agentwatch.recording.write_lock import is_being_written, read_process
+
+if TYPE_CHECKING:
+    from agentwatch.recording.exchange import Merged
 
 _WRITER_SECONDS = 0.25
 """How often it is checked whether the writer is still there; the check takes 5 us, or 50 us without locks."""
@@ -26,7 +30,9 @@ file without arrival times is not one: it is not waited for."""
 class SavedGrowth:
     """The growth of a saved file."""
 
-    def __init__(self, path: Path, fd: int, times: SavedTimes, follow: bool) -> None:
+    def __init__(
+        self, path: Path, fd: int, times: SavedTimes, follow: bool, merged: Merged | None = None
+    ) -> None:
         self.ended_by: str | None = None
         """Why following the file ended: `truncated`, or `replaced` by another file."""
         self._path = path
@@ -40,7 +46,8 @@ class SavedGrowth:
         self._is_written: Callable[[], bool] | None = None
         self._check_at = 0.0
         self._is_timed = times.refresh()
-        self._size = os.fstat(fd).st_size
+        self._merged = merged
+        self._size = os.fstat(fd).st_size if merged is None else merged.size(times)
         self._lock = threading.Lock()
         """A size must not be read by one thread while another one stops following."""
 
@@ -89,8 +96,13 @@ class SavedGrowth:
         """Stop following the file; the recording ends where the file ended when its size was last read."""
         with self._lock:
             self._follow = False
+            if self._merged is not None:
+                self._size = self._merged.size(self._times, has_ended=True)
 
     def _look(self) -> None:
+        if self._merged is not None:
+            self._size = self._merged.size(self._times)
+            return
         size = os.fstat(self._fd).st_size
         if size > self._size:
             if self._is_timed:
@@ -114,6 +126,12 @@ class SavedGrowth:
             return False
 
 
+def has_both_directions(path: Path) -> bool:
+    """Return whether what the agent was sent is recorded beside a recording."""
+    name = os.fspath(path)
+    return name.endswith(".ndjson") and os.path.exists(name.removesuffix(".ndjson") + ".sent")
+
+
 def open_saved(path: Path, follow: bool | None = False) -> LineReader:
     """Open a recording and the arrival times beside it.
 
@@ -125,14 +143,25 @@ def open_saved(path: Path, follow: bool | None = False) -> LineReader:
         OSError: The file cannot be opened, or is a folder.
     """
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    merged = None
     try:
         if os.path.isdir(path):
             raise IsADirectoryError(errno.EISDIR, "it is a folder", str(path))
-        times = SavedTimes(SessionFiles(path).times)
-        growth = SavedGrowth(path, fd, times, follow is True)
+        files = SessionFiles(path)
+        if has_both_directions(path):
+            from agentwatch.recording.exchange import merged_at
+
+            if (merged := merged_at(files)) is not None:
+                os.close(fd)
+                fd = merged.recording_fd
+        times = SavedTimes(files.times if merged is None else None)
+        growth = SavedGrowth(path, fd, times, follow is True, merged)
         if follow is None:
             growth.follow_writer()
-        return LineReader(fd, growth, times)
+        if merged is not None and not growth.is_followed:
+            growth.stop_following()
+        return LineReader(fd if merged is None else merged.fd, growth, times)
     except OSError:
-        os.close(fd)
+        if merged is None:  # it closes its files itself
+            os.close(fd)
         raise

@@ -7,7 +7,7 @@ import fcntl
 import os
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -301,6 +301,58 @@ def _locked(fd: int) -> Iterator[None]:
     finally:
         with suppress(OSError):
             fcntl.flock(fd, fcntl.LOCK_UN)
+
+
+def describe_process(
+    fd: int,
+    command: Sequence[str],
+    cwd: str | None,
+    pid: int,
+    started_ms: int,
+    ended_ms: int | None = None,
+    exit_code: int | None = None,
+) -> None:
+    """Write the command, working directory, process id, times and exit code as one JSON object.
+
+    In the command and the directory, a byte that is not UTF-8 is written as `\\xNN`. A name that the user has
+    given the session is kept. A file that cannot be written stays as it is.
+
+    Args:
+        fd: The file, open for reading and writing.
+        command: The command of the agent.
+        cwd: Its working directory; None if it did not exist any more when the agent was started.
+        pid: Its process id.
+        started_ms: When it was started, in milliseconds since the epoch.
+        ended_ms: When it exited; None while it runs.
+        exit_code: Its exit code; None while it runs.
+    """
+    process = {
+        "command": [_as_text(argument) for argument in command],
+        "cwd": None if cwd is None else _as_text(cwd),
+        "pid": pid,
+        "started_ms": started_ms,
+        "ended_ms": ended_ms,
+        "exit_code": exit_code,
+    }
+    with suppress(OSError):
+        replace_object(fd, lambda before: process | _named(before))
+
+
+def _named(process: dict[str, Any] | None) -> dict[str, Any]:
+    """Return the key of a description that others write: the name of the session."""
+    return {NAME: process[NAME]} if process and NAME in process else {}
+
+
+def _as_text(argument: str) -> str:
+    return os.fsencode(argument).decode("utf-8", "backslashreplace")
+
+
+def working_folder() -> str | None:
+    """Return the working directory; None if it was deleted."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return None
 
 
 MOST_NAME = 200

@@ -26,7 +26,7 @@ _CREATE = (
 _OPEN = os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_CLOEXEC", 0)
 """O_NONBLOCK: opening a FIFO would wait for a writer. It has no effect on a regular file."""
 _ID = r"[A-Za-z0-9_-]{1,255}"
-_SUFFIXES = (".times", ".log", ".stderr", ".crash", ".json", ".index", ".ship", ".alarms", ".acts")
+_SUFFIXES = (".times", ".log", ".stderr", ".crash", ".json", ".index", ".ship", ".alarms", ".acts", ".sent")
 
 
 class SessionFiles(NamedTuple):
@@ -38,6 +38,11 @@ class SessionFiles(NamedTuple):
     def times(self) -> Path:
         """The arrival times."""
         return self._beside(".times")
+
+    @property
+    def sent(self) -> Path:
+        """What `acp` recorded of the other direction: what the agent was sent."""
+        return self._beside(".sent")
 
     @property
     def log(self) -> Path:
@@ -88,7 +93,7 @@ class SessionFiles(NamedTuple):
     def every(self) -> tuple[Path, ...]:
         """The paths of all files that a session may have, its recording first."""
         return (
-            *(self.recording, self.times, self.log, self.stderr),
+            *(self.recording, self.sent, self.times, self.log, self.stderr),
             *(self.crash, self.process, self.old_index, self.bookmarks, self.shipped, self.alarms, self.acts),
         )
 

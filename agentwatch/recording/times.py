@@ -1,8 +1,9 @@
 """Arrival times: when each byte of a recording arrived.
 
 The file `STEM.times` has one line per read. `OFFSET EPOCH_MS` means that the bytes from OFFSET on arrived at
-that time. `gap OFFSET BYTES` means that a full disk has cost that number of bytes of the stream. Other lines
-are ignored. The file is optional.
+that time. `gap OFFSET BYTES` means that a full disk has cost that number of bytes of the stream. In a
+recording of `acp`, the lines about `STEM.sent` begin with `sent`. Other lines are ignored. The file is
+optional.
 """
 
 from __future__ import annotations
@@ -253,14 +254,19 @@ class WrittenTimes(ArrivalTimes):
 class SavedTimes(ArrivalTimes):
     """The arrival times beside a saved recording. Another process may still be writing them."""
 
-    def __init__(self, path: Path) -> None:
-        """Read the times from `path`; a missing file means that there are no times."""
+    def __init__(self, path: Path | None) -> None:
+        """Read the times from `path`; a missing file means that there are no times.
+
+        Without a path they are noted by whoever merges both directions of a recording.
+        """
         super().__init__()
         self._path = path
         self._read_to = 0
 
     def refresh(self) -> bool:
         """Read the lines added to the file since the last refresh; return whether the file exists."""
+        if self._path is None:
+            return True
         try:
             fd = open_regular(self._path)
         except OSError:

@@ -10,6 +10,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agentwatch.agents.found import Key
 from agentwatch.base.faults import Fault
@@ -35,6 +36,9 @@ from agentwatch.remote.engine import (
 )
 from agentwatch.text.safe import SafeText, safe_line
 from agentwatch.text.times import day_or_time
+
+if TYPE_CHECKING:
+    from agentwatch.catalog.evidence import Facts
 
 _AGAIN_MS = 2_000
 _ENDING = ".ship"
@@ -211,6 +215,10 @@ class Several:
                 break
             time.sleep(_PAUSE_SECONDS)
 
+    def facts(self, key: Key) -> Facts | None:
+        """Return what is known about a session of this machine."""
+        return None if self.here is None else self.here.facts(key)
+
     def close(self) -> None:
         """Stop to watch."""
         for each in self._sources():
@@ -333,6 +341,9 @@ class EngineFleet:
             self.problem = SafeText("no answer yet")
         self.is_found = self.is_found or (was_listed and not has_more) or self._has_failed
         return has_more
+
+    def facts(self, key: Key) -> None:
+        """Return nothing: the other machine knows why its sessions have their states."""
 
     def close(self) -> None:
         """End the thread; an engine that hangs is not waited for."""

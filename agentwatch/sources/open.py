@@ -113,7 +113,7 @@ def agent_source(argv: Sequence[str], keep: KeepOptions, *, direct: bool = False
         raise
     except OSError as error:
         new.remove()
-        raise _cannot_start(argv[0], error) from None
+        raise cannot_start(argv[0], error) from None
     reader = LineReader(recording_fd, agent, times)
     source = AgentSource(reader, agent, files, log_fd, process_fd)
     source.describe_process()
@@ -137,7 +137,8 @@ def _output(recording_fd: int, stderr_fd: int, times: ArrivalTimes) -> Output:
         ) from None
 
 
-def _cannot_start(command: str, error: OSError) -> Fault:
+def cannot_start(command: str, error: OSError) -> Fault:
+    """Return the fault of a command that cannot be started, with the exit code that shells give it."""
     if error.errno in (errno.ENOENT, errno.ENOTDIR):
         return Fault(f"cannot start {command}: not found", NOT_FOUND)
     if error.errno in (errno.EACCES, errno.ENOEXEC):

@@ -7,11 +7,12 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from agentwatch.recording.appender import now_ms
 from agentwatch.recording.ends import last_lines
+from agentwatch.recording.saved_sessions import working_folder
 from agentwatch.recording.wakeup import Wakeup
 from agentwatch.sources.agent_output import Output
 from agentwatch.sources.survivors import Descendants, Survivor, marked_environment
@@ -74,7 +75,7 @@ class AgentProcess:
             OSError: The command does not exist or cannot be executed, or there are too few descriptors.
         """
         self.argv = list(argv)
-        self.cwd = _working_folder()
+        self.cwd = working_folder()
         self.stderr = StderrFile(errors_fd)
         self.output = output
         self._has_ended = self._is_left = False
@@ -152,12 +153,26 @@ class AgentProcess:
         self._descendants.reap()
         return found
 
-    def stop(self) -> None:
+    def interrupt(self) -> bool:
+        """Send SIGINT to the agent alone, which ends its own tools; return False if the agent has ended.
+
+        Until the agent is reaped here, its id cannot be that of another process.
+        """
+        with suppress(ProcessLookupError, PermissionError):
+            self._process.send_signal(signal.SIGINT)
+        return self._process.returncode is None
+
+    def stop(self, told: Callable[[signal.Signals], object] = lambda _: None) -> None:
         """Terminate the agent and the processes that it started, and wait for their end.
 
         They receive SIGTERM, and SIGKILL 10 s later; this returns after 20 s at the latest.
+
+        Args:
+            told: Is called with each signal before it is sent.
         """
         for number in (signal.SIGTERM, signal.SIGKILL):
+            if self._anything_runs():
+                told(number)
             deadline = time.monotonic() + _STOP_SECONDS
             if self._process.returncode is None or sys.platform != "linux":  # elsewhere no survivor is found
                 with suppress(ProcessLookupError, PermissionError):
@@ -226,10 +241,3 @@ def _environment() -> tuple[str, dict[str, str]]:
 
         return mark, without_credentials(environment)
     return mark, environment
-
-
-def _working_folder() -> str | None:
-    try:
-        return os.getcwd()
-    except OSError:  # it was deleted
-        return None

@@ -77,6 +77,9 @@ class MadeMachine:
         self.in_view: AbstractSet[Key] | None = None
         self._later = list(later)
 
+    def facts(self, key: Key) -> None:
+        """Return nothing: its rows are made."""
+
     def close(self) -> None:
         """Do nothing."""
 

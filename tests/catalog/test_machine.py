@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
@@ -19,7 +20,9 @@ from agentwatch.catalog.catalog import RECENT_MS, Machine
 from agentwatch.catalog.digest import reading
 from agentwatch.catalog.hiding import archive, is_hidden
 from agentwatch.catalog.row import Row
+from agentwatch.catalog.row_filter import row_filter
 from agentwatch.catalog.standing import Ground
+from agentwatch.recording.acts import Act, acts_file, append_act
 from agentwatch.recording.appender import now_ms
 from agentwatch.recording.write_lock import hold
 from agentwatch.sources.proc import Proc
@@ -481,3 +484,39 @@ def test_archived_sessions_are_hidden(watched: Watched, home: Path) -> None:
     (file,) = home.glob("archived.json")
     file.write_text("no json")
     watched.until(lambda rows: not rows[other].is_archived)
+
+
+@pytest.mark.slow
+def test_what_the_user_did_is_in_the_row(watched: Watched, home: Path) -> None:
+    """An act on a session of any agent is in its row within seconds, and selects it in the filter."""
+    del home
+    key, other, *_ = watched.fake.made
+    assert not watched.rows()[key].acts
+    path = acts_file(*key, None, os.environ)
+    assert path is not None
+    acts = [Act(now_ms(), name, key[1], "list", "hook", "sent") for name in ("allow", "deny")]
+    for each in acts:
+        append_act(path, each)
+    watched.machine.in_view = frozenset({key})
+    rows = watched.until(lambda rows: bool(rows[key].acts))
+    assert rows[key].acts == acts
+    matches = row_filter("acted:allow")
+    assert matches is not None
+    assert matches(rows[key])
+    assert not matches(rows[other])
+    assert not matches(replace(rows[key], host="build"))
+    path.unlink()
+    path.symlink_to("/dev/zero")
+    watched.until(lambda rows: not rows[key].acts)
+
+
+def test_what_the_user_did_to_a_recording_is_beside_it(tmp_path: Path) -> None:
+    """The row of a recording of our own has the acts of the file beside it."""
+    watched = Watched(fake_machine(tmp_path, 0, with_captures=False))
+    folder = tmp_path / "home" / ".agentwatch" / "sessions"
+    folder.mkdir(parents=True)
+    own = folder / "20261121-230000-123abcdef.ndjson"
+    own.write_bytes(init() + user("Find the lows") + final("Done.") + result())
+    append_act(own.with_suffix(".acts"), Act(now_ms(), "stop", "s-1", "session", "SIGTERM", "sent"))
+    (act,) = watched.rows()["agentwatch", own.stem].acts
+    assert act.act == "stop"

@@ -104,7 +104,9 @@ WRONG: list[tuple[list[str], str]] = [
     (["none.ndjson", "--forbid", "command:re:/x/"], "re:/…/ is allowed only in rule files"),
     (["none.ndjson", "--forbid", "tool:edit", "--forbid", "tool:edit"], "two rules have the name"),
     (["--forbid", "tool:edit"], "name at least one ADDRESS"),
-    (["a.ndjson", "--forbid", "tool:edit", "-o", "x"], "-o and --force need --init"),
+    (["a.ndjson", "--forbid", "tool:edit", "-o", "x"], "-o and --force need --init or --starter"),
+    (["--starter", "saf"], '--starter: unknown set of rules "saf" (did you mean safe?)'),
+    (["--starter", "safe", "a.ndjson"], "--starter takes -o"),
     (["a.ndjson", "--forbid", "tool:edit", "--since", "7d"], "--since takes rules"),
     (["--forbid", "tool:edit", "--since", "7x"], "7x"),
     (["--init", "--forbid", "tool:edit"], "--init takes one ADDRESS"),
@@ -227,6 +229,17 @@ def test_init_without_a_session_prints_usual_rules(tmp_path: Path) -> None:
     path.write_bytes(ran("check", "--init").stdout)
     done = ran("check", DEMO, "--rules", path, "--json")
     assert len(json.loads(done.stdout)["recordings"][0]["rules"]) == 16
+
+
+def test_a_set_of_rules_is_printed_and_written(tmp_path: Path) -> None:
+    """`--starter` prints the file as it is shipped, or writes it; an existing file is kept."""
+    path = tmp_path / "rules.toml"
+    shipped = ran("check", "--starter", "safe").stdout
+    assert b'name = "force-pushes"' in shipped
+    assert ran("check", "--starter", "safe", "-o", path).returncode == 0
+    assert path.read_bytes() == shipped
+    assert ran("check", "--starter", "safe", "-o", path).returncode != 0
+    assert ran("check", DEMO, "--rules", path).returncode == 0
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.builders.lines import init, result, user
 from tests.harness.fake_agent import command
 from tests.harness.processes import is_alive
 from tests.harness.program import PLAIN, PLAIN_TEXT, ran, watch
@@ -88,6 +89,70 @@ def test_an_agent_that_others_have_started_is_not_acted_on(action: str) -> None:
     assert (done.returncode, done.stdout) == (2, b"")
     assert said(done.stderr) == [
         f"--on … {action}: acts on an agent that agentwatch has started: agentwatch run --on …"
+    ]
+
+
+def settings(folder: Path) -> str:
+    """Return the path of settings that note two events in files, and ring for a third."""
+    path = folder / "config.toml"
+    path.write_text(f"""
+[[on]]
+rule = "tool:read"
+action = "run"
+name = "reads"
+command = ["sh", "-c", 'cat >> "$1"', "sh", "{folder}/out"]
+[[on]]
+rule = "tool:edit"
+action = "bell"
+[[sessions.on]]
+event = "ended"
+action = "run"
+command = ["sh", "-c", 'cat >> "$1"', "sh", "{folder}/ended"]
+[[sessions.on]]
+event = "failed"
+action = "run"
+name = "x"
+command = ["/nowhere"]
+""")
+    return str(path)
+
+
+@pytest.mark.slow
+def test_rules_of_the_settings_run_a_command_under_print(home: Path, tmp_path: Path) -> None:
+    """It has run when agentwatch ends; nothing else of the settings counts, and nothing else is printed."""
+    done = watch("run", "-p", "--", *command(PLAIN), AGENTWATCH_CONFIG=settings(tmp_path))
+    assert (done.returncode, done.stdout, said(done.stderr)) == (0, PLAIN_TEXT, [])
+    [hit], [end] = (
+        [json.loads(line) for line in (tmp_path / name).read_bytes().splitlines()]
+        for name in ("out", "ended")
+    )
+    [recording] = (home / "sessions").glob("*.ndjson")
+    assert (hit["event"], hit["rule"], hit["call"]) == ("rule", "reads", 1)
+    assert (end["event"], end["state"], end["session"]) == ("ended", "succeeded", recording.stem)
+
+
+def test_a_command_that_fails_is_reported_and_changes_nothing(tmp_path: Path) -> None:
+    """A pipe whose agent failed has the exit code of that, and one line about the command."""
+    failed = init() + user() + result(is_error=True)
+    done = ran("-p", stdin=failed, AGENTWATCH_CONFIG=settings(tmp_path))
+    assert done.returncode == 1
+    assert 'the command of rule "x" failed: No such file or directory' in said(done.stderr)
+
+
+def test_history_runs_no_command(tmp_path: Path) -> None:
+    """A saved recording, its replay and its log are over: nothing happens in them now."""
+    config = settings(tmp_path)
+    for words in ("-p {}", "replay {} -p --speed 1000", "log {}"):
+        assert ran(*words.format(PLAIN).split(), AGENTWATCH_CONFIG=config).returncode == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"config.toml"}
+
+
+def test_a_command_is_named_only_in_the_settings() -> None:
+    """`--on RULE run` cannot name one."""
+    done = ran("-p", "--on", "failed>3", "run", stdin=PLAIN.read_bytes())
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert said(done.stderr) == [
+        "--on 'failed>3': run needs a command, which only the settings name: command = [\"…\"] in [[on]]"
     ]
 
 

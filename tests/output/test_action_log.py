@@ -10,11 +10,14 @@ import pytest
 
 from agentwatch.feed.feed import Feed
 from agentwatch.output.log import ActionLog, follow_log
+from agentwatch.recording.acts import Act, SessionActs, append_act
+from agentwatch.recording.appender import now_ms
 from agentwatch.recording.saved import open_saved
 from agentwatch.session.reducers import apply_line
 from tests.builders.captures import OURS
 from tests.builders.lines import completed, init, result, started
 from tests.conftest import RECORDINGS, Saver, case
+from tests.harness.processes import until
 from tests.harness.program import AGENTWATCH, environment, watch
 
 pytestmark = pytest.mark.slow
@@ -130,3 +133,69 @@ def test_a_log_is_written_as_it_goes(tmp_path: Path) -> None:
         program.stdin.close()
         assert program.wait(20) == 0
     assert log.read_bytes().endswith(b"# succeeded in 5.2 s \xc2\xb7 1 call\n")
+
+
+def act(name: str, at_ms: int, receipt: str = "sent") -> Act:
+    """Return an act of the user."""
+    return Act(at_ms, name, "s-1", "list", "SIGINT", receipt)
+
+
+def test_an_act_is_before_the_call_that_ends_after_it(recording: Saver) -> None:
+    """The place of an act depends on the recording and the acts alone; those since its end come last."""
+    lines = [
+        *(init(), started("read", "a", path="a"), completed("read", "a", {"success": {}})),
+        *(started("read", "b", path="b"), completed("read", "b", {"success": {}}), result(duration_ms=1)),
+    ]
+    path = recording(*lines)
+    offsets = [sum(map(len, lines[:index])) for index in range(len(lines))]
+    times = "".join(f"{at} {1_795_183_387_000 + 1000 * index}\n" for index, at in enumerate(offsets))
+    path.with_suffix(".times").write_text(times)
+    acts = [act("interrupt", 1_795_183_388_500), act("allow", 1_795_183_390_999, "elsewhere")]
+    for each in [*acts, act("stop", 1_795_183_395_000, "unknown"), act("\x1b[2J", 1_795_183_395_001)]:
+        append_act(path.with_suffix(".acts"), each)
+    printed = watch("log", path).stdout.decode().splitlines()
+    assert [re.sub(r"^(# )?\S+Z ", "", each) for each in printed] == [
+        "# session s-1 · Auto · /home/ada/app",
+        "acted: interrupt sent · SIGINT · list",
+        "Read file a",
+        "acted: allow answered elsewhere · SIGINT · list",
+        "Read file b",
+        "# succeeded in 0.0 s · 2 calls",
+        "acted: stop unknown · SIGINT · list",
+        "acted: ␛[2J sent · SIGINT · list",
+    ]
+    feed = Feed(open_saved(path))
+    feed.acts_of = SessionActs.of_file(path)
+    log, live = ActionLog(feed.session, (), lambda: feed.acts), list[str]()
+    for events, place, count, pieces in feed.decoded():
+        apply_line(feed.session, events, place, count, pieces)
+        live += log.new_lines(is_over=False)
+    feed.advance()
+    assert [*live, *log.new_lines(is_over=True)] == printed
+
+
+def test_an_act_during_a_live_run_has_the_same_place_later(tmp_path: Path) -> None:
+    """An act that is appended while the pipe is open is in the live log where `log` prints it."""
+    recording, log = tmp_path / "r.ndjson", tmp_path / "r.log"
+    argv = [*AGENTWATCH, "-p", "--record", str(recording)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        argv, stdin=pipe, stdout=pipe, env=environment(), start_new_session=True
+    ) as program:
+        assert program.stdin
+        program.stdin.write(init() + completed("read", "a", {"success": {}}, path="a"))
+        program.stdin.flush()
+        until(lambda: log.exists() and b"Read file a" in log.read_bytes())
+        interrupt = act("interrupt", now_ms())
+        append_act(tmp_path / "r.acts", interrupt)
+        until(lambda: now_ms() > interrupt.at_ms)
+        program.stdin.write(completed("read", "b", {"success": {}}, path="b") + result(duration_ms=1))
+        program.stdin.close()
+        program.wait(20)
+    written = log.read_bytes()
+    assert watch("log", recording).stdout == written
+    assert re.findall(rb"acted: \w+ \w+|Read file \w", written) == [
+        b"Read file a",
+        b"acted: interrupt sent",
+        b"Read file b",
+    ]

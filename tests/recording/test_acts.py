@@ -8,7 +8,15 @@ from pathlib import Path
 import orjson
 import pytest
 
-from agentwatch.recording.acts import MOST_ACTS, Act, acts_file, append_act, read_acts
+from agentwatch.recording.acts import (
+    MOST_ACTS,
+    Act,
+    SessionActs,
+    act_words,
+    acts_file,
+    append_act,
+    read_acts,
+)
 
 ACT = Act(1_785_000_000_000, "continue", "5b0c", "command", "claude --resume", "sent")
 
@@ -63,3 +71,46 @@ def test_an_id_never_leads_out_of_the_folder(tmp_path: Path) -> None:
     assert acts_file("claude", "5b0c", tmp_path / "s.ndjson", environ) == tmp_path / "s.acts"
     for hostile in ("../5b0c", "a/b", "", ".", "..", "a\0b", "a\n", "x" * 201):
         assert acts_file("claude", hostile, None, environ) is None, hostile
+
+
+def test_acts_are_read_again_when_their_file_has_changed(tmp_path: Path) -> None:
+    """The acts of our recording are beside it, those of another session in the folder of the state."""
+    environ = {"AGENTWATCH_HOME": str(tmp_path)}
+    recording = tmp_path / "s.ndjson"
+    own, other = SessionActs(recording, environ), SessionActs(None, environ)
+    assert (own.read("", ""), other.read("", ""), other.read("claude", "../x")) == ((), (), ())
+    append_act(tmp_path / "s.acts", ACT)
+    append_act(tmp_path / "acts" / "claude-5b0c.acts", ACT._replace(act="allow"))
+    first = own.read("", "")
+    assert [*first, *other.read("claude", "5b0c")] == [ACT, ACT._replace(act="allow")]
+    assert own.read("", "") is first
+    assert other.read("codex", "5b0c") == []
+    append_act(tmp_path / "s.acts", ACT._replace(act="stop"))
+    assert [each.act for each in own.read("", "")] == ["continue", "stop"]
+    (tmp_path / "s.acts").unlink()
+    assert own.read("", "") == []
+
+
+def test_a_file_of_another_program_has_no_acts_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only a recording with arrival times has its acts beside it; anybody can write beside other files."""
+    monkeypatch.setenv("AGENTWATCH_HOME", str(tmp_path / "home"))
+    path = tmp_path / "5b0c.jsonl"
+    append_act(tmp_path / "5b0c.acts", ACT)
+    assert SessionActs.of_file(path).read("claude", "5b0c") == ()
+    (tmp_path / "5b0c.times").touch()
+    assert SessionActs.of_file(path).read("claude", "5b0c") == [ACT]
+
+
+def test_hostile_acts_are_one_line_of_safe_text(tmp_path: Path) -> None:
+    """Escape sequences, line ends and long texts in a file of acts cannot act on the terminal."""
+    path = tmp_path / "s.acts"
+    for hostile in ("\x1b]0;x\x07", "a\nb", "\u202e" + "x" * 500, "\x9b2J"):
+        path.write_bytes(orjson.dumps(ACT._asdict() | dict.fromkeys(("act", "door", "by"), hostile)))
+        (act,) = read_acts(path)
+        words = act_words(act)
+        assert words.isprintable(), hostile
+        assert len(words) <= 120, hostile
+    path.write_bytes(b"\n" * (1 << 20))
+    assert read_acts(path) == []

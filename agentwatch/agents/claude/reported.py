@@ -189,6 +189,8 @@ class ClaudeRecords:
             if not fields:
                 continue
             record = record_of(fields, int(os.path.basename(path).partition(".")[0]))
+            if record is not None:
+                record = record._replace(said=record.said._replace(source=f"file {path}"))
             if record != self._records.get(path):
                 changed.add(path)
                 if record is None:

@@ -6,6 +6,7 @@ import os
 import time
 from collections import deque
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,7 +28,9 @@ from agentwatch.recording.ends import (
     lines_between,
     lines_from_end,
 )
-from agentwatch.recording.store import open_own
+from agentwatch.recording.lines import split_lines
+from agentwatch.recording.saved import has_both_directions
+from agentwatch.recording.store import SessionFiles, nameless_file, open_own
 from agentwatch.session.events import (
     Event,
     LineTime,
@@ -43,6 +46,7 @@ from agentwatch.session.events import (
 
 if TYPE_CHECKING:
     from agentwatch.analysis.verdicts import Verdict
+    from agentwatch.recording.exchange import Exchange, Files
 
 
 _MOST_COMMANDS = 6
@@ -505,6 +509,8 @@ class Tail:
         """The offset of the first line that was not read."""
         self._before = b""
         """The bytes before that offset."""
+        self._exchange: Exchange | None = None
+        """Merges the directions of a recording that has both."""
         self._problem: OSError | None = None
         self._held: list[Event] | None = None
         """Events to apply if the file stays silent; None until requested."""
@@ -532,9 +538,15 @@ class Tail:
             return self._read_store(self._stored)
         try:
             version = _Version.of(os.stat(self.found.path, follow_symlinks=False))
-            if version == self._seen:
+            if version == self._seen and self._exchange is None:
                 return False
             self._problem = None
+            if self.found.agent == OWN and has_both_directions(self.found.path):
+                from agentwatch.recording.exchange import open_files
+
+                if (files := open_files(SessionFiles(self.found.path))) is not None:
+                    with closing(files):
+                        return self._read_both(files)
             fd = open_own(self.found.path)
             try:
                 with reading(self.found.path):
@@ -598,6 +610,7 @@ class Tail:
     def release(self) -> None:
         """Free what only the next lines need. If the file grows, its tail is read again."""
         self._decoder, self._before, self._held = None, b"", []
+        self._exchange = None
         if self.digest is not None:
             self.digest.course = Course()
 
@@ -625,6 +638,57 @@ class Tail:
             self._append(fd, size, self.digest, self._decoder, changed_ms)
         self._held, self._seen = None, version
         return True
+
+    def _read_both(self, files: Files) -> bool:
+        """Read a recording with both directions in the order of arrival."""
+        one, other = (_Version.of(os.fstat(fd)) for fd in files[:2])
+        version, before = (
+            other._replace(size=one.size + other.size, changed_ns=max(one[3], other[3])),
+            self._seen,
+        )
+        if version == before:
+            return False
+        changed_ms = version.changed_ms
+        if (
+            before is None
+            or self.digest is None
+            or before[:2] != version[:2]
+            or self._decoder is None
+            or self._exchange is None
+            or self._held
+            or not 0 <= version.size - before.size <= _MOST_APPENDED
+        ):
+            self._begin_both(files, version.size, changed_ms)
+        else:
+            lines, _ = split_lines(b"".join(data for _, data in self._exchange.read(files)))
+            apply_lines(self.digest, self._decoder, lines, changed_ms)
+        self._held, self._seen = None, version
+        return True
+
+    def _begin_both(self, files: Files, size: int, changed_ms: int) -> None:
+        """Read all of a recording with both directions, or its head and as much of its tail as is needed."""
+        from agentwatch.recording.exchange import Exchange
+
+        start = digest_of(self.found, format_of(self.found))
+        for most in (*(_BRIEF_TAIL_BYTES[1:] if self.is_brief else ()), *_TAIL_BYTES):
+            self._exchange, is_cut = Exchange(), size > max(most, _WHOLE_BYTES) + HEAD_BYTES
+            fd = nameless_file()
+            try:
+                head = self._exchange.take(files, fd, HEAD_BYTES) if is_cut else 0
+                if is_cut:
+                    self._exchange.skip(files, most)
+                end = head + self._exchange.take(files, fd)
+                if is_cut:
+                    found, is_enough = _read_tail(fd, head, end, _read_head(fd, start, head))
+                else:
+                    found, is_enough = read_whole(fd, end, start), True
+            finally:
+                os.close(fd)
+            if is_enough:
+                break
+        self.digest, self._decoder, _ = found
+        if found.digest.seen_ms is None and size:
+            found.digest.seen_ms = changed_ms
 
     def _continues(self, fd: int) -> bool:
         """Return whether the bytes before the next line are those that were read."""

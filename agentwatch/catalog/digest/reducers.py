@@ -9,6 +9,7 @@ from collections.abc import Callable
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from agentwatch.agents.registry import known_name
 from agentwatch.catalog.digest.parts import (
     MOST_LINE,
     MOST_NAME,
@@ -87,7 +88,7 @@ def run_started(digest: Digest, event: RunStarted, _at_ms: int | None) -> None:
 def run_info(digest: Digest, event: RunInfo, _at_ms: int | None) -> None:
     """Add facts about the run. A title of the agent does not replace that of the user."""
     describe(digest, event)
-    digest.agent = (event.agent_name or digest.agent)[:MOST_NAME]
+    digest.agent = known_name(event.agent_name)[:MOST_NAME] if event.agent_name else digest.agent
     digest.branch = digest.branch if event.branch is None else event.branch[:MOST_LINE]
     digest.last_prompt = line(event.last_prompt) or digest.last_prompt
     digest.is_one_liner = digest.is_one_liner or event.is_one_liner

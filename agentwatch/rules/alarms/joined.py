@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from agentwatch.agents import Agent, Decoder
@@ -12,10 +12,10 @@ from agentwatch.feed.feed import Feed
 from agentwatch.recording.appender import line_start, now_ms
 from agentwatch.recording.ends import HEAD_BYTES, bytes_before, first_lines
 from agentwatch.recording.lines import LineReader
-from agentwatch.recording.saved import SavedGrowth
+from agentwatch.recording.saved import SavedGrowth, has_both_directions, open_saved
 from agentwatch.recording.store import SessionFiles, open_own
 from agentwatch.recording.times import SavedTimes
-from agentwatch.rules.alarms.tripwire import Tripwire
+from agentwatch.rules.alarms.tripwire import Action, Tripwire
 from agentwatch.rules.alarms.watch import Announcement, Cooldown, Hit, Watch
 from agentwatch.session.call import Place
 from agentwatch.session.events import FormatDetected, Prompt, RunInfo, RunStarted, Text, ToolStarted
@@ -33,22 +33,32 @@ class FileChanged(OSError):
 class JoinedSession:
     """The growth of one session's file, judged by rules. What was written before is not judged."""
 
-    def __init__(self, path: Path, agent: Agent | None, tripwires: Sequence[Tripwire]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        agent: Agent | None,
+        tripwires: Sequence[Tripwire],
+        run: Callable[[Hit, int], object] = lambda _hit, _at_ms: None,
+    ) -> None:
         """Join a session at the end of the last whole line of its file.
 
         Args:
             path: The file.
             agent: The agent that writes it; None to detect it.
             tripwires: The rules.
+            run: Runs the command of a rule that was hit at a time.
 
         Raises:
             OSError: The file cannot be read, or is not a regular file of this user.
         """
         self.path = path
-        self._fd = open_own(path)
+        opened = open_saved(path, follow=True) if has_both_directions(path) else None
+        self._fd = open_own(path) if opened is None else opened.fd
         try:
-            times = SavedTimes(SessionFiles(path).times)
-            self._growth = SavedGrowth(path, self._fd, times, follow=True)
+            if opened is None:
+                saved = SavedTimes(SessionFiles(path).times)
+                opened = LineReader(self._fd, SavedGrowth(path, self._fd, saved, follow=True), saved)
+            self._growth, times = opened.growth, opened.times
             size = self._growth.size()
             end = self._whole_lines(size)
             self._reader = LineReader(self._fd, self._growth, times, end)
@@ -60,6 +70,7 @@ class JoinedSession:
             raise
         self._watch = Watch(self._feed, tripwires)
         self._cooldown = Cooldown()
+        self._run = run
 
     def close(self) -> None:
         """Close the file."""
@@ -84,9 +95,15 @@ class JoinedSession:
             raise FileChanged
         self._before = bytes_before(self._fd, self._reader.offset)
         hits = filter(self._is_new, self._watch.update(at_ms))
-        announced = [self._cooldown.add(self._watch.alarm(hit, at_ms, hit.tripwire.action)) for hit in hits]
+        announced = [self._announced(hit, at_ms) for hit in hits]
         forget_texts(self._feed.session)
         return [*filter(None, announced), *self._cooldown.due(at_ms)]
+
+    def _announced(self, hit: Hit, at_ms: int) -> Announcement | None:
+        """Run the command of a hit, and return what is announced of it; None if that has to wait."""
+        if hit.tripwire.action is Action.RUN:
+            self._run(hit, at_ms)
+        return self._cooldown.add(self._watch.alarm(hit, at_ms, hit.tripwire.action))
 
     def has_more(self) -> bool:
         """Return whether more can be read at once."""

@@ -12,23 +12,25 @@ import errno
 import os
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import NamedTuple, Protocol
 
 from agentwatch.agents import Agent
+from agentwatch.base.config import SessionRule
 from agentwatch.base.files import write_all
 from agentwatch.feed.feed import POLL_SECONDS, Feed
+from agentwatch.recording.acts import SessionActs
 from agentwatch.recording.alarms import Alarm, AlarmsFile
 from agentwatch.recording.appender import now_ms
 from agentwatch.recording.lines import LineReader
+from agentwatch.rules.alarms.events import HIT, Changes, Event, state_of
 from agentwatch.rules.alarms.tripwire import Action, Tripwire
 from agentwatch.rules.alarms.watch import Announcement, Cooldown, Hit, Watch
 from agentwatch.rules.alarms.words import alarm_words
 from agentwatch.session.agent_process import NO_FACTS, AgentFacts
 from agentwatch.session.reducers import forget_texts
-from agentwatch.session.session import Session
 from agentwatch.text.safe import SafeText
 
 _POLL_SECONDS = 0.1
@@ -41,6 +43,20 @@ class ActionLog(Protocol):
 
     def new_lines(self, is_over: bool) -> Iterable[str]:
         """Return the lines since the last call; with `is_over`, also the last ones."""
+
+
+class Commands(Protocol):
+    """Runs the user's commands, which the room that redacts does."""
+
+    @property
+    def faults(self) -> Mapping[str, OSError | None]:
+        """Which commands have failed."""
+
+    def tell(self, command: tuple[str, ...], event: Event) -> None:
+        """Run a command with an event."""
+
+    def finish(self) -> None:
+        """Wait until all commands have ended."""
 
 
 class News(NamedTuple):
@@ -59,13 +75,17 @@ class AlarmThread:
         tripwires: Sequence[Tripwire],
         act: Callable[[Action, str], bool],
         *,
-        log: Callable[[Session, Sequence[Alarm]], ActionLog],
+        log: Callable[[Feed, Sequence[Alarm]], ActionLog],
         log_fd: int | None = None,
         alarms_path: Path | None = None,
+        acts: SessionActs | None = None,
         agent: Agent | None = None,
         facts: Callable[[], AgentFacts] = lambda: NO_FACTS,
         announce: Callable[[News], object] | None = None,
         woken: Callable[[], object] = lambda: None,
+        session_rules: Sequence[SessionRule] = (),
+        commands: Commands | None = None,
+        address: str = "",
     ) -> None:
         """Start the thread.
 
@@ -74,15 +94,21 @@ class AlarmThread:
             tripwires: The rules.
             act: Pauses or stops the agent because of the rule with this name, and returns whether that
                 succeeded; called in the thread.
-            log: Makes the action log of a session, to which alarms are added while it grows.
+            log: Makes the action log of the session of a feed, to which alarms are added while it grows.
             log_fd: The descriptor of the action log, which is closed at the end; None for no log.
             alarms_path: The file in which the alarms are kept; None to keep none.
+            acts: Reads what the user does to the session; None if that is not known.
             agent: The agent that wrote the recording; None to detect it.
             facts: Returns what is known about the agent's process.
             announce: Is called in the thread with each hit to announce; None to keep these hits for
                 `take_news`.
             woken: Is called when `take_news` has new hits.
+            session_rules: The changes of state that run a command.
+            commands: Runs the commands; None if no rule has one.
+            address: The address of the session, for the commands.
         """
+        self.has_rules = bool(tripwires)
+        """Whether calls or the run may hit a rule."""
         self.fault: OSError | None = None
         """Why the log is incomplete; None while no write has failed."""
         self.alarms: list[Alarm] = []
@@ -90,9 +116,12 @@ class AlarmThread:
         self.stopped_by = ""
         """The rule that has stopped the agent; empty if none has."""
         self._feed = Feed(LineReader(reader.fd, reader.growth, reader.times), agent=agent)
+        self._feed.acts_of = acts
         self._watch = Watch(self._feed, tripwires)
         self._act, self._facts, self._woken = act, facts, woken
         self._announce = announce
+        self._session_rules, self._commands, self._address = session_rules, commands, address
+        self._session_changes = Changes(self._feed.session)
         self._log, self._log_fd, self._file = log, log_fd, AlarmsFile(alarms_path)
         self._broken: OSError | None = None
         self._counts: Counter[tuple[str, Action]] = Counter()
@@ -108,6 +137,7 @@ class AlarmThread:
         return {
             "the alarms are not kept": self._file.fault,
             "the rules do not watch the session any longer": self._broken,
+            **({} if self._commands is None else self._commands.faults),
         }
 
     def take_news(self) -> list[News]:
@@ -141,14 +171,20 @@ class AlarmThread:
             self._file.close()
             if self._log_fd is not None:
                 os.close(self._log_fd)
+            if self._commands is not None:
+                self._commands.finish()
 
     def _follow(self) -> None:
-        log = self._log(self._feed.session, self.alarms)
+        log = self._log(self._feed, self.alarms)
         while not self._feed.is_over:
             if not self._feed.advance(POLL_SECONDS) and not self._feed.is_over:
                 self._finishing.wait(_POLL_SECONDS)
             for hit in self._watch.update(now_ms(), self._facts()):
                 self._take(hit)
+            for name, words in self._session_changes.new():
+                for rule in self._session_rules:
+                    if rule.event == name:
+                        self._tell(rule.command, Event(name, rule.name, now_ms(), "", words=words))
             for each in self._cooldown.due(now_ms(), is_over=self._feed.is_over):
                 self._publish(each)
             self._write("".join(f"{line}\n" for line in log.new_lines(self._feed.is_over)))
@@ -170,8 +206,22 @@ class AlarmThread:
             self._file.append(alarm)
         if action.needs_agent:
             self._publish(Announcement(alarm))
+        elif action is Action.RUN:
+            self._tell(wire.command, Event(HIT, wire.name, alarm.at_ms, "", call=hit.call, words=hit.words))
         elif action is not Action.LOG and (each := self._cooldown.add(alarm)) is not None:
             self._publish(each)
+
+    def _tell(self, command: tuple[str, ...], event: Event) -> None:
+        """Run a command of the user's with an event of the session."""
+        session = self._feed.session
+        if self._commands is not None:
+            event = event._replace(
+                state=state_of(session),
+                agent=session.agent_name or "",
+                session=self._address or session.run.session_id or "",
+                title=session.run.prompt or "",
+            )
+            self._commands.tell(command, event)
 
     def _publish(self, each: Announcement) -> None:
         more = f" … and {each.more:,} more" if each.more else ""

@@ -13,7 +13,7 @@ from agentwatch.rules.language.parser import parse
 
 _OF_THE_RUN = frozenset({"idle", *(field.name for field in RUN_FIELDS)})
 _OF_THE_END = frozenset(
-    {"outcome", "error", "text", "exit", "verdict", "phase", "lines_added", "lines_removed"}
+    {"outcome", "error", "text", "exit", "verdict", "phase", "lines_added", "lines_removed", "acted"}
 )
 """Fields that change while a call runs. Whether one stays without a value is known only at the end."""
 _MOST_NAME = 200
@@ -27,6 +27,8 @@ class Action(StrEnum):
     """A desktop notification."""
     LOG = "log"
     """Only the line in the log."""
+    RUN = "run"
+    """A command of the user's is run."""
     PAUSE = "pause"
     """The agent's process group is stopped until the user continues it."""
     STOP = "stop"
@@ -45,6 +47,8 @@ class Tripwire:
     name: str
     action: Action
     condition: Condition
+    command: tuple[str, ...] = ()
+    """What `run` runs."""
 
     @property
     def is_about_run(self) -> bool:
@@ -59,13 +63,16 @@ class Tripwire:
         return any(_depends_on_end(part) for part in _parts(self.condition))
 
 
-def tripwire(rule: str, action: str, name: str = "", *, allows_patterns: bool = False) -> Tripwire:
+def tripwire(
+    rule: str, action: str, name: str = "", command: tuple[str, ...] = (), *, allows_patterns: bool = False
+) -> Tripwire:
     """Read a rule and its action.
 
     Args:
         rule: The rule: `tool:shell program:rm outside:cwd`.
-        action: `bell`, `note`, `log`, `pause` or `stop`.
+        action: `bell`, `note`, `log`, `run`, `pause` or `stop`.
         name: The name under which it is shown; the rule itself if empty.
+        command: The program with its arguments for `run`.
         allows_patterns: Whether the rule may contain regular expressions, as in a file.
 
     Raises:
@@ -79,7 +86,9 @@ def tripwire(rule: str, action: str, name: str = "", *, allows_patterns: bool = 
     if action not in list(Action):
         known = ", ".join(Action)
         raise RuleError(f'unknown action "{action}"{did_you_mean(action, list(Action))}; known: {known}')
-    return Tripwire((name or " ".join(rule.split()))[:_MOST_NAME], Action(action), condition)
+    if action == Action.RUN and not command:
+        raise RuleError('run needs a command, which only the settings name: command = ["…"] in [[on]]')
+    return Tripwire((name or " ".join(rule.split()))[:_MOST_NAME], Action(action), condition, command)
 
 
 def _parts(condition: Condition) -> Iterator[Condition]:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from enum import Enum, auto
 from functools import lru_cache
+from itertools import takewhile
 from typing import Final, NamedTuple
 
 from agentwatch.analysis.files import named
@@ -275,8 +276,15 @@ OPTIONS_WITH_VALUE: Final[Mapping[str, frozenset[str]]] = {
     "uv": frozenset({"--with", "--from", "-p", "--python", "--directory", "--project", "--extra", "--group"}),
     "poetry": frozenset({"-C", "-P", "--directory", "--project"}),
     "pnpm": frozenset({"-C", "--dir", "--filter", "-F"}),
+    "git": frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace"}),
+    "npm": frozenset({"--prefix", "-w", "--workspace"}),
+    "yarn": frozenset({"--cwd"}),
+    "cargo": frozenset({"-C", "--config"}),
 }
-"""Options whose next word is a value, not a program."""
+"""Options whose next word is a value, not a program or a subcommand."""
+_SUBCOMMANDS = frozenset({"git", "npm", "pnpm", "yarn", "cargo", "uv", "poetry"})
+"""Programs whose options before the subcommand are left out of what a command runs."""
+_DELETERS = frozenset({"rm", "rmdir", "unlink", "shred"})
 RUNS_NEXT: Final = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 """Options of `find` before a program."""
 HEADS: Final = frozenset({"for", "case", "select", "function"})
@@ -335,6 +343,10 @@ class Command(NamedTuple):
 
     A relative one after `cd FOLDER` begins with the folder.
     """
+    runs: tuple[str, ...]
+    """Each program with its arguments, without `sudo` and the like: `git push -f`; and each pipeline."""
+    deleted: tuple[str, ...]
+    """The words that `rm` and the like delete; `$` for files that the command does not name."""
 
 
 @lru_cache(maxsize=_MOST_READ)
@@ -349,10 +361,12 @@ def read_command(command: str) -> Command:
         ('cd', 'sudo', 'rm', 'tee')
         >>> read_command("sh -c 'curl x.io | bash' > /tmp/out").programs
         ('sh', 'curl', 'bash')
+        >>> read_command("cd web && sudo git -C api push -f; curl x.io | sh").runs
+        ('cd web', 'git push -f', 'curl x.io', 'sh', 'curl x.io | sh')
     """
-    found = _Found({}, {})
+    found = _Found({}, {}, {}, {})
     _read(command[:_MOST_CHARACTERS], found, 0)
-    return Command(tuple(found.programs), tuple(found.words))
+    return Command(*map(tuple, found))
 
 
 class _Found(NamedTuple):
@@ -360,6 +374,8 @@ class _Found(NamedTuple):
 
     programs: dict[str, None]
     words: dict[str, None]
+    runs: dict[str, None]
+    deleted: dict[str, None]
 
 
 def _read(text: str, found: _Found, depth: int) -> None:
@@ -382,16 +398,31 @@ def _read(text: str, found: _Found, depth: int) -> None:
                 if word != "(" or not command.is_test:
                     command = _SimpleCommand(found, command.folder, depth)
             case Kind.CLOSE:
-                command = outer.pop()
+                inner, command = command, outer.pop()
+                if inner is not command:
+                    command.pipeline += inner.end()
             case Kind.SEPARATOR if word in (";", "\n") or not command.is_test:
-                command = _SimpleCommand(found, command.folder, depth)
+                pipeline = command.end()
+                if word not in ("|", ")"):
+                    found.runs.update(_joined(pipeline))
+                    pipeline = []
+                command = _SimpleCommand(found, command.folder, depth, pipeline)
                 has_shell = has_shell and word != "\n"
+    found.runs.update(_joined(command.end()))
+
+
+def _joined(pipeline: list[str]) -> dict[str, None]:
+    return {" | ".join(pipeline): None} if len(pipeline) > 1 else {}
 
 
 class _SimpleCommand:
     """One program with its arguments. Its words are added in order."""
 
-    def __init__(self, found: _Found, folder: str, depth: int) -> None:
+    def __init__(self, found: _Found, folder: str, depth: int, pipeline: list[str] | None = None) -> None:
+        self.pipeline = pipeline or []
+        """What runs before in its pipeline, and in the substitutions that are its arguments."""
+        self._line: list[str] = []
+        """The last program that was found, and its arguments."""
         self.folder = folder
         """The folder of the command, relative to that of the whole text."""
         self.program = ""
@@ -411,27 +442,51 @@ class _SimpleCommand:
     def add(self, word: str) -> None:
         """Add a word."""
         before, self._before = self._before, word
+        is_value = before in OPTIONS_WITH_VALUE.get(self.program, ())
+        is_left_out = self.program in _SUBCOMMANDS and (is_value or word.startswith("-"))
+        if self._line and not (is_left_out and len(self._line) == 1):
+            self._line.append(f"'{word}'" if not word or any(map(str.isspace, word)) else word)
         if self._wants_program:
-            if before not in OPTIONS_WITH_VALUE.get(self.program, ()) and not self._is_no_program(word):
+            if not is_value and not self._is_no_program(word):
                 self._begin(word.rpartition("/")[2], word)
         elif self._depth < _MOST_DEPTH and self._is_script(before):
             _read(word, self._found, self._depth + 1)
         elif before in RUNS_NEXT or (before == "-m" and self.program.startswith("python")):
             self._found.programs.setdefault(word.rpartition("/")[2])
+            if before == "-m":
+                self._line = [word]
         else:
-            self.add_path(word)
+            path = self.add_path(word)
+            if path and self.program in _DELETERS:
+                self._found.deleted.setdefault(path)
             if self.program == before == "cd":
                 self.folder = posixpath.join(self.folder, word)
 
-    def add_path(self, word: str) -> None:
-        """Add a word that may be a path: `x` of `--out=x` and of `of=x`."""
+    def end(self) -> list[str]:
+        """Add what the command runs and deletes, and return it with what runs before in its pipeline."""
+        if not self._line:
+            return self.pipeline
+        text = " ".join(self._line)
+        self._found.runs.setdefault(text)
+        words = self._line[1:]
+        if self.program == "find" and ("-delete" in words or not _DELETERS.isdisjoint(words)):
+            for word in takewhile(lambda word: word[0] not in "-(!", words):
+                self._found.deleted.setdefault(self.add_path(word) or SUBSTITUTED)
+        elif self.program in _DELETERS and all(word[0] == "-" for word in words):  # after `xargs`
+            self._found.deleted.setdefault(SUBSTITUTED)
+        return [*self.pipeline, text]
+
+    def add_path(self, word: str) -> str:
+        """Add and return a word that may be a path: `x` of `--out=x` and of `of=x`; empty if it is not."""
         word = word.rpartition("=")[2]
         if word in _NO_FILES or word.startswith("-") or "://" in word or any(map(str.isspace, word)):
-            return
+            return ""
         for home in _HOMES:
             if word.startswith(home) and word[len(home) : len(home) + 1] in ("", "/"):
                 word = "~" + word[len(home) :]
-        self._found.words.setdefault(word if word[0] in "~$" else posixpath.join(self.folder, word))
+        path = word if word[0] in "~$" else posixpath.join(self.folder, word)
+        self._found.words.setdefault(path)
+        return path
 
     def _begin(self, name: str, word: str) -> None:
         """Add the program, or a word before it."""
@@ -444,7 +499,7 @@ class _SimpleCommand:
             self._wants_program = name not in HEADS
             return
         self._found.programs.setdefault(name)
-        self.program = name
+        self.program, self._line = name, [name]
         self._run_words = RUNNERS.get(name, frozenset())
         self._wants_program = name in WRAPPERS or bool(self._run_words)
 
@@ -503,6 +558,36 @@ def is_outside(call: Call, cwd: str | None) -> bool | None:
     if any((word[0] == "~" and not is_redacted) or _named(word, cwd)[2] for word in words if word[0] != "$"):
         return True
     return None if any(word[0] == "$" for word in words) else False
+
+
+_TEMPORARY = ("/tmp/", "/var/tmp/", "/var/folders/")  # noqa: S108 - only compared
+
+
+def deleted_places(call: Call, cwd: str | None) -> tuple[str, ...] | None:
+    """Return where the files are that a call deletes: `inside` or `outside` of the cwd, or `temporary`.
+
+    Returns:
+        None if one of them is unknown, and none of the others is outside.
+    """
+    is_command = call.kind is ToolKind.EXECUTE
+    words = words_of(call) if call.kind is ToolKind.DELETE else ()
+    if is_command:
+        words = read_command(call.target or "").deleted
+    found: set[str | None] = set() if words or call.kind is not ToolKind.DELETE else {None}
+    for word in words:
+        if word[0] == "$":
+            found.add(None)
+        elif word[0] == "~":
+            found.add("inside" if cwd is not None and cwd.startswith("~") else "outside")
+        elif cwd is None and word[0] != "/":
+            found.add(None)
+        else:
+            path, _, is_out = _named(word, cwd)
+            is_temporary = path.removeprefix("/private").startswith(_TEMPORARY)
+            found.add("inside" if not is_out and cwd else "temporary" if is_temporary else "outside")
+    if None in found and "outside" not in found:
+        return None
+    return tuple(sorted(filter(None, found)))
 
 
 @lru_cache(maxsize=4096)

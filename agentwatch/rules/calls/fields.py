@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agentwatch.recording.acts import ACT_NAMES
 from agentwatch.rules.language.vocabulary import Field, Measure, Vocabulary
 from agentwatch.session.events import Outcome, ToolKind
 
@@ -53,6 +54,29 @@ CALL_FIELDS = (
         example="outside:cwd",
     ),
     Field("program", Measure.NAME, "a program in the command", cost=_COMMANDS, example="program:git"),
+    Field(
+        "runs",
+        Measure.NAME,
+        "a program in the command with its arguments, or a pipeline",
+        cost=_COMMANDS,
+        example='runs:"git push* -f*"',
+    ),
+    Field(
+        "deletes",
+        Measure.NAME,
+        "where a file is that the call deletes",
+        ("inside", "outside", "temporary"),
+        is_closed=True,
+        cost=_COMMANDS,
+        example="deletes:outside",
+    ),
+    Field(
+        "secret",
+        Measure.NAME,
+        "the kind of a credential in the command",
+        cost=_COMMANDS,
+        example="secret:*",
+    ),
     Field("idle", Measure.DURATION, "the silence before the call", cost=_DERIVED, example="idle>5m"),
     Field(
         "repeat", Measure.COUNT, "how often in a row the call was made", cost=_DERIVED, example="repeat>=4"
@@ -71,7 +95,23 @@ CALL_FIELDS = (
         cost=_RECORDING,
         example="verdict:red",
     ),
+    Field(
+        "acted",
+        Measure.NAME,
+        "what you did through agentwatch while the call ran, or since the calls before it",
+        ACT_NAMES,
+        is_closed=True,
+        cost=_DERIVED,
+        example="acted:allow",
+    ),
     Field("text", Measure.TEXT, "the last 4,096 characters of the output", cost=_RECORDING),
+    Field(
+        "adds",
+        Measure.TEXT,
+        "a line that the call adds to a file",
+        cost=_RECORDING,
+        example="adds:eslint-disable",
+    ),
 )
 """The fields of a call."""
 RUN_FIELDS = (

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from functools import lru_cache
 
 from agentwatch.analysis.episodes import Episodes
-from agentwatch.rules.calls.commands import is_outside, paths_of, read_command, words_of
+from agentwatch.rules.calls.commands import (
+    deleted_places,
+    is_outside,
+    paths_of,
+    read_command,
+    words_of,
+)
 from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.rules.calls.fields import CREATES, NAMES_OF_KINDS
 from agentwatch.rules.language.conditions import Readers, Test, Value
@@ -25,6 +33,7 @@ _LEAST_OF_AN_OUTCOME = 3
 """The number of letters from which a word can be the beginning of an outcome, while it is being typed."""
 _NO_NAMES: tuple[str, ...] = ()
 MAIN = "main"
+_WORD = re.compile(r"[\w.-]+")
 _QUOTES = ("'", '"', "\\\n", "\\", "$")
 """Characters that the shell removes from a word: `r''m` is `rm`."""
 
@@ -53,7 +62,12 @@ def call_readers(facts: CallFacts) -> Readers[Call]:
         "path": lambda call: paths_of(call, facts.cwd(call)),
         "outside": lambda call: _outside(call, facts.cwd(call)),
         "program": lambda call: None if _is_unknown_command(call) else programs_of(call),
+        "runs": _runs,
+        "deletes": lambda call: None if _is_unknown_command(call) else deleted_places(call, facts.cwd(call)),
+        "secret": _secret,
+        "adds": facts.added_lines,
         "idle": facts.idle_ms,
+        "acted": facts.acted,
         "verdict": facts.verdict,
         "text": facts.text,
         **_count_values(facts),
@@ -63,6 +77,7 @@ def call_readers(facts: CallFacts) -> Readers[Call]:
         "agent": lambda wanted: agent_test(wanted, facts),
         "path": lambda glob: path_test(glob, facts),
         "program": program_test,
+        "runs": runs_test,
     }
     return Readers(values, word_test, own)
 
@@ -155,6 +170,25 @@ def programs_of(call: Call) -> tuple[str, ...]:
     return read_command(call.target or "").programs if call.kind is ToolKind.EXECUTE else _NO_NAMES
 
 
+def _runs(call: Call) -> Value:
+    if call.kind is not ToolKind.EXECUTE:
+        return _NO_NAMES
+    return None if call.target is None else read_command(call.target).runs
+
+
+def _secret(call: Call) -> Value:
+    if call.kind is not ToolKind.EXECUTE:
+        return _NO_NAMES
+    return None if call.target is None else _secrets_in(call.target)
+
+
+@lru_cache(maxsize=512)
+def _secrets_in(command: str) -> tuple[str, ...]:
+    from agentwatch.output.redact.secrets.scanner import find  # 20 ms, which few rules need
+
+    return tuple(each.kind for each in find(command))
+
+
 def _is_unknown_command(call: Call) -> bool:
     return call.kind is ToolKind.EXECUTE and call.target is None
 
@@ -194,6 +228,20 @@ def program_test(glob: str) -> Test[Call]:
         if call.target is None:
             return None
         return _may_contain(call.target, literal) and any(map(matches, read_command(call.target).programs))
+
+    return test
+
+
+def runs_test(glob: str) -> Test[Call]:
+    """Return the test for a program with its arguments, or for a pipeline, in the command of a call."""
+    matches = name_matcher(glob)
+    word = max(_WORD.findall(literal_of(glob)), key=len, default="")
+
+    def test(call: Call) -> bool | None:
+        if call.target is not None and not _may_contain(call.target, word):
+            return False
+        found = _runs(call)
+        return any(map(matches, found)) if isinstance(found, tuple) else None
 
     return test
 

@@ -256,7 +256,7 @@ class Judge:
         self._feed = feed
         self._rules = rules
         self._judged = 0
-        facts = CallFacts(feed)
+        self._facts = facts = CallFacts(feed)
         readers = call_readers(facts)
         idle = next(
             (rule.most for rule in rules if isinstance(rule, Limit) and rule.amount is Amount.IDLE), None
@@ -295,7 +295,18 @@ class Judge:
     def judgements(self) -> list[Judgement]:
         """Return the judgements of all rules. The feed is over."""
         self._judge_ended()
+        self._judge_last_acts()
         return [self._judgement(index, rule) for index, rule in enumerate(self._rules)]
+
+    def _judge_last_acts(self) -> None:
+        """Judge the last call again if the user has acted after it, when no call follows."""
+        if not (calls := self._feed.session.calls) or not self._feed.acts:
+            return
+        found = [(each, each.test(calls[-1])) for each in self._forbidden.values() if each.has_acts]
+        self._facts.is_over = True
+        for each, before in found:
+            if each.test(calls[-1]) and not before:
+                each.add(calls[-1], is_known=True)
 
     def _judgement(self, index: int, rule: Rule) -> Judgement:
         if isinstance(rule, Require):
@@ -332,6 +343,8 @@ class Forbidden:
     def __init__(self, rule: Forbid, readers: Readers[Call]) -> None:
         self.test = rule.condition.bind(readers)
         """Returns whether a call matches; None if that is unknown."""
+        self.has_acts = "acted" in rule.condition.fields
+        """Whether what the user did after the last call matters too."""
         self._rule = rule
         self._readers = {
             name: readers.values[name] for name in sorted(rule.condition.fields) if name in readers.values
@@ -390,6 +403,8 @@ def required(rule: Require, feed: Feed) -> Judgement:
         return _tests(rule, feed)
     if rule.fact is Fact.RESULT:
         state, words = _result(feed.session)
+    elif rule.fact is Fact.ACTED:
+        state, words = _acted(rule, feed)
     elif rule.fact is Fact.INTEGRITY:
         state, words = _integrity(feed.session)
     else:
@@ -405,6 +420,13 @@ def _result(session: Session) -> tuple[State, str]:
     if not session.traits.has_result and outcome not in (Outcome.FAILED, Outcome.CANCELLED):
         return State.UNKNOWN, "this format has no result line"
     return State.BROKEN, "no result" if outcome in (Outcome.UNFINISHED, Outcome.RUNNING) else f"{outcome}"
+
+
+def _acted(rule: Require, feed: Feed) -> tuple[State, str]:
+    if feed.acts_of is None:
+        return State.UNKNOWN, "what the user did is recorded on the machine of the session"
+    count = sum(each.act == rule.act for each in feed.acts)
+    return (State.HOLDS, plural(count, "act")) if count else (State.BROKEN, "no act is recorded")
 
 
 def _integrity(session: Session) -> tuple[State, str]:

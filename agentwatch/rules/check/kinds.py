@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple, TypeAlias, TypeVar
 
+from agentwatch.recording.acts import ACT_NAMES
 from agentwatch.rules.calls.fields import LIVE
 from agentwatch.rules.language.conditions import Condition
 from agentwatch.rules.language.errors import RuleError, did_you_mean
@@ -39,6 +40,8 @@ class Fact(StrEnum):
     """The streamed text equals the text of the result."""
     TESTS = "tests"
     """The last verdict of each command is green, and no file changed after it."""
+    ACTED = "acted"
+    """The user did something through agentwatch: `acted:allow`."""
 
 
 class Amount(StrEnum):
@@ -85,11 +88,13 @@ class Require(NamedTuple):
 
     fact: Fact
     severity: Severity = Severity.ERROR
+    act: str = ""
+    """What the user did, for `acted`."""
 
     @property
     def name(self) -> str:
         """The rule as an entry of a file."""
-        return f"require.{self.fact} = {_DEMANDED[self.fact]}"
+        return f"require.{self.fact} = {shown(self.act) if self.act else _DEMANDED[self.fact]}"
 
 
 class Limit(NamedTuple):
@@ -133,7 +138,7 @@ def require(key: str, value: object, severity: Severity = Severity.ERROR) -> Req
 
     Args:
         key: The name of the fact.
-        value: `True`, `False`, or `"green"` of the tests.
+        value: `True`, `False`, `"green"` of the tests, or the act for `acted`.
         severity: The effect on the exit code.
 
     Raises:
@@ -142,6 +147,10 @@ def require(key: str, value: object, severity: Severity = Severity.ERROR) -> Req
     fact = _member(Fact, key)
     if value is False:
         return None
+    if fact is Fact.ACTED:
+        if not isinstance(value, str) or value not in ACT_NAMES:
+            raise RuleError(f"{key} is one of {', '.join(ACT_NAMES)}, not {shown(value)}")
+        return Require(fact, severity, value)
     if fact is Fact.TESTS:
         if value != "green":
             raise RuleError(f'{key} is "green", not {shown(value)}')
@@ -195,7 +204,9 @@ def _by_option(option: str, words: str, make: Callable[[str], _Made]) -> _Made:
 
 
 def _required(words: str) -> Require | None:
-    key, sign, value = words.partition("=")
+    key, sign, value = words.removeprefix(f"{Fact.ACTED}:").partition("=")
+    if key != words and not sign:
+        return require(Fact.ACTED, key)
     if not sign:
         return require(key, "green" if key == Fact.TESTS else True)
     return require(key, _VALUES.get(value, value))
@@ -221,7 +232,7 @@ def merged(rules: list[Rule]) -> list[Rule]:
                 raise RuleError(f"two rules have the name {shown(rule.name)}")
             found["forbid", rule.name] = rule
         else:
-            found[rule.fact if isinstance(rule, Require) else rule.amount] = rule
+            found[(rule.fact, rule.act) if isinstance(rule, Require) else rule.amount] = rule
     return list(found.values())
 
 

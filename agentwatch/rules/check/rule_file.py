@@ -18,11 +18,25 @@ from agentwatch.rules.language.errors import RuleError, did_you_mean
 _MOST_BYTES = 1 << 18
 """No person writes a larger file. `tomllib` reads any file of this size in 0.1 s."""
 _MOST_RULES = 500
+_STARTERS = Path(__file__).resolve().parent.parent / "starters"
 _MOST_MISTAKES = 20
 _KEYS = ("forbid", "require", "limit")
 _FORBID_KEYS = ("name", "when", "severity")
 _VALUE_KEYS = ("value", "severity")
 _SEVERITIES = [severity.value for severity in Severity]
+
+
+def starter_path(name: str) -> Path:
+    """Return the file of a set of rules that is shipped: `safe`.
+
+    Raises:
+        RuleError: There is no such set.
+    """
+    known = {path.stem: path for path in sorted(_STARTERS.glob("*.toml"))}
+    if name not in known:
+        hint = did_you_mean(name, list(known)) or f"; known: {', '.join(known)}"
+        raise RuleError(f"unknown set of rules {shown(name)}{hint}")
+    return known[name]
 
 
 def read_rules(path: Path) -> list[Rule]:

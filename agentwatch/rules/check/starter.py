@@ -48,7 +48,7 @@ _NO_LIMIT = float("inf")
 def starting_rules() -> list[Rule]:
     """Return the rules that are tried on the session from which a file is written."""
     rules: list[Rule] = [forbid(when, name) for name, when in _FORBIDS.items()]
-    rules += [Require(fact) for fact in Fact]
+    rules += [Require(fact) for fact in Fact if fact is not Fact.ACTED]
     return rules + [Limit(amount, _NO_LIMIT, "") for amount in Amount]
 
 
@@ -59,7 +59,7 @@ def starter() -> Iterator[SafeText]:
     yield from (_entry(name, when) for name, when in _FORBIDS.items())
     yield SafeText("]")
     yield SafeText("[require]")
-    yield from (SafeText(f"{fact} = {_demanded(fact)}") for fact in Fact)
+    yield from (SafeText(f"{fact} = {_demanded(fact)}") for fact in Fact if fact is not Fact.ACTED)
     yield SafeText("[limit]")
     yield from (SafeText(f"{amount} = {words}") for amount, words in _USUAL.items())
 

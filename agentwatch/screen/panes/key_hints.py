@@ -20,7 +20,7 @@ from agentwatch.text.safe import SafeText, columns
 
 _HOME = (
     *("open-session", "preview", "find-session", "filter-sessions", "sort-sessions", "ring"),
-    *("go-to-terminal", "show-hidden", "next-urgent", "mark-session", "archive-session", "export"),
+    *("why", "go-to-terminal", "show-hidden", "next-urgent", "mark-session", "archive-session", "export"),
 )
 _PANES = {
     "transcript": ("open-line", "previous-line next-line", "thinking", "times"),

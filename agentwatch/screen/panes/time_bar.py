@@ -187,7 +187,7 @@ class TimeBar(Widget):
         self._at_ms: int | None = None
         self._bookmarks: Sequence[tuple[int, str]] = ()
         self._verdicts: Sequence[CallVerdict] = ()
-        self._alarms: Sequence[tuple[int, str]] = ()
+        self._alarms: Sequence[tuple[int, SafeText]] = ()
         self._drawn: tuple[object, ...] = ()
         self._cells: list[Cell] = []
         self._pointed: int | None = None
@@ -206,7 +206,7 @@ class TimeBar(Widget):
         verdicts: Sequence[CallVerdict] = (),
         at_ms: int | None = None,
         shortened: Callable[[int], int] | None = None,
-        alarms: Sequence[tuple[int, str]] = (),
+        alarms: Sequence[tuple[int, SafeText]] = (),
     ) -> None:
         """Show a moment of a session; redraw only if something changed.
 
@@ -220,7 +220,7 @@ class TimeBar(Widget):
             at_ms: The recorded time that is shown, in ms since the epoch: in a silence, time passes while the
                 moment stays. None for the time of the moment's last line.
             shortened: Returns a time with the silences before it shortened, in ms; None shows them whole.
-            alarms: The moment of each hit of a rule and the name of the rule; more may be appended later.
+            alarms: The moment of each hit of a rule and of each act, in words; more may be appended later.
         """
         if (session, timeline, shortened) != (self._session, self._timeline, self._shortened):
             self._session, self._timeline, self._shortened = session, timeline, shortened
@@ -344,8 +344,7 @@ class TimeBar(Widget):
         moment = self._moment_at(bar, self._pointed)
         ms = bar.ms_of(self._pointed - row.start)
         cell = bar.cell_of(moment)
-        alarms = [name for at, name in self._alarms if bar.cell_of(at) == cell]
-        names = _rules(alarms) if alarms else []
+        names = [words for at, words in self._alarms if bar.cell_of(at) == cell]
         names += [safe_line(name) for at, name in self._bookmarks if name and bar.cell_of(at) == cell]
         words = time_of_day(ms) if ms is not None else f"{bar.percent_of(moment)} %"
         words = " · ".join([words, *names[:1]])
@@ -374,9 +373,3 @@ def playhead_words(speed: float, *, is_reversed: bool, is_paused: bool) -> SafeT
     if is_paused:
         return SafeText("‖" if speed == 1 else f"‖ ×{speed:g}")
     return SafeText(f"◀ ×{speed:g}" if is_reversed else f"×{speed:g} ▶")
-
-
-def _rules(names: Sequence[str]) -> list[SafeText]:
-    from agentwatch.rules.alarms.words import rule_words  # few sessions have alarms
-
-    return [rule_words(name) for name in names]

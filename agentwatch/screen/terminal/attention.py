@@ -98,6 +98,7 @@ class Attention:
             environ: The environment variables that identify the terminal.
         """
         self._feed = feed
+        self._leave_to = config.leave_to
         self._signals = Signals(write, config, environ)
         self._is_past = feed.reader.growth.has_ended()
         self._history = feed.reader.growth.size()
@@ -120,10 +121,10 @@ class Attention:
         asked, is_asking = session.asked.count, session.asked.oldest is not None
         if ended > self._ended_turns and not self._is_past and self._is_new(session):
             self._alert(words if is_over else SafeText(_earlier_outcome(session)))
-        elif self.is_watching and (
-            (asked > self._asked and is_asking) or (is_quiet and not self._was_quiet and not is_over)
-        ):
+        elif self.is_watching and asked > self._asked and is_asking:
             self._alert(words)
+        elif self.is_watching and is_quiet and not self._was_quiet and not is_over:
+            self._alert(words, is_quiet=True)
         self._ended_turns, self._asked, self._was_quiet = ended, asked, is_quiet
         self.is_watching = not self._is_past and self._feed.offset >= self._history
         if session.runs and (self._feed.is_over or not self._is_past):  # half a recording seems to run
@@ -151,7 +152,10 @@ class Attention:
             or (line is not None and line.offset + line.length >= self._history)
         )
 
-    def _alert(self, words: SafeText) -> None:
+    def _alert(self, words: SafeText, *, is_quiet: bool = False) -> None:
+        """Alert the user, unless the agent does it. No agent does it because it is silent."""
+        if self._feed.session.agent_name in self._leave_to and not is_quiet:
+            return
         name = _project(self._feed.session)
         self._signals.alert(f"{name}: {words}" if name else words)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agentwatch.agents.found import NO_METADATA, Found, Key
+from agentwatch.agents.found import NO_METADATA, OWN, Found, Key
 from agentwatch.agents.reported import Life, Said, State
 from agentwatch.catalog.joining import joined, without_session
 from agentwatch.catalog.standing import Process
@@ -448,3 +448,12 @@ def test_a_session_of_a_daemon_without_a_file_has_the_folder_of_its_window() -> 
             session.said = loaded
             session.join(*joined([session.found], running, {key: loaded}, {})[key])
             assert session.cwd == cwd
+
+
+def test_a_recording_whose_file_is_not_listed_yet_has_a_state() -> None:
+    """Its process file may be read before its first line is: it has no arrival times then."""
+    key, begun = (OWN, "new"), Said(OWN, "new", LIVE, 9, began_ms=BEGAN)
+    session = Tracked(without_file(key, begun))
+    session.said = begun
+    session.join(LIVE, process(9, OWN))
+    assert session.judged(BEGAN + 1000).state is State.STARTING

@@ -40,6 +40,7 @@ def test_a_record_says_all_that_a_row_needs(registry: Registry) -> None:
             cwd="/home/dev/proj",
             tmux="main:@0.%0",
             began_ms=1795301454020,
+            source=f"file {registry.folder / f'{os.getpid()}.json'}",
         )
     }
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 import fcntl
 import os
 import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
 
-from agentwatch.agents.codex.reported import CodexLocks
+from agentwatch.agents.codex.reported import CodexReports
 from agentwatch.agents.copilot.reported import CopilotLocks
 from agentwatch.agents.found import Key
-from agentwatch.agents.reported import Life, Said
+from agentwatch.agents.reported import Life, Said, State
 from agentwatch.sources.proc import Proc
 from tests.catalog.started_agents import started
+from tests.harness.codex_server import APPROVAL, IDLE, WORKS, codex_server
 
 UID = os.geteuid()
 
@@ -29,7 +32,7 @@ class TestCodex:
 
     def test_a_loaded_session_is_live(self, tmp_path: Path) -> None:
         """A session is live while a process holds the lock, whatever files are left behind."""
-        locks = CodexLocks([tmp_path], UID, Proc())
+        locks = CodexReports([tmp_path], UID, Proc())
         (tmp_path / "killed.lock").touch()
         (tmp_path / ".coordination.lock").touch()
         (tmp_path / "other.txt").touch()
@@ -51,17 +54,85 @@ class TestCodex:
         """Asking for the lock would keep Codex from taking it."""
         (tmp_path / "a.lock").touch()
         monkeypatch.setattr("fcntl.flock", None)
-        CodexLocks([tmp_path], UID, Proc()).refresh(1.0)
+        CodexReports([tmp_path], UID, Proc()).refresh(1.0)
 
     def test_an_older_version_says_nothing(self, tmp_path: Path) -> None:
         """Without the folder, or where the system shows no locks, a session without a lock may be open."""
-        locks = CodexLocks([tmp_path / "none"], UID, Proc())
+        locks = CodexReports([tmp_path / "none"], UID, Proc())
         assert not locks.refresh(1.0)
         assert not locks.is_exact
         (tmp_path / "a.lock").touch()
-        locks = CodexLocks([tmp_path], UID, Proc(tmp_path / "proc"))
+        locks = CodexReports([tmp_path], UID, Proc(tmp_path / "proc"))
         assert not locks.refresh(1.0)
         assert not locks.is_exact
+
+
+SOCKET = "app-server-control/app-server-control.sock"
+
+
+class TestServer:
+    """The shared server of Codex, which says what the loaded sessions do."""
+
+    def test_a_loaded_session_has_the_state_that_the_server_says(self, tmp_path: Path) -> None:
+        """A state has its source; a lock without a thread, and a thread without a lock, have none."""
+        locks = tmp_path / "thread-writer-locks"
+        locks.mkdir()
+        threads = {"a": APPROVAL, "b": {"type": "new"}, "ephemeral": WORKS}
+        reports = CodexReports([locks], UID, Proc())
+        with (
+            codex_server(tmp_path, threads) as server,
+            held(locks / "a.lock", locks / "b.lock", locks / "c.lock"),
+        ):
+            assert refreshed(reports, 1.0)
+            said = {key: (each.state, each.about, each.source) for (_, key), each in reports.said.items()}
+            assert said == {
+                "a": (State.ASKS, "permission", f"server {tmp_path / SOCKET}"),
+                "b": (None, "", ""),
+                "c": (None, "", ""),
+            }
+            assert {each.pid for each in reports.said.values()} == {os.getpid()}
+            server.threads["a"]["status"] = WORKS
+            assert refreshed(reports, 100.0)
+            assert reports.said["codex", "a"].state is State.WORKING
+            assert not refreshed(reports, 200.0)
+
+    def test_without_a_loaded_session_no_server_is_asked(self, tmp_path: Path) -> None:
+        """A lock that a killed process has left loads nothing."""
+        locks = tmp_path / "thread-writer-locks"
+        locks.mkdir()
+        (locks / "a.lock").touch()
+        with codex_server(tmp_path, {"a": WORKS}) as server:
+            refreshed(CodexReports([locks], UID, Proc()), 1.0)
+            assert server.clients == 0
+
+    def test_the_server_knows_what_is_loaded_where_the_system_shows_no_locks(self, tmp_path: Path) -> None:
+        """Without /proc a session runs if the server has loaded it; its process is not known."""
+        locks = tmp_path / "thread-writer-locks"
+        locks.mkdir()
+        (locks / "a.lock").touch()
+        (locks / "killed.lock").touch()
+        with codex_server(tmp_path, {"a": IDLE, "ephemeral": WORKS}):
+            reports = CodexReports([locks], UID, Proc(tmp_path / "proc"))
+            assert refreshed(reports, 1.0)
+        (said,) = reports.said.values()
+        assert (said.session_id, said.life, said.pid, said.state) == ("a", Life.LIVE, None, State.YOUR_TURN)
+        assert not reports.is_exact
+
+
+@contextmanager
+def held(*paths: Path) -> Iterator[None]:
+    """Hold locks."""
+    with ExitStack() as files:
+        for path in paths:
+            fcntl.flock(files.enter_context(open(path, "w")), fcntl.LOCK_EX)
+        yield
+
+
+def refreshed(reports: CodexReports, now: float) -> bool:
+    """Read what Codex reports, however long a server takes on a machine at work."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("agentwatch.agents.codex.server._MOST_SECONDS", 10.0)
+        return reports.refresh(now)
 
 
 class Copilot:

@@ -74,8 +74,10 @@ def judged(
     parent: str | None = None,
     now_ms: int = NOW_MS,
 ) -> Standing:
-    """Return the state of a session."""
-    return standing(found(agent, parent), digest, says, runs, life, now_ms)
+    """Return the state of a session, which names the evidence that decided it."""
+    known = standing(found(agent, parent), digest, says, runs, life, now_ms)
+    assert known.by
+    return known
 
 
 def ended(digest: Digest, **changes: object) -> Digest:

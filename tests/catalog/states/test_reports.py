@@ -152,6 +152,51 @@ def test_only_an_exact_agent_says_by_its_silence_that_it_works() -> None:
         assert judged(working(), agent=agent, says=says, runs=runs)[:2] == (State.WORKING, ground)
 
 
+def by_server(state: State, about: str = "") -> Said:
+    """Return what the server of Codex says, which has no time."""
+    return said(state, agent="codex", about=about)._replace(
+        since_ms=None, began_ms=NOW_MS - 9, source="server s"
+    )
+
+
+def test_a_question_that_the_server_says_has_the_time_and_the_words_of_its_call() -> None:
+    """The server says that it asks, not what and since when: the lines have the call."""
+    asks = by_server(State.ASKS, "permission")
+    known = judged(working(call(target="rm -rf build")), says=asks, runs=CHILDLESS)
+    assert known[:4] == (State.ASKS, Ground.SAID, NOW_MS - 5 * SECOND_MS, "Tool rm -rf build")
+    question = call(ToolKind.OTHER, "Which colour?", call_id="c2", asks=True)
+    both = working(call(), question)
+    assert judged(both, says=by_server(State.ASKS, "question"), runs=CHILDLESS).now == "Tool Which colour?"
+    assert judged(working(), says=asks)[2:4] == (None, "permission")
+    assert judged(None, says=asks)[2:4] == (None, "permission")
+
+
+def test_the_end_of_a_turn_that_the_server_says_has_the_time_of_the_lines() -> None:
+    """Before the first prompt it is the time at which the session was loaded."""
+    idle = by_server(State.YOUR_TURN)
+    assert judged(DONE, says=idle)[:3] == (State.YOUR_TURN, Ground.SAID, NOW_MS - MINUTE_MS)
+    assert judged(replace(DONE, turn_ms=None), says=idle).since_ms == NOW_MS - 5 * SECOND_MS
+    for digest in (None, Digest()):
+        assert judged(digest, says=idle)[:3] == (State.YOUR_TURN, Ground.SAID, NOW_MS - 9)
+    assert judged(working(), says=idle)[:3] == (State.YOUR_TURN, Ground.SAID, None)
+    assert judged(BROKEN, says=by_server(State.TURN_FAILED))[:4:3] == (State.TURN_FAILED, "usage limit")
+    assert judged(None, says=by_server(State.TURN_FAILED))[:2] == (State.TURN_FAILED, Ground.SAID)
+
+
+def test_a_server_knows_without_a_window_that_it_asks_or_works() -> None:
+    """Which window shows a session is a guess; that its server waits for an approval is none."""
+    left = process()._replace(is_shared=True, viewer=0)
+    guess = left._replace(viewer=1, is_guess=True)
+    for runs in (left, guess):
+        asks = judged(working(call()), says=by_server(State.ASKS, "permission"), runs=runs)
+        assert asks[:2] == (State.ASKS, Ground.SAID)
+        works = judged(working(), says=by_server(State.WORKING), runs=runs)
+        assert works[:2] == (State.WORKING, Ground.SAID)
+    idle = by_server(State.YOUR_TURN)
+    assert judged(DONE, says=idle, runs=left)[:2] == (State.SUCCEEDED, Ground.INFERRED)
+    assert judged(DONE, says=idle, runs=guess)[:2] == (State.YOUR_TURN, Ground.INFERRED)
+
+
 def test_the_viewer_of_a_process_of_one_session_does_not_count() -> None:
     """Only a daemon keeps a session open that no terminal shows."""
     assert judged(DONE, runs=process()._replace(viewer=0)).state is State.YOUR_TURN

@@ -40,6 +40,9 @@ class MadeHost:
         assert now_ms
         return False
 
+    def facts(self, key: Key) -> None:
+        """Return nothing: its rows are made."""
+
     def close(self) -> None:
         """Note that it was closed."""
         self.is_closed = True

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from agentwatch.base.config import SessionRule
 from agentwatch.feed.feed import Feed
 from agentwatch.output.log import ActionLog, follow_log
 from agentwatch.recording.alarms import read_alarms
 from agentwatch.recording.store import create_file
 from agentwatch.rules.alarms import thread as module
+from agentwatch.rules.alarms.events import EVENTS, Event
 from agentwatch.rules.alarms.thread import AlarmThread
 from agentwatch.rules.alarms.tripwire import Action, Tripwire, tripwire
 from tests.builders.lines import asked, completed, init, result, started, user
+from tests.conftest import case as case_of
 from tests.harness.processes import until
 from tests.rules.alarms.growing import BEGAN_MS, Growing
 
@@ -29,7 +33,12 @@ class Case:
         self._can_act = can_act
         log_fd, alarms_path = create_file(folder / "r.log"), folder / "r.alarms"
         self.judge = AlarmThread(
-            self.growing.reader, wires, self._act, log=ActionLog, log_fd=log_fd, alarms_path=alarms_path
+            self.growing.reader,
+            wires,
+            self._act,
+            log=lambda feed, alarms: ActionLog(feed.session, alarms),
+            log_fd=log_fd,
+            alarms_path=alarms_path,
         )
 
     def _act(self, action: Action, rule: str) -> bool:
@@ -52,6 +61,71 @@ class Case:
         reader = self.growing.reader
         feed = Feed(type(reader)(reader.fd, self.growing, self.growing.times))
         return [*follow_log(feed, alarms=read_alarms(self.folder / "r.alarms"))]
+
+
+class Told:
+    """The events that commands are given."""
+
+    def __init__(self) -> None:
+        self.faults: dict[str, OSError | None] = {}
+        self.events: list[tuple[tuple[str, ...], Event]] = []
+        self.is_finished = False
+
+    def tell(self, command: tuple[str, ...], event: Event) -> None:
+        """Note an event."""
+        self.events.append((command, event))
+
+    def finish(self) -> None:
+        """Note the end."""
+        self.is_finished = True
+
+
+def told(*lines: bytes, wires: Sequence[Tripwire] = ()) -> Told:
+    """Return the events of a session with these lines, which has ended."""
+    growing, commands = Growing(), Told()
+    rules = [SessionRule(name, f"on {name}", (name,)) for name in EVENTS]
+    judge = AlarmThread(
+        *(growing.reader, wires, lambda _action, _rule: True),
+        log=lambda feed, alarms: ActionLog(feed.session, alarms),
+        session_rules=rules,
+        commands=commands,
+        address="r",
+    )
+    for line in lines[:-1]:
+        growing.append(line)
+    growing.append(lines[-1], is_over=True)
+    judge.finish()
+    assert judge.has_rules is bool(wires)
+    assert commands.is_finished
+    return commands
+
+
+def test_a_session_tells_its_changes_of_state() -> None:
+    """The end and a failure are told once each, with the state."""
+    cases: list[tuple[list[bytes], list[tuple[str, str]]]] = [
+        ([init(), user(), result()], [("ended", "succeeded")]),
+        ([init(), user(), result(is_error=True)], [("ended", "failed"), ("failed", "failed")]),
+        ([init(), user(), read("a")], [("ended", "unfinished")]),
+    ]
+    for lines, expected in cases:
+        with case_of(lines):
+            commands = told(*lines)
+            assert [(each.event, each.state) for _, each in commands.events] == expected
+            assert all(command == (each.event,) for command, each in commands.events)
+            assert {(each.agent, each.session, each.call) for _, each in commands.events} == {
+                ("cursor", "r", None)
+            }
+
+
+def test_a_hit_runs_the_command_of_its_rule() -> None:
+    """Each hit is told, also within the 10 s in which a bell rings once."""
+    wire = tripwire("tool:read", "run", "reads", ("x", "y"))
+    commands = told(init(), user(), read("a"), read("b", "b.py"), result(), wires=[wire])
+    hits = [(command, each) for command, each in commands.events if each.event == "rule"]
+    assert [(command, each.rule, each.call, each.words) for command, each in hits] == [
+        (("x", "y"), "reads", 1, "Read file a.py"),
+        (("x", "y"), "reads", 2, "Read file b.py"),
+    ]
 
 
 def read(call_id: str, path: str = "a.py") -> bytes:

@@ -104,6 +104,45 @@ def test_words_that_may_be_paths() -> None:
             assert " ".join(read_command(command).words) == words
 
 
+def test_what_a_command_runs() -> None:
+    """Each program has its arguments, without wrappers and options before a subcommand; pipelines follow."""
+    cases: list[tuple[str, list[str]]] = [
+        ("", []),
+        ("sudo -u bob git -C x -c a=b push -f", ["git push -f"]),
+        ("env A=1 npm --prefix web publish", ["npm publish"]),
+        ("uv --directory x publish --token y", ["uv publish --token y"]),
+        ("uv run --with x pytest -q", ["pytest -q"]),
+        ("python3 -m twine upload d", ["twine upload d"]),
+        ("git commit -m 'a b' ''", ["git commit -m 'a b' ''"]),
+        ("a x | b && c", ["a x", "b", "a x | b", "c"]),
+        ("(a x; b) | c", ["a x", "b", "c", "b | c"]),
+        ('sh -c "$(a x)"', ["a x", "sh -c $", "a x | sh -c $"]),
+        ("y=$(a | b)", ["a", "b", "a | b"]),
+        ("sh -c 'a | b'", ["a", "b", "a | b", "sh -c 'a | b'"]),
+        ("[[ -f a && ( b || c ) ]] && d", ["[[ -f a b c ]]", "d"]),
+        ("if a; then b x; fi", ["a", "b x"]),
+    ]
+    for command, runs in cases:
+        with case(command):
+            assert [each for each in read_command(command).runs if each != "$"] == runs
+
+
+def test_what_a_command_deletes() -> None:
+    """The paths of `rm` and of a `find` that deletes; `$` for those that stdin names."""
+    cases: list[tuple[str, str]] = [
+        ("rm -rf a ~/b $C", "a ~/b $C"),
+        ("cd x && rm a; cat b", "x/a"),
+        ("find a /b -name c -delete", "a /b"),
+        ("find a -exec rm {} +", "a"),
+        ("find a -name c", ""),
+        ("ls | xargs rm -f", "$"),
+        ("echo rm a", ""),
+    ]
+    for command, words in cases:
+        with case(command):
+            assert " ".join(read_command(command).deleted) == words
+
+
 def test_only_the_first_characters_are_read() -> None:
     """4,096 characters of a command are read, as many as a session keeps."""
     assert read_command("ls " + "x" * 4093 + "; rm y").programs == ("ls",)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentwatch.rules.calls.commands import is_outside, paths_of
+from agentwatch.rules.calls.commands import deleted_places, is_outside, paths_of
 from agentwatch.session.call import Call
 from agentwatch.session.events import ToolKind
 from tests.conftest import case
@@ -92,3 +92,29 @@ def test_a_call_has_several_paths() -> None:
     assert is_outside(call("a", None, "/etc/b"), "/w") is True
     assert set(paths_of(call("a", None, "b"), "/w") or ()) == {"/w/a", "a", "/w/b", "b"}
     assert paths_of(call(), "/w") is None
+
+
+def test_where_deleted_files_are() -> None:
+    """A folder for temporary files is not the user's; one outside decides, however many are unknown."""
+    deleted = Call(1, 1, "c", "t", "p", path="/w/a", kind=ToolKind.DELETE)
+    unnamed = Call(1, 1, "c", "t", "p", kind=ToolKind.DELETE)
+    cases: list[tuple[Call, str | None, tuple[str, ...] | None]] = [
+        (call(command="rm a /w/b"), "/w", ("inside",)),
+        (call(command="rm /tmp/x /private/var/folders/y"), "/w", ("temporary",)),
+        (call(command="rm /tmp"), "/w", ("outside",)),
+        (call(command="rm a"), "/tmp/w", ("inside",)),
+        (call(command="rm a"), None, None),
+        (call(command="rm /a"), None, ("outside",)),
+        (call(command="rm $X"), "/w", None),
+        (call(command="rm $X /a b"), "/w", ("inside", "outside")),
+        (call(command="rm ~/x"), "/w", ("outside",)),
+        (call(command="rm ~/p/x"), "~/p", ("inside",)),
+        (call(command="ls /a"), "/w", ()),
+        (call("/etc/x"), "/w", ()),
+        (deleted, "/w", ("inside",)),
+        (deleted, "/v", ("outside",)),
+        (unnamed, "/w", None),
+    ]
+    for each, cwd, places in cases:
+        with case((each.target, cwd)):
+            assert deleted_places(each, cwd) == places

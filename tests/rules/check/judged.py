@@ -6,6 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 from agentwatch.feed.feed import Feed
+from agentwatch.recording.acts import SessionActs
 from agentwatch.recording.saved import open_saved
 from agentwatch.rules.check.judge import Judge
 from agentwatch.rules.check.judgement import Checked, Judgement
@@ -40,12 +41,13 @@ def rules(
     return by_options(forbid or [], require or [], limit or [])
 
 
-def judge(data: bytes, given: list[Rule], folder: Path) -> list[Judgement]:
+def judge(data: bytes, given: list[Rule], folder: Path, *, knows_acts: bool = True) -> list[Judgement]:
     """Return the judgements on a recording."""
     path = folder / "judged.ndjson"
     path.write_bytes(data)
     with closing(FileSource(open_saved(path))) as source:
         feed = Feed(source.reader)
+        feed.acts_of = SessionActs.of_file(path) if knows_acts else None
         judge = Judge(feed, given)
         while not feed.is_over:
             feed.advance()

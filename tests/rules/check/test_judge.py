@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from agentwatch.recording.acts import Act, append_act
 from agentwatch.rules.check.judgement import State
-from tests.builders.lines import completed, delta, init, result, started, user
+from agentwatch.rules.language.errors import RuleError
+from tests.builders.lines import DONE, completed, delta, init, result, started, user
 from tests.conftest import case
 from tests.rules.check.judged import call, judge, rules, run, shell
 
@@ -197,3 +199,48 @@ def test_a_call_that_never_ended_ran_until_the_end_of_its_run(tmp_path: Path) ->
     for end in (result(timestamp_ms=4000), b""):
         data = init() + user() + hung + end + next_run
         assert states(data, tmp_path, limit=["call=1m"]) == [State.HOLDS]
+
+
+def test_what_the_user_did_can_be_forbidden_and_required(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An act belongs to the calls that ran at its time, or else to the next one, or else to the last one."""
+    monkeypatch.setenv("AGENTWATCH_HOME", str(tmp_path))
+    data = run(
+        *(shell("a", "c-1", 10_000), shell("b", "c-2", 20_000)),
+        *(started("shell", "c-3", 30_000), started("shell", "c-4", 30_100)),
+        *(completed("shell", "c-4", DONE, 30_200), completed("shell", "c-3", DONE, 30_900)),
+    )
+    cases: list[tuple[int, list[str]]] = [
+        (5_000, ["#1"]),
+        (10_500, ["#1"]),
+        (15_000, ["#2"]),
+        (30_150, ["#4", "#3"]),
+        (30_500, ["#3"]),
+        (40_000, ["#4"]),
+    ]
+    for at_ms, places in cases:
+        with case(at_ms):
+            path = tmp_path / "acts" / "cursor-s-1.acts"
+            path.unlink(missing_ok=True)
+            append_act(path, Act(at_ms, "allow", "s-1", "list", "hook", "sent"))
+            given = rules(
+                forbid=["acted:allow", "acted:deny"], require=["acted:allow", "acted=deny", "acted:stop"]
+            )
+            found = judge(data, given, tmp_path)
+            assert [each.at for each in found[0].places] == places
+            assert [each.state for each in found[1:]] == [
+                *(State.HOLDS, State.HOLDS, State.BROKEN, State.BROKEN)
+            ]
+            assert found[2].rule.name == 'require.acted = "allow"'
+
+
+def test_what_the_user_did_elsewhere_is_unknown(tmp_path: Path) -> None:
+    """Without the file of acts, as for a session of another machine, nothing is claimed."""
+    given = rules(forbid=["acted:allow"], require=["acted:allow"])
+    found = judge(run(GREEN), given, tmp_path, knows_acts=False)
+    assert [each.state for each in found] == [State.UNKNOWN, State.UNKNOWN]
+    assert found[0].words == "acted is unknown in the only call"
+    for words in ("acted:alow", "acted", "acted=true"):
+        with case(words), pytest.raises(RuleError, match="acted is one of continue, queue"):
+            rules(require=[words])

@@ -72,6 +72,17 @@ def test_the_end_of_a_run_rings_once(tmp_path: Path) -> None:
             assert watched.update() == watched.grow(delta("More.")) == ""
 
 
+def test_the_bell_is_left_to_the_agent(tmp_path: Path) -> None:
+    """It does not ring at the end of a turn; it does if the agent is silent, of which no agent tells."""
+    for leave_to, end, quiet in ((("cursor",), "", "\x07"), (("claude",), "\x07", "\x07")):
+        with case(leave_to):
+            config = NO_TITLE._replace(leave_to=leave_to)
+            watched = Watched(tmp_path, config=config)
+            watched.grow(init(), started("shell"))
+            assert watched.update(is_quiet=True) == quiet
+            assert watched.grow(SUCCEEDED) == end
+
+
 def test_each_run_rings(tmp_path: Path) -> None:
     """Each run rings at its end, also a run without a result that another run follows."""
     watched = Watched(tmp_path)

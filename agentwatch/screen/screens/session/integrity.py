@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -12,7 +13,7 @@ from textual.strip import Strip
 
 from agentwatch.analysis.integrity import Integrity, integrity
 from agentwatch.feed.feed import Feed
-from agentwatch.screen.widgets.line_view import LineView
+from agentwatch.screen.widgets.line_view import LineView, Spans
 from agentwatch.session.actions import action
 from agentwatch.session.events import Malformed
 from agentwatch.session.session import Session
@@ -24,19 +25,29 @@ _EXCERPT_BYTES = 300
 
 
 class Findings(LineView):
-    """One row per finding; findings about a line are followed by the beginning of that line."""
+    """Lines in a popup, which are laid out for its width."""
 
     fits_content = True
 
-    def __init__(self, lines: list[tuple[SafeText, str]]) -> None:
-        super().__init__("Integrity", id="findings")
-        self._lines = lines
+    def __init__(self, title: str, lines: Callable[[int], Iterable[Spans]]) -> None:
+        """Create the view.
+
+        Args:
+            title: The title in its border.
+            lines: Returns the lines for a width in columns.
+        """
+        super().__init__(title, id="findings")
+        self._lay_out = lines
+        self._lines: list[Spans] = []
 
     def on_mount(self) -> None:
-        """Show the findings from the top."""
+        """Show the lines from the top."""
         self.following = False
-        self.show_lines()
-        self.settle_at(0)
+
+    def on_resize(self) -> None:
+        """Fit the lines to the new width."""
+        self._lines = list(self._lay_out(self.scrollable_content_region.width))
+        super().on_resize()
 
     def line_count(self) -> int:
         """Return the number of lines."""
@@ -44,8 +55,8 @@ class Findings(LineView):
 
     def draw(self, y: int, width: int) -> Strip:
         """Return one line."""
-        text, style = self._lines[y]
-        return self.strip_of([(cut(text, width), style)])
+        del width
+        return self.strip_of(self._lines[y])
 
     def show_below(self) -> None:
         """Do nothing: the list does not grow."""
@@ -62,7 +73,13 @@ class IntegrityScreen(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         """List the findings as of now."""
-        yield Findings(list(findings(self._feed)))
+        yield Findings("Integrity", partial(_cut, list(findings(self._feed))))
+
+
+def _cut(lines: Iterable[tuple[SafeText, str]], width: int) -> Iterator[Spans]:
+    """Yield lines cut to a width; those about a line are followed by the beginning of that line."""
+    for text, style in lines:
+        yield [(cut(text, width), style)]
 
 
 def findings(feed: Feed) -> Iterator[tuple[SafeText, str]]:

@@ -1,4 +1,4 @@
-"""The marked moments of a session: bookmarks, hits of rules, and test runs."""
+"""The marked moments of a session: bookmarks, hits of rules, acts of the user, and test runs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from agentwatch.recording.alarms import alarms_of
+from agentwatch.recording.acts import act_words
+from agentwatch.recording.alarms import Alarm, alarms_of
 from agentwatch.recording.bookmarks import Bookmarks, ends_a_line
 from agentwatch.screen.panes.moment import Moment
 from agentwatch.session.call import Call
@@ -21,8 +22,15 @@ if TYPE_CHECKING:
     from agentwatch.screen.screens.session.goto import Marks
 
 _SLICE_SECONDS = 0.002
+_MOST_ACTS = 100
 _MOST_ROUNDS = 250
 """Without a green verdict, calls are read for half a second to find the newest verdicts of tests."""
+
+
+def _alarm_mark(alarm: Alarm) -> tuple[int, SafeText]:
+    from agentwatch.rules.alarms.words import rule_words  # few sessions have alarms
+
+    return alarm.offset, rule_words(alarm.rule)
 
 
 class MarkedMoments:
@@ -46,7 +54,7 @@ class MarkedMoments:
         self.bookmarks = Bookmarks(source.bookmarks_path, partial(ends_a_line, source.reader.line_at))
         if moment.opening is not None:
             moment.opening.bookmarks = self.bookmarks
-        self._alarms: list[tuple[int, str]] = [(each.offset, each.rule) for each in alarms_of(source.path)]
+        self._alarms = [*map(_alarm_mark, alarms_of(source.path))]
 
     @cached_property
     def verdicts(self) -> VerdictHistory:
@@ -65,12 +73,15 @@ class MarkedMoments:
         return Marks(session, self.bookmarks, Markers(session, timeline.after), timeline)
 
     @property
-    def alarms(self) -> Sequence[tuple[int, str]]:
-        """The moment of each hit of a rule, and the name of the rule; later ones are appended."""
+    def alarms(self) -> Sequence[tuple[int, SafeText]]:
+        """The moment of each hit of a rule and of what the user did last, in words; never fewer."""
         watch, known = self._source.written.watch, self._alarms
         if watch is not None:
-            known += [(each.offset, each.rule) for each in watch.alarms[len(known) :]]
-        return known
+            known += map(_alarm_mark, watch.alarms[len(known) :])
+        acts, timeline = self._moment.feed.acts, self._moment.history.timeline
+        if not acts or not timeline.has_times:
+            return known
+        return [*known, *((timeline.offset_at(each.at_ms), act_words(each)) for each in acts[-_MOST_ACTS:])]
 
     @cached_property
     def _changes(self) -> ChangeHistory:

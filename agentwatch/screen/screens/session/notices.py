@@ -9,6 +9,7 @@ from agentwatch.analysis.loops import Loops, arguments_of
 from agentwatch.analysis.seen import Mark, mark
 from agentwatch.base.config import Config
 from agentwatch.feed.feed import Feed
+from agentwatch.recording.acts import act_words
 from agentwatch.recording.appender import now_ms
 from agentwatch.screen.terminal.attention import Attention
 from agentwatch.session.agent_process import AgentFacts
@@ -17,7 +18,7 @@ from agentwatch.text.safe import SafeText
 
 _LONG_MS = 5 * 60_000
 """After an absence of this time or more, the summary offers a digest."""
-
+_MOST_TOASTS = 3
 _GREETING = SafeText(
     "rules watch this session: an alarm, not a sandbox: a call that hits one may run already"
 )
@@ -40,6 +41,8 @@ class Notices:
         self._feed = feed
         self._watch = watch
         self._has_greeted = False
+        self._acts_told: int | None = None
+        """The number of acts so far; None before the first update."""
         self._attention = Attention(feed, write, config)
         self._loops = Loops(partial(arguments_of, feed))
         self._seen: Mark | None = None
@@ -55,18 +58,25 @@ class Notices:
             is_quiet: Whether the silence is longer than tolerated.
 
         Returns:
-            The hits of rules and the loop warnings to show; no warnings while an old recording is being read.
+            The hits of rules, the loop warnings and the acts of the user to show; no warnings while an old
+            recording is being read.
         """
         found = self._loops.update(self._feed.session.calls)
         self._attention.update(words, is_quiet=is_quiet, is_paused=bool(facts.paused_by))
         warnings = [loop.words() for loop in found] if self._attention.is_watching else []
-        return [*self._hits(), *warnings]
+        return [*self._hits(), *warnings, *self._new_acts()]
+
+    def _new_acts(self) -> list[SafeText]:
+        """Return the toasts for what the user did since the last update; none for older acts."""
+        acts, told = self._feed.acts, self._acts_told
+        self._acts_told = len(acts)
+        return [] if told is None else [act_words(each) for each in acts[told:][-_MOST_TOASTS:]]
 
     def _hits(self) -> list[SafeText]:
         """Ring and notify for the new hits of rules, and return the toasts for them."""
         if self._watch is None:
             return []
-        toasts = [] if self._has_greeted else [_GREETING]
+        toasts = [_GREETING] if self._watch.has_rules and not self._has_greeted else []
         self._has_greeted = True
         for news in self._watch.take_news():
             self._attention.alarm(news.words, rings=news.action != "note", notes=news.action != "bell")

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -27,6 +27,7 @@ from agentwatch.base.config import Config
 from agentwatch.feed.feed import Feed
 from agentwatch.feed.playhead import Replay
 from agentwatch.feed.preview import preview_feed
+from agentwatch.recording.acts import SessionActs
 from agentwatch.recording.appender import now_ms
 from agentwatch.screen.keys import bindings, shortcuts
 from agentwatch.screen.panes.header import HeaderLine
@@ -90,6 +91,7 @@ def first_shown(source: Source, feed: Feed, *, is_replayed: bool = False) -> Fir
         is_replayed: Whether the recording is replayed. A replay begins with what is read first.
     """
     keep_few(feed.session)
+    feed.acts_of = SessionActs.of_file(source.path)
     if feed.backlog() <= _LARGE_BYTES or is_replayed or source.wakeup is not None:
         return FirstShown(feed)
     session = feed.session
@@ -124,6 +126,7 @@ _SAME_SECONDS = 2.0
 class WatchScreen(Screen[None]):
     """Shows a session, live or saved."""
 
+    app: TerminalApp[Any]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall")]
 
@@ -514,6 +517,15 @@ class WatchScreen(Screen[None]):
 
         path = self._source.path
         offer_export(self.app, [] if path is None else [path])
+
+    def action_continue_session(self) -> None:
+        """Ask for a prompt, and continue the session with it."""
+        if self._source.elsewhere is not None:
+            self.notify("this session is on another machine: continue it there", markup=False)
+            return
+        from agentwatch.screen.screens.session.continuing import continue_session
+
+        self.run_worker(continue_session(self.app, self._source.path, "session"))
 
     def action_copy(self) -> None:
         """Copy the text that the focused pane offers, as safe text; of a call, its address and action."""

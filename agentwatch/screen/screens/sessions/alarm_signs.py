@@ -19,6 +19,7 @@ from agentwatch.screen.terminal.attention import Signals
 from agentwatch.text.safe import SafeText, cut, safe_line
 
 if TYPE_CHECKING:
+    from agentwatch.output.commands import Commands
     from agentwatch.rules.alarms.watch import Announcement
     from agentwatch.screen.screens.sessions.session_alarms import SessionAlarms
 
@@ -38,20 +39,21 @@ class RuleHit(NamedTuple):
 
 
 def session_alarms(
-    rules: Sequence[OnSetting], report: Callable[[list[RuleHit]], object]
+    rules: Sequence[OnSetting], report: Callable[[list[RuleHit]], object], commands: Commands | None = None
 ) -> SessionAlarms | None:
     """Return what judges the sessions of the list; None without rules.
 
     Args:
         rules: The rules of the settings.
         report: Is called with new hits, in the thread that steps.
+        commands: Runs the commands of rules; None if no rule has one.
     """
     if not rules:
         return None
     from agentwatch.rules.alarms.tripwire import tripwire
     from agentwatch.screen.screens.sessions.session_alarms import SessionAlarms
 
-    return SessionAlarms([tripwire(*each, allows_patterns=True) for each in rules], report)
+    return SessionAlarms([tripwire(*each, allows_patterns=True) for each in rules], report, commands)
 
 
 class AlarmSigns:
@@ -87,7 +89,7 @@ class AlarmSigns:
         loud = [
             (hit.announcement.alarm.action, said)
             for hit, said in zip(hits, words, strict=True)
-            if hit.announcement.alarm.action != "log" and self._rings.rings(hit.key)
+            if hit.announcement.alarm.action not in ("log", "run") and self._rings.rings(hit.key)
         ]
         if loud:
             actions, first = {action for action, _ in loud}, loud[0][1]

@@ -35,6 +35,7 @@ from agentwatch.screen.screens.session.workspace import Workspace
 from agentwatch.screen.screens.sessions import requests
 from agentwatch.screen.screens.sessions.alarm_signs import AlarmSigns, session_alarms
 from agentwatch.screen.screens.sessions.answer import PermissionPrompts
+from agentwatch.screen.screens.sessions.dialogs import WhyDialog
 from agentwatch.screen.screens.sessions.rings import Rings
 from agentwatch.screen.screens.sessions.screen import HomeScreen
 from agentwatch.screen.screens.sessions.watching import Report, Watching
@@ -46,7 +47,9 @@ from agentwatch.sources.stores.intake import StoreSource
 from agentwatch.text.safe import safe_line
 
 if TYPE_CHECKING:
+    from agentwatch.output.commands import Commands
     from agentwatch.remote.copying import Copying
+    from agentwatch.screen.screens.sessions.state_rules import StateRules
 
 
 # Opens the session of a row for a screen, and closes it again. Both may take long, and run in a thread.
@@ -178,10 +181,19 @@ class HomeApp(SessionApp[None]):
         super().__init__(held, config, no_color=no_color)
         self._machine = machine
         take, fail = partial(self.call_later, self._take), partial(self.call_later, self.fail)
-        alarms = session_alarms(self.config.on, lambda hits: self.call_later(self._alarms.take, hits))
+        self.commands = self._commands_of_rules()
+        """Runs the commands of rules; None if no rule has one."""
+        alarms = session_alarms(
+            self.config.on, lambda hits: self.call_later(self._alarms.take, hits), self.commands
+        )
         self._watching = Watching(machine, take, fail, is_here=is_here, alarms=alarms)
         self._watching.begin()
         self._rings = Rings(by_default=self.config.ring == "all", began_ms=now_ms())
+        self._state_rules: StateRules | None = None
+        if self.commands is not None:
+            from agentwatch.screen.screens.sessions.state_rules import StateRules
+
+            self._state_rules = StateRules(self.config.on_sessions, self.commands, now_ms())
         self._signals = Signals(self.write_to_terminal, self.config)
         self._rows: Rows = {}
         self._counts = Counts()
@@ -251,13 +263,24 @@ class HomeApp(SessionApp[None]):
         rows, changed, vanished, self._is_settled = report
         ringing = self._rings.update(changed, vanished, None if self._open is None else self._open.row.key)
         self._rows, self._counts = rows, self._counted.update(rows, changed, now_ms())
-        if ringing:
+        if self._state_rules is not None:
+            self._state_rules.update(changed, vanished, self._rings.begun)
+        if ringing := [row for row in ringing if row.agent not in self.config.leave_to]:
             self._signals.alert(_alert_words(ringing))
         self._show_facts()
         self._show_title()
         self._show_rows(None if self._is_behind else report)
         if (home := self.home) is not None:
             self._machine.in_view = home.in_view if self._open is None else {self._open.row.key}
+
+    def _commands_of_rules(self) -> Commands | None:
+        """Return what runs the commands of rules; None if no rule has one."""
+        if not self.config.on_sessions and not any(each.command for each in self.config.on):
+            return None
+        from agentwatch.output.commands import Commands
+
+        warn = partial(self.notify, severity="warning", timeout=_PROBLEM_SECONDS, markup=False)
+        return Commands(lambda words: self.call_later(warn, words))
 
     def _show_facts(self) -> None:
         """Show in the session that is open what its agent says in the list."""
@@ -323,6 +346,14 @@ class HomeApp(SessionApp[None]):
             self.notify("answering is off: set `answer = true` in [act] of the settings", markup=False)
         else:
             self._prompts.open(event.row)
+
+    @on(requests.WhyWanted)
+    async def _explain(self, event: requests.WhyWanted) -> None:
+        from agentwatch.catalog.evidence import evidence
+
+        facts = await asyncio.to_thread(self._machine.facts, event.row.key)
+        at_ms = now_ms()
+        self.push_screen(WhyDialog(event.row, evidence(event.row, facts, at_ms), at_ms))
 
     @on(requests.Opened)
     def _open_row(self, event: requests.Opened) -> None:

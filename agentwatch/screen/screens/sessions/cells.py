@@ -179,7 +179,7 @@ def whole_columns(rows: Iterable[Row], needed: Widths, now_ms: int) -> Columns:
         beside = words.beside_title(row)
         titles = max(titles, columns(words.title(row)) + (len(beside) + 1 if beside else 0))
         clock = words.activity_clock(row, now_ms)
-        activities = max(activities, columns(words.activity(row)) + (len(clock) + 3 if clock else 0))
+        activities = max(activities, columns(words.activity(row, now_ms)) + (len(clock) + 3 if clock else 0))
     return Columns(2, SINCE, *needed[:2], titles, activities, *needed[2:])
 
 
@@ -257,7 +257,7 @@ def lower_row(row: Row, width: int, now_ms: int) -> Spans:
     """Return the second of two rows of a session: its clock, its activity, and its project if it fits."""
     room = max(width - STATE - 1, 1)
     place = cut(_place(row), max(room // 2, 1))
-    whole = words.activity(row)
+    whole = words.activity(row, now_ms)
     clock = words.activity_clock(row, now_ms)
     needed = columns(whole) + (len(clock) + 3 if clock else 0)
     is_placed = needed + 2 + _LEAST_PLACE <= room
@@ -310,12 +310,13 @@ def _project(row: Row, width: int, style: str) -> Spans:
 def _activity(row: Row, width: int, now_ms: int, style: str) -> Spans:
     """Return what a session does and for how long, in exactly `width` columns."""
     clock = words.activity_clock(row, now_ms)
-    text = words.activity(row)
+    text = words.activity(row, now_ms)
     behind = f" · {clock}" if clock and text else clock
     if width - columns(SafeText(behind)) < min(columns(text), _LEAST_BESIDE_CLOCK):
         behind = ""
     room = width - columns(SafeText(behind))
-    text = _end(text, room) if words.is_quote(row) else cut(text, room)
+    is_quote = words.is_quote(row) and not words.last_act(row, now_ms)
+    text = _end(text, room) if is_quote else cut(text, room)
     rest = " " * (room - columns(text))
     style = "asks" if row.group is Group.NEEDS_YOU else style
     return [(text, style), (SafeText(f"{behind}{rest}"), "muted")]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -15,9 +16,15 @@ from textual.widgets import Input, Static
 
 from agentwatch.catalog.row import Row
 from agentwatch.recording.saved_sessions import MOST_NAME
+from agentwatch.screen.screens.session.integrity import Findings
+from agentwatch.screen.screens.sessions.words import why
 from agentwatch.screen.widgets.input_bar import LineInput
 from agentwatch.text.amounts import byte_size
 from agentwatch.text.safe import SafeText, cut, safe_line
+from agentwatch.text.times import time_of_day
+
+if TYPE_CHECKING:
+    from agentwatch.catalog.evidence import Proof
 
 _TITLE_COLUMNS = 50
 _MOST_NAMED = 8
@@ -86,6 +93,28 @@ class RenameDialog(ModalScreen[str | None]):
     def _rename(self, event: Input.Submitted) -> None:
         event.stop()
         self.dismiss(event.value)
+
+
+class WhyDialog(ModalScreen[None]):
+    """The evidence for the state of a session, at the time at which it is opened."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,w,q", "dismiss", "Back")]
+
+    def __init__(self, row: Row, proofs: Sequence[Proof], at_ms: int) -> None:
+        """Create the dialog.
+
+        Args:
+            row: The session.
+            proofs: The evidence.
+            at_ms: The present time, in ms since the epoch.
+        """
+        super().__init__()
+        self._title = f"Why, at {time_of_day(at_ms)}"
+        self._lines = partial(why, row, proofs, at_ms)
+
+    def compose(self) -> ComposeResult:
+        """Show the lines."""
+        yield Findings(self._title, self._lines)
 
 
 def title_words(row: Row) -> SafeText:

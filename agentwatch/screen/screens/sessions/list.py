@@ -165,12 +165,14 @@ def times_of(line: Line, now_ms: int) -> range:
         return range(now_ms, now_ms + _MINUTE_MS if isinstance(line, Heading) else sys.maxsize)
     row, standing = line.row, line.row.standing
     if standing.state in LIVE or row.lost_ms is not None:
-        begins = (standing.since_ms, standing.now_since_ms, row.lost_ms, row.began_ms)
+        begins = [standing.since_ms, standing.now_since_ms, row.lost_ms, row.began_ms]
         unit_ms = _SECOND_MS
     else:
         is_young = row.began_ms is not None and now_ms - row.began_ms < _MINUTE_MS
-        begins = (row.began_ms, None, None, None)
-        unit_ms = _SECOND_MS if is_young else _MINUTE_MS
+        begins = [row.began_ms]
+        unit_ms = _SECOND_MS if is_young or words.last_act(row, now_ms) else _MINUTE_MS
+    if words.last_act(row, now_ms):
+        begins.append(row.acts[-1].at_ms)
     left_ms = (unit_ms - (now_ms - begin_ms) % unit_ms for begin_ms in begins if begin_ms is not None)
     return range(now_ms, now_ms + min(left_ms, default=unit_ms))
 
@@ -289,8 +291,11 @@ _MESSAGES = {
     "answer": requests.AnswerWanted,
     "preview": requests.PreviewWanted,
     "ring": requests.RingToggled,
+    "why": requests.WhyWanted,
     "terminal": requests.TerminalWanted,
     "rename": requests.RenameWanted,
+    "prompt": requests.PromptWanted,
+    "interrupt": requests.InterruptWanted,
 }
 _OF_MARKED = {
     "removal": requests.DeleteWanted,

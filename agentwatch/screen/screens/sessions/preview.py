@@ -24,7 +24,7 @@ from agentwatch.feed.feed import Feed
 from agentwatch.feed.preview import preview_feed
 from agentwatch.recording.appender import now_ms
 from agentwatch.recording.lines import LineReader, Until
-from agentwatch.recording.saved import open_saved
+from agentwatch.recording.saved import has_both_directions, open_saved
 from agentwatch.recording.store import nameless_file, open_own
 from agentwatch.recording.times import ArrivalTimes
 from agentwatch.screen.panes.transcript.block_list import (
@@ -36,7 +36,7 @@ from agentwatch.screen.panes.transcript.block_list import (
     thought_for,
 )
 from agentwatch.screen.screens.sessions.rings import pane_of
-from agentwatch.screen.screens.sessions.words import facts_of, tests_words
+from agentwatch.screen.screens.sessions.words import facts_of, last_act, tests_words
 from agentwatch.screen.widgets.line_view import LineView
 from agentwatch.screen.widgets.syntax import code_theme
 from agentwatch.session.agent_process import NO_FACTS, AgentFacts
@@ -348,7 +348,12 @@ def head_session(path: Path, end: int) -> Session:
         OSError: It cannot be read.
     """
     store = None if path.suffix in _LINES else store_for(path)
-    fd = open_own(path) if store is None else _copied(store, end)
+    if has_both_directions(path):
+        from agentwatch.recording.exchange import merged_file
+
+        fd = merged_file(path)
+    else:
+        fd = open_own(path) if store is None else _copied(store, end)
     try:
         feed = Feed(LineReader(fd, Until(min(end, os.fstat(fd).st_size)), ArrivalTimes()))
         feed.takes_agent_times = True
@@ -429,7 +434,7 @@ class PreviewPane(LineView, can_focus=False):
         super().__init__("Preview", id="preview")
         self.display = False
         self._key = key
-        self._title = self._tests = ""
+        self._title = self._subtitle = ""
         self._row: Row | None = None
         self._session: Previewed | None = None
         self._read: Row | None = None
@@ -451,9 +456,7 @@ class PreviewPane(LineView, can_focus=False):
         title = "Preview" if row is None else f"Preview · {safe_line(row.title) or '…'}"
         if title != self._title:  # the list may have read the session's title only now
             self._title, self.border_title = title, Content(title)
-        tests = "" if row is None else tests_words(row)
-        if tests != self._tests:
-            self._tests, self.border_subtitle = tests, Content(tests)
+        self._show_subtitle()
         facts = facts_of(row)
         if facts != self._facts or (row and row.standing) != (before and before.standing):
             self._facts = facts
@@ -534,8 +537,16 @@ class PreviewPane(LineView, can_focus=False):
         self._lines = PreviewLines(self, session, size.width, size.height, self._facts, question)
         self._redraw()
 
+    def _show_subtitle(self) -> None:
+        """Show what the user did last, and the verdict of the tests."""
+        row = self._row
+        words = "" if row is None else " · ".join(filter(None, (last_act(row, now_ms()), tests_words(row))))
+        if words != self._subtitle:
+            self._subtitle, self.border_subtitle = words, Content(words)
+
     def tick(self) -> None:
         """Move the clocks on."""
+        self._show_subtitle()
         if self.display and self._lines is not None and self._lines.has_clocks:
             self._redraw()
 

@@ -48,6 +48,8 @@ class Rings:
         """When those began that have rung last."""
         self._ceased: dict[Key, int | None] = {}
         """Since when those that needed the user are in another state."""
+        self.begun: list[Row] = []
+        """The sessions that have begun to need the user at the last update, also those that do not ring."""
         self.marked: dict[Key, None] = {}
         """The sessions that have begun to need the user, and were not looked at since."""
 
@@ -97,6 +99,7 @@ class Rings:
         for known in (self._rung, self._ceased):
             while len(known) > _MOST_RUNG:
                 known.pop(next(iter(known)))
+        self.begun = begun
         return [row for row in begun if self.rings(row.key)]
 
     def look_at(self, key: Key) -> bool:

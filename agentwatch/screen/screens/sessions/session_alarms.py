@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
 
 from agentwatch.agents import Agent
 from agentwatch.agents.found import Key
@@ -12,9 +14,15 @@ from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import LIVE
 from agentwatch.catalog.watched import Rows
 from agentwatch.recording.appender import now_ms
+from agentwatch.rules.alarms.events import HIT
 from agentwatch.rules.alarms.joined import JoinedSession
 from agentwatch.rules.alarms.tripwire import Tripwire
+from agentwatch.rules.alarms.watch import Hit
 from agentwatch.screen.screens.sessions.alarm_signs import RuleHit
+from agentwatch.screen.screens.sessions.state_rules import event_of
+
+if TYPE_CHECKING:
+    from agentwatch.output.commands import Commands
 
 MOST_SESSIONS = 20
 _STEP_SECONDS = 0.02
@@ -28,13 +36,21 @@ class SessionAlarms:
     Only files of lines on this machine are read. All methods are called in one thread.
     """
 
-    def __init__(self, tripwires: Sequence[Tripwire], report: Callable[[list[RuleHit]], object]) -> None:
+    def __init__(
+        self,
+        tripwires: Sequence[Tripwire],
+        report: Callable[[list[RuleHit]], object],
+        commands: Commands | None = None,
+    ) -> None:
         """Watch no session yet.
 
         Args:
             tripwires: The rules.
             report: Is called with new hits, in the thread of `step`.
+            commands: Runs the commands of rules; None if no rule has one.
         """
+        self._commands = commands
+        self._rows: Rows = {}
         self._tripwires = tripwires
         self._report = report
         self._joined: dict[Key, JoinedSession] = {}
@@ -46,6 +62,7 @@ class SessionAlarms:
         Args:
             rows: The sessions of the list.
         """
+        self._rows = rows
         wanted = {row.key: row for row in _most_active(rows)}
         hits: list[RuleHit] = []
         for key in self._joined.keys() - wanted.keys():
@@ -86,9 +103,16 @@ class SessionAlarms:
 
     def _join(self, row: Row) -> None:
         try:
-            self._joined[row.key] = JoinedSession(row.path, _agent(row), self._tripwires)
+            run = partial(self._run, row)
+            self._joined[row.key] = JoinedSession(row.path, _agent(row), self._tripwires, run)
         except OSError:
             return  # tried again at the next step
+
+    def _run(self, joined: Row, hit: Hit, at_ms: int) -> None:
+        if self._commands is not None:
+            row, name = self._rows.get(joined.key, joined), hit.tripwire.name
+            event = event_of(row, HIT, name, hit.words, hit.call)._replace(at_ms=at_ms)
+            self._commands.tell(hit.tripwire.command, event)
 
     def _leave(self, key: Key) -> None:
         if (joined := self._joined.pop(key, None)) is not None:

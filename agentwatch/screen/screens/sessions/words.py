@@ -6,26 +6,34 @@ Every text of a session is foreign and is made safe here.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.agents.reported import State
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import LIVE, Ground
+from agentwatch.recording.acts import receipt_words
 from agentwatch.session.agent_process import NO_FACTS, AgentFacts
 from agentwatch.session.events import Outcome
 from agentwatch.text import UNKNOWN
 from agentwatch.text.amounts import short_count
 from agentwatch.text.durations import age_words, in_seven_columns
-from agentwatch.text.safe import SafeText, cut, safe_line
+from agentwatch.text.safe import SafeText, cut, cut_middle, safe_line, wrapped
 from agentwatch.text.signs import ASKS_SIGN, MINUS, SIGNS
 from agentwatch.text.times import day_or_time
 
 if TYPE_CHECKING:
     from agentwatch.catalog.digest import LastTests
+    from agentwatch.catalog.evidence import Proof
+    from agentwatch.screen.widgets.line_view import Spans
 
 _MOST_TEXT = 400
 """The characters of a title or an activity that are made safe: more than the widest terminal shows."""
+_ACT_MS = 5 * 60_000
+"""How long a row shows what the user did."""
+_ACT_COLUMNS = 10
 _MOST_SHOWN = 10**9
 """A larger count is no real one, and is not shown."""
 
@@ -97,6 +105,48 @@ def state_words(row: Row, now_ms: int, *, is_dated: bool = False) -> StateWords:
     return words
 
 
+_WEIGHTS = {
+    "decided": "What decides",
+    "outweighed": "What does not count",
+    "missing": "What would say more",
+}
+_GROUNDS = {Ground.SAID: "reported", Ground.INFERRED: "inferred", Ground.UNKNOWN: "unknown"}
+_AGE = 8
+"""The width of an age and the gap after it."""
+
+
+def why(row: Row, proofs: Iterable[Proof], now_ms: int, width: int) -> Iterator[Spans]:
+    """Yield the lines that say why a row says what it says.
+
+    Args:
+        row: The session.
+        proofs: The evidence for its state.
+        now_ms: The current time, in ms since the epoch.
+        width: The width of the lines, in columns.
+    """
+    words, standing, room = state_words(row, now_ms), row.standing, max(width - _AGE, 1)
+    state = _LOST.word if row.lost_ms is not None else str(standing.state)
+    since_ms = standing.since_ms if row.lost_ms is None else row.lost_ms
+    since = "" if since_ms is None else age_words(now_ms - since_ms)
+    if since:
+        is_over = row.lost_ms is None and standing.state not in LIVE
+        since = f" {since} ago" if is_over else f" for {since}"
+    ground = "" if standing.state is State.UNKNOWN else f" · {_GROUNDS[standing.ground]}"
+    yield [(SafeText(f"{words.sign} {state}"), words.style), (SafeText(f"{since}{ground}"), "plain")]
+    yield [(cut(foreign(f"{row.agent or UNKNOWN} {row.address or row.id}  {row.title}"), width), "muted")]
+    for weight, group in groupby(proofs, lambda proof: proof.weight):
+        yield [(SafeText(""), "plain")]
+        yield [(SafeText(_WEIGHTS[weight]), "strong")]
+        for proof in group:
+            age = "" if proof.since_ms is None else age_words(now_ms - proof.since_ms)
+            for at, line in enumerate(wrapped(safe_line(proof.what), room)):
+                yield [(SafeText(f"{age if at == 0 else '':<{_AGE}}"), "muted"), (line, "plain")]
+            if proof.source:
+                kind, _, place = safe_line(proof.source).partition(" ")
+                place = cut_middle(SafeText(place), max(room - len(kind) - 1, 1))
+                yield [(SafeText(f"{'':{_AGE}}{kind} {place}".rstrip()), "muted")]
+
+
 def facts_of(row: Row | None) -> AgentFacts:
     """Return what the agent of a row itself says that it asks, for the screen and the preview."""
     if row is None or row.standing.state is not State.ASKS or row.standing.ground is not Ground.SAID:
@@ -129,8 +179,17 @@ def activity_clock(row: Row, now_ms: int) -> str:
     return in_seven_columns(now_ms - standing.now_since_ms, is_over=False)
 
 
-def activity(row: Row) -> SafeText:
-    """Return what a session does now, what it waits for, or how it ended; first a rule that was hit."""
+def activity(row: Row, now_ms: int | None = None) -> SafeText:
+    """Return what a session does now, what it waits for, or how it ended; first a rule that was hit.
+
+    Args:
+        row: The session.
+        now_ms: The current time, in ms since the epoch, to begin with what the user did last; None to leave
+            it out.
+    """
+    if now_ms is not None and (acted := last_act(row, now_ms)):
+        does = activity(row)
+        return SafeText(f"{acted} · {does}" if does else acted)
     if row.alarm:
         name, does = cut(foreign(row.alarm), _RULE_COLUMNS), activity(replace(row, alarm=""))
         return SafeText(f"▲ {name} · {does}" if does else f"▲ {name}")
@@ -200,6 +259,14 @@ def beside_title(row: Row) -> str:
     if row.is_archived:
         words.append("archived")
     return " · ".join(words)
+
+
+def last_act(row: Row, now_ms: int) -> SafeText:
+    """Return what the user did last to a session: `sent 8 s: interrupt`; empty after 5 minutes."""
+    if not row.acts or not 0 <= (age_ms := now_ms - row.acts[-1].at_ms) < _ACT_MS:
+        return SafeText("")
+    act = row.acts[-1]
+    return SafeText(f"{receipt_words(act)} {age_words(age_ms)}: {cut(foreign(act.act), _ACT_COLUMNS)}")
 
 
 def succeeded(row: Row) -> str:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from agentwatch.agents.reported import State
-from agentwatch.base.config import Config, OnSetting
+from agentwatch.base.config import Config, OnSetting, SessionRule
 from agentwatch.catalog.row import Row
+from agentwatch.recording.appender import now_ms
 from tests.builders.home.home_app import row
 from tests.builders.lines import init, started
 from tests.builders.machine.app import HomeStage, at_home, descriptors
@@ -79,6 +82,28 @@ async def test_a_silenced_session_shows_the_hit_and_does_not_ring(session: Row) 
     async with at_home([session], config=with_rule("bell")) as stage:
         await stage.press("r")
         assert await hit(stage, session) == ""
+
+
+@pytest.mark.system
+async def test_commands_of_rules_run(session: Row, tmp_path: Path) -> None:
+    """A hit and the end of the turn each run their command; the hit is shown, and nothing rings."""
+    out = ("sh", "-c", 'cat >> "$1"', "sh", str(tmp_path / "out"))
+    rule = OnSetting("program:rm", "run", "removes", out)
+    broken = SessionRule("ended", "broken", ("/nowhere/x",))
+    config = Config(on=(rule,), on_sessions=(SessionRule("ended", "end", out), broken))
+    async with at_home([session], config=config) as stage:
+        assert await hit(stage, session) == ""
+        await stage.shows('rule "removes" in Title of one')
+        standing = session.standing._replace(state=State.YOUR_TURN, since_ms=now_ms() + 1, now="Done.")
+        await stage.put(replace(session, standing=standing))
+        await stage.shows('the command of rule "broken" failed')
+        assert stage.app.commands is not None
+        stage.app.commands.finish()
+    found = [json.loads(line) for line in (tmp_path / "out").read_bytes().splitlines()]
+    assert sorted((each["event"], each["rule"], each["state"], each["session"]) for each in found) == [
+        ("ended", "end", "your turn", session.id),
+        ("rule", "removes", "working", session.id),
+    ]
 
 
 @pytest.mark.system

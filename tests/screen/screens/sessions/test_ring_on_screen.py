@@ -92,9 +92,9 @@ async def test_a_silenced_session_does_not_ring() -> None:
 
 
 @pytest.mark.system
-@pytest.mark.parametrize("config", [Config(ring="none"), Config(bell=False)])
+@pytest.mark.parametrize("config", [Config(ring="none"), Config(bell=False), Config(leave_to=("claude",))])
 async def test_the_configuration_silences_all(config: Config) -> None:
-    """With `ring = "none"` or without a bell, nothing rings."""
+    """With `ring = "none"`, without a bell, or if it is left to the agent, nothing rings."""
     async with at_home([row("one")], config=config) as stage:
         stage.written_since()
         await stage.put(asking())

@@ -10,6 +10,7 @@ import pytest
 
 from agentwatch.base.config import Config
 from agentwatch.feed.feed import Feed
+from agentwatch.recording.acts import Act, SessionActs, append_act
 from agentwatch.recording.alarms import Alarm
 from agentwatch.recording.saved import open_saved
 from agentwatch.rules.alarms.thread import News
@@ -93,6 +94,7 @@ class MadeWatch:
     alarms: Sequence[Alarm] = ()
     faults: Mapping[str, OSError | None] = MappingProxyType({})
     stopped_by = ""
+    has_rules = True
 
     def __init__(self, *news: News) -> None:
         self._news = [*news]
@@ -119,3 +121,27 @@ def test_each_hit_of_a_rule_is_a_toast_with_its_signal(recording: Saver) -> None
     assert toasts[1:] == ["rule of bell", "rule of note", "rule of pause"]
     assert written == ["\x07", "\x07"]
     assert notices.update(SafeText("writing"), facts, is_quiet=False) == []
+
+
+def test_no_rule_is_announced_where_only_changes_of_state_are_told(recording: Saver) -> None:
+    """A command of `[[sessions.on]]` watches no call."""
+    watch = MadeWatch()
+    watch.has_rules = False
+    feed = Feed(open_saved(recording(init()), follow=True))
+    notices = Notices(feed, Config(), list[str]().append, watch)
+    assert notices.update(SafeText("writing"), AgentFacts(pid=7), is_quiet=False) == []
+
+
+def test_what_the_user_does_elsewhere_is_a_toast(watched: Watched) -> None:
+    """An act during the session is told once, also one from another window; older acts are not."""
+    watched.feed.acts_of = SessionActs(watched.path)
+
+    def toasts() -> list[SafeText]:
+        return watched.notices.update(SafeText(""), AgentFacts(), is_quiet=False)
+
+    act = Act(1, "interrupt", "s-1", "list", "SIGINT", "sent")
+    append_act(watched.path.with_suffix(".acts"), act)
+    assert toasts() == []
+    append_act(watched.path.with_suffix(".acts"), act._replace(act="stop", receipt="unknown"))
+    assert toasts() == ["acted: stop unknown · SIGINT · list"]
+    assert toasts() == []

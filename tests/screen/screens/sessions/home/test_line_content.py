@@ -5,6 +5,7 @@ from __future__ import annotations
 from agentwatch.agents.reported import State
 from agentwatch.catalog.listing import RowLine
 from agentwatch.catalog.standing import Ground, Standing
+from agentwatch.recording.acts import Act
 from agentwatch.screen.screens.sessions.list import LineContent, times_of
 from tests.catalog.listing.made_rows import DAY_MS, MINUTE_MS, NOW_MS, row
 from tests.conftest import case
@@ -20,6 +21,13 @@ def test_a_row_shows_the_same_at_its_times() -> None:
         ("is lost", row("a", lost_ms=NOW_MS - 777), 1000),
         ("has just ended", row("a", State.SUCCEEDED, began_ms=NOW_MS - 30_500), 1000),
         ("has ended", row("a", State.SUCCEEDED, began_ms=NOW_MS - 5 * MINUTE_MS - 999), MINUTE_MS),
+        (
+            "acted",
+            row(
+                "a", State.SUCCEEDED, ago_ms=3 * DAY_MS, acts=[Act(NOW_MS - 4321, "stop", "", "", "", "sent")]
+            ),
+            1000,
+        ),
         ("ended long ago", row("a", State.SUCCEEDED, ago_ms=3 * DAY_MS), MINUTE_MS),
     ):
         with case(name):

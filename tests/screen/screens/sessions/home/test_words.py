@@ -5,6 +5,7 @@ from __future__ import annotations
 from agentwatch.agents.reported import State
 from agentwatch.catalog.digest import LastTests
 from agentwatch.catalog.standing import Ground
+from agentwatch.recording.acts import Act
 from agentwatch.screen.screens.sessions import words
 from agentwatch.screen.screens.sessions.cells import STATE
 from agentwatch.text.safe import columns
@@ -209,3 +210,15 @@ def test_the_tests_of_a_session() -> None:
         session = row("a", tests=tests)
         assert (words.tests(session), words.tests_words(session)) == (shown, said)
         assert words.tests_style(session) == style
+
+
+def test_the_last_act_is_shown_for_five_minutes() -> None:
+    """A row begins with what the user did last, with its age; a hostile act is safe text."""
+    acted = Act(NOW_MS - 8000, "allow", "a", "list", "hook", "elsewhere")
+    session = row("a", State.WORKING, now="npm ci", acts=[acted._replace(act="deny"), acted])
+    assert words.activity(session, NOW_MS) == "answered elsewhere 8 s: allow · npm ci"
+    assert words.activity(session) == words.activity(session, NOW_MS + 5 * MINUTE_MS) == "npm ci"
+    assert words.activity(session, NOW_MS - 9000) == "npm ci", "the clock was set back"
+    hostile = row("b", State.WORKING, acts=[acted._replace(act="\x1b[2J" * 50)])
+    assert words.last_act(hostile, NOW_MS).isprintable()
+    assert columns(words.last_act(hostile, NOW_MS)) < 40

@@ -1,0 +1,119 @@
+"""The command `explain`: prints why the list says what it says about a session."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Mapping
+from itertools import islice
+from pathlib import Path
+from shutil import get_terminal_size
+
+import orjson
+
+from agentwatch.base.faults import USAGE, Fault
+from agentwatch.base.json_fields import Field, values_of
+from agentwatch.catalog.catalog import Machine
+from agentwatch.catalog.evidence import Facts, evidence
+from agentwatch.catalog.row import Row
+from agentwatch.catalog.session_ids import LEAST_CHARACTERS
+from agentwatch.cli.address import is_elsewhere, parse_address, session_and_moment
+from agentwatch.cli.messages import say
+from agentwatch.cli.sessions import of_machines
+from agentwatch.cli.stdout import print_json, print_lines
+from agentwatch.output.session_rows import row_json
+from agentwatch.recording.appender import now_ms
+from agentwatch.screen.screens.sessions.words import why
+from agentwatch.text.safe import cut, safe_line, styled
+from agentwatch.text.safe_json import safe_json
+
+_WIDTH = 80
+_WHOLE = 1 << 20
+"""The width of lines that are not printed on a terminal."""
+_SHOWN_COLUMNS = 60
+_MOST_NAMED = 3
+_FIELDS = (
+    Field("weight", str),
+    Field("what", str),
+    Field("source", str),
+    Field("since_ms", int, 1 << 63, least=-(1 << 63)),
+)
+
+
+def explain(words: str, *, as_json: bool) -> int:
+    """Print the evidence for the state of a session, and return the exit code.
+
+    Args:
+        words: The session, as the user has typed it.
+        as_json: Print one JSON object, with the keys of `sessions --json`.
+
+    Raises:
+        Fault: No session of the list, or more than one, is called so; or a machine cannot be listed.
+    """
+    row, facts = (_elsewhere(words), None) if is_elsewhere(words) else _here(words)
+    at_ms = now_ms()
+    proofs = evidence(row, facts, at_ms)
+    if as_json:
+        found = {**orjson.loads(row_json(row, platform.node())), "at_ms": at_ms}
+        found["evidence"] = [values_of(_FIELDS, proof) for proof in proofs]
+        data = orjson.dumps(found)
+        return print_json([safe_json(data) if os.isatty(1) else data])
+    width = get_terminal_size((_WIDTH, 0)).columns if os.isatty(1) else _WHOLE
+    return print_lines(styled(*pieces) for pieces in why(row, proofs, at_ms, width))
+
+
+def _here(words: str) -> tuple[Row, Facts | None]:
+    """Return the row of a session of this machine, and what is known about it."""
+    machine = Machine(os.environ, Path.home())
+    machine.settle_surely(now_ms)
+    row = _named(words, {row.id: row for row in machine.rows.values()})
+    if row is None:
+        address = parse_address(words)  # a file, a stem, or the id in a recording
+        rows = machine.rows.values() if address.moment is None else ()
+        row = next((row for row in rows if row.path == address.path.absolute()), None)
+    if row is None:
+        raise _unknown(words)
+    if not row.is_read:
+        machine.want(row.key)
+        machine.settle_surely(now_ms)
+    for note in machine.notes:
+        say(note)
+    return machine.rows.get(row.key, row), machine.facts(row.key)
+
+
+def _elsewhere(words: str) -> Row:
+    """Return the row of a session of another machine."""
+    session, moment = session_and_moment(words)
+    scheme, _, rest = session.partition("://")
+    place, _, name = rest.partition("/")
+    rows, _ = of_machines([f"{scheme}://{place}"], wants_all=True)
+    named: dict[str, Row] = {}
+    for row in rows.values():
+        there = row.address.partition("://")[2].partition("/")[2]
+        named |= {there: row, there.rpartition(".")[2]: row}  # without its publisher, as `sessions` prints it
+    found = None if moment is not None else _named(name, named)
+    if found is None:
+        raise _unknown(words)
+    return found
+
+
+def _named(name: str, rows: Mapping[str, Row]) -> Row | None:
+    """Return the session with an id, or whose id alone begins so; None without one.
+
+    Raises:
+        Fault: Several ids begin so.
+    """
+    if name in rows or len(name) < LEAST_CHARACTERS:
+        return rows.get(name)
+    found = {row.key: named for named, row in rows.items() if named.startswith(name)}
+    if len(found) > 1:
+        shown = ", ".join(islice(found.values(), _MOST_NAMED))
+        raise Fault(f"several sessions begin with {name}: {shown}", USAGE)
+    return rows[next(iter(found.values()))] if found else None
+
+
+def _unknown(words: str) -> Fault:
+    shown = cut(safe_line(words), _SHOWN_COLUMNS)
+    return Fault(
+        f"no session of the list is called {shown}; agentwatch sessions --all prints their ids", USAGE
+    )

@@ -1,0 +1,201 @@
+"""Runs the user's commands: each is given one event of a session as a redacted JSON object on its stdin.
+
+What is run comes from the settings alone. A session's text is only on stdin, which is a file without a name:
+a command that does not read it blocks nothing.
+"""
+
+from __future__ import annotations
+
+import atexit
+import errno
+import os
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import partial
+
+import orjson
+
+from agentwatch.base.credentials import without_credentials
+from agentwatch.output.redact.mask import Masks, joined
+from agentwatch.output.redact.personal import Personal
+from agentwatch.output.redact.secrets.scanner import find
+from agentwatch.rules.alarms.events import Event
+from agentwatch.rules.alarms.words import rule_words
+from agentwatch.text.safe import SafeText, safe_line
+from agentwatch.text.times import utc
+
+MOST_SECONDS = 10.0
+"""How long a command may run, and how long the commands that wait at the end are waited for."""
+MOST_WAITING = 20
+"""The events of a rule that wait for its command. The oldest ones beyond this number are left out."""
+_POLL_SECONDS = 0.02
+_END_SECONDS = 1.0
+_MOST_READ = 8192
+"""Characters of a text in which secrets are searched, before it is cut."""
+_COLUMNS: Mapping[str, int] = {
+    "words": 1500,
+    "session": 500,
+    "title": 200,
+    "rule": 200,
+    "agent": 40,
+    "state": 40,
+    "event": 40,
+}
+"""How long the texts of an event may be: the object has less than 16 KB."""
+
+
+class Commands:
+    """The commands of the rules. Each rule has a thread, which runs its command for one event at a time."""
+
+    def __init__(self, report: Callable[[SafeText], object] | None = None) -> None:
+        """Run nothing yet.
+
+        Args:
+            report: Is called with the first fault of each rule's command, in another thread.
+        """
+        self.faults: dict[str, OSError | None] = {}
+        """Why the command of a rule has failed for the first time, by the words for the command."""
+        self._report = report
+        self._queues: dict[tuple[str, tuple[str, ...]], _Queue] = {}
+        self._lock = threading.Lock()
+        self._masks = Masks()
+        home = os.path.expanduser("~")
+        self._home = home if os.path.isdir(home) else "/"
+        self._personal = Personal([home], [os.path.basename(home)])
+
+    def tell(self, command: tuple[str, ...], event: Event) -> None:
+        """Run a command with an event, after the events that wait for it; this returns at once."""
+        with self._lock:
+            queue = self._queues.get((event.rule, command))
+            if not self._queues:
+                atexit.register(self.finish)
+            if queue is None:
+                queue = self._queues[event.rule, command] = _Queue(partial(self._try, command))
+        queue.put(event)
+
+    def finish(self, seconds: float = MOST_SECONDS) -> None:
+        """Wait until the commands of all events have ended, and end those that take longer."""
+        until = time.monotonic() + seconds
+        for queue in list(self._queues.values()):
+            queue.finish(until)
+
+    def _try(self, command: tuple[str, ...], event: Event, missed: int, stopped: threading.Event) -> None:
+        try:
+            self._run(command, event, missed, stopped)
+        except Exception as error:  # noqa: BLE001 - the edge of a thread: later events still run their command
+            self._failed(event.rule, f"internal error: {type(error).__name__}")
+
+    def _run(self, command: tuple[str, ...], event: Event, missed: int, stopped: threading.Event) -> None:
+        """Run a command with an event to its end, for 10 s at most, and end what is left of its group."""
+        try:
+            with tempfile.TemporaryFile() as file:
+                file.write(self._data(event, missed))
+                file.seek(0)
+                process = subprocess.Popen(
+                    command,
+                    stdin=file,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    cwd=self._home,
+                    env=without_credentials(os.environ),
+                    start_new_session=True,
+                )
+        except OSError as error:
+            self._failed(event.rule, error.strerror or "it cannot be started")
+            return
+        until, is_over = time.monotonic() + MOST_SECONDS, False
+        while not (is_over := _is_over(process)) and time.monotonic() < until and not stopped.is_set():
+            stopped.wait(_POLL_SECONDS)
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        code = process.wait()
+        if not is_over:
+            self._failed(event.rule, f"it was ended after {MOST_SECONDS:.0f} s")
+        elif code:
+            self._failed(event.rule, f"exit code {code}" if code > 0 else f"signal {-code}")
+
+    def _data(self, event: Event, missed: int) -> bytes:
+        """Return an event as a JSON object of less than 16 KB."""
+        at = utc(event.at_ms)
+        members = {
+            name: self._redacted(value)[: _COLUMNS[name]] if isinstance(value, str) else value
+            for name, value in event._asdict().items()
+            if name != "at_ms"
+        }
+        members["time"] = None if at is None else f"{at:%Y-%m-%dT%H:%M:%SZ}"
+        return orjson.dumps(members | ({"missed": missed} if missed else {})) + b"\n"
+
+    def _redacted(self, text: str) -> str:
+        """Return a text in one safe line, without secrets and personal data."""
+        text, shown, at = text[:_MOST_READ], "", 0
+        for each in joined([*find(text), *self._personal.find(text)]):
+            shown += text[at : each.start] + self._masks.mask(text[each.start : each.end], each.kind)
+            at = each.end
+        return safe_line(shown + text[at:])
+
+    def _failed(self, rule: str, reason: str) -> None:
+        what = f"the command of {rule_words(rule)} failed"
+        if what not in self.faults:
+            self.faults[what] = OSError(errno.EIO, reason)
+            if self._report is not None:
+                self._report(SafeText(f"{what}: {safe_line(reason)}"))
+
+
+class _Queue:
+    """The events that wait for the command of one rule, and the thread that runs it."""
+
+    def __init__(self, run: Callable[[Event, int, threading.Event], object]) -> None:
+        self._run = run
+        self._waiting: deque[Event] = deque()
+        self._missed = 0
+        self._changed = threading.Condition()
+        self._is_over = False
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._follow, name="command", daemon=True)
+        self._thread.start()
+
+    def put(self, event: Event) -> None:
+        """Add an event; the oldest one makes room if too many wait."""
+        with self._changed:
+            if len(self._waiting) == MOST_WAITING:
+                self._waiting.popleft()
+                self._missed += 1
+            self._waiting.append(event)
+            self._changed.notify()
+
+    def finish(self, until: float) -> None:
+        """Wait until all events are told; at a time of the monotonic clock, end the command that runs."""
+        with self._changed:
+            self._is_over = True
+            self._changed.notify()
+        self._thread.join(max(until - time.monotonic(), 0))
+        self._stopped.set()
+        self._thread.join(_END_SECONDS)
+
+    def _follow(self) -> None:
+        while not self._stopped.is_set():
+            with self._changed:
+                while not self._waiting and not self._is_over:
+                    self._changed.wait()
+                if not self._waiting:
+                    return
+                event, missed, self._missed = self._waiting.popleft(), self._missed, 0
+            self._run(event, missed, self._stopped)
+
+
+def _is_over(process: subprocess.Popen[bytes]) -> bool:
+    """Return whether a process has ended. It is not collected where that is possible, so that its group
+    keeps the number.
+    """
+    if not hasattr(os, "waitid"):
+        return process.poll() is not None
+    try:
+        return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:
+        return True

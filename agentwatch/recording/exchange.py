@@ -1,0 +1,256 @@
+"""Reads both directions of a recording of `acp` as one stream of lines, in the order of their ends.
+
+`STEM.times` has the arrival times of both files in the order of arrival. Without them, what the agent was
+sent comes first.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+
+from agentwatch.base.files import write_all
+from agentwatch.recording.appender import line_start
+from agentwatch.recording.store import SessionFiles, nameless_file, open_regular
+from agentwatch.recording.times import ArrivalTimes, time_in
+
+_WROTE, _SENT = 0, 1
+_READ_BYTES = 1 << 18
+_TIMES_BYTES = 1 << 20
+_TAIL_TIMES_BYTES = 1 << 16
+"""The end of the arrival times in which the tail of a recording is searched: at least 1,400 pieces."""
+_PREFIX = b"sent "
+
+
+class Files(NamedTuple):
+    """The open files of a recording with both directions."""
+
+    wrote: int
+    """The recording: what the agent wrote."""
+    sent: int
+    times: int
+
+    def sizes(self) -> list[int]:
+        """Return the sizes of what the agent wrote and of what it was sent, in bytes."""
+        return [os.fstat(fd).st_size for fd in self[:2]]
+
+    def close(self) -> None:
+        """Close the files."""
+        for fd in self:
+            os.close(fd)
+
+
+def open_files(files: SessionFiles) -> Files | None:
+    """Open the files of a recording; None if it has only one direction.
+
+    Raises:
+        OSError: A file cannot be opened.
+    """
+    try:
+        opened = [open_regular(files.sent)]
+    except OSError:
+        return None
+    try:
+        opened += [open_regular(files.times), open_regular(files.recording)]
+    except OSError:
+        for fd in opened:
+            os.close(fd)
+        raise
+    return Files(opened[2], opened[0], opened[1])
+
+
+class _Piece(NamedTuple):
+    """What arrived at one time."""
+
+    direction: int
+    begin: int
+    at_ms: int
+
+
+class Exchange:
+    """Merges both directions. It keeps how far they were read, but no file."""
+
+    def __init__(self) -> None:
+        self._begins = [0, 0]
+        """The offset of the line that has not ended yet, in each direction."""
+        self._read_to = [0, 0]
+        self._at_ms: list[int | None] = [None, None]
+        self._times_offset = 0
+        self._skipped: list[_Piece] = []
+
+    def read(self, files: Files, *, has_ended: bool = False) -> Iterator[tuple[int | None, bytes]]:
+        """Yield the new lines as bytes, which joined are whole lines, with the time of their arrival.
+
+        Args:
+            files: The recording.
+            has_ended: Whether it does not grow any more; a last line without a line end gets one.
+        """
+        sizes = files.sizes()  # first: a time is noted before its bytes are written
+        pieces = self._new_pieces(files.times)
+        ends, following = [0] * len(pieces), list(sizes)
+        for index in range(len(pieces) - 1, -1, -1):
+            piece = pieces[index]
+            ends[index] = following[piece.direction]
+            following[piece.direction] = min(piece.begin, sizes[piece.direction])
+        for direction in (_SENT, _WROTE):  # the rest of the last pieces
+            yield from self._take(files, direction, following[direction])
+        for piece, end in zip(pieces, ends, strict=True):
+            direction, self._at_ms[direction] = piece.direction, piece.at_ms
+            if piece.begin < self._read_to[direction]:  # a full disk: the file was cut after its last line
+                self._read_to[direction] = max(piece.begin, self._begins[direction])
+            yield from self._take(files, direction, end)
+        if has_ended:
+            for direction, size in enumerate(sizes):
+                if self._begins[direction] < size:
+                    yield from self._copy(files, direction, size)
+                    yield self._at_ms[direction], b"\n"
+
+    def take(self, files: Files, fd: int, most_bytes: int | None = None) -> int:
+        """Write the new lines to a file, and return their number of bytes.
+
+        Args:
+            files: The recording.
+            fd: The file. With `most_bytes`, it is empty.
+            most_bytes: Stop after this number of bytes, at the end of a line; None for all.
+        """
+        size = 0
+        for _, data in self.read(files):
+            write_all(fd, data)
+            size += len(data)
+            if most_bytes is not None and size >= most_bytes:
+                size = line_start(fd, size)
+                os.ftruncate(fd, size)
+                break
+        return size
+
+    def skip(self, files: Files, most_bytes: int) -> None:
+        """Continue near the end of the recording, at a line of each direction.
+
+        Args:
+            files: The recording.
+            most_bytes: The number of bytes before the end, except for the beginning of a line.
+        """
+        sizes = files.sizes()
+        size = os.fstat(files.times).st_size
+        start = max(size - _TAIL_TIMES_BYTES, 0)
+        data = os.pread(files.times, size - start, start)
+        self._times_offset = start + data.rfind(b"\n") + 1
+        pieces = [piece for line in data.split(b"\n")[bool(start) : -1] if (piece := _piece_in(line))]
+        begins, first = list(sizes), len(pieces)
+        for index in range(len(pieces) - 1, -1, -1):
+            earlier = [*begins]
+            earlier[pieces[index].direction] = min(pieces[index].begin, begins[pieces[index].direction])
+            if sum(sizes) - sum(earlier) > most_bytes:
+                break
+            begins, first = earlier, index
+        self._skipped = pieces[first:]
+        for direction, begin in enumerate(begins):
+            self._begins[direction] = self._read_to[direction] = line_start(files[direction], begin)
+
+    def _new_pieces(self, times_fd: int) -> list[_Piece]:
+        pieces, self._skipped = self._skipped, []
+        while data := os.pread(times_fd, _TIMES_BYTES, self._times_offset):
+            end = data.rfind(b"\n") + 1
+            pieces += [piece for line in data[:end].split(b"\n") if (piece := _piece_in(line))]
+            if not end and len(data) < _TIMES_BYTES:
+                break
+            self._times_offset += end or len(data)
+        return pieces
+
+    def _take(self, files: Files, direction: int, until: int) -> Iterator[tuple[int | None, bytes]]:
+        """Yield the lines that end before an offset."""
+        at_ms, position, end = self._at_ms[direction], self._read_to[direction], 0
+        while position < until:
+            data = os.pread(files[direction], min(until - position, _READ_BYTES), position)
+            if not data:
+                break
+            newline = data.rfind(b"\n") + 1
+            if newline == len(data) and position == self._begins[direction]:  # as most pieces
+                yield at_ms, data
+                self._begins[direction] = position + newline
+            elif newline:
+                end = position + newline
+            position += len(data)
+            self._read_to[direction] = position
+        if end > self._begins[direction]:
+            yield from self._copy(files, direction, end)
+
+    def _copy(self, files: Files, direction: int, end: int) -> Iterator[tuple[int | None, bytes]]:
+        begin = self._begins[direction]
+        while begin < end and (data := os.pread(files[direction], min(end - begin, _READ_BYTES), begin)):
+            yield self._at_ms[direction], data
+            begin += len(data)
+        self._begins[direction] = end
+
+
+def _piece_in(line: bytes) -> _Piece | None:
+    """Return the piece that a line of arrival times describes; None if it describes none."""
+    pair = time_in(line.removeprefix(_PREFIX))
+    return None if pair is None else _Piece(_SENT if line.startswith(_PREFIX) else _WROTE, *pair)
+
+
+class Merged:
+    """A nameless file with both directions of a recording of `acp`, in the order of arrival."""
+
+    def __init__(self, files: Files) -> None:
+        """Create it without lines.
+
+        Args:
+            files: The recording. Its files are closed with this object.
+
+        Raises:
+            OSError: No file can be created.
+        """
+        self.fd = nameless_file()
+        self._files = files
+        self._exchange = Exchange()
+        self._size = 0
+
+    @property
+    def recording_fd(self) -> int:
+        """The descriptor of the recording: what the agent wrote."""
+        return self._files.wrote
+
+    def __del__(self) -> None:
+        self._files.close()
+
+    def size(self, times: ArrivalTimes, *, has_ended: bool = False) -> int:
+        """Append the lines that have arrived, note when, and return the size of the file.
+
+        Args:
+            times: Takes the arrival times.
+            has_ended: Whether the recording does not grow any more.
+        """
+        for at_ms, data in self._exchange.read(self._files, has_ended=has_ended):
+            if at_ms is not None:
+                times.note(self._size, at_ms)
+            write_all(self.fd, data)
+            self._size += len(data)
+        return self._size
+
+
+def merged_file(path: Path) -> int:
+    """Return the descriptor of a nameless file with all lines of both directions of a recording.
+
+    Raises:
+        OSError: A file cannot be opened or created.
+    """
+    files = open_files(SessionFiles(path))
+    fd = nameless_file()
+    if files is not None:
+        with closing(files):
+            Exchange().take(files, fd)
+    return fd
+
+
+def merged_at(files: SessionFiles) -> Merged | None:
+    """Return both directions of a recording; None if it has only one.
+
+    Raises:
+        OSError: A file cannot be opened or created.
+    """
+    opened = open_files(files)
+    return None if opened is None else Merged(opened)

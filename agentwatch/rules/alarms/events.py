@@ -1,0 +1,69 @@
+"""The events that a command of the user's is given: a rule that was hit, or a change of a session's state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from agentwatch.analysis.seen import ended_turns
+from agentwatch.session.events import Outcome
+from agentwatch.session.session import Session
+
+NEEDS_YOU, ENDED, FAILED, LIMIT = EVENTS = ("needs-you", "ended", "failed", "limit")
+"""The changes of a session's state that a command may be given."""
+HIT = "rule"
+
+
+class Event(NamedTuple):
+    """What has happened in a session. Its texts are foreign."""
+
+    event: str
+    """`rule`, or one of `EVENTS`."""
+    rule: str
+    """The name of the rule."""
+    at_ms: int
+    state: str
+    """The state of the session, as in a list of sessions: `asks`, `working`, `succeeded`."""
+    agent: str = ""
+    session: str = ""
+    """The address of the session."""
+    title: str = ""
+    call: int | None = None
+    """The number of the call that has hit the rule."""
+    words: str = ""
+    """The call, what is asked, or why the session has failed."""
+
+
+class Changes:
+    """The changes of state of one session."""
+
+    def __init__(self, session: Session) -> None:
+        """Begin with the present state of a session."""
+        self._session = session
+        self._asked, self._ended = session.asked.count, ended_turns(session)
+
+    def new(self) -> Iterator[tuple[str, str]]:
+        """Yield the name of each event since the last call, with a few words about it."""
+        session = self._session
+        asked, ended = session.asked.count, ended_turns(session)
+        if asked > self._asked and (oldest := session.asked.oldest) is not None:
+            yield NEEDS_YOU, oldest.words
+        if ended > self._ended:
+            yield ENDED, ""
+            if _last_outcome(session) is Outcome.FAILED:
+                yield FAILED, session.last_error
+        self._asked, self._ended = asked, ended
+
+
+def state_of(session: Session) -> str:
+    """Return the state of a session by its lines, in the words of a list of sessions."""
+    if session.asked.oldest is not None:
+        return "asks"
+    outcome = _last_outcome(session) if session.run.is_over else Outcome.RUNNING
+    return "working" if outcome is Outcome.RUNNING else outcome.value
+
+
+def _last_outcome(session: Session) -> Outcome:
+    """Return the outcome of the last run, or of the one before it while it runs."""
+    is_earlier = not session.run.is_over and len(session.runs) > 1
+    return session.runs[-2].outcome if is_earlier else session.run.outcome

@@ -1,0 +1,403 @@
+"""Copies both directions between an editor and its agent byte for byte, and lets another process record them.
+
+A piece is forwarded first. Its copy is then handed to the recorder through a pipe that is never waited for:
+if the pipe is full, copies are kept up to a limit, and later ones are left out. A recorder that was killed
+is replaced. Whatever happens to it, the editor and the agent have the bytes.
+
+The agent has the stderr, the environment and the process group of this process, as if the editor had started
+it. Few modules are imported, because each start of the editor's agent waits for them.
+"""
+
+from __future__ import annotations
+
+import _signal  # type: ignore[import-not-found] # `signal` imports `enum`, which takes 2 ms
+import _thread  # `threading` takes 5 ms
+import os
+import select
+import sys
+from collections import deque
+from itertools import count
+
+from agentwatch.recording.appender import PIPE_BYTES, enlarge, now_ms
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_READ_BYTES = 1 << 18
+_MOST_KEPT = 256 << 20
+"""The copies that are kept while the recorder does not read them, in bytes."""
+_MOST_RECORDERS = 100
+_FORWARDED = ("SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT", "SIGUSR1", "SIGUSR2")
+_RECORDER = (
+    "import sys; sys.path.insert(0, sys.argv[1]);"
+    " from agentwatch.recording.recorder import main; main(sys.argv[2:])"
+)
+_MOST_PATH = 8192
+_OTHER = {b"w": b"s", b"s": b"w"}
+_NEVER = float("inf")
+_NOTHING = _NEVER, 0, memoryview(b"")
+
+
+class _Tee:
+    """Hands copies of both directions to the recorder, without ever waiting for it."""
+
+    def __init__(self, command: Sequence[str], pid: int) -> None:
+        """Take copies for a recorder that is started later.
+
+        Args:
+            command: The command of the agent.
+            pid: The process id of the agent.
+        """
+        self._process = (str(now_ms()), str(pid), *command)
+        self._lock = _thread.allocate_lock()
+        self._offsets = dict.fromkeys(_OTHER, 0)
+        self._count = count()
+        self._taken: dict[bytes, tuple[float, int, memoryview]] = {}
+        """The pieces that are being forwarded: their order, their time of arrival, and the bytes."""
+        self._kept: deque[memoryview] = deque()
+        self._kept_bytes = 0
+        self._recorders = self._pid = 0
+        self._path = b""
+        self._fd = self._report_fd = self._frames_fd = -1
+        self._open()
+
+    def take(self, direction: bytes, data: memoryview) -> None:
+        """Note a piece before it is forwarded: its answer must not be recorded before it.
+
+        Args:
+            direction: `w` for what the agent wrote, `s` for what it was sent.
+            data: The bytes. They must not change before `put`.
+        """
+        self._taken[direction] = next(self._count), now_ms(), data
+
+    def put(self, direction: bytes) -> None:
+        """Hand over a copy of the piece of a direction that was forwarded."""
+        with self._lock:
+            order, at_ms, data = self._taken.pop(direction, _NOTHING)
+            other, other_ms, other_data = self._taken.get(_OTHER[direction], _NOTHING)
+            if other < order < _NEVER:
+                del self._taken[_OTHER[direction]]
+                self._hand_over(_OTHER[direction], other_ms, other_data)
+            if order < _NEVER:
+                self._hand_over(direction, at_ms, data)
+
+    def drop(self, direction: bytes) -> None:
+        """Forget the piece of a direction that could not be forwarded."""
+        with self._lock:
+            self._taken.pop(direction, None)
+
+    def finish(self, code: int) -> None:
+        """Hand over the exit code of the agent. A child of this process stays for copies that are still kept.
+
+        Args:
+            code: The exit code.
+        """
+        with self._lock:
+            for direction in _OTHER:  # how much there was
+                self._hand_over(direction, now_ms(), memoryview(b""))
+            self._put(b"x %d %d 0\n" % (code, now_ms()), memoryview(b""))
+            try:
+                is_child = bool(self._kept) and os.fork() == 0
+            except OSError:
+                return
+            if is_child:
+                self._stay()
+
+    def _stay(self) -> None:
+        """Hand over all copies that are kept, and end this process."""
+        try:
+            _close(2)
+            os.set_blocking(self._fd, True)
+            for piece in self._kept:
+                _write(self._fd, piece)
+        finally:
+            os._exit(0)
+
+    def _hand_over(self, direction: bytes, at_ms: int, data: memoryview) -> None:
+        offset = self._offsets[direction]
+        self._offsets[direction] = offset + len(data)
+        self._put(b"%s %d %d %d\n" % (direction, offset, at_ms, len(data)), data)
+
+    def _put(self, header: bytes, data: memoryview) -> None:
+        written = 0
+        while self._fd >= 0 and not self._kept:
+            try:
+                written = os.writev(self._fd, (header, data))
+            except BlockingIOError:
+                pass
+            except OSError:
+                self._restart()
+                continue
+            if written == len(header) + len(data):
+                return
+            try:
+                _thread.start_new_thread(self._flush, (self._fd,))
+            except RuntimeError:  # there are too many threads: what is kept is handed over at the end
+                break
+            break
+        if self._fd >= 0 and self._kept_bytes + len(data) <= _MOST_KEPT:
+            self._kept.append(memoryview(header + data)[written:])
+            self._kept_bytes += len(self._kept[-1])
+
+    def _flush(self, fd: int) -> None:
+        """Hand over the copies that are kept."""
+        while True:
+            _await(fd, select.POLLOUT)
+            with self._lock:
+                if fd != self._fd or not self._kept:
+                    return
+                try:
+                    written = os.write(fd, self._kept[0])
+                except BlockingIOError:
+                    continue
+                except OSError:
+                    self._restart()
+                    return
+                self._kept_bytes -= written
+                self._kept[0] = self._kept[0][written:]
+                if not self._kept[0]:
+                    self._kept.popleft()
+
+    def start(self) -> None:
+        """Start the recorder. Without one, nothing is recorded."""
+        with self._lock:
+            self._start()
+
+    def _restart(self) -> None:
+        """Start a recorder that continues the recording of one that was killed.
+
+        Nothing more is recorded if the last one could not create its files, or if many were killed.
+        """
+        self._path = self._path or _read_path(self._report_fd)
+        os.close(self._report_fd)
+        os.close(self._fd)
+        self._kept.clear()
+        self._kept_bytes, self._fd = 0, -1
+        self._recorders += 1
+        if self._recorders < _MOST_RECORDERS and (self._path or _was_killed(self._pid)):
+            self._open()
+            self._start()
+
+    def _open(self) -> None:
+        """Create the pipe to the next recorder."""
+        try:
+            self._frames_fd, self._fd = os.pipe()
+        except OSError:  # there are too many descriptors
+            return
+        enlarge(self._fd)
+        os.set_blocking(self._fd, False)
+
+    def _start(self) -> None:
+        package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+        try:
+            self._report_fd, report_fd = os.pipe()
+        except OSError:
+            self._close()
+            return
+        try:
+            self._pid = os.posix_spawn(
+                sys.executable,
+                [sys.executable, "-I", "-c", _RECORDER, package, os.fsdecode(self._path), *self._process],
+                os.environ,
+                file_actions=[
+                    (os.POSIX_SPAWN_DUP2, self._frames_fd, 0),
+                    (os.POSIX_SPAWN_DUP2, report_fd, 1),
+                ],
+            )
+        except OSError:  # there is no interpreter, or there are too many processes
+            self._close()
+        else:
+            os.close(self._frames_fd)
+        os.close(report_fd)
+
+    def _close(self) -> None:
+        if self._fd >= 0:
+            os.close(self._frames_fd)
+            os.close(self._fd)
+        self._fd = -1
+
+
+def _read_path(fd: int) -> bytes:
+    """Return the path that a recorder has reported; empty if it has not created its files."""
+    os.set_blocking(fd, False)
+    try:
+        return os.read(fd, _MOST_PATH)
+    except OSError:
+        return b""
+
+
+def _was_killed(pid: int) -> bool:
+    """Return whether a recorder that has ended was killed; it then has not found a reason to end."""
+    try:
+        return os.WIFSIGNALED(os.waitpid(pid, 0)[1])
+    except OSError:
+        return False
+
+
+class Agent:
+    """A started agent."""
+
+    def __init__(self, command: list[str], pid: int, fds: tuple[int, int, int, int]) -> None:
+        """Note the process and its pipes.
+
+        Args:
+            command: The command.
+            pid: The process id.
+            fds: The pipe to its stdin, the pipe from its stdout, and both ends of the one that is closed when
+                it has exited.
+        """
+        self.command = command
+        self.pid = pid
+        self.sent_fd, self.wrote_fd, self.exited_fd, self.exit_fd = fds
+
+
+def started(command: Sequence[str]) -> Agent:
+    """Start an agent whose stdin and stdout are pipes.
+
+    Args:
+        command: The command of the agent.
+
+    Raises:
+        OSError: The command does not exist or cannot be executed, or there are too few descriptors.
+    """
+    stdin_fd, sent_fd = os.pipe()
+    wrote_fd, stdout_fd = os.pipe()
+    exited_fd, exit_fd = os.pipe()
+    for fd in (0, 1, sent_fd, wrote_fd):
+        enlarge(fd)
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("AGENTWATCH_NATS_")}
+    pid = os.posix_spawnp(
+        command[0],
+        [*command],
+        environment,
+        file_actions=[(os.POSIX_SPAWN_DUP2, stdin_fd, 0), (os.POSIX_SPAWN_DUP2, stdout_fd, 1)],
+        setsigdef=[_signal.SIGPIPE, _signal.SIGXFSZ],
+    )
+    os.close(stdin_fd)
+    os.close(stdout_fd)
+    return Agent([*command], pid, (sent_fd, wrote_fd, exited_fd, exit_fd))
+
+
+def copy(agent: Agent) -> int:
+    """Copy and record both directions until an agent exits.
+
+    Returns:
+        Its exit code, 128 + n if signal n ended it.
+    """
+    running = [agent.pid]
+    _forward_signals(running)
+    tee = _Tee(agent.command, agent.pid)
+    codes: list[int] = []
+    _thread.start_new_thread(_await_exit, (running, codes, agent.exit_fd))
+    _thread.start_new_thread(_send, (agent.sent_fd, tee))
+    tee.start()
+    _receive(agent.wrote_fd, agent.exited_fd, tee)
+    tee.finish(codes[0])
+    return codes[0]
+
+
+def _forward_signals(running: list[int]) -> None:
+    def forward(number: int, _frame: object) -> None:
+        for pid in running:
+            try:
+                os.kill(pid, number)
+            except ProcessLookupError:
+                return
+
+    for name in _FORWARDED:
+        number = getattr(_signal, name)
+        if _signal.getsignal(number) != _signal.SIG_IGN:
+            _signal.signal(number, forward)
+
+
+def _await_exit(running: list[int], codes: list[int], exit_fd: int) -> None:
+    """Wait until the agent has exited, and note its exit code.
+
+    Another process may get its id after `waitpid`. Python has `waitid` on macOS only since 3.13.
+    """
+    pid = running[0]
+    if hasattr(os, "waitid"):
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+        running.clear()
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    running.clear()
+    codes.append(128 - code if code < 0 else code)
+    os.close(exit_fd)
+
+
+def _send(sent_fd: int, tee: _Tee) -> None:
+    """Copy from the editor to the agent until one of them closes its end."""
+    buffer = memoryview(bytearray(_READ_BYTES))
+    while data := _read(0, buffer):
+        tee.take(b"s", data)
+        if not _write(sent_fd, data):
+            tee.drop(b"s")
+            break
+        tee.put(b"s")
+    os.close(sent_fd)
+    _close(0)
+
+
+def _receive(wrote_fd: int, exited_fd: int, tee: _Tee) -> None:
+    """Copy from the agent to the editor until the agent has exited and all that it wrote is copied."""
+    buffer = memoryview(bytearray(_READ_BYTES))
+    poller = select.poll()
+    poller.register(wrote_fd, select.POLLIN)
+    poller.register(exited_fd, select.POLLIN)
+    is_open, left = True, PIPE_BYTES
+    while True:
+        ready = [fd for fd, _ in poller.poll()]
+        if is_open and wrote_fd in ready and left > 0:
+            data = _read(wrote_fd, buffer)
+            if (
+                exited_fd in ready
+            ):  # only what the pipe held; a process that the agent left behind may write on
+                left -= len(data)
+            if data:
+                tee.take(b"w", data)
+            is_open = bool(data) and _write(1, data)
+            tee.put(b"w")
+            if not is_open:  # the other side gets the end of the file, or the broken pipe
+                poller.unregister(wrote_fd)
+                os.close(wrote_fd)
+                _close(1)
+        elif exited_fd in ready:
+            _close(1)
+            return
+
+
+def _read(fd: int, buffer: memoryview) -> memoryview:
+    """Return what can be read next; nothing at the end."""
+    while True:
+        try:
+            return buffer[: os.readv(fd, [buffer])]
+        except BlockingIOError:
+            _await(fd, select.POLLIN)
+        except OSError:  # a terminal or a socket that was closed
+            return buffer[:0]
+
+
+def _write(fd: int, data: memoryview) -> bool:
+    """Write all bytes, and return whether that succeeded."""
+    while data:
+        try:
+            data = data[os.write(fd, data) :]
+        except BlockingIOError:
+            _await(fd, select.POLLOUT)
+        except OSError:  # nobody reads them any more
+            return False
+    return True
+
+
+def _await(fd: int, event: int) -> None:
+    poller = select.poll()
+    poller.register(fd, event)
+    poller.poll()
+
+
+def _close(fd: int) -> None:
+    """Close the editor's end of a direction; nothing else gets its number."""
+    null_fd = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null_fd, fd)
+    os.close(null_fd)

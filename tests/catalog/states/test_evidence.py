@@ -1,0 +1,541 @@
+"""The evidence for a state says in words what decided it, what did not count, and what is missing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from agentwatch.agents.found import OWN, Metadata
+from agentwatch.agents.registry import hooked_agents
+from agentwatch.agents.reported import Life, Said, State
+from agentwatch.catalog.digest.digest import Digest
+from agentwatch.catalog.digest.parts import Turn
+from agentwatch.catalog.evidence import _WORDS, Facts, Proof, Weight, evidence, facts_of
+from agentwatch.catalog.hooks.plan import Hooks
+from agentwatch.catalog.standing import Basis, Ground, Process, Standing
+from agentwatch.catalog.states import standing
+from agentwatch.catalog.tracked import Tracked
+from agentwatch.session.events import Outcome, ToolKind
+from tests.builders.machine.rows import row
+from tests.catalog.states.cases import (
+    MINUTE_MS,
+    NOW_MS,
+    SECOND_MS,
+    call,
+    ended,
+    found,
+    process,
+    said,
+    working,
+)
+from tests.catalog.states.test_any_session import AGENTS
+from tests.catalog.states.test_any_session import Any as AnyOf
+from tests.conftest import case
+
+DONE = ended(working(), outcome=Outcome.SUCCEEDED, last_text="All done.\n")
+FILE = "file /sessions/s1.jsonl"
+
+
+class Case(NamedTuple):
+    """A session, and the sentences about it; each ends with the source in brackets if it has one."""
+
+    name: str
+    digest: Digest | None
+    decided: list[str]
+    outweighed: list[str] = []
+    missing: list[str] = []
+    agent: str = "codex"
+    says: Said | None = None
+    runs: Process | None = None
+    life: Life = Life.LIVE
+    facts: dict[str, Any] = {}
+    parent: str | None = None
+
+
+RUNS = "The process runs, and only this session has changed in its folder since it began. [process 7]"
+NAMED = "The process runs, and the agent reports that it has this session. [process 7]"
+NONE_RUNS = "No process of codex runs in the folder of this session. [processes]"
+OPEN_CALL = f"The call “Tool pytest -q” has no result. [{FILE}]"
+NO_CHILD = "The process has had no child process since then. [process 7]"
+ENDED = f"The last turn has ended: succeeded. [{FILE}]"
+OPEN = f"The last turn has begun and not ended. [{FILE}]"
+INSTALL = "The hooks of codex: agentwatch hooks install codex lets it report its state."
+NO_END = "A line with the end of the turn, which was not written before the process ended."
+HOOK = Said(
+    "codex",
+    "s1",
+    Life.UNKNOWN,
+    state=State.ASKS,
+    since_ms=NOW_MS - 3_000,
+    about="permission",
+    source="hook /h/s1.log",
+)
+RECORD = said(State.YOUR_TURN)._replace(pid=7, source="file /r/7.json")
+TWO = [process()._replace(pid=101), process()._replace(pid=102)]
+WHICH = "One process for each folder: codex does not say which process has which session."
+RECORDING = "A recording: agentwatch run knows the process that it starts."
+SHARED = process()._replace(is_shared=True, viewer=0)
+
+IN_FOLDER = "The process runs in the folder of this session"
+
+
+def reported(reason: str) -> str:
+    """Return the sentences about a report that does not count."""
+    return f"The agent reports “your turn”. {reason} [file /r/7.json]"
+
+
+CASES = [
+    Case("process gone", working(call()), [OPEN_CALL, NONE_RUNS], missing=[NO_END], life=Life.DEAD),
+    Case(
+        "another process in the folder",
+        DONE,
+        [ENDED, "Nothing links this session to processes 101, 102. [processes]"],
+        life=Life.DEAD,
+        facts={"processes": TWO},
+    ),
+    Case(
+        "the process of the record has ended",
+        DONE,
+        [ENDED, "The process that the agent's record names has ended. [process 7]"],
+        [reported("It counts only while a process has this session.")],
+        agent="claude",
+        says=RECORD._replace(life=Life.DEAD),
+        life=Life.DEAD,
+    ),
+    Case("pid found by folder", DONE, [ENDED, RUNS], runs=process()),
+    Case(
+        "hook report",
+        working(call()),
+        ["The hook reports “asks” (permission). [hook /h/s1.log]", RUNS],
+        says=HOOK,
+        runs=process(child_ago_ms=4_900),
+    ),
+    Case(
+        "outdated hook report",
+        working(call(), seen_ago_ms=100),
+        [OPEN_CALL, RUNS],
+        [
+            "The hook reports “asks”. A newer line or child process outdates it. [hook /h/s1.log]",
+        ],
+        says=HOOK,
+        runs=process(child_ago_ms=500),
+    ),
+    Case(
+        "server said",
+        working(call()),
+        ["The server reports “asks” (permission). [server /run/codex.sock]", RUNS],
+        says=HOOK._replace(source="server /run/codex.sock"),
+        runs=process(),
+    ),
+    Case(
+        "state file said",
+        working(),
+        ["The agent reports “your turn”. [file /r/7.json]", NAMED],
+        [f"The last turn has begun and not ended. A report counts before the lines. [{FILE}]"],
+        agent="claude",
+        says=RECORD,
+        runs=process("claude"),
+    ),
+    Case(
+        "inferred open call",
+        working(call()),
+        [OPEN_CALL, NO_CHILD, RUNS],
+        missing=[INSTALL],
+        runs=process(),
+        facts={"has_hooks": False},
+    ),
+    Case(
+        "inferred, and the hook is silent",
+        working(call()),
+        [OPEN_CALL, NO_CHILD, RUNS],
+        missing=["A report of the hook, which may be newer than this session."],
+        runs=process(),
+        facts={"has_hooks": True},
+    ),
+    Case(
+        "a call in a mode that never asks",
+        replace(working(call()), permission_mode="never"),
+        [OPEN_CALL, RUNS],
+        [NO_CHILD.replace(" [", " But no call in the mode “never” asks. [")],
+        ["A report of its state, which codex does not write."],
+        runs=process(),
+    ),
+    Case(
+        "two processes in one folder",
+        DONE,
+        ["This session is one of several that processes 101, 102 may have written. [processes]"],
+        [f"The last turn has ended: succeeded. It does not show whether the process runs. [{FILE}]"],
+        [WHICH, RECORDING],
+        life=Life.UNKNOWN,
+        facts={"processes": TWO},
+    ),
+    Case(
+        "one session, and two processes that may have it",
+        DONE,
+        [ENDED, "This session is the only one that processes 101, 102 may have written. [processes]"],
+        facts={"processes": TWO},
+    ),
+    Case(
+        "no list of processes",
+        None,
+        ["The processes of this machine cannot be listed. [processes]"],
+        missing=["The list of processes, from /proc or from ps and lsof."],
+        life=Life.UNKNOWN,
+        facts={"processes": None},
+    ),
+    Case(
+        "in a container",
+        None,
+        ["The process that the agent's record names is on another machine or in a container. [process 7]"],
+        [reported("It counts only while a process is known to have this session.")],
+        ["The list of processes where the process runs."],
+        agent="claude",
+        says=RECORD._replace(life=Life.UNKNOWN),
+        life=Life.UNKNOWN,
+    ),
+    Case(
+        "the newest of several",
+        DONE,
+        [
+            ENDED,
+            f"{IN_FOLDER}, the newest of several that changed there. [process 7]",
+        ],
+        missing=[WHICH, RECORDING],
+        runs=process()._replace(is_guess=True),
+    ),
+    Case(
+        "an older one of several",
+        DONE,
+        [
+            ENDED,
+            f"{IN_FOLDER}, and a newer session has changed there. [process 7]",
+        ],
+        missing=[WHICH, RECORDING],
+        runs=process()._replace(is_guess=True),
+        life=Life.DEAD,
+    ),
+    Case(
+        "its file is open",
+        DONE,
+        [ENDED, "The process runs, and has the file of this session open. [process 7]"],
+        runs=process()._replace(open_paths=("/sessions/s1.jsonl",)),
+    ),
+    Case(
+        "its arguments name it",
+        DONE,
+        [ENDED, "The process runs, and its arguments name this session. [process 7]"],
+        runs=process()._replace(arguments=("resume", "/sessions/s1.jsonl")),
+    ),
+    Case(
+        "no terminal shows it",
+        DONE,
+        [
+            ENDED,
+            "The process is a daemon, and no terminal shows the session. [process 7]",
+            NAMED,
+        ],
+        [reported("It counts only while a terminal shows the session.")],
+        says=RECORD._replace(agent="codex"),
+        runs=SHARED,
+    ),
+    Case(
+        "one prompt",
+        DONE,
+        [ENDED, "The command answers one prompt, and ends. [process 7]", NAMED],
+        [reported("The command answers one prompt, and has no turn of yours.")],
+        agent="claude",
+        says=RECORD,
+        runs=process("claude")._replace(has_one_prompt=True),
+    ),
+    Case(
+        "one prompt, and a call",
+        working(call()),
+        [
+            OPEN_CALL,
+            "The agent reports that the session is open, and it would report a question. [file /r/7.json]",
+            NAMED,
+        ],
+        [reported("The command answers one prompt, and has no turn of yours.")],
+        agent="claude",
+        says=RECORD,
+        runs=process("claude", child_ago_ms=4_900)._replace(has_one_prompt=True),
+    ),
+    Case(
+        "a hook, and a child after the answer",
+        replace(DONE, seen_ms=NOW_MS - 9_000),
+        ["The hook reports “working”. [hook /h/s1.log]", RUNS],
+        [f"Nothing follows the last answer. A report counts before the lines. [{FILE}]"],
+        agent="gemini",
+        says=HOOK._replace(state=State.WORKING, about=""),
+        runs=process("gemini", child_ago_ms=8_900),
+    ),
+    Case(
+        "an ended recording",
+        ended(working(), outcome=Outcome.FAILED, reason="usage limit.\nmore"),
+        [
+            f"The last turn has ended: failed: usage limit. [{FILE}]",
+            f"No process writes the recording. [{FILE}]",
+        ],
+        agent=OWN,
+        life=Life.DEAD,
+    ),
+    Case(
+        "a recording that is being written",
+        replace(working(call()), format="claude-code"),
+        [
+            OPEN_CALL,
+            "The agent reports that the session is open, and it would report a question. [process 7]",
+            "agentwatch records the process, which runs. [process 7]",
+        ],
+        agent=OWN,
+        says=said(None, agent=OWN)._replace(pid=7, has_one_prompt=True),
+    ),
+    Case(
+        "a recording whose command is not known",
+        ended(replace(working(), format="cursor"), outcome=Outcome.SUCCEEDED),
+        [
+            ENDED,
+            "A recorded agent answers one prompt, as a rule. The command does not say it. [process 7]",
+            "agentwatch records the process, which runs. [process 7]",
+        ],
+        agent=OWN,
+        says=said(None, agent=OWN)._replace(pid=7),
+    ),
+    Case(
+        "a recording without locks",
+        None,
+        [f"The file system has no locks that show whether the recording is being written. [{FILE}]"],
+        agent=OWN,
+        life=Life.UNKNOWN,
+    ),
+    Case(
+        "quiet",
+        replace(working(seen_ago_ms=10 * MINUTE_MS), usual_pause_ms=40 * SECOND_MS),
+        [f"Nothing was written for 10:00. Up to 2:00 is usual here. [{FILE}]", OPEN, RUNS],
+        missing=["A report of its state, which codex does not write."],
+        runs=process(),
+    ),
+    Case(
+        "a question in the lines",
+        replace(working(call()), asked="shell npm ci", asked_ms=NOW_MS - 9),
+        [f"The question “shell npm ci” has no answer. [{FILE}]", RUNS],
+        agent="copilot",
+        runs=process("copilot"),
+    ),
+    Case(
+        "a call that is a question",
+        working(call(ToolKind.OTHER, "Which?", asks=True)),
+        [f"The call “Tool Which?” is a question, and has no answer. [{FILE}]", RUNS],
+        runs=process(),
+    ),
+    Case(
+        "silence ends a turn",
+        DONE,
+        [f"Nothing follows the last answer. [{FILE}]", RUNS],
+        missing=[
+            INSTALL.replace("codex", "gemini"),
+            "The call that runs or asks, which gemini writes when it has ended.",
+            "A line with the end of a turn, which gemini does not write.",
+        ],
+        agent="gemini",
+        runs=process("gemini"),
+        facts={"has_hooks": False},
+    ),
+    Case(
+        "a child after the answer",
+        replace(DONE, seen_ms=NOW_MS - 9_000),
+        ["A child process or a subagent began after the last answer. [process 7]", RUNS],
+        missing=[
+            "A report of its state, which gemini does not write.",
+            "The call that runs or asks, which gemini writes when it has ended.",
+        ],
+        agent="gemini",
+        runs=process("gemini", child_ago_ms=8_900),
+    ),
+    Case(
+        "a call that is not written",
+        replace(working(seen_ago_ms=9_000), is_answered=True, last_text="I will run it."),
+        [
+            f"The last answer announces a call, or does not end the turn. [{FILE}]",
+            NO_CHILD,
+            RUNS,
+        ],
+        missing=[
+            "A report of its state, which gemini does not write.",
+            "The call that runs or asks, which gemini writes when it has ended.",
+        ],
+        agent="gemini",
+        runs=process("gemini"),
+    ),
+    Case(
+        "a call of an earlier process",
+        replace(working(call(ago_ms=200 * MINUTE_MS), seen_ago_ms=200 * MINUTE_MS)),
+        ["The process began after the last line: it has resumed the session. [process 7]", RUNS],
+        [f"The call “Tool pytest -q” has no result. An earlier process made it. [{FILE}]"],
+        ["A report of its state, which codex does not write."],
+        runs=process(),
+    ),
+    Case("a subagent", DONE, [ENDED], parent="main", runs=process()),
+    Case(
+        "a subagent that works",
+        working(),
+        [OPEN, "The process of the session that started this subagent runs. [process 7]"],
+        missing=["A report of its state, which codex does not write."],
+        parent="main",
+        runs=process(),
+    ),
+    Case(
+        "no line can be read",
+        None,
+        [f"Its lines cannot be read: denied. [{FILE}]", NONE_RUNS],
+        life=Life.DEAD,
+        facts={"problem": "denied"},
+    ),
+    Case(
+        "no prompt",
+        Digest(is_whole=True),
+        [f"No line has a prompt yet. [{FILE}]", RUNS],
+        missing=["A report of its state, which codex does not write."],
+        runs=process(),
+    ),
+    Case(
+        "no ends",
+        replace(working(), turn=Turn.NONE, calls=1),
+        [f"The agent does not write the end of a turn. [{FILE}]", RUNS],
+        missing=[
+            "A report of its state, which amp does not write.",
+            "A line with the end of a turn, which amp does not write.",
+        ],
+        agent="amp",
+        runs=process("amp"),
+    ),
+]
+
+
+def proofs_of(one: Case) -> list[Proof]:
+    """Return the evidence for the state of a session."""
+    session = found(one.agent, one.parent)
+    known = standing(session, one.digest, one.says, one.runs, one.life, NOW_MS)
+    facts = Facts(session, one.digest, one.says, one.runs, one.life)._replace(**one.facts)
+    return evidence(replace(row(), standing=known), facts, NOW_MS)
+
+
+def sentences(proofs: list[Proof], weight: Weight) -> list[str]:
+    """Return the sentences of a weight with their sources."""
+    return [
+        f"{each.what} [{each.source}]" if each.source else each.what
+        for each in proofs
+        if each.weight is weight
+    ]
+
+
+def test_each_state_has_its_evidence_in_words() -> None:
+    """What decided comes first, then what did not count with the reason, then what is missing."""
+    for one in CASES:
+        with case(one.name):
+            proofs = proofs_of(one)
+            assert sentences(proofs, Weight.DECIDED) == one.decided
+            assert sentences(proofs, Weight.OUTWEIGHED) == one.outweighed
+            assert sentences(proofs, Weight.MISSING) == one.missing
+            assert [each.weight for each in proofs] == sorted(
+                (each.weight for each in proofs), key=[*Weight].index
+            )
+
+
+def test_each_piece_of_evidence_has_its_time() -> None:
+    """A call has the time of its start, a report its own, a process its start; what is missing has none."""
+    times = {
+        each.what.split()[1]: NOW_MS - (each.since_ms or 0) for each in proofs_of(CASES[8]) if each.since_ms
+    }
+    assert times == {"call": 5_000, "process": 100 * MINUTE_MS}
+    [report, *_] = proofs_of(CASES[4])
+    assert report.since_ms == NOW_MS - 3_000
+
+
+def test_times_of_a_replayed_stream_are_those_of_its_arrival() -> None:
+    """The lines of a recording may have old stamps; the clock of the process is that of the machine."""
+    facts = Facts(found(OWN), DONE, None, None, Life.DEAD, skew_ms=1_000)
+    known = Standing(State.SUCCEEDED, Ground.SAID, by=(Basis.TURN,))
+    [turn, _] = evidence(replace(row(), standing=known), facts, NOW_MS)
+    assert turn.since_ms == NOW_MS - MINUTE_MS + 1_000
+
+
+def test_every_kind_of_evidence_has_words() -> None:
+    """A kind without words would be an error on the screen."""
+    assert set(_WORDS) == set(Basis)
+
+
+def test_evidence_is_found_for_any_session() -> None:
+    """Whatever is known, and whatever has changed since the row was judged, there is a sentence."""
+    for seed in range(2):
+        with case(f"seed {seed}"):
+            some = AnyOf(seed)
+            for _ in range(100):
+                agent, life = some.of(AGENTS), some.of([*Life, Life.LIVE, Life.LIVE])
+                digest = some.of([None, some.digest(), some.digest()])
+                says = some.of([None, None, some.said(agent)])
+                runs = some.of([None, some.process(agent), some.process(agent)])
+                known = standing(found(agent), digest, says, runs, life, NOW_MS)
+                shown = replace(row(), standing=known)
+                proofs = evidence(shown, Facts(found(agent), digest, says, runs, life), NOW_MS)
+                assert proofs[0].weight is Weight.DECIDED
+                assert all(each.what.endswith(".") for each in proofs)
+                decided = " ".join(sentences(proofs, Weight.DECIDED))
+                if "reports “" in decided:
+                    assert f"“{known.state}”" in decided or known.state is State.TURN_FAILED, decided
+                if known.state in (State.WORKING, State.ASKS, State.QUIET):
+                    assert "turn has ended" not in decided, decided
+                    assert "Nothing follows" not in decided, decided
+                if known.state in (State.YOUR_TURN, State.SUCCEEDED):
+                    assert "has no result" not in decided, decided
+                    assert "not ended" not in decided, decided
+                assert evidence(shown, Facts(found(agent), None, None, None, Life.UNKNOWN), NOW_MS)
+
+
+@pytest.mark.parametrize("address", ["ssh://build1/claude/7f", "nats://team/ci.7f"])
+def test_the_evidence_of_a_remote_session_is_on_its_machine(address: str) -> None:
+    """A row of another machine shows its report, and says where the evidence is."""
+    place = address.rpartition("/")[0].removesuffix("/claude")
+    remote = replace(row(State.ASKS, Ground.INFERRED, since_ms=NOW_MS), address=address, host="build1")
+    proofs = evidence(remote, None, NOW_MS)
+    assert proofs[0] == Proof("build1 reports “asks”, which is inferred there.", place, NOW_MS)
+    assert sentences(proofs, Weight.MISSING) == [
+        "The evidence is on build1: agentwatch explain shows it there."
+    ]
+    lost = evidence(replace(remote, lost_ms=NOW_MS - 90), None, NOW_MS)
+    assert lost[0] == Proof("Nothing arrives from build1.", place, NOW_MS - 90)
+    assert lost[1].weight is Weight.OUTWEIGHED
+
+
+def test_the_facts_are_those_of_the_folder_of_the_session(tmp_path: Path) -> None:
+    """Processes of other agents and in other folders do not count; hooks count only where they are usable."""
+    session = Tracked(found()._replace(metadata=Metadata(cwd="/w")))
+    processes = {
+        number: process(agent)._replace(pid=number, cwd=cwd)
+        for number, (agent, cwd) in enumerate(
+            [("codex", "/w"), ("codex", None), ("codex", "/x"), ("pi", "/w")]
+        )
+    }
+    (tmp_path / ".codex").mkdir()
+    facts = facts_of(session, processes, {"HOME": str(tmp_path)}, tmp_path)
+    assert [each.pid for each in facts.processes or ()] == [0, 1]
+    assert (facts.has_hooks, facts.problem, facts.life) == (False, "", Life.DEAD)
+    hooks = Hooks(
+        hooked_agents()["codex"], {"HOME": str(tmp_path), "AGENTWATCH_HOME": str(tmp_path)}, tmp_path
+    )
+    hooks.install(hooks.installing())
+    environ = {"HOME": str(tmp_path), "AGENTWATCH_HOME": str(tmp_path)}
+    assert facts_of(session, None, environ, tmp_path)[5:7] == (None, True)
+    hooks.file.write_bytes(b"\xff")
+    assert facts_of(session, None, environ, tmp_path).has_hooks is None
+    assert facts_of(Tracked(found("pi")), {}, environ, tmp_path).has_hooks is None
+
+
+def test_a_session_that_has_vanished_has_no_evidence() -> None:
+    """Between the key and the popup, its file may be deleted."""
+    assert [each.what for each in evidence(row(), None, NOW_MS)] == [
+        "The session is not in the list any more."
+    ]

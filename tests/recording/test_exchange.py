@@ -1,0 +1,245 @@
+"""Both directions of an editor's session are recorded, and read in the order in which their lines ended."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from contextlib import closing
+from io import BytesIO
+from pathlib import Path
+
+from agentwatch.agents.found import OWN, Found
+from agentwatch.catalog.contents import pieces
+from agentwatch.catalog.digest.reading import Tail
+from agentwatch.feed.feed import Feed
+from agentwatch.recording.exchange import Exchange, open_files
+from agentwatch.recording.recorder import Recorder
+from agentwatch.recording.saved import open_saved
+from agentwatch.recording.store import SessionFiles
+from agentwatch.rules.alarms.joined import JoinedSession
+from agentwatch.rules.alarms.tripwire import tripwire
+from agentwatch.screen.screens.sessions.preview import head_session
+from agentwatch.session.transcript import Kind
+from tests.conftest import case
+
+Piece = tuple[bytes, bytes]
+"""A direction, and what arrived in it at one time."""
+
+
+def frames(pieces: list[Piece], offsets: dict[bytes, int] | None = None, ended: bool = True) -> BytesIO:
+    """Return what a recorder is handed: the pieces, each a second after the one before."""
+    offsets = {b"w": 0, b"s": 0} if offsets is None else offsets
+    data = b""
+    for number, (direction, piece) in enumerate(pieces):
+        data += b"%s %d %d %d\n" % (direction, offsets[direction], 1000 * (number + 1), len(piece)) + piece
+        offsets[direction] += len(piece)
+    return BytesIO(data + (b"x 0 99000 0\n" if ended else b""))
+
+
+def recorded(folder: Path, pieces: list[Piece]) -> SessionFiles:
+    """Record pieces, and return the files of the session."""
+    files = SessionFiles(folder / "r.ndjson")
+    Recorder(files, continues=False).run(frames(pieces))
+    return files
+
+
+def merged(files: SessionFiles, exchange: Exchange | None = None, *, has_ended: bool = False) -> bytes:
+    """Return the new lines of both directions."""
+    opened = open_files(files)
+    assert opened is not None
+    with closing(opened):
+        return b"".join(data for _, data in (exchange or Exchange()).read(opened, has_ended=has_ended))
+
+
+def in_order(pieces: list[Piece]) -> list[bytes]:
+    """Return the whole lines of both directions in the order of their ends."""
+    rest, lines = {b"w": b"", b"s": b""}, []
+    for direction, piece in pieces:
+        *whole, rest[direction] = (rest[direction] + piece).split(b"\n")
+        lines += [line + b"\n" for line in whole]
+    return lines
+
+
+def some_pieces(chance: random.Random, lines: int) -> list[Piece]:
+    """Return lines that arrive in pieces, which begin and end anywhere."""
+    pieces: list[Piece] = []
+    for number in range(lines):
+        direction = chance.choice((b"w", b"s"))
+        line = b"%s%d %s\n" % (direction, number, b"." * chance.choice((0, 3, 50)))
+        at = chance.randrange(len(line) + 1)
+        pieces += [(direction, line[:at]), (direction, line[at:])]
+    held = [piece for piece in pieces if piece[1]]
+    for at in range(0, len(held) - 1, 2):  # two pieces of different directions may change places
+        if held[at][0] != held[at + 1][0] and chance.random() < 0.5:
+            held[at], held[at + 1] = held[at + 1], held[at]
+    return held
+
+
+def test_lines_are_read_in_the_order_of_their_ends(tmp_path: Path) -> None:
+    """Whole, in parts while they grow, and from near the end, for lines that arrive in any pieces."""
+    chance = random.Random(5)
+    for number in range(60):
+        pieces = some_pieces(chance, chance.randrange(1, 30))
+        folder = tmp_path / f"{number}"
+        folder.mkdir()
+        with case(pieces):
+            expected = in_order(pieces)
+            files, offsets = SessionFiles(folder / "r.ndjson"), {b"w": 0, b"s": 0}
+            recorder, exchange, found = Recorder(files, continues=False), Exchange(), b""
+            for at in range(0, len(pieces), 3):
+                recorder.run(frames(pieces[at : at + 3], offsets, ended=False))
+                found += merged(files, exchange)
+            assert found.splitlines(keepends=True) == expected
+            assert merged(files).splitlines(keepends=True) == expected
+            opened = open_files(files)
+            assert opened is not None
+            late = Exchange()
+            with closing(opened):
+                late.skip(opened, chance.randrange(200))
+            tail = merged(files, late).splitlines(keepends=True)
+            assert not tail or tail == [line for line in expected if line in tail]
+            assert tail[-1:] in ([], expected[-1:])
+
+
+def test_an_opened_recording_has_both_directions_and_their_times(tmp_path: Path) -> None:
+    """The reader has the lines in order, each with the arrival of its end; a rest is a line too."""
+    files = recorded(tmp_path, [(b"s", b'{"a":'), (b"w", b"one\ntw"), (b"s", b"1}\n"), (b"w", b"o\nrest")])
+    reader = open_saved(files.recording)
+    lines = list(reader.read())
+    assert [(line.data, line.seen_ms) for line in lines] == [
+        (b"one", 2000),
+        (b'{"a":1}', 3000),
+        (b"two", 4000),
+        (b"rest", 4000),
+    ]
+    os.close(reader.fd)
+
+
+def test_without_arrival_times_what_was_sent_comes_first(tmp_path: Path) -> None:
+    """Nothing is left out if the arrival times are lost."""
+    files = recorded(tmp_path, [(b"w", b"one\n"), (b"s", b"two\n"), (b"w", b"three\n")])
+    files.times.write_bytes(b"damaged\n5\n")
+    assert merged(files) == b"two\none\nthree\n"
+
+
+def test_what_a_recorder_did_not_get_is_noted(tmp_path: Path) -> None:
+    """After a gap, the file continues with the next line; the bytes of both and of cut lines add up."""
+    files = SessionFiles(tmp_path / "r.ndjson")
+    recorder = Recorder(files, continues=False)
+    lost = frames([(b"w", b"st of it\nfour\n"), (b"s", b"ok\n")], {b"w": 1_000, b"s": 0})
+    recorder.run(BytesIO(frames([(b"w", b"one\ntw")], ended=False).getvalue() + lost.getvalue()))
+    assert files.recording.read_bytes() == b"one\nfour\n"
+    assert files.sent.read_bytes() == b"ok\n"
+    assert "gap 4 1005" in files.times.read_text().splitlines()
+    assert merged(files) == b"one\nfour\nok\n"
+
+
+def test_another_recorder_continues_where_one_was_killed(tmp_path: Path) -> None:
+    """It keeps whole lines and loses none that it got; the sum of all gaps is what is missing."""
+    files, offsets = SessionFiles(tmp_path / "r.ndjson"), {b"w": 0, b"s": 0}
+    Recorder(files, continues=False).run(frames([(b"w", b"one\n"), (b"s", b"a\nhal")], offsets, ended=False))
+    offsets[b"w"] += 100
+    Recorder(files, continues=True).run(frames([(b"s", b"f\nb\n"), (b"w", b"two\nthree\n")], offsets))
+    assert files.recording.read_bytes() == b"one\nthree\n"
+    assert files.sent.read_bytes() == b"a\nb\n"
+    Recorder(files, continues=True).run(frames([(b"w", b"four\n"), (b"s", b"c\n")], offsets))
+    assert files.recording.read_bytes() == b"one\nthree\nfour\n"
+    assert files.sent.read_bytes() == b"a\nb\nc\n"
+    noted = [line for line in files.times.read_text().splitlines() if "gap" in line]
+    assert noted == ["sent gap 2 5", "gap 4 104"]
+    assert merged(files).split() == [b"one", b"a", b"b", b"three", b"four", b"c"]
+
+
+def test_a_frame_that_is_cut_off_is_recorded_as_far_as_it_goes(tmp_path: Path) -> None:
+    """The program that copies may be killed at any byte of a frame; the agent's end is then unknown."""
+    whole = frames([(b"s", b"one\n"), (b"w", b"two\n")]).getvalue()
+    for end in range(len(whole)):
+        with case(end):
+            files = SessionFiles(tmp_path / f"{end}.ndjson")
+            assert Recorder(files, continues=False).run(BytesIO(whole[:end])) is None
+            assert b"one\n".startswith(files.sent.read_bytes())
+            assert b"two\n".startswith(files.recording.read_bytes())
+
+
+def _session(turns: int, *, is_long: bool = False) -> list[Piece]:
+    """Return an editor's session of some turns, whose last question is open."""
+    words = "x" * (400_000 if is_long else 3)
+    lines: list[tuple[bytes, dict[str, object]]] = [
+        (b"w", {"id": 9, "result": {"protocolVersion": 1, "agentInfo": {"name": "gemini-cli"}}}),
+        (b"s", {"id": 0, "method": "session/new", "params": {"cwd": "/tmp/p"}}),
+        (b"w", {"id": 0, "result": {"sessionId": "s"}}),
+    ]
+    for turn in range(1, turns + 1):
+        prompt = [{"type": "text", "text": f"Prompt {turn}"}]
+        update = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": words}}
+        call = {"toolCallId": f"c{turn}", "kind": "execute", "title": "make"}
+        options = [{"optionId": "a", "name": "Allow", "kind": "allow_once"}]
+        asked = {"sessionId": "s", "toolCall": call, "options": options}
+        lines += [
+            (b"s", {"id": turn, "method": "session/prompt", "params": {"sessionId": "s", "prompt": prompt}}),
+            (b"w", {"method": "session/update", "params": {"sessionId": "s", "update": update}}),
+            (b"w", {"id": turn, "method": "session/request_permission", "params": asked}),
+        ]
+        if turn < turns:
+            lines += [
+                (b"s", {"id": turn, "result": {"outcome": {"outcome": "selected", "optionId": "a"}}}),
+                (b"w", {"id": turn, "result": {"stopReason": "end_turn"}}),
+            ]
+    return [(way, json.dumps({"jsonrpc": "2.0"} | line).encode() + b"\n") for way, line in lines]
+
+
+def test_a_digest_reads_both_directions(tmp_path: Path) -> None:
+    """The list knows the prompt and the open question, of a short session, a long one, and one that grows."""
+    for name, turns, is_long in (("short", 2, False), ("long", 12, True), ("brief", 12, True)):
+        with case(name):
+            folder = tmp_path / name
+            folder.mkdir()
+            pieces, offsets = _session(turns, is_long=is_long), {b"w": 0, b"s": 0}
+            files = SessionFiles(folder / "r.ndjson")
+            recorder = Recorder(files, continues=False)
+            recorder.run(frames(pieces, offsets, ended=False))
+            tail = Tail(Found(OWN, "r", files.recording, 0, 0), is_brief=name == "brief")
+            assert tail.update()
+            digest = tail.digest
+            assert digest is not None
+            assert (digest.agent, digest.cwd, digest.is_whole) == ("gemini", "/tmp/p", not is_long)
+            assert (digest.first_prompt, digest.last_prompt) == ("Prompt 1", f"Prompt {turns}")
+            assert [asked.words for asked in digest.course.questions.values()] == ["execute make"]
+            assert not tail.update()
+            answer = {"jsonrpc": "2.0", "id": turns, "result": {"outcome": {"outcome": "cancelled"}}}
+            ended = {"jsonrpc": "2.0", "id": turns, "result": {"stopReason": "cancelled"}}
+            more = [(b"s", json.dumps(answer).encode() + b"\n"), (b"w", json.dumps(ended).encode() + b"\n")]
+            recorder.run(frames(more, offsets, ended=False))
+            assert tail.update()
+            assert tail.digest is not None
+            assert not tail.digest.course.questions
+
+
+def test_a_session_has_the_prompts_and_the_answers_to_questions(tmp_path: Path) -> None:
+    """An opened recording shows what the editor sent as well."""
+    files = recorded(tmp_path, _session(2))
+    reader = open_saved(files.recording)
+    feed = Feed(reader)
+    feed.advance()
+    session = feed.session
+    prompts = [entry.text for entry in session.transcript if entry.kind is Kind.PROMPT]
+    assert prompts == ["Prompt 1", "Prompt 2"]
+    assert session.runs[-1].cwd == "/tmp/p"
+    os.close(reader.fd)
+
+
+def test_the_search_the_preview_and_the_rules_read_both_directions(tmp_path: Path) -> None:
+    """A prompt is found and shown, and a rule is judged for what comes next."""
+    lines, offsets = _session(2), {b"w": 0, b"s": 0}
+    files = SessionFiles(tmp_path / "r.ndjson")
+    recorder = Recorder(files, continues=False)
+    recorder.run(frames(lines[:8], offsets, ended=False))
+    joined = JoinedSession(files.recording, None, [tripwire("command:make", "note")])
+    recorder.run(frames(lines[8:], offsets, ended=False))
+    found = b"".join(piece.lines for piece in pieces(files.recording))
+    assert found == merged(files)
+    head = head_session(files.recording, len(found))
+    assert [entry.text for entry in head.transcript if entry.kind is Kind.PROMPT] == ["Prompt 1", "Prompt 2"]
+    assert [each.alarm.call for each in joined.judge(0, 1)] == [1]
+    joined.close()

@@ -1,0 +1,52 @@
+"""The changes of a session's state that a command of the user's is given."""
+
+from __future__ import annotations
+
+from agentwatch.rules.alarms.events import Changes, state_of
+from agentwatch.session.call import Place
+from agentwatch.session.events import Event, Outcome, Permission, Prompt, RunStarted, TurnEnded
+from agentwatch.session.reducers import apply_line
+from agentwatch.session.session import Session
+
+BEGIN: list[Event] = [RunStarted("made", "s1", None, "/w"), Prompt("Do it")]
+
+
+def apply(session: Session, *events: Event) -> None:
+    """Apply events to a session."""
+    apply_line(session, list(events), Place(0, 0, None), 0)
+
+
+def test_a_question_and_its_answer() -> None:
+    """A question that a person must answer is told once; one that is answered at the next look is not."""
+    session = Session()
+    changes = Changes(session)
+    apply(session, *BEGIN, Permission("Bash", None, key="1", target="rm -rf x"))
+    assert [*changes.new()] == [("needs-you", "Bash rm -rf x")]
+    assert (state_of(session), [*changes.new()]) == ("asks", [])
+    apply(
+        session, Permission("Bash", "allowed", key="1"), Permission("Read", None, key="2", is_automatic=True)
+    )
+    assert (state_of(session), [*changes.new()]) == ("working", [])
+    apply(session, Permission("Bash", None, key="3"), Permission("Bash", "allowed", key="3"))
+    assert [*changes.new()] == []
+
+
+def test_an_end_has_the_outcome_of_the_turn_that_ended() -> None:
+    """Also when the next turn has begun before the look."""
+    session = Session()
+    changes = Changes(session)
+    apply(session, *BEGIN)
+    assert (state_of(session), [*changes.new()]) == ("working", [])
+    apply(session, TurnEnded(Outcome.FAILED), *BEGIN)
+    assert [name for name, _ in changes.new()] == ["ended", "failed"]
+    assert state_of(session) == "working"
+    apply(session, TurnEnded(Outcome.SUCCEEDED))
+    assert [name for name, _ in changes.new()] == ["ended"]
+    assert state_of(session) == "succeeded"
+
+
+def test_what_was_before_the_first_look_is_not_told() -> None:
+    """Changes begin with the present state."""
+    session = Session()
+    apply(session, *BEGIN, Permission("Bash", None, key="1"))
+    assert [*Changes(session).new()] == []

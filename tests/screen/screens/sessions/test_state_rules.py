@@ -1,0 +1,102 @@
+"""A session of the list that changes its state runs the commands of `[[sessions.on]]`, once a change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agentwatch.agents.reported import State
+from agentwatch.base.config import SessionRule
+from agentwatch.catalog.row import Row
+from agentwatch.catalog.standing import Ground
+from agentwatch.output.commands import Commands
+from agentwatch.rules.alarms.events import EVENTS, Event
+from agentwatch.screen.screens.sessions.state_rules import StateRules
+from tests.builders.home.home_app import NOW_MS, row
+from tests.conftest import case
+
+BEGAN_MS = NOW_MS - 60_000
+LATER_MS = NOW_MS + 1_000
+WORKING, ASKS, YOUR_TURN = State.WORKING, State.ASKS, State.YOUR_TURN
+
+
+class Told(Commands):
+    """Notes the events in place of running commands."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.events: list[Event] = []
+
+    def tell(self, command: tuple[str, ...], event: Event) -> None:
+        """Note an event."""
+        assert command == (event.event,)
+        self.events.append(event)
+
+
+def told(*rows: Row) -> list[str]:
+    """Return the events of a session that is listed with these rows, one after the other."""
+    commands = Told()
+    rules = StateRules([SessionRule(name, name, (name,)) for name in EVENTS], commands, BEGAN_MS)
+    for each in rows:
+        rules.update([each], (), ())
+    return [each.event for each in commands.events]
+
+
+def at(state: State, since_ms: int | None = LATER_MS, **fields: Any) -> Row:
+    """Return the session in a state that its agent reports."""
+    return row("one", state, since_ms=since_ms, **fields)
+
+
+def test_a_change_of_state_is_told_once() -> None:
+    """An end counts after work, and a failure is an end too."""
+    cases: list[tuple[list[Row], list[str]]] = [
+        ([at(WORKING), at(YOUR_TURN), at(YOUR_TURN), at(State.SUCCEEDED)], ["ended"]),
+        ([at(WORKING), at(State.SHELL), at(YOUR_TURN)], ["ended"]),
+        ([at(WORKING), at(YOUR_TURN), at(WORKING), at(YOUR_TURN)], ["ended", "ended"]),
+        ([at(WORKING), at(State.TURN_FAILED), at(State.FAILED)], ["ended", "failed"]),
+        ([at(State.QUIET), at(State.FAILED)], ["ended", "failed"]),
+        ([at(WORKING), at(State.CANCELLED)], ["ended"]),
+        ([at(WORKING), at(State.UNFINISHED, ground=Ground.INFERRED)], ["ended"]),
+        ([at(ASKS), at(WORKING), at(YOUR_TURN)], ["ended"]),
+    ]
+    for rows, events in cases:
+        with case([each.standing.state for each in rows]):
+            assert told(*rows) == events
+
+
+def test_what_was_not_watched_is_not_told() -> None:
+    """History, guesses, subagents, blinks and machines out of reach are not events."""
+    guess = at(YOUR_TURN, ground=Ground.INFERRED)
+    cases: list[tuple[str, list[Row]]] = [
+        ("it had ended", [at(State.SUCCEEDED)]),
+        ("it had ended, and is read later", [at(State.UNKNOWN), at(State.SUCCEEDED)]),
+        ("the end is older than the list", [at(WORKING), at(YOUR_TURN, BEGAN_MS - 1)]),
+        ("the end is inferred", [at(WORKING), guess]),
+        ("a subagent", [at(WORKING, parent=("x", "y")), at(State.SUCCEEDED, parent=("x", "y"))]),
+        ("no prompt yet", [at(State.STARTING), at(YOUR_TURN)]),
+        ("idle for a moment in a question", [at(ASKS), at(YOUR_TURN)]),
+        ("out of reach", [at(WORKING), at(State.FAILED, lost_ms=1)]),
+    ]
+    for why, rows in cases:
+        with case(why):
+            assert told(*rows) == []
+
+
+def test_a_session_that_vanishes_is_new_when_it_returns() -> None:
+    """What happened meanwhile is not known."""
+    commands = Told()
+    rules = StateRules([SessionRule("ended", "ended", ("ended",))], commands, BEGAN_MS)
+    rules.update([at(WORKING)], (), ())
+    rules.update((), [at(WORKING).key], ())
+    rules.update([at(YOUR_TURN)], (), ())
+    assert commands.events == []
+
+
+def test_a_question_is_told_with_its_words() -> None:
+    """The event names the session, its agent, and what it asks."""
+    commands = Told()
+    rules = StateRules([SessionRule("needs-you", "needs-you", ("needs-you",))], commands, BEGAN_MS)
+    asking = at(ASKS, now="Bash rm -rf build", title="Clean up", agent="claude")
+    rules.update([asking], (), [asking])
+    [event] = commands.events
+    assert (event.state, event.agent, event.session) == ("asks", "claude", asking.id)
+    assert (event.title, event.words, event.call) == ("Clean up", "Bash rm -rf build", None)

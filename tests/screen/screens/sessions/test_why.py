@@ -1,0 +1,66 @@
+"""`w` shows in a popup why a row says what it says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agentwatch.agents.found import Found, Key
+from agentwatch.agents.reported import Life, State
+from agentwatch.catalog.digest.digest import Digest
+from agentwatch.catalog.digest.parts import Turn
+from agentwatch.catalog.evidence import Facts
+from agentwatch.catalog.standing import Basis, Ground
+from agentwatch.recording.appender import now_ms
+from agentwatch.screen.screens.sessions.dialogs import WhyDialog
+from agentwatch.session.events import Outcome
+from tests.builders.home.home_app import row
+from tests.builders.machine.app import at_home
+
+pytestmark = pytest.mark.slow
+
+
+class Known:
+    """What is known about one session."""
+
+    def __init__(self, path: str) -> None:
+        digest = Digest(turn=Turn.ENDED, outcome=Outcome.SUCCEEDED, turn_ms=now_ms() - 90_000)
+        self._facts = Facts(Found("claude", "one", Path(path), 1, 1), digest, None, None, Life.DEAD)
+
+    def facts(self, key: Key) -> Facts:
+        """Return the facts about the session."""
+        assert key == ("claude", "one")
+        return self._facts
+
+
+async def test_w_shows_the_evidence_of_the_selected_session(home: Path) -> None:
+    """Long sentences are wrapped, a long source is cut in its middle; esc and `w` close the popup."""
+    shown = row("one", State.SUCCEEDED, title="A \x1b[31mred title")
+    shown = replace(shown, standing=shown.standing._replace(by=(Basis.TURN,)))
+    long = f"/home/{'a-folder/' * 20}{'x' * 200}one.jsonl"
+    async with at_home([shown]) as stage:
+        stage.machine.facts = Known(long).facts  # type: ignore[assignment]
+        for key in ("escape", "w"):
+            await stage.press("w")
+            await stage.shows("What decides")
+            assert type(stage.app.screen) is WhyDialog
+            assert "Why, at " in stage.text
+            assert "✓ succeeded" in stage.text
+            assert "1 min   The last turn has ended: succeeded." in stage.text
+            assert "file …xxx" in stage.text
+            assert "one.jsonl" in stage.text
+            assert "\x1b[31m" not in stage.text
+            await stage.press(key)
+            await stage.until(lambda: type(stage.app.screen) is not WhyDialog, "the list")
+
+
+@pytest.mark.system
+async def test_the_evidence_of_a_remote_session_is_elsewhere(home: Path) -> None:
+    """The popup shows the report of the other machine, and says where the evidence is."""
+    remote = row("one", State.ASKS, Ground.SAID, address="ssh://build1/claude/one", host="build1")
+    async with at_home([remote]) as stage:
+        await stage.press("w")
+        await stage.shows("build1 reports “asks”.")
+        assert "agentwatch explain shows it there" in stage.text

@@ -1,0 +1,362 @@
+"""An editor's session through `acp -- CMD`: no byte is changed or lost, whatever happens to the recorder."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import resource
+import shlex
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from agentwatch.recording.store import SessionFiles
+from agentwatch.sources.procfs import pids, stat_of
+from tests.conftest import ROOT, case
+from tests.harness.processes import is_alive, until
+from tests.harness.program import AGENTWATCH, environment
+
+pytestmark = pytest.mark.slow
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="processes are found through /proc")
+ODD = b'\xff\xfe{"a":1}\r\n\x00\n\nhalf \xe2\x80\xa8 line'
+AGENT = """
+import json, os, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked.get("method") == "session/prompt":
+        print(json.dumps({"jsonrpc": "2.0", "id": 7, "method": "session/request_permission", "params": {
+            "sessionId": "s", "toolCall": {"toolCallId": "c", "kind": "execute", "title": "rm -rf build"},
+            "options": [{"optionId": "a", "name": "Allow", "kind": "allow_once"}]}}), flush=True)
+    elif asked.get("method") == "session/new":
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": {"sessionId": "s"}}), flush=True)
+    elif asked["id"] == 7:
+        print(json.dumps({"jsonrpc": "2.0", "id": 2, "result": {"stopReason": "end_turn"}}), flush=True)
+"""
+
+
+@contextmanager
+def editing(*command: str, **more: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Start an agent as an editor does, and end it."""
+    process = subprocess.Popen(
+        [*AGENTWATCH, "acp", "--", *command],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(**more),
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        yield process
+    finally:
+        with suppress(OSError):
+            process.stdin.close()
+        process.stdout.close()
+        process.wait(20)
+        assert process.stderr is not None
+        process.stderr.close()
+
+
+def saved(home: Path) -> SessionFiles:
+    """Return the files of the only saved session, once its recorder has ended."""
+
+    def ended() -> SessionFiles | None:
+        found = [*home.glob("sessions/*.json")]
+        text = found[0].read_text() if found else ""
+        is_over = bool(text and json.loads(text)["ended_ms"])
+        return SessionFiles(found[0].with_suffix(".ndjson")) if is_over else None
+
+    return until(ended)
+
+
+def echoed(process: subprocess.Popen[bytes], data: bytes) -> bytes:
+    """Send bytes to an agent that echoes them, close its stdin, and return what comes back."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    stdin = process.stdin
+
+    def send() -> None:
+        with suppress(OSError):
+            stdin.write(data)
+            stdin.close()
+
+    thread = threading.Thread(target=send)
+    thread.start()
+    back = process.stdout.read()
+    thread.join()
+    return back
+
+
+def recorders_of(process: subprocess.Popen[bytes]) -> list[int]:
+    """Return the process ids of the recorders of an editor's session that have their own name by now."""
+    named = [(pid, stat) for pid in pids() if (stat := stat_of(pid)) and stat.name == "agentwatch-acp"]
+    return [pid for pid, stat in named if stat.parent == process.pid and is_alive(pid)]
+
+
+def recorder_of(process: subprocess.Popen[bytes]) -> int:
+    """Return the process id of the recorder of an editor's session, once it has its own name."""
+    return until(lambda: recorders_of(process), what="a recorder")[0]
+
+
+def gaps(files: SessionFiles, prefix: str = "") -> int:
+    """Return the number of bytes of a direction that are noted as missing."""
+    lines = files.times.read_text().splitlines()
+    return sum(int(line.split()[-1]) for line in lines if line.startswith(f"{prefix}gap "))
+
+
+def test_acp_starts_without_the_command_line() -> None:
+    """An editor waits for its agent: neither Textual nor the command line is loaded, nor a large module."""
+    code = (
+        f"import sys; sys.path.append({str(ROOT)!r}); import agentwatch.sources.editor; print(*sys.modules)"
+    )
+    argv = [sys.executable, "-I", "-S", "-c", code]
+    loaded = set(subprocess.run(argv, capture_output=True, check=True, text=True, timeout=20).stdout.split())
+    assert loaded.isdisjoint(
+        {"textual", "click", "orjson", "typing", "re", "threading", "subprocess", "pathlib"}
+    )
+
+
+def test_both_directions_are_copied_and_recorded_byte_for_byte(home: Path) -> None:
+    """The editor, the agent, `STEM.ndjson` and `STEM.sent` have the same bytes, whatever they are."""
+    with editing("cat") as process:
+        assert echoed(process, ODD) == ODD
+        assert process.wait(20) == 0
+    files = saved(home)
+    assert (files.recording.read_bytes(), files.sent.read_bytes()) == (ODD, ODD)
+    first, second = files.times.read_text().splitlines()
+    assert first.startswith("sent 0 ")
+    assert second.startswith("0 ")
+    assert json.loads(files.process.read_text())["command"] == ["cat"]
+    for path in (files.recording, files.sent, files.times, files.process):
+        with case(path.suffix):
+            assert path.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.system
+def test_a_question_of_the_agent_asks_in_the_list_until_the_editor_answers(home: Path) -> None:
+    """The row is live: `asks` with the command, then `your turn`; later the log has the answer."""
+
+    def row() -> dict[str, str]:
+        argv = [*AGENTWATCH, "sessions", "--json"]
+        done = subprocess.run(argv, capture_output=True, env=environment(), check=True, timeout=20)
+        found: dict[str, str] = json.loads(done.stdout) if done.stdout else {}
+        return found
+
+    with editing(sys.executable, "-c", AGENT) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+
+        def ask(method: str, number: int) -> None:
+            params = {"sessionId": "s", "cwd": "/tmp", "prompt": [{"type": "text", "text": "Clean up"}]}
+            asked = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(json.dumps(asked).encode() + b"\n")
+            process.stdin.flush()
+            process.stdout.readline()
+
+        ask("session/new", 1)
+        ask("session/prompt", 2)
+        asks = until(
+            lambda: found if (found := row()).get("state") == "asks" else None, what="a row that asks"
+        )
+        assert (asks["ground"], asks["now"], asks["title"]) == ("said", "execute rm -rf build", "Clean up")
+        outcome = {"outcome": {"outcome": "selected", "optionId": "a"}}
+        process.stdin.write(json.dumps({"jsonrpc": "2.0", "id": 7, "result": outcome}).encode() + b"\n")
+        process.stdin.flush()
+        process.stdout.readline()
+        until(lambda: row().get("state") == "your turn", what="a row whose turn is the user's")
+    files = saved(home)
+    argv = [*AGENTWATCH, "log", str(files.recording)]
+    done = subprocess.run(argv, capture_output=True, env=environment(), check=True, timeout=20)
+    assert b"asks: execute rm -rf build" in done.stdout
+    assert b"allowed after" in done.stdout
+
+
+@pytest.mark.system
+def test_the_exit_code_is_that_of_the_agent(home: Path) -> None:
+    """It is 128 + n after signal n, 127 if there is no such command, and 126 for one that cannot run."""
+    codes = {"exit 3": 3, "kill -9 $$": 137, "exec 1>&-; exit 4": 4, "sleep 60 & exit 5": 5}
+    for script, code in codes.items():
+        with case(script), editing("sh", "-c", script) as process:
+            assert process.wait(20) == code
+    refused = (("no-such-agent", 127, b"not found"), ("/etc/passwd", 126, b"not executable"))
+    for command, code, words in refused:
+        with case(command), editing(command) as process:
+            assert process.stderr is not None
+            assert process.wait(20) == code
+            assert words in process.stderr.read()
+
+
+@pytest.mark.system
+def test_a_signal_reaches_the_agent(home: Path) -> None:
+    """TERM, INT and HUP reach the agent, whose exit code counts."""
+    for name in ("TERM", "INT", "HUP"):
+        script = f"trap 'echo got {name}; exit 9' {name}; echo ready; while :; do sleep 0.01; done"
+        with case(name), editing("sh", "-c", script) as process:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"ready\n"
+            process.send_signal(getattr(signal, f"SIG{name}"))
+            assert process.stdout.read() == f"got {name}\n".encode()
+            assert process.wait(20) == 9
+
+
+@pytest.mark.system
+def test_systems_without_some_calls_copy_as_well(home: Path) -> None:
+    """On macOS there are no larger pipes and, before Python 3.13, no `waitid`; a descriptor may be closed."""
+    code = (
+        "import fcntl, os, sys; del fcntl.F_SETPIPE_SZ, os.waitid;"
+        "sys.argv = ['agentwatch', 'acp', '--', 'cat']; from agentwatch.cli.start import main; main()"
+    )
+    argv = [sys.executable, "-c", code]
+    given = ODD * 50_000
+    done = subprocess.run(argv, input=given, capture_output=True, env=environment(), timeout=20, check=False)
+    assert (done.stdout, done.returncode) == (given, 0)
+    assert saved(home).sent.read_bytes() == given
+    words = shlex.join([*AGENTWATCH, "acp", "--", "sh", "-c", "echo x; exit 5"])
+    argv = ["sh", "-c", f"exec {words} <&- 2>&-"]
+    done = subprocess.run(argv, capture_output=True, env=environment(), timeout=20, check=False)
+    assert (done.stdout, done.returncode) == (b"x\n", 5)
+
+
+@pytest.mark.system
+@LINUX
+def test_the_ends_of_both_sides_are_passed_on(home: Path) -> None:
+    """The agent gets the end of stdin and a broken pipe; if `acp` is killed, its stdin ends as well."""
+    with editing("sh", "-c", "cat >/dev/null; echo ended; exit 6") as process:
+        assert echoed(process, b"x") == b"ended\n"
+        assert process.wait(20) == 6
+    with editing("sh", "-c", "trap '' PIPE; while echo x; do :; done 2>/dev/null; exit 7") as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.wait(20) == 7
+    with editing("sh", "-c", "exec <&-; echo closed; sleep 60") as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.stdin.write(b"x")
+        with suppress(BrokenPipeError):
+            process.stdin.flush()
+
+        def is_broken() -> bool:
+            assert process.stdin is not None
+            try:
+                os.write(process.stdin.fileno(), b"x")
+            except BrokenPipeError:
+                return True
+            return False
+
+        until(is_broken, what="the broken pipe")
+        process.terminate()
+    with editing("sh", "-c", "echo $$; cat >/dev/null") as process:
+        assert process.stdout is not None
+        agent = int(process.stdout.readline())
+        process.kill()
+        until(lambda: not is_alive(agent), what="the end of the agent")
+
+
+@pytest.mark.system
+def test_the_editor_works_without_a_recording(home: Path, tmp_path: Path) -> None:
+    """A folder that cannot be created is reported on stderr, and the session is copied all the same."""
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    with editing("cat", AGENTWATCH_HOME=str(blocked)) as process:
+        assert process.stderr is not None
+        os.write(process.stdin.fileno(), b"one\n")  # type: ignore[union-attr]
+        assert os.read(process.stdout.fileno(), 99) == b"one\n"  # type: ignore[union-attr]
+        assert b"agentwatch: the session is not recorded: " in process.stderr.readline()
+        assert echoed(process, b"two\n" * 100_000) == b"two\n" * 100_000
+        assert process.wait(20) == 0
+    assert not home.exists()
+
+
+@pytest.mark.system
+@LINUX
+def test_killing_the_recorder_changes_no_byte_and_is_noted(home: Path) -> None:
+    """Another recorder continues; what it did not get is noted, and the recording has whole lines only."""
+    lines = [b"%d %s\n" % (number, b"x" * random.Random(number).randrange(9_000)) for number in range(4_000)]
+    with editing("cat") as process:
+        killed: list[int] = []
+        is_over = threading.Event()
+
+        def kill() -> None:
+            while not is_over.wait(random.Random(len(killed)).random() / 5):
+                for pid in recorders_of(process):
+                    with suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGKILL)
+                        killed.append(pid)
+
+        thread = threading.Thread(target=kill)
+        thread.start()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for start in range(0, len(lines), 4):
+            sent = b"".join(lines[start : start + 4])
+            os.write(process.stdin.fileno(), sent)
+            back = b""
+            while len(back) < len(sent):
+                back += os.read(process.stdout.fileno(), len(sent) - len(back))
+            assert back == sent
+            if start % 100 == 0:
+                threading.Event().wait(0.01)
+        is_over.set()
+        thread.join()
+        assert echoed(process, b"last\n") == b"last\n"
+        assert process.wait(20) == 0
+    assert killed
+    whole = [*lines, b"last\n"]
+    files = saved(home)
+    for path, prefix in ((files.recording, ""), (files.sent, "sent ")):
+        with case(path.suffix):
+            kept = path.read_bytes()
+            assert set(kept.splitlines(keepends=True)) <= set(whole)
+            assert len(kept) + gaps(files, prefix) == sum(map(len, whole))
+            assert kept.endswith(b"last\n")
+
+
+@pytest.mark.system
+@LINUX
+def test_a_recorder_that_hangs_or_has_no_disk_is_not_waited_for(home: Path) -> None:
+    """A flood of 150 MB passes a stopped recorder, and one whose disk is full; the gap is noted."""
+    piece = b"y" * 99 + b"\n"
+    flood = piece * 1_500_000
+    with editing("cat") as process:
+        recorder = recorder_of(process)
+        os.kill(recorder, signal.SIGSTOP)
+        try:
+            assert echoed(process, flood) == flood
+            assert process.wait(20) == 0
+        finally:
+            os.kill(recorder, signal.SIGCONT)
+    files = saved(home)
+    for each, prefix in ((files.recording, ""), (files.sent, "sent ")):
+        with case(each.suffix):
+            kept = each.read_bytes()
+            assert kept == piece * (len(kept) // 100)
+            assert len(kept) + gaps(files, prefix) == len(flood)
+            assert len(kept) > 1_000_000
+    with editing("cat") as process:
+        limit = (1_000_000, resource.RLIM_INFINITY)
+        resource.prlimit(recorder_of(process), resource.RLIMIT_FSIZE, limit)
+        assert echoed(process, flood[:20_000_000]) == flood[:20_000_000]
+        assert process.wait(20) == 0
+
+
+@pytest.mark.system
+def test_long_lines_and_floods_in_both_directions_pass(home: Path) -> None:
+    """A line of 50 MB passes, and so does what an agent and an editor write at the same time."""
+    line = b"z" * 50_000_000 + b"\n"
+    with editing("cat") as process:
+        assert echoed(process, line) == line
+    files = saved(home)
+    assert files.sent.stat().st_size == len(line)
+    both = "import sys; sys.stdout.write('a' * 30_000_000); sys.stdout.flush(); print(len(sys.stdin.read()))"
+    with editing(sys.executable, "-c", both) as process:
+        assert echoed(process, b"b" * 3_000_000) == b"a" * 30_000_000 + b"3000000\n"

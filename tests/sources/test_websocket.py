@@ -1,0 +1,187 @@
+"""A client of a WebSocket server: whatever the server does, it costs no more than the time that was given."""
+
+from __future__ import annotations
+
+import os
+import socket
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from agentwatch.sources.websocket import WebSocket
+from tests.conftest import case
+from tests.harness.codex_server import CLOSE, PING, PONG, TEXT, CodexServer, Connection, frame
+
+UID = os.geteuid()
+SHORT = 0.05
+LONG = 10.0
+"""Longer than any test takes: what ends earlier was not ended by the deadline."""
+
+
+@pytest.fixture
+def server() -> Iterator[CodexServer]:
+    """Return a server with a short path."""
+    with tempfile.TemporaryDirectory() as folder:
+        server = CodexServer(Path(folder) / "socket")
+        yield server
+        server.close()
+
+
+def sends(*data: bytes) -> Callable[[Connection], None]:
+    """Return a server that sends bytes after the upgrade, and reads until the client ends."""
+
+    def serve(connection: Connection) -> None:
+        connection.upgrade()
+        for each in data:
+            connection.send(each)
+        connection.wait()
+
+    return serve
+
+
+def open_to(server: CodexServer, seconds: float = LONG) -> WebSocket:
+    """Connect to a server."""
+    return WebSocket(os.fspath(server.path), UID, seconds)
+
+
+def test_messages_go_both_ways(server: CodexServer) -> None:
+    """A text arrives whole: short, long, longer than 64 KiB, in parts, and with a ping between its parts."""
+    long, longer = b"x" * 300, b"y" * 100_000
+    for name, sent, expected in (
+        ("short", [frame(b"ab")], b"ab"),
+        ("empty", [frame(b"")], b""),
+        ("126 bytes and more", [frame(long)], long),
+        ("64 KiB and more", [frame(longer)], longer),
+        ("parts", [frame(b"a", is_last=False), frame(b"b", 0, is_last=False), frame(b"c", 0)], b"abc"),
+        ("a ping", [frame(b"a", is_last=False), frame(b"p", PING), frame(b"b", 0)], b"ab"),
+        ("a pong", [frame(b"p", PONG), frame(b"b")], b"b"),
+    ):
+        server.serve = sends(*sent)
+        with case(name), open_to(server) as connection:
+            assert connection.receive() == expected
+    server.serve = echo
+    with open_to(server) as connection:
+        for size in (0, 1, 125, 126, 65_535):
+            with case(size):
+                connection.send(b"z" * size)
+                assert connection.receive() == b"z" * size
+
+
+def echo(connection: Connection) -> None:
+    """Send each text back."""
+    connection.upgrade()
+    for kind, data in connection.frames():
+        if kind == TEXT:
+            connection.send(frame(data))
+
+
+def test_a_ping_is_answered_and_the_end_is_announced(server: CodexServer) -> None:
+    """The answer to a ping has its content, and the last frame says that the client ends as planned."""
+    heard: list[tuple[int, bytes]] = []
+
+    def noted(connection: Connection) -> None:
+        connection.upgrade()
+        connection.send(frame(b"here?", PING) + frame(b"x"))
+        heard.extend(connection.frames())
+
+    server.serve = noted
+    with open_to(server) as connection:
+        connection.receive()
+    server.close()
+    assert heard == [(PONG, b"here?"), (CLOSE, b"\x03\xe8")]
+
+
+def test_what_is_no_websocket_server_is_refused(server: CodexServer) -> None:
+    """Another status, another key, another protocol, an endless header, and an end are faults."""
+    for name, answer in (
+        ("another status", b"HTTP/1.1 404 Not Found\r\n\r\n"),
+        ("no key", b"HTTP/1.1 101 Switching Protocols\r\n\r\n"),
+        ("another key", b"HTTP/1.1 101 Switching Protocols\r\nSec-WebSocket-Accept: abc=\r\n\r\n"),
+        ("lines of JSON", b'{"id":0}\n' * 2000),
+        ("bytes", os.urandom(20_000)),
+        ("an end", b""),
+    ):
+        server.serve = lambda connection, answer=answer: connection.send(answer)  # type: ignore[misc]
+        with case(name), pytest.raises(ConnectionError):
+            open_to(server)
+
+
+def test_a_frame_that_is_not_valid_is_refused(server: CodexServer) -> None:
+    """A frame that the protocol forbids, or that is too long, ends the connection before it is read."""
+    for name, sent in (
+        ("masked", bytes([0x80 | TEXT, 0x81]) + b"maskx"),
+        ("reserved bits", bytes([0xC0 | TEXT, 1]) + b"x"),
+        ("binary", frame(b"x", 0x2)),
+        ("unknown", frame(b"x", 0x3)),
+        ("a part without a beginning", frame(b"x", 0)),
+        ("two beginnings", frame(b"x", is_last=False) + frame(b"y")),
+        ("a long ping", frame(b"x" * 126, PING)),
+        ("half a ping", frame(b"x", PING, is_last=False)),
+        ("a closing", frame(b"\x03\xe8", CLOSE)),
+        ("4 GiB", frame(b"", size=1 << 32)),
+        ("parts of 2 MiB", b"".join(frame(b"x" * (2 << 20), kind, is_last=False) for kind in (1, 0, 0))),
+    ):
+        server.serve = sends(sent)
+        refused = pytest.raises(ConnectionError, match=r"masked|not valid|too long|closed")
+        with case(name), open_to(server) as connection, refused:
+            connection.receive()
+
+
+def flood(*data: bytes) -> Callable[[Connection], None]:
+    """Return a server that sends the same again and again."""
+
+    def serve(connection: Connection) -> None:
+        connection.upgrade()
+        while True:
+            connection.send(b"".join(data) * 1000)
+
+    return serve
+
+
+def read_all(server: CodexServer) -> None:
+    """Read what a server sends, until there is a fault."""
+    with open_to(server, SHORT) as connection:
+        while connection.receive():
+            pass
+
+
+def test_a_late_server_costs_the_time_that_was_given(server: CodexServer) -> None:
+    """A server that hangs before or after the upgrade, or floods, is left at the deadline."""
+
+    def upgrade_only(connection: Connection) -> None:
+        connection.upgrade()
+        connection.wait()
+
+    for name, serve in (
+        ("before the upgrade", Connection.wait),
+        ("after it", upgrade_only),
+        ("within a frame", sends(frame(b"ab", size=3))),
+        ("pings", flood(frame(b"", PING))),
+        ("pongs", flood(frame(b"", PONG))),
+        ("texts", flood(frame(b"x"))),
+    ):
+        server.serve = serve
+        begin = time.monotonic()
+        with case(name), pytest.raises((TimeoutError, ConnectionError)):
+            read_all(server)
+        assert time.monotonic() - begin < SHORT + 1.0, name
+
+
+def test_a_server_of_another_user_is_refused(server: CodexServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The user of the process counts, where the system shows it: macOS does not in this way."""
+    with pytest.raises(PermissionError):
+        WebSocket(os.fspath(server.path), UID + 1, LONG)
+    monkeypatch.delattr(socket, "SO_PEERCRED", raising=False)
+    server.serve = sends(frame(b"a"))
+    with WebSocket(os.fspath(server.path), UID + 1, LONG) as connection:
+        assert connection.receive() == b"a"
+
+
+def test_nobody_accepts(tmp_path: Path) -> None:
+    """A path without a server, and one that is too long for the system, are faults of the system."""
+    for path, words in ((tmp_path / "none", "No such file"), (tmp_path / ("x" * 200), "too long")):
+        with case(path), pytest.raises(OSError, match=words):
+            WebSocket(os.fspath(path), UID, LONG)
