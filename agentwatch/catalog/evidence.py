@@ -33,12 +33,14 @@ from agentwatch.catalog.states import (
 )
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.text.durations import running_clock
+from agentwatch.text.times import coming
 
 if TYPE_CHECKING:
     from agentwatch.catalog.tracked import Tracked
 
 
 _MOST_PIDS = 4
+_AS_A_RULE = "A recorded agent answers one prompt, as a rule. The command does not say it."
 _OVER = frozenset({State.SUCCEEDED, State.FAILED, State.CANCELLED})
 
 
@@ -219,7 +221,7 @@ def _report(facts: Facts, standing: Standing, _now_ms: int) -> Proof:
     if said is None:
         return Proof("The agent has reported it, and reports nothing now.")
     source = said.source or facts.runner
-    if said.state is None or Basis.NO_PROMPT in standing.by:
+    if said.state is None or standing.by[0] is not Basis.REPORT:
         more = ", and it would report a question" if standing.state is State.WORKING else ""
         return Proof(f"The agent reports that the session is open{more}.", source, said.began_ms)
     about = f" ({said.about})" if said.about else ""
@@ -276,6 +278,12 @@ def _silence(facts: Facts, standing: Standing, now_ms: int) -> Proof:
     return Proof(words, facts.lines, digest.seen_ms)
 
 
+def _limit(facts: Facts, standing: Standing, now_ms: int) -> Proof:
+    ends = "It does not say until when." if standing.until_ms is None else ""
+    ends = ends or f"It resets at {coming(standing.until_ms or 0, now_ms)}."
+    return Proof(f"A usage limit has refused the last request. {ends}", facts.lines, standing.since_ms)
+
+
 def _no_lines(facts: Facts, _standing: Standing, _now_ms: int) -> Proof:
     if facts.problem:
         return Proof(f"Its lines cannot be read: {facts.problem}.", facts.lines)
@@ -284,6 +292,12 @@ def _no_lines(facts: Facts, _standing: Standing, _now_ms: int) -> Proof:
     if facts.digest is not None and facts.found.size:
         return Proof("The lines are of no agent that this version knows.", facts.lines)
     return Proof("The session has no line yet.", facts.lines)
+
+
+def _one_prompt(facts: Facts, standing: Standing, now_ms: int) -> Proof:
+    is_known = facts.found.agent != OWN or (facts.said is not None and facts.said.has_one_prompt)
+    words = "The command answers one prompt, and ends." if is_known else _AS_A_RULE
+    return _of_process(words)(facts, standing, now_ms)
 
 
 _Words = Callable[[Facts, Standing, int], Proof]
@@ -318,10 +332,11 @@ _WORDS: dict[Basis, _Words] = {
     ),
     Basis.SUBAGENT: _of_lines("A subagent has written a later line."),
     Basis.SILENCE: _silence,
+    Basis.LIMIT: _limit,
     Basis.NO_PROMPT: _of_lines("No line has a prompt yet."),
     Basis.NO_LINES: _no_lines,
     Basis.NO_ENDS: _of_lines("The agent does not write the end of a turn."),
-    Basis.ONE_PROMPT: _of_process("The command answers one prompt, and ends."),
+    Basis.ONE_PROMPT: _one_prompt,
     Basis.LEFT_OVER: _of_process("The process began after the last line: it has resumed the session."),
     Basis.NO_WINDOW: _of_process("The process is a daemon, and no terminal shows the session."),
 }
@@ -336,7 +351,7 @@ _AT_REST = frozenset({State.YOUR_TURN, State.SHELL})
 
 def _outweighed(facts: Facts, standing: Standing) -> Iterator[Proof]:
     said, digest, process = facts.said, facts.digest, facts.process
-    is_reported = Basis.REPORT in standing.by
+    is_reported = standing.by[:1] == (Basis.REPORT,)  # later, it only says that the session is open
     if said is not None and said.state not in (None, State.STARTING) and not is_reported:
         words = f"{_reporter(said)} reports “{said.state}”. {_why_not(facts, said)}"
         yield Proof(words, said.source or facts.runner, said.since_ms)

@@ -18,6 +18,7 @@ from agentwatch.catalog.evidence import Facts, evidence
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.session_ids import LEAST_CHARACTERS
 from agentwatch.cli.address import is_elsewhere, parse_address, session_and_moment
+from agentwatch.cli.messages import say
 from agentwatch.cli.sessions import of_machines
 from agentwatch.cli.stdout import print_json, print_lines
 from agentwatch.output.session_rows import row_json
@@ -75,7 +76,9 @@ def _here(words: str) -> tuple[Row, Facts | None]:
     if not row.is_read:
         machine.want(row.key)
         machine.settle_surely(now_ms)
-    return machine.rows[row.key], machine.facts(row.key)
+    for note in machine.notes:
+        say(note)
+    return machine.rows.get(row.key, row), machine.facts(row.key)
 
 
 def _elsewhere(words: str) -> Row:

@@ -14,7 +14,7 @@ of its own instead, which nobody can ask.
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -67,11 +67,14 @@ class CodexReports:
         holders = self._proc.lock_holders() if any(locks.values()) else {}
         said = {}
         for folder, files in locks.items():
-            loaded = [each for each in files if holders is None or each[1].inode in holders]
-            threads, source = self._threads(folder.parent / _SOCKET, now) if loaded else ({}, "")
-            for name, state in loaded:
-                session_id, pid = name.removesuffix(_ENDING), (holders or {}).get(state.inode)
-                thread = threads.get(session_id)
+            ids = {
+                name.removesuffix(_ENDING): state
+                for name, state in files
+                if holders is None or state.inode in holders
+            }
+            threads, source = self._threads(folder.parent / _SOCKET, now, ids) if ids else ({}, "")
+            for session_id, state in ids.items():
+                pid, thread = (holders or {}).get(state.inode), threads.get(session_id)
                 if pid is None and thread is None:
                     continue
                 known = Said(_AGENT, session_id, Life.LIVE, pid, began_ms=state.changed_ns // 10**6)
@@ -83,7 +86,7 @@ class CodexReports:
         self.said, self.is_exact = said, is_exact
         return has_changed
 
-    def _threads(self, socket: Path, now: float) -> tuple[Mapping[str, Thread], str]:
+    def _threads(self, socket: Path, now: float, ids: Collection[str]) -> tuple[Mapping[str, Thread], str]:
         """Return what the server of a socket says about its threads, and its name; nothing without one."""
         server = self._servers.get(socket)
         if server is None and os.path.lexists(socket):
@@ -92,7 +95,7 @@ class CodexReports:
             server = self._servers[socket] = CodexServer(socket, self._uid)
         if server is None:
             return {}, ""
-        server.refresh(now)
+        server.refresh(now, ids)
         return server.threads, f"server {socket}"
 
 

@@ -15,11 +15,11 @@ import json
 import os
 import stat
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from agentwatch.agents.fields import MOST_ID, Fields, mapping, text
+from agentwatch.agents.fields import Fields, mapping, number, text
 from agentwatch.agents.json_line import parse
 from agentwatch.agents.reported import State
 from agentwatch.sources.websocket import WebSocket
@@ -36,7 +36,6 @@ _KEPT_SECONDS = 10.0
 """A state counts for this time if the server is late, or has more threads than one exchange reads."""
 _MOST_READ = 12
 """How many threads one exchange reads, those first that were read longest ago: reading one takes 3 ms."""
-_MOST_THREADS = 1_000
 
 _CLIENT = {
     # Any other name becomes part of the User-Agent of the requests of all threads, and the originator of
@@ -100,11 +99,12 @@ class CodexServer:
         self._due = 0.0
         self._faults = 0
 
-    def refresh(self, now: float) -> None:
+    def refresh(self, now: float, wanted: Collection[str]) -> None:
         """Ask the server if it is time, for at most 50 ms.
 
         Args:
             now: The time, in seconds since the epoch.
+            wanted: The threads that are read if they are loaded. There are others, such as those for a title.
         """
         place = own_socket(self.socket, self._uid)
         if place != self._place:  # another server has begun
@@ -113,13 +113,13 @@ class CodexServer:
             self.threads, self._read = {}, {}
         elif not 0 <= self._due - now <= _LONGEST_PAUSE:
             begin = time.monotonic()
-            is_answered = self._ask(place[0], now)
+            is_answered = self._ask(place[0], now, wanted)
             self._faults = 0 if is_answered else min(self._faults + 1, _MOST_FAULTS)
             pause = _TIMES_AS_LONG * (time.monotonic() - begin) if is_answered else 2.0**self._faults
             self._due = now + min(max(pause, _LEAST_PAUSE), _LONGEST_PAUSE)
         self._forget(key for key, then in self._read.items() if not 0 <= now - then <= _KEPT_SECONDS)
 
-    def _ask(self, path: str, now: float) -> bool:
+    def _ask(self, path: str, now: float, wanted: Collection[str]) -> bool:
         """Read the threads that are due, and return whether the server has answered in time."""
         is_answered = False
         try:
@@ -130,14 +130,15 @@ class CodexServer:
                 data = peer.request("thread/loaded/list", {}).get("data")
                 if not isinstance(data, list):
                     return False
-                loaded = [
-                    each for each in data[:_MOST_THREADS] if isinstance(each, str) and len(each) <= MOST_ID
-                ]
-                self._forget(self._read.keys() - loaded)
+                loaded = dict.fromkeys(each for each in data if isinstance(each, str) and each in wanted)
+                self._forget(self._read.keys() - loaded.keys())
                 is_answered = True
-                for key in sorted(loaded, key=lambda key: self._read.get(key, 0.0))[:_MOST_READ]:
-                    answer = peer.request("thread/read", {"threadId": key})
-                    self.threads[key], self._read[key] = thread_of(mapping(answer.get("thread"))), now
+                due = sorted(loaded, key=lambda key: self._read.get(key, 0.0))[:_MOST_READ]
+                asked = {peer.ask("thread/read", {"threadId": key}): key for key in due}
+                while asked:
+                    answered, result = peer.answer()
+                    if (key := asked.pop(answered, None)) is not None:
+                        self.threads[key], self._read[key] = thread_of(mapping(result.get("thread"))), now
         except (OSError, ValueError):
             return is_answered
         return True
@@ -148,29 +149,43 @@ class CodexServer:
 
 
 class _Peer:
-    """Sends requests, and waits for the answers; what the server asks is dropped."""
+    """Sends requests, and reads the answers; what the server asks is dropped.
+
+    Each method raises an OSError if the server is late or closes the connection.
+    """
 
     def __init__(self, connection: WebSocket) -> None:
         self._connection = connection
-        self._id = 0
+        self._number = 0
 
     def send(self, message: Fields) -> None:
         """Send a message."""
         self._connection.send(json.dumps(message).encode())
 
-    def request(self, method: str, params: Fields) -> Fields:
-        """Return the result of a method; {} if it was refused.
+    def ask(self, method: str, params: Fields) -> int:
+        """Send a request, and return its number."""
+        self._number += 1
+        self.send({"id": self._number, "method": method, "params": params})
+        return self._number
+
+    def answer(self) -> tuple[int, Fields]:
+        """Return the number of the next request that is answered, and its result; {} if it was refused.
 
         Raises:
-            OSError: The server is late, or has closed the connection.
             ValueError: A message is not JSON.
         """
-        self._id += 1
-        self.send({"id": self._id, "method": method, "params": params})
         while True:
             message = parse(self._connection.receive())
-            if isinstance(message, dict) and "method" not in message and message.get("id") == self._id:
-                return mapping(message.get("result"))
+            if isinstance(message, dict) and "method" not in message:
+                return number(message, "id") or 0, mapping(message.get("result"))
+
+    def request(self, method: str, params: Fields) -> Fields:
+        """Send a request, and return its result, as `answer` does."""
+        asked = self.ask(method, params)
+        while True:
+            answered, result = self.answer()
+            if answered == asked:
+                return result
 
 
 def own_socket(path: Path, uid: int) -> tuple[str, int, int] | None:

@@ -36,6 +36,16 @@ ALLOWED = {"initialize", "initialized", "thread/loaded/list", "thread/read"}
 A_THREAD = Thread(State.WORKING)
 
 
+class Every(frozenset[str]):
+    """All ids."""
+
+    def __contains__(self, key: object) -> bool:
+        return True
+
+
+ANY = Every()
+
+
 @pytest.fixture
 def fake(tmp_path: Path) -> Iterator[Fake]:
     """Return a server with one thread, which works."""
@@ -83,24 +93,25 @@ def test_each_status_is_a_state() -> None:
 def test_the_threads_of_a_server_are_read(fake: Fake, observer: CodexServer) -> None:
     """Each thread that is loaded has its state, and one that is no longer loaded has none."""
     fake.threads["b"] = {"id": "b", "status": APPROVAL}
-    observer.refresh(1.0)
+    observer.refresh(1.0, ANY)
     assert observer.threads == {"a": A_THREAD, "b": Thread(State.ASKS, "permission")}
     del fake.threads["a"]
     fake.threads["b"]["status"] = IDLE
-    observer.refresh(1.5)
+    observer.refresh(1.5, ANY)
     assert len(observer.threads) == 2, "it was asked again within a second"
-    observer.refresh(100.0)
+    observer.refresh(100.0, ANY)
     assert observer.threads == {"b": Thread(State.YOUR_TURN)}
 
 
 def test_only_four_methods_are_ever_sent(fake: Fake, observer: CodexServer) -> None:
-    """No thread is resumed, and what the server asks is not answered; each client ends as planned."""
+    """No thread is resumed, what the server asks is not answered, and an answer to nothing is dropped."""
     asks = {"id": 7, "method": "item/commandExecution/requestApproval", "params": {"threadId": "a"}}
     early = {"id": 1, "method": "currentTime/read", "params": {}}
+    stray = {"id": 99, "result": {"data": []}}
     answers = fake.answers
-    fake.answers = lambda message: [asks, early, *answers(message)]  # type: ignore[method-assign]
+    fake.answers = lambda message: [asks, early, stray, *answers(message)]  # type: ignore[method-assign]
     for at in range(3):
-        observer.refresh(100.0 * at + 1)
+        observer.refresh(100.0 * at + 1, ANY)
     fake.close()
     assert observer.threads == {"a": A_THREAD}
     assert set(fake.methods) == ALLOWED
@@ -113,7 +124,7 @@ def test_only_four_methods_are_ever_sent(fake: Fake, observer: CodexServer) -> N
 
 def test_the_name_changes_nothing_in_the_server(fake: Fake, observer: CodexServer) -> None:
     """Any other name would become part of the User-Agent of the user's own threads."""
-    observer.refresh(1.0)
+    observer.refresh(1.0, ANY)
     client = fake.heard[0]["params"]["clientInfo"]
     assert (client["name"], client["title"]) == ("codex_app_server_daemon", "agentwatch")
 
@@ -122,7 +133,7 @@ def test_one_exchange_reads_12_threads(fake: Fake, observer: CodexServer) -> Non
     """Of many threads each is read in its turn, those first that were read longest ago."""
     fake.threads = {f"t{at}": {"status": IDLE} for at in range(30)}
     for at in range(3):
-        observer.refresh(1.0 + 2 * at)
+        observer.refresh(1.0 + 2 * at, ANY)
         assert fake.methods.count("thread/read") == 12 * (at + 1)
         observer._due = 0.0
     assert len(observer.threads) == 30
@@ -135,13 +146,13 @@ def test_a_pause_follows_each_exchange(
     """The server is asked at most once a second, and for 2 % of the time at most."""
     monkeypatch.setattr(module, "_TIMES_AS_LONG", 0)
     for now in (1.0, 1.5, 2.0, 2.1, 3.0, 3.2):
-        observer.refresh(now)
+        observer.refresh(now, ANY)
     assert fake.clients == 3
-    observer.refresh(0.5)
+    observer.refresh(0.5, ANY)
     assert fake.clients == 3, "the clock was set back by less than a minute"
     monkeypatch.setattr(module, "_TIMES_AS_LONG", 10**9)
     for now in (100.0, 101.0, 150.0, 160.0, 160.1):
-        observer.refresh(now)
+        observer.refresh(now, ANY)
     assert fake.clients == 5
 
 
@@ -151,13 +162,13 @@ def test_faults_make_the_pauses_longer(observer: CodexServer, fake: Fake) -> Non
     asked = []
     for now in range(1, 400):
         clients = fake.clients
-        observer.refresh(float(now))
+        observer.refresh(float(now), ANY)
         if fake.clients > clients:
             asked.append(now)
     assert [after - before for before, after in pairwise(asked)][:6] == [3, 5, 9, 17, 33, 61]
     os.utime(fake.path, (1, 1))
     fake.serve = fake.behave
-    observer.refresh(400.0)
+    observer.refresh(400.0, ANY)
     assert observer.threads == {"a": A_THREAD}
 
 
@@ -182,25 +193,28 @@ def test_an_answer_of_another_version(fake: Fake, observer: CodexServer) -> None
         fake.answers = changed  # type: ignore[method-assign]
         observer._due = 0.0
         with case(name):
-            observer.refresh(1.0)
+            observer.refresh(1.0, ANY)
             assert observer.threads == {"a": Thread(None)}
             assert not observer._faults
 
 
-def test_ids_that_are_no_ids_are_not_asked_for(fake: Fake, observer: CodexServer) -> None:
-    """An id is a text of at most 1,000 characters."""
-    fake.threads["x" * 1001] = {"status": IDLE}
+def test_only_wanted_threads_are_read(fake: Fake, observer: CodexServer) -> None:
+    """A thread for a title is loaded too, and is not asked for; neither is what cannot be an id."""
+    fake.threads["title"] = {"status": IDLE}
     answers = fake.answers
 
     def changed(message: dict[str, Any]) -> list[dict[str, Any]]:
         found = answers(message)
         if message["method"] == "thread/loaded/list":
-            found[0]["result"]["data"] += [7, None, ["a"], {}]
+            found[0]["result"]["data"] += [7, None, ["a"], {}, "a"]
         return found
 
     fake.answers = changed  # type: ignore[method-assign]
-    observer.refresh(1.0)
+    observer.refresh(1.0, {"a", "b"})
     assert observer.threads == {"a": A_THREAD}
+    assert fake.methods.count("thread/read") == 1
+    observer.refresh(100.0, {"b"})
+    assert observer.threads == {}
 
 
 def faulty(what: str, at: str) -> Callable[[Fake, Connection], None]:
@@ -259,7 +273,7 @@ def test_a_broken_server_costs_nothing(tmp_path: Path, monkeypatch: pytest.Monke
         with case(f"{what} at {at}"):
             begin, clients = time.monotonic(), fake.clients
             for now in (1.0, 1.5, 2.9, 3.1, 4.0, 7.0):
-                observer.refresh(now)
+                observer.refresh(now, ANY)
             assert observer.threads == {}
             assert fake.clients - clients <= 2, "it was asked again at once"
             assert time.monotonic() - begin < 2.0
@@ -267,12 +281,12 @@ def test_a_broken_server_costs_nothing(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_a_state_is_kept_while_the_server_is_late(fake: Fake, observer: CodexServer) -> None:
     """One late answer changes nothing; after 10 s the state is inferred again."""
-    observer.refresh(1.0)
+    observer.refresh(1.0, ANY)
     fake.close()
     for now in (3.0, 11.0):
-        observer.refresh(now)
+        observer.refresh(now, ANY)
         assert observer.threads == {"a": A_THREAD}
-    observer.refresh(11.1)
+    observer.refresh(11.1, ANY)
     assert observer.threads == {}
 
 
@@ -287,7 +301,7 @@ def test_some_threads_are_better_than_none(fake: Fake, observer: CodexServer) ->
         return answers(message)
 
     fake.answers = changed  # type: ignore[method-assign]
-    observer.refresh(1.0)
+    observer.refresh(1.0, ANY)
     assert observer.threads == {"a": A_THREAD}
     assert not observer._faults
 
@@ -334,12 +348,12 @@ def test_only_an_own_socket_is_opened(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_without_an_own_socket_nothing_is_said(fake: Fake, observer: CodexServer) -> None:
     """The threads of a server are forgotten with its socket, and another user's server is not asked."""
-    observer.refresh(1.0)
+    observer.refresh(1.0, ANY)
     assert observer.threads
     observer.socket.unlink()
-    observer.refresh(1.1)
+    observer.refresh(1.1, ANY)
     assert observer.threads == {}
     observer.socket.symlink_to(fake.path)
     other = CodexServer(observer.socket, UID + 1)
-    other.refresh(1.0)
+    other.refresh(1.0, ANY)
     assert (other.threads, fake.clients) == ({}, 1)

@@ -293,6 +293,8 @@ _MESSAGES = {
     "why": requests.WhyWanted,
     "terminal": requests.TerminalWanted,
     "rename": requests.RenameWanted,
+    "prompt": requests.PromptWanted,
+    "interrupt": requests.InterruptWanted,
 }
 _OF_MARKED = {
     "removal": requests.DeleteWanted,

@@ -39,7 +39,7 @@ async def test_w_shows_the_evidence_of_the_selected_session(home: Path) -> None:
     """Long sentences are wrapped, a long source is cut in its middle; esc and `w` close the popup."""
     shown = row("one", State.SUCCEEDED, title="A \x1b[31mred title")
     shown = replace(shown, standing=shown.standing._replace(by=(Basis.TURN,)))
-    long = f"/home/{'a-folder/' * 20}one.jsonl"
+    long = f"/home/{'a-folder/' * 20}{'x' * 200}one.jsonl"
     async with at_home([shown]) as stage:
         stage.machine.facts = Known(long).facts  # type: ignore[assignment]
         for key in ("escape", "w"):
@@ -49,7 +49,7 @@ async def test_w_shows_the_evidence_of_the_selected_session(home: Path) -> None:
             assert "Why, at " in stage.text
             assert "✓ succeeded" in stage.text
             assert "1 min   The last turn has ended: succeeded." in stage.text
-            assert "file /home/a-folder" in stage.text
+            assert "file …xxx" in stage.text
             assert "one.jsonl" in stage.text
             assert "\x1b[31m" not in stage.text
             await stage.press(key)
