@@ -20,6 +20,7 @@ from agentwatch.agents.reported import State
 from agentwatch.base.config import Config, Machines
 from agentwatch.base.faults import Fault, cannot_open
 from agentwatch.base.resources import resource
+from agentwatch.catalog.limits import NewestLimits
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.row_counts import CountedRows, Counts, counts
 from agentwatch.catalog.standing import LIVE, UNKNOWN
@@ -198,6 +199,7 @@ class HomeApp(SessionApp[None]):
         self._rows: Rows = {}
         self._counts = Counts()
         self._counted = CountedRows(counts)
+        self._limits = NewestLimits()
         self._is_settled = False
         """Whether every session was found and read at the last report."""
         self._is_behind = True
@@ -263,6 +265,7 @@ class HomeApp(SessionApp[None]):
         rows, changed, vanished, self._is_settled = report
         ringing = self._rings.update(changed, vanished, None if self._open is None else self._open.row.key)
         self._rows, self._counts = rows, self._counted.update(rows, changed, now_ms())
+        self._limits.update(changed)
         if self._state_rules is not None:
             self._state_rules.update(changed, vanished, self._rings.begun)
         if ringing := [row for row in ringing if row.agent not in self.config.leave_to]:
@@ -309,7 +312,7 @@ class HomeApp(SessionApp[None]):
                 rows[row.key] = replace(row, standing=standing)
             watched = self._machine
             home.show(
-                *(rows, self._counts, watched.notes),
+                *(rows, self._counts, watched.notes, self._limits),
                 vanished=None if report is None else report.vanished,
                 is_complete=watched.is_found,
                 is_settled=self._is_settled,
