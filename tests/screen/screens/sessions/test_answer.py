@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -153,7 +153,8 @@ async def test_an_answer_elsewhere_closes_the_box(home: Path) -> None:
         await asked.stage.press("y")
         await asked.stage.shows("press y again")
         other.setblocking(False)
-        assert b"answer" not in other.recv(4096)
+        with suppress(BlockingIOError):  # not even a heartbeat
+            assert b"answer" not in other.recv(4096)
         other.close()
         await asked.closed()
 
