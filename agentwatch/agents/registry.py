@@ -63,6 +63,24 @@ def program_named(name: str) -> Program | None:
     return next((program for program in programs() if program.name == name), None)
 
 
+def known_name(name: str) -> str:
+    """Return the short name of the agent that calls itself by this name; the name itself if it is unknown.
+
+    Example:
+        >>> known_name("gemini-cli"), known_name("OpenCode"), known_name("Tiny")
+        ('gemini', 'opencode', 'Tiny')
+    """
+    plain = name.casefold()
+    for program in programs():
+        command = program.command
+        named = (
+            () if command is None else (*command.names, *(each.split("/")[-1] for each in command.packages))
+        )
+        if plain in (program.name, *named):
+            return program.name
+    return name
+
+
 def silence_hint() -> str:
     """Return why a pipe of an agent that is not known yet may stay silent; empty if no agent's does."""
     return " · ".join(program.hints.silence for program in programs() if program.hints.silence)
@@ -82,6 +100,13 @@ def hooked_agents() -> dict[str, HookedAgent]:
         if program.hooks and (hooked := _hooked_agent(program)) is not None
     }
     return dict(sorted(found.items()))
+
+
+def answered_agents() -> dict[str, HookedAgent]:
+    """Return the agents whose permission prompts the list can answer by a hook, by their short names."""
+    from agentwatch.agents.program import imported
+
+    return {program.name: imported(program.answers) for program in programs() if program.answers}
 
 
 def _hooked_agent(program: Program) -> HookedAgent | None:

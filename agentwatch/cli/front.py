@@ -72,7 +72,7 @@ def _feed(source: Source, options: Options, replay: Replay | None) -> Feed:
     reads stdout, so that its log reads the recording itself.
     """
     log_fd, agent = source.written.log_fd, options.agent()
-    if options.tripwires or options.config.on_sessions:
+    if options.tripwires or (options.settings is not None and options.settings.on_sessions):
         from agentwatch.cli.tripwires import judged
 
         judged(source, options)

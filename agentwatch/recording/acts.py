@@ -157,15 +157,13 @@ def act_words(act: Act) -> SafeText:
         >>> act_words(Act(0, "interrupt", "5b0c", "list", "SIGINT", "sent"))
         'acted: interrupt sent · SIGINT · list'
     """
-    return cut(
-        SafeText(f"acted: {receipt_words(act)} · {safe_line(f'{act.door} · {act.by}')}"), _WORDS_COLUMNS
-    )
+    way = safe_line(f"{act.door} · {act.by}")
+    return cut(SafeText(f"acted: {safe_line(act.act)} {receipt_words(act)} · {way}"), _WORDS_COLUMNS)
 
 
-def receipt_words(act: Act) -> SafeText:
-    """Return an act and its receipt: `allow answered elsewhere`."""
-    receipt = "answered elsewhere" if act.receipt == "elsewhere" else act.receipt
-    return SafeText(f"{safe_line(act.act)} {receipt}")
+def receipt_words(act: Act) -> str:
+    """Return the receipt of an act: `sent`, `answered elsewhere`."""
+    return "answered elsewhere" if act.receipt == "elsewhere" else act.receipt
 
 
 def _act(line: bytes) -> Act | None:

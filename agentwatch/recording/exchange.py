@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
 from typing import NamedTuple
 
 from agentwatch.base.files import write_all
@@ -228,6 +230,20 @@ class Merged:
             write_all(self.fd, data)
             self._size += len(data)
         return self._size
+
+
+def merged_file(path: Path) -> int:
+    """Return the descriptor of a nameless file with all lines of both directions of a recording.
+
+    Raises:
+        OSError: A file cannot be opened or created.
+    """
+    files = open_files(SessionFiles(path))
+    fd = nameless_file()
+    if files is not None:
+        with closing(files):
+            Exchange().take(files, fd)
+    return fd
 
 
 def merged_at(files: SessionFiles) -> Merged | None:

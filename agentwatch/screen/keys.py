@@ -271,6 +271,13 @@ SESSION = (
                 "Edit",
             ),
             Shortcut("export", "X", "export the session as a file, without secrets", "session", "export"),
+            Shortcut(
+                "continue-session",
+                "P",
+                "continue the session with a prompt, if no process has it open",
+                "session",
+                "continue_session",
+            ),
             _PALETTE,
         ),
     ),
@@ -350,6 +357,13 @@ SESSION = (
             Shortcut(
                 "continue-agent", "C", "continue an agent that a rule has paused", "session app", "continue"
             ),
+            Shortcut(
+                "interrupt-agent",
+                "I",
+                "interrupt the agent's turn, if agentwatch started it; again: stop it",
+                "session app",
+                "interrupt",
+            ),
         ),
     ),
     _QUIT,
@@ -424,6 +438,21 @@ SESSIONS = (
                 "Terminal",
             ),
             Shortcut(
+                "answer",
+                "A",
+                "answer the permission prompt of the session (Claude Code, if switched on)",
+                "sessions",
+                "want('answer')",
+                "Answer",
+            ),
+            Shortcut(
+                "interrupt-session",
+                "I",
+                "interrupt the turn of an agent that a run of agentwatch started; again: stop it",
+                "sessions",
+                "want('interrupt')",
+            ),
+            Shortcut(
                 "unfold-session",
                 "right,l",
                 "show the subagents of the session, or what is folded",
@@ -456,6 +485,13 @@ SESSIONS = (
                 "sessions",
                 "want('export')",
                 "Export",
+            ),
+            Shortcut(
+                "continue-session",
+                "P",
+                "continue the session with a prompt, if no process has it open",
+                "sessions",
+                "want('prompt')",
             ),
             Shortcut("copy-session", "y", "copy the session's id, which is an address", "sessions", "copy"),
             Shortcut(

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from functools import partial
+
+from agentwatch.recording.acts import Act, append_act
 from agentwatch.recording.appender import now_ms
 from agentwatch.recording.lines import LineReader
 from agentwatch.recording.saved_sessions import describe_process
 from agentwatch.recording.store import SessionFiles
 from agentwatch.session.agent_process import LATE_EXIT_MS, AgentFacts
+from agentwatch.sources.control import Control, control_path
 from agentwatch.sources.pausing import Activity, Pausing
 from agentwatch.sources.process import AgentProcess
 from agentwatch.sources.source import Elsewhere, WrittenFiles
 from agentwatch.sources.survivors import Survivor
+
+RECEIPT_SECONDS = 10.0
+"""How long an agent may take to end after an interrupt."""
+_POLL_SECONDS = 0.05
 
 
 class AgentSource:
@@ -18,7 +28,7 @@ class AgentSource:
 
     ended_by = None
     elsewhere: Elsewhere | None = None
-    outlasts_screen = is_filling = False
+    outlasts_screen = is_filling = is_interrupted = False
 
     def __init__(
         self,
@@ -48,6 +58,9 @@ class AgentSource:
         self.pausing: Pausing | None = self._pausing
         self._activity = Activity(agent.pid)
         self._facts_at_end: AgentFacts | None = None
+        self._control: Control | None = None
+        """Takes requests of the list of sessions; None if acting is off."""
+        self._acts_fault: OSError | None = None
 
     @property
     def is_live(self) -> bool:
@@ -81,6 +94,7 @@ class AgentSource:
             "disk full, recording into reserved space": self.agent.output.reserve_fault,
             "the recording is incomplete": self.fault,
             "the agent's stderr is incomplete": self.agent.output.stderr_fault,
+            "what you do to the agent is not recorded, or not possible from the list": self._acts_fault,
             **self.written.faults,
         }
 
@@ -135,14 +149,66 @@ class AgentSource:
 
     def leave(self) -> None:
         """Stop following the agent, which keeps running; the recording counts as ended."""
+        if self._control is not None:
+            self._control.close()
         self.agent.leave()
 
     def stop(self) -> None:
         """Stop the agent and the processes that it started."""
         self.agent.stop()
 
+    def listen(self) -> None:
+        """Let the list of sessions ask for acts, if the session is kept; a socket that fails is a fault."""
+        if self.path is not None:
+            try:
+                self._control = Control(control_path(self.path), lambda request: self.act(request, "list"))
+            except OSError as error:
+                self._acts_fault = error
+
+    def act(self, act: str, by: str) -> str:
+        """Interrupt the turn of the agent or stop it, because the user wants it, and record that.
+
+        Args:
+            act: `interrupt` or `stop`.
+            by: Where the user acted: `list` or `session`.
+
+        Returns:
+            Why it was not done; empty if it was.
+        """
+        if act not in ("interrupt", "stop"):
+            return "this run process does not know that"
+        if not self.runs_agent or (act == "interrupt" and not self.agent.interrupt()):
+            return "the agent has ended"
+        if act == "interrupt":
+            self._pausing.resume()  # a paused agent takes the signal only then
+            self.is_interrupted = True
+            self._note_act(act, by, "SIGINT")
+            threading.Thread(target=self._await_end, args=(act, by), name="receipt", daemon=True).start()
+        else:
+            stop = partial(self.agent.stop, lambda number: self._note_act(act, by, number.name))
+            threading.Thread(target=stop, name="stop", daemon=True).start()
+        return ""
+
+    def _await_end(self, act: str, by: str) -> None:
+        """Record that it is unknown what an interrupt did, if the agent still runs 10 s later."""
+        deadline = time.monotonic() + RECEIPT_SECONDS
+        while self.agent.exit_code is None:
+            if time.monotonic() > deadline:
+                self._note_act(act, by, "SIGINT", "unknown")
+                return
+            time.sleep(_POLL_SECONDS)
+
+    def _note_act(self, act: str, by: str, door: str, receipt: str = "sent") -> None:
+        if (files := self.written.files) is not None:
+            try:
+                append_act(files.acts, Act(now_ms(), act, files.recording.stem, by, door, receipt))
+            except OSError as error:
+                self._acts_fault = error
+
     def finish(self) -> None:
         """Wait until the recording has ended and its files are written, and describe the process."""
+        if self._control is not None:
+            self._control.close()
         self.written.finish()
         self.describe_process()
 

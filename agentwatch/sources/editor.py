@@ -17,7 +17,6 @@ import select
 import sys
 from collections import deque
 from itertools import count
-from typing import NamedTuple
 
 from agentwatch.recording.appender import PIPE_BYTES, enlarge, now_ms
 
@@ -236,18 +235,21 @@ def _was_killed(pid: int) -> bool:
         return False
 
 
-class Agent(NamedTuple):
+class Agent:
     """A started agent."""
 
-    command: list[str]
-    pid: int
-    sent_fd: int
-    """Where it is sent something: the pipe to its stdin."""
-    wrote_fd: int
-    """What it writes: the pipe from its stdout."""
-    exited_fd: int
-    exit_fd: int
-    """The pipe that is closed when it has exited."""
+    def __init__(self, command: list[str], pid: int, fds: tuple[int, int, int, int]) -> None:
+        """Note the process and its pipes.
+
+        Args:
+            command: The command.
+            pid: The process id.
+            fds: The pipe to its stdin, the pipe from its stdout, and both ends of the one that is closed when
+                it has exited.
+        """
+        self.command = command
+        self.pid = pid
+        self.sent_fd, self.wrote_fd, self.exited_fd, self.exit_fd = fds
 
 
 def started(command: Sequence[str]) -> Agent:
@@ -274,7 +276,7 @@ def started(command: Sequence[str]) -> Agent:
     )
     os.close(stdin_fd)
     os.close(stdout_fd)
-    return Agent([*command], pid, sent_fd, wrote_fd, exited_fd, exit_fd)
+    return Agent([*command], pid, (sent_fd, wrote_fd, exited_fd, exit_fd))
 
 
 def copy(agent: Agent) -> int:
@@ -298,7 +300,10 @@ def copy(agent: Agent) -> int:
 def _forward_signals(running: list[int]) -> None:
     def forward(number: int, _frame: object) -> None:
         for pid in running:
-            os.kill(pid, number)
+            try:
+                os.kill(pid, number)
+            except ProcessLookupError:
+                return
 
     for name in _FORWARDED:
         number = getattr(_signal, name)
@@ -307,11 +312,16 @@ def _forward_signals(running: list[int]) -> None:
 
 
 def _await_exit(running: list[int], codes: list[int], exit_fd: int) -> None:
-    """Wait until the agent has exited, and note its exit code. Its process id is free only after the wait."""
+    """Wait until the agent has exited, and note its exit code.
+
+    Another process may get its id after `waitpid`. Python has `waitid` on macOS only since 3.13.
+    """
     pid = running[0]
-    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
-    running.clear()
+    if hasattr(os, "waitid"):
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+        running.clear()
     code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    running.clear()
     codes.append(128 - code if code < 0 else code)
     os.close(exit_fd)
 

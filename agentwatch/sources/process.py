@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from agentwatch.recording.appender import now_ms
@@ -153,12 +153,26 @@ class AgentProcess:
         self._descendants.reap()
         return found
 
-    def stop(self) -> None:
+    def interrupt(self) -> bool:
+        """Send SIGINT to the agent alone, which ends its own tools; return False if the agent has ended.
+
+        Until the agent is reaped here, its id cannot be that of another process.
+        """
+        with suppress(ProcessLookupError, PermissionError):
+            self._process.send_signal(signal.SIGINT)
+        return self._process.returncode is None
+
+    def stop(self, told: Callable[[signal.Signals], object] = lambda _: None) -> None:
         """Terminate the agent and the processes that it started, and wait for their end.
 
         They receive SIGTERM, and SIGKILL 10 s later; this returns after 20 s at the latest.
+
+        Args:
+            told: Is called with each signal before it is sent.
         """
         for number in (signal.SIGTERM, signal.SIGKILL):
+            if self._anything_runs():
+                told(number)
             deadline = time.monotonic() + _STOP_SECONDS
             if self._process.returncode is None or sys.platform != "linux":  # elsewhere no survivor is found
                 with suppress(ProcessLookupError, PermissionError):

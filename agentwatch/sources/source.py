@@ -101,6 +101,18 @@ class Source(Protocol):
         """Return the faults that occurred since the last call, one sentence each."""
 
     @property
+    def is_interrupted(self) -> bool:
+        """Whether the user has interrupted the started agent."""
+
+    def act(self, act: str, by: str) -> str:
+        """Interrupt or stop the started agent, and return why that was not done; empty if it was.
+
+        Args:
+            act: `interrupt` or `stop`.
+            by: Where the user acted: `list` or `session`.
+        """
+
+    @property
     def runs_agent(self) -> bool:
         """Whether an agent that agentwatch started is running."""
 
@@ -153,7 +165,7 @@ class Source(Protocol):
 class WithoutAgent:
     """The members that are the same for all sources whose agent was not started by agentwatch."""
 
-    runs_agent = False
+    runs_agent = is_interrupted = False
     pausing: Pausing | None = None
     elsewhere: Elsewhere | None = None
     agent_pid: int | None = None
@@ -177,6 +189,10 @@ class WithoutAgent:
     def quiet_ms(self) -> int:
         """Return 0."""
         return 0
+
+    def act(self, act: str, by: str) -> str:  # noqa: ARG002 - the arguments of the protocol
+        """Return that nothing can be done."""
+        return "agentwatch has not started this agent"
 
     def survivors(self) -> list[Survivor]:
         """Return no processes."""

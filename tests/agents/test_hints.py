@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentwatch.agents.registry import failure_hint, silence_hint
+from agentwatch.agents.registry import failure_hint, known_name, silence_hint
 from tests.conftest import case
 
 
@@ -23,3 +23,18 @@ def test_a_failure_has_the_cause_of_its_agent() -> None:
 def test_the_agents_that_print_at_their_end_are_named() -> None:
     """One agent does: its hint names the flag."""
     assert silence_hint() == "Cursor prints nothing until its end without --output-format stream-json"
+
+
+def test_an_agent_is_known_by_the_names_of_its_program() -> None:
+    """Its package and its own name lead to the short name, in capitals or not; others stay as they are."""
+    names = {
+        "gemini-cli": "gemini",
+        "OpenCode": "opencode",
+        "qwen-code": "qwen",
+        "ACP": "acp",
+        "Tiny": "Tiny",
+        "": "",
+    }
+    for name, short in names.items():
+        with case(name):
+            assert known_name(name) == short

@@ -14,7 +14,7 @@ from agentwatch.agents.opening import saved_source
 from agentwatch.agents.reported import Life, Said, State
 from agentwatch.catalog.digest import Digest
 from agentwatch.catalog.digest import reading as digest_reading
-from agentwatch.catalog.tracked import OWN, Tracked
+from agentwatch.catalog.tracked import OWN, Tracked, without_file
 from agentwatch.feed.feed import Feed
 from agentwatch.output.compare.comparison import side_of
 from agentwatch.session.events import LineTime, Outcome, Prompt, TurnEnded
@@ -81,3 +81,13 @@ def test_the_clock_of_a_session_that_runs_is_that_of_the_header(tmp_path: Path) 
     tracked.read()
     standing = tracked.judged(first_ms + 10_000)
     assert (standing.state, standing.since_ms) == (State.WORKING, first_ms)
+
+
+def test_a_recording_that_is_named_before_its_file_is_found_has_a_state() -> None:
+    """A run process names its recording at once; without the file nothing is known about its times."""
+    said = Said(OWN, "stem", Life.LIVE, pid=1, began_ms=1_795_000_000_000)
+    tracked = Tracked(without_file((OWN, "stem"), said))
+    tracked.said = said
+    tracked.join(Life.LIVE, None)
+    assert tracked.judged(1_795_000_001_000).state is State.STARTING
+    assert not tracked.read_acts()

@@ -10,12 +10,16 @@ from io import BytesIO
 from pathlib import Path
 
 from agentwatch.agents.found import OWN, Found
+from agentwatch.catalog.contents import pieces
 from agentwatch.catalog.digest.reading import Tail
 from agentwatch.feed.feed import Feed
 from agentwatch.recording.exchange import Exchange, open_files
 from agentwatch.recording.recorder import Recorder
 from agentwatch.recording.saved import open_saved
 from agentwatch.recording.store import SessionFiles
+from agentwatch.rules.alarms.joined import JoinedSession
+from agentwatch.rules.alarms.tripwire import tripwire
+from agentwatch.screen.screens.sessions.preview import head_session
 from agentwatch.session.transcript import Kind
 from tests.conftest import case
 
@@ -162,6 +166,7 @@ def _session(turns: int, *, is_long: bool = False) -> list[Piece]:
     """Return an editor's session of some turns, whose last question is open."""
     words = "x" * (400_000 if is_long else 3)
     lines: list[tuple[bytes, dict[str, object]]] = [
+        (b"w", {"id": 9, "result": {"protocolVersion": 1, "agentInfo": {"name": "gemini-cli"}}}),
         (b"s", {"id": 0, "method": "session/new", "params": {"cwd": "/tmp/p"}}),
         (b"w", {"id": 0, "result": {"sessionId": "s"}}),
     ]
@@ -198,7 +203,7 @@ def test_a_digest_reads_both_directions(tmp_path: Path) -> None:
             assert tail.update()
             digest = tail.digest
             assert digest is not None
-            assert (digest.agent, digest.cwd, digest.is_whole) == ("acp", "/tmp/p", not is_long)
+            assert (digest.agent, digest.cwd, digest.is_whole) == ("gemini", "/tmp/p", not is_long)
             assert (digest.first_prompt, digest.last_prompt) == ("Prompt 1", f"Prompt {turns}")
             assert [asked.words for asked in digest.course.questions.values()] == ["execute make"]
             assert not tail.update()
@@ -222,3 +227,19 @@ def test_a_session_has_the_prompts_and_the_answers_to_questions(tmp_path: Path) 
     assert prompts == ["Prompt 1", "Prompt 2"]
     assert session.runs[-1].cwd == "/tmp/p"
     os.close(reader.fd)
+
+
+def test_the_search_the_preview_and_the_rules_read_both_directions(tmp_path: Path) -> None:
+    """A prompt is found and shown, and a rule is judged for what comes next."""
+    lines, offsets = _session(2), {b"w": 0, b"s": 0}
+    files = SessionFiles(tmp_path / "r.ndjson")
+    recorder = Recorder(files, continues=False)
+    recorder.run(frames(lines[:8], offsets, ended=False))
+    joined = JoinedSession(files.recording, None, [tripwire("command:make", "note")])
+    recorder.run(frames(lines[8:], offsets, ended=False))
+    found = b"".join(piece.lines for piece in pieces(files.recording))
+    assert found == merged(files)
+    head = head_session(files.recording, len(found))
+    assert [entry.text for entry in head.transcript if entry.kind is Kind.PROMPT] == ["Prompt 1", "Prompt 2"]
+    assert [each.alarm.call for each in joined.judge(0, 1)] == [1]
+    joined.close()

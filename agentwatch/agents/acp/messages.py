@@ -181,6 +181,8 @@ INITIALIZE = "initialize"
 NEW_SESSION = "session/new"
 QUESTION, NEW_PLAN = "cursor/ask_question", "cursor/create_plan"
 """The requests of Cursor's extension that wait for the user."""
+ELICITATION = "elicitation/create"
+"""The request for other input of the user: a form, or a page to visit."""
 _BY_AGENT = (PERMISSION, QUESTION, NEW_PLAN, "fs/", "terminal/", "elicitation/", "mcp/")
 """The requests of an agent to its client. All others are the client's."""
 _RESULTS = {
@@ -188,6 +190,7 @@ _RESULTS = {
     PERMISSION: ("outcome",),
     QUESTION: ("outcome",),
     NEW_PLAN: ("outcome",),
+    ELICITATION: ("action",),
     INITIALIZE: ("protocolVersion",),
     NEW_SESSION: ("sessionId",),
     "session/load": ("configOptions", "modes", "models"),
@@ -252,6 +255,11 @@ class Requests:
         if not fitting and shape is not None:
             return Request(shape)
         return max(fitting or found, key=lambda asked: asked[key].order).pop(key)
+
+    def has_question(self, session: str | None) -> bool:
+        """Return whether a question of an agent to the user has no response yet."""
+        asking = (PERMISSION, QUESTION, NEW_PLAN, ELICITATION)
+        return any(each.method in asking and each.session == session for each in self._agent.values())
 
     def has_prompt(self, after: Request) -> bool:
         """Return whether a later prompt of the same session has no response yet."""

@@ -7,6 +7,7 @@ from itertools import islice
 
 from agentwatch.agents.acp.calls import Calls, Owner, Terminals, command_line, plan_in
 from agentwatch.agents.acp.messages import (
+    ELICITATION,
     INITIALIZE,
     NEW_PLAN,
     NEW_SESSION,
@@ -110,10 +111,10 @@ _ANSWERS = {
 
 
 def asked_words(params: Fields) -> str | None:
-    """Return the questions of Cursor to the user; of a plan, its name or its first line."""
+    """Return the questions to the user; of a plan, its name or its first line."""
     asked = (text(mapping(each), "prompt") for each in islice(items(params.get("questions")), _MOST_OPTIONS))
     plan = text(params, "name") or (text(params, "plan") or "").strip().partition("\n")[0]
-    return " ".join(filter(None, asked)) or text(params, "title") or plan or None
+    return " ".join(filter(None, asked)) or text(params, "title") or text(params, "message") or plan or None
 
 
 def asked_call(params: Fields) -> Fields:
@@ -564,6 +565,7 @@ def _compaction(update: Fields) -> list[Event]:
 CURSORS = "cursor/"
 """The beginning of the methods that Cursor adds to the protocol."""
 _MOST_ANSWER = 100
+_ACTION, _ASKED = "your action", "asked"
 _OPENS = frozenset({NEW_SESSION, "session/load", "session/resume", "session/fork"})
 _KNOWN = ("session/", "fs/", "terminal/", "elicitation/", "mcp/", "authenticate", "logout", "$/", "_", "nes/")
 """The beginnings of the other methods of the schema. An underscore begins those that an agent adds."""
@@ -587,6 +589,8 @@ class Decoder:
         self._terminals = Terminals()
         self._calls = Calls(self._terminals)
         self._updates = Updates(self._sessions, self._calls, self._terminals)
+        self._blocked: dict[str | None, None] = {}
+        """The sessions that wait for the user, without a request that says for what."""
         self._loading: str | None = None
         """The session whose history is being replayed although the log contains it."""
 
@@ -620,10 +624,28 @@ class Decoder:
         session, update = text(params, "sessionId"), mapping(params.get("update"))
         if self._loading is not None and session == self._loading:
             return []
-        if update.get("sessionUpdate") == "state_update" and update.get("state") == "idle":
-            lead = self._updates.end_prompt()
-            return [*lead, *self._turn_ended(session, update)] if "stopReason" in update else lead
+        if update.get("sessionUpdate") == "state_update":
+            return self._state_changed(short(session), update)
         return self._updates.decode(session, update, fields)
+
+    def _state_changed(self, session: str | None, update: Fields) -> list[Event]:
+        """Read the state of a session: it waits for the user, or its turn has ended; version 2 only."""
+        state, lead = update.get("state"), self._updates.end_prompt()
+        if state != "requires_action":
+            lead += self._unblocked(session, "done")
+        elif session not in self._blocked and not self._requests.has_question(session):
+            remember(self._blocked, session, None, _MOST_SESSIONS)
+            lead.append(Permission(_ACTION, None, key=f"state {session}"))
+        if state == "idle" and "stopReason" in update:
+            return [*lead, *self._turn_ended(session, update)]
+        return lead
+
+    def _unblocked(self, session: str | None, answer: str) -> list[Event]:
+        """Return the end of the state in which a session waits for the user; nothing if it does not wait."""
+        if session not in self._blocked:
+            return []
+        del self._blocked[session]
+        return [Permission(_ACTION, answer, key=f"state {session}")]
 
     def _called(self, method: str, params: Fields, fields: Fields) -> list[Event]:
         session = short(text(params, "sessionId"))
@@ -637,6 +659,7 @@ class Decoder:
         )
         if method == INITIALIZE:
             self._requests.clear()
+            self._blocked.clear()
             self._sessions.restart()
         self._requests.add(fields, Request(method, session, value=value and value[:4096]))
         if method == INITIALIZE:
@@ -647,7 +670,7 @@ class Decoder:
             return [*self._updates.enter(session), *self._updates.prompted(session, words)]
         if method == "session/load" and session is not None:
             return self._load(session, params)
-        if method.startswith(CURSORS):
+        if method.startswith(CURSORS) or method == ELICITATION:
             return self._extended(method, session, params, fields)
         if method == "session/cancel":
             self._calls.cancel(session)
@@ -655,15 +678,16 @@ class Decoder:
         return [] if method.startswith(_KNOWN) else [Unknown(f"method {in_words(method)}")]
 
     def _extended(self, method: str, session: str | None, params: Fields, fields: Fields) -> list[Event]:
-        """Read a method that Cursor adds: its questions wait for the user, the others report."""
+        """Read a question, or a method that Cursor adds to report."""
         match method:
-            case "cursor/ask_question" | "cursor/create_plan":
+            case "cursor/ask_question" | "cursor/create_plan" | "elicitation/create":
+                lead = self._unblocked(session, _ASKED)
                 call_id, target = short(text(params, "toolCallId")), asked_words(params)
                 subject = "plan" if method == NEW_PLAN else "question"
                 self._requests.add(fields, Request(method, session, call_id=call_id, subject=subject))
                 key = f"permission {in_words(fields.get('id'))}"
                 todos = [plan_in(params["todos"])] if isinstance(params.get("todos"), list) else []
-                return [*todos, Permission(subject, None, key=key, call_id=call_id, target=target)]
+                return [*lead, *todos, Permission(subject, None, key=key, call_id=call_id, target=target)]
             case "cursor/update_todos":
                 plan = plan_in(params.get("todos"))
                 return [plan._replace(is_update=params.get("merge") is True)]
@@ -684,7 +708,7 @@ class Decoder:
 
     def _asked(self, session: str | None, params: Fields, fields: Fields) -> list[Event]:
         call = asked_call(params)
-        events = self._updates.call(session, call, announces=True)
+        events = [*self._unblocked(session, _ASKED), *self._updates.call(session, call, announces=True)]
         tool, target = self._calls.asked(session, text(call, "toolCallId") or "")
         request = request_of(params, call, session, tool)
         self._requests.add(fields, request)
@@ -704,8 +728,11 @@ class Decoder:
                 self._calls.refuse(session, request.call_id, refusal)
             key = f"permission {in_words(fields.get('id'))}"
             return [Permission(request.subject or "permission", answer, key=key, call_id=request.call_id)]
-        if request.method in (QUESTION, NEW_PLAN):
-            answer = text(mapping(result.get("outcome")), "outcome") or text(result, "outcome") or "answered"
+        if request.method in (QUESTION, NEW_PLAN, ELICITATION):
+            given = (
+                text(mapping(result.get(key)), key) or text(result, key) for key in ("outcome", "action")
+            )
+            answer = next(filter(None, given), "answered")
             answer = answer[:_MOST_ANSWER] if error is None else "not answered"
             key = f"permission {in_words(fields.get('id'))}"
             return [Permission(request.subject, answer, key=key, call_id=request.call_id)]

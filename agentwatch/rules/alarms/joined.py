@@ -12,7 +12,7 @@ from agentwatch.feed.feed import Feed
 from agentwatch.recording.appender import line_start, now_ms
 from agentwatch.recording.ends import HEAD_BYTES, bytes_before, first_lines
 from agentwatch.recording.lines import LineReader
-from agentwatch.recording.saved import SavedGrowth
+from agentwatch.recording.saved import SavedGrowth, has_both_directions, open_saved
 from agentwatch.recording.store import SessionFiles, open_own
 from agentwatch.recording.times import SavedTimes
 from agentwatch.rules.alarms.tripwire import Action, Tripwire
@@ -52,10 +52,13 @@ class JoinedSession:
             OSError: The file cannot be read, or is not a regular file of this user.
         """
         self.path = path
-        self._fd = open_own(path)
+        opened = open_saved(path, follow=True) if has_both_directions(path) else None
+        self._fd = open_own(path) if opened is None else opened.fd
         try:
-            times = SavedTimes(SessionFiles(path).times)
-            self._growth = SavedGrowth(path, self._fd, times, follow=True)
+            if opened is None:
+                saved = SavedTimes(SessionFiles(path).times)
+                opened = LineReader(self._fd, SavedGrowth(path, self._fd, saved, follow=True), saved)
+            self._growth, times = opened.growth, opened.times
             size = self._growth.size()
             end = self._whole_lines(size)
             self._reader = LineReader(self._fd, self._growth, times, end)

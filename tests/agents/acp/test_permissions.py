@@ -17,6 +17,7 @@ from tests.builders.formats.acp import (
     request,
     response,
     stopped,
+    update,
 )
 from tests.builders.lines import session
 from tests.conftest import case
@@ -114,6 +115,42 @@ def test_cursor_asks_with_methods_of_its_own() -> None:
     read = session(DIRECT, cases[0][0], response(7, {"outcome": {"outcome": "skipped"}}), stopped())
     notes = [entry.text for entry in read.transcript if entry.kind is Kind.NOTICE]
     assert notes == ["asks: question Which one? Why?", "question skipped"]
+
+
+def test_an_elicitation_waits_for_the_user() -> None:
+    """Its message is asked until the response, in both of its forms, says what the user did."""
+    ask = request("elicitation/create", 7, sessionId=SESSION, mode="form", message="Which branch?")
+    read = session(DIRECT, ask, is_over=False)
+    assert read.asked.oldest is not None
+    assert read.asked.oldest.words == "question Which branch?"
+    for result in ({"action": "accept", "content": {}}, {"action": {"action": "accept"}}):
+        with case(result):
+            read = session(DIRECT, ask, response(7, result), stopped())
+            notes = [entry.text for entry in read.transcript if entry.kind is Kind.NOTICE]
+            assert notes == ["asks: question Which branch?", "question accept"]
+
+
+def test_a_session_may_report_that_it_waits_for_the_user() -> None:
+    """In version 2, `requires_action` asks until the state changes, unless a request says what is asked."""
+    waits, runs = (update("state_update", state=state) for state in ("requires_action", "running"))
+    idle = update("state_update", state="idle", stopReason="end_turn")
+    ask = permission(kind="execute", title="make")
+    question = request("elicitation/create", 7, sessionId=SESSION, message="Why?")
+    cases: dict[str, tuple[tuple[bytes, ...], list[str]]] = {
+        "waits": ((waits, waits), ["your action"]),
+        "runs again": ((waits, runs, runs), []),
+        "has ended": ((waits, idle), []),
+        "asks, then waits": ((ask, waits), ["execute make"]),
+        "waits, then asks": ((waits, ask), ["execute make"]),
+        "waits, then asks for input": ((waits, question), ["question Why?"]),
+        "has another agent": ((waits, opening()), []),
+    }
+    for name, (lines, asked) in cases.items():
+        with case(name):
+            read = session(DIRECT, *lines, is_over=False)
+            oldest = read.asked.oldest
+            assert ([] if oldest is None else [oldest.words]) == asked
+            assert len(read.asked) == len(asked)
 
 
 def test_cursor_reports_with_methods_of_its_own() -> None:

@@ -19,6 +19,8 @@ from agentwatch.catalog.standing import Basis, Ground, Process, Standing
 from agentwatch.catalog.states import standing
 from agentwatch.catalog.tracked import Tracked
 from agentwatch.session.events import Outcome, ToolKind
+from agentwatch.session.limits import KnownLimits
+from agentwatch.text.times import coming
 from tests.builders.machine.rows import row
 from tests.catalog.states.cases import (
     MINUTE_MS,
@@ -251,6 +253,28 @@ CASES = [
         runs=process("claude")._replace(has_one_prompt=True),
     ),
     Case(
+        "one prompt, and a call",
+        working(call()),
+        [
+            OPEN_CALL,
+            "The agent reports that the session is open, and it would report a question. [file /r/7.json]",
+            NAMED,
+        ],
+        [reported("The command answers one prompt, and has no turn of yours.")],
+        agent="claude",
+        says=RECORD,
+        runs=process("claude", child_ago_ms=4_900)._replace(has_one_prompt=True),
+    ),
+    Case(
+        "a hook, and a child after the answer",
+        replace(DONE, seen_ms=NOW_MS - 9_000),
+        ["The hook reports “working”. [hook /h/s1.log]", RUNS],
+        [f"Nothing follows the last answer. A report counts before the lines. [{FILE}]"],
+        agent="gemini",
+        says=HOOK._replace(state=State.WORKING, about=""),
+        runs=process("gemini", child_ago_ms=8_900),
+    ),
+    Case(
         "an ended recording",
         ended(working(), outcome=Outcome.FAILED, reason="usage limit.\nmore"),
         [
@@ -423,6 +447,18 @@ def test_each_state_has_its_evidence_in_words() -> None:
             )
 
 
+def test_a_limit_is_evidence_beside_the_failed_turn() -> None:
+    """It says until when the session waits, if the agent does."""
+    failed = ended(working(), outcome=Outcome.FAILED, reason="You've hit your limit.")
+    until_ms = NOW_MS + MINUTE_MS
+    cases = ((until_ms, f"It resets at {coming(until_ms, NOW_MS)}."), (None, "It does not say until when."))
+    for until, words in cases:
+        digest = replace(failed, limits=KnownLimits(is_refused=True, until_ms=until))
+        decided = sentences(proofs_of(Case("limit", digest, [], runs=process())), Weight.DECIDED)
+        assert f"A usage limit has refused the last request. {words} [{FILE}]" in decided
+        assert f"The last turn has ended: failed: You've hit your limit. [{FILE}]" in decided
+
+
 def test_each_piece_of_evidence_has_its_time() -> None:
     """A call has the time of its start, a report its own, a process its start; what is missing has none."""
     times = {
@@ -460,7 +496,16 @@ def test_evidence_is_found_for_any_session() -> None:
                 shown = replace(row(), standing=known)
                 proofs = evidence(shown, Facts(found(agent), digest, says, runs, life), NOW_MS)
                 assert proofs[0].weight is Weight.DECIDED
-                assert all(each.what.endswith((".", "”.", "?")) for each in proofs)
+                assert all(each.what.endswith(".") for each in proofs)
+                decided = " ".join(sentences(proofs, Weight.DECIDED))
+                if "reports “" in decided:
+                    assert f"“{known.state}”" in decided or known.state is State.TURN_FAILED, decided
+                if known.state in (State.WORKING, State.ASKS, State.QUIET):
+                    assert "turn has ended" not in decided, decided
+                    assert "Nothing follows" not in decided, decided
+                if known.state in (State.YOUR_TURN, State.SUCCEEDED):
+                    assert "has no result" not in decided, decided
+                    assert "not ended" not in decided, decided
                 assert evidence(shown, Facts(found(agent), None, None, None, Life.UNKNOWN), NOW_MS)
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import random
 import resource
+import shlex
 import signal
 import subprocess
 import sys
@@ -18,7 +19,7 @@ import pytest
 
 from agentwatch.recording.store import SessionFiles
 from agentwatch.sources.procfs import pids, stat_of
-from tests.conftest import case
+from tests.conftest import ROOT, case
 from tests.harness.processes import is_alive, until
 from tests.harness.program import AGENTWATCH, environment
 
@@ -110,6 +111,18 @@ def gaps(files: SessionFiles, prefix: str = "") -> int:
     return sum(int(line.split()[-1]) for line in lines if line.startswith(f"{prefix}gap "))
 
 
+def test_acp_starts_without_the_command_line() -> None:
+    """An editor waits for its agent: neither Textual nor the command line is loaded, nor a large module."""
+    code = (
+        f"import sys; sys.path.append({str(ROOT)!r}); import agentwatch.sources.editor; print(*sys.modules)"
+    )
+    argv = [sys.executable, "-I", "-S", "-c", code]
+    loaded = set(subprocess.run(argv, capture_output=True, check=True, text=True, timeout=20).stdout.split())
+    assert loaded.isdisjoint(
+        {"textual", "click", "orjson", "typing", "re", "threading", "subprocess", "pathlib"}
+    )
+
+
 def test_both_directions_are_copied_and_recorded_byte_for_byte(home: Path) -> None:
     """The editor, the agent, `STEM.ndjson` and `STEM.sent` have the same bytes, whatever they are."""
     with editing("cat") as process:
@@ -193,6 +206,24 @@ def test_a_signal_reaches_the_agent(home: Path) -> None:
             process.send_signal(getattr(signal, f"SIG{name}"))
             assert process.stdout.read() == f"got {name}\n".encode()
             assert process.wait(20) == 9
+
+
+@pytest.mark.system
+def test_systems_without_some_calls_copy_as_well(home: Path) -> None:
+    """On macOS there are no larger pipes and, before Python 3.13, no `waitid`; a descriptor may be closed."""
+    code = (
+        "import fcntl, os, sys; del fcntl.F_SETPIPE_SZ, os.waitid;"
+        "sys.argv = ['agentwatch', 'acp', '--', 'cat']; from agentwatch.cli.start import main; main()"
+    )
+    argv = [sys.executable, "-c", code]
+    given = ODD * 50_000
+    done = subprocess.run(argv, input=given, capture_output=True, env=environment(), timeout=20, check=False)
+    assert (done.stdout, done.returncode) == (given, 0)
+    assert saved(home).sent.read_bytes() == given
+    words = shlex.join([*AGENTWATCH, "acp", "--", "sh", "-c", "echo x; exit 5"])
+    argv = ["sh", "-c", f"exec {words} <&- 2>&-"]
+    done = subprocess.run(argv, capture_output=True, env=environment(), timeout=20, check=False)
+    assert (done.stdout, done.returncode) == (b"x\n", 5)
 
 
 @pytest.mark.system

@@ -219,6 +219,22 @@ class AgentwatchApp(SessionApp[Leave]):
         if pausing is None or not pausing.resume():
             self.notify("no rule has paused the agent", markup=False)
 
+    def action_interrupt(self) -> None:
+        """Ask whether to interrupt the turn of the agent, or then to stop it."""
+        from agentwatch.screen.screens.session.interrupt import IS_OFF, InterruptDialog
+
+        if "interrupt" not in self.config.act:
+            self.notify(IS_OFF, markup=False)
+        elif not self._source.runs_agent:
+            self.notify("no agent that agentwatch has started is running", markup=False)
+        elif not isinstance(self.screen, InterruptDialog):
+            agent, is_interrupted = self._feed.session.agent_name or "", self._source.is_interrupted
+            self.push_screen(InterruptDialog(agent, is_interrupted=is_interrupted), self._act)
+
+    def _act(self, act: str | None) -> None:
+        if act is not None and (problem := self._source.act(act, "session")):
+            self.notify(problem, markup=False)
+
     def _leave_agent(self, choice: LeaveChoice | None) -> None:
         from agentwatch.screen.screens.session.leave import LeaveChoice
 

@@ -24,7 +24,7 @@ from agentwatch.feed.feed import Feed
 from agentwatch.feed.preview import preview_feed
 from agentwatch.recording.appender import now_ms
 from agentwatch.recording.lines import LineReader, Until
-from agentwatch.recording.saved import open_saved
+from agentwatch.recording.saved import has_both_directions, open_saved
 from agentwatch.recording.store import nameless_file, open_own
 from agentwatch.recording.times import ArrivalTimes
 from agentwatch.screen.panes.transcript.block_list import (
@@ -348,7 +348,12 @@ def head_session(path: Path, end: int) -> Session:
         OSError: It cannot be read.
     """
     store = None if path.suffix in _LINES else store_for(path)
-    fd = open_own(path) if store is None else _copied(store, end)
+    if has_both_directions(path):
+        from agentwatch.recording.exchange import merged_file
+
+        fd = merged_file(path)
+    else:
+        fd = open_own(path) if store is None else _copied(store, end)
     try:
         feed = Feed(LineReader(fd, Until(min(end, os.fstat(fd).st_size)), ArrivalTimes()))
         feed.takes_agent_times = True

@@ -182,6 +182,7 @@ async def test_messages_name_the_selected_session() -> None:
         "t": requests.TerminalWanted,
         "r": requests.RingToggled,
         "ctrl+r": requests.RenameWanted,
+        "I": requests.InterruptWanted,
     }
     of_marked: dict[str, type[requests.OfRows]] = {
         "d": requests.DeleteWanted,

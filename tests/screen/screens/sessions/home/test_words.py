@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from agentwatch.agents.reported import State
 from agentwatch.catalog.digest import LastTests
 from agentwatch.catalog.standing import Ground
 from agentwatch.recording.acts import Act
 from agentwatch.screen.screens.sessions import words
-from agentwatch.screen.screens.sessions.cells import STATE
+from agentwatch.screen.screens.sessions.cells import STATE, Widths, columns_for, wide_row
 from agentwatch.text.safe import columns
+from agentwatch.text.times import coming
 from tests.builders.home.home_app import MINUTE_MS, NOW_MS, row
 from tests.conftest import case
 
@@ -24,6 +27,8 @@ def test_a_state_that_lasts_has_a_sign_and_a_word() -> None:
         (State.WORKING, Ground.INFERRED, True, "◐ tool?"),
         (State.WORKING, Ground.SAID, False, "◐ model"),
         (State.WORKING, Ground.INFERRED, False, "◐ model?"),
+        (State.LIMITED, Ground.SAID, False, "‖ limit"),
+        (State.LIMITED, Ground.INFERRED, False, "‖ limit?"),
         (State.QUIET, Ground.INFERRED, False, "? quiet"),
         (State.YOUR_TURN, Ground.SAID, False, "› turn"),
         (State.YOUR_TURN, Ground.INFERRED, False, "› turn?"),
@@ -212,11 +217,25 @@ def test_the_tests_of_a_session() -> None:
         assert words.tests_style(session) == style
 
 
+def test_a_session_that_waits_for_a_limit_shows_until_when() -> None:
+    """In few columns only the time is shown; without one, the words of the state."""
+    until_ms = NOW_MS + 60 * MINUTE_MS
+    session = row("a", State.LIMITED, now="waits for the limit", until_ms=until_ms)
+    until = f"until {coming(until_ms, NOW_MS)}"
+    assert words.activity(session) == f"waits for the limit {until}"
+    shown = columns_for(70, Widths(project=10))
+    assert until in "".join(text for text, _ in wide_row(session, shown, NOW_MS, 0))
+    assert "waits" not in "".join(text for text, _ in wide_row(session, shown, NOW_MS, 0))
+    bare = row("a", State.LIMITED, now="waits for the limit: full")
+    assert (words.activity(bare), words.until_words(bare)) == ("waits for the limit: full", "")
+    assert words.until_words(replace(session, lost_ms=NOW_MS)) == ""
+
+
 def test_the_last_act_is_shown_for_five_minutes() -> None:
     """A row begins with what the user did last, with its age; a hostile act is safe text."""
     acted = Act(NOW_MS - 8000, "allow", "a", "list", "hook", "elsewhere")
     session = row("a", State.WORKING, now="npm ci", acts=[acted._replace(act="deny"), acted])
-    assert words.activity(session, NOW_MS) == "allow answered elsewhere 8 s · npm ci"
+    assert words.activity(session, NOW_MS) == "answered elsewhere 8 s: allow · npm ci"
     assert words.activity(session) == words.activity(session, NOW_MS + 5 * MINUTE_MS) == "npm ci"
     assert words.activity(session, NOW_MS - 9000) == "npm ci", "the clock was set back"
     hostile = row("b", State.WORKING, acts=[acted._replace(act="\x1b[2J" * 50)])

@@ -1,0 +1,118 @@
+"""The socket by which the list of sessions asks a `run` process to interrupt or stop its agent.
+
+Only the process that started an agent signals it: its id cannot be that of another process. The socket is in
+a private folder of the user, and both sides check the user id of the other one. A request is one word; the
+answer is `done`, or why nothing was done.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import stat
+import struct
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from agentwatch.base.files import state_folder
+from agentwatch.recording.store import private_folder
+
+_SECONDS = 2.0
+_MOST_BYTES = 256
+_DONE = "done"
+_MOST_PATH = 103
+"""The longest path of a socket on macOS; Linux allows four bytes more."""
+_CREDENTIALS = struct.Struct("3i")
+"""The process, the user and the group of a peer; see SO_PEERCRED in unix(7)."""
+ENDED = "its run process has ended, or was started before interrupt was switched on"
+
+
+def control_path(recording: Path, environ: Mapping[str, str] = os.environ) -> Path:
+    """Return the path of the socket of a recording, which may not exist."""
+    return state_folder(environ) / "control" / f"{recording.stem}.sock"
+
+
+class Control:
+    """Answers requests on a socket, in a thread, until it is closed."""
+
+    def __init__(self, path: Path, answer: Callable[[str], str]) -> None:
+        """Create the socket.
+
+        Args:
+            path: Its path; what is there is removed.
+            answer: Does what a request asks for, and returns why it could not; called in the thread.
+
+        Raises:
+            OSError: The folder or the socket cannot be created, or the path is too long for a socket.
+        """
+        if len(os.fsencode(path)) > _MOST_PATH:
+            raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG), os.fspath(path))
+        private_folder(path.parent)
+        path.unlink(missing_ok=True)
+        self._path, self._answer = path, answer
+        self._socket = socket.socket(socket.AF_UNIX)
+        try:
+            self._socket.bind(os.fspath(path))
+            path.chmod(0o600)
+            self._socket.listen(4)
+        except OSError:
+            self._socket.close()
+            raise
+        threading.Thread(target=self._serve, name="control", daemon=True).start()
+
+    def close(self) -> None:
+        """Remove the socket, and end the thread."""
+        with suppress(OSError):
+            self._path.unlink(missing_ok=True)
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)  # otherwise the thread would still wait
+        self._socket.close()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                peer, _ = self._socket.accept()
+            except OSError:
+                return
+            with peer, suppress(OSError):
+                peer.settimeout(_SECONDS / 4)  # a client that says nothing must not hold up the next one
+                if is_own_peer(peer):
+                    request = peer.recv(_MOST_BYTES).decode("utf-8", "replace")
+                    peer.sendall((self._answer(request) or _DONE).encode())
+
+
+def ask(path: Path, request: str) -> str:
+    """Send a request, and return why it was not done, a foreign text; empty if it was done.
+
+    It waits for 2 s at most for each step.
+    """
+    try:
+        found = os.lstat(path)
+        if not stat.S_ISSOCK(found.st_mode) or found.st_uid != os.geteuid():
+            return ENDED
+        with socket.socket(socket.AF_UNIX) as peer:
+            peer.settimeout(_SECONDS)
+            peer.connect(os.fspath(path))
+            if not is_own_peer(peer):
+                return "its socket belongs to another user"
+            peer.sendall(request.encode())
+            answer = peer.recv(_MOST_BYTES).decode("utf-8", "replace")
+            return "" if answer == _DONE else answer or "its run process does not answer"
+    except (FileNotFoundError, ConnectionRefusedError):
+        return ENDED
+    except OSError as error:
+        return f"its run process does not answer: {error.strerror or error}"
+
+
+def is_own_peer(peer: socket.socket) -> bool:
+    """Return whether the other side belongs to this user.
+
+    A system without SO_PEERCRED relies on the modes of the folder and of the socket.
+    """
+    if not hasattr(socket, "SO_PEERCRED"):
+        return True
+    found = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    return bool(_CREDENTIALS.unpack(found)[1] == os.geteuid())

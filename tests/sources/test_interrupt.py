@@ -1,0 +1,192 @@
+"""An agent that `run` has started is interrupted and stopped only by the process that started it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import stat
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from agentwatch.recording.acts import read_acts
+from agentwatch.sources import agent as module
+from agentwatch.sources import control, process
+from agentwatch.sources.agent import AgentSource
+from agentwatch.sources.control import ENDED, Control, ask, control_path
+from agentwatch.sources.open import KeepOptions, agent_source
+from tests.conftest import case
+from tests.harness.processes import until
+
+pytestmark = pytest.mark.slow
+
+OBEYS = "trap 'echo ended; exit 130' INT; echo ready; while :; do sleep 0.01; done"
+IGNORES = "trap '' INT; echo ready; while :; do sleep 0.01; done"
+IGNORES_ALL = "trap '' INT TERM; echo ready; while :; do sleep 0.01; done"
+
+
+@pytest.fixture
+def started(tmp_path: Path) -> Iterator[Callable[[str], AgentSource]]:
+    """Return what starts a shell script as an agent, and is ready when it is; it is killed at the end."""
+    made: list[AgentSource] = []
+
+    def start(script: str) -> AgentSource:
+        keep = KeepOptions(recording=tmp_path / f"{len(made)}.ndjson", write_log=False)
+        source = agent_source(["sh", "-c", script], keep)
+        made.append(source)
+        until(lambda: source.agent.size() > 0)
+        return source
+
+    yield start
+    for source in made:
+        if source.agent.exit_code is None:
+            os.killpg(source.agent.pid, signal.SIGKILL)
+        source.agent._process.wait()
+        source.agent.leave()
+        source.finish()
+
+
+def told(source: AgentSource) -> list[str]:
+    """Return the acts on an agent: what was done, by which signal, with which receipt."""
+    assert source.written.files is not None
+    return [f"{each.act} {each.door} {each.receipt}" for each in read_acts(source.written.files.acts)]
+
+
+def test_an_agent_that_obeys_is_interrupted_once(started: Callable[[str], AgentSource]) -> None:
+    """SIGINT reaches the agent, which ends by itself; the act is recorded, and nothing else is done."""
+    source = started(OBEYS)
+    assert source.act("interrupt", "session") == ""
+    until(source.agent.has_ended)
+    assert source.agent.exit_code == 130
+    assert told(source) == ["interrupt SIGINT sent"]
+    assert source.act("interrupt", "session") == source.act("stop", "list") == "the agent has ended"
+    assert told(source) == ["interrupt SIGINT sent"]
+
+
+def test_an_agent_that_ignores_signals_is_stopped_in_steps(
+    started: Callable[[str], AgentSource], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without an end, the effect of an interrupt is unknown; SIGTERM and SIGKILL follow only on request."""
+    monkeypatch.setattr(module, "RECEIPT_SECONDS", 0.1)
+    monkeypatch.setattr(process, "_STOP_SECONDS", 0.2)
+    made: list[AgentSource] = []
+    for script, doors in ((IGNORES, ["SIGTERM"]), (IGNORES_ALL, ["SIGTERM", "SIGKILL"])):
+        with case(script):
+            source = started(script)
+            made.append(source)
+            assert source.act("interrupt", "list") == ""
+            until(lambda: len(told(made[-1])) == 2)
+            assert told(source) == ["interrupt SIGINT sent", "interrupt SIGINT unknown"]
+            assert source.agent.exit_code is None
+            assert source.act("kill -9 1", "list") == "this run process does not know that"
+            assert source.act("stop", "list") == ""
+            until(source.agent.has_ended)
+            assert told(source)[2:] == [f"stop {door} sent" for door in doors]
+
+
+def test_a_process_with_the_id_of_an_ended_agent_gets_no_signal(
+    started: Callable[[str], AgentSource], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once the agent was reaped, its id may be that of another process: nothing is sent to it."""
+    source = started("echo ready")
+    until(lambda: source.agent.exit_code is not None)
+    sent: list[tuple[int, int]] = []
+    for name in ("kill", "killpg"):
+        monkeypatch.setattr(os, name, lambda *of: sent.append(of))
+    assert source.agent.interrupt() is False
+    assert source.act("interrupt", "list") == "the agent has ended"
+    assert sent == []
+    assert told(source) == []
+
+
+def test_an_act_that_cannot_be_recorded_is_a_fault(started: Callable[[str], AgentSource]) -> None:
+    """A link in place of the file of acts is not followed, and the user is told."""
+    source = started(IGNORES)
+    assert source.written.files is not None
+    source.written.files.acts.symlink_to("/dev/null")
+    assert source.act("interrupt", "session") == ""
+    assert "what you do to the agent is not recorded" in "".join(source.new_faults())
+
+
+def test_a_paused_agent_is_continued_for_an_interrupt(started: Callable[[str], AgentSource]) -> None:
+    """A stopped process takes no signal, so the pause of a rule ends with the interrupt."""
+    source = started(OBEYS)
+    assert source.pausing is not None
+    assert source.pausing.pause("a rule")
+    assert source.act("interrupt", "session") == ""
+    until(source.agent.has_ended)
+    assert source.agent.exit_code == 130
+
+
+def test_the_list_asks_the_run_process(
+    started: Callable[[str], AgentSource], short_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The socket is the user's alone, answers a request for an act, and vanishes with the run process."""
+    monkeypatch.setattr(module, "RECEIPT_SECONDS", 0.1)
+    source = started(IGNORES)
+    assert source.path is not None
+    path = control_path(source.path)
+    assert ask(path, "interrupt") == ENDED
+    source.listen()
+    assert path.is_relative_to(short_home)
+    assert (stat.S_IMODE(path.stat().st_mode), stat.S_IMODE(path.parent.stat().st_mode)) == (0o600, 0o700)
+    assert ask(path, "x" * 10_000) == "this run process does not know that"
+    assert ask(path, "interrupt") == ""
+    until(lambda: len(told(source)) == 2)
+    source.agent.leave()
+    source.finish()
+    assert not path.exists()
+    assert ask(path, "interrupt") == ENDED
+
+
+def test_sockets_of_others_are_not_trusted(short_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A request of another user is not answered; a socket of another user, a file and a link get none."""
+    path, asked = short_home / "c.sock", list[str]()
+
+    def answer(request: str) -> str:
+        asked.append(request)
+        return ""
+
+    made = Control(path, answer)
+    monkeypatch.setattr(control, "is_own_peer", lambda peer: peer.getsockname() != os.fspath(path))
+    assert ask(path, "stop").startswith("its run process does not answer")
+    monkeypatch.setattr(control, "is_own_peer", lambda peer: peer.getsockname() == os.fspath(path))
+    assert ask(path, "stop") == "its socket belongs to another user"
+    monkeypatch.undo()
+    link, file = short_home / "link", short_home / "file"
+    link.symlink_to(path)
+    file.touch()
+    assert {ask(each, "stop") for each in (link, file, short_home / "none")} == {ENDED}
+    assert asked in ([], [""])
+    monkeypatch.delattr(socket, "SO_PEERCRED", raising=False)
+    assert ask(path, "stop") == ""
+    made.close()
+    assert asked[-1] == "stop"
+
+
+def test_a_run_process_that_was_killed_or_hangs_is_named(
+    short_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A socket without a process, one that never answers and a silent client cost at most the time limit."""
+    monkeypatch.setattr(control, "_SECONDS", 0.1)
+    path = short_home / "c.sock"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(os.fspath(path))
+        assert ask(path, "stop") == ENDED
+        listener.listen()
+        assert ask(path, "stop") == "its run process does not answer: timed out"
+    path.unlink()
+    monkeypatch.setattr(control, "_SECONDS", 1)
+    with pytest.raises(OSError, match="too long"):
+        Control(short_home / ("x" * 200), str)
+    made, silent = Control(path, str.upper), socket.socket(socket.AF_UNIX)
+    with silent:
+        silent.connect(os.fspath(path))
+        assert ask(path, "\x1b[2J") == "\x1b[2J".upper()
+    made.close()
+    assert not any(each.name == "control" and not each.daemon for each in threading.enumerate())
+    assert sys.platform != "linux" or not path.exists()
