@@ -130,6 +130,10 @@ class HomeScreen(Screen[None]):
         """The sessions whose rows are in view."""
         return self._home.sessions.in_view
 
+    def offer_answers(self, keys: frozenset[Key]) -> None:
+        """Name the key that answers while one of these sessions is selected."""
+        self._home.offer_answers(keys)
+
     def column_commands(self) -> Iterator[SystemCommand]:
         """Yield a command for each column that can be shown or hidden."""
         shown = self._home.sessions.columns
