@@ -11,6 +11,7 @@ from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
+from agentwatch.agents.found import Key
 from agentwatch.catalog.limits import NewestLimits, forms, is_scarce
 from agentwatch.catalog.listing import Listing, Request, Sort
 from agentwatch.catalog.row_counts import Counts
@@ -28,7 +29,7 @@ from agentwatch.screen.screens.sessions.bars import (
 )
 from agentwatch.screen.screens.sessions.cells import NAMES
 from agentwatch.screen.screens.sessions.list import SessionList
-from agentwatch.screen.screens.sessions.requests import ContentsWanted, Marked, Requested
+from agentwatch.screen.screens.sessions.requests import Chosen, ContentsWanted, Marked, Requested
 from agentwatch.screen.terminal.keymap import bound_keys, key_label
 from agentwatch.text.safe import SafeText
 
@@ -77,6 +78,7 @@ class Home(Vertical):
         self._limits = NewestLimits()
         self._now_ms = 0
         self._is_complete = self._is_settled = False
+        self._answerable: frozenset[Key] = frozenset()
         self._is_known = True
 
     def compose(self) -> ComposeResult:
@@ -212,12 +214,24 @@ class Home(Vertical):
         sessions = self.sessions
         sessions.offers_demo = self._is_complete and not (self._listing.rows or self.notes.display)
         sessions.show(self._listing, self._now_ms, words, is_settled=self._is_settled)
+        self._show_keys()
+        self._show_request()
+
+    def offer_answers(self, keys: frozenset[Key]) -> None:
+        """Name the key that answers while one of these sessions is selected."""
+        self._answerable = keys
+        self._show_keys()
+
+    @on(Chosen)
+    def _show_keys(self) -> None:
+        sessions = self.sessions
         pane = "home" if self._listing.lines else "home-unseen" if self._listing.rows else "home-empty"
+        if pane == "home" and sessions.chosen is not None and sessions.chosen.key in self._answerable:
+            pane = "home-asks"
         pane = "home-demo" if sessions.offers_demo else pane
         if pane != self._pane:
             self._pane = pane
             self._hints.show_pane()
-        self._show_request()
 
     def _show_limits(self) -> None:
         shown = self._limits.shown(self._now_ms)
