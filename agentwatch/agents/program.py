@@ -198,6 +198,8 @@ class Program(NamedTuple):
     reports: Reports | None = None
     hooks: str = ""
     """`module:name` of its `HookedAgent`; empty if its hooks cannot be used."""
+    answers: str = ""
+    """`module:name` of the `HookedAgent` that answers its permission prompts; empty if none can."""
     stores: tuple[Opener, ...] = ()
     """What opens its sessions that are not plain files of lines. Each is asked about every file that is
     opened, so that it imports little before it knows the file."""

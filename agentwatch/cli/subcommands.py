@@ -250,20 +250,24 @@ class _HookedAgent(click.ParamType[str]):
 
     def names(self) -> click.Choice[str]:
         """Return the choice among all names."""
-        from agentwatch.agents.registry import hooked_agents
+        from agentwatch.agents.registry import answered_agents, hooked_agents
 
-        return click.Choice(tuple(hooked_agents()))
+        return click.Choice(tuple(sorted({**hooked_agents(), **answered_agents()})))
 
 
 @click.command(cls=HelpfulCommand)
 @click.argument("action", type=click.Choice(("status", "install", "remove")))
 @click.argument("agent", type=_HookedAgent(), required=False)
+@click.option("--answer", "answers", is_flag=True, help="Let the list answer permission prompts (claude).")
 @click.option("--yes", "is_confirmed", is_flag=True, help="Change files without asking.")
-def hooks(action: str, agent: str | None, *, is_confirmed: bool) -> int:
-    """Let Codex, Gemini CLI or Cursor say what they do, by hooks."""
+def hooks(action: str, agent: str | None, *, answers: bool, is_confirmed: bool) -> int:
+    """Let Codex, Gemini CLI or Cursor say what they do, by hooks.
+
+    With --answer, the list answers the permission prompts of Claude Code.
+    """
     from agentwatch.cli.hooks import run_hooks
 
-    return run_hooks(action, agent, is_confirmed=is_confirmed)
+    return run_hooks(action, agent, answers=answers, is_confirmed=is_confirmed)
 
 
 @click.command(cls=HelpfulCommand)

@@ -438,6 +438,14 @@ SESSIONS = (
                 "Terminal",
             ),
             Shortcut(
+                "answer",
+                "A",
+                "answer the permission prompt of the session (Claude Code, if switched on)",
+                "sessions",
+                "want('answer')",
+                "Answer",
+            ),
+            Shortcut(
                 "interrupt-session",
                 "I",
                 "interrupt the turn of an agent that a run of agentwatch started; again: stop it",

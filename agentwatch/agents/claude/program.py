@@ -58,6 +58,7 @@ PROGRAM = Program(
     ),
     reports=Reports("projects", "sessions", "agentwatch.agents.claude.reported:ClaudeRecords"),
     stores=(_claude_subagents,),
+    answers="agentwatch.agents.claude.hooks:ANSWERS",
     resume=Resume(
         ("claude", "-p", "--output-format", "stream-json", "--verbose", "--resume", "{id}", "--", "{text}"),
         "claude --resume",

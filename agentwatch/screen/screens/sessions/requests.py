@@ -45,6 +45,10 @@ class TerminalWanted(OfRow):
     """Posted by `t`: the terminal of the session is to be shown."""
 
 
+class AnswerWanted(OfRow):
+    """Posted by `A`: the permission prompt of the session is to be answered."""
+
+
 class InterruptWanted(OfRow):
     """Posted by `I`: the turn of the session's agent is to be interrupted, after confirmation."""
 

@@ -16,6 +16,7 @@ from textual.screen import Screen
 from agentwatch.agents.found import Key
 from agentwatch.base.config import Config
 from agentwatch.catalog.hiding import archive
+from agentwatch.catalog.limits import NewestLimits
 from agentwatch.catalog.listing import Listing
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.row_counts import Counts
@@ -90,6 +91,7 @@ class HomeScreen(Screen[None]):
         rows: Rows,
         counts: Counts,
         notes: Sequence[SafeText] = (),
+        limits: NewestLimits | None = None,
         *,
         vanished: Iterable[Key] | None = None,
         is_complete: bool,
@@ -102,6 +104,7 @@ class HomeScreen(Screen[None]):
             rows: All sessions, or those that are new or have changed.
             counts: The numbers of sessions.
             notes: What is to be known besides them, a line each.
+            limits: The usage limits of the agents; None if they are as before.
             vanished: The sessions that are gone; None if `rows` has all sessions.
             is_complete: Whether every place was searched for sessions.
             is_settled: Whether every session that was found was read too.
@@ -115,7 +118,7 @@ class HomeScreen(Screen[None]):
         else:
             self._listing.change(rows.values(), vanished, now)
         self._home.show(
-            *(self._listing, counts, now, notes),
+            *(self._listing, counts, now, notes, limits),
             is_complete=is_complete,
             is_settled=is_settled,
             is_known=is_known,
@@ -126,6 +129,10 @@ class HomeScreen(Screen[None]):
     def in_view(self) -> frozenset[Key]:
         """The sessions whose rows are in view."""
         return self._home.sessions.in_view
+
+    def offer_answers(self, keys: frozenset[Key]) -> None:
+        """Name the key that answers while one of these sessions is selected."""
+        self._home.offer_answers(keys)
 
     def column_commands(self) -> Iterator[SystemCommand]:
         """Yield a command for each column that can be shown or hidden."""
