@@ -254,6 +254,12 @@ class HomeApp(SessionApp[None]):
         """Quit; no agent was started here."""
         self.exit()
 
+    def action_interrupt(self) -> None:
+        """Ask whether to interrupt the agent of the session that is open."""
+        row = None if self._open is None else self._rows.get(self._open.row.key)
+        if row is not None and self.home is not None:
+            self.home.interrupt(row)
+
     def action_help(self) -> None:
         """Show the help for the list, or for the session that is open."""
         self.push_screen(Help(self.config.keys, SESSIONS if self._open is None else SESSION))

@@ -189,10 +189,13 @@ class HomeScreen(Screen[None]):
             self.notify(problem, markup=False, timeout=_PROBLEM_SECONDS)
 
     @on(requests.InterruptWanted)
-    def _interrupt(self, event: requests.InterruptWanted) -> None:
+    def _interrupt_row(self, event: requests.InterruptWanted) -> None:
+        self.interrupt(event.row)
+
+    def interrupt(self, row: Row) -> None:
+        """Ask whether to interrupt the agent of a session, or say why that is not possible."""
         from agentwatch.screen.screens.session.interrupt import IS_OFF, InterruptDialog
 
-        row = event.row
         if not self._may_interrupt:
             self.notify(IS_OFF, markup=False)
         elif row.host:
