@@ -14,6 +14,10 @@ _MOST_CHARACTERS = 200
 """The length to which `in_words` cuts a value: the longest known name has 30 characters."""
 _MOST_COST = 1e9
 """In US dollars. A larger number is not a cost."""
+_MOST_TIMES = 10
+"""A limit may be exceeded, but not by this factor."""
+_MOST_SECONDS = 1 << 38
+"""A time after the year 9999 is not one."""
 _TOO_LARGE = 1 << 63
 """Larger numbers do not occur in the format. One that does has lost precision as a float, so it is treated as
 unknown.
@@ -71,6 +75,28 @@ def cost(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < _MOST_COST:
         return None
     return float(value)
+
+
+def percent(value: object, whole: float = 100) -> float | None:
+    """Return a share in percent; None for a value that is not a number, or not a possible share.
+
+    Args:
+        value: The share.
+        whole: The share of everything: 1 for `0.62`, 100 for `62`.
+
+    Example:
+        >>> percent(0.29, 1), percent(62.0), percent("62")
+        (29.0, 62.0, None)
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _MOST_TIMES * whole:
+        return None
+    return round(value / whole * 100, 3)  # 100 * 0.29 is 28.999999999999996
+
+
+def seconds_ms(fields: Fields, key: str) -> int | None:
+    """Return a time that is written in seconds since the epoch, in milliseconds; None if there is none."""
+    at_s = number(fields, key)
+    return at_s * 1000 if at_s is not None and 0 < at_s < _MOST_SECONDS else None
 
 
 def known_sum(counts: Iterable[int | None]) -> int | None:

@@ -34,6 +34,8 @@ class HookedAgent(NamedTuple):
     """What the user has to do after the hooks were installed."""
     manifest: tuple[str, Mapping[str, str]] | None = None
     """The name and the contents of the manifest, if the file belongs to an extension of our own."""
+    answers: str = ""
+    """The file of the program that answers permission prompts; empty if the hooks only log events."""
 
     def folder(self, environ: Mapping[str, str], home: Path) -> Path:
         """Return the agent's folder, which may not exist.

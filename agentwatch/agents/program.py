@@ -156,6 +156,26 @@ class Hints(NamedTuple):
     """What a line contains that it prints instead of a stream, and the cause with its remedy."""
 
 
+class Resume(NamedTuple):
+    """The vendor's command that continues a session with one prompt, and prints a stream.
+
+    Each word of a command may end in `{id}` or `{text}`, which stand for the session and for the prompt. The
+    commands are such that the prompt is never read as an option.
+    """
+
+    command: tuple[str, ...]
+    door: str
+    """The name of the way, for the record of acts: `claude --resume`."""
+    misread: str = ""
+    """A pattern of the prompts that the program would take for something else; empty if there are none."""
+    queue: tuple[str, ...] = ()
+    """The command that hands a prompt to a session that is open in a terminal; empty if there is none."""
+    receipt: str = ""
+    """A pattern of what that command prints, with the id of the session as its group."""
+    one_prompt_format: str = ""
+    """The format of the streams of sessions that answer one prompt, and never read the queue."""
+
+
 Opener = Callable[[Path, bytes], "Store | None"]
 """Returns the store at a path, given the first 4 KiB of the file there; None if the path is of another kind.
 
@@ -178,11 +198,16 @@ class Program(NamedTuple):
     reports: Reports | None = None
     hooks: str = ""
     """`module:name` of its `HookedAgent`; empty if its hooks cannot be used."""
+    answers: str = ""
+    """`module:name` of the `HookedAgent` that answers its permission prompts; empty if none can."""
     stores: tuple[Opener, ...] = ()
     """What opens its sessions that are not plain files of lines. Each is asked about every file that is
     opened, so that it imports little before it knows the file."""
     id_in: Callable[[str], str] = str
     """Returns the id in the name of a session's file, without its ending."""
     hints: Hints = Hints()
+    resume: Resume | None = None
+    no_resume: str = "it has no command that continues a session"
+    """Why it has no `resume`."""
     published_name: str = ""
     """The name that harbor, the reference of ATIF, has for it; empty for its short name."""

@@ -102,6 +102,13 @@ def hooked_agents() -> dict[str, HookedAgent]:
     return dict(sorted(found.items()))
 
 
+def answered_agents() -> dict[str, HookedAgent]:
+    """Return the agents whose permission prompts the list can answer by a hook, by their short names."""
+    from agentwatch.agents.program import imported
+
+    return {program.name: imported(program.answers) for program in programs() if program.answers}
+
+
 def _hooked_agent(program: Program) -> HookedAgent | None:
     if program.name not in AGENTS:
         from agentwatch.agents.plugins.programs import hooked_agent_of

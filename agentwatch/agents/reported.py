@@ -17,6 +17,8 @@ class State(StrEnum):
     WORKING = "working"
     ASKS = "asks"
     """The agent cannot continue without the user."""
+    LIMITED = "limited"
+    """The agent's usage limit refuses its requests."""
     QUIET = "quiet"
     """A turn is open, and nothing has happened for longer than is usual in this session."""
     YOUR_TURN = "your turn"

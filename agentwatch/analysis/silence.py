@@ -51,13 +51,15 @@ def patience_used(session: Session, now_ms: int | None, agent: AgentFacts = NO_F
 
     With open calls, it is the smallest of their fractions, because one call within its time explains the
     whole silence. A silence under 30 s then never counts as quiet. A session that is over returns 0.0, and so
-    does one that waits for the user's answer, or that a rule has paused. The time until an announced retry
-    does not count.
+    does one that waits for the user's answer or for a usage limit, or that a rule has paused. The time until
+    an announced retry does not count.
     """
     silence = silence_ms(session, now_ms, agent)
     if session.last_seen_ms is None and agent.pid is None:
         return 0.0  # some agents print only at their end
     if silence is None or session.phase is Phase.NOTHING or session.asked or agent.asks or agent.paused_by:
+        return 0.0
+    if session.limits.waits(now_ms) and session.phase is Phase.WAITING:
         return 0.0
     if session.compacting is not None:
         return silence / _COMPACTION_MS

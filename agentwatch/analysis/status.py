@@ -27,6 +27,7 @@ from agentwatch.session.agent_process import LATE_EXIT_MS, NO_FACTS, AgentFacts
 from agentwatch.session.call import Call
 from agentwatch.session.counts import Phase, usually_under
 from agentwatch.session.events import Outcome, Tokens, ToolKind
+from agentwatch.session.limits import WAITS_FOR_LIMIT
 from agentwatch.session.session import Session, calls_by_outcome
 from agentwatch.text.amounts import dollars, short_count
 from agentwatch.text.durations import duration_words, running_clock
@@ -297,6 +298,19 @@ def waiting_words(session: Session, now_ms: int | None) -> SafeText | None:
     return None if session.retry is None else _retry(session, now_ms)
 
 
+def limit_words(session: Session, now_ms: int | None) -> SafeText | None:
+    """Return `waits for the limit until 14:00` if a usage limit is why nothing happens; None otherwise."""
+    limits = session.limits
+    if now_ms is None or session.is_closed or not limits.waits(now_ms):
+        return None
+    if session.phase is not Phase.WAITING and session.outcome is not Outcome.FAILED:
+        return None
+    from agentwatch.text.times import coming  # 3 ms, which a printed session seldom needs
+
+    until = "" if limits.until_ms is None else f" until {coming(limits.until_ms, now_ms)}"
+    return SafeText(f"{WAITS_FOR_LIMIT}{until}")
+
+
 def asking_words(question: str, asked_ms: int | None, now_ms: int | None, more: str = "") -> SafeText:
     """Return what the agent asks the user, and since when.
 
@@ -384,6 +398,10 @@ def status(
         return words if width is None else cut(words, width)
     if agent.asks and not session.asked:
         words = asking_words(agent.asks, agent.asks_since_ms, now_ms)
+        return words if width is None else cut(words, width)
+    if (limited := limit_words(session, now_ms)) is not None:
+        why = reason(session, agent)
+        words = SafeText(f"{limited} · {_shortened(why.text)}" if why else limited)
         return words if width is None else cut(words, width)
     if phase is Phase.NOTHING:
         words = _over(session, now_ms, agent, width, is_below_header=is_below_header)

@@ -451,6 +451,52 @@ class Machine:
         """Return the sessions that may ask: a second look shows whether their agents are busy."""
         return {key for key in self._live if self._sessions[key].is_doubtful(now_ms)}
 
+    def settle_processes(self, now_ms: Callable[[], int], seconds: float) -> None:
+        """Work until every row is complete, and the processes are known, which takes a moment without /proc.
+
+        Args:
+            now_ms: Returns the time, in milliseconds since the epoch.
+            seconds: Stop after this time if the processes are not known by then.
+        """
+        until = self._clock() + seconds
+        self.settle(now_ms())
+        is_known = self._proc.exists()
+        while not is_known and self._clock() < until:
+            time.sleep(_STEP_SECONDS)
+            is_known = self._joins.processes is not None
+            self._schedule.hurry("processes")
+            self.settle(now_ms())
+
+    def session_at(self, path: Path) -> Tracked | None:
+        """Return the session at an address, and read the beginning and the end of its lines.
+
+        Args:
+            path: The address: a file, also by another name of it, or the path of a session in a store.
+        """
+        try:
+            inode = os.stat(path).st_ino
+        except (OSError, ValueError):
+            inode = 0
+        for session in self._sessions.values():
+            found = session.found
+            is_it = inode and found.inode == inode and os.path.realpath(found.path) == os.path.realpath(path)
+            if is_it or found.path == path:
+                if not session.is_read:
+                    session.read(is_brief=True)
+                return session
+        return None
+
+    def holders(self, key: Key) -> list[Tracked]:
+        """Return a session and our recordings of it, those of which a process runs, or may run.
+
+        A process that is joined to another session by a guess alone may have this one open.
+        """
+        keys = (key, *self._table.twins.recordings_of(key))
+        found = (self._sessions[each] for each in keys if each in self._sessions)
+        return [
+            each for each in found if each.life is not Life.DEAD or (each.process and each.process.is_guess)
+        ]
+
     def want(self, key: Key) -> None:
         """Read the lines of a session in the next steps, although it is hidden."""
         self._unwanted.pop(key, None)

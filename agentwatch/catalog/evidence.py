@@ -33,6 +33,7 @@ from agentwatch.catalog.states import (
 )
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.text.durations import running_clock
+from agentwatch.text.times import coming
 
 if TYPE_CHECKING:
     from agentwatch.catalog.tracked import Tracked
@@ -277,6 +278,12 @@ def _silence(facts: Facts, standing: Standing, now_ms: int) -> Proof:
     return Proof(words, facts.lines, digest.seen_ms)
 
 
+def _limit(facts: Facts, standing: Standing, now_ms: int) -> Proof:
+    ends = "It does not say until when." if standing.until_ms is None else ""
+    ends = ends or f"It resets at {coming(standing.until_ms or 0, now_ms)}."
+    return Proof(f"A usage limit has refused the last request. {ends}", facts.lines, standing.since_ms)
+
+
 def _no_lines(facts: Facts, _standing: Standing, _now_ms: int) -> Proof:
     if facts.problem:
         return Proof(f"Its lines cannot be read: {facts.problem}.", facts.lines)
@@ -325,6 +332,7 @@ _WORDS: dict[Basis, _Words] = {
     ),
     Basis.SUBAGENT: _of_lines("A subagent has written a later line."),
     Basis.SILENCE: _silence,
+    Basis.LIMIT: _limit,
     Basis.NO_PROMPT: _of_lines("No line has a prompt yet."),
     Basis.NO_LINES: _no_lines,
     Basis.NO_ENDS: _of_lines("The agent does not write the end of a turn."),

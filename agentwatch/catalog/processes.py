@@ -268,7 +268,7 @@ def listed_processes(selection: tuple[str, ...]) -> dict[int, Listed] | None:
     Args:
         selection: The options that select processes: `-U 501`, `-p 1234`.
     """
-    shown = _output(("ps", *selection, "-o", "pid=,ppid=,lstart=,command="), _PS_LIMIT_SECONDS)
+    shown = _output(("ps", "-ww", *selection, "-o", "pid=,ppid=,lstart=,command="), _PS_LIMIT_SECONDS)
     if shown is None:
         return None
     found = (_listed(line) for line in shown.splitlines())

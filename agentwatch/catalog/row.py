@@ -14,6 +14,7 @@ from agentwatch.catalog.standing import Group, Standing
 if TYPE_CHECKING:  # commands that print rows do not read sessions
     from agentwatch.catalog.digest import LastTests
     from agentwatch.recording.acts import Act
+    from agentwatch.session.limits import Reported
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +60,8 @@ class Row:
     """How many calls have not ended."""
     context_used: int | None = None
     context_size: int | None = None
+    limits: tuple[Reported, ...] = ()
+    """The windows of the usage limit, as its lines report them."""
     lines_added: int | None = None
     lines_removed: int | None = None
     todo: tuple[int, int] | None = None

@@ -19,6 +19,7 @@ from agentwatch.rules.language.errors import RuleError
 from agentwatch.rules.language.matchers import has_wildcard, name_matcher, word_matcher
 from agentwatch.rules.language.parser import typed
 from agentwatch.rules.language.vocabulary import Field, Measure, Vocabulary
+from agentwatch.session.limits import most_used
 from agentwatch.text.safe import safe_line
 
 Matches = Callable[[Row], bool]
@@ -55,6 +56,7 @@ ROW_FIELDS: Final = (
     Field("lines_added", Measure.COUNT, "the lines that the session added", example="lines_added>500"),
     Field("lines_removed", Measure.COUNT, "the lines that the session removed", example="lines_removed>100"),
     Field("context", Measure.PERCENT, "how full the model's context is", example="context>80%"),
+    Field("limit", Measure.PERCENT, "how full the fullest usage limit is", example="limit>80%"),
     Field("age", Measure.DURATION, "the time since the session began", example="age<2h"),
     Field("silent", Measure.DURATION, "the time since the last line", example="silent>10m"),
     Field("duration", Measure.DURATION, "how long it took, or has taken so far", example="duration>1h"),
@@ -199,6 +201,7 @@ _READERS: Final = Readers[Row](
         "lines_added": lambda row: row.lines_added,
         "lines_removed": lambda row: row.lines_removed,
         "context": _context,
+        "limit": lambda row: most_used(row.limits, int(_now_ms())),
         "age": _age,
         "silent": _silent,
         "duration": _duration,

@@ -82,7 +82,7 @@ def _known() -> Iterator[Named]:
     except OSError:  # that the file does not exist is the better reason
         recordings = []
     yield from (Named(path.stem, path) for path in recordings)
-    yield from (Named(own_id, path) for path in recordings if (own_id := _id_in(path)))
+    yield from (Named(own_id, path) for path in recordings if (own_id := id_in(path)))
     yield from _found()
 
 
@@ -96,7 +96,7 @@ def _found() -> Iterator[Named]:
                 yield Named(each.id, each.path, each.agent if each.reach is Reach.LISTED else "")
 
 
-def _id_in(path: Path) -> str:
+def id_in(path: Path) -> str:
     """Return the id that the agent has given the first run of a recording; empty if its head has none."""
     try:
         fd = open_regular(path)

@@ -43,6 +43,8 @@ class Basis(Enum):
     """A subagent has written a later line."""
     SILENCE = auto()
     """Nothing has happened for longer than is usual."""
+    LIMIT = auto()
+    """A usage limit has refused the last request."""
     NO_PROMPT = auto()
     """No line has a prompt."""
     NO_LINES = auto()
@@ -73,6 +75,7 @@ GROUPS = {
     State.TURN_FAILED: Group.FAILED,
     State.STARTING: Group.WORKING,
     State.WORKING: Group.WORKING,
+    State.LIMITED: Group.QUIET,
     State.QUIET: Group.QUIET,
     State.YOUR_TURN: Group.YOUR_TURN,
     State.SHELL: Group.YOUR_TURN,
@@ -96,6 +99,8 @@ class Standing(NamedTuple):
     """The time at which that began: the start of the open call, or of the model's request."""
     is_calling: bool = False
     """Whether a tool call is in progress."""
+    until_ms: int | None = None
+    """When the state ends by itself, because the agent says so: a limit is over."""
     by: tuple[Basis, ...] = ()
     """The evidence that decided, besides whether the process runs; empty for another machine's report."""
 

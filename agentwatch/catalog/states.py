@@ -17,6 +17,7 @@ from agentwatch.agents.reported import Life, Said, State
 from agentwatch.catalog.digest.parts import Turn
 from agentwatch.catalog.standing import LIVE, Basis, Ground, Process, Standing
 from agentwatch.session.events import Outcome, ToolKind
+from agentwatch.session.limits import WAITS_FOR_LIMIT
 from agentwatch.text.durations import age_words
 
 if TYPE_CHECKING:
@@ -310,7 +311,9 @@ def by_report(state: State, said: Said, digest: Digest | None, now_ms: int) -> S
             works = works._replace(now=BUSY)
         since_ms = works.since_ms if since_ms is None else since_ms
         works = works._replace(since_ms=since_ms, by=(Basis.REPORT,))
-        return works._replace(now=silence_words(digest, now_ms)) if is_long else works
+        if is_long:
+            works = _or_limited(works._replace(now=silence_words(digest, now_ms)), digest, now_ms)
+        return works
     by: tuple[Basis, ...] = (Basis.REPORT,)
     if state is State.YOUR_TURN and has_failed(digest):
         state, by = State.TURN_FAILED, (Basis.REPORT, Basis.TURN)
@@ -319,7 +322,19 @@ def by_report(state: State, said: Said, digest: Digest | None, now_ms: int) -> S
     now = failure_words(digest) if state is State.TURN_FAILED else answer_words(digest)
     if digest.turn is Turn.OPEN:
         now = ""  # the last answer belongs to an earlier prompt
-    return Standing(state, Ground.SAID, since_ms, now, since_ms if now else None, by=by)
+    ended = Standing(state, Ground.SAID, since_ms, now, since_ms if now else None, by=by)
+    return _or_limited(ended, digest, now_ms) if state is State.TURN_FAILED else ended
+
+
+def _or_limited(otherwise: Standing, digest: Digest, now_ms: int) -> Standing:
+    """Return that a session waits for its usage limit, if that is why it has failed or is silent."""
+    if not digest.limits.waits(now_ms):
+        return otherwise
+    until_ms = digest.limits.until_ms
+    why = f": {otherwise.now}" if otherwise.state is State.TURN_FAILED and until_ms is None else ""
+    now = f"{WAITS_FOR_LIMIT}{why}"[:_MOST]
+    by = (*otherwise.by, Basis.LIMIT)
+    return Standing(State.LIMITED, otherwise.ground, otherwise.since_ms, now, until_ms=until_ms, by=by)
 
 
 def _question(said: Said, digest: Digest | None) -> tuple[str, int | None]:
@@ -535,7 +550,7 @@ def _live(
         if unwritten is not None:
             return unwritten
     if digest.turn is Turn.ENDED:
-        return _turn_ended(digest, process, known)
+        return _turn_ended(digest, process, known, now_ms)
     if not known.has_ends:
         return Standing(State.UNKNOWN, Ground.UNKNOWN, now=RUNNING, by=(Basis.NO_ENDS,))
     if is_left_over(process, digest.seen_ms):
@@ -553,7 +568,8 @@ def _live(
     if not has_subagent and is_silent(digest, calls, process, now_ms):
         now = silence_words(digest, now_ms)
         by = (Basis.SILENCE, Basis.TURN, *((Basis.NO_CHILD,) if calls else ()))
-        return Standing(State.QUIET, Ground.INFERRED, digest.seen_ms, now, digest.seen_ms, by=by)
+        quiet = Standing(State.QUIET, Ground.INFERRED, digest.seen_ms, now, digest.seen_ms, by=by)
+        return _or_limited(quiet, digest, now_ms)
     is_said = known.is_exact and said is not None
     works = working(digest, calls, Ground.SAID if is_said else Ground.INFERRED)
     if is_said:
@@ -576,7 +592,7 @@ def _unwritten(digest: Digest, process: Process, known: Knowledge) -> Standing |
     return Standing(State.ASKS, Ground.INFERRED, digest.seen_ms, now, digest.seen_ms, by=by)
 
 
-def _turn_ended(digest: Digest, process: Process | None, known: Knowledge) -> Standing:
+def _turn_ended(digest: Digest, process: Process | None, known: Knowledge, now_ms: int) -> Standing:
     """Return whose turn it is after the end of a turn."""
     is_shared = process is not None and process.is_shared
     if is_shared and process is not None and process.viewer == 0:
@@ -592,7 +608,8 @@ def _turn_ended(digest: Digest, process: Process | None, known: Knowledge) -> St
         now, state = failure_words(digest), State.TURN_FAILED
     else:
         now, state = answer_words(digest), State.YOUR_TURN
-    return Standing(state, ground, since_ms, now, since_ms, by=(Basis.TURN,))
+    ended = Standing(state, ground, since_ms, now, since_ms, by=(Basis.TURN,))
+    return _or_limited(ended, digest, now_ms) if state is State.TURN_FAILED else ended
 
 
 def _has_no_prompt(digest: Digest) -> bool:

@@ -18,6 +18,7 @@ from agentwatch.recording.acts import Act, SessionActs
 
 if TYPE_CHECKING:
     from agentwatch.catalog.digest import Digest, Tail
+    from agentwatch.session.limits import Reported
 
 OWN = "agentwatch"
 """The agent of our own recordings, until they are read."""
@@ -88,10 +89,11 @@ class Tracked:
 
     @property
     def is_reported(self) -> bool:
-        """Whether its state is the one that its agent reports: time alone changes only its words."""
+        """Whether its state is the one that its agent reports, and time alone changes only its words."""
         is_said = self.said is not None and self.said.state is not None
         is_waiting = self.tail is not None and self.tail.awaits_silence
-        return is_said and self.standing.ground is Ground.SAID and not is_waiting
+        is_timed = is_waiting or self.standing.until_ms is not None
+        return is_said and self.standing.ground is Ground.SAID and not is_timed
 
     def is_doubtful(self, now_ms: int) -> bool:
         """Return whether a question is inferred that the next look may show to be none.
@@ -192,10 +194,9 @@ class Tracked:
         if said is not None and said.began_ms is not None:
             said = said._replace(began_ms=said.began_ms - skew_ms)
         known = standing(found, digest, said, None, self.life, now_ms - skew_ms)
-        since_ms, now_since_ms = (
-            None if at_ms is None else at_ms + skew_ms for at_ms in (known.since_ms, known.now_since_ms)
-        )
-        return known._replace(since_ms=since_ms, now_since_ms=now_since_ms)
+        times = (known.since_ms, known.now_since_ms, known.until_ms)
+        since_ms, now_since_ms, until_ms = (None if each is None else each + skew_ms for each in times)
+        return known._replace(since_ms=since_ms, now_since_ms=now_since_ms, until_ms=until_ms)
 
     @property
     def skew_ms(self) -> int:
@@ -292,6 +293,7 @@ def row_of(
         open_calls=len(digest.open_calls),
         context_used=digest.context_used,
         context_size=digest.context_size,
+        limits=_limits(session),
         lines_added=digest.lines_added if results else None,
         lines_removed=digest.lines_removed if results else None,
         todo=digest.todo,
@@ -310,6 +312,13 @@ def row_of(
         is_own=is_own,
         acts=session.acts,
     )
+
+
+def _limits(session: Tracked) -> tuple[Reported, ...]:
+    """Return the windows of the usage limit. A line without a time is as old as the session, or younger."""
+    known = () if session.digest is None else session.digest.limits.windows
+    began_ms = session.began_ms
+    return tuple(each._replace(said_ms=began_ms) if each.said_ms is None else each for each in known)
 
 
 def _branch(written: str | None, repository: Repository, *, is_live: bool) -> str:

@@ -6,7 +6,7 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -156,13 +156,19 @@ def _without_moments(path: Path) -> Fault:
     return Fault(f"{path} is a stream, whose moments are not recorded yet", USAGE)
 
 
-def watch_agent(command: Sequence[str], options: Options, publication: Publication | None = None) -> int:
+def watch_agent(
+    command: Sequence[str],
+    options: Options,
+    publication: Publication | None = None,
+    started: Callable[[AgentSource], object] | None = None,
+) -> int:
     """Start an agent and watch it; SIGINT and SIGTERM stop the agent too.
 
     Args:
         command: The command of the agent.
         options: The options of the command line.
         publication: How its session is published; None if it is not.
+        started: Is called when the agent was started; None for nothing.
 
     Returns:
         The exit code, which is the agent's own if the agent failed.
@@ -186,6 +192,8 @@ def watch_agent(command: Sequence[str], options: Options, publication: Publicati
             finally:
                 if source is None or options.prints():
                     held.release()
+            if started is not None:
+                started(source)
             if may_interrupt:
                 source.listen()
             if publication is not None:

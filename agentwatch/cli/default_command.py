@@ -22,6 +22,7 @@ SUBCOMMANDS = {
     "clip": ("export_options", "clip", "Write a part of a session as a new recording, redacted."),
     "compare": ("compare_options", "compare", "Show where two runs differ, or several runs a side."),
     "completion": ("subcommands", "completion", "Print the completion script of a shell."),
+    "continue": ("subcommands", "continue_", "Continue a session that nobody holds, with a new prompt."),
     "demo": ("subcommands", "demo", "Replay a bundled session; needs no agent and no network."),
     "doctor": ("doctor", "doctor", "Print versions, folders and agents for a bug report."),
     "drift": ("subcommands", "drift", "List all of a recording that this version does not know."),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from agentwatch.agents.hooks import HookedAgent
 from agentwatch.agents.plugins import PROGRAMS
-from agentwatch.agents.registry import hooked_agents
+from agentwatch.agents.registry import answered_agents, hooked_agents
 from agentwatch.base.faults import CANNOT_CREATE, USAGE, Fault
 from agentwatch.catalog.hooks.plan import Change, Hooks, Status
 from agentwatch.cli.messages import confirmed, say
@@ -15,28 +15,35 @@ from agentwatch.cli.stdout import print_lines
 from agentwatch.text.times import date_and_time
 
 
-def run_hooks(action: str, agent: str | None, *, is_confirmed: bool) -> int:
+def run_hooks(action: str, agent: str | None, *, answers: bool, is_confirmed: bool) -> int:
     """Report, install or remove hooks, and return the exit code.
 
     Args:
         action: `status`, `install` or `remove`.
         agent: The short name of an agent; None for all, to report them.
+        answers: Whether to install the hook by which the list answers permission prompts.
         is_confirmed: Whether to change files without asking.
 
     Raises:
-        Fault: No agent is named, or a file is to be left alone.
+        Fault: No agent is named, it has no such hook, or a file is to be left alone.
     """
     if os.name != "posix":
         raise Fault("hooks need a system with /bin/sh", USAGE)
-    agents = hooked_agents()
+    agents, answered = hooked_agents(), answered_agents()
     for problem in PROGRAMS.problems:
         say(problem)
     if action == "status":
-        found = (hooked for name, hooked in agents.items() if agent in (None, name))
+        every = [*agents.items(), *answered.items()]
+        found = (hooked for name, hooked in sorted(every) if agent in (None, name))
         return print_lines([line for hooked in found for line in _report(hooked)])
     if agent is None:
-        raise Fault(f"hooks {action} needs an agent: {', '.join(agents)}", USAGE)
-    hooks = Hooks(agents[agent], os.environ, Path.home())
+        raise Fault(f"hooks {action} needs an agent: {', '.join(sorted({**agents, **answered}))}", USAGE)
+    if action == "install" and answers and agent not in answered:
+        raise Fault(f"hooks install --answer: only for {', '.join(answered)}", USAGE)
+    if action == "install" and not answers and agent not in agents:
+        raise Fault(f"hooks install {agent} needs --answer: its state is known without hooks", USAGE)
+    chosen = answered if answers or agent not in agents else agents
+    hooks = Hooks(chosen[agent], os.environ, Path.home())
     return _install(hooks, is_confirmed) if action == "install" else _remove(hooks, is_confirmed)
 
 
@@ -61,7 +68,8 @@ def _remove(hooks: Hooks, is_confirmed: bool) -> int:
     if not changes:
         return print_lines([f"no hooks of agentwatch are installed for {hooks.agent.title}"])
     verb = "are" if is_confirmed else "would be"
-    more = [f"The logs of the hooks {verb} deleted: {hooks.program.folder / hooks.agent.name}"]
+    logs = f"The logs of the hooks {verb} deleted: {hooks.program.folder / hooks.agent.name}"
+    more = [] if hooks.agent.answers else [logs]
     if (code := _asked(changes, more, "Remove the hooks?", is_confirmed)) is not None:
         return code
     try:
@@ -95,18 +103,18 @@ def _cannot_change(error: OSError) -> Fault:
 def _report(agent: HookedAgent) -> list[str]:
     hooks = Hooks(agent, os.environ, Path.home())
     try:
-        words = _words(hooks.status(), len(hooks.agent.events))
+        words = _words(hooks.status(), agent)
     except Fault as fault:
         words = f"unknown: {fault}"
     return [f"{agent.name:8}{words}"]
 
 
-def _words(status: Status, events: int) -> str:
+def _words(status: Status, agent: HookedAgent) -> str:
     if not status.is_there:
         return "the agent was never started"
     if not status.right + status.other:
         return f"not installed: {status.file}"
-    problems = []
+    problems, events = [], len(agent.events)
     if status.right < events:
         problems.append(f"{status.right} of {events} entries")
     if status.other:
@@ -117,4 +125,4 @@ def _words(status: Status, events: int) -> str:
     if status.last_ms is not None:
         last = f"last event {date_and_time(status.last_ms)}"
     state = f"incomplete ({', '.join(problems)}): run hooks install again" if problems else "installed"
-    return f"{state} · {last} · {status.file}"
+    return f"{state} · {'answers prompts' if agent.answers else last} · {status.file}"

@@ -9,8 +9,8 @@ import os
 import time
 from collections.abc import Sequence
 
-from agentwatch.catalog.status.counts import Counts, UnknownFieldError
-from agentwatch.catalog.status.file import read_status
+from agentwatch.catalog.status.counts import LIMITS, Counts, UnknownFieldError
+from agentwatch.catalog.status.file import read_limits, read_status
 
 _OPTION = "--format"
 
@@ -45,12 +45,18 @@ def status_line(template: str | None) -> str:
     """
     if template is not None:
         Counts().filled(template)  # a wrong template is reported whatever there is to count
-    counts = read_status(time.time_ns() // 10**6)
+    now_ms = time.time_ns() // 10**6
+    limits: str | None = ""
+    if template is not None and f"{{{LIMITS}}}" in template and (limits := read_limits(now_ms)) is None:
+        from agentwatch.catalog.status.look import looked_limits
+
+        limits = looked_limits()
+    counts = read_status(now_ms)
     if counts is None:
         from agentwatch.catalog.status.look import looked
 
         counts = looked()
-    return counts.line() if template is None else counts.filled(template)
+    return counts.line() if template is None else counts.filled(template, limits or "")
 
 
 def _print(data: bytes) -> int | None:

@@ -74,6 +74,37 @@ def run(command: tuple[str, ...], **given: Any) -> int:
     return watch_agent(command, options, publication_of(asked, options))
 
 
+@click.command("continue", cls=HelpfulCommand)
+@_address
+@click.argument("text")
+@click.option("--dry-run", "is_dry_run", is_flag=True, help="Print the command that would run, and exit.")
+@click.option(
+    "--queue", "is_queued", is_flag=True, help="Hand TEXT to the terminal that has the session open (Codex)."
+)
+@click.option("--by", type=click.Choice(("command", "list", "session")), default="command", hidden=True)
+@click.option("--mark", default="", hidden=True)
+@printing
+@keeping
+@on("bell, note, log, pause or stop")
+@publishing
+@colour
+def continue_(
+    address: str, text: str, is_dry_run: bool, is_queued: bool, by: str, mark: str, **given: Any
+) -> int:
+    """Continue a session that nobody holds, with TEXT as its prompt.
+
+    The agent's own command runs in the session's folder, recorded and watched as by run.
+    """
+    from agentwatch.cli.continuing import continue_session
+    from agentwatch.cli.ship_options import publication_of, taken
+
+    asked, options = taken(given), options_of(given)
+    publication = None if is_dry_run or is_queued else publication_of(asked, options)
+    return continue_session(
+        *(address, text, options, publication), is_dry_run=is_dry_run, is_queued=is_queued, by=by, mark=mark
+    )
+
+
 @click.command(cls=HelpfulCommand)
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def acp(command: tuple[str, ...]) -> int:
@@ -219,20 +250,24 @@ class _HookedAgent(click.ParamType[str]):
 
     def names(self) -> click.Choice[str]:
         """Return the choice among all names."""
-        from agentwatch.agents.registry import hooked_agents
+        from agentwatch.agents.registry import answered_agents, hooked_agents
 
-        return click.Choice(tuple(hooked_agents()))
+        return click.Choice(tuple(sorted({**hooked_agents(), **answered_agents()})))
 
 
 @click.command(cls=HelpfulCommand)
 @click.argument("action", type=click.Choice(("status", "install", "remove")))
 @click.argument("agent", type=_HookedAgent(), required=False)
+@click.option("--answer", "answers", is_flag=True, help="Let the list answer permission prompts (claude).")
 @click.option("--yes", "is_confirmed", is_flag=True, help="Change files without asking.")
-def hooks(action: str, agent: str | None, *, is_confirmed: bool) -> int:
-    """Let Codex, Gemini CLI or Cursor say what they do, by hooks."""
+def hooks(action: str, agent: str | None, *, answers: bool, is_confirmed: bool) -> int:
+    """Let Codex, Gemini CLI or Cursor say what they do, by hooks.
+
+    With --answer, the list answers the permission prompts of Claude Code.
+    """
     from agentwatch.cli.hooks import run_hooks
 
-    return run_hooks(action, agent, is_confirmed=is_confirmed)
+    return run_hooks(action, agent, answers=answers, is_confirmed=is_confirmed)
 
 
 @click.command(cls=HelpfulCommand)

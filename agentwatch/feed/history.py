@@ -75,6 +75,7 @@ def _state(session: Session) -> tuple[object, ...]:
         session.plan,
         session.retry,
         session.compacting,
+        session.limits,
         session.asked.count,
         len(session.asked),
         run.turns,

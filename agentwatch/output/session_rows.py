@@ -52,6 +52,16 @@ def row_json(row: Row, host: str) -> bytes:
         host=row.host or host,
     )
     tests = row.tests
+    limits = [
+        {
+            "window": each.name,
+            "used_percent": None if each.used_percent is None else int(each.used_percent),
+            "resets_ms": each.resets_ms,
+            "said_ms": each.said_ms,
+        }
+        for each in row.limits
+    ]
+    values["limits"] = limits or None
     values["tests"] = tests and {"state": tests.state, "passed": tests.passed, "failed": tests.failed}
     return orjson.dumps(values)
 

@@ -40,6 +40,8 @@ class Card:
     """How the state is known: `said`, `inferred`, `unknown`."""
     since_ms: int | None = None
     """The time at which the state began, by the publisher's clock, in milliseconds since the epoch."""
+    until_ms: int | None = None
+    """The time at which the state ends by itself, such as that of a usage limit."""
     outcome: str = ""
     """The outcome of the run: `running`, `succeeded`, `failed`, `cancelled`, `unfinished`."""
     calls: int | None = None

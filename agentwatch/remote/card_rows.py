@@ -96,7 +96,7 @@ def _standing(card: Card, heard_ms: int) -> Standing:
     now = " · ".join(words for words in (card.last, card.problem) if words)
     since_ms = _claimed(card.since_ms, heard_ms)
     is_calling = state in LIVE and bool(card.running)
-    return Standing(state, ground, since_ms, now, is_calling=is_calling)
+    return Standing(state, ground, since_ms, now, is_calling=is_calling, until_ms=card.until_ms)
 
 
 def _claimed(at_ms: int | None, heard_ms: int) -> int | None:

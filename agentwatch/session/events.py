@@ -17,6 +17,8 @@ __all__ = [
     "Compaction",
     "Event",
     "FormatDetected",
+    "LimitWindow",
+    "Limits",
     "LineTime",
     "Malformed",
     "Notice",
@@ -601,6 +603,39 @@ class Retry(NamedTuple):
     at_ms: int | None = None
 
 
+class LimitWindow(NamedTuple):
+    """How full a window of the account's usage limit is.
+
+    Example:
+        >>> from agentwatch import LimitWindow
+        >>> LimitWindow("5h", 62.0, 1_793_624_400_000).name
+        '5h'
+    """
+
+    name: str
+    """Its length, and the model if it counts only one: `5h`, `7d`, `7d opus`."""
+    used_percent: float | None = None
+    resets_ms: int | None = None
+    """When it is empty again, in milliseconds since the epoch."""
+
+
+class Limits(NamedTuple):
+    """The agent reported how full the windows of its usage limit are, or whether one refuses its requests.
+
+    Example:
+        >>> from agentwatch import Limits, LimitWindow
+        >>> Limits((LimitWindow("5h", 100.0, 1_793_624_400_000),), is_refused=True).is_refused
+        True
+    """
+
+    windows: tuple[LimitWindow, ...]
+    is_refused: bool | None = None
+    """Whether a request was refused; None if the line does not say it."""
+    until_ms: int | None = None
+    """When the window that refuses is empty again."""
+    at_ms: int | None = None
+
+
 class Compaction(NamedTuple):
     """The agent shortens the conversation, so that it fits into the model's context.
 
@@ -691,6 +726,7 @@ Event = (
     | Permission
     | Notice
     | Retry
+    | Limits
     | Compaction
     | Usage
     | TurnEnded

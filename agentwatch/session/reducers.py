@@ -14,6 +14,7 @@ from agentwatch.session.events import (
     Compaction,
     Event,
     FormatDetected,
+    Limits,
     LineTime,
     Malformed,
     Notice,
@@ -40,6 +41,7 @@ from agentwatch.session.events import (
     Unknown,
     Usage,
 )
+from agentwatch.session.limits import with_report
 from agentwatch.session.rules import asks_user, begins_turn, planned, question_words, repeats_end, retry_words
 from agentwatch.session.runs import Answer, Run
 from agentwatch.session.session import Session, repeated_calls
@@ -59,6 +61,8 @@ def run_started(session: Session, event: RunStarted, place: Place) -> None:
     """Close the last run, and begin another."""
     close_run(session)
     session.lines.last_text = session.last_error = ""
+    if session.limits.is_refused:
+        _continues(session)
     session.runs.append(Run.of(event, Answer(session.transcript, session.transcript.spill)))
     session.run.began_seen_ms = place.seen_ms
     if len(session.runs) > 1:
@@ -134,7 +138,14 @@ def current_run(session: Session, place: Place) -> Run:
 def _begin_turn(session: Session, place: Place) -> None:
     run = current_run(session, place)
     session.continued_turns += run.is_over
+    if session.limits.is_refused:
+        _continues(session)
     run.begin_turn(len(session.transcript), place.seen_ms)
+
+
+def _continues(session: Session) -> None:
+    """Note that no limit refuses requests any more, because the agent is at work."""
+    session.limits = session.limits._replace(is_refused=False)
 
 
 def settle(session: Session, call: Call) -> None:
@@ -195,6 +206,8 @@ def tool_started(session: Session, event: ToolStarted, place: Place) -> None:
     if not session.runs:
         current_run(session, place)
     session.retry = None
+    if session.limits.is_refused:
+        _continues(session)
     key = call_key(len(session.runs), event)
     call = session.calls.find(*key)
     is_new = call is None
@@ -324,6 +337,11 @@ def compaction(session: Session, event: Compaction, place: Place) -> None:
         session.transcript.note(f"context compacted: {sizes} tokens" if sizes else "context compacted")
 
 
+def limits(session: Session, event: Limits, place: Place) -> None:
+    """Keep how full the windows of the usage limit are, and whether a request was refused."""
+    session.limits = with_report(session.limits, event, place.seen_ms)
+
+
 def unknown(session: Session, event: Unknown, _place: Place) -> None:
     """Note what this version does not know, once."""
     session.notices.unknown(f"unknown: {event.what}")
@@ -344,6 +362,7 @@ INCIDENT_APPLIERS: dict[type[Event], Applier] = {
     Notice: notice,
     Retry: retry,
     Compaction: compaction,
+    Limits: limits,
     Unknown: unknown,
     Oversize: oversize,
     Repair: lambda *_: None,  # `apply_line` counts repaired lines itself

@@ -11,6 +11,7 @@ from agentwatch.session.call import Call, CallKey, Place
 from agentwatch.session.call_store import Calls, EndedCalls
 from agentwatch.session.counts import LineCounts, Phase, Rhythm
 from agentwatch.session.events import Compaction, Outcome, PlanEntry, Retry, Tokens, Traits
+from agentwatch.session.limits import NO_LIMITS
 from agentwatch.session.rules import span_ms
 from agentwatch.session.runs import Run
 from agentwatch.session.transcript import Entry, Kind, Transcript
@@ -104,6 +105,7 @@ class Session:
         """The retry that the agent waits for or makes; None after the next text, call or result."""
         self.compacting: tuple[Compaction, Place] | None = None
         """The compaction that is under way."""
+        self.limits = NO_LIMITS  # as the agent has reported them
         self.last_error = ""
         """The last error that the agent reported in this turn. It may be why the run ends."""
         self.lines = LineCounts()
@@ -114,8 +116,7 @@ class Session:
         self.never_completed = 0
         """The number of calls that had not ended when the next run started or the stream ended."""
         self.ended_by_outcome: Counter[Outcome] = Counter()
-        self.has_commands = False
-        """Whether a call ran a command."""
+        self.has_commands = False  # whether a call ran a command
         self.is_closed = False
         """Whether the stream has ended."""
         self.first_seen_ms: int | None = None

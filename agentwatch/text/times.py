@@ -9,6 +9,7 @@ from agentwatch.text import UNKNOWN as NOT_KNOWN
 UNKNOWN = "unknown"
 NO_TIME = "--:--:--"
 """An unknown time of day, as wide as a known one."""
+_SOON_MS, _WEEK_MS = 20 * 3_600_000, 6 * 86_400_000
 _YEAR_10000_MS = 253_402_300_800_000
 
 
@@ -72,6 +73,21 @@ def day_or_time(epoch_ms: int, now_ms: int) -> str:
     if then.date() == now.date():
         return f"{then:%H:%M}"
     return f"{then.day} {then:%b}" if then.year == now.year else f"{then:%Y-%m}"
+
+
+def coming(epoch_ms: int, now_ms: int) -> str:
+    """Return when something will be: `14:00` within 20 hours, `Mon 14:00` within 6 days, or `5 Dec 14:00`.
+
+    Args:
+        epoch_ms: The time.
+        now_ms: The present time.
+    """
+    then = local(epoch_ms)
+    if then is None:
+        return NOT_KNOWN
+    left_ms = epoch_ms - now_ms
+    day = "" if left_ms < _SOON_MS else f"{then:%a} " if left_ms < _WEEK_MS else f"{then.day} {then:%b} "
+    return f"{day}{then:%H:%M}"
 
 
 def day_words(epoch_ms: int, now_ms: int) -> str:

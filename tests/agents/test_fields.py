@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agentwatch.agents import Decoder
-from agentwatch.agents.fields import cost, decoded_size, in_words, known_sum, scalars
+from agentwatch.agents.fields import cost, decoded_size, in_words, known_sum, percent, scalars, seconds_ms
 from agentwatch.analysis.block_text import as_json, block_text
 from agentwatch.feed.feed import Feed
 from agentwatch.output.drift import report
@@ -226,3 +226,20 @@ def test_scalars_are_kept_unchanged() -> None:
         "d": 0.5,
     }
     assert scalars([1]) is None
+
+
+def test_a_share_is_a_number_in_percent() -> None:
+    """A limit may be exceeded, but not tenfold; what is not a number is not a share."""
+    assert [percent(share, 1) for share in (0, 0.29, 0.9996, 1.02, 10)] == [0, 29, 99.96, 102, 1000]
+    wrong: list[object] = [True, -0.01, 10.1, float("nan"), float("inf"), "0.5", None, []]
+    for share in wrong:
+        with case(share):
+            assert percent(share, 1) is None
+
+
+def test_a_time_in_seconds_is_one_of_the_calendar() -> None:
+    """Zero, a negative number and one beyond the year 9999 are not times."""
+    assert seconds_ms({"at": 1_789_846_800}, "at") == 1_789_846_800_000
+    for at in (0, -1, 1 << 39, "soon", None, 1.5):
+        with case(at):
+            assert seconds_ms({"at": at}, "at") is None

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from agentwatch import load
-from agentwatch.agents.found import Found, Metadata
-from agentwatch.agents.reported import Life
+from agentwatch.agents.found import OWN, Found, Metadata
+from agentwatch.agents.reported import Life, Said, State
 from agentwatch.catalog import repository
 from agentwatch.catalog.catalog import RowTable
 from agentwatch.catalog.digest.digest import Digest
 from agentwatch.catalog.digest.reading import Tail
 from agentwatch.catalog.row import changed_rows
-from agentwatch.catalog.tracked import Tracked
+from agentwatch.catalog.tracked import Tracked, without_file
 from tests.builders.on_disk.transcript import user
 from tests.conftest import case
 
@@ -44,6 +44,18 @@ def test_the_branch_of_a_folder_is_read_once_for_all_its_sessions(
         table.judge({found.key for found in founds}, set(), NOW_MS)
         assert {row.branch for row in table.rows.values()} == {branch}
         assert opened == [head] * times
+
+
+def test_a_recording_that_is_reported_before_it_is_found_has_a_row() -> None:
+    """The first recording of a machine is locked before its folder is known to be one with sessions."""
+    said = Said(OWN, "20261128-120000-123abcdef", Life.LIVE, 1, state=State.WORKING, began_ms=NOW_MS)
+    key = OWN, said.session_id
+    session = Tracked(without_file(key, said))
+    session.said = said
+    session.join(Life.LIVE, None)
+    table = RowTable({key: session}, {})
+    table.judge({key}, set(), NOW_MS)
+    assert table.rows[key].standing.state is State.STARTING
 
 
 def test_a_session_without_a_branch_shows_none(tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ def test_a_hook_is_installed_reported_fired_and_removed(user: Path, home: Path) 
     file.write_text(FOREIGN)
     lines = ran("hooks", "status").stdout.decode().splitlines()
     assert lines == [
+        "claude  the agent was never started",
         f"codex   not installed: {file}",
         "cursor  the agent was never started",
         f"gemini  not installed: {user}/.gemini/extensions/agentwatch/hooks/hooks.json",
@@ -117,3 +118,30 @@ def test_on_a_terminal_it_asks(user: Path, answer: str, is_installed: bool) -> N
         terminal.send(f"{answer}\n")
         terminal.wait_for("installed the hooks of Codex" if is_installed else "nothing was changed")
     assert (".codex/hooks.json" in files(user)) == is_installed
+
+
+def test_the_hook_that_answers_is_installed_only_when_it_is_asked_for(user: Path, home: Path) -> None:
+    """Without `--answer` nothing is changed, and other agents have no such hook."""
+    (user / ".claude").mkdir()
+    file = user / ".claude/settings.json"
+    file.write_text('{"model": "opus"}\n')
+    for arguments, words in (
+        (("claude",), b"agentwatch: hooks install claude needs --answer: its state is known without hooks\n"),
+        (("codex", "--answer"), b"agentwatch: hooks install --answer: only for claude\n"),
+    ):
+        done = ran("hooks", "install", *arguments, "--yes")
+        assert (done.returncode, done.stderr) == (2, words)
+    assert file.read_text() == '{"model": "opus"}\n'
+    assert ran("hooks", "install", "claude", "--answer", "--yes").returncode == 0
+    ((entry,),) = json.loads(file.read_text())["hooks"].values()
+    (hook,) = entry["hooks"]
+    assert (hook["type"], hook["timeout"]) == ("command", 3600)
+    status = ran("hooks", "status", "claude").stdout
+    assert status == f"claude  installed · answers prompts · {file}\n".encode()
+    program = home / "hooks/agentwatch-hook-answer"
+    program.write_text("#!/bin/sh\n")
+    assert b"the program is missing or changed" in ran("hooks", "status", "claude").stdout
+    assert ran("hooks", "install", "claude", "--answer", "--yes").returncode == 0
+    assert ran("hooks", "status", "claude").stdout == status
+    assert ran("hooks", "remove", "claude", "--yes").returncode == 0
+    assert file.read_text() == '{"model": "opus"}\n'

@@ -128,7 +128,7 @@ def test_wrong_options_are_usage_errors(home: Path) -> None:
     cases: list[tuple[list[str], str]] = [
         (
             ["--state", "busy"],
-            "--state: 'busy' is not one of: starting, working, asks, quiet, your-turn, shell, ",
+            "--state: 'busy' is not one of: starting, working, asks, limited, quiet, your-turn, shell, ",
         ),
         (["--agent", "x"], "--agent: 'x' is not one of: "),
         (["--since", "soon"], "--since: 'soon' is neither an age nor a date; an age is 90s, 30m, 2h, 30d"),

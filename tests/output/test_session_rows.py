@@ -12,6 +12,7 @@ from agentwatch.analysis.verdict_history import State as FinalState
 from agentwatch.catalog.digest import LastTests
 from agentwatch.catalog.standing import Ground
 from agentwatch.output.session_rows import row_json, state_names
+from agentwatch.session.limits import Reported
 from tests.builders.machine.rows import NOW_MS, row
 from tests.conftest import case
 
@@ -31,7 +32,7 @@ KEYS = (
         "calls",
     ),
     *("failed", "rejected", "context_used", "context_size"),
-    *("path", "pid", "host", "began_ms", "seen_ms", "tests"),
+    *("path", "pid", "host", "began_ms", "seen_ms", "limits", "tests"),
 )
 
 
@@ -112,8 +113,8 @@ def test_a_number_that_json_cannot_hold_is_null() -> None:
 def test_the_names_of_the_states() -> None:
     """The states have the names of the interface."""
     assert state_names() == [
-        *("starting", "working", "asks", "quiet", "your turn", "shell", "turn failed", "succeeded", "failed"),
-        *("cancelled", "unfinished", "unknown"),
+        *("starting", "working", "asks", "limited", "quiet", "your turn", "shell", "turn failed"),
+        *("succeeded", "failed", "cancelled", "unfinished", "unknown"),
     ]
 
 
@@ -127,3 +128,12 @@ def test_the_tests_have_the_words_of_the_summary() -> None:
     ):
         counts = {"passed": tests.passed, "failed": tests.failed}
         assert printed(tests=tests)["tests"] == {"state": state.value, **counts}
+
+
+def test_the_limits_are_those_that_the_session_reports() -> None:
+    """A share is rounded down; what is unknown about a window is null."""
+    windows = (Reported("5h", 62.9, NOW_MS + 5, NOW_MS), Reported("7d opus", None, None, None))
+    assert printed(limits=windows)["limits"] == [
+        {"window": "5h", "used_percent": 62, "resets_ms": NOW_MS + 5, "said_ms": NOW_MS},
+        {"window": "7d opus", "used_percent": None, "resets_ms": None, "said_ms": None},
+    ]

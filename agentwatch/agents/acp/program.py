@@ -4,4 +4,8 @@ from __future__ import annotations
 
 from agentwatch.agents.program import Knowledge, Program
 
-PROGRAM = Program(name="acp", knowledge=Knowledge(converses=True))
+PROGRAM = Program(
+    name="acp",
+    knowledge=Knowledge(converses=True),
+    no_resume="only the editor that has started it can continue it",
+)

@@ -10,4 +10,5 @@ PROGRAM = Program(
         names=("amp",), packages=("@sourcegraph/amp",), one_prompt=frozenset({"-x", "--execute"})
     ),
     knowledge=Knowledge(NO_CALLS, has_calls=False, has_ends=False),
+    no_resume="its threads are on the vendor's server: run amp threads continue",
 )

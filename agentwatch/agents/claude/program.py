@@ -8,7 +8,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentwatch.agents.program import CHANGES, COMMANDS, Command, Knowledge, Program, Reports, SessionsAt
+from agentwatch.agents.program import (
+    CHANGES,
+    COMMANDS,
+    Command,
+    Knowledge,
+    Program,
+    Reports,
+    Resume,
+    SessionsAt,
+)
 from agentwatch.session.events import ToolKind
 
 if TYPE_CHECKING:
@@ -49,5 +58,10 @@ PROGRAM = Program(
     ),
     reports=Reports("projects", "sessions", "agentwatch.agents.claude.reported:ClaudeRecords"),
     stores=(_claude_subagents,),
+    answers="agentwatch.agents.claude.hooks:ANSWERS",
+    resume=Resume(
+        ("claude", "-p", "--output-format", "stream-json", "--verbose", "--resume", "{id}", "--", "{text}"),
+        "claude --resume",
+    ),
     published_name="claude-code",
 )

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from agentwatch.agents.agent import Agent
 from agentwatch.agents.claude.calls import CLAUDE_CODE, Calls, Dialect, Requests
+from agentwatch.agents.claude.limits import limits_in
 from agentwatch.agents.decoder import Salvaged, SegmentText
 from agentwatch.agents.fields import (
     MOST_ID,
@@ -178,17 +179,17 @@ def _said(fields: Fields) -> list[Event]:
 
 
 def rate_limit(fields: Fields) -> list[Event]:
-    """Read a `rate_limit_event`. While all is allowed, it reports nothing."""
+    """Read a `rate_limit_event`. While all is allowed, it reports only how full the windows are."""
     info = mapping(fields.get("rate_limit_info")) or NO_FIELDS
-    status = text(info, "status")
+    status, limits = text(info, "status"), limits_in(info)
     if status == "allowed":
-        return []
+        return [*limits]
     kind = (text(info, "rateLimitType") or "").replace("_", " ")
     used = info.get("utilization")
     is_number = isinstance(used, float | int) and not isinstance(used, bool) and 0 <= used <= 1
     share = f"{used:.0%} used" if is_number else ""
     words = ("rate limit", kind, (status or "").replace("_", " "), share)
-    return [Notice(" ".join(filter(None, words)), is_error=status == "rejected")]
+    return [*limits, Notice(" ".join(filter(None, words)), is_error=status == "rejected")]
 
 
 def authentication(fields: Fields) -> list[Event]:

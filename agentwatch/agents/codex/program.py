@@ -9,7 +9,16 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentwatch.agents.program import CHANGES, COMMANDS, Command, Knowledge, Program, Reports, SessionsAt
+from agentwatch.agents.program import (
+    CHANGES,
+    COMMANDS,
+    Command,
+    Knowledge,
+    Program,
+    Reports,
+    Resume,
+    SessionsAt,
+)
 
 if TYPE_CHECKING:
     from agentwatch.sources.stores.store import Store
@@ -81,4 +90,12 @@ PROGRAM = Program(
     hooks="agentwatch.agents.codex.hooks:HOOKS",
     stores=(_segments,),
     id_in=id_in_stem,
+    resume=Resume(
+        ("codex", "exec", "resume", "{id}", "--json", "--", "{text}"),
+        "codex exec resume",
+        misread="-",  # the prompt is read from stdin
+        queue=("codex", "queue", "--thread={id}", "--message={text}"),
+        receipt=r"Queued message [\w-]{1,100} for thread ([\w-]{1,100})",
+        one_prompt_format="codex",
+    ),
 )

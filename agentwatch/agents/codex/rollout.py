@@ -38,7 +38,7 @@ from agentwatch.agents.codex.stream import (
     status_end,
     tokens_of,
 )
-from agentwatch.agents.fields import Fields, in_words, items, mapping, number, text
+from agentwatch.agents.fields import Fields, in_words, items, mapping, number, percent, seconds_ms, text
 from agentwatch.agents.json_line import whole_text
 from agentwatch.agents.on_disk import iso_ms
 from agentwatch.agents.open_calls import OpenCalls, remember
@@ -48,6 +48,8 @@ from agentwatch.session.events import (
     Channel,
     Compaction,
     Event,
+    Limits,
+    LimitWindow,
     Notice,
     Outcome,
     Permission,
@@ -1125,7 +1127,8 @@ class Turns:
                 return None
             case "task_complete" | "turn_complete":
                 error, self._error = self._error, None
-                return self.texts.turn_ended(_turn_complete(event, error))
+                refusal = refusal_in(mapping(event.get("error")), at_ms)
+                return [*refusal, *self.texts.turn_ended(_turn_complete(event, error))]
             case "turn_aborted":
                 self._error = None
                 duration_ms = number(event, "duration_ms")
@@ -1183,6 +1186,34 @@ class Turns:
         use = search_use("web_search", query)
         end = End(Outcome.FAILED if item.get("status") == "failed" else Outcome.SUCCEEDED, at_ms=at_ms)
         return self.texts.after_prompts(self.calls.finish(call_id, use, end))
+
+
+_MINUTES_OF_DAY, _MINUTES_OF_HOUR, _MOST_MINUTES = 1440, 60, 1_000_000
+_REFUSALS = ("usage_limit_exceeded", "usageLimitExceeded")
+
+
+def limits_in(limits: Fields, at_ms: int | None) -> list[Limits]:
+    """Return how full the windows of the account are. A `limit_id` other than `codex` counts one model."""
+    if limits.get("limit_id") not in (None, "codex"):
+        return []
+    found = (_window(mapping(limits.get(key))) for key in ("primary", "secondary"))
+    windows = tuple(window for window in found if window is not None)
+    return [Limits(windows, at_ms=at_ms)] if windows else []
+
+
+def _window(fields: Fields) -> LimitWindow | None:
+    minutes, used = number(fields, "window_minutes"), percent(fields.get("used_percent"))
+    if minutes is None or used is None or not 0 < minutes < _MOST_MINUTES:
+        return None
+    units = ((_MINUTES_OF_DAY, "d"), (_MINUTES_OF_HOUR, "h"), (1, "m"))
+    name = next(f"{minutes // size}{unit}" for size, unit in units if not minutes % size)
+    return LimitWindow(name, used, seconds_ms(fields, "resets_at"))
+
+
+def refusal_in(error: Fields, at_ms: int | None) -> list[Limits]:
+    """Return that a limit has refused a request, if an error says so. It does not say until when."""
+    is_refused = error.get("codex_error_info") in _REFUSALS
+    return [Limits((), is_refused=True, at_ms=at_ms)] if is_refused else []
 
 
 def _turn_complete(event: Fields, before: str | None) -> TurnEnded:
@@ -1426,7 +1457,8 @@ class Decoder:
         if kind == "token_count":
             info = mapping(event.get("info"))
             total, last = mapping(info.get("total_token_usage")), mapping(info.get("last_token_usage"))
-            return self._usage(total, last, number(info, "model_context_window"))
+            limits = limits_in(mapping(event.get("rate_limits")), at_ms)
+            return [*limits, *self._usage(total, last, number(info, "model_context_window"))]
         if kind == "thread_settings_applied":
             return self._context(mapping(event.get("thread_settings")))
         if kind == "thread_name_updated":
@@ -1451,7 +1483,9 @@ class Decoder:
         if events is not None:
             return self._changed(events)
         notice = notice_of(kind, event, at_ms)
-        return [Unknown(f"event {in_words(kind)}")] if notice is None else notice
+        return (
+            [Unknown(f"event {in_words(kind)}")] if notice is None else [*refusal_in(event, at_ms), *notice]
+        )
 
     def _changed(self, events: list[Event]) -> list[Event]:
         if events:

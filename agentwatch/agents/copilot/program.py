@@ -5,7 +5,7 @@ Source: the vendor's documentation and code, and folders that the program has wr
 
 from __future__ import annotations
 
-from agentwatch.agents.program import NO_CALLS, Command, Knowledge, Program, Reports, SessionsAt
+from agentwatch.agents.program import NO_CALLS, Command, Knowledge, Program, Reports, Resume, SessionsAt
 
 PROGRAM = Program(
     name="copilot",
@@ -25,5 +25,8 @@ PROGRAM = Program(
     ),
     knowledge=Knowledge(NO_CALLS, is_exact=True),
     reports=Reports("session-state", "session-state", "agentwatch.agents.copilot.reported:CopilotLocks"),
+    resume=Resume(
+        ("copilot", "--output-format", "json", "--resume={id}", "--prompt={text}"), "copilot --resume"
+    ),
 )
 """It logs each question and its answer."""

@@ -5,7 +5,7 @@ Source: the vendor's documentation and code, and folders that the program has wr
 
 from __future__ import annotations
 
-from agentwatch.agents.program import NO_CALLS, Command, Hints, Knowledge, Program, SessionsAt
+from agentwatch.agents.program import NO_CALLS, Command, Hints, Knowledge, Program, Resume, SessionsAt
 
 _ROOTS = ("$CURSOR_DATA_DIR", "$CURSOR_CONFIG_DIR", "~/.cursor")
 PROGRAM = Program(
@@ -32,6 +32,10 @@ PROGRAM = Program(
     hints=Hints(
         silence="Cursor prints nothing until its end without --output-format stream-json",
         failures=(("Workspace Trust Required", "Cursor does not trust this folder: add --trust"),),
+    ),
+    resume=Resume(
+        ("cursor-agent", "-p", "--output-format", "stream-json", "--resume", "{id}", "--", "{text}"),
+        "cursor-agent --resume",
     ),
     published_name="cursor-cli",
 )

@@ -15,4 +15,5 @@ PROGRAM = Program(
     file_format="droid-session",
     command=Command(names=("droid",)),
     knowledge=Knowledge(COMMANDS | CHANGES),
+    no_resume="droid exec --session-id of version 0.215 ended without an answer when it was tried",
 )

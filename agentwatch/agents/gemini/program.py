@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentwatch.agents.program import NO_CALLS, Command, Knowledge, Program, SessionsAt
+from agentwatch.agents.program import NO_CALLS, Command, Knowledge, Program, Resume, SessionsAt
 
 if TYPE_CHECKING:
     from agentwatch.sources.stores.store import Store
@@ -72,6 +72,9 @@ PROGRAM = Program(
     ),
     hooks="agentwatch.agents.gemini.hooks:HOOKS",
     stores=(_gemini_json,),
+    resume=Resume(
+        ("gemini", "--output-format", "stream-json", "--resume", "{id}", "--prompt={text}"), "gemini --resume"
+    ),
     published_name="gemini-cli",
 )
 """It writes a call only when all calls of its step have ended."""

@@ -14,6 +14,7 @@ from agentwatch.agents.program import (
     Knowledge,
     NamedDatabase,
     Program,
+    Resume,
     SessionsAt,
     on_first_use,
 )
@@ -48,6 +49,9 @@ PROGRAM = Program(
         opens=_is_database_at,  # without the database it shows the sessions of a server
     ),
     knowledge=Knowledge(COMMANDS | CHANGES),
+    resume=Resume(
+        ("opencode", "run", "--format", "json", "--session", "{id}", "--", "{text}"), "opencode run --session"
+    ),
     stores=(
         on_first_use("agentwatch.agents.opencode.opening:open_database"),
         on_first_use("agentwatch.agents.opencode.opening:open_storage"),

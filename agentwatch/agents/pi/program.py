@@ -5,7 +5,7 @@ Source: the vendor's documentation and code, and folders that the program has wr
 
 from __future__ import annotations
 
-from agentwatch.agents.program import NO_CALLS, Command, Knowledge, Program, SessionsAt
+from agentwatch.agents.program import NO_CALLS, Command, Knowledge, Program, Resume, SessionsAt
 
 _LAYOUT = "agentwatch.agents.pi.places:sessions"
 
@@ -36,5 +36,10 @@ PROGRAM = Program(
     ),
     knowledge=Knowledge(NO_CALLS),
     id_in=id_in_stem,
+    resume=Resume(
+        ("pi", "--mode", "json", "--session", "{id}", "-p", "--", "{text}"),
+        "pi --session",
+        misread="@.*",  # the name of a file
+    ),
 )
 """It asks for no permission."""

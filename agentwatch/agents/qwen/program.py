@@ -5,7 +5,7 @@ Source: the vendor's documentation and code, and folders that the program has wr
 
 from __future__ import annotations
 
-from agentwatch.agents.program import CHANGES, COMMANDS, Command, Knowledge, Program, SessionsAt
+from agentwatch.agents.program import CHANGES, COMMANDS, Command, Knowledge, Program, Resume, SessionsAt
 from agentwatch.session.events import ToolKind
 
 PROGRAM = Program(
@@ -27,4 +27,7 @@ PROGRAM = Program(
         several_prompts=frozenset({"--acp", "--experimental-acp", "--input-format"}),
     ),
     knowledge=Knowledge(COMMANDS | CHANGES | {ToolKind.FETCH, ToolKind.DELEGATE}),
+    resume=Resume(
+        ("qwen", "--output-format", "stream-json", "--resume", "{id}", "--prompt={text}"), "qwen --resume"
+    ),
 )

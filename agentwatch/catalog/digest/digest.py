@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from agentwatch.catalog.digest import reducers
 from agentwatch.catalog.digest.parts import Course, LastTests, OpenCall, Turn
 from agentwatch.session.events import Event, LineTime, Outcome, agent_ms
+from agentwatch.session.limits import NO_LIMITS, KnownLimits
 from agentwatch.session.rules import span_ms
 
 _APPLIERS = {**reducers.RUN_APPLIERS, **reducers.CALL_APPLIERS, **reducers.TEXT_APPLIERS}
@@ -66,6 +67,8 @@ class Digest:
     retry: str = ""
     """The retry that the agent waits for: `retry 4 of 10: overloaded`."""
     is_compacting: bool = False
+    limits: KnownLimits = NO_LIMITS
+    """The usage limits that the agent has reported."""
     context_used: int | None = None
     context_size: int | None = None
     lines_added: int = 0

@@ -25,6 +25,7 @@ from agentwatch.session.events import (
     Compaction,
     Event,
     FormatDetected,
+    Limits,
     Notice,
     Outcome,
     Permission,
@@ -43,6 +44,7 @@ from agentwatch.session.events import (
     TurnStarted,
     Usage,
 )
+from agentwatch.session.limits import with_report
 from agentwatch.session.rules import (
     DONE_ENTRIES,
     add_question,
@@ -82,6 +84,7 @@ def run_started(digest: Digest, event: RunStarted, _at_ms: int | None) -> None:
     digest.course.awaits_prompt = digest.course.is_text_open = False
     digest.turn, digest.turn_ms, digest.outcome, digest.reason = Turn.NONE, None, None, ""
     digest.took_ms = None
+    continues(digest)
     describe(digest, event)
 
 
@@ -164,6 +167,13 @@ def begin_turn(digest: Digest, at_ms: int | None) -> None:
     digest.took_ms, digest.is_answered = None, False
     digest.course.is_text_open = False
     digest.course.pauses.drop()
+    continues(digest)
+
+
+def continues(digest: Digest) -> None:
+    """Note that no limit refuses requests any more, because the agent is at work."""
+    if digest.limits.is_refused:
+        digest.limits = digest.limits._replace(is_refused=False)
 
 
 def describe(digest: Digest, event: RunStarted | RunInfo) -> None:
@@ -195,6 +205,7 @@ _MOST_ENTRIES = 256
 def tool_started(digest: Digest, event: ToolStarted, at_ms: int | None) -> None:
     """Add a call, or describe one that is open."""
     goes_on(digest, at_ms)
+    continues(digest)
     digest.retry = ""
     digest.course.is_text_open = digest.course.is_text_open and event.agent is not None
     call_id = event.call_id[:MOST_LINE]
@@ -349,6 +360,11 @@ def compaction(digest: Digest, event: Compaction, _at_ms: int | None) -> None:
     digest.is_compacting = not event.is_over
 
 
+def limits(digest: Digest, event: Limits, at_ms: int | None) -> None:
+    """Keep how full the windows of the usage limit are, and whether a request was refused."""
+    digest.limits = with_report(digest.limits, event, digest.seen_ms if at_ms is None else at_ms)
+
+
 TEXT_APPLIERS: dict[type[Event], Applier] = {
     Text: text,
     TextEnded: text_ended,
@@ -356,4 +372,5 @@ TEXT_APPLIERS: dict[type[Event], Applier] = {
     Notice: notice,
     Retry: retry,
     Compaction: compaction,
+    Limits: limits,
 }

@@ -117,7 +117,7 @@ class Hooks:
             home: The home folder.
         """
         self.agent = agent
-        self.program = Program((state_folder(environ) / "hooks").absolute())
+        self.program = Program((state_folder(environ) / "hooks").absolute(), agent.answers)
         self._folder = agent.folder(environ, home)
         self.file = self._folder / agent.file
 

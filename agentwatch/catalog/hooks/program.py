@@ -1,6 +1,6 @@
-"""The program that agents run for each event of a session: it notes the event in a log.
+"""The programs that agents run: one notes each event of a session in a log, one asks the open list.
 
-`agentwatch.catalog.reports` reads the logs.
+`agentwatch.catalog.reports` reads the logs, `agentwatch.catalog.hooks.answers` is asked.
 """
 
 from __future__ import annotations
@@ -8,10 +8,12 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from agentwatch.base.local_socket import NAME as SOCKET
 from agentwatch.catalog.hooks.files import own_bytes, write
 from agentwatch.recording.store import private_folder
 
@@ -89,21 +91,41 @@ exit
 """
 
 
+_ASKING = """#!/bin/sh
+# Written by `agentwatch hooks install AGENT --answer`. It asks the open list, and prints the decision of the
+# user. Without an open list it prints nothing and ends, which the agent takes as no decision.
+[ -S {socket} ] && [ -r {program} ] && exec {python} -I -S {program} {folder} 2>/dev/null
+exec /bin/cat >/dev/null
+"""
+
+
 class Program(NamedTuple):
     """The program in the folder of the logs."""
 
     folder: Path
+    answers: str = ""
+    """The file of the program that answers; empty for the one that notes events."""
 
     @property
     def path(self) -> Path:
         """The file of the program."""
-        return self.folder / _NAME
+        return self.folder / (f"{_NAME}-answer" if self.answers else _NAME)
+
+    @property
+    def script(self) -> bytes:
+        """The contents of the file."""
+        if not self.answers:
+            return SCRIPT
+        folder = answer_folder(self.folder.parent)
+        paths = {"program": self.answers, "python": sys.executable, "folder": folder}
+        words = {name: shlex.quote(str(path)) for name, path in {**paths, "socket": folder / SOCKET}.items()}
+        return os.fsencode(_ASKING.format(**words))
 
     @property
     def is_installed(self) -> bool:
         """Whether the file is the program of this version, and may be run."""
         try:
-            return own_bytes(self.path, _MOST_BYTES) == SCRIPT and os.access(self.path, os.X_OK)
+            return own_bytes(self.path, _MOST_BYTES) == self.script and os.access(self.path, os.X_OK)
         except OSError:
             return False
 
@@ -128,7 +150,7 @@ class Program(NamedTuple):
         """
         private_folder(self.folder)
         if not self.is_installed:
-            write(self.path, SCRIPT, 0o700)
+            write(self.path, self.script, 0o700)
 
     def forget(self, agent: str) -> None:
         """Delete an agent's logs, which would otherwise keep reporting its last state.
@@ -140,6 +162,11 @@ class Program(NamedTuple):
         if not logs.is_symlink():
             with suppress(FileNotFoundError):
                 shutil.rmtree(logs)
+
+
+def answer_folder(state: Path) -> Path:
+    """Return the folder of the socket on which the open list is asked; `state` is the state folder."""
+    return state / "answer"
 
 
 def is_own(command: object) -> bool:

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from agentwatch.catalog.row import Row
 
 UNKNOWN = "–"
+LIMITS = "limits"
+"""The field of a template for the usage limits in words."""
 _MOST = 1 << 53
 
 
@@ -44,8 +46,8 @@ class Counts(NamedTuple):
         )
         return " · ".join(f"{count} {word}" for count, word in words if count)
 
-    def filled(self, template: str) -> str:
-        """Return a template with each `{field}` replaced by its count, `–` if it is unknown.
+    def filled(self, template: str, limits: str = "") -> str:
+        """Return a template with each `{field}` replaced by its count or by the limits, `–` if unknown.
 
         Raises:
             UnknownFieldError: The template has something else in braces than the name of a field.
@@ -53,10 +55,13 @@ class Counts(NamedTuple):
         pieces, at = [], 0
         while (begin := template.find("{", at)) >= 0 and (end := template.find("}", begin)) >= 0:
             name = template[begin + 1 : end]
-            if name not in self._fields:
+            if name == LIMITS:
+                pieces += [template[at:begin], limits or UNKNOWN]
+            elif name in self._fields:
+                count = self[self._fields.index(name)]
+                pieces += [template[at:begin], UNKNOWN if count is None else str(count)]
+            else:
                 raise UnknownFieldError(name)
-            count = self[self._fields.index(name)]
-            pieces += [template[at:begin], UNKNOWN if count is None else str(count)]
             at = end + 1
         return "".join((*pieces, template[at:]))
 
@@ -73,7 +78,7 @@ class UnknownFieldError(Exception):
 
 def known_fields() -> str:
     """Return the fields of a template, in words."""
-    return ", ".join(f"{{{name}}}" for name in Counts._fields)
+    return ", ".join(f"{{{name}}}" for name in (*Counts._fields, LIMITS))
 
 
 def counts_of(rows: Iterable[Row], now_ms: int) -> Counts:

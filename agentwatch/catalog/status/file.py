@@ -1,6 +1,7 @@
 """The file by which an open list passes its counts to other processes: `status.json` beside the sessions.
 
-It is one JSON object of numbers: `version`, `written_ms`, `pid` and the counts. It is replaced as a whole.
+It is one JSON object: the numbers `version`, `written_ms`, `pid` and the counts, and `limits` in words. It is
+replaced as a whole.
 """
 
 from __future__ import annotations
@@ -12,28 +13,31 @@ from contextlib import suppress
 from pathlib import Path
 
 from agentwatch.base.files import state_folder
-from agentwatch.catalog.status.counts import Counts, counts_in
+from agentwatch.catalog.status.counts import LIMITS, Counts, counts_in
 
 FRESH_MS = 5_000
 """Counts that were written longer ago are not used. An open list writes them every second."""
 _VERSION = 1
 _MOST_BYTES = 4096
+_MOST_LIMITS = 500
 _MOST_PID = 1 << 31
 _OPEN = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def write_status(counts: Counts, now_ms: int) -> None:
+def write_status(counts: Counts, now_ms: int, limits: str = "") -> None:
     """Replace the counts that other processes read. If that is not possible, they look for themselves.
 
     Args:
         counts: The counts.
         now_ms: The present time, in milliseconds since the epoch.
+        limits: The usage limits in words; empty if none is known.
     """
     from agentwatch.recording.store import private_folder
 
     path = status_path()
     kept = {"version": _VERSION, "written_ms": now_ms, "pid": os.getpid(), **counts._asdict()}
+    kept[LIMITS] = limits[:_MOST_LIMITS]
     new = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         private_folder(path.parent)
@@ -53,13 +57,26 @@ def read_status(now_ms: int) -> Counts | None:
     Args:
         now_ms: The present time, in milliseconds since the epoch.
     """
+    return counts_in(_fresh(now_ms))
+
+
+def read_limits(now_ms: int) -> str | None:
+    """Return the usage limits that an open list has written, in words; None if none is open, or not fresh.
+
+    Args:
+        now_ms: The present time, in milliseconds since the epoch.
+    """
+    limits = _fresh(now_ms).get(LIMITS)
+    return limits[:_MOST_LIMITS] if isinstance(limits, str) else None
+
+
+def _fresh(now_ms: int) -> dict[str, object]:
+    """Return what an open list has written; {} if none is open, or if it is not fresh."""
     kept = _read(status_path())
     written_ms, pid = kept.get("written_ms"), kept.get("pid")
     if kept.get("version") != _VERSION or type(written_ms) is not int or type(pid) is not int:
-        return None
-    if abs(now_ms - written_ms) >= FRESH_MS or not _is_alive(pid):
-        return None
-    return counts_in(kept)
+        return {}
+    return kept if abs(now_ms - written_ms) < FRESH_MS and _is_alive(pid) else {}
 
 
 def status_path() -> Path:

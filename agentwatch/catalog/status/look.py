@@ -11,18 +11,20 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from agentwatch.catalog.status.counts import UNKNOWN_COUNTS, Counts, midnight
 
 if TYPE_CHECKING:
     from agentwatch.agents.reported import Said
+    from agentwatch.catalog.catalog import Machine
     from agentwatch.catalog.standing import Process
 
 MOST_SECONDS = 1.0
 """A disk that hangs must not hold up a prompt. Looking takes 5 ms, after 25 ms for the imports; reading what
 runs among 100 sessions takes 0.1 s more, and among 5,000 0.5 s."""
 _OWN = "agentwatch"
+_Found = TypeVar("_Found")
 
 
 def looked(look: Callable[[], Iterable[Counts]] | None = None, most_seconds: float = MOST_SECONDS) -> Counts:
@@ -34,11 +36,28 @@ def looked(look: Callable[[], Iterable[Counts]] | None = None, most_seconds: flo
         look: Returns counts, of which later ones are better; None for those of this user.
         most_seconds: The longest time to wait.
     """
-    found: list[Counts] = []
-    thread = threading.Thread(target=lambda: found.extend((look or _look)()), daemon=True)
+    return _in_time(look or _look, most_seconds) or UNKNOWN_COUNTS
+
+
+def looked_limits() -> str:
+    """Return the usage limits in words, as the sessions that run report them; empty if unknown."""
+    return _in_time(_look_limits, MOST_SECONDS) or ""
+
+
+def _in_time(look: Callable[[], Iterable[_Found]], most_seconds: float) -> _Found | None:
+    found: list[_Found] = []
+    thread = threading.Thread(target=lambda: found.extend(look()), daemon=True)
     thread.start()
     thread.join(most_seconds)
-    return found[-1] if found else UNKNOWN_COUNTS
+    return found[-1] if found else None
+
+
+def _look_limits() -> Iterator[str]:
+    from agentwatch.catalog.limits import NewestLimits, limits_words
+
+    limits, now_ms = NewestLimits(), int(time.time() * 1000)
+    limits.update(_machine(now_ms).rows.values())
+    yield limits_words(limits.shown(now_ms), now_ms)
 
 
 def _look() -> Iterator[Counts]:
@@ -78,14 +97,21 @@ def is_decided(said: list[Said], agents: Mapping[int, Process]) -> bool:
 
 def _listed(now_ms: int) -> Counts:
     """Return the counts of a list of the sessions that run."""
-    from agentwatch.catalog.catalog import Machine
     from agentwatch.catalog.status.counts import counts_of
 
-    machine = Machine(os.environ, Path.home(), is_brief=True)
-    machine.settle(now_ms)
+    machine = _machine(now_ms)
     doubtful = machine.doubtful(now_ms)
     found = counts_of((row for key, row in machine.rows.items() if key not in doubtful), now_ms)
     return found._replace(ended_today=None, unknown=(found.unknown or 0) + len(doubtful))
+
+
+def _machine(now_ms: int) -> Machine:
+    """Return a list of the sessions that run, which is read."""
+    from agentwatch.catalog.catalog import Machine
+
+    machine = Machine(os.environ, Path.home(), is_brief=True)
+    machine.settle(now_ms)
+    return machine
 
 
 def counted(said: list[Said], agents: Mapping[int, Process] | None, now_ms: int) -> Counts:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agentwatch.agents.found import Key
+from agentwatch.catalog.limits import NewestLimits, limits_words
 from agentwatch.catalog.row import Row, changed_rows
 from agentwatch.catalog.row_counts import CountedRows
 from agentwatch.catalog.status.counts import Counts, counts_of
@@ -23,6 +24,9 @@ class Publisher:
         self._rows: Mapping[Key, Row] = {}
         self._counts = Counts()
         self._counted = CountedRows(counts_of)
+        self._limits = NewestLimits()
+        self._words = ""
+        """The usage limits."""
         self._written_ms: int | None = None
 
     @property
@@ -42,13 +46,16 @@ class Publisher:
         if self._is_fresh(now_ms, due_ms):
             return False
         if is_changed:
-            before = self._counts
+            before = self._counts, self._words
             changed, self._rows = changed_rows(self._rows, rows), rows
             self._counts = self._counted.update(rows, changed, now_ms)
-            if self._counts == before and self._is_fresh(now_ms, _MOST_MS):
+            self._limits.update(changed)
+            self._words = limits_words(self._limits.shown(now_ms), now_ms)
+            if (self._counts, self._words) == before and self._is_fresh(now_ms, _MOST_MS):
                 return False
         self._written_ms = now_ms
-        write_status(self._counts, now_ms)
+        self._words = limits_words(self._limits.shown(now_ms), now_ms)
+        write_status(self._counts, now_ms, self._words)
         return True
 
     def _is_fresh(self, now_ms: int, most_ms: int) -> bool:

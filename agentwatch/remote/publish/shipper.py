@@ -238,6 +238,7 @@ class CardWriter:
             state=row.standing.state,
             ground=row.standing.ground,
             since_ms=row.standing.since_ms,
+            until_ms=row.standing.until_ms,
             outcome="running" if is_live else self._outcome(),
             running=row.open_calls,
             bytes=recorded.size,

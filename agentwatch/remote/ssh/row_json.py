@@ -19,6 +19,7 @@ from agentwatch.catalog.digest import LastTests
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import UNKNOWN, Ground, Standing
 from agentwatch.remote.ssh.shared_connection import SshAddress, is_session
+from agentwatch.session.limits import Reported
 
 TEXTS = {
     "agent": 40,
@@ -59,7 +60,10 @@ _STANDING = (
     Field("now", str, 300, ""),
     _number("now_since_ms"),
     Field("is_calling", bool, empty=False),
+    _number("until_ms"),
 )
+_LIMIT = (Field("name", str, 40, ""), *map(_number, ("used_percent", "resets_ms", "said_ms")))
+_MOST_LIMITS = 8
 _ALL = (*_KEY, *_FIELDS, *_STANDING)
 _COUNT = _number("")
 
@@ -69,6 +73,11 @@ def encode(row: Row) -> bytes:
     values = values_of(_ALL, row, store=row.key[0], **row.standing._asdict())
     sent = {field.name: values[field.name] for field in _ALL if values[field.name] != field.empty}
     others = {"todo": _pair(row.todo), "tests": _tests(row.tests), "parent": _names(row.parent)}
+    limits = [
+        values_of(_LIMIT, each, used_percent=None if each.used_percent is None else int(each.used_percent))
+        for each in row.limits
+    ]
+    sent |= {"limits": limits} if limits else {}
     return orjson.dumps(sent | {name: list(value) for name, value in others.items() if value is not None})
 
 
@@ -98,6 +107,7 @@ def decode(given: dict[str, Any], host: SshAddress, ahead_ms: int = 0) -> Row | 
         standing=_standing(values_in(_STANDING, given), ahead_ms),
         todo=_pair(given.get("todo")),
         tests=_tests(given.get("tests")),
+        limits=_limits(given.get("limits"), ahead_ms),
         parent=parent and key(host, *parent),
     )
 
@@ -134,6 +144,13 @@ def _tests(value: object) -> LastTests | None:
     is_red, passed, failed, is_stale = value
     counts = _pair((passed, failed))
     return counts and LastTests(is_red is True, *counts, is_stale is True)
+
+
+def _limits(value: object, ahead_ms: int) -> tuple[Reported, ...]:
+    """Return windows of usage limits. Their resets are the time of a server, not that of the host."""
+    given = value[:_MOST_LIMITS] if isinstance(value, list) else []
+    found = (Reported(**values_in(_LIMIT, each)) for each in given if isinstance(each, dict))
+    return tuple(each._replace(said_ms=_moved(each.said_ms, ahead_ms)) for each in found if each.name)
 
 
 def _names(value: object) -> tuple[str, str] | None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from agentwatch.agents.reported import State
 from agentwatch.analysis.seen import ended_turns
 from agentwatch.session.events import Outcome
+from agentwatch.session.limits import WAITS_FOR_LIMIT
 from agentwatch.session.session import Session
+from agentwatch.text.times import coming
 
 NEEDS_YOU, ENDED, FAILED, LIMIT = EVENTS = ("needs-you", "ended", "failed", "limit")
 """The changes of a session's state that a command may be given."""
@@ -41,10 +44,20 @@ class Changes:
         """Begin with the present state of a session."""
         self._session = session
         self._asked, self._ended = session.asked.count, ended_turns(session)
+        self._is_refused = session.limits.is_refused
 
-    def new(self) -> Iterator[tuple[str, str]]:
+    def new(self, now_ms: int) -> Iterator[tuple[str, str]]:
         """Yield the name of each event since the last call, with a few words about it."""
         session = self._session
+        if (is_refused := session.limits.is_refused) and not self._is_refused:
+            until_ms = session.limits.until_ms
+            yield (
+                LIMIT,
+                WAITS_FOR_LIMIT
+                if until_ms is None
+                else f"{WAITS_FOR_LIMIT} until {coming(until_ms, now_ms)}",
+            )
+        self._is_refused = is_refused
         asked, ended = session.asked.count, ended_turns(session)
         if asked > self._asked and (oldest := session.asked.oldest) is not None:
             yield NEEDS_YOU, oldest.words
@@ -55,12 +68,14 @@ class Changes:
         self._asked, self._ended = asked, ended
 
 
-def state_of(session: Session) -> str:
+def state_of(session: Session, now_ms: int) -> str:
     """Return the state of a session by its lines, in the words of a list of sessions."""
     if session.asked.oldest is not None:
-        return "asks"
+        return State.ASKS
+    if session.limits.waits(now_ms) and not session.is_closed:
+        return State.LIMITED
     outcome = _last_outcome(session) if session.run.is_over else Outcome.RUNNING
-    return "working" if outcome is Outcome.RUNNING else outcome.value
+    return State.WORKING if outcome is Outcome.RUNNING else outcome.value
 
 
 def _last_outcome(session: Session) -> Outcome:

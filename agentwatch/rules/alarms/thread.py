@@ -181,7 +181,7 @@ class AlarmThread:
                 self._finishing.wait(_POLL_SECONDS)
             for hit in self._watch.update(now_ms(), self._facts()):
                 self._take(hit)
-            for name, words in self._session_changes.new():
+            for name, words in self._session_changes.new(now_ms()):
                 for rule in self._session_rules:
                     if rule.event == name:
                         self._tell(rule.command, Event(name, rule.name, now_ms(), "", words=words))
@@ -216,7 +216,7 @@ class AlarmThread:
         session = self._feed.session
         if self._commands is not None:
             event = event._replace(
-                state=state_of(session),
+                state=state_of(session, event.at_ms),
                 agent=session.agent_name or "",
                 session=self._address or session.run.session_id or "",
                 title=session.run.prompt or "",

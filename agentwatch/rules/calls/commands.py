@@ -295,6 +295,33 @@ KEYWORDS: Final = HEADS | {
 """Keywords in the place of a program."""
 
 
+_RISKY = (
+    *("rm", "rmdir", "unlink", "shred", "truncate", "dd", "mkfs", "fdisk", "mv", "chmod", "chown", "kill"),
+    *("pkill", "killall", "crontab", "systemctl", "shutdown", "reboot", "curl", "wget", "nc", "ssh", "scp"),
+    *("rsync", "eval", "exec", "source", "sudo", "doas", "base64", "printenv", "publish", "push", "reset"),
+    *("clean", "rebase", "filter-branch", *sorted(SHELLS)),
+)
+"""Words of a command that a person should see before the command is allowed."""
+_RISKS = re.compile(
+    rf"(?<![\w.-])(?:{'|'.join(_RISKY)})(?![\w-])"
+    r"|(?<!\S)(?:--force\S*|--hard|--no-verify|--yes|--recursive|-[a-zA-Z]*[rRf][a-zA-Z]*)(?!\S)"
+    r"|\.env\b|\.ssh\b|\.aws\b|\.netrc\b|\bid_(?:rsa|ed25519)|credentials?|(?<![\w/])/(?:etc|dev)/"
+    r"|[|`;]|\$\(|&&|>{1,2}|<\("
+    r"|[\u2400-\u2421\ufffd]|<[89][0-9A-F]>|<U\+[0-9A-F]{4,6}>"
+)
+"""Those words, the signs that join commands, and those that `safe_text` shows for control characters."""
+
+
+def risks_in(text: str) -> list[tuple[int, int]]:
+    """Return the beginning and the end of each dangerous word of a line, in linear time.
+
+    Example:
+        >>> [text[a:b] for text in ["ls && sudo rm -rf build"] for a, b in risks_in(text)]
+        ['&&', 'sudo', 'rm', '-rf']
+    """
+    return [found.span() for found in _RISKS.finditer(text)]
+
+
 _MOST_CHARACTERS = 4096
 _MOST_READ = 512
 """Commands whose words are kept. One of 4,096 characters may take 20 KB; 4,096 of them took 60 MB more."""

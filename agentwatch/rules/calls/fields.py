@@ -122,6 +122,7 @@ RUN_FIELDS = (
     Field("cost", Measure.COUNT, "the cost so far, in US dollars", example="cost>5"),
     Field("tokens", Measure.COUNT, "the tokens of input and output so far", example="tokens>2M"),
     Field("context", Measure.PERCENT, "how full the model's context is", example="context>80%"),
+    Field("limit", Measure.PERCENT, "how full the fullest usage limit is", example="limit>80%"),
 )
 """The fields of a session up to a call."""
 

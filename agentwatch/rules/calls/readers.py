@@ -27,6 +27,7 @@ from agentwatch.rules.language.matchers import (
 from agentwatch.session.call import Call
 from agentwatch.session.counts import known_sum
 from agentwatch.session.events import Outcome, ToolKind
+from agentwatch.session.limits import most_used
 from agentwatch.session.session import calls_by_outcome
 
 _LEAST_OF_AN_OUTCOME = 3
@@ -132,6 +133,10 @@ def _run_values(facts: CallFacts) -> dict[str, Callable[[Call], Value]]:
         now = facts.session.last_seen_ms if facts.now_ms is None else facts.now_ms
         return None if began is None or now is None else max(now - began, 0)
 
+    def limit(_call: Call) -> Value:
+        now_ms = facts.session.last_seen_ms if facts.now_ms is None else facts.now_ms
+        return None if now_ms is None else most_used(facts.session.limits.windows, now_ms)
+
     return {
         "calls": lambda _call: len(facts.session.calls),
         "failed": counted(Outcome.FAILED),
@@ -140,6 +145,7 @@ def _run_values(facts: CallFacts) -> dict[str, Callable[[Call], Value]]:
         "cost": lambda _call: facts.session.run.tokens.cost_usd,
         "tokens": tokens,
         "context": lambda _call: facts.context_percent,
+        "limit": limit,
     }
 
 

@@ -11,11 +11,12 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
-from agentwatch.analysis.status import Wait, context_words, figures, turn_words
+from agentwatch.analysis.status import Wait, context_words, figures, limit_words, turn_words
 from agentwatch.screen.terminal.keymap import key_label
 from agentwatch.screen.terminal.themes import muted
 from agentwatch.session.actions import count_words
 from agentwatch.session.events import Outcome, PlanEntry, PlanStatus, Tokens
+from agentwatch.session.limits import WAITS_FOR_LIMIT
 from agentwatch.session.rules import DONE_ENTRIES
 from agentwatch.session.runs import Run
 from agentwatch.session.session import Session, calls_by_outcome
@@ -166,6 +167,9 @@ class HeaderLine(Static):
             named = f"{ASKS_SIGN} asks"
             about = f" · {wait.words}" if width >= _LEAST_FOR_WAIT else ""
             state = SafeText(f" {f'{named} {wait.clock(now_ms)}'.rstrip()}{about} ")
+        limited = limit_words(session, now_ms) if wait is None and is_read and not is_paused else None
+        if limited is not None:
+            state = SafeText(f" ‖ limited{limited.removeprefix(WAITS_FOR_LIMIT)} ")
         where = "end" if is_closed else "live"
         if width >= _LEAST_FOR_BACK:
             where = "to the end" if is_closed else "back to live"
@@ -190,7 +194,7 @@ class HeaderLine(Static):
         dim = "" if earlier else muted(self.app.current_theme)
         outcome = outcome if is_read else Outcome.RUNNING
         shown_outcome = Outcome.UNFINISHED if is_paused else outcome or Outcome.UNFINISHED
-        colour_of_state = COLOURS[shown_outcome] if wait is None else _ASKS_COLOUR
+        colour_of_state = COLOURS[shown_outcome] if wait is None and limited is None else _ASKS_COLOUR
         drawn = (state, colour_of_state, place, *facts, *counts, self.size.width, dim)
         if drawn == self._drawn:
             return

@@ -18,15 +18,17 @@ from agentwatch.screen.terminal.keymap import bound_keys, key_label
 from agentwatch.sources.source import Elsewhere
 from agentwatch.text.safe import SafeText, columns
 
+_HOME = (
+    *("open-session", "preview", "find-session", "filter-sessions", "sort-sessions", "ring"),
+    *("why", "go-to-terminal", "show-hidden", "next-urgent", "mark-session", "archive-session", "export"),
+)
 _PANES = {
     "transcript": ("open-line", "previous-line next-line", "thinking", "times"),
     "calls": ("open", "show-in-transcript", "slowest-calls", "open-file"),
     "detail": ("back", "next-call previous-call", "wrap", "failing-line", "files", "raw", "open-file"),
     "log": ("open-action", "hide-actions"),
-    "home": (
-        *("open-session", "preview", "find-session", "filter-sessions", "sort-sessions", "ring"),
-        *("why", "go-to-terminal", "show-hidden", "next-urgent", "mark-session", "archive-session", "export"),
-    ),
+    "home": _HOME,
+    "home-asks": ("answer", *_HOME),
     "home-unseen": ("show-hidden", "find-session", "filter-sessions", "sort-sessions"),
     "home-empty": (),
     "comparison": (
@@ -35,7 +37,7 @@ _PANES = {
     ),
 }
 """The bindings of each pane, the most important first; their words are the label of the first of a group."""
-_ALONE = frozenset(("home", "home-unseen", "home-empty", "home-demo", "comparison"))
+_ALONE = frozenset(("home", "home-asks", "home-unseen", "home-empty", "home-demo", "comparison"))
 """The screens that have no other keys than their own."""
 _BARS = {
     "find": ("find-next find-previous", "find-back"),

@@ -14,6 +14,7 @@ from agentwatch.analysis.seen import ended_turns
 from agentwatch.base.config import Config
 from agentwatch.feed.feed import Feed
 from agentwatch.session.events import Outcome
+from agentwatch.session.limits import WAITS_FOR_LIMIT
 from agentwatch.session.session import Session
 from agentwatch.text.safe import SafeText, cut, safe_line
 
@@ -130,6 +131,7 @@ class Attention:
         if session.runs and (self._feed.is_over or not self._is_past):  # half a recording seems to run
             is_silent = is_quiet and not is_over
             state = "asks" if is_asking else "quiet" if is_silent else session.run.outcome
+            state = "limited" if words.startswith(WAITS_FOR_LIMIT) else state
             state = "paused" if is_paused else state
             name = _project(session)
             self._signals.set_title(f"agentwatch {state}" + (f" – {name}" if name else ""))

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentwatch.session.events import Compaction, Notice, Retry, Tokens, Unknown, Usage, UsageScope
+from agentwatch.session.events import (
+    Compaction,
+    Limits,
+    LimitWindow,
+    Notice,
+    Retry,
+    Tokens,
+    Unknown,
+    Usage,
+    UsageScope,
+)
 from tests.builders.claude_lines import Json, answer, call, events, line
 from tests.conftest import case
 
@@ -69,11 +79,14 @@ LINES: list[tuple[Json, list[Any]]] = [
             "rate_limit_event",
             rate_limit_info={"status": "allowed_warning", "rateLimitType": "five_hour", "utilization": 0.91},
         ),
-        [Notice("rate limit five hour allowed warning 91% used")],
+        [
+            Limits((LimitWindow("5h", 91.0),), is_refused=False),
+            Notice("rate limit five hour allowed warning 91% used"),
+        ],
     ),
     (
         line("rate_limit_event", rate_limit_info={"status": "rejected", "utilization": True}),
-        [Notice("rate limit rejected", is_error=True)],
+        [Limits((), is_refused=True), Notice("rate limit rejected", is_error=True)],
     ),
     (line("rate_limit_event", rate_limit_info={"requests_remaining": 0}), [Notice("rate limit")]),
 ]

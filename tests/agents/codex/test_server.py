@@ -14,7 +14,7 @@ import pytest
 
 from agentwatch.agents.codex import server as module
 from agentwatch.agents.codex.server import CodexServer, Thread, own_socket, thread_of
-from agentwatch.agents.reported import State
+from agentwatch.agents.reported import Life, Said, State
 from tests.conftest import case
 from tests.harness.codex_server import (
     APPROVAL,
@@ -88,6 +88,18 @@ def test_each_status_is_a_state() -> None:
         with case(f"{status} {more}"):
             assert thread_of({"status": status, **more}) == expected
     assert thread_of({}) == Thread(None)
+
+
+def test_a_report_names_its_server() -> None:
+    """A hook or a file may be outdated; a server was just asked."""
+    for source, is_by_server in (
+        ("server /s", True),
+        ("hook /s", False),
+        ("file /server s", False),
+        ("", False),
+    ):
+        with case(source):
+            assert Said("codex", "a", Life.LIVE, source=source).is_by_server is is_by_server
 
 
 def test_the_threads_of_a_server_are_read(fake: Fake, observer: CodexServer) -> None:

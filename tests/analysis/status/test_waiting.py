@@ -12,6 +12,7 @@ from agentwatch.session.events import (
     Channel,
     Compaction,
     Event,
+    Limits,
     Outcome,
     Permission,
     Prompt,
@@ -22,12 +23,15 @@ from agentwatch.session.events import (
 )
 from agentwatch.session.reducers import apply_line, close_session
 from agentwatch.session.session import Session
+from agentwatch.text.times import coming
 from tests.builders.subagents import begins, ends
 from tests.conftest import case
 
 START: list[Event] = [RunStarted("x"), Prompt("Do it.")]
 ASKED = Permission("Bash", None, key="q", call_id="c", target="rm -rf build")
 BEGAN_MS = 1_000_000
+REFUSED = Limits((), is_refused=True, until_ms=BEGAN_MS + 3_600_000)
+UNTIL = coming(BEGAN_MS + 3_600_000, BEGAN_MS)
 
 
 def at(events: list[Event], after_ms: int, width: int | None = None) -> str:
@@ -56,6 +60,11 @@ def test_what_is_waited_for() -> None:
         ([Retry("overloaded", 4, 10, 22_000)], "retry 4 of 10: overloaded · next in 0:08"),
         ([Retry("overloaded", 4, 10, 10_000)], "retry 4 of 10: overloaded · 0:04"),
         ([Retry("", None, 10)], "retry · 0:14"),
+        ([REFUSED], f"waits for the limit until {UNTIL}"),
+        ([REFUSED._replace(until_ms=None)], "waits for the limit"),
+        ([REFUSED, begins("c", "Bash", "make")], "running make · 0:14"),
+        ([REFUSED, Text(Channel.ANSWER, "x")], "writing · quiet for 0:14"),
+        ([REFUSED._replace(until_ms=BEGAN_MS + 14_000)], "waiting for the model · 0:14"),
         ([Retry("overloaded", 1), Text(Channel.ANSWER, "x")], "writing · quiet for 0:14"),
         ([begins("c", "Bash", "make"), Retry("busy", 1)], "running make · 0:14"),
     ]
@@ -133,3 +142,24 @@ def test_an_idle_agent_with_an_open_dialog_asks() -> None:
     """The turn has ended, and the agent still waits for the user."""
     ended = made([*START, TurnEnded(Outcome.SUCCEEDED)])
     assert status(ended, None, AgentFacts(asks="dialog")) == "asks: dialog"
+
+
+def test_a_turn_that_a_limit_has_refused_waits_for_it() -> None:
+    """The reason follows in the agent's words. After the reset or the end of the session, it has failed."""
+    refused: list[Event] = [*START, REFUSED, TurnEnded(Outcome.FAILED, "You've hit your limit")]
+    assert at(refused, 14_000) == f"waits for the limit until {UNTIL} · You've hit your limit"
+    assert at(refused, 3_600_000).startswith("failed: You've hit your limit")
+    session = made(refused)
+    assert status(session, None).startswith("failed: ")
+    close_session(session)
+    assert status(session, BEGAN_MS).startswith("failed: ")
+    ended = made([*START, REFUSED, TurnEnded(Outcome.SUCCEEDED, "done")])
+    assert status(ended, BEGAN_MS).startswith("succeeded")
+
+
+def test_a_session_that_waits_for_a_limit_is_not_quiet() -> None:
+    """Its silence has a cause, and nothing can be done about it before the reset."""
+    late_ms = BEGAN_MS + 3_000_000
+    assert not is_quiet(made([*START, REFUSED]), late_ms)
+    assert not is_stalled(made([*START, REFUSED]), late_ms)
+    assert is_quiet(made([*START, REFUSED]), late_ms + 3_000_000)

@@ -14,6 +14,7 @@ from textual.screen import Screen
 
 from agentwatch.agents.reported import State
 from agentwatch.base.resources import stylesheets
+from agentwatch.catalog.limits import NewestLimits
 from agentwatch.catalog.listing import Listing
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.row_counts import counts
@@ -29,7 +30,7 @@ MINUTE_MS = 60_000
 
 def row(name: str, state: State = State.WORKING, ground: Ground = Ground.SAID, **fields: Any) -> Row:
     """Return a session with the id `name`, whose state has lasted for a minute unless `since_ms` is given."""
-    names = ("now", "since_ms", "now_since_ms", "is_calling")
+    names = ("now", "since_ms", "now_since_ms", "is_calling", "until_ms")
     about = {key: fields.pop(key) for key in names if key in fields}
     standing = Standing(state, ground, **{"since_ms": NOW_MS - MINUTE_MS, **about})
     known = {
@@ -82,7 +83,9 @@ class HomeApp(App[None]):
         self.rows |= {row.key: row for row in rows}
         self.listing.update(self.rows.values(), now_ms)
         counted = counts(self.rows.values(), now_ms)
-        self.home.show(self.listing, counted, now_ms, is_settled=is_settled)
+        limits = NewestLimits()
+        limits.update(self.rows.values())
+        self.home.show(self.listing, counted, now_ms, limits=limits, is_settled=is_settled)
 
     def keep(self, message: Message) -> None:
         """Keep a message that the list posts; each widget that gets it reports it again."""

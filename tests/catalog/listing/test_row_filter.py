@@ -9,6 +9,7 @@ from agentwatch.agents.reported import State
 from agentwatch.catalog.digest import LastTests
 from agentwatch.catalog.row_filter import ROW_FIELDS, ROWS, row_filter, row_filter_offers, row_filter_problem
 from agentwatch.rules.language.parser import parse
+from agentwatch.session.limits import Reported
 from tests.catalog.listing.made_rows import ASKING, row
 from tests.conftest import case
 
@@ -77,6 +78,8 @@ FIELDS: list[tuple[str, bool]] = [
     ("failed failed>3", False),
     ("asks (failed>9 OR context>=80%)", True),
     ("context>80%", False),
+    ("limit>60%", True),
+    ("limit>62%", False),
     ("lines_added>500 -lines_removed>100", True),
     ("tests:red", True),
     ("tests:green OR tests:none", False),
@@ -103,6 +106,7 @@ def test_fields_are_compared() -> None:
         failed=4,
         context_used=80,
         context_size=100,
+        limits=(Reported("5h", 62.0, None, now_ms), Reported("7d", 99.0, now_ms - 1, now_ms)),
         lines_added=600,
         lines_removed=3,
         tests=LastTests(True, 3, 1),
@@ -118,7 +122,7 @@ def test_fields_are_compared() -> None:
 
 def test_what_is_unknown_is_not_selected() -> None:
     """A session without a number is selected neither by a term about it nor by its opposite."""
-    for text in ("calls>0", "-calls>0", "context<50%", "age>1s", "duration<1h"):
+    for text in ("limit<50%", "calls>0", "-calls>0", "context<50%", "age>1s", "duration<1h"):
         with case(text):
             matches = row_filter(text)
             assert matches is not None

@@ -19,6 +19,8 @@ from agentwatch.catalog.standing import Basis, Ground, Process, Standing
 from agentwatch.catalog.states import standing
 from agentwatch.catalog.tracked import Tracked
 from agentwatch.session.events import Outcome, ToolKind
+from agentwatch.session.limits import KnownLimits
+from agentwatch.text.times import coming
 from tests.builders.machine.rows import row
 from tests.catalog.states.cases import (
     MINUTE_MS,
@@ -443,6 +445,18 @@ def test_each_state_has_its_evidence_in_words() -> None:
             assert [each.weight for each in proofs] == sorted(
                 (each.weight for each in proofs), key=[*Weight].index
             )
+
+
+def test_a_limit_is_evidence_beside_the_failed_turn() -> None:
+    """It says until when the session waits, if the agent does."""
+    failed = ended(working(), outcome=Outcome.FAILED, reason="You've hit your limit.")
+    until_ms = NOW_MS + MINUTE_MS
+    cases = ((until_ms, f"It resets at {coming(until_ms, NOW_MS)}."), (None, "It does not say until when."))
+    for until, words in cases:
+        digest = replace(failed, limits=KnownLimits(is_refused=True, until_ms=until))
+        decided = sentences(proofs_of(Case("limit", digest, [], runs=process())), Weight.DECIDED)
+        assert f"A usage limit has refused the last request. {words} [{FILE}]" in decided
+        assert f"The last turn has ended: failed: You've hit your limit. [{FILE}]" in decided
 
 
 def test_each_piece_of_evidence_has_its_time() -> None:

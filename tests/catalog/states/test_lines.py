@@ -10,7 +10,7 @@ import pytest
 from agentwatch.agents.found import Found
 from agentwatch.agents.reported import Life, State
 from agentwatch.catalog.digest.reading import apply_lines, decoder_for, digest_of, format_of
-from agentwatch.catalog.standing import Ground, Standing
+from agentwatch.catalog.standing import Ground, Group, Standing
 from agentwatch.catalog.states import standing
 from tests.catalog.states.cases import NOW_MS, process, said
 
@@ -83,9 +83,45 @@ def test_a_failed_turn_of_codex_is_no_success() -> None:
     """Codex writes `task_complete` after an error too, with the error in it."""
     session = codex()
     error = {"message": "You've hit your usage limit.", "codex_error_info": "usage_limit_exceeded"}
+    error |= {"codex_error_info": "server_overloaded"}
     session.write("event_msg", type="task_complete", turn_id="t", last_agent_message=None, error=error)
     assert session.after(3)[:4:3] == (State.TURN_FAILED, "You've hit your usage limit.")
     assert session.after(3, life=Life.DEAD).state is State.FAILED
+
+
+def test_a_session_that_a_limit_has_refused_waits_for_it() -> None:
+    """Once the limit is over, the turn has failed; without a reset, the agent's words are shown."""
+    session, reset_s = codex(), NOW_MS // 1000 + 600
+    full = {"used_percent": 100.0, "window_minutes": 300, "resets_at": reset_s}
+    error = {"message": "You've hit your usage limit.", "codex_error_info": "usage_limit_exceeded"}
+    for limits, now in (
+        (None, "waits for the limit: You've hit your usage limit."),
+        (full, "waits for the limit"),
+    ):
+        session.write("event_msg", type="token_count", rate_limits={"primary": limits})
+        session.write("event_msg", type="task_complete", turn_id="t", last_agent_message=None, error=error)
+        until_ms = None if limits is None else reset_s * 1000
+        waits = session.after(3)
+        assert (waits.state, waits.ground, waits.now, waits.until_ms) == (
+            State.LIMITED,
+            Ground.SAID,
+            now,
+            until_ms,
+        )
+        assert waits.group is Group.QUIET
+        assert session.after(3, life=Life.DEAD)[:4:3] == (State.FAILED, "You've hit your usage limit.")
+    assert session.after(601).state is State.TURN_FAILED
+    session.write("event_msg", type="task_started", turn_id="u")
+    session.write("event_msg", type="user_message", message="Again")
+    assert session.after(3).state is State.WORKING
+
+
+def test_a_limit_is_the_cause_of_a_silence() -> None:
+    """A turn that is open and silent waits for the limit that has refused its request."""
+    session, error = codex(), {"message": "limit", "codex_error_info": "usage_limit_exceeded"}
+    session.write("event_msg", type="error", **error)
+    assert session.after(3).state is State.WORKING
+    assert session.after(600)[:4:3] == (State.LIMITED, "waits for the limit")
 
 
 def test_an_interrupted_turn_of_codex_is_over() -> None:

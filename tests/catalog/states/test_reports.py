@@ -10,6 +10,7 @@ from agentwatch.agents.reported import Life, Said, State
 from agentwatch.catalog.digest.digest import Digest
 from agentwatch.catalog.standing import Ground, Group
 from agentwatch.session.events import Outcome, ToolKind
+from agentwatch.session.limits import KnownLimits
 from tests.catalog.states.cases import (
     MINUTE_MS,
     NOW_MS,
@@ -50,6 +51,20 @@ def test_an_idle_agent_whose_last_turn_failed_is_no_success() -> None:
     known = judged(BROKEN, agent="claude", says=said(State.YOUR_TURN))
     assert known[:2] == (State.TURN_FAILED, Ground.SAID)
     assert known.now == "usage limit"
+
+
+def test_an_idle_agent_that_a_limit_has_refused_waits_for_it() -> None:
+    """The registry says idle, or busy for long; the lines say that a limit refused the request."""
+    refused = KnownLimits(is_refused=True, until_ms=NOW_MS + MINUTE_MS)
+    for digest, state, otherwise in (
+        (BROKEN, State.YOUR_TURN, State.TURN_FAILED),
+        (working(seen_ago_ms=10 * MINUTE_MS), State.WORKING, State.WORKING),
+    ):
+        waits = replace(digest, limits=refused)
+        known = judged(waits, agent="claude", says=said(state))
+        assert (known.state, known.ground, known.until_ms) == (State.LIMITED, Ground.SAID, NOW_MS + MINUTE_MS)
+        over = judged(waits, agent="claude", says=said(state), now_ms=NOW_MS + MINUTE_MS)
+        assert over.state is otherwise
 
 
 def test_a_background_command_does_not_hide_that_it_is_the_users_turn() -> None:

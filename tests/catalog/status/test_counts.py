@@ -17,7 +17,7 @@ from tests.conftest import ROOT, case
 def test_the_counts_are_those_of_the_list() -> None:
     """Each state counts for its group in the list."""
     assert counts_of([row(state, number=at) for at, state in enumerate(State)], NOW_MS) == Counts(
-        needs_you=1, working=2, failed=1, quiet=1, your_turn=2, ended_today=4, unknown=1
+        needs_you=1, working=2, failed=1, quiet=2, your_turn=2, ended_today=4, unknown=1
     )
 
 
@@ -98,3 +98,9 @@ def test_the_counts_load_no_decoder() -> None:
     assert loaded.isdisjoint(
         {"click", "orjson", "dataclasses", "agentwatch.session.events", "agentwatch.recording"}
     )
+
+
+def test_the_limits_are_words_in_a_template() -> None:
+    """They are a dash where none is known."""
+    assert Counts(working=2).filled("{limits} {working}", "claude 5 h 62 %") == "claude 5 h 62 % 2"
+    assert Counts().filled("{limits}") == "–"

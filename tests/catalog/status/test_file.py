@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from agentwatch.catalog.status.counts import Counts
-from agentwatch.catalog.status.file import FRESH_MS, read_status, status_path, write_status
+from agentwatch.catalog.status.file import FRESH_MS, read_limits, read_status, status_path, write_status
 from tests.builders.machine.rows import NOW_MS
 from tests.conftest import case
 
@@ -133,3 +133,15 @@ def test_what_a_killed_process_has_left_is_replaced(home: Path) -> None:
     (home / f".status.json.{os.getpid()}").write_bytes(b"{")
     write_status(COUNTS, NOW_MS)
     assert read_status(NOW_MS) == COUNTS
+
+
+def test_the_limits_are_kept_beside_the_counts(home: Path) -> None:
+    """They are words of a bounded length, and as fresh as the counts."""
+    assert read_limits(NOW_MS) is None
+    write_status(COUNTS, NOW_MS, "claude 5 h 62 %")
+    assert read_limits(NOW_MS) == "claude 5 h 62 %"
+    assert read_limits(NOW_MS + FRESH_MS) is None
+    write_status(COUNTS, NOW_MS, "ä" * 10_000)
+    assert (read_limits(NOW_MS), read_status(NOW_MS)) == ("ä" * 500, COUNTS)
+    changed(home, limits=7)
+    assert (read_limits(NOW_MS), read_status(NOW_MS)) == (None, COUNTS)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from agentwatch.agents.reported import State
 from agentwatch.catalog.status.counts import Counts
-from agentwatch.catalog.status.file import FRESH_MS, read_status
+from agentwatch.catalog.status.file import FRESH_MS, read_limits, read_status
 from agentwatch.catalog.status.publisher import Publisher
+from agentwatch.session.limits import Reported
 from tests.builders.machine.rows import NOW_MS, row
 
 ASKS, WORKS = row(State.ASKS), row(State.WORKING)
@@ -41,3 +44,16 @@ def test_a_clock_that_is_set_back_delays_nothing() -> None:
     publisher.publish(rows, NOW_MS + 3_600_000)
     assert publisher.publish(rows, NOW_MS)
     assert read_status(NOW_MS) == Counts(needs_you=1)
+
+
+def test_the_limits_are_written_with_the_counts() -> None:
+    """Limits that change are written although the counts are the same, and so is their age."""
+    publisher, window = Publisher(), Reported("5h", 62.0, None, NOW_MS)
+    rows = {ASKS.key: ASKS}
+    publisher.publish(rows, NOW_MS)
+    assert read_limits(NOW_MS) == ""
+    limited = {ASKS.key: replace(ASKS, limits=(window,))}
+    assert publisher.publish(limited, NOW_MS + 1000)
+    assert read_limits(NOW_MS + 1000) == "claude 5 h 62 %"
+    assert publisher.publish(limited, NOW_MS + 120_000)
+    assert read_limits(NOW_MS + 120_000) == "claude 5 h 62 % · 2 min ago"

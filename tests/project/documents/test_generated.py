@@ -77,8 +77,10 @@ def test_the_man_page_is_complete() -> None:
         assert f"\n.SH {section}\n" in plain
     for name, command in every_command(program):
         assert (f".SS agentwatch {name}\n" in plain) is not command.hidden
-        for option in (option for param in command.params for option in param.opts if option[0] == "-"):
-            assert f"\\fB{option}\\fR" in plain, (name, option)
+        for param in command.params:
+            is_hidden = isinstance(param, click.Option) and param.hidden
+            for option in (option for option in param.opts if option[0] == "-"):
+                assert (f"\\fB{option}\\fR" in plain) is not is_hidden, (name, option)
 
 
 def test_text_of_a_page_is_safe_in_the_man_page(monkeypatch: pytest.MonkeyPatch) -> None:

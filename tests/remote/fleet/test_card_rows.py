@@ -64,7 +64,7 @@ def test_a_card_is_a_row() -> None:
         "main",
     )
     assert (row.title, row.prompts, row.cwd) == ("Fix it", "Please fix it", "/srv/api")
-    assert row.standing == (State.ASKS, Ground.SAID, NOW_MS - 5, "rm -rf build", None, True, ())
+    assert row.standing == (State.ASKS, Ground.SAID, NOW_MS - 5, "rm -rf build", None, True, None, ())
     assert (row.calls, row.open_calls, row.failed, row.size) == (7, 1, 2, 123)
     assert (row.context_used, row.context_size, row.began_ms, row.seen_ms) == (
         10,
@@ -185,7 +185,7 @@ def test_a_running_session_is_lost_after_90_seconds() -> None:
     rows.lose(NOW_MS + 70_000)
     row = rows.rows()[key(1)]
     assert (row.lost_ms, row.group) == (NOW_MS - 20_000, Group.QUIET)
-    assert row.standing == (State.UNKNOWN, Ground.UNKNOWN, NOW_MS - 20_000, "pytest", None, False, ())
+    assert row.standing == (State.UNKNOWN, Ground.UNKNOWN, NOW_MS - 20_000, "pytest", None, False, None, ())
     rows.take(named(1), card(last="pytest"), NOW_MS + 80_000)
     row = rows.rows()[key(1)]
     assert (row.lost_ms, row.standing.state) == (None, State.WORKING)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+from agentwatch.agents.reported import State
 from agentwatch.catalog.digest import LastTests
 from agentwatch.remote.ssh.row_json import decode, encode
 from agentwatch.remote.ssh.shared_connection import SshAddress
+from agentwatch.session.limits import Reported
 from tests.builders.home.home_app import row
 from tests.conftest import case
 
@@ -41,3 +43,22 @@ def test_any_row_is_sent() -> None:
     found = decode(json.loads(encode(strange)), SshAddress("host"))
     assert found is not None
     assert (found.id, found.calls, found.parent) == ("?bcdef", None, ("ssh://host", "claude/?"))
+
+
+def test_the_limits_arrive() -> None:
+    """The reset is the time of a server; the time of the report is moved to our clock."""
+    windows = (Reported("5h", 62.7, 9_000, 5_000), Reported("7d", None, None, None))
+    waits = row("abcdef", State.LIMITED, now="waits for the limit", until_ms=9_000)
+    assert "limits" not in json.loads(encode(waits))
+    found = decode(json.loads(encode(replace(waits, limits=windows))), SshAddress("host"), ahead_ms=1_000)
+    assert found is not None
+    assert found.limits == (Reported("5h", 62, 9_000, 4_000), Reported("7d", None, None, None))
+    assert (found.standing.state, found.standing.until_ms) == (State.LIMITED, 9_000)
+    for wrong in (5, ["x", {"name": 5}, {"used_percent": 5}], {"name": "5h"}):
+        with case(wrong):
+            found = decode({"id": "abcdef", "agent": "claude", "limits": wrong}, SshAddress("host"))
+            assert found is not None
+            assert found.limits == ()
+    many = decode({"id": "abcdef", "limits": [{"name": f"{n}h"} for n in range(99)]}, SshAddress("host"))
+    assert many is not None
+    assert len(many.limits) == 8

@@ -12,7 +12,7 @@ from agentwatch.rules.calls.fields import CALL_FIELDS, CALLS, LIVE, RUN_FIELDS
 from agentwatch.rules.calls.readers import call_readers
 from agentwatch.rules.language.errors import RuleError
 from agentwatch.rules.language.parser import parse
-from agentwatch.session.events import Outcome, Tokens, ToolKind, Usage, UsageScope
+from agentwatch.session.events import Limits, LimitWindow, Outcome, Tokens, ToolKind, Usage, UsageScope
 from tests.conftest import case
 from tests.rules.calls.made import called, ends, feed_of, run, selected, starts, unknown
 
@@ -119,12 +119,15 @@ def test_a_running_call_has_a_duration_if_the_present_time_is_known(feed: Feed) 
 
 
 def test_tokens_and_cost_are_those_of_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`tokens`, `cost` and `context` are compared as far as the agent reports them."""
+    """`tokens`, `cost`, `context` and `limit` are compared as far as the agent reports them."""
     tokens = Tokens(input=1500, output=500, cost_usd=2.5, context_used=80, context_size=100)
-    events = [run(), *called("1", "Bash", ToolKind.EXECUTE, "ls"), Usage(tokens, UsageScope.RUN)]
+    limits = Limits((LimitWindow("5h", 62.0, 1 << 50), LimitWindow("7d", 99.0, 1)))
+    events = [run(), *called("1", "Bash", ToolKind.EXECUTE, "ls"), Usage(tokens, UsageScope.RUN), limits]
     feed = feed_of(events, tmp_path, monkeypatch)
-    for rule in ("tokens:2k", "cost>2 cost<3", "context:80%"):
+    for rule in ("tokens:2k", "cost>2 cost<3", "context:80%", "limit:62"):
         assert selected(rule, feed) == [1]
+    feed.session.last_seen_ms = None
+    assert selected("limit>1%", feed) == []
 
 
 def test_a_value_is_that_of_this_moment(feed: Feed) -> None:

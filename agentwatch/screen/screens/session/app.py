@@ -123,6 +123,10 @@ class SessionApp(TerminalApp[Result]):
 
         self.push_screen(Help(self.config.keys))
 
+    def action_interrupt(self) -> None:
+        """Say that the agent cannot be interrupted; an app that knows its process asks whether to."""
+        self.notify("agentwatch has not started this agent", markup=False)
+
     def action_leave(self) -> None:
         """Quit."""
         raise NotImplementedError
@@ -227,7 +231,7 @@ class AgentwatchApp(SessionApp[Leave]):
             self.notify(IS_OFF, markup=False)
         elif not self._source.runs_agent:
             self.notify("no agent that agentwatch has started is running", markup=False)
-        elif not isinstance(self.screen, InterruptDialog):
+        else:
             agent, is_interrupted = self._feed.session.agent_name or "", self._source.is_interrupted
             self.push_screen(InterruptDialog(agent, is_interrupted=is_interrupted), self._act)
 

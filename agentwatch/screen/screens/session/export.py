@@ -27,10 +27,10 @@ FORMATS = (
     ("c", "asciicast", "asciicast, for a terminal player"),
 )
 """The key, the name and the description of each format that is a file."""
-_START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from agentwatch.cli.start import main; main()"
+START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from agentwatch.cli.start import main; main()"
 """Runs the command line from the folder of this package. With `-P`, Python does not search the working
 directory, in which the agent may have written modules."""
-_MOST_SAID = 4096
+MOST_SAID = 4096
 
 
 class ExportDialog(ModalScreen[str | None]):
@@ -112,7 +112,7 @@ def _exported(address: Path | str, name: str) -> tuple[SafeText, bool]:
     folder = os.path.dirname(os.path.dirname(os.path.abspath(agentwatch.__file__)))
     try:
         done = subprocess.run(
-            [sys.executable, "-P", "-c", _START, folder, "export", "--to", name, "--", named],
+            [sys.executable, "-P", "-c", START, folder, "export", "--to", name, "--", named],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -120,6 +120,6 @@ def _exported(address: Path | str, name: str) -> tuple[SafeText, bool]:
         )
     except OSError as error:
         return safe_line(f"cannot export: {(error.strerror or str(error)).lower()}"), True
-    said = done.stderr[-_MOST_SAID:].decode("utf-8", "replace").strip().rpartition("\n")[2]
+    said = done.stderr[-MOST_SAID:].decode("utf-8", "replace").strip().rpartition("\n")[2]
     words = said.removeprefix("agentwatch: ") or f"the export ended with exit code {done.returncode}"
     return safe_line(words), done.returncode != 0

@@ -18,6 +18,7 @@ from agentwatch.text.safe import SafeText
 if TYPE_CHECKING:
     from agentwatch.analysis.remaining import ChangeHistory
     from agentwatch.analysis.verdict_history import VerdictHistory
+    from agentwatch.feed.timeline import RecordedTimes
     from agentwatch.screen.panes.calls.list import CallList
     from agentwatch.screen.screens.session.goto import Marks
 
@@ -25,6 +26,13 @@ _SLICE_SECONDS = 0.002
 _MOST_ACTS = 100
 _MOST_ROUNDS = 250
 """Without a green verdict, calls are read for half a second to find the newest verdicts of tests."""
+
+
+def _nearest(timeline: RecordedTimes, at_ms: int) -> int:
+    """Return the moment of the line that arrived nearest to a time: an act is mostly just before a line."""
+    offset, (before_ms, after_ms) = timeline.offset_at(at_ms), timeline.around(at_ms)
+    is_after = after_ms is not None and (before_ms is None or after_ms - at_ms < at_ms - before_ms)
+    return timeline.after(offset) if is_after else offset
 
 
 def _alarm_mark(alarm: Alarm) -> tuple[int, SafeText]:
@@ -81,7 +89,7 @@ class MarkedMoments:
         acts, timeline = self._moment.feed.acts, self._moment.history.timeline
         if not acts or not timeline.has_times:
             return known
-        return [*known, *((timeline.offset_at(each.at_ms), act_words(each)) for each in acts[-_MOST_ACTS:])]
+        return [*known, *((_nearest(timeline, each.at_ms), act_words(each)) for each in acts[-_MOST_ACTS:])]
 
     @cached_property
     def _changes(self) -> ChangeHistory:

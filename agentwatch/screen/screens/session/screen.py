@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -126,6 +126,7 @@ _SAME_SECONDS = 2.0
 class WatchScreen(Screen[None]):
     """Shows a session, live or saved."""
 
+    app: TerminalApp[Any]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall")]
 
@@ -516,6 +517,15 @@ class WatchScreen(Screen[None]):
 
         path = self._source.path
         offer_export(self.app, [] if path is None else [path])
+
+    def action_continue_session(self) -> None:
+        """Ask for a prompt, and continue the session with it."""
+        if self._source.elsewhere is not None:
+            self.notify("this session is on another machine: continue it there", markup=False)
+            return
+        from agentwatch.screen.screens.session.continuing import continue_session
+
+        self.run_worker(continue_session(self.app, self._source.path, "session"))
 
     def action_copy(self) -> None:
         """Copy the text that the focused pane offers, as safe text; of a call, its address and action."""

@@ -20,6 +20,7 @@ from agentwatch.agents.reported import State
 from agentwatch.base.config import Config, Machines
 from agentwatch.base.faults import Fault, cannot_open
 from agentwatch.base.resources import resource
+from agentwatch.catalog.limits import NewestLimits
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.row_counts import CountedRows, Counts, counts
 from agentwatch.catalog.standing import LIVE, UNKNOWN
@@ -34,6 +35,7 @@ from agentwatch.screen.screens.session.screen import FirstShown, WatchScreen, fi
 from agentwatch.screen.screens.session.workspace import Workspace
 from agentwatch.screen.screens.sessions import requests
 from agentwatch.screen.screens.sessions.alarm_signs import AlarmSigns, session_alarms
+from agentwatch.screen.screens.sessions.answer import PermissionPrompts
 from agentwatch.screen.screens.sessions.dialogs import WhyDialog
 from agentwatch.screen.screens.sessions.rings import Rings
 from agentwatch.screen.screens.sessions.screen import HomeScreen
@@ -197,6 +199,7 @@ class HomeApp(SessionApp[None]):
         self._rows: Rows = {}
         self._counts = Counts()
         self._counted = CountedRows(counts)
+        self._limits = NewestLimits()
         self._is_settled = False
         """Whether every session was found and read at the last report."""
         self._is_behind = True
@@ -204,6 +207,7 @@ class HomeApp(SessionApp[None]):
         self._opening: Key | None = None
         """The session that is being opened."""
         self._open: _Open | None = None
+        self._prompts = PermissionPrompts(self, self._offer_answers) if "answer" in self.config.act else None
         self._alarms = AlarmSigns(
             self._rings,
             self._signals,
@@ -224,11 +228,15 @@ class HomeApp(SessionApp[None]):
     def on_mount(self) -> None:
         """Watch the sessions once the first frame is drawn."""
         self.call_after_refresh(self._watching.start)
+        if self._prompts is not None:
+            self._prompts.start()
         self.app_resume_signal.subscribe(self, lambda _app: self._show_title())
 
     def on_unmount(self) -> None:
         """Stop to watch, and restore the terminal's title."""
         self._watching.stop()
+        if self._prompts is not None:
+            self._prompts.close()
         self._signals.give_title_back()
 
     def action_suspend_process(self) -> None:
@@ -246,6 +254,12 @@ class HomeApp(SessionApp[None]):
         """Quit; no agent was started here."""
         self.exit()
 
+    def action_interrupt(self) -> None:
+        """Ask whether to interrupt the agent of the session that is open."""
+        row = None if self._open is None else self._rows.get(self._open.row.key)
+        if row is not None and self.home is not None:
+            self.home.interrupt(row)
+
     def action_help(self) -> None:
         """Show the help for the list, or for the session that is open."""
         self.push_screen(Help(self.config.keys, SESSIONS if self._open is None else SESSION))
@@ -257,6 +271,7 @@ class HomeApp(SessionApp[None]):
         rows, changed, vanished, self._is_settled = report
         ringing = self._rings.update(changed, vanished, None if self._open is None else self._open.row.key)
         self._rows, self._counts = rows, self._counted.update(rows, changed, now_ms())
+        self._limits.update(changed)
         if self._state_rules is not None:
             self._state_rules.update(changed, vanished, self._rings.begun)
         if ringing := [row for row in ringing if row.agent not in self.config.leave_to]:
@@ -303,7 +318,7 @@ class HomeApp(SessionApp[None]):
                 rows[row.key] = replace(row, standing=standing)
             watched = self._machine
             home.show(
-                *(rows, self._counts, watched.notes),
+                *(rows, self._counts, watched.notes, self._limits),
                 vanished=None if report is None else report.vanished,
                 is_complete=watched.is_found,
                 is_settled=self._is_settled,
@@ -329,6 +344,17 @@ class HomeApp(SessionApp[None]):
     def _toggle_ring(self, event: requests.RingToggled) -> None:
         self._rings.toggle(event.row.key)
         self._show_rows()
+
+    def _offer_answers(self) -> None:
+        if self._prompts is not None and (home := self.home) is not None:
+            home.offer_answers(self._prompts.sessions)
+
+    @on(requests.AnswerWanted)
+    def _answer(self, event: requests.AnswerWanted) -> None:
+        if self._prompts is None:
+            self.notify("answering is off: set `answer = true` in [act] of the settings", markup=False)
+        else:
+            self._prompts.open(event.row)
 
     @on(requests.WhyWanted)
     async def _explain(self, event: requests.WhyWanted) -> None:

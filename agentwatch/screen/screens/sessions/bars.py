@@ -169,10 +169,11 @@ _LEAST_FOR_NOTES = 16
 
 
 class HomeHeader(Static):
-    """The counts of the list, and how many older sessions it does not show.
+    """The counts of the list, the usage limits of the agents, and how many older sessions are not shown.
 
-    In a narrow terminal the words give way in this order: the name of the program, `older`, the sessions that
-    have ended and the number of machines, then all words, which signs replace.
+    In a narrow terminal the words give way in this order: the name of the program, the limits but for the
+    fullest window, `older`, the sessions that have ended and the number of machines, the limits, then all
+    words, which signs replace.
     """
 
     def __init__(self) -> None:
@@ -181,6 +182,8 @@ class HomeHeader(Static):
         self._counts = Counts()
         self._key = ""
         self._is_known = True
+        self._limits: Sequence[SafeText] = ()
+        self._is_scarce = False
 
     def show(self, counts: Counts, key: str, *, is_known: bool = True) -> None:
         """Show counts; draw only if something differs.
@@ -193,6 +196,16 @@ class HomeHeader(Static):
         self._counts, self._key, self._is_known = counts, key, is_known
         self._draw()
 
+    def show_limits(self, limits: Sequence[SafeText], *, is_scarce: bool) -> None:
+        """Show the usage limits; draw only if something differs.
+
+        Args:
+            limits: The limits in words, the longest form first.
+            is_scarce: Whether little is left of one of them.
+        """
+        self._limits, self._is_scarce = limits, is_scarce
+        self._draw()
+
     def on_resize(self) -> None:
         """Show as many words as fit now."""
         self._draw()
@@ -201,16 +214,20 @@ class HomeHeader(Static):
         counts, width = self._counts, self.size.width
         theme = self.app.current_theme
         dim = muted(theme)
-        drawn = (counts, self._key, self._is_known, width, dim)
+        drawn = (counts, self._key, self._is_known, *self._limits, self._is_scarce, width, dim)
         if width and drawn != self._drawn:
             self._drawn = drawn
             working = "$text-accent" if theme.ansi else "$text-primary"
-            left, right = _fitting(counts, self._key, width, working, is_known=self._is_known)
+            left, limits, hidden = _fitting(
+                counts, self._key, width, working, self._limits, is_known=self._is_known
+            )
             pieces: list[Piece] = []
             for number, (words, style) in enumerate(left):
                 pieces += [(_between(left, number), dim), (words, style or dim)]
-            gap = " " * max(width - 2 - _width(left) - columns(right), 0)
-            self.update(Content.assemble(" ", *pieces, gap, (right, dim), " "), layout=False)
+            between = SafeText(" │ " if limits and hidden else "")
+            gap = " " * max(width - 2 - _width(left) - sum(map(columns, (limits, between, hidden))), 0)
+            right = ((limits, "$text-warning" if self._is_scarce else dim), (between, dim), (hidden, dim))
+            self.update(Content.assemble(" ", *pieces, gap, *right, " "), layout=False)
 
 
 class HomeNotes(Static):
@@ -248,28 +265,35 @@ class HomeNotes(Static):
 
 
 def _fitting(
-    counts: Counts, key: str, width: int, working: str, *, is_known: bool
-) -> tuple[list[Piece], SafeText]:
-    """Return the counts and the words about hidden sessions, in the longest form that fits.
+    counts: Counts, key: str, width: int, working: str, limits: Sequence[SafeText] = (), *, is_known: bool
+) -> tuple[list[Piece], SafeText, SafeText]:
+    """Return the counts, the limits and the words about hidden sessions, in the longest form that fits.
 
     Args:
         counts: The numbers of sessions.
         key: The key that shows the hidden ones.
         width: The width of the line, in columns.
         working: The style of the number of sessions that work.
+        limits: The usage limits in words, the longest form first.
         is_known: Whether every machine answers.
     """
-    hidden = ("", "", "")
+    older = ("", "", "")
     if counts.hidden and key:
-        hidden = (f"{counts.hidden:,} older hidden: {key}", f"{counts.hidden:,} hidden: {key}", "")
+        older = (f"{counts.hidden:,} older hidden: {key}", f"{counts.hidden:,} hidden: {key}", "")
     whole, signs = _words(counts, working, is_known=is_known), _signs(counts, working, is_known=is_known)
     live = _words(counts._replace(ended_today=0, machines=0), working, is_known=is_known)
-    forms = [([_NAME, *whole], hidden[0]), (whole, hidden[0]), (whole, hidden[1]), (live, hidden[1])]
-    forms += [(signs, hidden[1]), (signs, "")]
-    for left, right in forms:
-        if _width(left) + (len(right) + 2 if right else 0) <= width - 2:
-            return left, SafeText(right)
-    return signs[:1], SafeText("")
+    nothing = SafeText("")
+    shown = [*limits] or [nothing]
+    last = [*dict.fromkeys((shown[-1], nothing))]
+    forms = [([_NAME, *whole], each, older[0]) for each in shown[:2]]
+    forms += [(whole, each, older[0]) for each in shown]
+    forms += [(left, each, older[1]) for each in last for left in (whole, live)]
+    forms += [(signs, each, older[1]) for each in last] + [(signs, nothing, "")]
+    for left, words, hidden in forms:
+        right = columns(words) + len(hidden) + 3 * bool(words and hidden)
+        if _width(left) + (right + 2 if right else 0) <= width - 2:
+            return left, words, SafeText(hidden)
+    return signs[:1], nothing, nothing
 
 
 def _between(pieces: list[Piece], number: int) -> str:

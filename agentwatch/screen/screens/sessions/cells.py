@@ -315,6 +315,8 @@ def _activity(row: Row, width: int, now_ms: int, style: str) -> Spans:
     if width - columns(SafeText(behind)) < min(columns(text), _LEAST_BESIDE_CLOCK):
         behind = ""
     room = width - columns(SafeText(behind))
+    if columns(text) > room and not row.alarm:
+        text = words.until_words(row) or text
     is_quote = words.is_quote(row) and not words.last_act(row, now_ms)
     text = _end(text, room) if is_quote else cut(text, room)
     rest = " " * (room - columns(text))

@@ -11,6 +11,8 @@ from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
+from agentwatch.agents.found import Key
+from agentwatch.catalog.limits import NewestLimits, forms, is_scarce
 from agentwatch.catalog.listing import Listing, Request, Sort
 from agentwatch.catalog.row_counts import Counts
 from agentwatch.catalog.row_filter import row_filter_offers
@@ -27,7 +29,7 @@ from agentwatch.screen.screens.sessions.bars import (
 )
 from agentwatch.screen.screens.sessions.cells import NAMES
 from agentwatch.screen.screens.sessions.list import SessionList
-from agentwatch.screen.screens.sessions.requests import ContentsWanted, Marked, Requested
+from agentwatch.screen.screens.sessions.requests import Chosen, ContentsWanted, Marked, Requested
 from agentwatch.screen.terminal.keymap import bound_keys, key_label
 from agentwatch.text.safe import SafeText
 
@@ -73,8 +75,10 @@ class Home(Vertical):
         self._marked_keys = " · ".join((*does, "esc None"))
         self._listing = Listing()
         self._counts = Counts()
+        self._limits = NewestLimits()
         self._now_ms = 0
         self._is_complete = self._is_settled = False
+        self._answerable: frozenset[Key] = frozenset()
         self._is_known = True
 
     def compose(self) -> ComposeResult:
@@ -95,6 +99,7 @@ class Home(Vertical):
         counts: Counts,
         now_ms: int,
         notes: Sequence[SafeText] = (),
+        limits: NewestLimits | None = None,
         *,
         is_complete: bool = True,
         is_settled: bool = True,
@@ -107,6 +112,7 @@ class Home(Vertical):
             counts: The numbers of sessions.
             now_ms: The current time, in ms since the epoch.
             notes: What is to be known besides the sessions, a line each.
+            limits: The usage limits of the agents; None if they are as before.
             is_complete: Whether every place was searched for sessions.
             is_settled: Whether every session that was found was read too.
             is_known: Whether every machine answers.
@@ -115,12 +121,14 @@ class Home(Vertical):
         if listing is not self._listing:
             listing.request(self.request)
         self._listing, self._counts, self._now_ms = listing, counts, now_ms
+        self._limits = limits or self._limits
         self._is_complete, self._is_settled, self._is_known = is_complete, is_settled, is_known
         self._show()
 
     def tick(self, now_ms: int) -> None:
         """Draw the clocks in view that show something else at `now_ms`, in ms since the epoch."""
         self._now_ms = now_ms
+        self._show_limits()
         self.sessions.tick(now_ms)
 
     def ask(self, request: Request) -> None:
@@ -202,15 +210,32 @@ class Home(Vertical):
         )
         key = "" if request.shows_hidden else self._key
         self.header.show(counts, key, is_known=self._is_known)
+        self._show_limits()
         sessions = self.sessions
         sessions.offers_demo = self._is_complete and not (self._listing.rows or self.notes.display)
         sessions.show(self._listing, self._now_ms, words, is_settled=self._is_settled)
+        self._show_keys()
+        self._show_request()
+
+    def offer_answers(self, keys: frozenset[Key]) -> None:
+        """Name the key that answers while one of these sessions is selected."""
+        self._answerable = keys
+        self._show_keys()
+
+    @on(Chosen)
+    def _show_keys(self) -> None:
+        sessions = self.sessions
         pane = "home" if self._listing.lines else "home-unseen" if self._listing.rows else "home-empty"
+        if pane == "home" and sessions.chosen is not None and sessions.chosen.key in self._answerable:
+            pane = "home-asks"
         pane = "home-demo" if sessions.offers_demo else pane
         if pane != self._pane:
             self._pane = pane
             self._hints.show_pane()
-        self._show_request()
+
+    def _show_limits(self) -> None:
+        shown = self._limits.shown(self._now_ms)
+        self.header.show_limits(forms(shown, self._now_ms), is_scarce=is_scarce(shown))
 
     @on(Marked)
     def _show_request(self) -> None:

@@ -288,11 +288,13 @@ _MOST_DRAWN = 1_000
 """The number of rows whose contents are remembered."""
 _TICK_MS = 1_000
 _MESSAGES = {
+    "answer": requests.AnswerWanted,
     "preview": requests.PreviewWanted,
     "ring": requests.RingToggled,
     "why": requests.WhyWanted,
     "terminal": requests.TerminalWanted,
     "rename": requests.RenameWanted,
+    "prompt": requests.PromptWanted,
     "interrupt": requests.InterruptWanted,
 }
 _OF_MARKED = {

@@ -45,6 +45,10 @@ class TerminalWanted(OfRow):
     """Posted by `t`: the terminal of the session is to be shown."""
 
 
+class AnswerWanted(OfRow):
+    """Posted by `A`: the permission prompt of the session is to be answered."""
+
+
 class InterruptWanted(OfRow):
     """Posted by `I`: the turn of the session's agent is to be interrupted, after confirmation."""
 
@@ -76,6 +80,10 @@ class Marked(Message):
 
 class RenameWanted(OfRow):
     """Posted by ctrl+r: the session, if it is a recording of our own, is to get another name."""
+
+
+class PromptWanted(OfRow):
+    """Posted by `P`: the session is to be continued with a prompt."""
 
 
 class RingToggled(OfRow):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult, SystemCommand
@@ -16,6 +16,7 @@ from textual.screen import Screen
 from agentwatch.agents.found import Key
 from agentwatch.base.config import Config
 from agentwatch.catalog.hiding import archive
+from agentwatch.catalog.limits import NewestLimits
 from agentwatch.catalog.listing import Listing
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.row_counts import Counts
@@ -32,6 +33,7 @@ from agentwatch.screen.screens.sessions.home import Home
 from agentwatch.screen.screens.sessions.preview import PreviewPane
 from agentwatch.screen.screens.sessions.rings import go_to_pane, pane_of
 from agentwatch.screen.screens.sessions.words import foreign
+from agentwatch.screen.terminal.base_app import TerminalApp
 from agentwatch.screen.terminal.frames import prepare
 from agentwatch.screen.terminal.keymap import bound_keys, key_label
 from agentwatch.text.amounts import byte_size, plural
@@ -44,6 +46,7 @@ _PROBLEM_SECONDS = 10.0
 class HomeScreen(Screen[None]):
     """Shows the sessions of the machine, and the preview of one of them."""
 
+    app: TerminalApp[Any]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall")]
 
@@ -88,6 +91,7 @@ class HomeScreen(Screen[None]):
         rows: Rows,
         counts: Counts,
         notes: Sequence[SafeText] = (),
+        limits: NewestLimits | None = None,
         *,
         vanished: Iterable[Key] | None = None,
         is_complete: bool,
@@ -100,6 +104,7 @@ class HomeScreen(Screen[None]):
             rows: All sessions, or those that are new or have changed.
             counts: The numbers of sessions.
             notes: What is to be known besides them, a line each.
+            limits: The usage limits of the agents; None if they are as before.
             vanished: The sessions that are gone; None if `rows` has all sessions.
             is_complete: Whether every place was searched for sessions.
             is_settled: Whether every session that was found was read too.
@@ -113,7 +118,7 @@ class HomeScreen(Screen[None]):
         else:
             self._listing.change(rows.values(), vanished, now)
         self._home.show(
-            *(self._listing, counts, now, notes),
+            *(self._listing, counts, now, notes, limits),
             is_complete=is_complete,
             is_settled=is_settled,
             is_known=is_known,
@@ -124,6 +129,10 @@ class HomeScreen(Screen[None]):
     def in_view(self) -> frozenset[Key]:
         """The sessions whose rows are in view."""
         return self._home.sessions.in_view
+
+    def offer_answers(self, keys: frozenset[Key]) -> None:
+        """Name the key that answers while one of these sessions is selected."""
+        self._home.offer_answers(keys)
 
     def column_commands(self) -> Iterator[SystemCommand]:
         """Yield a command for each column that can be shown or hidden."""
@@ -180,10 +189,13 @@ class HomeScreen(Screen[None]):
             self.notify(problem, markup=False, timeout=_PROBLEM_SECONDS)
 
     @on(requests.InterruptWanted)
-    def _interrupt(self, event: requests.InterruptWanted) -> None:
+    def _interrupt_row(self, event: requests.InterruptWanted) -> None:
+        self.interrupt(event.row)
+
+    def interrupt(self, row: Row) -> None:
+        """Ask whether to interrupt the agent of a session, or say why that is not possible."""
         from agentwatch.screen.screens.session.interrupt import IS_OFF, InterruptDialog
 
-        row = event.row
         if not self._may_interrupt:
             self.notify(IS_OFF, markup=False)
         elif row.host:
@@ -227,6 +239,15 @@ class HomeScreen(Screen[None]):
             self.notify(f"it is on {foreign(row.host)}, where only its owner can change it", markup=False)
         else:
             self.notify("only recordings of agentwatch can be changed", markup=False)
+
+    @on(requests.PromptWanted)
+    def _continue_session(self, event: requests.PromptWanted) -> None:
+        if event.row.host:
+            self.notify(f"it is on {foreign(event.row.host)}: continue it there", markup=False)
+            return
+        from agentwatch.screen.screens.session.continuing import continue_session
+
+        self.run_worker(continue_session(self.app, event.row.path, "list"))
 
     @on(requests.ExportWanted)
     def _export(self, event: requests.ExportWanted) -> None:

@@ -14,9 +14,18 @@ from agentwatch.recording.appender import now_ms
 from agentwatch.rules.alarms.events import ENDED, FAILED, LIMIT, NEEDS_YOU, Event
 
 _AFTER_TURN = frozenset({State.YOUR_TURN, State.SHELL, State.TURN_FAILED})
+_SEEN = frozenset({State.UNFINISHED, State.LIMITED})
+"""States that are never guesses: the process has ended, and a limit has refused a request."""
 _FAILED = frozenset({State.TURN_FAILED, State.FAILED})
-_NO_END = frozenset({(State.STARTING, State.YOUR_TURN), (State.ASKS, State.YOUR_TURN)})
-"""A session that has no prompt yet; and one that asks, whose agent seems to be idle for 300 ms."""
+_NO_END = frozenset(
+    {
+        (State.STARTING, State.YOUR_TURN),
+        (State.ASKS, State.YOUR_TURN),
+        (State.LIMITED, State.TURN_FAILED),
+    }
+)
+"""A session that has no prompt yet; one that asks, whose agent seems to be idle for 300 ms; and one whose
+limit is over, which had refused the turn."""
 
 
 class StateRules:
@@ -57,14 +66,14 @@ class StateRules:
             self._before.pop(key, None)
 
     def _is_certain(self, row: Row) -> bool:
-        """Return whether a state is reported, or the process is gone, and it began after the list."""
+        """Return whether a state is reported, or the process has ended, and it began after the list."""
         state, ground, since_ms, *_ = row.standing
         is_since = bool(row.host) or since_ms is None or since_ms >= self._began_ms
-        return is_since and (ground is Ground.SAID or state is State.UNFINISHED)
+        return is_since and (ground is Ground.SAID or state in _SEEN)
 
     def _tell_change(self, before: State | None, row: Row) -> None:
         state = row.standing.state
-        if state == "limited" != before:
+        if state is State.LIMITED and before is not State.LIMITED:
             self._tell(LIMIT, row)
         is_end = state in _AFTER_TURN or state not in LIVE | {State.UNKNOWN}
         if is_end and before not in _AFTER_TURN and (before, state) not in _NO_END:

@@ -22,7 +22,7 @@ from agentwatch.text.amounts import short_count
 from agentwatch.text.durations import age_words, in_seven_columns
 from agentwatch.text.safe import SafeText, cut, cut_middle, safe_line, wrapped
 from agentwatch.text.signs import ASKS_SIGN, MINUS, SIGNS
-from agentwatch.text.times import day_or_time
+from agentwatch.text.times import coming, day_or_time
 
 if TYPE_CHECKING:
     from agentwatch.catalog.digest import LastTests
@@ -57,6 +57,7 @@ _STATES = {
     State.STARTING: StateWords("◐", "starts", "working"),
     State.WORKING: StateWords("◐", "works", "working"),
     State.ASKS: StateWords(ASKS_SIGN, "asks", "asks"),
+    State.LIMITED: StateWords("‖", "limit", "returned"),
     State.QUIET: StateWords("?", "quiet", "returned"),
     State.YOUR_TURN: StateWords("›", "turn", "plain"),
     State.SHELL: StateWords("›", str(State.SHELL), "plain"),
@@ -196,11 +197,21 @@ def activity(row: Row, now_ms: int | None = None) -> SafeText:
     now, state = foreign(row.standing.now), row.standing.state
     if row.lost_ms is not None:
         return SafeText(f"{_LOST_TOUCH}, last: {now}" if now else _LOST_TOUCH)
+    if state is State.LIMITED:
+        return SafeText(f"{now} {until}" if (until := until_words(row)) else now)
     if state in LIVE:
         return SafeText(f"“{now}”") if now and state in _QUOTED else now
     if state is State.SUCCEEDED and not now and (said := last_sentence(row.last_text)):
         return SafeText(f"“{said}”")
     return SafeText(f"{state}: {now}") if now else SafeText(state)
+
+
+def until_words(row: Row) -> SafeText:
+    """Return when the limit ends that a session waits for: `until 14:00`; empty if it waits for none."""
+    standing = row.standing
+    if standing.state is not State.LIMITED or standing.until_ms is None or row.lost_ms is not None:
+        return SafeText("")
+    return SafeText(f"until {coming(standing.until_ms, standing.since_ms or standing.until_ms)}")
 
 
 def last_sentence(text: str) -> SafeText:

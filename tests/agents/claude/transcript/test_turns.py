@@ -92,6 +92,20 @@ def test_an_error_of_the_service_fails_the_turn() -> None:
     assert ends(bare) == [TurnEnded(Outcome.FAILED, "overloaded")]
 
 
+def test_an_error_of_the_usage_limit_says_until_when() -> None:
+    """The line has the window that refused the request; older versions have only the words."""
+    words = "You've hit your session limit · resets 2pm (Europe/Berlin)"
+    quota = {"status": "rejected", "resetsAt": 1_789_846_800, "rateLimitType": "five_hour"}
+    named = said(words, isApiErrorMessage=True, error="rate_limit", quotaLimits=quota)
+    limits = session_of(user("Go"), named).limits
+    assert (limits.is_refused, limits.until_ms) == (True, 1_789_846_800_000)
+    bare = session_of(user("Go"), said(words, isApiErrorMessage=True, error="rate_limit"))
+    assert (bare.limits.is_refused, bare.limits.until_ms, bare.outcome) == (True, None, Outcome.FAILED)
+    for other in (said("API Error: 429", isApiErrorMessage=True, error="rate_limit"), said(words)):
+        assert not session_of(user("Go"), other).limits.is_refused
+    assert not session_of(user("Go"), named, user("on")).limits.is_refused
+
+
 def test_an_answer_after_the_end_of_a_turn_begins_another() -> None:
     """A notification or a command of the user may begin a turn without a prompt; the run continues."""
     lines = (

@@ -19,6 +19,7 @@ from agentwatch.session.call import Place
 from agentwatch.session.events import (
     Event,
     FormatDetected,
+    Limits,
     Outcome,
     Prompt,
     RunStarted,
@@ -31,6 +32,7 @@ from agentwatch.session.events import (
 from agentwatch.session.reducers import apply_line
 from agentwatch.session.session import Session
 from agentwatch.text.safe import SafeText
+from agentwatch.text.times import coming
 from tests.builders.lines import event
 from tests.builders.screen.app import bundled
 from tests.builders.screen.lines import init, result, shell
@@ -314,3 +316,14 @@ async def test_an_unknown_agent_is_a_question_mark(recording: Saver) -> None:
     assert shown.startswith(" ? unknown format ")
     assert "unfinished" not in shown
     assert (await header(read(recording(b"")), 80)).startswith(" ◌ unfinished ")
+
+
+async def test_a_session_that_a_limit_has_refused_is_limited() -> None:
+    """It shows until when, in place of the outcome; after the reset, the turn has failed."""
+    refused = Limits((), is_refused=True, until_ms=2_000_000)
+    made = session_of(*CLAUDE, refused, TurnEnded(Outcome.FAILED, "limit"))
+    until = coming(2_000_000, 1_010_000)
+    assert (await header(made, 80, 1_010_000)).startswith(f" ‖ limited until {until} │ claude")
+    assert (await header(made, 80, 2_000_000)).startswith(" ✗ failed")
+    made = session_of(*CLAUDE, refused._replace(until_ms=None))
+    assert (await header(made, 80, 1_010_000)).startswith(" ‖ limited │ claude")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from agentwatch.screen.screens.session.interrupt import InterruptDialog
 from agentwatch.sources.control import Control, control_path
 from tests.builders.home.home_app import row
 from tests.builders.machine.app import at_home
+from tests.conftest import RECORDINGS
 
 pytestmark = pytest.mark.slow
 
@@ -78,6 +80,23 @@ async def test_an_agent_is_interrupted_and_then_stopped(short_home: Path) -> Non
         await stage.shows("stop sent")
         await stage.press("I", "escape")
     assert asked == ["interrupt", "stop"]
+    made.close()
+
+
+@pytest.mark.system
+async def test_an_agent_is_interrupted_from_its_open_session(short_home: Path) -> None:
+    """The key works in the session that the list has opened as in the list."""
+    own, asked = own_row(short_home), list[str]()
+    own.path.parent.mkdir()
+    shutil.copy(RECORDINGS / "unfinished.ndjson", own.path)
+    made = noting(own.path, asked)
+    async with at_home([own], config=ON) as stage:
+        await stage.open()
+        await stage.press("I")
+        await stage.shows("Claude ends the turn, cancels its running calls")
+        await stage.press("y")
+        await stage.shows("interrupt sent")
+    assert asked == ["interrupt"]
     made.close()
 
 

@@ -46,6 +46,9 @@ def at(state: State, since_ms: int | None = LATER_MS, **fields: Any) -> Row:
     return row("one", state, since_ms=since_ms, **fields)
 
 
+LIMITED = at(State.LIMITED, ground=Ground.INFERRED)
+
+
 def test_a_change_of_state_is_told_once() -> None:
     """An end counts after work, and a failure is an end too."""
     cases: list[tuple[list[Row], list[str]]] = [
@@ -57,6 +60,8 @@ def test_a_change_of_state_is_told_once() -> None:
         ([at(WORKING), at(State.CANCELLED)], ["ended"]),
         ([at(WORKING), at(State.UNFINISHED, ground=Ground.INFERRED)], ["ended"]),
         ([at(ASKS), at(WORKING), at(YOUR_TURN)], ["ended"]),
+        ([at(WORKING), LIMITED, LIMITED, at(WORKING), at(YOUR_TURN)], ["limit", "ended"]),
+        ([at(WORKING), LIMITED, at(State.TURN_FAILED)], ["limit"]),
     ]
     for rows, events in cases:
         with case([each.standing.state for each in rows]):

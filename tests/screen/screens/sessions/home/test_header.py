@@ -6,7 +6,9 @@ import pytest
 
 from agentwatch.agents.reported import State
 from agentwatch.catalog.row import Row
+from agentwatch.session.limits import Reported
 from agentwatch.text.safe import SafeText, columns
+from agentwatch.text.times import coming
 from tests.builders.home.home_app import MINUTE_MS, NOW_MS, home_of, row, screen_rows
 
 pytestmark = pytest.mark.slow
@@ -68,3 +70,36 @@ async def test_without_live_sessions() -> None:
     """The header says that no session is running."""
     async with home_of([]) as (app, _):
         assert screen_rows(app)[0] == " agentwatch │ no session is running"
+
+
+@pytest.mark.system
+async def test_the_limits_give_way_to_the_width() -> None:
+    """The other agent goes first, then the reset, then the window that is less full; at last all of them."""
+    week = Reported("7d", 87.0, NOW_MS + 2 * 60 * MINUTE_MS, NOW_MS - 3 * MINUTE_MS)
+    short = week._replace(name="5h", used_percent=62.0)
+    rows = [row("ask", State.ASKS, limits=(short, week)), row("codex", agent="codex", limits=(short,))]
+    resets = coming(week.resets_ms or 0, NOW_MS)
+    claude = f"claude 5 h 62 % · week 87 % · resets {resets} · 3 min ago"
+    async with home_of(rows, (160, 20)) as (app, pilot):
+        found = {}
+        for width in (160, 110, 78, 56, 46, 36):
+            await pilot.resize_terminal(width, 20)
+            await pilot.pause()
+            found[width] = screen_rows(app)[0]
+            assert columns(SafeText(found[width])) <= width
+        await pilot.resize_terminal(160, 20)
+        app.home.tick(NOW_MS + 60 * MINUTE_MS)
+        await pilot.pause()
+        assert "· 63 min ago" not in screen_rows(app)[0]
+        assert "week 87 % · resets " in screen_rows(app)[0]
+        assert " · 1 h ago" in screen_rows(app)[0]
+        app.home.tick(NOW_MS + 120 * MINUTE_MS)
+        await pilot.pause()
+        assert "claude" not in screen_rows(app)[0]
+    assert found[160].startswith(" agentwatch │ 1 needs you")
+    assert f"{claude}, codex 5 h 62 % · resets {resets} · 3 min ago" in found[160]
+    assert found[110].endswith(f"  {claude}")
+    assert found[78].endswith("  claude 5 h 62 % · week 87 % · 3 min ago")
+    assert found[56].endswith("  claude week 87 % · 3 min ago")
+    assert found[46].endswith("  claude week 87 %")
+    assert "claude" not in found[36]

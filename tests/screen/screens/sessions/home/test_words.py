@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from agentwatch.agents.reported import State
 from agentwatch.catalog.digest import LastTests
 from agentwatch.catalog.standing import Ground
 from agentwatch.recording.acts import Act
 from agentwatch.screen.screens.sessions import words
-from agentwatch.screen.screens.sessions.cells import STATE
+from agentwatch.screen.screens.sessions.cells import STATE, Widths, columns_for, wide_row
 from agentwatch.text.safe import columns
+from agentwatch.text.times import coming
 from tests.builders.home.home_app import MINUTE_MS, NOW_MS, row
 from tests.conftest import case
 
@@ -24,6 +27,8 @@ def test_a_state_that_lasts_has_a_sign_and_a_word() -> None:
         (State.WORKING, Ground.INFERRED, True, "◐ tool?"),
         (State.WORKING, Ground.SAID, False, "◐ model"),
         (State.WORKING, Ground.INFERRED, False, "◐ model?"),
+        (State.LIMITED, Ground.SAID, False, "‖ limit"),
+        (State.LIMITED, Ground.INFERRED, False, "‖ limit?"),
         (State.QUIET, Ground.INFERRED, False, "? quiet"),
         (State.YOUR_TURN, Ground.SAID, False, "› turn"),
         (State.YOUR_TURN, Ground.INFERRED, False, "› turn?"),
@@ -210,6 +215,20 @@ def test_the_tests_of_a_session() -> None:
         session = row("a", tests=tests)
         assert (words.tests(session), words.tests_words(session)) == (shown, said)
         assert words.tests_style(session) == style
+
+
+def test_a_session_that_waits_for_a_limit_shows_until_when() -> None:
+    """In few columns only the time is shown; without one, the words of the state."""
+    until_ms = NOW_MS + 60 * MINUTE_MS
+    session = row("a", State.LIMITED, now="waits for the limit", until_ms=until_ms)
+    until = f"until {coming(until_ms, NOW_MS)}"
+    assert words.activity(session) == f"waits for the limit {until}"
+    shown = columns_for(70, Widths(project=10))
+    assert until in "".join(text for text, _ in wide_row(session, shown, NOW_MS, 0))
+    assert "waits" not in "".join(text for text, _ in wide_row(session, shown, NOW_MS, 0))
+    bare = row("a", State.LIMITED, now="waits for the limit: full")
+    assert (words.activity(bare), words.until_words(bare)) == ("waits for the limit: full", "")
+    assert words.until_words(replace(session, lost_ms=NOW_MS)) == ""
 
 
 def test_the_last_act_is_shown_for_five_minutes() -> None:

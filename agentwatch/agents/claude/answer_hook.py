@@ -1,0 +1,385 @@
+"""The hook of Claude Code that asks the open list, while Claude's own dialog is on its screen.
+
+It is run as a program, and imports little. It prints a decision only if the user has taken it in the list; in
+every other case it prints nothing and ends, which Claude takes as no decision. Claude neither tells nor ends
+a hook whose question was answered in the dialog. The hook therefore reads the state that Claude writes in
+`sessions/PID.json`: it asks only while Claude says there that its dialog waits, and stops when that changes.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+_MOST_INPUT = 8 << 20
+_KEPT_OUT = (b'"agent_id":', b'"tool_name":"AskUserQuestion"', b'"tool_name":"ExitPlanMode"')
+_TERMINAL = "cli"
+"""The `CLAUDE_CODE_ENTRYPOINT` of a session on a terminal. `claude -p` has no dialog, and waits for hooks."""
+
+
+def read_input(fd: int) -> bytes:
+    """Return all of the input, of which a part that is too long is read too, but not kept."""
+    data = b""
+    while more := os.read(fd, 1 << 20):
+        if len(data) <= _MOST_INPUT:
+            data += more
+    return data
+
+
+def is_kept_out(data: bytes, entrypoint: str) -> bool:
+    """Return whether the list is certainly not to be asked, by the bytes of the input alone.
+
+    A quotation mark within a text is written after a backslash, so only a key or a value looks like these.
+    """
+    return (
+        len(data) > _MOST_INPUT
+        or entrypoint not in ("", _TERMINAL)
+        or any(each in data for each in _KEPT_OUT)
+    )
+
+
+_DATA = b""
+if __name__ == "__main__":  # run with -I -S: the package is found beside this file, and nothing else
+    _DATA = read_input(0)
+    if is_kept_out(_DATA, os.environ.get("CLAUDE_CODE_ENTRYPOINT", "")):
+        os._exit(0)  # the dialog of a subagent waits for its hooks, and the imports below take longest
+    sys.path.append(os.path.abspath(__file__).rsplit("/", 4)[0])
+
+# ruff: noqa: E402 - see above
+import json
+import select
+import signal
+import socket
+import stat
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+
+from agentwatch.base.local_socket import (
+    MOST_SILENT_SECONDS,
+    NAME,
+    VERSION,
+    is_own_peer,
+    require_private,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+MOST_SECONDS = 3500
+"""The hook gives up by itself before its timeout in the settings."""
+_OWN_DIALOGS = ("AskUserQuestion", "ExitPlanMode")
+"""Tools whose dialog asks for more than a permission: an answer by a hook would swallow it."""
+_WAITING = ("waiting", "permission prompt")
+"""The state that Claude writes while the dialog is on its screen."""
+_DIALOG_SECONDS = 1.0
+"""How long the hook waits for the dialog, and for the first line of the list."""
+_STEP_SECONDS = 0.05
+_CONFIRM_SECONDS = 3.0
+_MOST_RECORD = 64 << 10
+_MOST_RECORDS = 1000
+_MOST_TRANSCRIPT = 1 << 20
+_CHUNK = 1 << 16
+
+State = tuple[str, str, object]
+
+
+class Abstains(Exception):
+    """There is nothing to decide: the dialog of Claude is the only one that counts."""
+
+
+def question_in(data: bytes, entrypoint: str) -> dict[str, Any]:
+    """Return the input of the hook, if the list may be asked about it.
+
+    Raises:
+        Abstains: It may not.
+    """
+    if is_kept_out(data, entrypoint):
+        raise Abstains
+    try:
+        fields = json.loads(data)
+    except (ValueError, RecursionError):
+        raise Abstains from None
+    texts = ("session_id", "transcript_path", "tool_name")
+    if (
+        not isinstance(fields, dict)
+        or not all(isinstance(fields.get(key), str) for key in texts)
+        or not isinstance(fields.get("tool_input"), dict)
+        or fields.get("hook_event_name") != "PermissionRequest"
+        or fields.get("agent_id") is not None
+        or fields["tool_name"] in _OWN_DIALOGS
+    ):
+        raise Abstains
+    return fields
+
+
+class Dialog:
+    """The dialog of one question on the screen of Claude, as Claude reports it."""
+
+    def __init__(self, transcript: str, session_id: str, pid: str) -> None:
+        """Create it; nothing is read yet.
+
+        Args:
+            transcript: The path of the session's file, in `projects/FOLDER` of Claude's folder.
+            session_id: The session.
+            pid: The process of the session; empty if it is unknown.
+        """
+        self._folder = os.path.join(transcript.rsplit("/", 3)[0], "sessions")
+        self._session_id = session_id
+        self._name = f"{pid}.json" if pid.isascii() and pid.isdigit() else ""
+        self._first: State | None = None
+
+    def appears(self) -> bool:
+        """Return whether the dialog is on the screen, and remember it as that of this question."""
+        if not self._name:
+            names = [name for name in os.listdir(self._folder)[:_MOST_RECORDS] if name.endswith(".json")]
+            self._name = next((name for name in names if self._waits(self._state(name))), "")
+        state = self._state(self._name) if self._name else None
+        self._first = state if self._waits(state) else None
+        return self._first is not None
+
+    def is_open(self) -> bool:
+        """Return whether the same dialog is still on the screen.
+
+        Raises:
+            OSError: The session has ended.
+        """
+        state = self._state(self._name)
+        return state is None or state == self._first
+
+    @staticmethod
+    def _waits(state: State | None) -> bool:
+        return state is not None and state[:2] == _WAITING
+
+    def _state(self, name: str) -> State | None:
+        """Return the state in a record; None if it is just being written, or is that of another session."""
+        path = os.path.join(self._folder, name)
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            status = os.fstat(fd)
+            if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
+                raise Abstains
+            fields = json.loads(os.read(fd, _MOST_RECORD))
+        except (ValueError, RecursionError):
+            return None
+        finally:
+            os.close(fd)
+        if not isinstance(fields, dict) or fields.get("sessionId") != self._session_id:
+            return ("", "", None)
+        return str(fields.get("status")), str(fields.get("waitingFor")), fields.get("statusUpdatedAt")
+
+
+class Connection:
+    """The connection to the list."""
+
+    def __init__(self, folder: str) -> None:
+        """Create it, not connected yet; `folder` is that of the socket."""
+        self._folder = folder
+        self.socket = socket.socket(socket.AF_UNIX)
+        self._buffer = b""
+        self.heard = time.monotonic()
+
+    def open(self) -> None:
+        """Connect.
+
+        Raises:
+            Abstains: The list hangs, is not one of this user, or has another version.
+            OSError: No list is open.
+        """
+        require_private(self._folder)
+        os.chdir(self._folder)  # a path of over 100 bytes does not fit into the address of a socket
+        if time.time() - os.lstat(NAME).st_mtime > MOST_SILENT_SECONDS:
+            raise Abstains
+        self.socket.settimeout(_DIALOG_SECONDS)
+        self.socket.connect(NAME)
+        if not is_own_peer(self.socket):
+            raise Abstains
+        first = self.message(_DIALOG_SECONDS)
+        if first is None or first.get("agentwatch") != VERSION:
+            raise Abstains
+
+    def message(self, seconds: float) -> dict[str, Any] | None:
+        """Return the next message that arrives in time; None if none does.
+
+        Raises:
+            Abstains: The list has ended or hangs, or sends what is not a message.
+        """
+        until = time.monotonic() + seconds
+        while True:
+            line, newline, rest = self._buffer.partition(b"\n")
+            if newline:
+                self._buffer = rest
+                if not line:
+                    continue
+                try:
+                    message = json.loads(line)
+                except (ValueError, RecursionError):
+                    raise Abstains from None
+                if not isinstance(message, dict):
+                    raise Abstains
+                return message
+            now = time.monotonic()
+            if now > self.heard + MOST_SILENT_SECONDS or len(line) > _CHUNK:
+                raise Abstains
+            if now >= until:
+                return None
+            if not select.select([self.socket], [], [], until - now)[0]:
+                continue
+            data = self.socket.recv(_CHUNK)
+            if not data:
+                raise Abstains
+            self._buffer, self.heard = self._buffer + data, now
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Send a message.
+
+        Raises:
+            OSError: The list has ended or hangs.
+        """
+        self.socket.sendall(json.dumps(message).encode() + b"\n")
+
+
+def decision(
+    data: bytes, connection: Connection, environ: Mapping[str, str], is_read: Callable[[], bool]
+) -> Decided:
+    """Return what the user has decided in the list.
+
+    Args:
+        data: The input of the hook.
+        connection: The connection to the list, which is opened if there is something to ask.
+        environ: The environment that Claude gives its hooks.
+        is_read: Returns whether Claude still reads the output of the hook.
+
+    Raises:
+        Abstains: There is no decision.
+        OSError: There is no list, or no session any more.
+    """
+    fields = question_in(data, environ.get("CLAUDE_CODE_ENTRYPOINT", ""))
+    transcript, session_id = fields["transcript_path"], fields["session_id"]
+    connection.open()
+    dialog = Dialog(transcript, session_id, environ.get("CLAUDE_PID", ""))
+    until = time.monotonic() + _DIALOG_SECONDS
+    while not dialog.appears():
+        if time.monotonic() > until:
+            raise Abstains
+        time.sleep(_STEP_SECONDS)
+    name = os.urandom(16).hex()
+    at = os.stat(transcript).st_size if os.path.exists(transcript) else 0
+    question = {"id": name, "agent": "claude", "session": session_id, "tool": fields["tool_name"]}
+    connection.send({**question, "input": fields["tool_input"], "cwd": fields.get("cwd")})
+    while True:
+        answer = connection.message(_STEP_SECONDS)
+        try:
+            is_open = dialog.is_open() and is_read()
+        except OSError:
+            is_open = False
+        if not is_open:
+            connection.send({"id": name, "receipt": "elsewhere"})
+            raise Abstains
+        if answer is not None:
+            return Decided(connection, name, answer, Calls(transcript, at, fields))
+
+
+class Decided:
+    """A decision of the user, for the question that was asked."""
+
+    def __init__(self, connection: Connection, name: str, answer: dict[str, Any], calls: Calls) -> None:
+        """Take an answer of the list.
+
+        Raises:
+            Abstains: It is not an answer to this question.
+        """
+        self._behaviour = answer.get("answer")
+        message = answer.get("message")
+        if answer.get("id") != name or self._behaviour not in ("allow", "deny"):
+            raise Abstains
+        self._message = message if isinstance(message, str) and self._behaviour == "deny" else ""
+        self._connection, self._name, self._calls = connection, name, calls
+
+    @property
+    def output(self) -> bytes:
+        """What Claude reads."""
+        decided = {"behavior": self._behaviour}
+        if self._message:
+            decided["message"] = self._message
+        output = {"hookEventName": "PermissionRequest", "decision": decided}
+        return json.dumps({"hookSpecificOutput": output}).encode() + b"\n"
+
+    def confirm(self) -> None:
+        """Tell the list whether Claude has taken the decision, as far as its lines say so in time."""
+        until = time.monotonic() + _CONFIRM_SECONDS
+        while (taken := self._calls.taken(str(self._behaviour))) is None and time.monotonic() < until:
+            time.sleep(_STEP_SECONDS)
+        receipt = "elsewhere" if taken is False else "sent"
+        if taken is None and self._behaviour == "deny":
+            receipt = "unknown"  # a call that was denied has its result at once
+        self._connection.send({"id": self._name, "receipt": receipt})
+
+
+class Calls:
+    """The lines of the session about the call that was asked for."""
+
+    def __init__(self, transcript: str, at: int, fields: dict[str, Any]) -> None:
+        """Create it.
+
+        Args:
+            transcript: The session's file.
+            at: Its size when the question was asked.
+            fields: The input of the hook.
+        """
+        self._transcript, self._at = transcript, at
+        self._wanted = (fields["tool_name"], fields["tool_input"])
+
+    def taken(self, behaviour: str) -> bool | None:
+        """Return whether the result of the call is by the hook's decision; None without a result.
+
+        The line of the call is written shortly before or after the hook starts, its result after the answer.
+        """
+        begin = max(self._at - _MOST_TRANSCRIPT, 0)
+        try:
+            with open(self._transcript, "rb") as file:
+                file.seek(begin)
+                data = file.read(2 * _MOST_TRANSCRIPT)
+        except OSError:
+            return None
+        ids, offset = set(), begin
+        for line in data.split(b"\n"):
+            offset += len(line) + 1
+            if b'"tool_' not in line:
+                continue
+            try:
+                fields = json.loads(line)
+                for part in fields["message"]["content"]:
+                    if part["type"] == "tool_use" and (part["name"], part["input"]) == self._wanted:
+                        ids.add(part["id"])
+                    elif part["type"] == "tool_result" and part["tool_use_id"] in ids and offset > self._at:
+                        decided = fields.get("permissionDecision")
+                        if isinstance(decided, dict):
+                            return decided.get("source") == "hook"
+                        return bool(part.get("is_error")) is (behaviour == "deny")
+            except (ValueError, RecursionError, LookupError, TypeError):
+                continue
+        return None
+
+
+def main() -> None:
+    """Ask the list whose folder is the argument."""
+    signal.alarm(MOST_SECONDS)
+    reader = select.poll()
+    reader.register(1, select.POLLHUP | select.POLLERR)
+    decided = decision(_DATA, Connection(sys.argv[1]), os.environ, lambda: not reader.poll(0))
+    os.write(1, decided.output)
+    if os.fork():
+        return
+    null = os.open(os.devnull, os.O_RDWR)
+    for fd in range(3):  # Claude reads the output until nobody can write it any more
+        os.dup2(null, fd)
+    os.setsid()
+    decided.confirm()
+
+
+if __name__ == "__main__":
+    with suppress(BaseException):  # the edge of the program: whatever has failed is no decision
+        main()
+    os._exit(0)

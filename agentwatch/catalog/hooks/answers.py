@@ -1,0 +1,341 @@
+"""Takes the questions of hooks on a socket of the user's, and gives them the answers of the user.
+
+A hook asks while the agent's own dialog is on the agent's screen, and ends when that was answered. An answer
+belongs to the id of one question, which the hook chose; a question takes one answer.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import select
+import selectors
+import socket
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+from agentwatch.agents.found import Key
+from agentwatch.base.files import state_folder
+from agentwatch.base.local_socket import BEAT_SECONDS, MOST_BYTES, NAME, VERSION, is_own_peer, require_private
+from agentwatch.catalog.hooks.program import answer_folder
+from agentwatch.recording.acts import Act, acts_file, append_act
+from agentwatch.recording.store import private_folder
+
+_MOST_HOOKS = 64
+_MOST_KEPT = 64 << 20
+"""The bytes of all questions. A hook beyond them is sent away: the agent's own dialog is on its screen."""
+_ASKING_SECONDS = 10.0
+"""How long a hook may be connected without a question, and with one that was answered."""
+_MOST_ID = 64
+_CHUNK = 1 << 18
+_ENDS = frozenset(("sent", "elsewhere", "unknown"))
+_OWNER_SECONDS = 2.0
+"""How often a list tries to become the one that is asked."""
+_END_SECONDS = 1.0
+
+
+class PermissionQuestion(NamedTuple):
+    """A permission that an agent waits for. Its texts are foreign."""
+
+    id: str
+    key: Key
+    """The session."""
+    tool: str
+    input: Mapping[str, str]
+    """A value that is not a text is written as JSON."""
+    cwd: str
+    at_ms: int
+
+
+class Ended(NamedTuple):
+    """A question that is over."""
+
+    question: PermissionQuestion
+    act: str
+    """`allow` or `deny`; empty if the user has not answered it in the list."""
+    receipt: str
+    """As in the acts; `expired` if the hook ended without one before it got an answer."""
+
+
+class _Hook:
+    """A hook that is connected."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self.connection = connection
+        self.buffer = bytearray()
+        self.question: PermissionQuestion | None = None
+        self.act = ""
+        self.receipt = ""
+        self.until = time.monotonic() + _ASKING_SECONDS
+
+
+class Answers:
+    """Is asked by hooks in a thread; only one list of a user at a time is."""
+
+    def __init__(
+        self, environ: Mapping[str, str], changed: Callable[[], object], ended: Callable[[Ended], object]
+    ) -> None:
+        """Create it; nothing is done until `start`.
+
+        Args:
+            environ: The environment, which may name the state folder.
+            changed: Is called after `questions` has changed, in the thread.
+            ended: Is called with each question that is over, in the thread.
+        """
+        self.questions: Mapping[str, PermissionQuestion] = {}
+        """The open questions by their ids, the oldest first. It is replaced by a new mapping."""
+        self.problem = ""
+        """Why no hook can ask; empty if one can, or another list is asked."""
+        self._environ = environ
+        self._folder = answer_folder(state_folder(environ)).absolute()
+        self._changed, self._ended = changed, ended
+        self._hooks: dict[int, _Hook] = {}
+        self._ids: set[str] = set()
+        """The ids of all questions that are not over, also of those that the user has answered."""
+        self._selector = selectors.DefaultSelector()
+        self._wake, self._woken = os.pipe()
+        self._lock = threading.Lock()
+        self._given: list[tuple[str, str, str]] = []
+        """The answers of the user that the thread has not sent yet: id, act, message."""
+        self._is_closed = False
+        self._thread = threading.Thread(target=self._run, name="answers", daemon=True)
+
+    def start(self) -> None:
+        """Be asked, once no other list is."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Send the hooks away: nothing is decided."""
+        self._is_closed = True
+        os.write(self._woken, b"x")
+        if self._thread.is_alive():
+            self._thread.join(_END_SECONDS)
+
+    def answer(self, question: PermissionQuestion, act: str, message: str = "") -> bool:
+        """Answer a question, and return whether it was still open.
+
+        Args:
+            question: The question.
+            act: `allow` or `deny`.
+            message: Why it is denied, for the agent.
+        """
+        with self._lock:
+            is_open = self.questions.get(question.id) is question
+            if is_open:
+                self.questions = {id_: each for id_, each in self.questions.items() if id_ != question.id}
+                self._given.append((question.id, act, message))
+        if is_open:
+            os.write(self._woken, b"x")
+        return is_open
+
+    def _run(self) -> None:
+        try:
+            owner = self._owner()
+            if owner is not None:
+                try:
+                    self._serve()
+                finally:
+                    os.close(owner)
+        except OSError as error:
+            self.problem = f"permission prompts cannot be answered here: {error.strerror or error}"
+            self._changed()
+
+    def _owner(self) -> int | None:
+        """Wait until no other list is asked, and return the lock that says so; None if closed meanwhile.
+
+        Raises:
+            OSError: The folder cannot be used.
+        """
+        private_folder(self._folder)
+        require_private(os.fspath(self._folder))
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+        fd = os.open(self._folder / "list.lock", flags, 0o600)
+        while not self._is_closed:
+            try:
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                if error.errno not in (errno.EAGAIN, errno.EACCES):
+                    raise
+                select.select([self._wake], [], [], _OWNER_SECONDS)
+            else:
+                return fd
+        os.close(fd)
+        return None
+
+    def _serve(self) -> None:
+        path = self._folder / NAME
+        path.unlink(missing_ok=True)  # of a list that was killed: the lock is ours
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(os.fspath(path))
+            path.chmod(0o600)
+            listener.listen(_MOST_HOOKS)
+            listener.setblocking(False)
+            self._selector.register(listener, selectors.EVENT_READ)
+            self._selector.register(self._wake, selectors.EVENT_READ)
+            try:
+                self._loop(listener, path)
+            finally:
+                path.unlink(missing_ok=True)
+                for fd in [*self._hooks]:
+                    self._end(fd)
+
+    def _loop(self, listener: socket.socket, path: Path) -> None:
+        beat_at = 0.0
+        while not self._is_closed:
+            now = time.monotonic()
+            if now >= beat_at:
+                beat_at = now + BEAT_SECONDS
+                os.utime(path)  # raises if somebody has removed it: then nobody can ask any more
+                for fd in [*self._hooks]:
+                    self._beat(fd, now)
+            for key, _ in self._selector.select(max(beat_at - time.monotonic(), 0)):
+                if key.fd == self._wake:
+                    os.read(self._wake, _CHUNK)
+                elif key.fd == listener.fileno():
+                    self._accept(listener)
+                else:
+                    self._read(key.fd)
+            with self._lock:
+                given, self._given = self._given, []
+            for id_, act, message in given:
+                self._give(id_, act, message)
+
+    def _accept(self, listener: socket.socket) -> None:
+        with suppress(OSError):
+            connection, _ = listener.accept()
+            is_taken = len(self._hooks) < _MOST_HOOKS and is_own_peer(connection)
+            if not is_taken:
+                connection.close()
+                return
+            connection.setblocking(False)
+            fd = connection.fileno()
+            self._hooks[fd] = _Hook(connection)
+            self._selector.register(fd, selectors.EVENT_READ)
+            self._send(fd, {"agentwatch": VERSION})
+
+    def _beat(self, fd: int, now: float) -> None:
+        hook = self._hooks[fd]
+        if hook.until and now > hook.until:
+            self._end(fd)
+            return
+        self._write(fd, b"\n")
+
+    def _read(self, fd: int) -> None:
+        hook = self._hooks[fd]
+        try:
+            data = hook.connection.recv(_CHUNK)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        kept = sum(len(each.buffer) for each in self._hooks.values())
+        if not data or len(hook.buffer) > MOST_BYTES or kept > _MOST_KEPT:
+            self._end(fd)
+            return
+        hook.buffer += data
+        while fd in self._hooks and b"\n" in data:
+            line, _, data = bytes(hook.buffer).partition(b"\n")
+            hook.buffer[:] = data
+            self._take(fd, line)
+
+    def _take(self, fd: int, line: bytes) -> None:
+        """Take the question of a hook, or the receipt of one that has asked."""
+        hook = self._hooks[fd]
+        if hook.question is not None:
+            hook.receipt = _receipt(line, hook.question.id)
+            self._end(fd)
+            return
+        question = _question(line)
+        if question is None or question.id in self._ids:
+            self._end(fd)
+            return
+        self._ids.add(question.id)
+        hook.question, hook.until = question, 0.0
+        with self._lock:
+            self.questions = {**self.questions, question.id: question}
+        self._changed()
+
+    def _give(self, id_: str, act: str, message: str) -> None:
+        """Send an answer to the hook that has asked, if it is still there."""
+        for fd, hook in self._hooks.items():
+            if hook.question is not None and hook.question.id == id_:
+                hook.act, hook.until = act, time.monotonic() + _ASKING_SECONDS
+                if not self._send(fd, {"id": id_, "answer": act, "message": message}):
+                    hook.receipt = "expired"
+                    self._end(fd)
+                return
+
+    def _send(self, fd: int, message: dict[str, Any]) -> bool:
+        return self._write(fd, orjson.dumps(message) + b"\n")
+
+    def _write(self, fd: int, data: bytes) -> bool:
+        """Write to a hook, and return whether it took all of it."""
+        try:
+            return self._hooks[fd].connection.send(data) == len(data)
+        except OSError:
+            return False
+
+    def _end(self, fd: int) -> None:
+        """Close a connection; its question is over."""
+        hook = self._hooks.pop(fd)
+        self._selector.unregister(fd)
+        hook.connection.close()
+        question = hook.question
+        if question is None:
+            return
+        self._ids.discard(question.id)
+        with self._lock:
+            self.questions = {id_: each for id_, each in self.questions.items() if id_ != question.id}
+            unsent = next((act for id_, act, _ in self._given if id_ == question.id), "")
+        act, receipt = hook.act or unsent, hook.receipt or ("unknown" if hook.act else "expired")
+        if act:
+            self._record(question, act, receipt)
+        self._ended(Ended(question, act, receipt))
+        self._changed()
+
+    def _record(self, question: PermissionQuestion, act: str, receipt: str) -> None:
+        agent, session_id = question.key
+        path = acts_file(agent, session_id, None, self._environ)
+        if path is not None:
+            with suppress(OSError):
+                append_act(path, Act(time.time_ns() // 10**6, act, session_id, "list", "hook", receipt))
+
+
+def _question(line: bytes) -> PermissionQuestion | None:
+    """Return the question in a line; None if it has none."""
+    try:
+        fields = json.loads(line)
+        if not isinstance(fields, dict) or not isinstance(fields.get("input"), dict):
+            return None
+        shown = {
+            name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            for name, value in fields["input"].items()
+        }
+    except (ValueError, RecursionError):
+        return None
+    texts = [fields.get(name) for name in ("id", "agent", "session", "tool")]
+    if not all(isinstance(each, str) and each for each in texts) or len(f"{texts[0]}") > _MOST_ID:
+        return None
+    id_, agent, session_id, tool = map(str, texts)
+    cwd = fields.get("cwd")
+    cwd = cwd if isinstance(cwd, str) else ""
+    return PermissionQuestion(id_, (agent, session_id), tool, shown, cwd, time.time_ns() // 10**6)
+
+
+def _receipt(line: bytes, id_: str) -> str:
+    """Return the receipt in a line of the hook that has asked a question; empty if it has none."""
+    try:
+        fields = orjson.loads(line)
+    except ValueError:
+        return ""
+    if not isinstance(fields, dict) or fields.get("id") != id_ or fields.get("receipt") not in _ENDS:
+        return ""
+    return str(fields["receipt"])

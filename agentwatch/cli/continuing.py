@@ -1,0 +1,248 @@
+"""The command `continue`: continues a session with a prompt, by the command of its agent's vendor."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import shlex
+import signal
+import subprocess
+import time
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentwatch.base.faults import NOT_EXECUTABLE, NOT_FOUND, USAGE, Fault, cannot_create
+from agentwatch.base.files import state_folder
+from agentwatch.catalog.continuing import (
+    REFUSED,
+    Continued,
+    Plan,
+    check_allowed,
+    enter,
+    in_folder,
+    planned,
+    session_to_continue,
+)
+from agentwatch.catalog.session_ids import id_in
+from agentwatch.cli.address import STDIN, is_elsewhere, parse_address
+from agentwatch.cli.config_file import read_acts_allowed
+from agentwatch.cli.messages import in_runner, say
+from agentwatch.cli.stdout import print_json, print_lines
+from agentwatch.recording.acts import Act, append_act
+from agentwatch.recording.appender import now_ms
+from agentwatch.recording.store import open_folder, private_folder
+from agentwatch.text.safe import cut, safe_line
+
+if TYPE_CHECKING:
+    from agentwatch.cli.options import Options
+    from agentwatch.remote.publish.publication import Publication
+    from agentwatch.sources.agent import AgentSource
+
+_QUEUE_SECONDS = 20.0
+_ALONE_SECONDS = 10.0
+_PAUSE_SECONDS = 0.05
+_SHOWN = 200
+
+
+class Told:
+    """Records an act on a session: in the file of the session, and in that of the recording that it makes."""
+
+    def __init__(self, session: Continued, act: str, door: str, by: str) -> None:
+        self._act = Act(0, act, session.id, by, door, "unknown")
+        self._files = [session.acts] if session.acts is not None else []
+
+    def add(self, acts: Path) -> None:
+        """Note the file of a recording that the act makes."""
+        self._files.append(acts)
+
+    def write(self, receipt: str) -> None:
+        """Record the act. A file that cannot be written is reported, and changes nothing."""
+        act = self._act._replace(at_ms=now_ms(), receipt=receipt)
+        for path in self._files:
+            try:
+                append_act(path, act)
+            except OSError as error:
+                say(f"cannot record the act in {path}: {(error.strerror or 'unknown error').lower()}")
+
+
+def continue_session(
+    words: str,
+    text: str,
+    options: Options,
+    publication: Publication | None = None,
+    *,
+    is_dry_run: bool = False,
+    is_queued: bool = False,
+    by: str = "command",
+    mark: str = "",
+) -> int:
+    """Continue a session, or print the command that would do it, and return the exit code.
+
+    Args:
+        words: The address of the session.
+        text: The prompt.
+        options: The options of the command line, for the run that is watched.
+        publication: How the run is published; None if it is not.
+        is_dry_run: Only print the command.
+        is_queued: Hand the prompt to the terminal that has the session open.
+        by: Where the user acted: `command`, `list` or `session`.
+        mark: The mark of the plan that the user has seen; empty if the user has seen none.
+
+    Raises:
+        Fault: The session cannot be continued, or may not be, or its agent cannot be started.
+    """
+    if is_elsewhere(words) and not os.path.exists(words):
+        raise Fault(f"{words} is on another machine: continue it there", USAGE)
+    address = parse_address(words)
+    if address.path == STDIN or address.moment is not None:
+        raise Fault("continue needs a session, not a stream or a moment of it", USAGE)
+    if is_dry_run:
+        session = session_to_continue(address.path, os.environ, Path.home())
+        plan = planned(session, text, is_queued=is_queued)
+        if not is_queued:
+            say(f"in {safe_line(session.cwd) or 'a folder that is not known'}:")
+        return _print_command(plan)
+    with ExitStack() as lock:
+        _alone(lock)
+        return _act(address.path, text, options, publication, lock, is_queued=is_queued, by=by, mark=mark)
+
+
+def _act(
+    path: Path,
+    text: str,
+    options: Options,
+    publication: Publication | None,
+    lock: ExitStack,
+    *,
+    is_queued: bool,
+    by: str,
+    mark: str,
+) -> int:
+    """Continue a session; the lock is released when its agent has started."""
+    session = session_to_continue(path, os.environ, Path.home())
+    plan = planned(session, text, is_queued=is_queued)
+    act, door = ("queue", " ".join(plan.command[:2])) if is_queued else ("continue", plan.resume.door)
+    told = Told(session, act, door, by)
+    try:
+        check_allowed(session, read_acts_allowed(), is_queued=is_queued)
+        plan = plan if is_queued else in_folder(plan, session)
+        _check_seen(plan, mark)
+        if is_queued:
+            return _queue(plan, session, told)
+        enter(plan)
+        return _run(plan, session, options, told, publication, lock)
+    except Fault as fault:
+        if fault.exit_code in (REFUSED, NOT_FOUND, NOT_EXECUTABLE):
+            told.write("refused")
+        raise
+
+
+def _check_seen(plan: Plan, mark: str) -> None:
+    """Check that a plan is the one that the user has seen.
+
+    Raises:
+        Fault: It is another one.
+    """
+    if mark and mark != plan.mark:
+        raise Fault("refused: the session or its folder has changed since the command was shown", REFUSED)
+
+
+def _alone(stack: ExitStack) -> None:
+    """Keep other commands from starting an agent until the stack is closed.
+
+    Of two that continue the same session at once, the second one then finds the agent of the first.
+
+    Raises:
+        Fault: Another command takes too long.
+    """
+    folder, until = state_folder() / "acts", time.monotonic() + _ALONE_SECONDS
+    try:
+        private_folder(folder)
+        fd = open_folder(folder)
+    except OSError as error:
+        raise cannot_create(folder, error) from None
+    stack.callback(os.close, fd)
+    while True:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            if time.monotonic() > until:
+                raise Fault("refused: another agentwatch continue is about to start", REFUSED) from None
+            time.sleep(_PAUSE_SECONDS)
+        else:
+            return
+
+
+def _print_command(plan: Plan) -> int:
+    """Print a command as a shell reads it; on a terminal, without anything that acts on it."""
+    line = shlex.join(plan.command)
+    if os.isatty(1) or in_runner():
+        return print_lines([line])
+    return print_json([os.fsencode(line)])
+
+
+def _run(
+    plan: Plan,
+    session: Continued,
+    options: Options,
+    told: Told,
+    publication: Publication | None,
+    lock: ExitStack,
+) -> int:
+    """Run the command as `run` does, and return the exit code."""
+    from agentwatch.cli.commands import watch_agent
+
+    recordings: list[Path] = []
+
+    def started(source: AgentSource) -> None:
+        lock.close()
+        if (files := source.written.files) is not None:
+            told.add(files.acts)
+            recordings.append(files.recording)
+        told.write("sent")
+
+    code = watch_agent(plan.command, options, publication, started)
+    for recording in recordings:
+        continued = id_in(recording)
+        if not continued and code:
+            told.write("refused")
+        elif continued and continued != session.id:
+            say(f"the agent has continued it as another session: {cut(safe_line(continued), _SHOWN)}")
+    return code
+
+
+def _queue(plan: Plan, session: Continued, told: Told) -> int:
+    """Hand the prompt to the vendor's queue, print its receipt, and return the exit code."""
+    try:
+        ran = subprocess.Popen(
+            plan.command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+    except OSError as error:
+        reason = "not found" if isinstance(error, FileNotFoundError) else (error.strerror or "").lower()
+        code = NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE
+        raise Fault(f"cannot start {plan.command[0]}: {reason}", code) from None
+    try:
+        printed, errors = ran.communicate(timeout=_QUEUE_SECONDS)
+    except subprocess.TimeoutExpired:
+        with suppress(ProcessLookupError):
+            os.killpg(ran.pid, signal.SIGKILL)
+        ran.communicate()
+        told.write("unknown")
+        say(f"no receipt within {_QUEUE_SECONDS:.0f} s: it is not known whether the prompt is queued")
+        return REFUSED
+    said = printed.decode("utf-8", "replace").strip()
+    found = re.search(plan.resume.receipt, said)
+    if ran.returncode == 0 and found is not None and found[1] == session.id:
+        told.write("held")
+        return print_lines([cut(safe_line(found[0]), _SHOWN)])
+    told.write("refused" if ran.returncode else "unknown")
+    lines = errors.decode("utf-8", "replace").split("\n")
+    why = next((line for line in lines if line.casefold().startswith("error")), said)
+    say(f"not queued: {cut(safe_line(why), _SHOWN) or f'exit code {ran.returncode}'}")
+    return REFUSED

@@ -1,0 +1,181 @@
+"""Continues a session from the screen: a dialog for the prompt, and the process that runs the agent."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryFile
+from threading import Thread
+from typing import Any, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static
+
+import agentwatch
+from agentwatch.base.faults import Fault
+from agentwatch.catalog.continuing import (
+    Continued,
+    Plan,
+    check_allowed,
+    in_folder,
+    planned,
+    session_to_continue,
+)
+from agentwatch.screen.screens.session.export import MOST_SAID, START
+from agentwatch.screen.terminal.base_app import TerminalApp
+from agentwatch.screen.widgets.input_bar import LineInput
+from agentwatch.text.safe import cut, safe_line
+
+_MOST_PROMPT = 8000
+_PROBLEM_SECONDS = 10.0
+_SHOWN = 60
+_KEYS = {False: "enter: show the command · esc: cancel", True: "enter: run it · esc: change the prompt"}
+"""What the keys do, while the prompt is typed and when the command is shown."""
+
+
+class ContinueDialog(ModalScreen[Plan | None]):
+    """Asks for the prompt, then shows the command; enter runs only a command that is shown."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "back", "Back"),
+        Binding("enter", "run", "Run"),
+    ]
+
+    def __init__(self, session: Continued, *, is_queued: bool) -> None:
+        """Create the dialog.
+
+        Args:
+            session: The session.
+            is_queued: Whether the prompt goes to the terminal that has the session open.
+        """
+        super().__init__()
+        self._session, self._is_queued = session, is_queued
+        self._plan: Plan | None = None
+        """The plan that is shown; None while the prompt is typed."""
+        self._input = LineInput(placeholder="the prompt", max_length=_MOST_PROMPT, compact=True)
+        self._words, self._keys = Static(classes="words"), Static(Content(_KEYS[False]))
+        self._scroll = VerticalScroll(self._words)
+
+    def compose(self) -> ComposeResult:
+        """Show an input, and below it what would be run."""
+        session = self._session
+        name = cut(safe_line(f"{session.agent} {session.id}"), _SHOWN)
+        holder = session.holder
+        where = f"in {session.cwd}" if holder is None else f"queued for {holder.words}"
+        with Vertical(classes="dialog", id="continue"):
+            yield Static(Content(f"Continue {name}"))
+            yield Static(Content(safe_line(where)))
+            yield self._input
+            yield self._scroll
+            yield self._keys
+
+    def on_mount(self) -> None:
+        """Show no command yet."""
+        self._scroll.display = False
+
+    @on(Input.Submitted)
+    def _show(self, event: Input.Submitted) -> None:
+        """Show the command with the prompt, in its folder as that is now."""
+        event.stop()
+        try:
+            plan = planned(self._session, event.value, is_queued=self._is_queued)
+            plan = plan if self._is_queued else in_folder(plan, self._session)
+        except Fault as fault:
+            self._keys.update(Content(safe_line(str(fault))))
+            return
+        folder = f"cd {shlex.quote(plan.folder)}\n" if plan.folder else ""
+        lines = [*folder.splitlines(), shlex.join(plan.command)]
+        self._words.update(Content("\n".join(map(safe_line, lines))))
+        self._set(plan)
+
+    def _set(self, plan: Plan | None) -> None:
+        self._plan = plan
+        self._input.disabled = self._scroll.display = plan is not None
+        self._keys.update(Content(_KEYS[plan is not None]))
+        self.set_focus(self._input if plan is None else self._scroll)
+
+    def action_run(self) -> None:
+        """Run the command that is shown."""
+        if self._plan is not None:
+            self.dismiss(self._plan)
+
+    def action_back(self) -> None:
+        """Return to the prompt, or close the dialog."""
+        if self._plan is None:
+            self.dismiss(None)
+        else:
+            self._set(None)
+
+
+async def continue_session(app: TerminalApp[Any], path: Path | None, by: str) -> None:
+    """Ask for a prompt, and continue a session in a process that outlives the screen.
+
+    Args:
+        app: The app, which shows the dialog and the result.
+        path: The address of the session; None for one that has no file.
+        by: Where the user acts: `list` or `session`.
+    """
+
+    def report(words: str) -> None:
+        app.notify(safe_line(words), severity="warning", markup=False, timeout=_PROBLEM_SECONDS)
+
+    if path is None:
+        report("this session has no recording to continue")
+        return
+    try:
+        session = await asyncio.to_thread(session_to_continue, path, os.environ, Path.home())
+        is_queued = session.holder is not None and "queue" in app.config.act
+        check_allowed(session, app.config.act, is_queued=is_queued)
+        planned(session, "prompt", is_queued=is_queued)
+    except Fault as fault:
+        report(str(fault))
+        return
+    dialog = ContinueDialog(session, is_queued=is_queued)
+    if (plan := await app.push_screen_wait(dialog)) is None:
+        return
+    arguments = ["--by", by, "--mark", plan.mark, *(["--queue"] if is_queued else []), "--"]
+    words = [*arguments, os.path.abspath(path), plan.text]  # noqa: ASYNC240 - it asks no disk
+    Thread(target=_run, args=(words, partial(app.call_later, report)), daemon=True).start()
+    if not is_queued:
+        app.notify("started: the run has a row of its own", markup=False)
+
+
+def _run(words: Sequence[str], report: Callable[[str], object]) -> None:
+    """Run `continue` in a process of its own session, and report what it says if it fails or has a receipt.
+
+    It writes to no terminal, and the end of the screen does not end it.
+
+    Args:
+        words: The arguments of `continue`.
+        report: Is called with the last line that it has printed.
+    """
+    folder = os.path.dirname(os.path.dirname(os.path.abspath(agentwatch.__file__)))
+    is_queued = "--queue" in words[: words.index("--")]
+    with TemporaryFile() as said:
+        try:
+            code = subprocess.run(
+                [sys.executable, "-P", "-c", START, folder, "continue", "--print", *words],
+                stdin=subprocess.DEVNULL,
+                stdout=said if is_queued else subprocess.DEVNULL,
+                stderr=said,
+                start_new_session=True,
+                check=False,
+            ).returncode
+        except OSError as error:
+            report(f"cannot continue: {(error.strerror or 'unknown error').lower()}")
+            return
+        said.seek(max(0, said.seek(0, os.SEEK_END) - MOST_SAID))
+        last = said.read().decode("utf-8", "replace").strip().rpartition("\n")[2]
+    if code or is_queued:
+        report(last.removeprefix("agentwatch: ") or f"continue ended with exit code {code}")

@@ -1,0 +1,296 @@
+"""The permission prompts that can be answered from the list, and the box in which one is.
+
+The box belongs to one question. It shows all of the input, and allows only what was shown to its end.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from typing import ClassVar
+
+from textual import on
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.strip import Strip
+from textual.widgets import Input, Static
+
+from agentwatch.agents.found import Key
+from agentwatch.catalog.hooks.answers import Answers, Ended, PermissionQuestion
+from agentwatch.catalog.row import Row
+from agentwatch.rules.calls.commands import risks_in
+from agentwatch.screen.screens.sessions.words import foreign, repository
+from agentwatch.screen.widgets.input_bar import InputBar
+from agentwatch.screen.widgets.line_view import LineView, Spans, rows_in_view
+from agentwatch.text.safe import SafeText, fitting, safe_line
+
+_MOST_SHOWN = 20_000
+"""The characters of an input that are shown. A longer one can be denied here, but not allowed."""
+_MOST_REASON = 1000
+_TWICE_SECONDS = (0.2, 5.0)
+"""How soon after the first `y` the second one counts: a key that is held down repeats sooner."""
+_PROBLEM_SECONDS = 10.0
+_FIRST = ("command",)
+"""The fields that are shown before the others."""
+Decision = tuple[str, str]
+"""`allow` or `deny`, and the reason."""
+
+
+class QuestionView(LineView):
+    """The whole input of a tool; a line that does not fit continues below, after `↳`."""
+
+    fits_content = True
+
+    def __init__(self, question: PermissionQuestion, repo: SafeText) -> None:
+        """Create the view.
+
+        Args:
+            question: The question.
+            repo: The repository of the session.
+        """
+        super().__init__(f"{foreign(question.tool)} · {repo}", id="question")
+        lines = [*_lines(question)]
+        self._texts, left = list[tuple[SafeText, str]](), _MOST_SHOWN
+        for text, style in lines:
+            if left >= 0:
+                self._texts.append((safe_line(text[:left]), style))
+            left -= len(text) + 1
+        self.hidden = max(-left - 1, 0)
+        """The number of characters that are not shown."""
+        if self.hidden:
+            self._texts.append((SafeText(f"… {self.hidden:,} more characters are not shown"), "failed"))
+        self.is_seen = False
+        """Whether the end was in view."""
+        self._rows: list[Spans] = []
+
+    def on_mount(self) -> None:
+        """Start at the top."""
+        self.following = False
+
+    def on_resize(self) -> None:
+        """Fit the lines to the new width."""
+        width = self.scrollable_content_region.width
+        self._rows = (
+            [row for text, style in self._texts for row in _rows(text, style, width)] if width else []
+        )
+        super().on_resize()
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Note whether the end is in view."""
+        super().watch_scroll_y(old_value, new_value)
+        self.look()
+
+    def look(self) -> None:
+        """Note whether the end is in view."""
+        self.is_seen |= 0 < len(self._rows) == rows_in_view(self).stop
+
+    def line_count(self) -> int:
+        """Return the number of rows."""
+        return len(self._rows)
+
+    def draw(self, y: int, width: int) -> Strip:
+        """Return one row."""
+        del width
+        return self.strip_of(self._rows[y])
+
+    def show_below(self) -> None:
+        """Do nothing: the input does not grow."""
+
+
+class AnswerBox(ModalScreen[Decision | None]):
+    """Asks for the answer to one question: `y` twice allows the call once, `n` denies it."""
+
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "allow", "Allow once", show=False),
+        Binding("n", "deny", "Deny", show=False),
+        Binding("escape,q", "back", "Back", show=False),
+    ]
+
+    def __init__(self, question: PermissionQuestion, repo: SafeText) -> None:
+        """Create the box.
+
+        Args:
+            question: The question.
+            repo: The repository of the session.
+        """
+        super().__init__()
+        self.question = question
+        self._view = QuestionView(question, repo)
+        self._keys = Static(id="question-keys")
+        self._bar = InputBar("Deny", "a reason for the agent, or none", id="reason")
+        self._pressed_at: float | None = None
+        """When `y` was pressed last."""
+        self.is_over = False
+        """Whether the question was answered elsewhere."""
+
+    def compose(self) -> ComposeResult:
+        """Show the input, the keys, and the bar for a reason."""
+        with Vertical(id="question-box"):
+            yield self._view
+            yield self._keys
+            yield self._bar
+
+    def on_mount(self) -> None:
+        """Focus the input."""
+        self.set_focus(self._view, scroll_visible=False)
+        self._show_keys()
+        self.on_screen_resume()
+
+    def on_screen_resume(self) -> None:
+        """Close the box if its question was answered while something covered it."""
+        if self.is_over:
+            self.dismiss(None)
+
+    def withdraw(self) -> None:
+        """Close the box: the question is over."""
+        self.is_over = True
+        if self.is_current:
+            self.dismiss(None)
+
+    def action_allow(self) -> None:
+        """Allow the call, if `y` was pressed before and the whole input was shown."""
+        now, before = time.monotonic(), self._pressed_at
+        self._view.look()
+        self._pressed_at = None
+        if self._view.hidden:
+            self._show_keys("it cannot be shown whole, so only the agent's own screen can allow it")
+        elif not self._view.is_seen:
+            self._view.action_move_page(1)
+            self._show_keys("first read it to its end")
+        elif before is not None and _TWICE_SECONDS[0] <= now - before <= _TWICE_SECONDS[1]:
+            self.dismiss(("allow", ""))
+        else:
+            self._pressed_at = now
+            self._show_keys("press y again to allow it once")
+
+    def action_deny(self) -> None:
+        """Ask for a reason."""
+        self._pressed_at = None
+        self._keys.display = False
+        self._bar.show_text("", takes_keys=True)
+        self._bar.show_note(SafeText("enter deny · esc back"))
+        self._bar.input.max_length = _MOST_REASON
+
+    def action_back(self) -> None:
+        """Close the bar for the reason; without it, leave the question open."""
+        if not self._bar.display:
+            self.dismiss(None)
+            return
+        self._bar.display, self._keys.display = False, True
+        self.set_focus(self._view, scroll_visible=False)
+        self._show_keys()
+
+    @on(Input.Submitted)
+    def _deny(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.dismiss(("deny", event.value.strip()))
+
+    def _show_keys(self, note: str = "") -> None:
+        pieces: list[tuple[str, str]] = []
+        for key, does in (("y y", "Allow once"), ("n", "Deny"), ("esc", "Back")):
+            pieces += [(key, "$text-accent bold"), (f" {does}  ", "")]
+        pieces += [(f"\n {note}", "$text-warning")] if note else []
+        self._keys.update(Content.assemble(" ", *pieces))
+
+
+class PermissionPrompts:
+    """What the app of the list does with the questions of hooks."""
+
+    def __init__(self, app: App[None], show: Callable[[], None]) -> None:
+        """Create it; `start` begins to listen.
+
+        Args:
+            app: The app.
+            show: Is called when other sessions can be answered than before.
+        """
+        self._app, self._show = app, show
+        self._box: AnswerBox | None = None
+        self._shown: PermissionQuestion | None = None
+        """The question of the box, until the user leaves it."""
+        self._answers = Answers(
+            os.environ, lambda: app.call_later(self._changed), lambda end: app.call_later(self._ended, end)
+        )
+        self.start, self.close = self._answers.start, self._answers.close
+
+    @property
+    def sessions(self) -> frozenset[Key]:
+        """The sessions with a question that can be answered."""
+        return frozenset(question.key for question in self._answers.questions.values())
+
+    def open(self, row: Row) -> None:
+        """Open the oldest question of a session."""
+        asked = (each for each in self._answers.questions.values() if each.key == row.key)
+        question = next(asked, None)
+        if question is None or row.host:
+            self._app.notify("this session asks nothing that can be answered here", markup=False)
+        elif self._box is None:
+            box = self._box = AnswerBox(question, repository(row))
+            self._shown = question
+
+            def answer(decision: Decision | None) -> None:
+                self._box = None
+                if not box.is_over:
+                    self._shown = None
+                if decision is not None and not self._answers.answer(question, *decision):
+                    self._app.notify("it was answered elsewhere", markup=False)
+                self._show()
+
+            self._app.push_screen(box, answer)
+
+    def _changed(self) -> None:
+        box = self._box
+        if box is not None and self._answers.questions.get(box.question.id) is not box.question:
+            box.withdraw()
+        if self._answers.problem:
+            words = safe_line(self._answers.problem)
+            self._app.notify(words, severity="error", timeout=_PROBLEM_SECONDS, markup=False)
+        self._show()
+
+    def _ended(self, end: Ended) -> None:
+        words = {
+            "sent": "allowed once" if end.act == "allow" else "denied",
+            "elsewhere": "it was answered elsewhere",
+            "expired": "the agent does not wait for it any more",
+        }.get(end.receipt, f"{end.act}: whether the agent took it is unknown")
+        if end.act or end.question is self._shown:
+            self._app.notify(f"{foreign(end.question.tool)}: {words}", markup=False)
+        self._changed()
+
+
+def _lines(question: PermissionQuestion) -> Iterator[tuple[str, str]]:
+    """Yield the lines of an input, each with its style: a text as it is, any other value as JSON."""
+    fields = dict(question.input)
+    names = [name for name in _FIRST if name in fields]
+    for name in [*names, *(each for each in fields if each not in names)]:
+        yield name, "accent"
+        for line in fields[name].replace("\r\n", "\n").split("\n"):
+            yield f"  {line}", "plain"
+    yield "folder of the session", "accent"
+    yield f"  {question.cwd}", "plain"
+
+
+def _rows(text: SafeText, style: str, width: int) -> Iterator[Spans]:
+    """Yield the rows of a line, with what is dangerous in it in another style."""
+    risks = risks_in(text) if style == "plain" else []
+    start, lead = 0, SafeText("")
+    while True:
+        end = fitting(text, start, max(width - len(lead), 1))
+        yield [(lead, "muted"), *_marked(text, start, end, style, risks)]
+        start, lead = end, SafeText("  ↳ ")
+        if start >= len(text):
+            return
+
+
+def _marked(text: SafeText, start: int, end: int, style: str, risks: list[tuple[int, int]]) -> Spans:
+    spans: Spans = []
+    for risk in risks:
+        begin, stop = max(risk[0], start), min(risk[1], end)
+        if begin < stop:
+            spans += [(SafeText(text[start:begin]), style), (SafeText(text[begin:stop]), "failed")]
+            start = stop
+    return [*spans, (SafeText(text[start:end]), style)]

@@ -1,0 +1,95 @@
+"""The usage limits that an agent has reported: how full they are, and whether one refuses requests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from agentwatch.session.events import Limits
+
+WAITS_FOR_LIMIT = "waits for the limit"
+_MOST_WINDOWS = 8
+_FULL = 100
+_UNKNOWN_MS = -1
+
+
+class Reported(NamedTuple):
+    """A window of a limit, as it was reported last."""
+
+    name: str
+    """Its length, and the model if it counts only one: `5h`, `7d`, `7d opus`."""
+    used_percent: float | None
+    resets_ms: int | None
+    said_ms: int | None
+    """When it was reported; None if unknown."""
+
+    def is_current(self, now_ms: int) -> bool:
+        """Return whether the window is not over: after its reset, its share is not known."""
+        return self.resets_ms is None or self.resets_ms > now_ms
+
+
+class KnownLimits(NamedTuple):
+    """What is known about the limits of a session's account."""
+
+    windows: tuple[Reported, ...] = ()
+    """At most 8, the one that was reported first at the beginning."""
+    is_refused: bool = False
+    """Whether a limit has refused the last request, and no turn or call has begun since."""
+    until_ms: int | None = None
+    """When that limit ends; None if the agent does not say it."""
+
+    def waits(self, now_ms: int | None) -> bool:
+        """Return whether the agent can do nothing at a time but wait for a limit.
+
+        Args:
+            now_ms: The time, in milliseconds since the epoch; None if unknown.
+        """
+        if not self.is_refused or now_ms is None:
+            return False
+        return self.until_ms is None or self.until_ms > now_ms
+
+
+NO_LIMITS = KnownLimits()
+
+
+def with_report(known: KnownLimits, event: Limits, at_ms: int | None) -> KnownLimits:
+    """Return what is known after a report.
+
+    A share that the report does not repeat stays known until the window is another one. A refusal that names
+    no time lasts until the full windows are empty again.
+
+    Args:
+        known: What was known before.
+        event: The report.
+        at_ms: The time of its line, in milliseconds since the epoch; None if unknown.
+    """
+    said_ms = at_ms if event.at_ms is None else event.at_ms
+    windows = {window.name: window for window in known.windows}
+    for name, used, resets_ms in event.windows:
+        before = windows.get(name)
+        if used is not None or before is None or before.resets_ms != resets_ms:
+            windows[name] = Reported(name, used, resets_ms, said_ms)
+    kept = tuple(windows.values())[-_MOST_WINDOWS:]
+    if event.is_refused is None:
+        return known._replace(windows=kept)
+    until_ms = event.until_ms
+    if event.is_refused and until_ms is None:
+        until_ms = max((each.resets_ms or _UNKNOWN_MS for each in kept if is_full(each)), default=_UNKNOWN_MS)
+        until_ms = None if until_ms == _UNKNOWN_MS else until_ms
+    return KnownLimits(kept, event.is_refused, until_ms)
+
+
+def is_full(window: Reported) -> bool:
+    """Return whether nothing is left of a window."""
+    return window.used_percent is not None and window.used_percent >= _FULL
+
+
+def most_used(windows: Iterable[Reported], now_ms: int) -> float | None:
+    """Return the share of the fullest window that is not over, in percent; None if none is known.
+
+    Args:
+        windows: The windows.
+        now_ms: The present time, in milliseconds since the epoch.
+    """
+    current = (each.used_percent for each in windows if each.is_current(now_ms))
+    return max((used for used in current if used is not None), default=None)

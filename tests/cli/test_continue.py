@@ -1,0 +1,324 @@
+"""`continue` runs the vendor's command in the session's folder, or says in one line why not."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agentwatch.base.faults import NOT_FOUND, USAGE
+from agentwatch.catalog.continuing import session_to_continue
+from agentwatch.recording.acts import Act, read_acts
+from agentwatch.recording.store import SessionFiles, saved_recordings
+from tests.builders.continued import (
+    ID,
+    THREAD,
+    Program,
+    allow,
+    claude_session,
+    codex_session,
+    stream,
+)
+from tests.catalog.started_agents import in_terminal, started
+from tests.conftest import case
+from tests.harness.program import AGENTWATCH, environment, ran, watch
+
+pytestmark = pytest.mark.slow
+COMMAND = ["-p", "--output-format", "stream-json", "--verbose", "--resume", ID, "--"]
+
+
+@pytest.fixture
+def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder of the sessions; continuing and queueing are switched on."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    allow(tmp_path, monkeypatch, "continue", "queue")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    return folder
+
+
+def acts(home: Path, name: str = f"claude-{ID}") -> list[Act]:
+    """Return the acts on a session that is not recorded."""
+    return read_acts(home / "acts" / f"{name}.acts")
+
+
+def test_a_session_is_continued_in_its_folder_and_recorded(tmp_path: Path, home: Path, work: Path) -> None:
+    """The program gets the prompt byte for byte in the session's folder; its run is recorded as by `run`."""
+    claude_session(str(work))
+    program = Program(tmp_path / "bin", "claude", stream())
+    text = "--help\n\x1b[31m $HOME 'x' é {id}"
+    done = watch("continue", "--output-format", "final", "--", ID, text)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"done\n", b"")
+    assert program.started == [str(work), str(work), *COMMAND, text]
+    [recording] = saved_recordings()
+    assert recording.read_text() == f"{stream()}\n"
+    described = json.loads(SessionFiles(recording).process.read_bytes())
+    assert (described["command"], described["cwd"]) == (["claude", *COMMAND, text], str(work))
+    [act] = acts(home)
+    assert act == Act(act.at_ms, "continue", ID, "command", "claude --resume", "sent")
+    assert read_acts(SessionFiles(recording).acts) == [act]
+
+
+@pytest.mark.system
+def test_a_recording_is_continued_too(tmp_path: Path, work: Path) -> None:
+    """A recording is an address: the act is beside it, and beside the recording of the new run."""
+    Program(tmp_path / "bin", "claude", stream())
+    first = tmp_path / "first.ndjson"
+    first.write_text(stream(cwd=str(work)))
+    assert watch("continue", first, "go").returncode == 0
+    [recording] = saved_recordings()
+    for path in (first, recording):
+        assert [act.receipt for act in read_acts(SessionFiles(path).acts)] == ["sent"]
+
+
+@pytest.mark.system
+def test_a_dry_run_prints_exactly_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It needs no switch, program or folder, starts nothing, and leaves no trace."""
+    monkeypatch.setenv("PATH", "/nowhere")
+    path = claude_session("/no/such/folder")
+    before = sorted(tmp_path.rglob("*"))
+    for address in (ID, ID[:8], path):
+        with case(address):
+            done = ran("continue", "--dry-run", "--", address, "-x 'y'")
+            assert done.returncode == 0
+            assert done.stdout.decode() == f"claude {' '.join(COMMAND)} '-x '\"'\"'y'\"'\"''\n"
+            assert done.stderr == b"agentwatch: in /no/such/folder:\n"
+    codex_session("/w")
+    done = ran("continue", "--dry-run", "--queue", THREAD, "go on")
+    assert (done.stdout.decode(), done.stderr) == (f"codex queue --thread={THREAD} '--message=go on'\n", b"")
+    assert [each for each in sorted(tmp_path.rglob("*")) if ".codex" not in str(each)] == before
+
+
+def test_each_refusal_has_its_exit_code(tmp_path: Path, home: Path, work: Path) -> None:
+    """A switch that is off and a folder that is gone end with 2, a missing program with 127, in one line."""
+    off = {"AGENTWATCH_CONFIG": os.devnull}
+    claude_session(str(work))
+    cases: list[tuple[int, str, list[str], dict[str, str]]] = [
+        (USAGE, "switched off: set continue = true under [act] in the settings", [ID, "go"], off),
+        (USAGE, "switched off: set queue = true under [act] in the settings", [THREAD, "go", "--queue"], off),
+        (USAGE, "claude has no queue for sessions that are open", [ID, "go", "--queue"], {}),
+        (USAGE, "the prompt is empty", [ID, ""], {}),
+        (USAGE, "continue needs a session, not a stream or a moment of it", [f"{ID}#1", "go"], {}),
+        (USAGE, "continue needs a session, not a stream or a moment of it", ["-", "go"], {}),
+        (USAGE, "ssh://host/x is on another machine: continue it there", ["ssh://host/x", "go"], {}),
+        (USAGE, "cannot open /no/such: no such file or directory", ["/no/such", "go"], {}),
+        (NOT_FOUND, "cannot start claude: not found", [ID, "go"], {"PATH": "/nowhere"}),
+        (1, "refused: no terminal has this session open: continue it", [THREAD, "go", "--queue"], {}),
+        (1, "refused: the session or its folder has changed", [ID, "go", "--mark", "0"], {}),
+    ]
+    codex_session(str(work))
+    for code, words, arguments, variables in cases:
+        with case(words):
+            done = ran("continue", *arguments, **variables)  # type: ignore[arg-type]
+            assert (done.returncode, done.stdout) == (code, b"")
+            assert done.stderr.decode().startswith(f"agentwatch: {words}")
+            assert done.stderr.count(b"\n") == 1
+    work.rmdir()
+    done = ran("continue", ID, "go")
+    assert (done.returncode, saved_recordings()) == (USAGE, [])
+    assert done.stderr.decode() == (
+        f"agentwatch: the folder of this session cannot be used: {work}: no such file or directory\n"
+    )
+    assert [(act.act, act.receipt) for act in acts(home)] == [("continue", "refused")] * 2
+    assert [(act.act, act.receipt) for act in acts(home, f"codex-{THREAD}")] == [("queue", "refused")]
+
+
+def test_a_session_that_is_held_is_refused(tmp_path: Path, home: Path, work: Path) -> None:
+    """While a process has the session open, nothing is started, and the line names the process."""
+    claude_session(str(work))
+    program = Program(tmp_path / "bin", "claude", stream())
+    with started(["claude", "--resume", ID], work) as holder:
+        done = ran("continue", ID, "go")
+        assert done.stderr.decode() == (
+            f"agentwatch: refused: process {holder.pid} (claude) holds this session\n"
+        )
+    assert (done.returncode, program.started, saved_recordings()) == (1, None, [])
+    assert [act.receipt for act in acts(home)] == ["refused"]
+
+
+@pytest.mark.system
+def test_a_process_that_may_hold_it_is_enough(tmp_path: Path, work: Path) -> None:
+    """A process of the agent that may have written one of several sessions of a folder holds each of them."""
+    for number in range(2):
+        path = Path.home() / ".pi" / "agent" / "sessions" / "--work--" / f"2026_{ID[:-1]}{number}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(
+            json.dumps({"type": "session", "version": 3, "id": f"{ID[:-1]}{number}", "cwd": str(work)}) + "\n"
+        )
+    program = Program(tmp_path / "bin", "pi")
+    with in_terminal(["pi"], work) as holder:
+        for path in (Path.home() / ".pi").rglob("*.jsonl"):
+            os.utime(path)
+        found = [
+            session_to_continue(path, os.environ, Path.home()).holder
+            for path in (Path.home() / ".pi").rglob("*.jsonl")
+        ]
+        done = ran("continue", f"{ID[:-1]}0", "go")
+    assert any(each is not None and each.process is not None for each in found), holder.pid
+    assert (done.returncode, program.started) == (1, None)
+    assert b"hold" in done.stderr
+
+
+@pytest.mark.system
+def test_of_two_commands_at_once_one_is_refused(tmp_path: Path, home: Path, work: Path) -> None:
+    """Two commands that continue a session at the same time start one agent."""
+    claude_session(str(work))
+    count = tmp_path / "count"
+    Program(tmp_path / "bin", "claude", stream(), does=f"echo >> {count}; sleep 3")
+    both = [
+        subprocess.Popen(
+            [*AGENTWATCH, "continue", ID, "go"],
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        for _ in range(2)
+    ]
+    said = [each.communicate(timeout=60)[1] for each in both]
+    assert sorted(each.returncode for each in both) == [0, 1], said
+    assert count.read_text() == "\n"
+    assert any(b"holds this session" in each for each in said)
+
+
+@pytest.mark.system
+def test_a_program_in_the_folder_of_the_session_is_not_run(
+    tmp_path: Path, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder in PATH that is relative is that of the user, not that of the session."""
+    claude_session(str(work))
+    hostile, here = Program(work, "claude"), tmp_path / "here"
+    program = Program(here, "claude", stream(cwd=str(work)))
+    for path in (".", "", "bin:.:"):
+        with case(path):
+            monkeypatch.setenv("PATH", f"{path}:{os.environ['PATH']}")
+            assert watch("continue", ID, "go", cwd=here).returncode == 0
+            assert hostile.started is None
+            assert program.started == [str(work), str(work), *COMMAND, "go"]
+            program.noted.unlink()
+
+
+@pytest.mark.system
+def test_an_agent_that_refuses_is_told(tmp_path: Path, home: Path, work: Path) -> None:
+    """An agent that ends before it has a session has refused; one with another session is named."""
+    claude_session(str(work))
+    Program(tmp_path / "bin", "claude", "not logged in", code=3)
+    assert watch("continue", ID, "go").returncode == 3
+    assert [act.receipt for act in acts(home)] == ["sent", "refused"]
+    Program(tmp_path / "bin", "claude", stream("another-one"))
+    done = watch("continue", ID, "go")
+    assert (done.returncode, [act.receipt for act in acts(home)][2:]) == (0, ["sent"])
+    assert b"the agent has continued it as another session: another-one" in done.stderr
+
+
+@pytest.mark.system
+def test_acts_that_cannot_be_recorded_change_nothing(tmp_path: Path, home: Path, work: Path) -> None:
+    """A file of acts that is a link is reported, and the session is continued."""
+    claude_session(str(work))
+    program = Program(tmp_path / "bin", "claude", stream())
+    (home / "acts").mkdir(parents=True)
+    (home / "acts" / f"claude-{ID}.acts").symlink_to(tmp_path / "target")
+    done = watch("continue", ID, "go")
+    assert (done.returncode, program.started is not None) == (0, True)
+    assert b"cannot record the act in" in done.stderr
+    assert not (tmp_path / "target").exists()
+
+
+QUEUED = f"Queued message 01-ab for thread {THREAD}."
+
+
+@pytest.mark.system
+def test_a_receipt_of_the_queue_is_shown(tmp_path: Path, home: Path, work: Path) -> None:
+    """The prompt goes to the vendor's command once, for the thread that a terminal has open."""
+    codex_session(str(work))
+    cases = [
+        (QUEUED, 0, "", 0, "held", QUEUED[:-1], ""),
+        (QUEUED.replace(THREAD, "another"), 0, "", 1, "unknown", "", "not queued: Queued message"),
+        ("", 0, "", 1, "unknown", "", "not queued: exit code 0"),
+        (
+            "",
+            1,
+            "echo 'WARNING: x\nError: no\x1b[2J thread\n at y' >&2",
+            1,
+            "refused",
+            "",
+            "not queued: Error: no␛",
+        ),
+    ]
+    with started(["codex", "resume", THREAD], work):
+        for printed, code, does, expected, receipt, said, error in cases:
+            with case((printed, does)):
+                program = Program(tmp_path / "bin", "codex", printed, code, does)
+                done = ran("continue", THREAD, "--queue", "--", "--go\nx")
+                assert (done.returncode, done.stdout.decode().strip()) == (expected, said)
+                assert error in done.stderr.decode()
+                assert acts(home, f"codex-{THREAD}")[-1].receipt == receipt
+                assert (program.started or [])[2:] == ["queue", f"--thread={THREAD}", "--message=--go\nx"]
+        (tmp_path / "bin" / "codex").unlink()
+        assert ran("continue", THREAD, "--queue", "go", PATH="/nowhere").returncode == NOT_FOUND
+    assert acts(home, f"codex-{THREAD}")[-1][1:] == ("queue", THREAD, "command", "codex queue", "refused")
+    assert saved_recordings() == []
+
+
+def test_a_queue_that_hangs_is_given_up(
+    tmp_path: Path, home: Path, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a receipt in time it is unknown whether the prompt is queued; the command is ended."""
+    monkeypatch.setattr("agentwatch.cli.continuing._QUEUE_SECONDS", 0.3)
+    codex_session(str(work))
+    Program(tmp_path / "bin", "codex", does=f"echo $$ > {tmp_path}/pid; sleep 100")
+    with started(["codex", "resume", THREAD], work):
+        done = ran("continue", THREAD, "--queue", "go")
+    assert (done.returncode, b"no receipt within" in done.stderr) == (1, True)
+    assert acts(home, f"codex-{THREAD}")[-1].receipt == "unknown"
+    assert not Path(f"/proc/{(tmp_path / 'pid').read_text().strip()}/cwd").exists()
+
+
+@pytest.mark.system
+def test_a_thread_of_exec_is_never_queued_for(tmp_path: Path, work: Path) -> None:
+    """A prompt for a thread that `codex exec` has started would be lost, so it is refused."""
+    codex_session(str(work), originator="codex_exec")
+    program = Program(tmp_path / "bin", "codex", QUEUED)
+    for command in (["codex", "resume", THREAD], ["codex", "exec", "resume", THREAD]):
+        with case(command), started(command, work):
+            done = ran("continue", THREAD, "--queue", "go")
+            assert (done.returncode, b"was started for one prompt" in done.stderr) == (1, True)
+    codex_session(str(work), originator="codex-tui")
+    with started(["codex", "exec", "resume", THREAD], work):
+        assert ran("continue", THREAD, "--queue", "go").returncode == 1
+    assert program.started is None
+
+
+@pytest.mark.system
+def test_without_proc_the_processes_are_waited_for(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where only `ps` shows the processes, a session that is held is refused as well."""
+    monkeypatch.setattr("agentwatch.sources.proc.Proc.exists", lambda _: False)
+    claude_session(str(work))
+    program = Program(work.parent / "other", "claude", does="echo; sleep 100")
+    with started(["claude", "--resume", ID], work, executable=str(program.path)) as holder:
+        done = ran("continue", ID, "go")
+    assert (done.returncode, f"process {holder.pid} (claude)".encode() in done.stderr) == (1, True), (
+        done.stderr
+    )
+
+
+@pytest.mark.system
+def test_the_help_loads_no_screen() -> None:
+    """`continue --help` and `--dry-run` import no Textual."""
+    claude_session("/w")
+    for arguments in (["--help"], ["--dry-run", ID, "go"]):
+        with case(arguments):
+            code = (
+                "import sys; from agentwatch.cli import app; sys.argv.insert(1, 'continue')\n"
+                "try: app.main()\nexcept SystemExit as end: code = end.code\n"
+                "sys.exit(code or ('textual' in sys.modules and 9))"
+            )
+            done = subprocess.run(
+                [sys.executable, "-c", code, *arguments], env=environment(), capture_output=True, check=False
+            )
+            assert done.returncode == 0, done.stderr

@@ -1,0 +1,155 @@
+"""`P` asks for a prompt, shows the whole command, and runs only what was shown."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agentwatch.base.config import Config
+from agentwatch.catalog.row import Row
+from agentwatch.recording.acts import read_acts
+from agentwatch.recording.store import saved_recordings
+from agentwatch.screen.screens.session.continuing import ContinueDialog
+from tests.builders.continued import ID, THREAD, Program, allow, claude_session, codex_session, stream
+from tests.builders.home.home_app import row
+from tests.builders.machine.app import HomeStage, at_home
+from tests.catalog.started_agents import started
+from tests.harness.processes import until
+
+pytestmark = pytest.mark.slow
+ALLOWED = Config(act=frozenset({"continue", "queue"}))
+PROMPT = "-x go"
+
+
+@pytest.fixture
+def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder of the session; continuing and queueing are switched on."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    allow(tmp_path, monkeypatch, "continue", "queue")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    return folder
+
+
+def ended(path: Path, agent: str = "claude") -> Row:
+    """Return the row of a session."""
+    return row(ID, path=path, agent=agent, title="Fix the tests.")
+
+
+async def typed(stage: HomeStage, prompt: str = PROMPT) -> ContinueDialog:
+    """Open the dialog with `P`, type a prompt, and show its command."""
+    await stage.press("P")
+    await stage.until(lambda: isinstance(stage.app.screen, ContinueDialog), "the dialog")
+    dialog = stage.app.screen
+    assert isinstance(dialog, ContinueDialog)
+    dialog._input.value = prompt
+    await stage.press("enter")
+    return dialog
+
+
+async def test_what_was_shown_is_run_by_a_process_of_its_own(tmp_path: Path, home: Path, work: Path) -> None:
+    """The first enter shows the command, the second one runs it, in a process without a terminal."""
+    program = Program(tmp_path / "bin", "claude", stream(cwd=str(work)), does="sleep 0.3")
+    async with at_home([ended(claude_session(str(work)))], config=ALLOWED) as stage:
+        await typed(stage)
+        await stage.shows(f"--resume {ID}")
+        assert f"cd {work}" in stage.text.replace("\n", "")
+        assert f"-- '{PROMPT}'" in stage.text
+        assert program.started is None
+        await stage.press("escape")
+        await stage.shows("enter: show the command")
+        await stage.press("enter", "enter")
+        await stage.shows("started: the run has a row of its own")
+    until(lambda: saved_recordings() and saved_recordings()[0].read_text() == f"{stream(cwd=str(work))}\n")
+    assert (program.started or [])[:2] == [str(work)] * 2
+    assert (program.started or [])[-1] == PROMPT
+    [act] = read_acts(home / "acts" / f"claude-{ID}.acts")
+    assert (act.act, act.by, act.receipt) == ("continue", "list", "sent")
+
+
+async def test_a_folder_that_was_exchanged_is_refused(tmp_path: Path, home: Path, work: Path) -> None:
+    """Between the two keys the folder may become another one: the run is refused, and the list says so."""
+    program = Program(tmp_path / "bin", "claude", stream())
+    async with at_home([ended(claude_session(str(work)))], config=ALLOWED) as stage:
+        await typed(stage)
+        await stage.shows("enter: run it")
+        os.rename(work, tmp_path / "moved")
+        os.mkdir(work)
+        await stage.press("enter")
+        await stage.shows("refused: the session or its folder has changed")
+    assert (program.started, saved_recordings()) == (None, [])
+    assert [act.receipt for act in read_acts(home / "acts" / f"claude-{ID}.acts")] == ["refused"]
+
+
+@pytest.mark.system
+async def test_a_prompt_for_a_terminal_goes_to_its_queue(tmp_path: Path, home: Path, work: Path) -> None:
+    """For a thread that a terminal has open the dialog shows the queue's command, and then its receipt."""
+    Program(tmp_path / "bin", "codex", f"Queued message 01 for thread {THREAD}.")
+    with started(["codex", "resume", THREAD], work) as holder:
+        async with at_home([ended(codex_session(str(work)), "codex")], config=ALLOWED) as stage:
+            await typed(stage)
+            await stage.shows(f"queued for process {holder.pid} (codex)")
+            assert f"codex queue --thread={THREAD} '--message={PROMPT}'" in stage.text
+            await stage.press("enter")
+            await stage.shows(f"Queued message 01 for thread {THREAD}")
+    [act] = read_acts(home / "acts" / f"codex-{THREAD}.acts")
+    assert (act.act, act.by, act.receipt) == ("queue", "list", "held")
+
+
+@pytest.mark.system
+async def test_each_refusal_is_told_before_the_dialog(tmp_path: Path, work: Path) -> None:
+    """A switch that is off, a holder, another machine and a session without a file are told at once."""
+    path = claude_session(str(work))
+    async with at_home([ended(path)], config=Config()) as stage:
+        await stage.press("P")
+        await stage.shows("switched off: set continue = true")
+    async with at_home([replace(ended(path), host="far")], config=ALLOWED) as stage:
+        await stage.press("P")
+        await stage.shows("it is on far: continue it there")
+    async with at_home([ended(Path())], config=ALLOWED) as stage:
+        await stage.press("P")
+        await stage.shows("nothing of this session is written yet")
+    held = Config(act=frozenset({"continue"}))
+    with started(["claude", "--resume", ID], work) as holder:
+        async with at_home([ended(path)], config=held) as stage:
+            await stage.press("P")
+            await stage.shows(f"refused: process {holder.pid} (claude) holds this session")
+    os.rmdir(work)
+    async with at_home([ended(path)], config=ALLOWED) as stage:
+        dialog = await typed(stage)
+        await stage.shows("the folder of this session cannot be used")
+        dialog._input.value = ""
+        await stage.press("enter")
+        await stage.shows("the prompt is empty")
+        await stage.press("escape")
+        await stage.until(lambda: stage.app.screen is stage.home, "the list")
+
+
+@pytest.mark.system
+async def test_a_session_is_continued_from_its_own_screen(tmp_path: Path, home: Path, work: Path) -> None:
+    """`P` in a session is the same as in the list."""
+    program = Program(tmp_path / "bin", "claude", stream())
+    async with at_home([ended(claude_session(str(work)))], config=ALLOWED) as stage:
+        await stage.open()
+        await typed(stage)
+        await stage.press("enter")
+        await stage.until(lambda: program.started, "the run")
+    assert [act.by for act in read_acts(home / "acts" / f"claude-{ID}.acts")] == ["session"]
+
+
+@pytest.mark.system
+async def test_a_hostile_session_shows_only_safe_text(tmp_path: Path, work: Path) -> None:
+    """Names of folders with control characters are shown by visible ones, and markup is not read."""
+    odd = tmp_path / "a[red]\x1b[2J\u202eb"
+    odd.mkdir()
+    program = Program(tmp_path / "bin", "claude", stream())
+    async with at_home([ended(claude_session(str(odd)))], config=ALLOWED) as stage:
+        await typed(stage, "[bold]$(id)[/bold]")
+        await stage.shows("'[bold]$(id)[/bold]'")
+        assert "a[red]␛[2J<U+202E>b" in stage.text.replace("\n", "").replace(" ", "").replace("│", "")
+        await stage.press("enter")
+        await stage.until(lambda: program.started, "the run")
+    assert (program.started or [])[1:2] == [str(odd)]
