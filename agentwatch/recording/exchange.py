@@ -54,16 +54,19 @@ def open_files(files: SessionFiles) -> Files | None:
         OSError: A file cannot be opened.
     """
     try:
-        opened = [open_regular(files.sent)]
+        sent_fd = open_regular(files.sent)
     except OSError:
         return None
     try:
-        opened += [open_regular(files.times), open_regular(files.recording)]
+        wrote_fd = open_regular(files.recording)
     except OSError:
-        for fd in opened:
-            os.close(fd)
+        os.close(sent_fd)
         raise
-    return Files(opened[2], opened[0], opened[1])
+    try:
+        times_fd = open_regular(files.times)
+    except OSError:  # they are optional
+        times_fd = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+    return Files(wrote_fd, sent_fd, times_fd)
 
 
 class _Piece(NamedTuple):

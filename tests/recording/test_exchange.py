@@ -124,6 +124,11 @@ def test_without_arrival_times_what_was_sent_comes_first(tmp_path: Path) -> None
     files = recorded(tmp_path, [(b"w", b"one\n"), (b"s", b"two\n"), (b"w", b"three\n")])
     files.times.write_bytes(b"damaged\n5\n")
     assert merged(files) == b"two\none\nthree\n"
+    files.times.unlink()
+    assert merged(files) == b"two\none\nthree\n"
+    files.recording.unlink()
+    with pytest.raises(FileNotFoundError):
+        merged(files)
 
 
 def test_what_a_recorder_did_not_get_is_noted(tmp_path: Path) -> None:
