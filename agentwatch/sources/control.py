@@ -11,13 +11,13 @@ import errno
 import os
 import socket
 import stat
-import struct
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from agentwatch.base.files import state_folder
+from agentwatch.base.local_socket import peer_uid
 from agentwatch.recording.store import private_folder
 
 _SECONDS = 2.0
@@ -25,8 +25,6 @@ _MOST_BYTES = 256
 _DONE = "done"
 _MOST_PATH = 103
 """The longest path of a socket on macOS; Linux allows four bytes more."""
-_CREDENTIALS = struct.Struct("3i")
-"""The process, the user and the group of a peer; see SO_PEERCRED in unix(7)."""
 ENDED = "its run process has ended, or was started before interrupt was switched on"
 
 
@@ -110,9 +108,6 @@ def ask(path: Path, request: str) -> str:
 def is_own_peer(peer: socket.socket) -> bool:
     """Return whether the other side belongs to this user.
 
-    A system without SO_PEERCRED relies on the modes of the folder and of the socket.
+    A system that does not say it relies on the modes of the folder and of the socket.
     """
-    if not hasattr(socket, "SO_PEERCRED"):
-        return True
-    found = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-    return bool(_CREDENTIALS.unpack(found)[1] == os.geteuid())
+    return peer_uid(peer) in (None, os.geteuid())
