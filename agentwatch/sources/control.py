@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from agentwatch.base.files import state_folder
-from agentwatch.base.local_socket import peer_uid
+from agentwatch.base.local_socket import is_own_peer
 from agentwatch.recording.store import private_folder
 
 _SECONDS = 2.0
@@ -103,11 +103,3 @@ def ask(path: Path, request: str) -> str:
         return ENDED
     except OSError as error:
         return f"its run process does not answer: {error.strerror or error}"
-
-
-def is_own_peer(peer: socket.socket) -> bool:
-    """Return whether the other side belongs to this user.
-
-    A system that does not say it relies on the modes of the folder and of the socket.
-    """
-    return peer_uid(peer) in (None, os.geteuid())
