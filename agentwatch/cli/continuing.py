@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 _QUEUE_SECONDS = 20.0
 _ALONE_SECONDS = 10.0
 _PAUSE_SECONDS = 0.05
+_OWN_PATHS = frozenset({"AGENTWATCH_HOME", "AGENTWATCH_CONFIG"})
 _SHOWN = 200
 
 
@@ -104,6 +105,8 @@ def continue_session(
         if not is_queued:
             say(f"in {safe_line(session.cwd) or 'a folder that is not known'}:")
         return _print_command(plan)
+    for name in _OWN_PATHS & os.environ.keys():  # they are not in the folder that is entered
+        os.environ[name] = os.path.abspath(os.environ[name])
     with ExitStack() as lock:
         _alone(lock)
         return _act(address.path, text, options, publication, lock, is_queued=is_queued, by=by, mark=mark)
@@ -131,6 +134,8 @@ def _act(
         _check_seen(plan, mark)
         if is_queued:
             return _queue(plan, session, told)
+        log, record = (path and path.absolute() for path in (options.log, options.record))
+        options = options._replace(log=log, record=record)
         enter(plan)
         return _run(plan, session, options, told, publication, lock)
     except Fault as fault:

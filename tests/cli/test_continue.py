@@ -204,6 +204,24 @@ def test_a_program_in_the_folder_of_the_session_is_not_run(
 
 
 @pytest.mark.system
+def test_relative_names_are_those_of_the_user(
+    tmp_path: Path, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Files that the command line and the environment name are not in the folder of the session."""
+    claude_session(str(work))
+    Program(tmp_path / "bin", "claude", stream(cwd=str(work)))
+    (work / "config.toml").write_text("no settings")
+    monkeypatch.setenv("AGENTWATCH_HOME", "own")
+    monkeypatch.setenv("AGENTWATCH_CONFIG", "config.toml")
+    done = watch("continue", ID, "go", "--record", "r.ndjson", "--log", "r.log", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert (tmp_path / "r.ndjson").read_text() == f"{stream(cwd=str(work))}\n"
+    assert (tmp_path / "r.log").exists()
+    assert [act.receipt for act in read_acts(tmp_path / "own" / "acts" / f"claude-{ID}.acts")] == ["sent"]
+    assert [path.name for path in work.iterdir()] == ["config.toml"]
+
+
+@pytest.mark.system
 def test_an_agent_that_refuses_is_told(tmp_path: Path, home: Path, work: Path) -> None:
     """An agent that ends before it has a session has refused; one with another session is named."""
     claude_session(str(work))

@@ -7,7 +7,7 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
@@ -40,7 +40,7 @@ from agentwatch.text.safe import cut, safe_line
 _MOST_PROMPT = 8000
 _PROBLEM_SECONDS = 10.0
 _SHOWN = 60
-_KEYS = {False: "enter: show the command · esc: cancel", True: "enter: run it · esc: change the prompt"}
+_KEYS = {False: "enter show the command · esc cancel", True: "enter run · esc change the prompt"}
 """What the keys do, while the prompt is typed and when the command is shown."""
 
 
@@ -64,25 +64,27 @@ class ContinueDialog(ModalScreen[Plan | None]):
         self._plan: Plan | None = None
         """The plan that is shown; None while the prompt is typed."""
         self._input = LineInput(placeholder="the prompt", max_length=_MOST_PROMPT, compact=True)
-        self._words, self._keys = Static(classes="words"), Static(Content(_KEYS[False]))
-        self._scroll = VerticalScroll(self._words)
+        self._where, self._words, self._problem = Static(), Static(classes="words"), Static()
+        self._box = VerticalScroll(classes="dialog", id="continue")
 
     def compose(self) -> ComposeResult:
         """Show an input, and below it what would be run."""
         session = self._session
         name = cut(safe_line(f"{session.agent} {session.id}"), _SHOWN)
         holder = session.holder
-        where = f"in {session.cwd}" if holder is None else f"queued for {holder.words}"
-        with Vertical(classes="dialog", id="continue"):
+        self._where.update(
+            Content(safe_line(f"in {session.cwd}" if holder is None else f"queued for {holder.words}"))
+        )
+        with self._box:
             yield Static(Content(f"Continue {name}"))
-            yield Static(Content(safe_line(where)))
+            yield self._where
             yield self._input
-            yield self._scroll
-            yield self._keys
+            yield self._words
+            yield self._problem
 
     def on_mount(self) -> None:
         """Show no command yet."""
-        self._scroll.display = False
+        self._set(None)
 
     @on(Input.Submitted)
     def _show(self, event: Input.Submitted) -> None:
@@ -92,18 +94,21 @@ class ContinueDialog(ModalScreen[Plan | None]):
             plan = planned(self._session, event.value, is_queued=self._is_queued)
             plan = plan if self._is_queued else in_folder(plan, self._session)
         except Fault as fault:
-            self._keys.update(Content(safe_line(str(fault))))
+            self._problem.update(Content(safe_line(str(fault))))
+            self._problem.display = True
             return
-        folder = f"cd {shlex.quote(plan.folder)}\n" if plan.folder else ""
-        lines = [*folder.splitlines(), shlex.join(plan.command)]
-        self._words.update(Content("\n".join(map(safe_line, lines))))
+        if plan.folder:
+            self._where.update(Content(safe_line(f"in {plan.folder}")))
+        self._words.update(Content(safe_line(shlex.join(plan.command))))
         self._set(plan)
 
     def _set(self, plan: Plan | None) -> None:
+        """Show a command, or else take the prompt."""
         self._plan = plan
-        self._input.disabled = self._scroll.display = plan is not None
-        self._keys.update(Content(_KEYS[plan is not None]))
-        self.set_focus(self._input if plan is None else self._scroll)
+        self._input.display, self._words.display = plan is None, plan is not None
+        self._problem.display = False
+        self._box.border_subtitle = Content(_KEYS[plan is not None])
+        self.set_focus(self._input if plan is None else self._box)
 
     def action_run(self) -> None:
         """Run the command that is shown."""
@@ -135,7 +140,7 @@ async def continue_session(app: TerminalApp[Any], path: Path | None, by: str) ->
         return
     try:
         session = await asyncio.to_thread(session_to_continue, path, os.environ, Path.home())
-        is_queued = session.holder is not None and "queue" in app.config.act
+        is_queued = session.holder is not None and _takes_queue(session, app.config.act)
         check_allowed(session, app.config.act, is_queued=is_queued)
         planned(session, "prompt", is_queued=is_queued)
     except Fault as fault:
@@ -149,6 +154,16 @@ async def continue_session(app: TerminalApp[Any], path: Path | None, by: str) ->
     Thread(target=_run, args=(words, partial(app.call_later, report)), daemon=True).start()
     if not is_queued:
         app.notify("started: the run has a row of its own", markup=False)
+
+
+def _takes_queue(session: Continued, allowed: Container[str]) -> bool:
+    """Return whether a prompt for a session that is held may go to its queue."""
+    try:
+        planned(session, "prompt", is_queued=True)
+        check_allowed(session, allowed, is_queued=True)
+    except Fault:
+        return False
+    return True
 
 
 def _run(words: Sequence[str], report: Callable[[str], object]) -> None:

@@ -56,11 +56,11 @@ async def test_what_was_shown_is_run_by_a_process_of_its_own(tmp_path: Path, hom
     async with at_home([ended(claude_session(str(work)))], config=ALLOWED) as stage:
         await typed(stage)
         await stage.shows(f"--resume {ID}")
-        assert f"cd {work}" in stage.text.replace("\n", "")
+        assert f"in {work}" in stage.text
         assert f"-- '{PROMPT}'" in stage.text
         assert program.started is None
         await stage.press("escape")
-        await stage.shows("enter: show the command")
+        await stage.shows("enter show the command")
         await stage.press("enter", "enter")
         await stage.shows("started: the run has a row of its own")
     until(lambda: saved_recordings() and saved_recordings()[0].read_text() == f"{stream(cwd=str(work))}\n")
@@ -75,7 +75,7 @@ async def test_a_folder_that_was_exchanged_is_refused(tmp_path: Path, home: Path
     program = Program(tmp_path / "bin", "claude", stream())
     async with at_home([ended(claude_session(str(work)))], config=ALLOWED) as stage:
         await typed(stage)
-        await stage.shows("enter: run it")
+        await stage.shows("enter run")
         os.rename(work, tmp_path / "moved")
         os.mkdir(work)
         await stage.press("enter")
@@ -112,9 +112,8 @@ async def test_each_refusal_is_told_before_the_dialog(tmp_path: Path, work: Path
     async with at_home([ended(Path())], config=ALLOWED) as stage:
         await stage.press("P")
         await stage.shows("nothing of this session is written yet")
-    held = Config(act=frozenset({"continue"}))
     with started(["claude", "--resume", ID], work) as holder:
-        async with at_home([ended(path)], config=held) as stage:
+        async with at_home([ended(path)], config=ALLOWED) as stage:
             await stage.press("P")
             await stage.shows(f"refused: process {holder.pid} (claude) holds this session")
     os.rmdir(work)
