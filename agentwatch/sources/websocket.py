@@ -15,6 +15,8 @@ import time
 from contextlib import suppress
 from typing import Self
 
+from agentwatch.base.local_socket import peer_uid
+
 _SALT = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 """What a server appends to the key of a client: section 1.3."""
 _MOST_HEADER = 8 << 10
@@ -94,7 +96,7 @@ class WebSocket:
     def _connect(self, path: str, uid: int) -> None:
         self._limit()
         self._socket.connect(path)
-        if (found := _peer(self._socket)) not in (None, uid):
+        if (found := peer_uid(self._socket)) not in (None, uid):
             raise PermissionError(f"the server belongs to user {found}")
         key = base64.b64encode(os.urandom(16))
         self._socket.sendall(
@@ -144,13 +146,3 @@ class WebSocket:
         if left <= 0:
             raise TimeoutError("the server is late")
         self._socket.settimeout(left)
-
-
-def _peer(connection: socket.socket) -> int | None:
-    """Return the user of the process at the other end; None where the system does not show it."""
-    option = getattr(socket, "SO_PEERCRED", None)  # Linux: process, user and group
-    if option is None:
-        return None
-    size = struct.calcsize("3i")
-    _, user, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, option, size))
-    return int(user)

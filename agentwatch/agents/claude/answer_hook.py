@@ -207,11 +207,9 @@ class Connection:
         """
         until = time.monotonic() + seconds
         while True:
-            line, newline, rest = self._buffer.partition(b"\n")
+            line, newline, rest = self._buffer.lstrip(b"\n").partition(b"\n")  # a line feed is a heartbeat
             if newline:
                 self._buffer = rest
-                if not line:
-                    continue
                 try:
                     message = json.loads(line)
                 except (ValueError, RecursionError):
@@ -229,7 +227,7 @@ class Connection:
             data = self.socket.recv(_CHUNK)
             if not data:
                 raise Abstains
-            self._buffer, self.heard = self._buffer + data, now
+            self._buffer, self.heard = line + data, now
 
     def send(self, message: dict[str, Any]) -> None:
         """Send a message.

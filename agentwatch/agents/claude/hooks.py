@@ -15,7 +15,7 @@ ANSWERS = HookedAgent(
     ("PermissionRequest",),
     is_nested=True,
     timeout=3600,
-    note="Sessions that run already need a restart. The list answers only with `answer = true` in [act]",
+    note="The list answers once `answer = true` is set in [act], and the list was opened after that",
     answers=str(Path(__file__).with_name("answer_hook.py")),
 )
 """Source: code.claude.com/docs/en/hooks (November 2026). Run with Claude Code 2.1.330."""

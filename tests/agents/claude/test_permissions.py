@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from agentwatch.agents.registry import answered_agents
 from agentwatch.session.events import Permission
 from tests.builders.claude_lines import CWD, Json, answer, call, events, init, line, written
 from tests.builders.lines import session
@@ -78,3 +79,11 @@ def test_a_denial_without_a_call_refuses_none() -> None:
     denial = line("system", subtype="permission_denied", tool_name="Bash", message="No.")
     found = events(call("Bash"), denial, answer("No.", is_error=True))
     assert (found[-1].outcome, found[-1].error) == ("failed", "No.")
+
+
+def test_only_claude_has_a_hook_that_answers() -> None:
+    """It is run for each permission prompt, and has no matcher."""
+    ((name, agent),) = answered_agents().items()
+    assert name == agent.name == "claude"
+    hook = {"type": "command", "command": "x", "timeout": 3600}
+    assert (agent.events, agent.entry("x")) == (("PermissionRequest",), {"hooks": [hook]})

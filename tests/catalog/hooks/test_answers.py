@@ -131,6 +131,7 @@ def test_an_answer_on_the_agents_screen_removes_the_question(claude: MadeClaude)
     assert took < 2
 
 
+@pytest.mark.system
 def test_an_answer_that_came_second_is_called_elsewhere(claude: MadeClaude) -> None:
     """The line of the result says by whom the call was decided."""
     with listening(claude.environ) as opened:
@@ -234,6 +235,7 @@ def test_a_list_that_is_killed_stopped_or_closed_ends_the_hook(claude: MadeClaud
             path.unlink(missing_ok=True)
 
 
+@pytest.mark.system
 def test_a_hook_ends_with_its_agent(claude: MadeClaude) -> None:
     """Nobody reads its output any more."""
     with listening(claude.environ) as opened:
@@ -343,6 +345,7 @@ def test_a_flood_of_questions_is_bounded(claude: MadeClaude, monkeypatch: pytest
         large.close()
 
 
+@pytest.mark.system
 def test_a_list_that_sends_garbage_decides_nothing(
     claude: MadeClaude, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

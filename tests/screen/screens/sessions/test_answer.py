@@ -109,6 +109,7 @@ async def test_y_twice_allows_once(home: Path) -> None:
         assert "A Answer" not in asked.stage.text
 
 
+@pytest.mark.system
 async def test_a_key_that_is_held_down_allows_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A second `y` that comes too soon counts as the first one."""
     monkeypatch.setattr(answer, "_TWICE_SECONDS", (60.0, 61.0))
@@ -119,6 +120,7 @@ async def test_a_key_that_is_held_down_allows_nothing(home: Path, monkeypatch: p
         assert isinstance(asked.stage.app.screen, AnswerBox)
 
 
+@pytest.mark.system
 async def test_n_denies_with_a_reason(home: Path) -> None:
     """`esc` leads back from the reason, and from the question, which stays open."""
     async with asking(home) as asked:
