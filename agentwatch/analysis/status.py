@@ -30,7 +30,7 @@ from agentwatch.session.events import Outcome, Tokens, ToolKind
 from agentwatch.session.limits import WAITS_FOR_LIMIT
 from agentwatch.session.session import Session, calls_by_outcome
 from agentwatch.text.amounts import dollars, short_count
-from agentwatch.text.durations import duration_words, running_clock
+from agentwatch.text.durations import countdown, duration_words, running_clock
 from agentwatch.text.safe import SafeText, columns, cut, safe_line
 
 if TYPE_CHECKING:
@@ -196,6 +196,8 @@ class Wait(NamedTuple):
     """`waits for your permission`, or `waits for your answer`."""
     since_ms: int | None
     """When it was asked, by the clock of the arrival times; None if unknown."""
+    until_ms: int | None = None
+    """When the agent answers by itself, by the same clock; None if it does not."""
 
     def clock(self, now_ms: int | None) -> str:
         """Return how long it waits, `3:03`; empty if it is unknown.
@@ -263,7 +265,7 @@ def waiting_calls(session: Session, agent: AgentFacts = NO_FACTS) -> Waits:
 def _wait(key: str, question: Question) -> Wait:
     """Return what a question waits for. One that has the key of its call is a call that asks something."""
     at_ms = question.at_ms if question.place.seen_ms is None else question.place.seen_ms
-    return Wait(_ANSWER if key == question.call_id else _PERMISSION, at_ms)
+    return Wait(_ANSWER if key == question.call_id else _PERMISSION, at_ms, question.until_ms)
 
 
 def _is_named(call: Call, question: str) -> bool:
@@ -291,6 +293,8 @@ def waiting_words(session: Session, now_ms: int | None) -> SafeText | None:
     if question is not None:
         more = f" (and {len(session.asked) - 1} more)" if len(session.asked) > 1 else ""
         asked_ms = question.place.seen_ms if question.place.seen_ms is not None else question.at_ms
+        if left := countdown(question.until_ms, now_ms):
+            more = f"{more} · answers itself in {left}"
         return asking_words(question.words, asked_ms, now_ms, more)
     if session.compacting is not None:
         _, place = session.compacting
@@ -318,7 +322,7 @@ def asking_words(question: str, asked_ms: int | None, now_ms: int | None, more: 
         question: The question, which is foreign text.
         asked_ms: When it was asked, by the clock of `now_ms`; None if unknown.
         now_ms: The present time, in milliseconds since the epoch; None if unknown.
-        more: What follows the question: ` (and 2 more)`.
+        more: What follows the question: ` (and 2 more)`, ` · answers itself in 0:12`.
     """
     words = cut(safe_line(question), _QUESTION_COLUMNS)
     return SafeText(f"asks: {words}{more}{_since(asked_ms, now_ms)}")

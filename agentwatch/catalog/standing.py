@@ -100,7 +100,7 @@ class Standing(NamedTuple):
     is_calling: bool = False
     """Whether a tool call is in progress."""
     until_ms: int | None = None
-    """When the state ends by itself, because the agent says so: a limit is over."""
+    """When the state ends by itself, as the agent says: a limit is over, a question answers itself."""
     by: tuple[Basis, ...] = ()
     """The evidence that decided, besides whether the process runs; empty for another machine's report."""
 

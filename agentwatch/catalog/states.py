@@ -299,7 +299,9 @@ def by_report(state: State, said: Said, digest: Digest | None, now_ms: int) -> S
     if state is State.ASKS:
         question, asked_ms = _question(said, digest)
         since_ms = asked_ms if since_ms is None else since_ms
-        return Standing(State.ASKS, Ground.SAID, since_ms, question, since_ms, by=(Basis.REPORT,))
+        until_ms = digest.asked_until_ms if digest is not None else None
+        asks = Standing(State.ASKS, Ground.SAID, since_ms, question, since_ms, until_ms=until_ms)
+        return asks._replace(by=(Basis.REPORT,))
     if digest is None:
         since_ms = said.began_ms if since_ms is None else since_ms
         return Standing(state, Ground.SAID, since_ms, by=(Basis.REPORT,))
@@ -538,8 +540,9 @@ def _live(
 ) -> Standing:
     """Return the state of a session that runs, by its process and its lines."""
     if digest.asked and not is_left_over(process, digest.asked_ms):
-        asked, asked_ms = digest.asked, digest.asked_ms
-        return Standing(State.ASKS, Ground.SAID, asked_ms, asked, asked_ms, by=(Basis.QUESTION,))
+        asked, asked_ms, until_ms = digest.asked, digest.asked_ms, digest.asked_until_ms
+        asks = Standing(State.ASKS, Ground.SAID, asked_ms, asked, asked_ms, until_ms=until_ms)
+        return asks._replace(by=(Basis.QUESTION,))
     calls = visible_calls(digest, known, process)
     question = next((call for call in calls if call.asks), None)
     if question is not None:

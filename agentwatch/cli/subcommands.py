@@ -91,9 +91,9 @@ def run(command: tuple[str, ...], **given: Any) -> int:
 def continue_(
     address: str, text: str, is_dry_run: bool, is_queued: bool, by: str, mark: str, **given: Any
 ) -> int:
-    """Continue a session that nobody holds, with TEXT as its prompt.
+    """Continue a session that nobody holds, with a new prompt.
 
-    The agent's own command runs in the session's folder, recorded and watched as by run.
+    TEXT is the prompt. The agent's own command runs in the session's folder, recorded and watched as by run.
     """
     from agentwatch.cli.continuing import continue_session
     from agentwatch.cli.ship_options import publication_of, taken

@@ -19,7 +19,8 @@ from agentwatch.recording.times import ArrivalTimes, time_in
 
 _WROTE, _SENT = 0, 1
 _READ_BYTES = 1 << 18
-_TIMES_BYTES = 1 << 20
+_TIMES_BYTES = 1 << 17
+_WRITE_BYTES = 1 << 20
 _TAIL_TIMES_BYTES = 1 << 16
 """The end of the arrival times in which the tail of a recording is searched: at least 1,400 pieces."""
 _PREFIX = b"sent "
@@ -34,8 +35,11 @@ class Files(NamedTuple):
     times: int
 
     def sizes(self) -> list[int]:
-        """Return the sizes of what the agent wrote and of what it was sent, in bytes."""
-        return [os.fstat(fd).st_size for fd in self[:2]]
+        """Return the sizes of what the agent wrote and of what it was sent at one time, in bytes."""
+        while True:
+            wrote, sent, again = (os.fstat(fd).st_size for fd in (self.wrote, self.sent, self.wrote))
+            if wrote == again:
+                return [wrote, sent]
 
     def close(self) -> None:
         """Close the files."""
@@ -50,16 +54,19 @@ def open_files(files: SessionFiles) -> Files | None:
         OSError: A file cannot be opened.
     """
     try:
-        opened = [open_regular(files.sent)]
+        sent_fd = open_regular(files.sent)
     except OSError:
         return None
     try:
-        opened += [open_regular(files.times), open_regular(files.recording)]
+        wrote_fd = open_regular(files.recording)
     except OSError:
-        for fd in opened:
-            os.close(fd)
+        os.close(sent_fd)
         raise
-    return Files(opened[2], opened[0], opened[1])
+    try:
+        times_fd = open_regular(files.times)
+    except OSError:  # they are optional
+        times_fd = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+    return Files(wrote_fd, sent_fd, times_fd)
 
 
 class _Piece(NamedTuple):
@@ -80,6 +87,9 @@ class Exchange:
         self._at_ms: list[int | None] = [None, None]
         self._times_offset = 0
         self._skipped: list[_Piece] = []
+        """The pieces before that offset that are still to be read."""
+        self._ahead = [(-1, 0), (-1, 0)]
+        """For each direction, an offset in the arrival times before which its next piece was found."""
 
     def read(self, files: Files, *, has_ended: bool = False) -> Iterator[tuple[int | None, bytes]]:
         """Yield the new lines as bytes, which joined are whole lines, with the time of their arrival.
@@ -89,24 +99,30 @@ class Exchange:
             has_ended: Whether it does not grow any more; a last line without a line end gets one.
         """
         sizes = files.sizes()  # first: a time is noted before its bytes are written
-        pieces = self._new_pieces(files.times)
-        ends, following = [0] * len(pieces), list(sizes)
-        for index in range(len(pieces) - 1, -1, -1):
-            piece = pieces[index]
-            ends[index] = following[piece.direction]
-            following[piece.direction] = min(piece.begin, sizes[piece.direction])
-        for direction in (_SENT, _WROTE):  # the rest of the last pieces
-            yield from self._take(files, direction, following[direction])
-        for piece, end in zip(pieces, ends, strict=True):
-            direction, self._at_ms[direction] = piece.direction, piece.at_ms
-            if piece.begin < self._read_to[direction]:  # a full disk: the file was cut after its last line
-                self._read_to[direction] = max(piece.begin, self._begins[direction])
-            yield from self._take(files, direction, end)
+        self._ahead = [(-1, 0), (-1, 0)]
+        while True:
+            pieces = self._new_pieces(files.times)
+            ends, following = [0] * len(pieces), [self._next_begin(files, way, sizes[way]) for way in (0, 1)]
+            for index in range(len(pieces) - 1, -1, -1):
+                way, begin, _ = pieces[index]
+                ends[index], following[way] = following[way], min(begin, sizes[way])
+            for way in (_SENT, _WROTE):  # the rest of the last pieces
+                yield from self._take(files, way, following[way])
+            if not pieces:
+                break
+            for index, ((way, begin, at_ms), end) in enumerate(zip(pieces, ends, strict=True)):
+                if end == sizes[way] <= begin and not has_ended:
+                    self._skipped = pieces[index:]  # its bytes are not written yet: what follows has to wait
+                    return
+                self._at_ms[way] = at_ms
+                if begin < self._read_to[way]:  # a full disk: the file was cut after its last line
+                    self._read_to[way] = max(begin, self._begins[way])
+                yield from self._take(files, way, end)
         if has_ended:
-            for direction, size in enumerate(sizes):
-                if self._begins[direction] < size:
-                    yield from self._copy(files, direction, size)
-                    yield self._at_ms[direction], b"\n"
+            for way, size in enumerate(sizes):
+                if self._begins[way] < size:
+                    yield from self._copy(files, way, size)
+                    yield self._at_ms[way], b"\n"
 
     def take(self, files: Files, fd: int, most_bytes: int | None = None) -> int:
         """Write the new lines to a file, and return their number of bytes.
@@ -137,8 +153,9 @@ class Exchange:
         size = os.fstat(files.times).st_size
         start = max(size - _TAIL_TIMES_BYTES, 0)
         data = os.pread(files.times, size - start, start)
-        self._times_offset = start + data.rfind(b"\n") + 1
-        pieces = [piece for line in data.split(b"\n")[bool(start) : -1] if (piece := _piece_in(line))]
+        data = data[data.find(b"\n") + 1 :] if start else data
+        pieces, _ = _pieces_in(data)
+        self._times_offset = size - len(data) + data.rfind(b"\n") + 1
         begins, first = list(sizes), len(pieces)
         for index in range(len(pieces) - 1, -1, -1):
             earlier = [*begins]
@@ -151,14 +168,34 @@ class Exchange:
             self._begins[direction] = self._read_to[direction] = line_start(files[direction], begin)
 
     def _new_pieces(self, times_fd: int) -> list[_Piece]:
+        """Return the next pieces, at most 128 KiB of them; none after the last one."""
         pieces, self._skipped = self._skipped, []
-        while data := os.pread(times_fd, _TIMES_BYTES, self._times_offset):
-            end = data.rfind(b"\n") + 1
-            pieces += [piece for line in data[:end].split(b"\n") if (piece := _piece_in(line))]
+        while not pieces and (data := os.pread(times_fd, _TIMES_BYTES, self._times_offset)):
+            pieces, end = _pieces_in(data)
             if not end and len(data) < _TIMES_BYTES:
                 break
-            self._times_offset += end or len(data)
+            self._times_offset += end or len(data)  # a longer line is not one of times
         return pieces
+
+    def _next_begin(self, files: Files, way: int, size: int) -> int:
+        """Return where the piece of a direction begins that follows those that were returned.
+
+        Args:
+            files: The recording.
+            way: The direction.
+            size: The end of the direction, for the last piece.
+        """
+        at, begin = self._ahead[way]
+        if at <= self._times_offset:
+            at, begin = self._times_offset, size
+            while data := os.pread(files.times, _TIMES_BYTES, at):
+                pieces, end = _pieces_in(data, way)
+                at += end or len(data)
+                if pieces:
+                    begin = pieces[0].begin
+                    break
+            self._ahead[way] = at, begin
+        return min(begin, size)
 
     def _take(self, files: Files, direction: int, until: int) -> Iterator[tuple[int | None, bytes]]:
         """Yield the lines that end before an offset."""
@@ -186,10 +223,19 @@ class Exchange:
         self._begins[direction] = end
 
 
-def _piece_in(line: bytes) -> _Piece | None:
-    """Return the piece that a line of arrival times describes; None if it describes none."""
-    pair = time_in(line.removeprefix(_PREFIX))
-    return None if pair is None else _Piece(_SENT if line.startswith(_PREFIX) else _WROTE, *pair)
+def _pieces_in(data: bytes, only: int | None = None) -> tuple[list[_Piece], int]:
+    """Return the pieces that whole lines of arrival times describe, and the end of these lines.
+
+    Args:
+        data: The lines. Gaps are not pieces.
+        only: The direction; None for both.
+    """
+    end, pieces = data.rfind(b"\n") + 1, []
+    for line in data[:end].split(b"\n"):
+        way = _SENT if line.startswith(_PREFIX) else _WROTE
+        if only in (None, way) and (pair := time_in(line.removeprefix(_PREFIX))) is not None:
+            pieces.append(_Piece(way, *pair))
+    return pieces, end
 
 
 class Merged:
@@ -224,12 +270,21 @@ class Merged:
             times: Takes the arrival times.
             has_ended: Whether the recording does not grow any more.
         """
+        size, waiting = self._size, list[bytes]()
         for at_ms, data in self._exchange.read(self._files, has_ended=has_ended):
             if at_ms is not None:
-                times.note(self._size, at_ms)
-            write_all(self.fd, data)
-            self._size += len(data)
-        return self._size
+                times.note(size, at_ms)
+            size += len(data)
+            waiting.append(data)
+            if size - self._size > _WRITE_BYTES:
+                self._write(waiting, size)
+        self._write(waiting, size)
+        return size
+
+    def _write(self, waiting: list[bytes], size: int) -> None:
+        write_all(self.fd, b"".join(waiting))
+        waiting.clear()
+        self._size = size
 
 
 def merged_file(path: Path) -> int:

@@ -5,7 +5,14 @@ from typing import NamedTuple
 from agentwatch.session.bounds import bounded, bounded_id
 from agentwatch.session.call import Place
 from agentwatch.session.events import Permission
-from agentwatch.session.rules import add_question, asks_user, end_call, question_key, question_words
+from agentwatch.session.rules import (
+    add_question,
+    answered_at_ms,
+    asks_user,
+    end_call,
+    question_key,
+    question_words,
+)
 
 _MOST_OPEN = 64
 _MOST_SAID = 10_000
@@ -21,6 +28,8 @@ class Question(NamedTuple):
     """Where the question is in the recording."""
     at_ms: int | None
     """When it was asked, in agent time; None if unknown."""
+    until_ms: int | None = None
+    """When the agent answers it by itself, by the clock of the arrival times; None if it does not."""
 
 
 class Said(NamedTuple):
@@ -82,7 +91,8 @@ class Asked:
             self.count += key not in self.open_questions
             call_id = event.call_id and bounded_id(event.call_id)
             words = bounded(question_words(event)) or ""
-            asked = Question(words, call_id, place, event.at_ms)
+            until_ms = answered_at_ms(event, event.at_ms if place.seen_ms is None else place.seen_ms)
+            asked = Question(words, call_id, place, event.at_ms, until_ms)
             add_question(self.open_questions, key, asked, _MOST_OPEN)
 
     def call_ended(self, call_id: str) -> None:

@@ -566,6 +566,8 @@ class Permission(NamedTuple):
     """What the call would act on: the command, the path."""
     is_automatic: bool = False
     """The agent answers by itself, by its configuration: nobody has to."""
+    limit_ms: int | None = None
+    """The time after which the agent answers by itself if nobody has, as its line says."""
 
 
 class Notice(NamedTuple):

@@ -87,6 +87,11 @@ def asks_user(event: Permission) -> bool:
     return event.answer is None and not event.is_automatic
 
 
+def answered_at_ms(event: Permission, asked_ms: int | None) -> int | None:
+    """Return when the agent answers a question by itself; None if it does not, or if that is unknown."""
+    return None if asked_ms is None or event.limit_ms is None else asked_ms + event.limit_ms
+
+
 def question_words(event: Permission) -> str:
     """Return what a question asks for: the tool and its target."""
     return f"{event.subject} {event.target}" if event.target else event.subject

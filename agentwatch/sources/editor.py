@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _READ_BYTES = 1 << 18
+_PATIENCE_MS = 200
+"""How long the recorder waits for the first line of the agent, which it would slow down by its own start."""
 _MOST_KEPT = 256 << 20
 """The copies that are kept while the recorder does not read them, in bytes."""
 _MOST_RECORDERS = 100
@@ -93,6 +95,7 @@ class _Tee:
         Args:
             code: The exit code.
         """
+        self.start()
         with self._lock:
             for direction in _OTHER:  # how much there was
                 self._hand_over(direction, now_ms(), memoryview(b""))
@@ -160,9 +163,11 @@ class _Tee:
                     self._kept.popleft()
 
     def start(self) -> None:
-        """Start the recorder. Without one, nothing is recorded."""
+        """Start the recorder if it was not started yet. Without one, nothing is recorded."""
         with self._lock:
-            self._start()
+            if not self._recorders:
+                self._recorders = 1
+                self._start()
 
     def _restart(self) -> None:
         """Start a recorder that continues the recording of one that was killed.
@@ -291,7 +296,6 @@ def copy(agent: Agent) -> int:
     codes: list[int] = []
     _thread.start_new_thread(_await_exit, (running, codes, agent.exit_fd))
     _thread.start_new_thread(_send, (agent.sent_fd, tee))
-    tee.start()
     _receive(agent.wrote_fd, agent.exited_fd, tee)
     tee.finish(codes[0])
     return codes[0]
@@ -345,14 +349,13 @@ def _receive(wrote_fd: int, exited_fd: int, tee: _Tee) -> None:
     poller = select.poll()
     poller.register(wrote_fd, select.POLLIN)
     poller.register(exited_fd, select.POLLIN)
-    is_open, left = True, PIPE_BYTES
+    is_open, left, patience = True, PIPE_BYTES, _PATIENCE_MS
     while True:
-        ready = [fd for fd, _ in poller.poll()]
+        ready = [fd for fd, _ in poller.poll(patience)]
+        has_exited = exited_fd in ready
         if is_open and wrote_fd in ready and left > 0:
             data = _read(wrote_fd, buffer)
-            if (
-                exited_fd in ready
-            ):  # only what the pipe held; a process that the agent left behind may write on
+            if has_exited:  # only what the pipe held: a process that the agent left behind may write on
                 left -= len(data)
             if data:
                 tee.take(b"w", data)
@@ -362,9 +365,12 @@ def _receive(wrote_fd: int, exited_fd: int, tee: _Tee) -> None:
                 poller.unregister(wrote_fd)
                 os.close(wrote_fd)
                 _close(1)
-        elif exited_fd in ready:
+        elif has_exited:
             _close(1)
             return
+        if patience >= 0:
+            patience = -1
+            tee.start()
 
 
 def _read(fd: int, buffer: memoryview) -> memoryview:

@@ -47,6 +47,22 @@ def running_clock(ms: int) -> str:
     return _clock(max(ms, 0) // 1000)
 
 
+def countdown(until_ms: int | None, now_ms: int | None) -> str:
+    """Return the time that is left, in whole seconds; empty if it is unknown, or if none is left.
+
+    Args:
+        until_ms: The end.
+        now_ms: The present time by the same clock.
+
+    Example:
+        >>> countdown(20_000, 8_500), countdown(20_000, 20_000)
+        ('0:12', '')
+    """
+    if until_ms is None or now_ms is None or until_ms <= now_ms:
+        return ""
+    return running_clock(until_ms - now_ms + 999)
+
+
 def in_seven_columns(ms: int, *, is_over: bool) -> str:
     """Return a duration, or a running clock, in at most seven columns: from 10 hours on it is an age.
 

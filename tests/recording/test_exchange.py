@@ -9,10 +9,13 @@ from contextlib import closing
 from io import BytesIO
 from pathlib import Path
 
+import pytest
+
 from agentwatch.agents.found import OWN, Found
 from agentwatch.catalog.contents import pieces
 from agentwatch.catalog.digest.reading import Tail
 from agentwatch.feed.feed import Feed
+from agentwatch.recording import exchange
 from agentwatch.recording.exchange import Exchange, open_files
 from agentwatch.recording.recorder import Recorder
 from agentwatch.recording.saved import open_saved
@@ -44,12 +47,12 @@ def recorded(folder: Path, pieces: list[Piece]) -> SessionFiles:
     return files
 
 
-def merged(files: SessionFiles, exchange: Exchange | None = None, *, has_ended: bool = False) -> bytes:
+def merged(files: SessionFiles, reader: Exchange | None = None, *, has_ended: bool = False) -> bytes:
     """Return the new lines of both directions."""
     opened = open_files(files)
     assert opened is not None
     with closing(opened):
-        return b"".join(data for _, data in (exchange or Exchange()).read(opened, has_ended=has_ended))
+        return b"".join(data for _, data in (reader or Exchange()).read(opened, has_ended=has_ended))
 
 
 def in_order(pieces: list[Piece]) -> list[bytes]:
@@ -86,10 +89,10 @@ def test_lines_are_read_in_the_order_of_their_ends(tmp_path: Path) -> None:
         with case(pieces):
             expected = in_order(pieces)
             files, offsets = SessionFiles(folder / "r.ndjson"), {b"w": 0, b"s": 0}
-            recorder, exchange, found = Recorder(files, continues=False), Exchange(), b""
+            recorder, reader, found = Recorder(files, continues=False), Exchange(), b""
             for at in range(0, len(pieces), 3):
                 recorder.run(frames(pieces[at : at + 3], offsets, ended=False))
-                found += merged(files, exchange)
+                found += merged(files, reader)
             assert found.splitlines(keepends=True) == expected
             assert merged(files).splitlines(keepends=True) == expected
             opened = open_files(files)
@@ -121,6 +124,11 @@ def test_without_arrival_times_what_was_sent_comes_first(tmp_path: Path) -> None
     files = recorded(tmp_path, [(b"w", b"one\n"), (b"s", b"two\n"), (b"w", b"three\n")])
     files.times.write_bytes(b"damaged\n5\n")
     assert merged(files) == b"two\none\nthree\n"
+    files.times.unlink()
+    assert merged(files) == b"two\none\nthree\n"
+    files.recording.unlink()
+    with pytest.raises(FileNotFoundError):
+        merged(files)
 
 
 def test_what_a_recorder_did_not_get_is_noted(tmp_path: Path) -> None:
@@ -243,3 +251,33 @@ def test_the_search_the_preview_and_the_rules_read_both_directions(tmp_path: Pat
     assert [entry.text for entry in head.transcript if entry.kind is Kind.PROMPT] == ["Prompt 1", "Prompt 2"]
     assert [each.alarm.call for each in joined.judge(0, 1)] == [1]
     joined.close()
+
+
+def test_a_piece_whose_bytes_are_not_written_yet_is_waited_for(tmp_path: Path) -> None:
+    """A reader that comes between a time and its bytes does not change the order."""
+    files = recorded(tmp_path, [(b"w", b"one\n"), (b"s", b"two\n"), (b"w", b"three\n"), (b"s", b"four\n")])
+    whole, reader = files.recording.read_bytes(), Exchange()
+    files.recording.write_bytes(b"")
+    assert merged(files, reader) == b""
+    files.recording.write_bytes(whole[:4])
+    assert merged(files, reader) == b"one\ntwo\n"
+    files.recording.write_bytes(whole)
+    assert merged(files, reader) == b"three\nfour\n"
+    files.times.write_text("9 1\n0 2\nsent 0 3\n")  # the first was cut off again by a full disk
+    assert merged(files) == b"one\nthree\ntwo\nfour\n"
+
+
+def test_a_recording_with_many_pieces_is_read_in_their_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The arrival times are read in parts, at whose borders no order is lost."""
+    monkeypatch.setattr(exchange, "_TIMES_BYTES", 1 << 10)
+    chance, answers = random.Random(3), 0
+    pieces: list[Piece] = []
+    for number in range(2_000):
+        is_sent = chance.random() < 0.01 or number in (0, 1_999)
+        pieces.append((b"s" if is_sent else b"w", b"%d\n" % number))
+        answers += is_sent
+    files = recorded(tmp_path, pieces)
+    assert answers > 10
+    assert merged(files) == b"".join(line for _, line in pieces)

@@ -43,6 +43,14 @@ def row(stage: Stage, pane: str, words: str) -> str:
     )
 
 
+async def test_a_question_in_an_editor_is_answered_there(recording: Saver) -> None:
+    """A recording of both directions is that of an editor's agent, which has no terminal."""
+    path = live(recording)
+    path.with_suffix(".sent").write_bytes(b"")
+    async with opened(path, (140, 40), follow=True) as stage:
+        await stage.until(lambda: "answer it in the editor" in stage.status, "where it is answered")
+
+
 async def test_every_pane_says_that_a_call_asks(recording: Saver) -> None:
     """Its sign, state and clock are in the header, its row, its line and its detail, until the answer."""
     async with opened(live(recording), (140, 40), follow=True) as stage:

@@ -270,6 +270,15 @@ def first_question(arguments: Fields) -> str | None:
     return next((each for each in asked if each is not None), None)
 
 
+_MOST_LIMIT_MS = 86_400_000
+
+
+def time_limit_of(question: Fields) -> int | None:
+    """Return after how many milliseconds a question to the user answers itself; None if it does not."""
+    limit_ms = number(question, "autoResolutionMs")
+    return limit_ms if limit_ms is not None and 0 < limit_ms <= _MOST_LIMIT_MS else None
+
+
 _COMMANDS = frozenset(
     {
         "shell",
@@ -1156,7 +1165,8 @@ class Turns:
             remember(self._plans, call_id, plan_of(arguments.get("plan")), _MOST_PLANS)
         if use.tool == QUESTION_TOOL:
             question = first_question(arguments)
-            events.append(Permission(QUESTION_TOOL, None, None, at_ms, call_id, call_id, question))
+            asked = Permission(QUESTION_TOOL, None, None, at_ms, call_id, call_id, question)
+            events.append(asked._replace(limit_ms=time_limit_of(arguments)))
         if arguments.get("sandbox_permissions") == "require_escalated":
             what = first_line(command_of(arguments)) or use.tool
             events.append(Notice(f"needs permission to run outside the sandbox: {what}", at_ms))

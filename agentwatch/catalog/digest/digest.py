@@ -64,6 +64,8 @@ class Digest:
     asked: str = ""
     """The question that the agent has logged and nobody has answered: `shell npm ci`."""
     asked_ms: int | None = None
+    asked_until_ms: int | None = None
+    """When the agent answers that question by itself; None if it does not."""
     retry: str = ""
     """The retry that the agent waits for: `retry 4 of 10: overloaded`."""
     is_compacting: bool = False

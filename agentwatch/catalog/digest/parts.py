@@ -80,6 +80,8 @@ class Question(NamedTuple):
     words: str
     call_id: str | None
     at_ms: int | None
+    until_ms: int | None = None
+    """When the agent answers it by itself."""
 
 
 class Pauses:

@@ -48,6 +48,7 @@ from agentwatch.session.limits import with_report
 from agentwatch.session.rules import (
     DONE_ENTRIES,
     add_question,
+    answered_at_ms,
     asks_user,
     begins_turn,
     end_call,
@@ -150,7 +151,7 @@ def end_run(digest: Digest) -> None:
         digest.course.settle(call_id, has_ended=False)
     digest.open_calls.clear()
     digest.course.questions.clear()
-    digest.asked, digest.asked_ms = "", None
+    digest.asked, digest.asked_ms, digest.asked_until_ms = "", None, None
     digest.retry, digest.is_compacting = "", False
 
 
@@ -268,7 +269,8 @@ def permission(digest: Digest, event: Permission, at_ms: int | None) -> None:
         questions.pop(key, None)
     elif asks_user(event):
         words = f"{event.subject[:MOST_NAME]} {line(event.target)}".strip()
-        asked = Question(words, call_id, at_ms if event.at_ms is None else event.at_ms)
+        asked_ms = at_ms if event.at_ms is None else event.at_ms
+        asked = Question(words, call_id, asked_ms, answered_at_ms(event, asked_ms))
         add_question(questions, key, asked, _MOST_QUESTIONS)
         call = digest.open_calls.get(call_id or "")
         if call is not None and event.key == event.call_id:
@@ -303,7 +305,8 @@ def _call_ended(digest: Digest, call_id: str) -> None:
 
 def _show_question(digest: Digest) -> None:
     oldest = next(iter(digest.course.questions.values()), None)
-    digest.asked, digest.asked_ms = ("", None) if oldest is None else (oldest.words, oldest.at_ms)
+    oldest = oldest or Question("", None, None)
+    digest.asked, digest.asked_ms, digest.asked_until_ms = oldest.words, oldest.at_ms, oldest.until_ms
 
 
 CALL_APPLIERS: dict[type[Event], Applier] = {

@@ -122,7 +122,7 @@ def _standing(values: dict[str, Any], ahead_ms: int) -> Standing:
         state, ground = State(values.pop("state")), Ground(values.pop("ground"))
     except ValueError:
         return UNKNOWN
-    for name in ("since_ms", "now_since_ms"):
+    for name in ("since_ms", "now_since_ms", *(("until_ms",) if state is State.ASKS else ())):
         values[name] = _moved(values[name], ahead_ms)
     return Standing(state, ground, **values)
 

@@ -21,7 +21,7 @@ from agentwatch.session.rules import DONE_ENTRIES
 from agentwatch.session.runs import Run
 from agentwatch.session.session import Session, calls_by_outcome
 from agentwatch.sources.source import Elsewhere, Publication, Source
-from agentwatch.text.durations import duration_words, running_clock
+from agentwatch.text.durations import countdown, duration_words, running_clock
 from agentwatch.text.safe import SafeText, columns, cut, safe_line
 from agentwatch.text.signs import ASKS_SIGN, PLAN_SIGNS, SIGNS
 from agentwatch.text.times import time_of_day
@@ -82,6 +82,8 @@ COLOURS = {
 _ASKS_COLOUR = "$text-warning"
 _LEAST_FOR_WAIT = 120
 """Columns in which the state says what is waited for; the line below says it in any width."""
+_LEAST_FOR_COUNTDOWN = 70
+"""Columns in which the state says what the time that is left is for."""
 _LEAST_FOR_BACK = 60
 """Columns in which the past says what the key at its right end does."""
 _VERSION_COLUMNS = 20
@@ -164,9 +166,7 @@ class HeaderLine(Static):
         named = "‖ paused" if is_paused else "… reading" if not is_read else _outcome_words(outcome)
         state = SafeText(f" {named}{_run_clock(session, now_ms) if is_read else ''} ")
         if wait is not None and not is_paused:
-            named = f"{ASKS_SIGN} asks"
-            about = f" · {wait.words}" if width >= _LEAST_FOR_WAIT else ""
-            state = SafeText(f" {f'{named} {wait.clock(now_ms)}'.rstrip()}{about} ")
+            state = _asks(wait, now_ms, width)
         limited = limit_words(session, now_ms) if wait is None and is_read and not is_paused else None
         if limited is not None:
             state = SafeText(f" ‖ limited{limited.removeprefix(WAITS_FOR_LIMIT)} ")
@@ -329,6 +329,15 @@ def _with_folders(facts: Facts, run: Run) -> Facts:
 def _project(run: Run) -> str:
     cwd = _short(run.cwd) or ""
     return os.path.basename(cwd.rstrip("/")) or cwd
+
+
+def _asks(wait: Wait, now_ms: int | None, width: int) -> SafeText:
+    """Return that a session asks, and for how long: ` ! asks 0:14 · waits for your answer `."""
+    clock = wait.clock(now_ms)
+    if left := countdown(wait.until_ms, now_ms):
+        clock = f"(answers itself in {left})" if width >= _LEAST_FOR_COUNTDOWN else f"{left} left"
+    about = f" · {wait.words}" if width >= _LEAST_FOR_WAIT else ""
+    return SafeText(f" {f'{ASKS_SIGN} asks {clock}'.rstrip()}{about} ")
 
 
 def _outcome_words(outcome: Outcome | None) -> str:

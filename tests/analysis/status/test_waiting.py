@@ -52,6 +52,8 @@ def test_what_is_waited_for() -> None:
     cases: list[tuple[list[Event], str]] = [
         ([begins("c", "Bash", "rm -rf build"), ASKED], "asks: Bash rm -rf build · 0:14"),
         ([ASKED, ASKED._replace(key="r")], "asks: Bash rm -rf build (and 1 more) · 0:14"),
+        ([ASKED._replace(limit_ms=26_000)], "asks: Bash rm -rf build · answers itself in 0:12 · 0:14"),
+        ([ASKED._replace(limit_ms=14_000)], "asks: Bash rm -rf build · 0:14"),
         ([ASKED, ASKED._replace(answer="approved")], "waiting for the model · 0:14"),
         ([ASKED._replace(is_automatic=True)], "waiting for the model · 0:14"),
         ([begins("c", "Bash", "x"), ASKED, ends("c", "Bash")], "waiting for the model · 0:14"),

@@ -116,6 +116,23 @@ def test_a_session_that_a_limit_has_refused_waits_for_it() -> None:
     assert session.after(3).state is State.WORKING
 
 
+def test_a_question_that_answers_itself_has_its_end() -> None:
+    """The end is known from the line of the question, and gone with its answer."""
+    session = codex()
+    arguments = json.dumps({"questions": [{"question": "Which port?"}], "autoResolutionMs": 60_000})
+    session.write(
+        *("response_item", "payload"),
+        type="function_call",
+        name="request_user_input",
+        call_id="q",
+        arguments=arguments,
+    )
+    asks = session.after(3)
+    assert (asks.state, asks.until_ms) == (State.ASKS, NOW_MS + 60_000)
+    session.write("response_item", type="function_call_output", call_id="q", output="8080")
+    assert session.after(3).until_ms is None
+
+
 def test_a_limit_is_the_cause_of_a_silence() -> None:
     """A turn that is open and silent waits for the limit that has refused its request."""
     session, error = codex(), {"message": "limit", "codex_error_info": "usage_limit_exceeded"}

@@ -67,6 +67,14 @@ def test_an_idle_agent_that_a_limit_has_refused_waits_for_it() -> None:
         assert over.state is otherwise
 
 
+def test_a_reported_question_may_answer_itself() -> None:
+    """The agent reports that it asks; its line says when the question answers itself."""
+    digest = replace(working(), asked="Which port?", asked_ms=NOW_MS, asked_until_ms=NOW_MS + MINUTE_MS)
+    known = judged(digest, agent="claude", says=said(State.ASKS, about="question"))
+    assert (known.state, known.now, known.until_ms) == (State.ASKS, "Which port?", NOW_MS + MINUTE_MS)
+    assert judged(None, agent="claude", says=said(State.ASKS)).until_ms is None
+
+
 def test_a_background_command_does_not_hide_that_it_is_the_users_turn() -> None:
     """A shell that still runs is shown as such, in the group of the user's turn."""
     known = judged(DONE, agent="claude", says=said(State.SHELL))

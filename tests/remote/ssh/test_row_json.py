@@ -54,6 +54,9 @@ def test_the_limits_arrive() -> None:
     assert found is not None
     assert found.limits == (Reported("5h", 62, 9_000, 4_000), Reported("7d", None, None, None))
     assert (found.standing.state, found.standing.until_ms) == (State.LIMITED, 9_000)
+    asks = decode(json.loads(encode(row("abcdef", State.ASKS, until_ms=9_000))), SshAddress("host"), 1_000)
+    assert asks is not None
+    assert asks.standing.until_ms == 8_000, "a question ends by the clock of the host"
     for wrong in (5, ["x", {"name": 5}, {"used_percent": 5}], {"name": "5h"}):
         with case(wrong):
             found = decode({"id": "abcdef", "agent": "claude", "limits": wrong}, SshAddress("host"))

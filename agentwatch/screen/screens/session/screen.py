@@ -29,6 +29,7 @@ from agentwatch.feed.playhead import Replay
 from agentwatch.feed.preview import preview_feed
 from agentwatch.recording.acts import SessionActs
 from agentwatch.recording.appender import now_ms
+from agentwatch.recording.saved import has_both_directions
 from agentwatch.screen.keys import bindings, shortcuts
 from agentwatch.screen.panes.header import HeaderLine
 from agentwatch.screen.panes.key_hints import KeyHints
@@ -350,7 +351,9 @@ class WatchScreen(Screen[None]):
     def _way_to_answer(self, room: int) -> SafeText:
         """Return where the user answers the agent's question, in at most `room` columns; empty if too few."""
         forms, keys = ["answer it in the agent's terminal"], ""
-        if self._back_to:
+        if self._source.path is not None and has_both_directions(self._source.path):
+            forms = ["answer it in the editor"]
+        elif self._back_to:
             keys = " ".join(key_label(self._keys[name][0]) for name in ("back", "go-to-terminal"))
             forms = [f"answer it in its terminal: {keys}", f"{keys}: its terminal", keys]
         fitting = (SafeText(form) for form in forms if columns(SafeText(form)) <= room)

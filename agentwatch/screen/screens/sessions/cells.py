@@ -189,6 +189,8 @@ _LEAST_NAME = 14
 """A repository is cut to this width before its branch is not shown."""
 _LEAST_BESIDE_CLOCK = 14
 """A clock is not shown if less of a longer activity would be left."""
+_LEAST_BESIDE_TIME_LEFT = 4
+"""Of a question that answers itself, the time that is left matters most."""
 _LEAST_PLACE = 12
 """The least width of the project behind the activity."""
 
@@ -312,7 +314,10 @@ def _activity(row: Row, width: int, now_ms: int, style: str) -> Spans:
     clock = words.activity_clock(row, now_ms)
     text = words.activity(row, now_ms)
     behind = f" · {clock}" if clock and text else clock
-    if width - columns(SafeText(behind)) < min(columns(text), _LEAST_BESIDE_CLOCK):
+    if (left := words.time_left(row, now_ms)) and width - len(behind) < columns(text):
+        behind = f" · {left} left"
+    least = _LEAST_BESIDE_TIME_LEFT if left else min(columns(text), _LEAST_BESIDE_CLOCK)
+    if width - columns(SafeText(behind)) < least:
         behind = ""
     room = width - columns(SafeText(behind))
     if columns(text) > room and not row.alarm:

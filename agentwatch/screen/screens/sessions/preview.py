@@ -140,6 +140,8 @@ def _way(row: Row, key: str) -> SafeText:
     if (pane := pane_of(row.tmux)) is not None:
         return SafeText(f"{key}: answer it in its terminal, tmux {pane.words}")
     process = "" if row.pid is None else f" (process {row.pid})"
+    if row.is_own and has_both_directions(row.path):
+        return SafeText(f"answer it in its editor{process}")
     return SafeText(f"answer it in its terminal{process}")
 
 

@@ -19,7 +19,7 @@ from agentwatch.session.agent_process import NO_FACTS, AgentFacts
 from agentwatch.session.events import Outcome
 from agentwatch.text import UNKNOWN
 from agentwatch.text.amounts import short_count
-from agentwatch.text.durations import age_words, in_seven_columns
+from agentwatch.text.durations import age_words, countdown, in_seven_columns
 from agentwatch.text.safe import SafeText, cut, cut_middle, safe_line, wrapped
 from agentwatch.text.signs import ASKS_SIGN, MINUS, SIGNS
 from agentwatch.text.times import coming, day_or_time
@@ -169,8 +169,13 @@ def since_words(row: Row, now_ms: int) -> str:
 
 
 def activity_clock(row: Row, now_ms: int) -> str:
-    """Return how long the activity of a session lasts, `0:48`; empty if the state lasts as long."""
+    """Return how long the activity of a session lasts, `0:48`; empty if the state lasts as long.
+
+    Of a question that answers itself, it is the time that is left: `answers itself in 0:12`.
+    """
     standing = row.standing
+    if left := time_left(row, now_ms):
+        return f"answers itself in {left}"
     if (
         row.lost_ms is not None
         or standing.now_since_ms in (None, standing.since_ms)
@@ -178,6 +183,12 @@ def activity_clock(row: Row, now_ms: int) -> str:
     ):
         return ""
     return in_seven_columns(now_ms - standing.now_since_ms, is_over=False)
+
+
+def time_left(row: Row, now_ms: int) -> str:
+    """Return how long it takes until the question of a session answers itself, `0:12`; empty for never."""
+    is_asking = row.standing.state is State.ASKS and row.lost_ms is None
+    return countdown(row.standing.until_ms, now_ms) if is_asking else ""
 
 
 def activity(row: Row, now_ms: int | None = None) -> SafeText:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
-from agentwatch.session.events import Outcome
+from agentwatch.agents import Decoder
+from agentwatch.agents.registry import agent_named
+from agentwatch.session.events import Outcome, Permission
 from agentwatch.session.limits import Reported
-from tests.builders.codex.lines import META, Json, event, read
+from tests.builders.codex.lines import META, Json, event, function, read
 from tests.conftest import case
 
 RESET_S = 1_771_890_497
@@ -69,3 +72,25 @@ def test_a_refusal_is_the_error_of_the_turn() -> None:
             assert session.limits.windows[0] == Reported(
                 "5h", 100.0, RESET_S * 1000, session.limits.windows[0].said_ms
             )
+
+
+def test_a_question_may_answer_itself() -> None:
+    """Versions up to 0.146 write after how many milliseconds; other values are not a time."""
+    cases: list[tuple[object, int | None]] = [
+        *(
+            (60_000, 60_000),
+            ("60000", 60_000),
+            (None, None),
+            (0, None),
+            (-5, None),
+            (1 << 40, None),
+            ([], None),
+        ),
+    ]
+    for limit, expected in cases:
+        with case(limit):
+            arguments = {"questions": [{"question": "Which port?"}], "autoResolutionMs": limit}
+            asked = Decoder(agent_named("codex-rollout")).decode(
+                json.dumps(function("request_user_input", arguments)).encode()
+            )
+            assert [each.limit_ms for each in asked if isinstance(each, Permission)] == [expected]

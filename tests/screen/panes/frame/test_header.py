@@ -9,7 +9,7 @@ from textual.app import App, ComposeResult
 from textual.widget import Widget
 
 from agentwatch.analysis.integrity import integrity
-from agentwatch.analysis.status import figures
+from agentwatch.analysis.status import figures, user_wait
 from agentwatch.base.resources import stylesheets
 from agentwatch.feed.feed import Feed
 from agentwatch.recording.saved import open_saved
@@ -21,6 +21,7 @@ from agentwatch.session.events import (
     FormatDetected,
     Limits,
     Outcome,
+    Permission,
     Prompt,
     RunStarted,
     Tokens,
@@ -327,3 +328,18 @@ async def test_a_session_that_a_limit_has_refused_is_limited() -> None:
     assert (await header(made, 80, 2_000_000)).startswith(" ✗ failed")
     made = session_of(*CLAUDE, refused._replace(until_ms=None))
     assert (await header(made, 80, 1_010_000)).startswith(" ‖ limited │ claude")
+
+
+async def test_a_question_that_answers_itself_shows_the_time_that_is_left() -> None:
+    """It replaces the time since the question; in few columns without its words."""
+    asked = Permission("ask", None, key="q", target="Which port?", limit_ms=60_000)
+    made = session_of(*CLAUDE, asked)
+    now_ms = 1_000_000 + 1000 * len(CLAUDE) + 48_000
+    left = "answers itself in 0:12"
+    cases = ((100, 0, f"! asks ({left}) │"), (60, 0, "! asks 0:12 left │"), (60, 12_000, "! asks 1:00 │"))
+    for width, late_ms, shown in cases:
+        app = LinesApp()
+        async with app.run_test(size=(width, 10)) as pilot:
+            app.header.show_run(made, now_ms + late_ms, wait=user_wait(made))
+            await pilot.pause()
+            assert row_of(app.header).startswith(f" {shown}")

@@ -241,3 +241,18 @@ def test_the_last_act_is_shown_for_five_minutes() -> None:
     hostile = row("b", State.WORKING, acts=[acted._replace(act="\x1b[2J" * 50)])
     assert words.last_act(hostile, NOW_MS).isprintable()
     assert columns(words.last_act(hostile, NOW_MS)) < 40
+
+
+def test_a_question_that_answers_itself_shows_the_time_that_is_left() -> None:
+    """In few columns only the time is shown; at its end, and for a lost session, nothing."""
+    asks = row("a", State.ASKS, now="Which port?", until_ms=NOW_MS + 12_000, now_since_ms=NOW_MS - MINUTE_MS)
+    assert words.activity_clock(asks, NOW_MS) == "answers itself in 0:12"
+    assert words.activity_clock(asks, NOW_MS + 11_999) == "answers itself in 0:01"
+    assert words.activity_clock(asks, NOW_MS + 12_000) == ""
+    assert words.time_left(replace(asks, lost_ms=NOW_MS), NOW_MS) == ""
+    limited = row("b", State.LIMITED, until_ms=NOW_MS + 12_000)
+    assert words.time_left(limited, NOW_MS) == ""
+    for width, shown in ((140, "Which port? · answers itself in 0:12"), (80, "Which … · 0:12 left")):
+        spans = wide_row(asks, columns_for(width, Widths(project=8)), NOW_MS, 0)
+        with case(width):
+            assert shown in "".join(text for text, _ in spans)
