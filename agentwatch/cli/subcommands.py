@@ -258,7 +258,9 @@ class _HookedAgent(click.ParamType[str]):
 @click.command(cls=HelpfulCommand)
 @click.argument("action", type=click.Choice(("status", "install", "remove")))
 @click.argument("agent", type=_HookedAgent(), required=False)
-@click.option("--answer", "answers", is_flag=True, help="Let the list answer permission prompts (claude).")
+@click.option(
+    "--answer", "answers", is_flag=True, help="Let the list answer permission prompts (Claude Code)."
+)
 @click.option("--yes", "is_confirmed", is_flag=True, help="Change files without asking.")
 def hooks(action: str, agent: str | None, *, answers: bool, is_confirmed: bool) -> int:
     """Let Codex, Gemini CLI or Cursor say what they do, by hooks.
