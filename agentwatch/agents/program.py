@@ -6,6 +6,7 @@ needed. `status` in a prompt and the list of sessions need the programs, but no 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -166,12 +167,12 @@ class Resume(NamedTuple):
     command: tuple[str, ...]
     door: str
     """The name of the way, for the record of acts: `claude --resume`."""
-    misread: str = ""
-    """A pattern of the prompts that the program would take for something else; empty if there are none."""
+    misread: re.Pattern[str] | None = None
+    """The prompts that the program would take for something else; None if there are none."""
     queue: tuple[str, ...] = ()
     """The command that hands a prompt to a session that is open in a terminal; empty if there is none."""
-    receipt: str = ""
-    """A pattern of what that command prints, with the id of the session as its group."""
+    receipt: re.Pattern[str] | None = None
+    """What that command prints, with the id of the session as its group; None without such a command."""
     one_prompt_format: str = ""
     """The format of the streams of sessions that answer one prompt, and never read the queue."""
 

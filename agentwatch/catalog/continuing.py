@@ -173,7 +173,7 @@ def planned(session: Continued, text: str, *, is_queued: bool = False) -> Plan:
         raise Fault("the prompt is empty", USAGE)
     if "\0" in text or len(os.fsencode(text)) > _MOST_TEXT:
         raise Fault(f"the prompt contains a NUL, or is longer than {_MOST_TEXT:,} bytes", USAGE)
-    if resume.misread and not is_queued and re.fullmatch(resume.misread, text, re.DOTALL):
+    if resume.misread is not None and not is_queued and resume.misread.fullmatch(text):
         raise Fault(f"{name} would take this prompt for something else: begin it with another word", USAGE)
     return Plan(tuple(_filled(word, session.id, text) for word in words), text, resume)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import re
 import shlex
 import signal
 import subprocess
@@ -157,7 +156,7 @@ def _check_seen(plan: Plan, mark: str) -> None:
 def _alone(stack: ExitStack) -> None:
     """Keep other commands from starting an agent until the stack is closed.
 
-    Of two that continue the same session at once, the second one then finds the agent of the first.
+    If two continue the same session at once, the second one then finds the agent of the first.
 
     Raises:
         Fault: Another command takes too long.
@@ -242,7 +241,7 @@ def _queue(plan: Plan, session: Continued, told: Told) -> int:
         say(f"no receipt within {_QUEUE_SECONDS:.0f} s: it is not known whether the prompt is queued")
         return REFUSED
     said = printed.decode("utf-8", "replace").strip()
-    found = re.search(plan.resume.receipt, said)
+    found = plan.resume.receipt and plan.resume.receipt.search(said)
     if ran.returncode == 0 and found is not None and found[1] == session.id:
         told.write("held")
         return print_lines([cut(safe_line(found[0]), _SHOWN)])

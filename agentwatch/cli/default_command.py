@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _INCOMPLETE = "agentwatch.incomplete"
 SUBCOMMANDS = {
-    "acp": ("subcommands", "acp", "Start an editor's agent and record both directions: acp -- CMD."),
+    "acp": ("subcommands", "acp", "Start an editor's agent and record both directions."),
     "check": ("check_options", "check", "Check recordings by rules: exit 1 if one is broken, else 0."),
     "clip": ("export_options", "clip", "Write a part of a session as a new recording, redacted."),
     "compare": ("compare_options", "compare", "Show where two runs differ, or several runs a side."),

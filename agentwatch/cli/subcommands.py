@@ -108,10 +108,10 @@ def continue_(
 @click.command(cls=HelpfulCommand)
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def acp(command: tuple[str, ...]) -> int:
-    """Start an editor's agent and record both directions: acp -- CMD.
+    """Start an editor's agent and record both directions.
 
     Use it in the settings of an editor in place of the agent's command. It copies stdin and stdout byte for
-    byte, and exits with the exit code of CMD.
+    byte, and exits with the exit code of the agent.
     """
     from agentwatch.sources.editor import copy, started
     from agentwatch.sources.open import cannot_start

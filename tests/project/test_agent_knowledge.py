@@ -27,6 +27,10 @@ OWN_WORDS = {
     "cli/config_file.py": {"list"},  # the setting that names machines
     "cli/machine_settings.py": {"list"},
     "analysis/files.py": {"read"},  # the value of FileAction.READ, for the list of files
+    "catalog/hooks/answers.py": {"list"},  # where the user acted
+    "cli/subcommands.py": {"list"},
+    "screen/screens/sessions/screen.py": {"list"},
+    "sources/agent.py": {"list"},
     "catalog/processes.py": {"mcp"},  # a subcommand of agents
     "output/redact/secrets/key_files.py": {"grep"},  # a program of the shell that shows a file
     "recording/saved.py": {"truncated"},  # how a followed file ended

@@ -18,6 +18,8 @@ OTHER_MEANINGS = {
     "screen/screens/session/file_list.py": {"cursor"},
     "screen/screens/session/verdicts.py": {"cursor"},
     "screen/terminal/editor.py": {"cursor"},  # an editor
+    "cli/default_command.py": {"acp"},  # the command `agentwatch acp`
+    "cli/start.py": {"acp"},
     "output/redact/secrets/rules.py": {"cursor"},  # a vendor of keys
 }
 """Modules in which the word is another thing."""

@@ -6,6 +6,7 @@ Source: the vendor's documentation and code, and folders that the program has wr
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 _UUID = 36
 """The characters of a UUID."""
 _ROOTS = ("$CODEX_HOME", "~/.codex")
+_STDIN = re.compile("-")
+"""A prompt that is read from stdin."""
+_RECEIPT = re.compile(r"Queued message [\w-]{1,100} for thread ([\w-]{1,100})")
 
 
 def id_in_stem(stem: str) -> str:
@@ -93,9 +97,9 @@ PROGRAM = Program(
     resume=Resume(
         ("codex", "exec", "resume", "{id}", "--json", "--", "{text}"),
         "codex exec resume",
-        misread="-",  # the prompt is read from stdin
+        misread=_STDIN,
         queue=("codex", "queue", "--thread={id}", "--message={text}"),
-        receipt=r"Queued message [\w-]{1,100} for thread ([\w-]{1,100})",
+        receipt=_RECEIPT,
         one_prompt_format="codex",
     ),
 )

@@ -5,9 +5,13 @@ Source: the vendor's documentation and code, and folders that the program has wr
 
 from __future__ import annotations
 
+import re
+
 from agentwatch.agents.program import NO_CALLS, Command, Knowledge, Program, Resume, SessionsAt
 
 _LAYOUT = "agentwatch.agents.pi.places:sessions"
+_FILE = re.compile(r"@.*", re.DOTALL)
+"""A prompt that is the name of a file."""
 
 
 def id_in_stem(stem: str) -> str:
@@ -39,7 +43,7 @@ PROGRAM = Program(
     resume=Resume(
         ("pi", "--mode", "json", "--session", "{id}", "-p", "--", "{text}"),
         "pi --session",
-        misread="@.*",  # the name of a file
+        misread=_FILE,
     ),
 )
 """It asks for no permission."""

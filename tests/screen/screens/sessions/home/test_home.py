@@ -213,7 +213,7 @@ async def test_the_keys_fit() -> None:
                 assert line.startswith(" enter Open  ")
                 assert line.endswith("? Help  q Quit")
                 if width >= 100:
-                    assert "/ Find  f Filter  s Sort  r Ring  t Terminal  a All" in line
+                    assert "/ Find  f Filter  s Sort  r Ring  w Why  t Terminal" in line
 
 
 @pytest.mark.system
