@@ -10,13 +10,14 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import orjson
 
 from agentwatch.base.files import state_folder
-from agentwatch.recording.store import SessionFiles, is_foreign_id, open_own, private_folder
+from agentwatch.recording.store import SessionFiles, is_foreign_id, own_objects, private_folder, writable
 from agentwatch.text.safe import SafeText, cut, safe_line
 
 ACT_NAMES = ("continue", "queue", "interrupt", "stop", "allow", "deny")
@@ -79,7 +80,7 @@ def append_act(path: Path, act: Act) -> None:
     try:
         if os.fstat(fd).st_uid != os.geteuid():
             raise PermissionError(errno.EPERM, "it belongs to another user", str(path))
-        texts = {name: _writable(getattr(act, name)) for name in _TEXTS}
+        texts = {name: writable(getattr(act, name), _MOST_TEXT) for name in _TEXTS}
         line = orjson.dumps({"at_ms": act.at_ms, **texts}, option=orjson.OPT_APPEND_NEWLINE)
         if os.write(fd, line) < len(line):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
@@ -92,19 +93,8 @@ def read_acts(path: Path | None) -> list[Act]:
 
     At most 1 MiB and 1,000 acts are read. Lines with fields of a wrong type are ignored.
     """
-    if path is None:
-        return []
-    try:
-        fd = open_own(path)
-    except OSError:
-        return []
-    try:
-        data = os.pread(fd, _MOST_BYTES, 0)
-    except OSError:
-        return []
-    finally:
-        os.close(fd)
-    return [act for line in data.split(b"\n", MOST_ACTS)[:MOST_ACTS] if (act := _act(line)) is not None]
+    found = () if path is None else own_objects(path, _MOST_BYTES)
+    return [*islice((act for value in found if (act := _act(value)) is not None), MOST_ACTS)]
 
 
 class SessionActs:
@@ -166,14 +156,8 @@ def receipt_words(act: Act) -> str:
     return "answered elsewhere" if act.receipt == "elsewhere" else act.receipt
 
 
-def _act(line: bytes) -> Act | None:
-    """Return the act in a line; None if it contains none."""
-    try:
-        value = orjson.loads(line)
-    except ValueError:
-        return None
-    if not isinstance(value, dict):
-        return None
+def _act(value: Mapping[str, Any]) -> Act | None:
+    """Return the act in the object of a line; None if it contains none."""
     at_ms, texts = value.get("at_ms"), [value.get(name) for name in _TEXTS]
     if (
         type(at_ms) is not int
@@ -183,8 +167,3 @@ def _act(line: bytes) -> Act | None:
         return None
     act, to, by, door, receipt = (f"{each}"[:_MOST_TEXT] for each in texts)
     return Act(at_ms, act, to, by, door, receipt if receipt in RECEIPTS else "unknown")
-
-
-def _writable(text: str) -> str:
-    """Return the beginning of a text without lone surrogates, which JSON does not have."""
-    return text[:_MOST_TEXT].encode("utf-8", "replace").decode()

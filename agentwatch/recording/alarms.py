@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import orjson
 
-from agentwatch.recording.store import SessionFiles, create_file, open_own
+from agentwatch.recording.store import SessionFiles, create_file, own_objects, writable
 
 MOST_ALARMS = 20_000
 _MOST_BYTES = 1 << 24
@@ -85,33 +87,12 @@ def read_alarms(path: Path) -> list[Alarm]:
 
     At most 20,000 alarms and 16 MiB are read. Lines with fields of a wrong type are ignored.
     """
-    try:
-        fd = open_own(path)
-    except OSError:
-        return []
-    try:
-        data = os.pread(fd, _MOST_BYTES, 0)
-    except OSError:
-        return []
-    finally:
-        os.close(fd)
-    found: list[Alarm] = []
-    for line in data.split(b"\n"):
-        if len(found) == MOST_ALARMS:
-            break
-        if (alarm := _alarm(line)) is not None:
-            found.append(alarm)
-    return found
+    alarms = (alarm for value in own_objects(path, _MOST_BYTES) if (alarm := _alarm(value)) is not None)
+    return [*islice(alarms, MOST_ALARMS)]
 
 
-def _alarm(line: bytes) -> Alarm | None:
-    """Return the alarm in a line; None if it contains none."""
-    try:
-        value = orjson.loads(line)
-    except ValueError:
-        return None
-    if not isinstance(value, dict):
-        return None
+def _alarm(value: Mapping[str, Any]) -> Alarm | None:
+    """Return the alarm in the object of a line; None if it contains none."""
     names = ("offset", "at_ms", "ended", "said", "run")
     numbers = [number for name in names if (number := _natural(value.get(name))) is not None]
     texts = [text for name in ("action", "rule", "words") if isinstance(text := value.get(name), str)]
@@ -137,17 +118,12 @@ def _formatted(alarm: Alarm) -> bytes:
         "said": alarm.said,
         "run": alarm.run,
         "action": alarm.action,
-        "rule": _writable(alarm.rule),
-        "words": _writable(alarm.words),
+        "rule": writable(alarm.rule, _MOST_TEXT),
+        "words": writable(alarm.words, _MOST_TEXT),
     }
     if alarm.is_last:
         fields["last"] = True
     return orjson.dumps(fields, option=orjson.OPT_APPEND_NEWLINE)
-
-
-def _writable(text: str) -> str:
-    """Return the beginning of a text without lone surrogates, which JSON does not have."""
-    return text[:_MOST_TEXT].encode("utf-8", "replace").decode()
 
 
 def _write(fd: int, data: bytes) -> None:

@@ -9,7 +9,7 @@ import os
 import re
 import stat
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -248,6 +248,44 @@ def read_object(fd: int, most_bytes: int) -> dict[str, Any]:
     finally:
         os.close(fd)
     return value if isinstance(value, dict) else {}
+
+
+def own_objects(path: Path, most_bytes: int) -> Iterator[dict[str, Any]]:
+    """Yield the JSON object of each line of a file of this user; none if the file cannot be read.
+
+    Args:
+        path: The file, which is read as foreign data: other lines are ignored.
+        most_bytes: Only the first bytes are read.
+    """
+    import orjson
+
+    try:
+        fd = open_own(path)
+    except OSError:
+        return
+    try:
+        data = os.pread(fd, most_bytes, 0)
+    except OSError:
+        return
+    finally:
+        os.close(fd)
+    for line in data.split(b"\n"):
+        try:
+            value = orjson.loads(line)
+        except ValueError:
+            continue
+        if isinstance(value, dict):
+            yield value
+
+
+def writable(text: str, most: int) -> str:
+    """Return the beginning of a text without lone surrogates, which JSON does not have.
+
+    Args:
+        text: The text.
+        most: The number of characters.
+    """
+    return text[:most].encode("utf-8", "replace").decode()
 
 
 def create_file(path: Path) -> int:
