@@ -275,7 +275,12 @@ def _with_rules(options: Options, *, is_started: bool) -> Options:
     if options.prints():
         from agentwatch.cli.config_file import read_runs
 
-        options = options._replace(settings=read_runs())
+        try:
+            options = options._replace(settings=read_runs())
+        except Fault as fault:
+            if is_started:
+                raise
+            say(f"{fault}; its rules are not used")  # the agent already writes to the pipe
     if not (options.on or options.config.on):
         return options
     from agentwatch.cli.tripwires import tripwires_of

@@ -44,6 +44,17 @@ def test_a_pipe_is_watched(tmp_path: Path) -> None:
     assert said(done.stderr) == ['rule "calls>1" hit']
 
 
+def test_a_pipe_is_printed_although_the_settings_are_broken(tmp_path: Path) -> None:
+    """Its agent already writes, and a pipe that is not read would end it; one line says what is missing."""
+    broken = tmp_path / "config.toml"
+    broken.write_text("[machines\n")
+    done = ran("-p", stdin=PLAIN.read_bytes(), AGENTWATCH_CONFIG=str(broken))
+    assert (done.returncode, done.stdout) == (0, PLAIN_TEXT)
+    (line,) = said(done.stderr)
+    assert line.startswith(f"{broken}: not valid TOML")
+    assert line.endswith("; its rules are not used")
+
+
 @pytest.mark.slow
 def test_a_rule_stops_the_agent(home: Path) -> None:
     """It ends as `q` ends it, with the exit code of that, and nothing is left."""

@@ -103,7 +103,12 @@ def pause(until: float, *, noisy: bool) -> None:
 def report(path: Path | None, output: Output, children: list[int]) -> None:
     """Write the report atomically, so that a reader always sees all of it."""
     if path:
-        facts = {"lines": output.line_count, "bytes": output.byte_count, "children": children}
+        facts = {
+            "lines": output.line_count,
+            "bytes": output.byte_count,
+            "children": children,
+            "pid": os.getpid(),
+        }
         draft = path.with_name(f"{path.name}.{os.getpid()}")
         draft.write_text(json.dumps(facts | {"worst_write_ms": round(output.worst_ms, 3)}) + "\n")
         draft.replace(path)

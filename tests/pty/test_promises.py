@@ -15,6 +15,7 @@ import pytest
 from tests.conftest import ROOT, case
 from tests.harness.fake_agent import command
 from tests.harness.on_a_pty import DEMO, saved
+from tests.harness.processes import is_alive
 from tests.harness.program import AGENTWATCH
 from tests.harness.terminal import Terminal
 
@@ -99,8 +100,9 @@ def test_a_terminal_that_hangs_does_not_block_the_agent(home: Path, tmp_path: Pa
         terminal.wait_for("1 Transcript")
         terminal.reader.pause()
         terminal.wait_until(lambda: is_written(report), timeout=30, what="end of the agent")
-        written = json.loads(report.read_text())["bytes"]
-        terminal.wait_until(lambda: saved(home).stat().st_size == written, what="whole recording")
+        facts = json.loads(report.read_text())
+        terminal.wait_until(lambda: saved(home).stat().st_size == facts["bytes"], what="whole recording")
+        terminal.wait_until(lambda: not is_alive(facts["pid"]), what="exit of the agent")
         terminal.reader.resume()
         terminal.wait_for("succeeded", timeout=30)
         terminal.send("q")

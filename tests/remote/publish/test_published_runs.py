@@ -232,7 +232,7 @@ def test_the_settings_publish_each_run(server: Server, tmp_path: Path) -> None:
 
 @pytest.mark.system
 def test_broken_settings_stop_a_run_before_the_agent_starts(tmp_path: Path) -> None:
-    """What may say where to publish must be readable; with --no-publish, and for a file, it is not read."""
+    """The settings must be readable before an agent starts; a pipe is printed without them, a file too."""
     settings, made = tmp_path / "config.toml", tmp_path / "made"
     settings.write_text("[machines\n")
     config = str(settings)
@@ -240,7 +240,7 @@ def test_broken_settings_stop_a_run_before_the_agent_starts(tmp_path: Path) -> N
     (line,) = done.stderr.decode().splitlines()
     assert (done.returncode, made.exists()) == (2, False)
     assert line.startswith(f"agentwatch: {settings}: not valid TOML")
-    watch("run", "-p", "--no-publish", "--", "touch", made, AGENTWATCH_CONFIG=config)
-    assert made.exists()
+    done = watch("run", "-p", "--no-publish", "--", "touch", made, AGENTWATCH_CONFIG=config)
+    assert (done.returncode, made.exists()) == (2, False)
     printed = watch("-p", PLAIN, AGENTWATCH_CONFIG=config)
     assert (printed.returncode, printed.stderr) == (0, b"")
