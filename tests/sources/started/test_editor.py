@@ -297,17 +297,30 @@ def test_killing_the_recorder_changes_no_byte_and_is_noted(home: Path) -> None:
         thread.start()
         assert process.stdin is not None
         assert process.stdout is not None
-        for start in range(0, len(lines), 4):
-            sent = b"".join(lines[start : start + 4])
-            os.write(process.stdin.fileno(), sent)
+        stdin, stdout = process.stdin.fileno(), process.stdout.fileno()
+
+        def echo(sent: bytes) -> None:
+            os.write(stdin, sent)
             back = b""
             while len(back) < len(sent):
-                back += os.read(process.stdout.fileno(), len(sent) - len(back))
+                back += os.read(stdout, len(sent) - len(back))
             assert back == sent
+
+        for start in range(0, len(lines), 4):
+            echo(b"".join(lines[start : start + 4]))
             if start % 100 == 0:
                 threading.Event().wait(0.01)
         is_over.set()
         thread.join()
+
+        def has_recorder() -> bool:
+            """Return whether a recorder runs; the next piece after a kill starts one."""
+            lines.append(b"more\n")
+            echo(lines[-1])
+            return bool(recorders_of(process))
+
+        until(lambda: not any(map(is_alive, killed)), what="the end of those that were killed")
+        until(has_recorder, what="a recorder")
         assert echoed(process, b"last\n") == b"last\n"
         assert process.wait(20) == 0
     assert killed
