@@ -94,7 +94,7 @@ def percent(value: object, whole: float = 100) -> float | None:
 
 
 def seconds_ms(fields: Fields, key: str) -> int | None:
-    """Return a time that is written in seconds since the epoch, in milliseconds; None if there is none."""
+    """Return a time in milliseconds since the epoch from a field in seconds; None if it is invalid."""
     at_s = number(fields, key)
     return at_s * 1000 if at_s is not None and 0 < at_s < _MOST_SECONDS else None
 

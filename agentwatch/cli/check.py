@@ -412,7 +412,7 @@ def write_set(name: str, output: Path | None, *, is_forced: bool) -> int:
     """Write a set of rules that is shipped, and return the exit code; arguments as of `write_starter`.
 
     Raises:
-        Fault: There is no such set, or the file may not or cannot be written.
+        Fault: The name of the set is unknown, or the file cannot be written.
     """
     try:
         data = starter_path(name).read_bytes()

@@ -46,8 +46,8 @@ _OWN_PATHS = frozenset({"AGENTWATCH_HOME", "AGENTWATCH_CONFIG"})
 _SHOWN = 200
 
 
-class Told:
-    """Records an act on a session: in the file of the session, and in that of the recording that it makes."""
+class ActRecord:
+    """Records one act in the file of the session, and in that of the recording that the act makes."""
 
     def __init__(self, session: Continued, act: str, door: str, by: str) -> None:
         self._act = Act(0, act, session.id, by, door, "unknown")
@@ -126,20 +126,20 @@ def _act(
     session = session_to_continue(path, os.environ, Path.home())
     plan = planned(session, text, is_queued=is_queued)
     act, door = ("queue", " ".join(plan.command[:2])) if is_queued else ("continue", plan.resume.door)
-    told = Told(session, act, door, by)
+    act_record = ActRecord(session, act, door, by)
     try:
         check_allowed(session, read_acts_allowed(), is_queued=is_queued)
         plan = plan if is_queued else in_folder(plan, session)
         _check_seen(plan, mark)
         if is_queued:
-            return _queue(plan, session, told)
+            return _queue(plan, session, act_record)
         log, record = (path and path.absolute() for path in (options.log, options.record))
         options = options._replace(log=log, record=record)
         enter(plan)
-        return _run(plan, session, options, told, publication, lock)
+        return _run(plan, session, options, act_record, publication, lock)
     except Fault as fault:
         if fault.exit_code in (REFUSED, NOT_FOUND, NOT_EXECUTABLE):
-            told.write("refused")
+            act_record.write("refused")
         raise
 
 
@@ -191,7 +191,7 @@ def _run(
     plan: Plan,
     session: Continued,
     options: Options,
-    told: Told,
+    act_record: ActRecord,
     publication: Publication | None,
     lock: ExitStack,
 ) -> int:
@@ -203,21 +203,21 @@ def _run(
     def started(source: AgentSource) -> None:
         lock.close()
         if (files := source.written.files) is not None:
-            told.add(files.acts)
+            act_record.add(files.acts)
             recordings.append(files.recording)
-        told.write("sent")
+        act_record.write("sent")
 
     code = watch_agent(plan.command, options, publication, started)
     for recording in recordings:
         continued = id_in(recording)
         if not continued and code:
-            told.write("refused")
+            act_record.write("refused")
         elif continued and continued != session.id:
             say(f"the agent has continued it as another session: {cut(safe_line(continued), _SHOWN)}")
     return code
 
 
-def _queue(plan: Plan, session: Continued, told: Told) -> int:
+def _queue(plan: Plan, session: Continued, act_record: ActRecord) -> int:
     """Hand the prompt to the vendor's queue, print its receipt, and return the exit code."""
     try:
         ran = subprocess.Popen(
@@ -237,15 +237,15 @@ def _queue(plan: Plan, session: Continued, told: Told) -> int:
         with suppress(ProcessLookupError):
             os.killpg(ran.pid, signal.SIGKILL)
         ran.communicate()
-        told.write("unknown")
+        act_record.write("unknown")
         say(f"no receipt within {_QUEUE_SECONDS:.0f} s: it is not known whether the prompt is queued")
         return REFUSED
     said = printed.decode("utf-8", "replace").strip()
     found = plan.resume.receipt and plan.resume.receipt.search(said)
     if ran.returncode == 0 and found is not None and found[1] == session.id:
-        told.write("held")
+        act_record.write("held")
         return print_lines([cut(safe_line(found[0]), _SHOWN)])
-    told.write("refused" if ran.returncode else "unknown")
+    act_record.write("refused" if ran.returncode else "unknown")
     lines = errors.decode("utf-8", "replace").split("\n")
     why = next((line for line in lines if line.casefold().startswith("error")), said)
     say(f"not queued: {cut(safe_line(why), _SHOWN) or f'exit code {ran.returncode}'}")

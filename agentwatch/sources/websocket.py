@@ -50,7 +50,7 @@ class WebSocket:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             self._connect(path, uid)
-        except BaseException:
+        except BaseException:  # also a signal: nobody else can close the socket; it is raised again
             self._socket.close()
             raise
 

@@ -1,9 +1,11 @@
 """The hook of Claude Code that asks the open list, while Claude's own dialog is on its screen.
 
-It is run as a program, and imports little. It prints a decision only if the user has taken it in the list; in
-every other case it prints nothing and ends, which Claude takes as no decision. Claude neither tells nor ends
-a hook whose question was answered in the dialog. The hook therefore reads the state that Claude writes in
-`sessions/PID.json`: it asks only while Claude says there that its dialog waits, and stops when that changes.
+It is run as a program, and imports little. It prints a decision only if the user has made one in the list.
+Otherwise it prints nothing and ends, and only the dialog counts.
+
+When the user answers in the dialog, Claude does not notify the hook. The hook therefore reads the state that
+Claude writes in `sessions/PID.json`. It asks only while that state is a waiting dialog, and ends when the
+state changes.
 """
 
 from __future__ import annotations
@@ -250,8 +252,8 @@ def decision(
         is_read: Returns whether Claude still reads the output of the hook.
 
     Raises:
-        Abstains: There is no decision.
-        OSError: There is no list, or no session any more.
+        Abstains: The user has not decided in the list.
+        OSError: No list is open, or the session has ended.
     """
     fields = question_in(data, environ.get("CLAUDE_CODE_ENTRYPOINT", ""))
     transcript, session_id = fields["transcript_path"], fields["session_id"]
@@ -378,6 +380,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    with suppress(BaseException):  # the edge of the program: whatever has failed is no decision
+    with suppress(BaseException):  # the outermost edge: after any fault, only the dialog counts
         main()
     os._exit(0)

@@ -30,7 +30,7 @@ def starter_path(name: str) -> Path:
     """Return the file of a set of rules that is shipped: `safe`.
 
     Raises:
-        RuleError: There is no such set.
+        RuleError: The name of the set is unknown.
     """
     known = {path.stem: path for path in sorted(_STARTERS.glob("*.toml"))}
     if name not in known:
