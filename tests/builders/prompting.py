@@ -94,7 +94,7 @@ class MadeClaude:
             "tool_name": "Bash",
             "tool_input": {"command": command},
         }
-        return json.dumps({**given, **fields}).encode()
+        return json.dumps({**given, **fields}, separators=(",", ":")).encode()
 
     def hook(self, data: bytes, **variables: str) -> subprocess.Popen[bytes]:
         """Start the hook, and give it its input."""
@@ -169,6 +169,7 @@ class ListProcess:
 
     def __init__(self, folder: Path, most_seconds: float) -> None:
         self.log, self._folder, self._seconds = folder / "given.log", folder, most_seconds
+        self._asked = folder / "asked.log"
         self._kills: list[float] = []
         self.start()
 
@@ -186,6 +187,10 @@ class ListProcess:
     def was_killed(self, began: float, ended: float) -> bool:
         """Return whether it was killed between two times."""
         return any(began <= at <= ended for at in self._kills)
+
+    def has_asked(self, command: str) -> bool:
+        """Return whether it was asked about a command."""
+        return self._asked.exists() and command in self._asked.read_text().split()
 
     def given(self) -> dict[str, str]:
         """Return the answers that it has given, by the command."""
@@ -215,6 +220,9 @@ def main() -> None:
             lock.wait(0.01)
         now = time.monotonic()
         for question in answers.questions.values():
+            if question.id not in given:
+                with (folder / "asked.log").open("a") as log:
+                    log.write(f"{question.input['command']}\n")
             at = given.setdefault(question.id, now + chance.uniform(0, most_seconds))
             if now >= at:
                 act = chance.choice(("allow", "deny"))

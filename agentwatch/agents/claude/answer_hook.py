@@ -14,7 +14,9 @@ import os
 import sys
 
 _MOST_INPUT = 8 << 20
-_KEPT_OUT = (b'"agent_id":', b'"tool_name":"AskUserQuestion"', b'"tool_name":"ExitPlanMode"')
+_KEPT_OUT = (b'"agent_id"', b'"AskUserQuestion"', b'"ExitPlanMode"')
+"""Words in the input of a subagent, and of dialogs that ask for more than a permission. An answer by a hook
+would swallow such a dialog."""
 _TERMINAL = "cli"
 """The `CLAUDE_CODE_ENTRYPOINT` of a session on a terminal. `claude -p` has no dialog, and waits for hooks."""
 
@@ -29,9 +31,9 @@ def read_input(fd: int) -> bytes:
 
 
 def is_kept_out(data: bytes, entrypoint: str) -> bool:
-    """Return whether the list is certainly not to be asked, by the bytes of the input alone.
+    """Return whether the list is not to be asked, by the bytes of the input alone.
 
-    A quotation mark within a text is written after a backslash, so only a key or a value looks like these.
+    A quotation mark within a text is written after a backslash, so only a whole key or value matches.
     """
     return (
         len(data) > _MOST_INPUT
@@ -40,43 +42,40 @@ def is_kept_out(data: bytes, entrypoint: str) -> bool:
     )
 
 
-_DATA = b""
 if __name__ == "__main__":  # run with -I -S: the package is found beside this file, and nothing else
     _DATA = read_input(0)
     if is_kept_out(_DATA, os.environ.get("CLAUDE_CODE_ENTRYPOINT", "")):
         os._exit(0)  # the dialog of a subagent waits for its hooks, and the imports below take longest
     sys.path.append(os.path.abspath(__file__).rsplit("/", 4)[0])
+    from agentwatch.base.local_socket import connect
+
+    try:
+        _LIST = connect(sys.argv[1])
+    except OSError:
+        os._exit(0)
 
 # ruff: noqa: E402 - see above
 import json
 import select
 import signal
-import socket
 import stat
 import time
-from collections.abc import Callable, Mapping
 from contextlib import suppress
 
-from agentwatch.base.local_socket import (
-    MOST_SILENT_SECONDS,
-    NAME,
-    VERSION,
-    is_own_peer,
-    require_private,
-)
+from agentwatch.base.local_socket import MOST_SILENT_SECONDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import _socket
+    from collections.abc import Callable
     from typing import Any
 
 MOST_SECONDS = 3500
 """The hook gives up by itself before its timeout in the settings."""
-_OWN_DIALOGS = ("AskUserQuestion", "ExitPlanMode")
-"""Tools whose dialog asks for more than a permission: an answer by a hook would swallow it."""
 _WAITING = ("waiting", "permission prompt")
 """The state that Claude writes while the dialog is on its screen."""
 _DIALOG_SECONDS = 1.0
-"""How long the hook waits for the dialog, and for the first line of the list."""
+"""How long the hook waits for the dialog."""
 _STEP_SECONDS = 0.05
 _CONFIRM_SECONDS = 3.0
 _MOST_RECORD = 64 << 10
@@ -91,14 +90,12 @@ class Abstains(Exception):
     """There is nothing to decide: the dialog of Claude is the only one that counts."""
 
 
-def question_in(data: bytes, entrypoint: str) -> dict[str, Any]:
-    """Return the input of the hook, if the list may be asked about it.
+def question_in(data: bytes) -> dict[str, Any]:
+    """Return the fields of the input.
 
     Raises:
-        Abstains: It may not.
+        Abstains: It is not the input of a permission prompt.
     """
-    if is_kept_out(data, entrypoint):
-        raise Abstains
     try:
         fields = json.loads(data)
     except (ValueError, RecursionError):
@@ -109,8 +106,6 @@ def question_in(data: bytes, entrypoint: str) -> dict[str, Any]:
         or not all(isinstance(fields.get(key), str) for key in texts)
         or not isinstance(fields.get("tool_input"), dict)
         or fields.get("hook_event_name") != "PermissionRequest"
-        or fields.get("agent_id") is not None
-        or fields["tool_name"] in _OWN_DIALOGS
     ):
         raise Abstains
     return fields
@@ -175,31 +170,11 @@ class Dialog:
 class Connection:
     """The connection to the list."""
 
-    def __init__(self, folder: str) -> None:
-        """Create it, not connected yet; `folder` is that of the socket."""
-        self._folder = folder
-        self.socket = socket.socket(socket.AF_UNIX)
+    def __init__(self, connected: _socket.socket) -> None:
+        """Take a connection on which the list has greeted."""
+        self._socket = connected
         self._buffer = b""
-        self.heard = time.monotonic()
-
-    def open(self) -> None:
-        """Connect.
-
-        Raises:
-            Abstains: The list hangs, is not one of this user, or has another version.
-            OSError: No list is open.
-        """
-        require_private(self._folder)
-        os.chdir(self._folder)  # a path of over 100 bytes does not fit into the address of a socket
-        if time.time() - os.lstat(NAME).st_mtime > MOST_SILENT_SECONDS:
-            raise Abstains
-        self.socket.settimeout(_DIALOG_SECONDS)
-        self.socket.connect(NAME)
-        if not is_own_peer(self.socket):
-            raise Abstains
-        first = self.message(_DIALOG_SECONDS)
-        if first is None or first.get("agentwatch") != VERSION:
-            raise Abstains
+        self._heard = time.monotonic()
 
     def message(self, seconds: float) -> dict[str, Any] | None:
         """Return the next message that arrives in time; None if none does.
@@ -220,16 +195,16 @@ class Connection:
                     raise Abstains
                 return message
             now = time.monotonic()
-            if now > self.heard + MOST_SILENT_SECONDS or len(line) > _CHUNK:
+            if now > self._heard + MOST_SILENT_SECONDS or len(line) > _CHUNK:
                 raise Abstains
             if now >= until:
                 return None
-            if not select.select([self.socket], [], [], until - now)[0]:
+            if not select.select([self._socket], [], [], until - now)[0]:
                 continue
-            data = self.socket.recv(_CHUNK)
+            data = self._socket.recv(_CHUNK)
             if not data:
                 raise Abstains
-            self._buffer, self.heard = line + data, now
+            self._buffer, self._heard = line + data, now
 
     def send(self, message: dict[str, Any]) -> None:
         """Send a message.
@@ -237,28 +212,25 @@ class Connection:
         Raises:
             OSError: The list has ended or hangs.
         """
-        self.socket.sendall(json.dumps(message).encode() + b"\n")
+        self._socket.sendall(json.dumps(message).encode() + b"\n")
 
 
-def decision(
-    data: bytes, connection: Connection, environ: Mapping[str, str], is_read: Callable[[], bool]
-) -> Decided:
+def decision(data: bytes, connection: Connection, pid: str, is_read: Callable[[], bool]) -> Decided:
     """Return what the user has decided in the list.
 
     Args:
         data: The input of the hook.
-        connection: The connection to the list, which is opened if there is something to ask.
-        environ: The environment that Claude gives its hooks.
+        connection: The connection to the list.
+        pid: The process of the session, as Claude reports it to its hooks; empty if it does not.
         is_read: Returns whether Claude still reads the output of the hook.
 
     Raises:
         Abstains: The user has not decided in the list.
-        OSError: No list is open, or the session has ended.
+        OSError: The list or the session has ended.
     """
-    fields = question_in(data, environ.get("CLAUDE_CODE_ENTRYPOINT", ""))
+    fields = question_in(data)
     transcript, session_id = fields["transcript_path"], fields["session_id"]
-    connection.open()
-    dialog = Dialog(transcript, session_id, environ.get("CLAUDE_PID", ""))
+    dialog = Dialog(transcript, session_id, pid)
     until = time.monotonic() + _DIALOG_SECONDS
     while not dialog.appears():
         if time.monotonic() > until:
@@ -364,11 +336,11 @@ class Calls:
 
 
 def main() -> None:
-    """Ask the list whose folder is the argument."""
+    """Ask the list."""
     signal.alarm(MOST_SECONDS)
     reader = select.poll()
     reader.register(1, select.POLLHUP | select.POLLERR)
-    decided = decision(_DATA, Connection(sys.argv[1]), os.environ, lambda: not reader.poll(0))
+    decided = decision(_DATA, Connection(_LIST), os.environ.get("CLAUDE_PID", ""), lambda: not reader.poll(0))
     os.write(1, decided.output)
     if os.fork():
         return
