@@ -6,7 +6,7 @@ is `x CODE EPOCH_MS 0`: the agent has exited. Without it the program that copies
 
 `STEM.ndjson` has what the agent wrote, `STEM.sent` what it was sent. `STEM.times` has the arrival times of
 both; in those of `STEM.sent` each line begins with `sent`. The recorder writes the path of the recording to
-stdout; if it is killed, another one continues there.
+stdout, and a NUL before it ends by itself; if it is killed, another one continues there.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ WROTE = b"w"
 SENT = b"s"
 """The direction to the agent."""
 EXITED = b"x"
+_ENDED = b"\0"
 _PIECE_BYTES = 1 << 18
 _MOST_HEADER = 100
 
@@ -136,17 +137,21 @@ def main(arguments: list[str]) -> None:
     except OSError as error:
         reason = safe_line(f"{error.strerror or error}: {error.filename or given}")
         sys.stderr.write(f"agentwatch: the session is not recorded: {reason}\n")
+        _report(_ENDED)
         return
     cwd = working_folder()
     describe_process(process_fd, command, cwd, int(pid), int(started_ms))
-    with suppress(OSError):  # a short session has ended before
-        os.write(1, os.fsencode(files.recording))
-    null_fd = os.open(os.devnull, os.O_RDWR)
-    for fd in (1, 2):
-        os.dup2(null_fd, fd)  # the editor may wait for the end of its agent's stderr
+    _report(os.fsencode(files.recording))
+    os.dup2(os.open(os.devnull, os.O_RDWR), 2)  # the editor may wait for the end of its agent's stderr
     with suppress(OSError):
         os.chdir("/")
-    ended = recorder.run(open(0, "rb", buffering=1 << 16))  # noqa: SIM115 - it ends with the process
+    ended = recorder.run(open(0, "rb", buffering=1 << 16, closefd=False))  # noqa: SIM115
     if ended is not None:
         code, ended_ms = ended
         describe_process(process_fd, command, cwd, int(pid), int(started_ms), ended_ms, code)
+        _report(_ENDED)
+
+
+def _report(data: bytes) -> None:
+    with suppress(OSError):  # the program that copies, and its child, were killed
+        os.write(1, data)
