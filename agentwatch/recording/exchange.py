@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
@@ -47,12 +46,16 @@ class Files(NamedTuple):
             os.close(fd)
 
 
-def open_files(files: SessionFiles) -> Files | None:
+def open_files(path: Path) -> Files | None:
     """Open the files of a recording; None if it has only one direction.
+
+    Args:
+        path: The recording.
 
     Raises:
         OSError: A file cannot be opened.
     """
+    files = SessionFiles(path)
     try:
         sent_fd = open_regular(files.sent)
     except OSError:
@@ -285,27 +288,3 @@ class Merged:
         write_all(self.fd, b"".join(waiting))
         waiting.clear()
         self._size = size
-
-
-def merged_file(path: Path) -> int:
-    """Return the descriptor of a nameless file with all lines of both directions of a recording.
-
-    Raises:
-        OSError: A file cannot be opened or created.
-    """
-    files = open_files(SessionFiles(path))
-    fd = nameless_file()
-    if files is not None:
-        with closing(files):
-            Exchange().take(files, fd)
-    return fd
-
-
-def merged_at(files: SessionFiles) -> Merged | None:
-    """Return both directions of a recording; None if it has only one.
-
-    Raises:
-        OSError: A file cannot be opened or created.
-    """
-    opened = open_files(files)
-    return None if opened is None else Merged(opened)
