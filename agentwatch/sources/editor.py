@@ -272,6 +272,7 @@ def started(command: Sequence[str]) -> Agent:
     exited_fd, exit_fd = os.pipe()
     for fd in (0, 1, sent_fd, wrote_fd):
         enlarge(fd)
+    _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)  # while it is ignored, there is no exit code
     environment = {key: value for key, value in os.environ.items() if not key.startswith("AGENTWATCH_NATS_")}
     pid = os.posix_spawnp(
         command[0],

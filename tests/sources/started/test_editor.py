@@ -203,6 +203,15 @@ def test_the_exit_code_is_that_of_the_agent(home: Path) -> None:
 
 
 @pytest.mark.system
+def test_an_editor_that_ignores_the_end_of_its_children_gets_the_exit_code(home: Path) -> None:
+    """`acp` inherits that SIGCHLD is ignored; the system would then keep no exit code for it."""
+    ignore = partial(signal.signal, signal.SIGCHLD, signal.SIG_IGN)
+    argv = [*AGENTWATCH, "acp", "--", "sh", "-c", "exit 3"]
+    done = subprocess.run(argv, preexec_fn=ignore, env=environment(), timeout=20, check=False)
+    assert done.returncode == 3
+
+
+@pytest.mark.system
 def test_a_signal_reaches_the_agent(home: Path) -> None:
     """TERM, INT and HUP reach the agent, whose exit code counts."""
     for name in ("TERM", "INT", "HUP"):
