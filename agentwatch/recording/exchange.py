@@ -239,6 +239,7 @@ class Merged:
         self.fd = nameless_file()
         self._files = files
         self._exchange = Exchange()
+        self._lines = open(self.fd, "ab", _WRITE_BYTES, closefd=False)  # noqa: SIM115
         self._size = 0
 
     @property
@@ -256,18 +257,9 @@ class Merged:
             times: Takes the arrival times.
             has_ended: Whether the recording does not grow any more.
         """
-        size, waiting = self._size, list[bytes]()
         for at_ms, data in self._exchange.read(self._files, has_ended=has_ended):
             if at_ms is not None:
-                times.note(size, at_ms)
-            size += len(data)
-            waiting.append(data)
-            if size - self._size > _WRITE_BYTES:
-                self._write(waiting, size)
-        self._write(waiting, size)
-        return size
-
-    def _write(self, waiting: list[bytes], size: int) -> None:
-        write_all(self.fd, b"".join(waiting))
-        waiting.clear()
-        self._size = size
+                times.note(self._size, at_ms)
+            self._size += self._lines.write(data)
+        self._lines.flush()
+        return self._size

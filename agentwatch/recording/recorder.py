@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -75,21 +76,22 @@ class Recorder:
         """The offset in the stream after the last byte that was written or is known to be missing."""
         if continues:
             for direction, words in ((WROTE, b"gap "), (SENT, b"sent gap ")):
-                self._noted[self._streams[direction]] += _missing(times_fd, words)
-        self._is_continued = dict.fromkeys(self._streams.values(), continues)
+                stream = self._streams[direction]
+                stream.skip(0)
+                self._noted[stream] += _missing(times_fd, words)
 
     def run(self, frames: IO[bytes]) -> tuple[int, int] | None:
         """Write all frames.
 
         Returns:
-            The exit code of the agent, and when it exited; None if its end is not known.
+            When the agent exited, and its exit code; None if its end is not known.
         """
         ended = None
         while (header := frames.readline(_MOST_HEADER)).endswith(b"\n"):
             direction, *numbers = header.split()
             number, self._at_ms, length = map(int, numbers)
             if direction == EXITED:
-                ended = number, self._at_ms
+                ended = self._at_ms, number
                 break
             self._append(self._streams[direction], number, length, frames)
         for stream in self._streams.values():
@@ -98,9 +100,9 @@ class Recorder:
 
     def _append(self, stream: Appender, offset: int, left: int, frames: IO[bytes]) -> None:
         missing = offset - self._noted[stream]
-        if missing or self._is_continued[stream]:
+        if missing:
             stream.skip(missing)
-        self._noted[stream], self._is_continued[stream] = offset + left, False
+        self._noted[stream] = offset + left
         while left and (data := frames.read(min(left, _PIECE_BYTES))):
             stream.append(data)
             left -= len(data)
@@ -139,16 +141,15 @@ def main(arguments: list[str]) -> None:
         sys.stderr.write(f"agentwatch: the session is not recorded: {reason}\n")
         _report(_ENDED)
         return
-    cwd = working_folder()
-    describe_process(process_fd, command, cwd, int(pid), int(started_ms))
+    describe = partial(describe_process, process_fd, command, working_folder(), int(pid), int(started_ms))
+    describe()
     _report(os.fsencode(files.recording))
     os.dup2(os.open(os.devnull, os.O_RDWR), 2)  # the editor may wait for the end of its agent's stderr
     with suppress(OSError):
         os.chdir("/")
     ended = recorder.run(open(0, "rb", buffering=1 << 16, closefd=False))  # noqa: SIM115
     if ended is not None:
-        code, ended_ms = ended
-        describe_process(process_fd, command, cwd, int(pid), int(started_ms), ended_ms, code)
+        describe(*ended)
         _report(_ENDED)
 
 

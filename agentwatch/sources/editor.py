@@ -228,34 +228,30 @@ class _Tee:
         os.set_blocking(self._fd, False)
 
     def _start(self) -> None:
-        package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-        try:
-            self._report_fd, report_fd = os.pipe()
-        except OSError:
-            self._close()
+        """Start a recorder at the other end of the pipe; without a recorder, close the pipe."""
+        if self._fd < 0:
             return
+        package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
         process = str(self._started_ms), str(self._agent.pid), *self._agent.command
         try:
-            os.posix_spawn(
-                sys.executable,
-                [sys.executable, "-I", "-c", _RECORDER, package, os.fsdecode(self._path), *process],
-                os.environ,
-                file_actions=[
-                    (os.POSIX_SPAWN_DUP2, self._frames_fd, 0),
-                    (os.POSIX_SPAWN_DUP2, report_fd, 1),
-                ],
-            )
-        except OSError:  # there is no interpreter, or there are too many processes
-            self._close()
-        else:
-            os.close(self._frames_fd)
-        os.close(report_fd)
-
-    def _close(self) -> None:
-        if self._fd >= 0:
-            os.close(self._frames_fd)
+            self._report_fd, report_fd = os.pipe()
+            try:
+                os.posix_spawn(
+                    sys.executable,
+                    [sys.executable, "-I", "-c", _RECORDER, package, os.fsdecode(self._path), *process],
+                    os.environ,
+                    file_actions=[
+                        (os.POSIX_SPAWN_DUP2, self._frames_fd, 0),
+                        (os.POSIX_SPAWN_DUP2, report_fd, 1),
+                    ],
+                )
+            finally:
+                os.close(report_fd)
+        except OSError:  # there is no interpreter, or there are too many descriptors or processes
             os.close(self._fd)
-        self._fd = -1
+            self._fd = -1
+        finally:
+            os.close(self._frames_fd)
 
 
 def started(command: Sequence[str]) -> Agent:
