@@ -47,6 +47,14 @@ class KnownLimits(NamedTuple):
             return False
         return self.until_ms is None or self.until_ms > now_ms
 
+    def words(self, now_ms: int) -> str:
+        """Return that the agent waits: `waits for the limit until 14:00`."""
+        if self.until_ms is None:
+            return WAITS_FOR_LIMIT
+        from agentwatch.text.times import coming  # 3 ms, which a printed session seldom needs
+
+        return f"{WAITS_FOR_LIMIT} until {coming(self.until_ms, now_ms)}"
+
 
 NO_LIMITS = KnownLimits()
 

@@ -7,13 +7,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from agentwatch.analysis.episodes import Episodes
-from agentwatch.rules.calls.commands import (
-    deleted_places,
-    is_outside,
-    paths_of,
-    read_command,
-    words_of,
-)
+from agentwatch.rules.calls.commands import deleted_places, is_outside, paths_of, read_command, words_of
 from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.rules.calls.fields import CREATES, NAMES_OF_KINDS
 from agentwatch.rules.language.conditions import Readers, Test, Value

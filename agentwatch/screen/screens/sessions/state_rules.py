@@ -18,11 +18,7 @@ _SEEN = frozenset({State.UNFINISHED, State.LIMITED})
 """States that are never guesses: the process has ended, and a limit has refused a request."""
 _FAILED = frozenset({State.TURN_FAILED, State.FAILED})
 _NO_END = frozenset(
-    {
-        (State.STARTING, State.YOUR_TURN),
-        (State.ASKS, State.YOUR_TURN),
-        (State.LIMITED, State.TURN_FAILED),
-    }
+    {(State.STARTING, State.YOUR_TURN), (State.ASKS, State.YOUR_TURN), (State.LIMITED, State.TURN_FAILED)}
 )
 """A session that has no prompt yet; one that asks, whose agent seems to be idle for 300 ms; and one whose
 limit is over, which had refused the turn."""
