@@ -34,8 +34,6 @@ _MOST_REASON = 1000
 _TWICE_SECONDS = (0.2, 5.0)
 """How soon after the first `y` the second one counts: a key that is held down repeats sooner."""
 _PROBLEM_SECONDS = 10.0
-_FIRST = ("command",)
-"""The fields that are shown before the others."""
 Decision = tuple[str, str]
 """`allow` or `deny`, and the reason."""
 
@@ -240,8 +238,7 @@ class PermissionPrompts:
 def _lines(question: PermissionQuestion) -> Iterator[tuple[str, str]]:
     """Yield the lines of an input, each with its style: a text as it is, any other value as JSON."""
     fields = dict(question.input)
-    names = [name for name in _FIRST if name in fields]
-    for name in [*names, *(each for each in fields if each not in names)]:
+    for name in sorted(fields, key=lambda name: name != "command"):  # the command before the others
         yield name, "accent"
         for line in fields[name].replace("\r\n", "\n").split("\n"):
             yield f"  {line}", "plain"
