@@ -19,7 +19,7 @@ from agentwatch.agents.json_line import parse
 from agentwatch.agents.opening import store_for
 from agentwatch.base.faults import reading
 from agentwatch.catalog.row import Row
-from agentwatch.recording.saved import has_both_directions
+from agentwatch.recording.saved import open_lines
 from agentwatch.recording.store import open_own
 
 _PIECE_BYTES = 1 << 20
@@ -51,15 +51,10 @@ def pieces(path: Path) -> Generator[Piece]:
         OSError: The session cannot be read.
     """
     try:
-        fd = open_own(path)
+        fd = open_lines(path)
     except NotADirectoryError:  # a session in a database: opencode.db/ses_…
         yield from _stored(path, path.parent)
         return
-    if has_both_directions(path):
-        from agentwatch.recording.exchange import merged_file
-
-        os.close(fd)
-        fd = merged_file(path)
     try:
         if path.suffix != ".json" and os.pread(fd, len(_ZSTANDARD), 0) != _ZSTANDARD:
             yield from _in_file(fd)

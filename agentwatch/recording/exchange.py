@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,6 +23,7 @@ _WRITE_BYTES = 1 << 20
 _TAIL_TIMES_BYTES = 1 << 16
 """The end of the arrival times in which the tail of a recording is searched: at least 1,400 pieces."""
 _PREFIX = b"sent "
+_UNKNOWN = -1
 
 
 class Files(NamedTuple):
@@ -47,12 +47,16 @@ class Files(NamedTuple):
             os.close(fd)
 
 
-def open_files(files: SessionFiles) -> Files | None:
+def open_files(path: Path) -> Files | None:
     """Open the files of a recording; None if it has only one direction.
+
+    Args:
+        path: The recording.
 
     Raises:
         OSError: A file cannot be opened.
     """
+    files = SessionFiles(path)
     try:
         sent_fd = open_regular(files.sent)
     except OSError:
@@ -88,8 +92,6 @@ class Exchange:
         self._times_offset = 0
         self._skipped: list[_Piece] = []
         """The pieces before that offset that are still to be read."""
-        self._ahead = [(-1, 0), (-1, 0)]
-        """For each direction, an offset in the arrival times before which its next piece was found."""
 
     def read(self, files: Files, *, has_ended: bool = False) -> Iterator[tuple[int | None, bytes]]:
         """Yield the new lines as bytes, which joined are whole lines, with the time of their arrival.
@@ -99,18 +101,23 @@ class Exchange:
             has_ended: Whether it does not grow any more; a last line without a line end gets one.
         """
         sizes = files.sizes()  # first: a time is noted before its bytes are written
-        self._ahead = [(-1, 0), (-1, 0)]
-        while True:
-            pieces = self._new_pieces(files.times)
-            ends, following = [0] * len(pieces), [self._next_begin(files, way, sizes[way]) for way in (0, 1)]
+        pieces, self._skipped = self._skipped, []
+        is_over, most = False, _TIMES_BYTES
+        while not is_over:
+            new = self._new_pieces(files.times, most)
+            pieces, is_over = pieces + new, not new
+            ends = [_UNKNOWN] * len(pieces)
+            following = [*sizes] if is_over else [_UNKNOWN] * 2
             for index in range(len(pieces) - 1, -1, -1):
                 way, begin, _ = pieces[index]
                 ends[index], following[way] = following[way], min(begin, sizes[way])
+            if _UNKNOWN in following:
+                most *= 2  # one direction is silent for long
+                continue
             for way in (_SENT, _WROTE):  # the rest of the last pieces
                 yield from self._take(files, way, following[way])
-            if not pieces:
-                break
-            for index, ((way, begin, at_ms), end) in enumerate(zip(pieces, ends, strict=True)):
+            held = ends.index(_UNKNOWN) if not is_over else len(pieces)
+            for index, ((way, begin, at_ms), end) in enumerate(zip(pieces[:held], ends, strict=False)):
                 if end == sizes[way] <= begin and not has_ended:
                     self._skipped = pieces[index:]  # its bytes are not written yet: what follows has to wait
                     return
@@ -118,6 +125,7 @@ class Exchange:
                 if begin < self._read_to[way]:  # a full disk: the file was cut after its last line
                     self._read_to[way] = max(begin, self._begins[way])
                 yield from self._take(files, way, end)
+            pieces, most = pieces[held:], _TIMES_BYTES
         if has_ended:
             for way, size in enumerate(sizes):
                 if self._begins[way] < size:
@@ -167,35 +175,20 @@ class Exchange:
         for direction, begin in enumerate(begins):
             self._begins[direction] = self._read_to[direction] = line_start(files[direction], begin)
 
-    def _new_pieces(self, times_fd: int) -> list[_Piece]:
-        """Return the next pieces, at most 128 KiB of them; none after the last one."""
-        pieces, self._skipped = self._skipped, []
-        while not pieces and (data := os.pread(times_fd, _TIMES_BYTES, self._times_offset)):
+    def _new_pieces(self, times_fd: int, most: int) -> list[_Piece]:
+        """Return the next pieces; none after the last one.
+
+        Args:
+            times_fd: The arrival times.
+            most: The number of bytes of them to read.
+        """
+        pieces: list[_Piece] = []
+        while not pieces and (data := os.pread(times_fd, most, self._times_offset)):
             pieces, end = _pieces_in(data)
-            if not end and len(data) < _TIMES_BYTES:
+            if not end and len(data) < most:
                 break
             self._times_offset += end or len(data)  # a longer line is not one of times
         return pieces
-
-    def _next_begin(self, files: Files, way: int, size: int) -> int:
-        """Return where the piece of a direction begins that follows those that were returned.
-
-        Args:
-            files: The recording.
-            way: The direction.
-            size: The end of the direction, for the last piece.
-        """
-        at, begin = self._ahead[way]
-        if at <= self._times_offset:
-            at, begin = self._times_offset, size
-            while data := os.pread(files.times, _TIMES_BYTES, at):
-                pieces, end = _pieces_in(data, way)
-                at += end or len(data)
-                if pieces:
-                    begin = pieces[0].begin
-                    break
-            self._ahead[way] = at, begin
-        return min(begin, size)
 
     def _take(self, files: Files, direction: int, until: int) -> Iterator[tuple[int | None, bytes]]:
         """Yield the lines that end before an offset."""
@@ -223,19 +216,12 @@ class Exchange:
         self._begins[direction] = end
 
 
-def _pieces_in(data: bytes, only: int | None = None) -> tuple[list[_Piece], int]:
-    """Return the pieces that whole lines of arrival times describe, and the end of these lines.
-
-    Args:
-        data: The lines. Gaps are not pieces.
-        only: The direction; None for both.
-    """
-    end, pieces = data.rfind(b"\n") + 1, []
-    for line in data[:end].split(b"\n"):
-        way = _SENT if line.startswith(_PREFIX) else _WROTE
-        if only in (None, way) and (pair := time_in(line.removeprefix(_PREFIX))) is not None:
-            pieces.append(_Piece(way, *pair))
-    return pieces, end
+def _pieces_in(data: bytes) -> tuple[list[_Piece], int]:
+    """Return the pieces that whole lines of arrival times describe, and the end of these lines."""
+    end = data.rfind(b"\n") + 1
+    lines = data[:end].split(b"\n")
+    pairs = ((line.startswith(_PREFIX), time_in(line.removeprefix(_PREFIX))) for line in lines)
+    return [_Piece(int(is_sent), *pair) for is_sent, pair in pairs if pair is not None], end
 
 
 class Merged:
@@ -253,6 +239,7 @@ class Merged:
         self.fd = nameless_file()
         self._files = files
         self._exchange = Exchange()
+        self._lines = open(self.fd, "ab", _WRITE_BYTES, closefd=False)  # noqa: SIM115
         self._size = 0
 
     @property
@@ -270,42 +257,9 @@ class Merged:
             times: Takes the arrival times.
             has_ended: Whether the recording does not grow any more.
         """
-        size, waiting = self._size, list[bytes]()
         for at_ms, data in self._exchange.read(self._files, has_ended=has_ended):
             if at_ms is not None:
-                times.note(size, at_ms)
-            size += len(data)
-            waiting.append(data)
-            if size - self._size > _WRITE_BYTES:
-                self._write(waiting, size)
-        self._write(waiting, size)
-        return size
-
-    def _write(self, waiting: list[bytes], size: int) -> None:
-        write_all(self.fd, b"".join(waiting))
-        waiting.clear()
-        self._size = size
-
-
-def merged_file(path: Path) -> int:
-    """Return the descriptor of a nameless file with all lines of both directions of a recording.
-
-    Raises:
-        OSError: A file cannot be opened or created.
-    """
-    files = open_files(SessionFiles(path))
-    fd = nameless_file()
-    if files is not None:
-        with closing(files):
-            Exchange().take(files, fd)
-    return fd
-
-
-def merged_at(files: SessionFiles) -> Merged | None:
-    """Return both directions of a recording; None if it has only one.
-
-    Raises:
-        OSError: A file cannot be opened or created.
-    """
-    opened = open_files(files)
-    return None if opened is None else Merged(opened)
+                times.note(self._size, at_ms)
+            self._size += self._lines.write(data)
+        self._lines.flush()
+        return self._size

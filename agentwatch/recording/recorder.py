@@ -6,7 +6,7 @@ is `x CODE EPOCH_MS 0`: the agent has exited. Without it the program that copies
 
 `STEM.ndjson` has what the agent wrote, `STEM.sent` what it was sent. `STEM.times` has the arrival times of
 both; in those of `STEM.sent` each line begins with `sent`. The recorder writes the path of the recording to
-stdout; if it is killed, another one continues there.
+stdout, and a NUL before it ends by itself; if it is killed, another one continues there.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -29,6 +30,7 @@ WROTE = b"w"
 SENT = b"s"
 """The direction to the agent."""
 EXITED = b"x"
+_ENDED = b"\0"
 _PIECE_BYTES = 1 << 18
 _MOST_HEADER = 100
 
@@ -74,21 +76,22 @@ class Recorder:
         """The offset in the stream after the last byte that was written or is known to be missing."""
         if continues:
             for direction, words in ((WROTE, b"gap "), (SENT, b"sent gap ")):
-                self._noted[self._streams[direction]] += _missing(times_fd, words)
-        self._is_continued = dict.fromkeys(self._streams.values(), continues)
+                stream = self._streams[direction]
+                stream.skip(0)
+                self._noted[stream] += _missing(times_fd, words)
 
     def run(self, frames: IO[bytes]) -> tuple[int, int] | None:
         """Write all frames.
 
         Returns:
-            The exit code of the agent, and when it exited; None if its end is not known.
+            When the agent exited, and its exit code; None if its end is not known.
         """
         ended = None
         while (header := frames.readline(_MOST_HEADER)).endswith(b"\n"):
             direction, *numbers = header.split()
             number, self._at_ms, length = map(int, numbers)
             if direction == EXITED:
-                ended = number, self._at_ms
+                ended = self._at_ms, number
                 break
             self._append(self._streams[direction], number, length, frames)
         for stream in self._streams.values():
@@ -97,9 +100,9 @@ class Recorder:
 
     def _append(self, stream: Appender, offset: int, left: int, frames: IO[bytes]) -> None:
         missing = offset - self._noted[stream]
-        if missing or self._is_continued[stream]:
+        if missing:
             stream.skip(missing)
-        self._noted[stream], self._is_continued[stream] = offset + left, False
+        self._noted[stream] = offset + left
         while left and (data := frames.read(min(left, _PIECE_BYTES))):
             stream.append(data)
             left -= len(data)
@@ -136,17 +139,20 @@ def main(arguments: list[str]) -> None:
     except OSError as error:
         reason = safe_line(f"{error.strerror or error}: {error.filename or given}")
         sys.stderr.write(f"agentwatch: the session is not recorded: {reason}\n")
+        _report(_ENDED)
         return
-    cwd = working_folder()
-    describe_process(process_fd, command, cwd, int(pid), int(started_ms))
-    with suppress(OSError):  # a short session has ended before
-        os.write(1, os.fsencode(files.recording))
-    null_fd = os.open(os.devnull, os.O_RDWR)
-    for fd in (1, 2):
-        os.dup2(null_fd, fd)  # the editor may wait for the end of its agent's stderr
+    describe = partial(describe_process, process_fd, command, working_folder(), int(pid), int(started_ms))
+    describe()
+    _report(os.fsencode(files.recording))
+    os.dup2(os.open(os.devnull, os.O_RDWR), 2)  # the editor may wait for the end of its agent's stderr
     with suppress(OSError):
         os.chdir("/")
-    ended = recorder.run(open(0, "rb", buffering=1 << 16))  # noqa: SIM115 - it ends with the process
+    ended = recorder.run(open(0, "rb", buffering=1 << 16, closefd=False))  # noqa: SIM115
     if ended is not None:
-        code, ended_ms = ended
-        describe_process(process_fd, command, cwd, int(pid), int(started_ms), ended_ms, code)
+        describe(*ended)
+        _report(_ENDED)
+
+
+def _report(data: bytes) -> None:
+    with suppress(OSError):  # the program that copies, and its child, were killed
+        os.write(1, data)

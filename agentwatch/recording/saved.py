@@ -7,17 +7,18 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentwatch.recording.appender import now_ms
 from agentwatch.recording.lines import LineReader
-from agentwatch.recording.store import SessionFiles
+from agentwatch.recording.store import SessionFiles, nameless_file, open_own
 from agentwatch.recording.times import SavedTimes
 from agentwatch.recording.write_lock import is_being_written, read_process
 
 if TYPE_CHECKING:
-    from agentwatch.recording.exchange import Merged
+    from agentwatch.recording.exchange import Files, Merged
 
 _WRITER_SECONDS = 0.25
 """How often it is checked whether the writer is still there; the check takes 5 us, or 50 us without locks."""
@@ -132,29 +133,66 @@ def has_both_directions(path: Path) -> bool:
     return name.endswith(".ndjson") and os.path.exists(name.removesuffix(".ndjson") + ".sent")
 
 
-def open_saved(path: Path, follow: bool | None = False) -> LineReader:
+def open_both(path: Path) -> Files | None:
+    """Open the files of a recording with both directions; None if it has only one.
+
+    Raises:
+        OSError: A file cannot be opened.
+    """
+    if not has_both_directions(path):
+        return None
+    from agentwatch.recording.exchange import open_files
+
+    return open_files(path)
+
+
+def open_lines(path: Path) -> int:
+    """Open a file of lines of this user; of a recording with both directions, a nameless file with its lines.
+
+    Raises:
+        OSError: A file cannot be opened or created, or belongs to another user.
+    """
+    fd = open_own(path)
+    if (files := open_both(path)) is None:
+        return fd
+    from agentwatch.recording.exchange import Exchange
+
+    os.close(fd)
+    with closing(files):
+        fd = nameless_file()
+        Exchange().take(files, fd)
+    return fd
+
+
+def _open(path: Path) -> int:
+    return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+
+
+def open_saved(
+    path: Path, follow: bool | None = False, open_file: Callable[[Path], int] = _open
+) -> LineReader:
     """Open a recording and the arrival times beside it.
 
     Args:
         path: The recording.
         follow: Keep reading when the file grows; None: until its writer ends, if one is known.
+        open_file: Opens the recording for reading.
 
     Raises:
         OSError: The file cannot be opened, or is a folder.
     """
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    fd = open_file(path)
     merged = None
     try:
         if os.path.isdir(path):
             raise IsADirectoryError(errno.EISDIR, "it is a folder", str(path))
-        files = SessionFiles(path)
-        if has_both_directions(path):
-            from agentwatch.recording.exchange import merged_at
+        if (both := open_both(path)) is not None:
+            from agentwatch.recording.exchange import Merged
 
-            if (merged := merged_at(files)) is not None:
-                os.close(fd)
-                fd = merged.recording_fd
-        times = SavedTimes(files.times if merged is None else None)
+            merged = Merged(both)
+            os.close(fd)
+            fd = merged.recording_fd
+        times = SavedTimes(SessionFiles(path).times if merged is None else None)
         growth = SavedGrowth(path, fd, times, follow is True, merged)
         if follow is None:
             growth.follow_writer()

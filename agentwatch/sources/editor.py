@@ -36,22 +36,41 @@ _RECORDER = (
     " from agentwatch.recording.recorder import main; main(sys.argv[2:])"
 )
 _MOST_PATH = 8192
+_ENDED = b"\0"
+"""The end of the report of a recorder that was not killed."""
 _OTHER = {b"w": b"s", b"s": b"w"}
 _NEVER = float("inf")
 _NOTHING = _NEVER, 0, memoryview(b"")
 
 
+class Agent:
+    """A started agent."""
+
+    def __init__(self, command: list[str], pid: int, fds: tuple[int, int, int, int]) -> None:
+        """Note the process and its pipes.
+
+        Args:
+            command: The command.
+            pid: The process id.
+            fds: The pipe to its stdin, the pipe from its stdout, and both ends of the one that is closed when
+                it has exited.
+        """
+        self.command = command
+        self.pid = pid
+        self.sent_fd, self.wrote_fd, self.exited_fd, self.exit_fd = fds
+
+
 class _Tee:
     """Hands copies of both directions to the recorder, without ever waiting for it."""
 
-    def __init__(self, command: Sequence[str], pid: int) -> None:
+    def __init__(self, agent: Agent) -> None:
         """Take copies for a recorder that is started later.
 
         Args:
-            command: The command of the agent.
-            pid: The process id of the agent.
+            agent: The agent.
         """
-        self._process = (str(now_ms()), str(pid), *command)
+        self._agent = agent
+        self._started_ms = now_ms()
         self._lock = _thread.allocate_lock()
         self._offsets = dict.fromkeys(_OTHER, 0)
         self._count = count()
@@ -59,7 +78,7 @@ class _Tee:
         """The pieces that are being forwarded: their order, their time of arrival, and the bytes."""
         self._kept: deque[memoryview] = deque()
         self._kept_bytes = 0
-        self._recorders = self._pid = 0
+        self._recorders = 0
         self._path = b""
         self._fd = self._report_fd = self._frames_fd = -1
         self._open()
@@ -90,30 +109,42 @@ class _Tee:
             self._taken.pop(direction, None)
 
     def finish(self, code: int) -> None:
-        """Hand over the exit code of the agent. A child of this process stays for copies that are still kept.
+        """Hand over the exit code of the agent. A child of this process stays until it is recorded.
 
         Args:
             code: The exit code.
         """
         self.start()
         with self._lock:
-            for direction in _OTHER:  # how much there was
-                self._hand_over(direction, now_ms(), memoryview(b""))
-            self._put(b"x %d %d 0\n" % (code, now_ms()), memoryview(b""))
+            end = b"".join(b"%s %d 0 0\n" % each for each in self._offsets.items())  # how much there was
+            end += b"x %d %d 0\n" % (code, now_ms())
+            self._put(end, memoryview(b""))
             try:
-                is_child = bool(self._kept) and os.fork() == 0
+                is_child = self._fd >= 0 and os.fork() == 0
             except OSError:
                 return
             if is_child:
-                self._stay()
+                self._stay(end)
+            self._fd = -1  # only the child writes
 
-    def _stay(self) -> None:
-        """Hand over all copies that are kept, and end this process."""
+    def _stay(self, end: bytes) -> None:
+        """Hand over all copies that are kept, wait until a recorder has written the end, and exit.
+
+        Args:
+            end: How much there was, and the exit code, for a recorder that replaces a killed one.
+        """
         try:
-            _close(2)
+            os.setsid()
+            for fd in (0, 2):
+                _close(fd)
+            for fd in {self._agent.sent_fd, self._agent.wrote_fd} - {self._fd, self._report_fd}:
+                os.closerange(fd, fd + 1)  # it may be closed
             os.set_blocking(self._fd, True)
             for piece in self._kept:
                 _write(self._fd, piece)
+            while self._fd >= 0:
+                self._restart()
+                self._put(end, memoryview(b""))
         finally:
             os._exit(0)
 
@@ -139,7 +170,7 @@ class _Tee:
             except RuntimeError:  # there are too many threads: what is kept is handed over at the end
                 break
             break
-        if self._fd >= 0 and self._kept_bytes + len(data) <= _MOST_KEPT:
+        if self._fd >= 0 and (not data or self._kept_bytes + len(data) <= _MOST_KEPT):  # the end always
             self._kept.append(memoryview(header + data)[written:])
             self._kept_bytes += len(self._kept[-1])
 
@@ -170,17 +201,20 @@ class _Tee:
                 self._start()
 
     def _restart(self) -> None:
-        """Start a recorder that continues the recording of one that was killed.
+        """Wait for the end of the recorder. If it was killed, start one that continues its recording.
 
-        Nothing more is recorded if the last one could not create its files, or if many were killed.
+        Nothing more is recorded if it has ended by itself, or if many were killed.
         """
-        self._path = self._path or _read_path(self._report_fd)
+        report = b""
+        while data := os.read(self._report_fd, _MOST_PATH):
+            report += data
+        self._path = self._path or report.removesuffix(_ENDED)
         os.close(self._report_fd)
         os.close(self._fd)
         self._kept.clear()
         self._kept_bytes, self._fd = 0, -1
         self._recorders += 1
-        if self._recorders < _MOST_RECORDERS and (self._path or _was_killed(self._pid)):
+        if self._recorders < _MOST_RECORDERS and not report.endswith(_ENDED):
             self._open()
             self._start()
 
@@ -194,67 +228,30 @@ class _Tee:
         os.set_blocking(self._fd, False)
 
     def _start(self) -> None:
+        """Start a recorder at the other end of the pipe; without a recorder, close the pipe."""
+        if self._fd < 0:
+            return
         package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+        process = str(self._started_ms), str(self._agent.pid), *self._agent.command
         try:
             self._report_fd, report_fd = os.pipe()
-        except OSError:
-            self._close()
-            return
-        try:
-            self._pid = os.posix_spawn(
-                sys.executable,
-                [sys.executable, "-I", "-c", _RECORDER, package, os.fsdecode(self._path), *self._process],
-                os.environ,
-                file_actions=[
-                    (os.POSIX_SPAWN_DUP2, self._frames_fd, 0),
-                    (os.POSIX_SPAWN_DUP2, report_fd, 1),
-                ],
-            )
-        except OSError:  # there is no interpreter, or there are too many processes
-            self._close()
-        else:
-            os.close(self._frames_fd)
-        os.close(report_fd)
-
-    def _close(self) -> None:
-        if self._fd >= 0:
-            os.close(self._frames_fd)
+            try:
+                os.posix_spawn(
+                    sys.executable,
+                    [sys.executable, "-I", "-c", _RECORDER, package, os.fsdecode(self._path), *process],
+                    os.environ,
+                    file_actions=[
+                        (os.POSIX_SPAWN_DUP2, self._frames_fd, 0),
+                        (os.POSIX_SPAWN_DUP2, report_fd, 1),
+                    ],
+                )
+            finally:
+                os.close(report_fd)
+        except OSError:  # there is no interpreter, or there are too many descriptors or processes
             os.close(self._fd)
-        self._fd = -1
-
-
-def _read_path(fd: int) -> bytes:
-    """Return the path that a recorder has reported; empty if it has not created its files."""
-    os.set_blocking(fd, False)
-    try:
-        return os.read(fd, _MOST_PATH)
-    except OSError:
-        return b""
-
-
-def _was_killed(pid: int) -> bool:
-    """Return whether a recorder that has ended was killed; it then has not found a reason to end."""
-    try:
-        return os.WIFSIGNALED(os.waitpid(pid, 0)[1])
-    except OSError:
-        return False
-
-
-class Agent:
-    """A started agent."""
-
-    def __init__(self, command: list[str], pid: int, fds: tuple[int, int, int, int]) -> None:
-        """Note the process and its pipes.
-
-        Args:
-            command: The command.
-            pid: The process id.
-            fds: The pipe to its stdin, the pipe from its stdout, and both ends of the one that is closed when
-                it has exited.
-        """
-        self.command = command
-        self.pid = pid
-        self.sent_fd, self.wrote_fd, self.exited_fd, self.exit_fd = fds
+            self._fd = -1
+        finally:
+            os.close(self._frames_fd)
 
 
 def started(command: Sequence[str]) -> Agent:
@@ -271,6 +268,7 @@ def started(command: Sequence[str]) -> Agent:
     exited_fd, exit_fd = os.pipe()
     for fd in (0, 1, sent_fd, wrote_fd):
         enlarge(fd)
+    _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)  # while it is ignored, there is no exit code
     environment = {key: value for key, value in os.environ.items() if not key.startswith("AGENTWATCH_NATS_")}
     pid = os.posix_spawnp(
         command[0],
@@ -292,7 +290,7 @@ def copy(agent: Agent) -> int:
     """
     running = [agent.pid]
     _forward_signals(running)
-    tee = _Tee(agent.command, agent.pid)
+    tee = _Tee(agent)
     codes: list[int] = []
     _thread.start_new_thread(_await_exit, (running, codes, agent.exit_fd))
     _thread.start_new_thread(_send, (agent.sent_fd, tee))

@@ -29,8 +29,8 @@ from agentwatch.recording.ends import (
     lines_from_end,
 )
 from agentwatch.recording.lines import split_lines
-from agentwatch.recording.saved import has_both_directions
-from agentwatch.recording.store import SessionFiles, nameless_file, open_own
+from agentwatch.recording.saved import open_both
+from agentwatch.recording.store import nameless_file, open_own
 from agentwatch.session.events import (
     Event,
     LineTime,
@@ -541,12 +541,9 @@ class Tail:
             if version == self._seen and self._exchange is None:
                 return False
             self._problem = None
-            if self.found.agent == OWN and has_both_directions(self.found.path):
-                from agentwatch.recording.exchange import open_files
-
-                if (files := open_files(SessionFiles(self.found.path))) is not None:
-                    with closing(files):
-                        return self._read_both(files)
+            if self.found.agent == OWN and (files := open_both(self.found.path)) is not None:
+                with closing(files):
+                    return self._read_both(files)
             fd = open_own(self.found.path)
             try:
                 with reading(self.found.path):
@@ -666,29 +663,21 @@ class Tail:
         return True
 
     def _begin_both(self, files: Files, size: int, changed_ms: int) -> None:
-        """Read all of a recording with both directions, or its head and as much of its tail as is needed."""
+        """Read a recording with both directions from a file with all of it, or with its head and its tail."""
         from agentwatch.recording.exchange import Exchange
 
-        start = digest_of(self.found, format_of(self.found))
-        for most in (*(_BRIEF_TAIL_BYTES[1:] if self.is_brief else ()), *_TAIL_BYTES):
-            self._exchange, is_cut = Exchange(), size > max(most, _WHOLE_BYTES) + HEAD_BYTES
-            fd = nameless_file()
-            try:
-                head = self._exchange.take(files, fd, HEAD_BYTES) if is_cut else 0
-                if is_cut:
-                    self._exchange.skip(files, most)
-                end = head + self._exchange.take(files, fd)
-                if is_cut:
-                    found, is_enough = _read_tail(fd, head, end, _read_head(fd, start, head))
-                else:
-                    found, is_enough = read_whole(fd, end, start), True
-            finally:
-                os.close(fd)
-            if is_enough:
-                break
-        self.digest, self._decoder, _ = found
-        if found.digest.seen_ms is None and size:
-            found.digest.seen_ms = changed_ms
+        self._exchange, most = Exchange(), _TAIL_BYTES[-1]
+        fd = nameless_file()
+        try:
+            if size > most + HEAD_BYTES:
+                head = self._exchange.take(files, fd, HEAD_BYTES)
+                self._exchange.skip(files, most)
+                os.ftruncate(fd, head + most)  # the file is not read whole: it has a hole
+                os.write(fd, b"\n")
+            self._exchange.take(files, fd)
+            self._begin(fd, os.fstat(fd).st_size, changed_ms)
+        finally:
+            os.close(fd)
 
     def _continues(self, fd: int) -> bool:
         """Return whether the bytes before the next line are those that were read."""

@@ -12,9 +12,8 @@ from agentwatch.feed.feed import Feed
 from agentwatch.recording.appender import line_start, now_ms
 from agentwatch.recording.ends import HEAD_BYTES, bytes_before, first_lines
 from agentwatch.recording.lines import LineReader
-from agentwatch.recording.saved import SavedGrowth, has_both_directions, open_saved
-from agentwatch.recording.store import SessionFiles, open_own
-from agentwatch.recording.times import SavedTimes
+from agentwatch.recording.saved import open_saved
+from agentwatch.recording.store import open_own
 from agentwatch.rules.alarms.tripwire import Action, Tripwire
 from agentwatch.rules.alarms.watch import Announcement, Cooldown, Hit, Watch
 from agentwatch.session.call import Place
@@ -52,16 +51,12 @@ class JoinedSession:
             OSError: The file cannot be read, or is not a regular file of this user.
         """
         self.path = path
-        opened = open_saved(path, follow=True) if has_both_directions(path) else None
-        self._fd = open_own(path) if opened is None else opened.fd
+        opened = open_saved(path, follow=True, open_file=open_own)
+        self._fd, self._growth = opened.fd, opened.growth
         try:
-            if opened is None:
-                saved = SavedTimes(SessionFiles(path).times)
-                opened = LineReader(self._fd, SavedGrowth(path, self._fd, saved, follow=True), saved)
-            self._growth, times = opened.growth, opened.times
             size = self._growth.size()
             end = self._whole_lines(size)
-            self._reader = LineReader(self._fd, self._growth, times, end)
+            self._reader = LineReader(self._fd, self._growth, opened.times, end)
             joined = None if end == 0 else self._joined(end, agent)
             self._feed = Feed(self._reader, None if joined else agent, joined)
             self._before = bytes_before(self._fd, self._reader.offset)

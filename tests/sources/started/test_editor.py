@@ -13,6 +13,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,12 @@ def recorders_of(process: subprocess.Popen[bytes]) -> list[int]:
 def recorder_of(process: subprocess.Popen[bytes]) -> int:
     """Return the process id of the recorder of an editor's session, once it has its own name."""
     return until(lambda: recorders_of(process), what="a recorder")[0]
+
+
+def have_bytes(home: Path, data: bytes) -> bool:
+    """Return whether both directions of the only saved session have these bytes."""
+    paths = (*home.glob("sessions/*.ndjson"), *home.glob("sessions/*.sent"))
+    return [path.read_bytes() for path in paths] == [data, data]
 
 
 def gaps(files: SessionFiles, prefix: str = "") -> int:
@@ -196,6 +203,15 @@ def test_the_exit_code_is_that_of_the_agent(home: Path) -> None:
 
 
 @pytest.mark.system
+def test_an_editor_that_ignores_the_end_of_its_children_gets_the_exit_code(home: Path) -> None:
+    """`acp` inherits that SIGCHLD is ignored; the system would then keep no exit code for it."""
+    ignore = partial(signal.signal, signal.SIGCHLD, signal.SIG_IGN)
+    argv = [*AGENTWATCH, "acp", "--", "sh", "-c", "exit 3"]
+    done = subprocess.run(argv, preexec_fn=ignore, env=environment(), timeout=20, check=False)
+    assert done.returncode == 3
+
+
+@pytest.mark.system
 def test_a_signal_reaches_the_agent(home: Path) -> None:
     """TERM, INT and HUP reach the agent, whose exit code counts."""
     for name in ("TERM", "INT", "HUP"):
@@ -274,6 +290,7 @@ def test_the_editor_works_without_a_recording(home: Path, tmp_path: Path) -> Non
         assert b"agentwatch: the session is not recorded: " in process.stderr.readline()
         assert echoed(process, b"two\n" * 100_000) == b"two\n" * 100_000
         assert process.wait(20) == 0
+        assert process.stderr.read() == b""
     assert not home.exists()
 
 
@@ -332,6 +349,53 @@ def test_killing_the_recorder_changes_no_byte_and_is_noted(home: Path) -> None:
             assert set(kept.splitlines(keepends=True)) <= set(whole)
             assert len(kept) + gaps(files, prefix) == sum(map(len, whole))
             assert kept.endswith(b"last\n")
+
+
+@pytest.mark.system
+@LINUX
+def test_a_recorder_that_is_killed_after_the_agent_has_exited_is_replaced(home: Path) -> None:
+    """The recording has an end and notes what is missing, whether the pipe has room for the rest or not."""
+    for size in (10, 5_000_000):
+        folder, line = home / str(size), b"x" * (size - 1) + b"\n"
+        with case(size), editing("sh", "-c", "cat; exit 3", AGENTWATCH_HOME=str(folder)) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            assert process.stderr is not None
+            os.write(process.stdin.fileno(), b"one\n")
+            assert os.read(process.stdout.fileno(), 99) == b"one\n"
+            recorder = recorder_of(process)
+            until(partial(have_bytes, folder, b"one\n"), what="a recorded line")
+            os.kill(recorder, signal.SIGSTOP)
+            try:
+                assert echoed(process, line) == line
+                assert process.wait(20) == 3
+                assert process.stderr.read() == b""
+            finally:
+                os.kill(recorder, signal.SIGKILL)
+            files = saved(folder)
+            assert json.loads(files.process.read_text())["exit_code"] == 3
+            for path, prefix in ((files.recording, ""), (files.sent, "sent ")):
+                assert path.read_bytes() == b"one\n"
+                assert gaps(files, prefix) == size
+
+
+@pytest.mark.system
+def test_a_recorder_that_is_killed_before_it_has_files_is_replaced(home: Path, tmp_path: Path) -> None:
+    """The next one creates them, and notes what is missing."""
+    python, killed = tmp_path / "python", tmp_path / "killed"
+    lines = ("#!/bin/sh", f"mkdir {killed} 2>/dev/null && kill -9 $$", f'exec {sys.executable} "$@"', "")
+    python.write_text("\n".join(lines))
+    python.chmod(0o700)
+    code = (
+        f"import sys; sys.executable = {str(python)!r};"
+        "sys.argv = ['agentwatch', 'acp', '--', 'cat']; from agentwatch.cli.start import main; main()"
+    )
+    argv = [sys.executable, "-c", code]
+    done = subprocess.run(argv, input=ODD, capture_output=True, env=environment(), timeout=20, check=True)
+    assert done.stdout == ODD
+    files = saved(home)
+    assert killed.is_dir()
+    assert gaps(files) == gaps(files, "sent ") == len(ODD)
 
 
 @pytest.mark.system

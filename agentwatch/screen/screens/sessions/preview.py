@@ -24,8 +24,8 @@ from agentwatch.feed.feed import Feed
 from agentwatch.feed.preview import preview_feed
 from agentwatch.recording.appender import now_ms
 from agentwatch.recording.lines import LineReader, Until
-from agentwatch.recording.saved import has_both_directions, open_saved
-from agentwatch.recording.store import nameless_file, open_own
+from agentwatch.recording.saved import has_both_directions, open_lines, open_saved
+from agentwatch.recording.store import nameless_file
 from agentwatch.recording.times import ArrivalTimes
 from agentwatch.screen.panes.transcript.block_list import (
     EntryRenderer,
@@ -350,12 +350,7 @@ def head_session(path: Path, end: int) -> Session:
         OSError: It cannot be read.
     """
     store = None if path.suffix in _LINES else store_for(path)
-    if has_both_directions(path):
-        from agentwatch.recording.exchange import merged_file
-
-        fd = merged_file(path)
-    else:
-        fd = open_own(path) if store is None else _copied(store, end)
+    fd = open_lines(path) if store is None else _copied(store, end)
     try:
         feed = Feed(LineReader(fd, Until(min(end, os.fstat(fd).st_size)), ArrivalTimes()))
         feed.takes_agent_times = True
