@@ -391,6 +391,7 @@ class Machine:
         *,
         clock: Callable[[], float] = time.monotonic,
         proc: Proc | None = None,
+        registries: Registries | None = None,
         is_brief: bool = False,
     ) -> None:
         """Create the watcher; nothing is read before the first step.
@@ -400,6 +401,7 @@ class Machine:
             home: The user's home folder.
             clock: Returns the time in seconds, from any start.
             proc: Where the processes are read; None for /proc.
+            registries: What agents report, which may have been read; None to read it.
             is_brief: Whether only sessions that run, or may run, are read and have rows.
         """
         self._is_brief = is_brief
@@ -419,7 +421,9 @@ class Machine:
         self._places = Places(environ, home, os.geteuid())
         self._batches = self._places.first()
         self._proc = proc or Proc()
-        self._registries = Registries(environ, home, proc=self._proc)
+        self._registries = registries or Registries(environ, home, proc=self._proc)
+        self._said: Mapping[Key, Said] = {}
+        """What agents have reported so far, which the sessions have."""
         # in another home, the processes of this one have no sessions
         folders = session_folders(environ, home) if home == Path.home() else []
         self._joins = Joins(Processes(proc=self._proc), self._registries, folders)
@@ -601,10 +605,11 @@ class Machine:
             now_ms: The present time, in milliseconds since the epoch.
             keys: The sessions that are asked about; None for all.
         """
-        before = self._registries.said
-        if not self._registries.refresh(now_ms / 1000, keys):
+        self._registries.refresh(now_ms / 1000, keys)
+        before, said = self._said, self._registries.said
+        if said is before:
             return
-        said = self._registries.said
+        self._said = said
         for key in [key for key in before.keys() | said.keys() if before.get(key) != said.get(key)]:
             session, now = self._sessions.get(key), said.get(key)
             if session is None:

@@ -65,11 +65,10 @@ def watch(addresses: tuple[str, ...], **given: Any) -> int:
 
 
 def options_of(given: dict[str, Any]) -> Options:
-    """Return the options of a command that watches a session, with the settings if it draws a screen.
+    """Return the options of a command that watches a session, without the settings.
 
     Raises:
         UsageError: The options exclude each other.
-        Fault: The settings cannot be read.
     """
     from agentwatch.cli.options import Options
 
@@ -80,13 +79,9 @@ def options_of(given: dict[str, Any]) -> Options:
         raise click.UsageError("--log excludes --no-log, and --record excludes --no-record")
     if options.tee and (options.printing or options.output_format):
         raise click.UsageError("--tee draws the screen; it excludes --print and --output-format")
-    if options.prints():
-        if options.loop or options.pause_on:
-            raise click.UsageError("--loop and --pause-on need the screen; they exclude printing")
-        return options
-    from agentwatch.cli.config_file import read_config
-
-    return options._replace(settings=read_config())  # before a file is created or an agent started
+    if options.prints() and (options.loop or options.pause_on):
+        raise click.UsageError("--loop and --pause-on need the screen; they exclude printing")
+    return options
 
 
 def main() -> None:

@@ -52,6 +52,7 @@ def watch_stdin(options: Options) -> int:
     if os.isatty(0):
         if options.prints():
             raise Fault("nothing to watch: name a FILE, or pipe an agent's stream into stdin", USAGE)
+        options = _with_settings(options)
         return _watch_machines(options.config.machines.listed or (HERE,), options)
     return _watch_pipe(os.dup(0), options)
 
@@ -75,7 +76,7 @@ def watch_sources(words: Sequence[str], options: Options) -> int:
     if options.prints():
         shown = cut(safe_line(" ".join(words)), _SHOWN_COLUMNS)
         raise Fault(f"to print a list, run: agentwatch sessions {shown}", USAGE)
-    return _watch_machines(words, options)
+    return _watch_machines(words, _with_settings(options))
 
 
 def watch_address(words: str, options: Options) -> int:
@@ -93,7 +94,7 @@ def watch_address(words: str, options: Options) -> int:
 
         session, moment = session_and_moment(words)
         _check_printed(words, moment, options)
-        return watch_elsewhere(session, moment, options)
+        return watch_elsewhere(session, moment, _with_settings(options))
     address = parse_address(words)
     _check_printed(words, address.moment, options)
     if address.path != STDIN:
@@ -131,6 +132,7 @@ def watch_file(path: Path, options: Options) -> int:
         raise cannot_open(path, error) from None
     if stream_fd is not None:
         return _watch_pipe(stream_fd, options)
+    options = _with_settings(options)
     _check_unwatched(path, options)
     if options.record or options.tee:
         raise Fault(f"{path} is already a recording; --record and --tee work only with stdin", USAGE)
@@ -230,6 +232,7 @@ def replay_file(path: Path, options: Options, name: str = "", *, is_bundled: boo
     """
     from agentwatch.feed.playhead import Replay
 
+    options = _with_settings(options)
     replay = Replay(options.speed, options.max_idle, loops=options.loop)
     if (asked := options.asked()) is not None:
         check_part(path, asked, options.agent(), name)
@@ -258,27 +261,42 @@ def _watch_pipe(source_fd: int, options: Options) -> int:
         raise
 
 
-def _with_rules(options: Options, *, is_started: bool) -> Options:
-    """Return the options with the rules that watch the session, which are read before anything starts.
+def _with_settings(options: Options) -> Options:
+    """Return the options with the settings of a screen, which are read before a file is created.
 
-    The language of rules is imported only if there are rules.
+    Raises:
+        Fault: The settings cannot be read.
+    """
+    if options.prints():
+        return options
+    from agentwatch.cli.config_file import read_config
+
+    return options._replace(settings=read_config())
+
+
+def _with_rules(options: Options, *, is_started: bool) -> Options:
+    """Return the options with the settings, and the rules that watch the session, before anything starts.
+
+    The agent that writes to a pipe runs already, and would end with it: broken settings are reported, and the
+    defaults are used. The language of rules is imported only if there are rules.
 
     Args:
         options: The options of the command line.
         is_started: Whether agentwatch starts the agent, so that rules can pause and stop it.
 
     Raises:
-        Fault: A rule cannot be read, or its action cannot be done here.
+        Fault: A rule cannot be read, its action cannot be done here, or the settings for an agent that is to
+            be started cannot be read.
     """
-    if options.prints():
-        from agentwatch.cli.config_file import read_runs
+    from agentwatch.cli.config_file import read_runs
 
-        try:
-            options = options._replace(settings=read_runs())
-        except Fault as fault:
-            if is_started:
-                raise
-            say(f"{fault}; its rules are not used")  # the agent already writes to the pipe
+    try:
+        options = options._replace(settings=read_runs()) if options.prints() else _with_settings(options)
+    except Fault as fault:
+        if is_started:
+            raise
+        options = options._replace(problem=f"{fault}; the defaults are used")
+        say(options.problem)
     if not (options.on or options.config.on):
         return options
     from agentwatch.cli.tripwires import tripwires_of

@@ -150,7 +150,14 @@ def _show(
 
         gc.freeze()
         app = AgentwatchApp(
-            source, feed, held, options.config, replay, options.asked(), no_color=options.no_color
+            source,
+            feed,
+            held,
+            options.config,
+            replay,
+            options.asked(),
+            no_color=options.no_color,
+            problem=options.problem,
         )
         try:
             left = app.run()

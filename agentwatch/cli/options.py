@@ -44,11 +44,13 @@ class Options(NamedTuple):
     tripwires: "tuple[Tripwire, ...]" = ()
     """These rules and those of the settings, read for the session that is watched."""
     settings: "Config | None" = None
-    """The user's settings; None if no screen is drawn."""
+    """The user's settings; None until they are read, which a command that only prints may not need."""
+    problem: str = ""
+    """Why the settings are not used; empty if they are."""
 
     @property
     def config(self) -> "Config":
-        """The user's settings; the defaults if no screen is drawn."""
+        """The user's settings; the defaults if they are not read."""
         if self.settings is not None:
             return self.settings
         from agentwatch.base.config import Config

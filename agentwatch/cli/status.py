@@ -46,17 +46,14 @@ def status_line(template: str | None) -> str:
     if template is not None:
         Counts().filled(template)  # a wrong template is reported whatever there is to count
     now_ms = time.time_ns() // 10**6
-    limits: str | None = ""
-    if template is not None and f"{{{LIMITS}}}" in template and (limits := read_limits(now_ms)) is None:
-        from agentwatch.catalog.status.look import looked_limits
-
-        limits = looked_limits()
-    counts = read_status(now_ms)
-    if counts is None:
+    has_limits = template is not None and f"{{{LIMITS}}}" in template
+    counts, limits = read_status(now_ms), read_limits(now_ms) if has_limits else ""
+    if counts is None or limits is None:
         from agentwatch.catalog.status.look import looked
 
-        counts = looked()
-    return counts.line() if template is None else counts.filled(template, limits or "")
+        look = looked(has_limits=limits is None)
+        counts, limits = counts or look.counts, look.limits if limits is None else limits
+    return counts.line() if template is None else counts.filled(template, limits)
 
 
 def _print(data: bytes) -> int | None:

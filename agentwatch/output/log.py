@@ -23,7 +23,7 @@ from queue import Empty, SimpleQueue
 from agentwatch.agents import Agent
 from agentwatch.base.files import write_all
 from agentwatch.feed.feed import POLL_SECONDS, Feed
-from agentwatch.recording.acts import Act, SessionActs, act_words
+from agentwatch.recording.acts import Act, SessionActs, act_words, index_after
 from agentwatch.recording.alarms import Alarm, alarms_of
 from agentwatch.recording.lines import LineReader
 from agentwatch.rules.alarms.words import alarm_words
@@ -85,7 +85,10 @@ class ActionLog:
                 line of any other run is due when the next run starts.
         """
         runs, ended = self._session.runs, self._session.ended_calls
-        self._acts = self._read_acts()  # after the lines: an act is appended before what follows from it
+        acts = self._read_acts()  # after the lines: an act is appended before what follows from it
+        if acts is not self._acts:
+            last = self._acts[self._acts_said - 1] if self._acts_said else None
+            self._acts, self._acts_said = acts, index_after(acts, last)
         yield from self._new_said()
         while self._logged < len(ended):
             call = self._session.calls.as_ended(ended[self._logged])

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import errno
 import os
+from collections import deque
 from collections.abc import Mapping, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -91,10 +91,20 @@ def append_act(path: Path, act: Act) -> None:
 def read_acts(path: Path | None) -> list[Act]:
     """Return the acts in a file; none if it does not exist, or is not a regular file of this user.
 
-    At most 1 MiB and 1,000 acts are read. Lines with fields of a wrong type are ignored.
+    The newest 1,000 acts of the last 1 MiB are read. Lines with fields of a wrong type are ignored.
     """
-    found = () if path is None else own_objects(path, _MOST_BYTES)
-    return [*islice((act for value in found if (act := _act(value)) is not None), MOST_ACTS)]
+    found = () if path is None else own_objects(path, _MOST_BYTES, newest=True)
+    return [*deque((act for value in found if (act := _act(value)) is not None), MOST_ACTS)]
+
+
+def index_after(acts: Sequence[Act], last: Act | None) -> int:
+    """Return the index of the first act after one that was read before; 0 if that is not kept any more.
+
+    Args:
+        acts: The acts on a session, of which the oldest may have been dropped since.
+        last: The act; None for the beginning.
+    """
+    return next((at for at in range(len(acts), 0, -1) if acts[at - 1] == last), 0)
 
 
 class SessionActs:

@@ -250,12 +250,13 @@ def read_object(fd: int, most_bytes: int) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def own_objects(path: Path, most_bytes: int) -> Iterator[dict[str, Any]]:
+def own_objects(path: Path, most_bytes: int, *, newest: bool = False) -> Iterator[dict[str, Any]]:
     """Yield the JSON object of each line of a file of this user; none if the file cannot be read.
 
     Args:
         path: The file, which is read as foreign data: other lines are ignored.
         most_bytes: Only the first bytes are read.
+        newest: Read the last bytes instead.
     """
     import orjson
 
@@ -264,7 +265,8 @@ def own_objects(path: Path, most_bytes: int) -> Iterator[dict[str, Any]]:
     except OSError:
         return
     try:
-        data = os.pread(fd, most_bytes, 0)
+        begin = max(os.fstat(fd).st_size - most_bytes, 0) if newest else 0
+        data = os.pread(fd, most_bytes, begin)
     except OSError:
         return
     finally:

@@ -11,7 +11,9 @@ from dataclasses import dataclass, fields
 import orjson
 
 from agentwatch.base.json_fields import Field, values_in, values_of
+from agentwatch.remote import limit_windows
 from agentwatch.remote.chunk import CARD_BYTES, LARGEST_NUMBER, STORED_CARD_BYTES
+from agentwatch.session.limits import Reported
 
 VERSION = 1
 _SHORTENED = ("cwd", "problem", "last", "title", "prompt", "branch", "repo", "model", "host", "agent")
@@ -52,6 +54,8 @@ class Card:
     """How many calls a person or a rule refused."""
     context_used: int | None = None
     context_size: int | None = None
+    limits: tuple[Reported, ...] = ()
+    """The windows of the usage limits of its account. They are left out if they do not fit."""
     bytes: int = 0
     """The size of the recording."""
     shipped: int = 0
@@ -79,10 +83,11 @@ _FIELDS = {
     if "int" in str(each.type)
     else Field(each.name, str, _LONG_CHARACTERS if each.name in _LONG else _SHORT_CHARACTERS, "")
     for each in fields(Card)
+    if each.name != "limits"
 }
 FROM_ROW = (
     *("agent", "model", "cwd", "repo", "branch", "title"),
-    *("calls", "failed", "rejected", "context_used", "context_size", "duration_ms"),
+    *("calls", "failed", "rejected", "context_used", "context_size", "limits", "duration_ms"),
 )
 """The fields that the row of a list has too, under the same names."""
 
@@ -92,6 +97,9 @@ def encode(card: Card) -> bytes:
     values = values_of(_FIELDS.values(), card)
     given = {"v": VERSION} | {name: value for name, value in values.items() if value not in ("", None)}
     data = orjson.dumps(given)
+    if card.limits:
+        with_limits = orjson.dumps(given | {"limits": limit_windows.encoded(card.limits)})
+        data = with_limits if len(with_limits) <= CARD_BYTES else data
     for name, divisor in [*((name, 4) for name in _SHORTENED), *((name, 0) for name in _DROPPED)]:
         if len(data) <= CARD_BYTES:
             break
@@ -112,4 +120,4 @@ def decode(data: bytes) -> Card | None:
         return None
     if not isinstance(given, dict) or given.get("v") != VERSION:
         return None
-    return Card(**values_in(_FIELDS.values(), given))
+    return Card(**values_in(_FIELDS.values(), given), limits=limit_windows.decoded(given.get("limits")))

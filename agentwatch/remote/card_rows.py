@@ -48,6 +48,7 @@ def row_of(card: Card, session: SessionName, address: str, heard_ms: int, before
     if standing.since_ms == heard_ms and before.state is standing.state:  # claimed to begin in the future
         standing = standing._replace(since_ms=before.since_ms)
     values: dict[str, Any] = {name: getattr(card, name) for name in FROM_ROW}
+    values["limits"] = tuple(each._replace(said_ms=_claimed(each.said_ms, heard_ms)) for each in card.limits)
     values["title"] = card.title or card.prompt
     values["repo"] = card.repo or PurePosixPath(card.cwd).name
     return Row(

@@ -742,7 +742,7 @@ Event = (
 def agent_ms(events: Sequence[Event]) -> int | None:
     """Return the last of the agent's times in the events of a line; None without one."""
     for event in reversed(events):
-        at_ms: int | None = getattr(event, "until_ms", None)
+        at_ms: int | None = event.until_ms if type(event) is Text else None  # that of a limit is to come
         at_ms = getattr(event, "at_ms", None) if at_ms is None else at_ms
         if at_ms is not None:
             return at_ms

@@ -52,7 +52,7 @@ def test_a_pipe_is_printed_although_the_settings_are_broken(tmp_path: Path) -> N
     assert (done.returncode, done.stdout) == (0, PLAIN_TEXT)
     (line,) = said(done.stderr)
     assert line.startswith(f"{broken}: not valid TOML")
-    assert line.endswith("; its rules are not used")
+    assert line.endswith("; the defaults are used")
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from agentwatch.recording.acts import Act, SessionActs, append_act
 from agentwatch.recording.appender import now_ms
 from agentwatch.recording.saved import open_saved
 from agentwatch.session.reducers import apply_line
+from agentwatch.session.session import Session
 from tests.builders.captures import OURS
 from tests.builders.lines import completed, init, result, started
 from tests.conftest import RECORDINGS, Saver, case
@@ -172,6 +174,18 @@ def test_an_act_is_before_the_call_that_ends_after_it(recording: Saver) -> None:
         live += log.new_lines(is_over=False)
     feed.advance()
     assert [*live, *log.new_lines(is_over=True)] == printed
+
+
+def test_each_act_is_logged_once_although_old_ones_are_dropped() -> None:
+    """Only the newest acts are kept: the log of a long session goes on behind the last one that it has."""
+    session, window = Session(), [*map(partial(act, "interrupt"), range(3))]
+    log = ActionLog(session, (), lambda: window)
+    assert len([*log.new_lines(is_over=True)]) == 3
+    assert [*log.new_lines(is_over=True)] == []
+    window = [*window[2:], act("stop", 3)]
+    assert ["acted: stop" in each for each in log.new_lines(is_over=True)] == [True]
+    window = [act("stop", 9)]
+    assert len([*log.new_lines(is_over=True)]) == 1
 
 
 def test_an_act_during_a_live_run_has_the_same_place_later(tmp_path: Path) -> None:

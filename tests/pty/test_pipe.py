@@ -18,6 +18,35 @@ TIME = r"\d\d:\d\d:\d\d [✓✗]"
 pytestmark = pytest.mark.slow
 
 
+def test_broken_settings_do_not_end_the_agent(home: Path, tmp_path: Path) -> None:
+    """The screen says what is wrong and has the defaults; all is recorded, and no command of a rule runs."""
+    settings, go, ran = (tmp_path / name for name in ("config.toml", "go", "ran"))
+    rules = "".join(
+        f"[[{section}]]\n{when}\ncommand = ['touch', '{ran}']\n"
+        for section, when in (
+            ("on", "rule = 'calls>1'\naction = 'run'"),
+            ("sessions.on", "event = 'ended'"),
+        )
+    )
+    settings.write_text(f"{rules}[attention]\nbell = 'yes'\n")
+    env = {"AGENTWATCH_CONFIG": str(settings)}
+    fault = "bell:"  # one word, which no line break divides
+    with in_terminal(producer=in_two_parts(go), env=env) as terminal:
+        terminal.wait_for(FIRST_CALLS)
+        terminal.wait_for(fault)
+        go.touch()
+        terminal.wait_for("✓ succeeded in 1:10")
+        terminal.send("q")
+        assert terminal.wait_exit() == 0
+        assert fault in terminal.screen_text()
+    assert saved(home).read_bytes() == DEMO.read_bytes()
+    assert not ran.exists()
+    with in_terminal("run", "--", "touch", str(ran), env=env) as terminal:
+        assert terminal.wait_exit() == 2
+        assert fault in terminal.screen_text()
+    assert not ran.exists()
+
+
 @pytest.mark.system
 def test_keys_work_while_the_stream_comes(home: Path) -> None:
     """While data streams in, all keys for panes, moving, following and pausing work."""

@@ -15,6 +15,7 @@ from agentwatch.recording.acts import (
     act_words,
     acts_file,
     append_act,
+    index_after,
     read_acts,
 )
 
@@ -49,8 +50,27 @@ def test_lines_of_others_are_no_acts(tmp_path: Path) -> None:
     ]
     path.write_bytes(b"\n".join([*odd, orjson.dumps(ACT._asdict() | {"receipt": "done"}), good]))
     assert read_acts(path) == [ACT._replace(receipt="unknown"), ACT]
-    path.write_bytes((good + b"\n") * (MOST_ACTS + 5))
-    assert len(read_acts(path)) == MOST_ACTS
+
+
+def test_the_newest_acts_are_read(tmp_path: Path) -> None:
+    """Of more than 1,000 acts, and in more than 1 MiB, the last ones count."""
+    path = tmp_path / "s.acts"
+    acts = [ACT._replace(at_ms=ACT.at_ms + number) for number in range(MOST_ACTS + 5)]
+    lines = b"".join(orjson.dumps(each._asdict()) + b"\n" for each in acts)
+    path.write_bytes(lines)
+    assert read_acts(path) == acts[5:]
+    path.write_bytes(b" " * (2 << 20) + b"\n" + lines)
+    assert read_acts(path) == acts[5:]
+    path.write_bytes(lines[:-1] + b"x" * (1 << 20) + b"\n" + lines.splitlines()[7])
+    assert read_acts(path) == [acts[7]]
+
+
+def test_a_new_act_is_found_although_old_ones_are_dropped(tmp_path: Path) -> None:
+    """The place after the last known act is found by the act; one that is dropped leaves all as new."""
+    acts = [ACT._replace(at_ms=number) for number in range(5)]
+    assert [index_after(acts, last) for last in (None, acts[0], acts[4], ACT)] == [0, 1, 5, 0]
+    assert index_after((), ACT) == 0
+    assert index_after(acts[2:], acts[3]) == 2
 
 
 def test_a_link_is_neither_read_nor_written(tmp_path: Path) -> None:

@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from agentwatch.session.call import Place
-from agentwatch.session.events import Event, Limits, LimitWindow, Outcome, Prompt, RunStarted, TurnEnded
+from agentwatch.session.events import (
+    Channel,
+    Event,
+    Limits,
+    LimitWindow,
+    Outcome,
+    Prompt,
+    RunStarted,
+    Text,
+    TurnEnded,
+    agent_ms,
+)
 from agentwatch.session.limits import NO_LIMITS, KnownLimits, Reported, most_used, with_report
 from agentwatch.session.reducers import apply_line
 from agentwatch.session.session import Session
@@ -101,3 +112,11 @@ def test_the_fullest_window_that_is_not_over_counts() -> None:
     assert most_used(windows[:1], NOW_MS + HOUR_MS) is None
     assert most_used(windows, NOW_MS + 51 * HOUR_MS) is None
     assert most_used([Reported("5h", None, None, NOW_MS)], NOW_MS) is None
+
+
+def test_the_end_of_a_limit_is_not_the_time_of_its_line() -> None:
+    """A line is as old as its report, or as the last piece of its text; when a limit ends is to come."""
+    refused = Limits((), is_refused=True, until_ms=NOW_MS + 3_600_000)
+    assert agent_ms([refused]) is None
+    assert agent_ms([refused._replace(at_ms=NOW_MS)]) == NOW_MS
+    assert agent_ms([Text(Channel.ANSWER, "a", 5, 7), refused]) == 7

@@ -11,70 +11,69 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.catalog.status.counts import UNKNOWN_COUNTS, Counts, midnight
 
 if TYPE_CHECKING:
     from agentwatch.agents.reported import Said
-    from agentwatch.catalog.catalog import Machine
+    from agentwatch.catalog.reports import Registries
     from agentwatch.catalog.standing import Process
 
 MOST_SECONDS = 1.0
 """A disk that hangs must not hold up a prompt. Looking takes 5 ms, after 25 ms for the imports; reading what
 runs among 100 sessions takes 0.1 s more, and among 5,000 0.5 s."""
 _OWN = "agentwatch"
-_Found = TypeVar("_Found")
 
 
-def looked(look: Callable[[], Iterable[Counts]] | None = None, most_seconds: float = MOST_SECONDS) -> Counts:
-    """Return the counts of this machine: the best ones that are found in time, or else unknown ones.
+class Look(NamedTuple):
+    """What is known about the sessions of this machine."""
+
+    counts: Counts = UNKNOWN_COUNTS
+    limits: str = ""
+    """The usage limits in words, as the sessions that run report them; empty if unknown."""
+
+
+def looked(
+    look: Callable[[], Iterable[Look]] | None = None,
+    most_seconds: float = MOST_SECONDS,
+    *,
+    has_limits: bool = False,
+) -> Look:
+    """Return the best that is found about this machine in time, or else that nothing is known.
 
     The thread that looks is left behind then: whatever it waits for cannot be interrupted.
 
     Args:
-        look: Returns counts, of which later ones are better; None for those of this user.
+        look: Returns what is known, of which the later is better; None to search those of this user.
         most_seconds: The longest time to wait.
+        has_limits: Whether the usage limits are looked for too, which needs the lines of the sessions.
     """
-    return _in_time(look or _look, most_seconds) or UNKNOWN_COUNTS
-
-
-def looked_limits() -> str:
-    """Return the usage limits in words, as the sessions that run report them; empty if unknown."""
-    return _in_time(_look_limits, MOST_SECONDS) or ""
-
-
-def _in_time(look: Callable[[], Iterable[_Found]], most_seconds: float) -> _Found | None:
-    found: list[_Found] = []
-    thread = threading.Thread(target=lambda: found.extend(look()), daemon=True)
+    found: list[Look] = []
+    search = look or (lambda: _look(has_limits=has_limits))
+    thread = threading.Thread(target=lambda: found.extend(search()), daemon=True)
     thread.start()
     thread.join(most_seconds)
-    return found[-1] if found else None
+    return found[-1] if found else Look()
 
 
-def _look_limits() -> Iterator[str]:
-    from agentwatch.catalog.limits import NewestLimits, limits_words
-
-    limits, now_ms = NewestLimits(), int(time.time() * 1000)
-    limits.update(_machine(now_ms).rows.values())
-    yield limits_words(limits.shown(now_ms), now_ms)
-
-
-def _look() -> Iterator[Counts]:
+def _look(*, has_limits: bool) -> Iterator[Look]:
     """Yield the counts by what is cheap to read, and then those of a list, if they may differ."""
     from agentwatch.catalog.processes import Processes
     from agentwatch.catalog.reports import Registries
 
-    now = time.time()
+    now_ms = int(time.time() * 1000)
     registries, processes = Registries(os.environ, Path.home()), Processes()
-    registries.refresh(now)
-    processes.refresh(now)
+    registries.refresh(now_ms / 1000)
+    processes.refresh(now_ms / 1000)
     said = [each for each in registries.said.values() if not each.is_one_liner]
     one_liners = {each.pid for each in registries.said.values() if each.is_one_liner}
     agents = {pid: each for pid, each in processes.agents.items() if pid not in one_liners}
-    yield counted(said, agents if processes.is_known else None, int(now * 1000))
-    if processes.is_known and not is_decided(said, agents):
-        yield _listed(int(now * 1000))
+    counts = counted(said, agents if processes.is_known else None, now_ms)
+    yield Look(counts)
+    is_needed = processes.is_known and not is_decided(said, agents)
+    if is_needed or has_limits:
+        yield _listed(registries, now_ms, None if is_needed else counts)
 
 
 def is_decided(said: list[Said], agents: Mapping[int, Process]) -> bool:
@@ -95,23 +94,27 @@ def is_decided(said: list[Said], agents: Mapping[int, Process]) -> bool:
     return not is_silent and all(state in (State.WORKING, State.ASKS, State.SHELL) for state in reports)
 
 
-def _listed(now_ms: int) -> Counts:
-    """Return the counts of a list of the sessions that run."""
+def _listed(registries: Registries, now_ms: int, counts: Counts | None) -> Look:
+    """Return what a list of the sessions that run shows.
+
+    Args:
+        registries: What agents report, which was read: no server is asked twice.
+        now_ms: The present time, in milliseconds since the epoch.
+        counts: The counts; None for those of the list.
+    """
+    from agentwatch.catalog.catalog import Machine
+    from agentwatch.catalog.limits import NewestLimits, limits_words
     from agentwatch.catalog.status.counts import counts_of
 
-    machine = _machine(now_ms)
-    doubtful = machine.doubtful(now_ms)
-    found = counts_of((row for key, row in machine.rows.items() if key not in doubtful), now_ms)
-    return found._replace(ended_today=None, unknown=(found.unknown or 0) + len(doubtful))
-
-
-def _machine(now_ms: int) -> Machine:
-    """Return a list of the sessions that run, which is read."""
-    from agentwatch.catalog.catalog import Machine
-
-    machine = Machine(os.environ, Path.home(), is_brief=True)
+    machine = Machine(os.environ, Path.home(), registries=registries, is_brief=True)
     machine.settle(now_ms)
-    return machine
+    limits = NewestLimits()
+    limits.update(machine.rows.values())
+    if counts is None:
+        doubtful = machine.doubtful(now_ms)
+        counts = counts_of((row for key, row in machine.rows.items() if key not in doubtful), now_ms)
+        counts = counts._replace(ended_today=None, unknown=(counts.unknown or 0) + len(doubtful))
+    return Look(counts, limits_words(limits.shown(now_ms), now_ms))
 
 
 def counted(said: list[Said], agents: Mapping[int, Process] | None, now_ms: int) -> Counts:

@@ -18,6 +18,7 @@ from agentwatch.base.json_fields import Field, values_in, values_of
 from agentwatch.catalog.digest import LastTests
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import UNKNOWN, Ground, Standing
+from agentwatch.remote import limit_windows
 from agentwatch.remote.ssh.shared_connection import SshAddress, is_session
 from agentwatch.session.limits import Reported
 
@@ -62,8 +63,6 @@ _STANDING = (
     Field("is_calling", bool, empty=False),
     _number("until_ms"),
 )
-_LIMIT = (Field("name", str, 40, ""), *map(_number, ("used_percent", "resets_ms", "said_ms")))
-_MOST_LIMITS = 8
 _ALL = (*_KEY, *_FIELDS, *_STANDING)
 _COUNT = _number("")
 
@@ -73,11 +72,7 @@ def encode(row: Row) -> bytes:
     values = values_of(_ALL, row, store=row.key[0], **row.standing._asdict())
     sent = {field.name: values[field.name] for field in _ALL if values[field.name] != field.empty}
     others = {"todo": _pair(row.todo), "tests": _tests(row.tests), "parent": _names(row.parent)}
-    limits = [
-        values_of(_LIMIT, each, used_percent=None if each.used_percent is None else int(each.used_percent))
-        for each in row.limits
-    ]
-    sent |= {"limits": limits} if limits else {}
+    sent |= {"limits": limit_windows.encoded(row.limits)} if row.limits else {}
     return orjson.dumps(sent | {name: list(value) for name, value in others.items() if value is not None})
 
 
@@ -148,9 +143,8 @@ def _tests(value: object) -> LastTests | None:
 
 def _limits(value: object, ahead_ms: int) -> tuple[Reported, ...]:
     """Return windows of usage limits. Their resets are the time of a server, not that of the host."""
-    given = value[:_MOST_LIMITS] if isinstance(value, list) else []
-    found = (Reported(**values_in(_LIMIT, each)) for each in given if isinstance(each, dict))
-    return tuple(each._replace(said_ms=_moved(each.said_ms, ahead_ms)) for each in found if each.name)
+    found = limit_windows.decoded(value)
+    return tuple(each._replace(said_ms=_moved(each.said_ms, ahead_ms)) for each in found)
 
 
 def _names(value: object) -> tuple[str, str] | None:

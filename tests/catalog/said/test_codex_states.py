@@ -12,7 +12,7 @@ from agentwatch.agents.reported import State
 from agentwatch.catalog.catalog import Machine
 from agentwatch.catalog.reports import Registries
 from agentwatch.catalog.standing import Ground
-from agentwatch.catalog.status.look import counted
+from agentwatch.catalog.status.look import counted, looked
 from tests.builders.machine.fake import save
 from tests.builders.machine.made import Story, id_of
 from tests.conftest import case
@@ -55,3 +55,25 @@ def test_all_views_show_what_the_server_says(tmp_path: Path, monkeypatch: pytest
                 registries.refresh(now_s)
                 found = counted([*registries.said.values()], {}, int(now_s * 1000))
                 assert found._asdict().items() >= counts.items()
+
+
+def test_status_asks_the_server_once(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where reports do not decide, the list takes them as they were read, also without a file."""
+    monkeypatch.setattr("agentwatch.agents.codex.server._MOST_SECONDS", 10.0)
+    user = home.parent / "user"
+    story = Story(id_of(1), str(user), "Run the tests", int(time.time() * 1000) - 60_000, is_open=True)
+    save(user, "codex", story)
+    locks, new = user / ".codex/thread-writer-locks", id_of(2)
+    locks.mkdir()
+    with (
+        open(locks / f"{story.id}.lock", "w") as lock,
+        open(locks / f"{new}.lock", "w") as other_lock,
+        codex_server(user / ".codex", {story.id: IDLE, new: APPROVAL}) as server,
+    ):
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        fcntl.flock(other_lock, fcntl.LOCK_EX)
+        for number, has_limits in enumerate((False, True), 1):
+            with case(has_limits):
+                counts = looked(most_seconds=20, has_limits=has_limits).counts
+                assert (counts.needs_you, counts.your_turn) == (1, 1)
+                assert server.clients == number

@@ -10,7 +10,7 @@ import pytest
 from agentwatch.agents.reported import Life, Said, State
 from agentwatch.catalog.standing import Process
 from agentwatch.catalog.status.counts import UNKNOWN_COUNTS, Counts
-from agentwatch.catalog.status.look import counted, is_decided, looked
+from agentwatch.catalog.status.look import Look, counted, is_decided, looked
 from tests.builders.machine.rows import NOW_MS
 from tests.conftest import case
 
@@ -82,28 +82,28 @@ def test_a_disk_that_hangs_is_not_waited_for() -> None:
     """After the longest time nothing is known, and the line says so."""
     hanging = threading.Event()
 
-    def look() -> Iterator[Counts]:
+    def look() -> Iterator[Look]:
         hanging.wait(20)
-        yield NOTHING
+        yield Look(NOTHING)
 
     found = looked(look, 0.01)
     hanging.set()
-    assert found == UNKNOWN_COUNTS
-    assert found.line() == "–"
+    assert found == Look(UNKNOWN_COUNTS)
+    assert found.counts.line() == "–"
 
 
 def test_cheap_counts_are_kept_if_better_ones_take_too_long() -> None:
     """What is read in time counts: the reports, or else the sessions too."""
-    hanging, better = threading.Event(), NOTHING._replace(quiet=1)
+    hanging, better = threading.Event(), Look(NOTHING._replace(quiet=1), "claude 5 h 62 %")
 
-    def look(*, hangs: bool) -> Iterator[Counts]:
-        yield NOTHING
+    def look(*, hangs: bool) -> Iterator[Look]:
+        yield Look(NOTHING)
         if hangs:
             hanging.wait(20)
         yield better
 
     assert looked(lambda: look(hangs=False), 20) == better
-    assert looked(lambda: look(hangs=True), 0.2) == NOTHING
+    assert looked(lambda: look(hangs=True), 0.2) == Look(NOTHING)
     hanging.set()
 
 
@@ -121,4 +121,4 @@ def test_sessions_are_read_only_if_reports_decide_nothing() -> None:
 
 def test_this_machine_is_looked_at(tmp_path_factory: pytest.TempPathFactory) -> None:
     """The counts of this machine are known in time."""
-    assert looked(most_seconds=20).needs_you is not None
+    assert looked(most_seconds=20).counts.needs_you is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import orjson
@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from agentwatch.remote.card import Card, decode, encode
 from agentwatch.remote.chunk import CARD_BYTES
+from agentwatch.session.limits import Reported
 from tests.conftest import case
 
 TEXTS = [each.name for each in fields(Card) if each.type == "str"]
-NUMBERS = [each.name for each in fields(Card) if each.name not in TEXTS]
+NUMBERS = [each.name for each in fields(Card) if each.name not in (*TEXTS, "limits")]
 LETTERS = 'abc 019é漢😀"\\{}[]\x00\x1b\x7f\ud800\udfff\u202e\n'
 """One of each kind. All of Unicode takes a second to load on a busy machine."""
 ANY_TEXT = st.builds(str.__mul__, st.text(LETTERS, max_size=8), st.sampled_from([1, 10, 100]))
@@ -60,6 +61,23 @@ def test_a_card_is_read_as_it_was_written() -> None:
     card = Card(host="build1", agent="claude", prompt="fix it", state="working", bytes=10, shipped=5, exit=0)
     assert decode(encode(card)) == card
     assert decode(encode(Card())) == Card()
+
+
+def test_a_card_has_the_windows_of_usage_limits() -> None:
+    """A reader that knows them has them; they are the first to give way, and other values are none."""
+    windows = (Reported("5h", 62.7, 9_000, 5_000), Reported("7d opus", None, None, None))
+    card = Card(state="limited", until_ms=9_000, limits=windows)
+    assert decode(encode(card)) == replace(card, limits=(windows[0]._replace(used_percent=62), windows[1]))
+    full: dict[str, Any] = dict.fromkeys(TEXTS, "a" * 200)
+    found = decode(encode(Card(**full, limits=(windows[0],) * 8)))
+    assert found is not None
+    assert (found.limits, found.cwd) == ((), "a" * 200)
+    for wrong in (5, "5h", {"name": "5h"}, ["x", {"name": 5}, {"used_percent": 5}], None):
+        with case(wrong):
+            assert decode(orjson.dumps({"v": 1, "limits": wrong})) == Card()
+    many = decode(orjson.dumps({"v": 1, "limits": [{"name": f"{n}h", "more": 1} for n in range(99)]}))
+    assert many is not None
+    assert len(many.limits) == 8
 
 
 def test_the_state_outlasts_the_texts() -> None:

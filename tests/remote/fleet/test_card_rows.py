@@ -9,6 +9,8 @@ from agentwatch.agents.reported import State
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import Ground, Group
 from agentwatch.remote.card_rows import CardRows
+from agentwatch.screen.screens.sessions.words import activity
+from agentwatch.session.limits import Reported
 from tests.conftest import case
 from tests.remote.fleet.made import ADDRESS, NOW_MS, card, key, named
 
@@ -73,6 +75,18 @@ def test_a_card_is_a_row() -> None:
         NOW_MS - 50,
     )
     assert row.group is Group.NEEDS_YOU
+
+
+def test_a_session_waits_for_a_limit() -> None:
+    """The row says until when, and has the windows; a report from the future is as old as its card."""
+    windows = (Reported("5h", 100, NOW_MS + 60_000, NOW_MS - 5), Reported("7d", 80, None, NOW_MS + 99))
+    row = row_of(
+        card(state="limited", until_ms=NOW_MS + 60_000, last="waits for the limit", limits=windows),
+    )
+    assert (row.standing.state, row.group) == (State.LIMITED, Group.QUIET)
+    assert activity(row).startswith("waits for the limit until ")
+    assert row.limits == (windows[0], windows[1]._replace(said_ms=NOW_MS))
+    assert row_of(card()).limits == ()
 
 
 def test_a_state_that_is_not_known_follows_from_the_outcome() -> None:

@@ -8,6 +8,7 @@ from functools import partial
 import orjson
 import pytest
 
+from agentwatch.recording.appender import now_ms
 from agentwatch.remote.chunk import SESSION_BYTES
 from agentwatch.remote.engine import EngineError, Trouble
 from agentwatch.remote.publish import recorded
@@ -255,3 +256,24 @@ def test_a_recording_that_the_engine_has_is_complete_at_once(world: World, engin
     pieces = [*engine.pieces]
     assert world.ship().state is ShipState.DONE
     assert engine.pieces == pieces
+
+
+def test_the_card_of_a_refused_session_says_until_when(world: World, engine: Engine) -> None:
+    """It is limited until the reset, and the card has the windows of the account."""
+    resets_s = now_ms() // 1000 + 3600
+    info = {"status": "rejected", "rateLimitType": "five_hour", "utilization": 1.0, "resetsAt": resets_s}
+    for line in (
+        {"type": "system", "subtype": "init", "session_id": "s", "cwd": "/w", "claude_code_version": "2.1"},
+        {"type": "user", "message": {"role": "user", "content": "Do it"}, "session_id": "s"},
+        {"type": "rate_limit_event", "rate_limit_info": info, "session_id": "s"},
+    ):
+        world.write(orjson.dumps(line) + b"\n")
+    minutes_ago = os.stat(world.fd).st_mtime - 600
+    os.utime(world.fd, (minutes_ago, minutes_ago))
+    world.is_asked_to_end = lambda: world.now > 1003
+    world.ship()
+    card = orjson.loads(engine.cards[-1])
+    known = card["state"], card["last"], card["until_ms"]
+    assert known == ("limited", "waits for the limit", resets_s * 1000)
+    [window] = card["limits"]
+    assert (window["name"], window["used_percent"], window["resets_ms"]) == ("5h", 100, resets_s * 1000)

@@ -38,6 +38,9 @@ _COLLECT_SECONDS = 0.3
 """The time after which the memory of a closed session is collected: the screen below it is drawn by then."""
 
 
+_PROBLEM_SECONDS = 10.0
+
+
 class SessionApp(TerminalApp[Result]):
     """An app that shows sessions, each in a screen of its own."""
 
@@ -164,6 +167,7 @@ class AgentwatchApp(SessionApp[Leave]):
         asked: Asked | None = None,
         *,
         no_color: bool = False,
+        problem: str = "",
     ) -> None:
         """Create the app.
 
@@ -175,8 +179,10 @@ class AgentwatchApp(SessionApp[Leave]):
             replay: How to replay the recording; None to show it.
             asked: What the command line asks of the moment; None if it asks nothing.
             no_color: Whether to draw without colours.
+            problem: Why the user's settings are not used, which is shown first; empty if they are.
         """
         super().__init__(held, config, no_color=no_color)
+        self._problem = problem
         self._source = source
         self._feed = feed
         self._replay, self._asked = replay, asked
@@ -192,6 +198,11 @@ class AgentwatchApp(SessionApp[Leave]):
             config=self.config,
             write=self.write_to_terminal,
         )
+
+    def on_mount(self) -> None:
+        """Show why the settings are not used."""
+        if self._problem:
+            self.notify(safe_line(self._problem), severity="error", timeout=_PROBLEM_SECONDS, markup=False)
 
     def on_watch_screen_file_replaced(self) -> None:
         """End: whoever opened the file opens it again."""

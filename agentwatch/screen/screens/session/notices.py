@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from agentwatch.analysis.loops import Loops, arguments_of
 from agentwatch.analysis.seen import Mark, mark
 from agentwatch.base.config import Config
 from agentwatch.feed.feed import Feed
-from agentwatch.recording.acts import act_words
+from agentwatch.recording.acts import Act, act_words, index_after
 from agentwatch.recording.appender import now_ms
 from agentwatch.screen.terminal.attention import Attention
 from agentwatch.session.agent_process import AgentFacts
@@ -41,8 +41,8 @@ class Notices:
         self._feed = feed
         self._watch = watch
         self._has_greeted = False
-        self._acts_told: int | None = None
-        """The number of acts so far; None before the first update."""
+        self._acts: Sequence[Act] | None = None
+        """The acts so far; None before the first update."""
         self._attention = Attention(feed, write, config)
         self._loops = Loops(partial(arguments_of, feed))
         self._seen: Mark | None = None
@@ -68,9 +68,12 @@ class Notices:
 
     def _new_acts(self) -> list[SafeText]:
         """Return the toasts for what the user did since the last update; none for older acts."""
-        acts, told = self._feed.acts, self._acts_told
-        self._acts_told = len(acts)
-        return [] if told is None else [act_words(each) for each in acts[told:][-_MOST_TOASTS:]]
+        acts, before = self._feed.acts, self._acts
+        self._acts = acts
+        if before is None or before is acts:
+            return []
+        new = acts[index_after(acts, before[-1] if before else None) :]
+        return [act_words(each) for each in new[-_MOST_TOASTS:]]
 
     def _hits(self) -> list[SafeText]:
         """Ring and notify for the new hits of rules, and return the toasts for them."""

@@ -8,7 +8,7 @@ from agentwatch.agents.found import Key
 from agentwatch.agents.reported import State
 from agentwatch.base.config import SessionRule
 from agentwatch.catalog.row import Row
-from agentwatch.catalog.standing import LIVE, Ground
+from agentwatch.catalog.standing import LIVE, UNKNOWN, Ground, Standing
 from agentwatch.output.commands import Commands
 from agentwatch.recording.appender import now_ms
 from agentwatch.rules.alarms.events import ENDED, FAILED, LIMIT, NEEDS_YOU, Event
@@ -17,11 +17,8 @@ _AFTER_TURN = frozenset({State.YOUR_TURN, State.SHELL, State.TURN_FAILED})
 _SEEN = frozenset({State.UNFINISHED, State.LIMITED})
 """States that are never guesses: the process has ended, and a limit has refused a request."""
 _FAILED = frozenset({State.TURN_FAILED, State.FAILED})
-_NO_END = frozenset(
-    {(State.STARTING, State.YOUR_TURN), (State.ASKS, State.YOUR_TURN), (State.LIMITED, State.TURN_FAILED)}
-)
-"""A session that has no prompt yet; one that asks, whose agent seems to be idle for 300 ms; and one whose
-limit is over, which had refused the turn."""
+_NO_END = frozenset({(State.STARTING, State.YOUR_TURN), (State.ASKS, State.YOUR_TURN)})
+"""A session that has no prompt yet; and one that asks, whose agent seems to be idle for 300 ms."""
 
 
 class StateRules:
@@ -40,7 +37,7 @@ class StateRules:
             began_ms: The start of the list.
         """
         self._rules, self._commands, self._began_ms = rules, commands, began_ms
-        self._before: dict[Key, State] = {}
+        self._before: dict[Key, Standing] = {}
 
     def update(self, changed: Iterable[Row], vanished: Iterable[Key], asking: Iterable[Row]) -> None:
         """Run the commands for what has changed.
@@ -54,9 +51,9 @@ class StateRules:
             self._tell(NEEDS_YOU, row)
         for row in changed:
             if row.parent is None and row.lost_ms is None:
-                before = self._before.get(row.key)
-                self._before[row.key] = row.standing.state
-                if before in LIVE and self._is_certain(row):
+                before = self._before.get(row.key, UNKNOWN)
+                self._before[row.key] = row.standing
+                if before.state in LIVE and self._is_certain(row):
                     self._tell_change(before, row)
         for key in vanished:
             self._before.pop(key, None)
@@ -67,12 +64,15 @@ class StateRules:
         is_since = bool(row.host) or since_ms is None or since_ms >= self._began_ms
         return is_since and (ground is Ground.SAID or state in _SEEN)
 
-    def _tell_change(self, before: State | None, row: Row) -> None:
-        state = row.standing.state
+    def _tell_change(self, standing: Standing, row: Row) -> None:
+        before, state = standing.state, row.standing.state
         if state is State.LIMITED and before is not State.LIMITED:
             self._tell(LIMIT, row)
         is_end = state in _AFTER_TURN or state not in LIVE | {State.UNKNOWN}
-        if is_end and before not in _AFTER_TURN and (before, state) not in _NO_END:
+        is_known = (
+            before in _AFTER_TURN or (before, state) in _NO_END or _is_limit_over(standing, row.standing)
+        )
+        if is_end and not is_known:
             self._tell(ENDED, row)
             if state in _FAILED:
                 self._tell(FAILED, row)
@@ -81,6 +81,13 @@ class StateRules:
         for rule in self._rules:
             if rule.event == name:
                 self._commands.tell(rule.command, event_of(row, name, rule.name, row.standing.now))
+
+
+def _is_limit_over(before: Standing, now: Standing) -> bool:
+    """Return whether a limit is over, and the turn that it has refused is shown as failed: nothing is new."""
+    if before.state is not State.LIMITED or now.state is not State.TURN_FAILED or before.until_ms is None:
+        return False
+    return now.since_ms is None or now.since_ms < before.until_ms
 
 
 def event_of(row: Row, event: str, rule: str, words: str, call: int | None = None) -> Event:

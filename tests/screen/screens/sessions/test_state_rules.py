@@ -46,7 +46,7 @@ def at(state: State, since_ms: int | None = LATER_MS, **fields: Any) -> Row:
     return row("one", state, since_ms=since_ms, **fields)
 
 
-LIMITED = at(State.LIMITED, ground=Ground.INFERRED)
+LIMITED = at(State.LIMITED, ground=Ground.INFERRED, until_ms=LATER_MS + 10)
 
 
 def test_a_change_of_state_is_told_once() -> None:
@@ -61,10 +61,28 @@ def test_a_change_of_state_is_told_once() -> None:
         ([at(WORKING), at(State.UNFINISHED, ground=Ground.INFERRED)], ["ended"]),
         ([at(ASKS), at(WORKING), at(YOUR_TURN)], ["ended"]),
         ([at(WORKING), LIMITED, LIMITED, at(WORKING), at(YOUR_TURN)], ["limit", "ended"]),
-        ([at(WORKING), LIMITED, at(State.TURN_FAILED)], ["limit"]),
     ]
     for rows, events in cases:
         with case([each.standing.state for each in rows]):
+            assert told(*rows) == events
+
+
+def test_a_limit_that_is_over_is_not_an_end() -> None:
+    """After a refusal was told, only a later end of a turn, or of the process, is told."""
+    failed, endless = State.TURN_FAILED, at(State.LIMITED, ground=Ground.INFERRED)
+    cases: list[tuple[list[Row], list[str]]] = [
+        ([at(WORKING), LIMITED, at(failed)], ["limit"]),
+        ([at(WORKING), LIMITED, at(failed, None)], ["limit"]),
+        ([at(WORKING), LIMITED, at(failed), at(State.FAILED)], ["limit"]),
+        ([at(WORKING), LIMITED, at(failed), at(WORKING), at(YOUR_TURN)], ["limit", "ended"]),
+        ([at(WORKING), LIMITED, at(failed), LIMITED, at(failed)], ["limit", "limit"]),
+        ([at(WORKING), LIMITED, at(State.QUIET), at(failed)], ["limit", "ended", "failed"]),
+        ([at(WORKING), LIMITED, at(failed, LATER_MS + 20)], ["limit", "ended", "failed"]),
+        ([at(WORKING), endless, at(failed)], ["limit", "ended", "failed"]),
+        ([at(WORKING), LIMITED, at(State.FAILED)], ["limit", "ended", "failed"]),
+    ]
+    for rows, events in cases:
+        with case([(each.standing.state, each.standing.since_ms) for each in rows]):
             assert told(*rows) == events
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from agentwatch.base.config import Config
 from agentwatch.feed.feed import Feed
-from agentwatch.recording.acts import Act, SessionActs, append_act
+from agentwatch.recording.acts import MOST_ACTS, Act, SessionActs, append_act
 from agentwatch.recording.alarms import Alarm
 from agentwatch.recording.saved import open_saved
 from agentwatch.rules.alarms.thread import News
@@ -145,3 +145,8 @@ def test_what_the_user_does_elsewhere_is_a_toast(watched: Watched) -> None:
     append_act(watched.path.with_suffix(".acts"), act._replace(act="stop", receipt="unknown"))
     assert toasts() == ["acted: stop unknown · SIGINT · list"]
     assert toasts() == []
+    for at_ms in range(MOST_ACTS):
+        append_act(watched.path.with_suffix(".acts"), act._replace(at_ms=at_ms))
+    toasts()
+    append_act(watched.path.with_suffix(".acts"), act._replace(act="stop"))
+    assert toasts() == ["acted: stop sent · SIGINT · list"], "the oldest act was dropped"
