@@ -27,7 +27,6 @@ from agentwatch.session.agent_process import LATE_EXIT_MS, NO_FACTS, AgentFacts
 from agentwatch.session.call import Call
 from agentwatch.session.counts import Phase, usually_under
 from agentwatch.session.events import Outcome, Tokens, ToolKind
-from agentwatch.session.limits import WAITS_FOR_LIMIT
 from agentwatch.session.session import Session, calls_by_outcome
 from agentwatch.text.amounts import dollars, short_count
 from agentwatch.text.durations import countdown, duration_words, running_clock
@@ -309,10 +308,7 @@ def limit_words(session: Session, now_ms: int | None) -> SafeText | None:
         return None
     if session.phase is not Phase.WAITING and session.outcome is not Outcome.FAILED:
         return None
-    from agentwatch.text.times import coming  # 3 ms, which a printed session seldom needs
-
-    until = "" if limits.until_ms is None else f" until {coming(limits.until_ms, now_ms)}"
-    return SafeText(f"{WAITS_FOR_LIMIT}{until}")
+    return SafeText(limits.words(now_ms))
 
 
 def asking_words(question: str, asked_ms: int | None, now_ms: int | None, more: str = "") -> SafeText:

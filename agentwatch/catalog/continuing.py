@@ -18,7 +18,7 @@ from agentwatch.agents.found import OWN, Found
 from agentwatch.agents.program import Resume
 from agentwatch.agents.registry import program_named
 from agentwatch.agents.reported import Life
-from agentwatch.base.faults import USAGE, Fault
+from agentwatch.base.faults import USAGE, Fault, cannot_open
 from agentwatch.catalog.catalog import Machine
 from agentwatch.catalog.standing import Process
 from agentwatch.catalog.tracked import NO_FILE, Tracked
@@ -106,7 +106,7 @@ def session_to_continue(path: Path, environ: Mapping[str, str], home: Path) -> C
     machine.settle_processes(now_ms, _PROCESS_SECONDS)
     session = machine.session_at(path) or _of_file(path)
     if session.problem is not None:
-        raise Fault(f"cannot open {path}: {(session.problem.strerror or 'unknown error').lower()}", USAGE)
+        raise cannot_open(path, session.problem)
     found, digest = session.found, session.digest
     is_own = found.agent == OWN
     agent, session_id = found.key
@@ -133,9 +133,10 @@ def _of_file(path: Path) -> Tracked:
     """Return the session in a file that is in no folder of an agent, read as a recording of ours."""
     try:
         status = os.stat(path)
-    except (OSError, ValueError) as error:
-        reason = error.strerror or "" if isinstance(error, OSError) else "not a path"
-        raise Fault(f"cannot open {path}: {reason.lower()}", USAGE) from None
+    except OSError as error:
+        raise cannot_open(path, error) from None
+    except ValueError:  # a NUL
+        raise Fault(f"cannot open {path}: not a path", USAGE) from None
     session = Tracked(Found(OWN, path.stem, path, status.st_size, status.st_mtime_ns, status.st_ino))
     session.read(is_brief=True)
     return session
@@ -175,13 +176,7 @@ def planned(session: Continued, text: str, *, is_queued: bool = False) -> Plan:
         raise Fault(f"the prompt contains a NUL, or is longer than {_MOST_TEXT:,} bytes", USAGE)
     if resume.misread is not None and not is_queued and resume.misread.fullmatch(text):
         raise Fault(f"{name} would take this prompt for something else: begin it with another word", USAGE)
-    return Plan(tuple(_filled(word, session.id, text) for word in words), text, resume)
-
-
-def _filled(word: str, session_id: str, text: str) -> str:
-    if word.endswith("{text}"):
-        return word.removesuffix("{text}") + text
-    return word.removesuffix("{id}") + session_id if word.endswith("{id}") else word
+    return Plan(tuple(word.format(id=session.id, text=text) for word in words), text, resume)
 
 
 def check_allowed(session: Continued, allowed: Container[str], *, is_queued: bool = False) -> None:
@@ -237,17 +232,14 @@ def enter(plan: Plan) -> None:
     os.environ["PATH"] = os.pathsep.join(map(os.path.abspath, os.get_exec_path()))
     try:
         fd = os.open(plan.folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0))
+        try:
+            status = os.fstat(fd)
+            if (status.st_dev, status.st_ino) != plan.place:
+                raise Fault(f"refused: {safe_line(plan.folder)} is another folder now", REFUSED)
+            os.fchdir(fd)
+        finally:
+            os.close(fd)
     except OSError as error:
         reason = (error.strerror or "unknown error").lower()
         raise Fault(f"the folder cannot be used: {safe_line(plan.folder)}: {reason}", USAGE) from None
-    try:
-        status = os.fstat(fd)
-        if (status.st_dev, status.st_ino) != plan.place:
-            raise Fault(f"refused: {safe_line(plan.folder)} is another folder now", REFUSED)
-        os.fchdir(fd)
-    except OSError as error:
-        reason = (error.strerror or "unknown error").lower()
-        raise Fault(f"the folder cannot be used: {safe_line(plan.folder)}: {reason}", USAGE) from None
-    finally:
-        os.close(fd)
     os.environ["PWD"] = plan.folder  # opencode prefers it to the working directory

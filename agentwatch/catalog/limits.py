@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from agentwatch.session.limits import Reported, is_full
+from agentwatch.session.limits import Reported, full_until_ms
 from agentwatch.text.durations import age_words
 from agentwatch.text.safe import SafeText, safe_line
 from agentwatch.text.times import coming
@@ -35,17 +35,16 @@ class NewestLimits:
     def update(self, rows: Iterable[Row]) -> None:
         """Take the reports of sessions that are new or have changed."""
         for row in rows:
-            for window in row.limits if not row.host and row.agent else ():
-                self._take(row.agent, window)
-
-    def _take(self, agent: str, window: Reported) -> None:
-        if agent not in self._known and len(self._known) >= _MOST_AGENTS:
-            return
-        windows = self._known.setdefault(agent, {})
-        before = windows.get(window.name)
-        is_newer = before is None or (before.said_ms or 0) <= (window.said_ms or 0)
-        if window.used_percent is not None and is_newer and (before or len(windows) < _MOST_WINDOWS):
-            windows[window.name] = window
+            if not row.limits or row.host or not row.agent:
+                continue
+            if row.agent not in self._known and len(self._known) >= _MOST_AGENTS:
+                continue
+            windows = self._known.setdefault(row.agent, {})
+            for window in row.limits:
+                before = windows.get(window.name)
+                is_newer = before is None or (before.said_ms or 0) <= (window.said_ms or 0)
+                if window.used_percent is not None and is_newer and (before or len(windows) < _MOST_WINDOWS):
+                    windows[window.name] = window
 
     def shown(self, now_ms: int) -> Limits:
         """Return the windows that are not over, and whose report is fresh.
@@ -53,17 +52,16 @@ class NewestLimits:
         Args:
             now_ms: The present time, in milliseconds since the epoch.
         """
+        since_ms = now_ms - FRESH_MS
         fresh = {
-            agent: [each for each in windows.values() if is_shown(each, now_ms)]
+            agent: [
+                each
+                for each in windows.values()
+                if each.said_ms is not None and each.said_ms > since_ms and each.is_current(now_ms)
+            ]
             for agent, windows in sorted(self._known.items())
         }
         return {agent: windows for agent, windows in fresh.items() if windows}
-
-
-def is_shown(window: Reported, now_ms: int) -> bool:
-    """Return whether a window is not over, and its report is fresh."""
-    is_fresh = window.said_ms is not None and now_ms - window.said_ms < FRESH_MS
-    return is_fresh and window.is_current(now_ms)
 
 
 def limits_words(limits: Limits, now_ms: int) -> SafeText:
@@ -112,10 +110,9 @@ def _used(window: Reported) -> float:
 
 def _words(agent: str, windows: Sequence[Reported], now_ms: int, *, has_reset: bool = True) -> str:
     words = [_shares(agent, windows)]
-    full = [each.resets_ms for each in windows if each.resets_ms is not None and is_full(each)]
     resets = [each.resets_ms for each in windows if each.resets_ms is not None]
     if resets and has_reset:
-        words.append(f"resets {coming(max(full) if full else min(resets), now_ms)}")
+        words.append(f"resets {coming(full_until_ms(windows) or min(resets), now_ms)}")
     age_ms = now_ms - min(each.said_ms or 0 for each in windows)
     if age_ms >= _LEAST_AGE_MS:
         words.append(f"{age_words(age_ms)} ago")

@@ -26,31 +26,23 @@ class Basis(Enum):
     REPORT = auto()
     """The agent, or a hook in it, reports the state."""
     QUESTION = auto()
-    """A question in its lines that nobody has answered."""
     CALL = auto()
     """Its oldest open call, or the one that asks."""
     NO_CHILD = auto()
-    """The process has no child that may be the call."""
     CHILD = auto()
     """The process has a younger child, or is busy, or its children are unknown: a call may run."""
     UNWRITTEN = auto()
     """The last answer announces a call that is not written yet."""
     TURN = auto()
-    """The last turn in its lines: open, or how it has ended."""
     STILL_OPEN = auto()
     """A child or a subagent began after the last answer, so that the turn is open."""
     SUBAGENT = auto()
-    """A subagent has written a later line."""
     SILENCE = auto()
-    """Nothing has happened for longer than is usual."""
     LIMIT = auto()
-    """A usage limit has refused the last request."""
     NO_PROMPT = auto()
-    """No line has a prompt."""
     NO_LINES = auto()
     """It has no line, or none that can be read."""
     NO_ENDS = auto()
-    """The agent does not write how its turns end."""
     ONE_PROMPT = auto()
     """The command of its process answers one prompt, and ends."""
     LEFT_OVER = auto()

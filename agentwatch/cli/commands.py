@@ -179,11 +179,9 @@ def watch_agent(
         Fault: A file cannot be created, or the agent cannot start.
     """
     from agentwatch.cli import ship_options as publishing
-    from agentwatch.cli.config_file import read_acts_allowed
     from agentwatch.screen.terminal.signals import HeldSignals
 
     options = _with_rules(options, is_started=True)
-    may_interrupt = "interrupt" in read_acts_allowed()
     held = HeldSignals()
     source: AgentSource | None = None
     try:
@@ -196,7 +194,7 @@ def watch_agent(
                     held.release()
             if started is not None:
                 started(source)
-            if may_interrupt:
+            if "interrupt" in options.config.act:
                 source.listen()
             if publication is not None:
                 publishing.begin(publication, source, options)

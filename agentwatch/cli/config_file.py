@@ -64,7 +64,7 @@ def read_config(environ: Mapping[str, str] = os.environ) -> Config:
 
 
 def read_runs(environ: Mapping[str, str] = os.environ) -> Config:
-    """Return only the rules of the settings that run a command: they also watch a session that is printed.
+    """Return the settings of a session that is printed: the rules that run a command, and the acts allowed.
 
     Themes and keys are not checked, which would load Textual.
 
@@ -74,7 +74,8 @@ def read_runs(environ: Mapping[str, str] = os.environ) -> Config:
     Raises:
         Fault: The file cannot be read, or contains an unknown name or an invalid value.
     """
-    config = _with_rules(*_sections_of(environ), Config())
+    path, sections = _sections_of(environ)
+    config = _with_rules(path, sections, Config(act=_acts(sections)))
     return config._replace(on=tuple(each for each in config.on if each.command))
 
 

@@ -10,7 +10,7 @@ import subprocess
 import time
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.base.faults import NOT_EXECUTABLE, NOT_FOUND, USAGE, Fault, cannot_create
 from agentwatch.base.files import state_folder
@@ -46,37 +46,16 @@ _OWN_PATHS = frozenset({"AGENTWATCH_HOME", "AGENTWATCH_CONFIG"})
 _SHOWN = 200
 
 
-class ActRecord:
-    """Records one act in the file of the session, and in that of the recording that the act makes."""
-
-    def __init__(self, session: Continued, act: str, door: str, by: str) -> None:
-        self._act = Act(0, act, session.id, by, door, "unknown")
-        self._files = [session.acts] if session.acts is not None else []
-
-    def add(self, acts: Path) -> None:
-        """Note the file of a recording that the act makes."""
-        self._files.append(acts)
-
-    def write(self, receipt: str) -> None:
-        """Record the act. A file that cannot be written is reported, and changes nothing."""
-        act = self._act._replace(at_ms=now_ms(), receipt=receipt)
-        for path in self._files:
-            try:
-                append_act(path, act)
-            except OSError as error:
-                say(f"cannot record the act in {path}: {(error.strerror or 'unknown error').lower()}")
-
-
 def continue_session(
     words: str,
     text: str,
     options: Options,
-    publication: Publication | None = None,
+    publication: Publication | None,
     *,
-    is_dry_run: bool = False,
-    is_queued: bool = False,
-    by: str = "command",
-    mark: str = "",
+    is_dry_run: bool,
+    is_queued: bool,
+    by: str,
+    mark: str,
 ) -> int:
     """Continue a session, or print the command that would do it, and return the exit code.
 
@@ -98,59 +77,49 @@ def continue_session(
     address = parse_address(words)
     if address.path == STDIN or address.moment is not None:
         raise Fault("continue needs a session, not a stream or a moment of it", USAGE)
-    if is_dry_run:
-        session = session_to_continue(address.path, os.environ, Path.home())
-        plan = planned(session, text, is_queued=is_queued)
-        if not is_queued:
-            say(f"in {safe_line(session.cwd) or 'a folder that is not known'}:")
-        return _print_command(plan)
     for name in _OWN_PATHS & os.environ.keys():  # they are not in the folder that is entered
         os.environ[name] = os.path.abspath(os.environ[name])
-    with ExitStack() as lock:
-        _alone(lock)
-        return _act(address.path, text, options, publication, lock, is_queued=is_queued, by=by, mark=mark)
+    with ExitStack() as lock:  # until the agent has started
+        if not is_dry_run:
+            _alone(lock)
+        session = session_to_continue(address.path, os.environ, Path.home())
+        plan = planned(session, text, is_queued=is_queued)
+        if is_dry_run:
+            return _print_command(plan, "" if is_queued else session.cwd or "a folder that is not known")
+        act, door = ("queue", " ".join(plan.command[:2])) if is_queued else ("continue", plan.resume.door)
+        files = [] if session.acts is None else [session.acts]
+        record = _Record(Act(0, act, session.id, by, door, ""), files)
+        try:
+            check_allowed(session, read_acts_allowed(), is_queued=is_queued)
+            plan = plan if is_queued else in_folder(plan, session)
+            if mark and mark != plan.mark:
+                words = "refused: the session or its folder has changed since the command was shown"
+                raise Fault(words, REFUSED)  # noqa: TRY301 - it is recorded below
+            if is_queued:
+                return _queue(plan, session, record)
+            log, recording = (path and path.absolute() for path in (options.log, options.record))
+            enter(plan)
+            return _run(plan, session, options._replace(log=log, record=recording), record, publication, lock)
+        except Fault as fault:
+            if fault.exit_code in (REFUSED, NOT_FOUND, NOT_EXECUTABLE):
+                record.write("refused")
+            raise
 
 
-def _act(
-    path: Path,
-    text: str,
-    options: Options,
-    publication: Publication | None,
-    lock: ExitStack,
-    *,
-    is_queued: bool,
-    by: str,
-    mark: str,
-) -> int:
-    """Continue a session; the lock is released when its agent has started."""
-    session = session_to_continue(path, os.environ, Path.home())
-    plan = planned(session, text, is_queued=is_queued)
-    act, door = ("queue", " ".join(plan.command[:2])) if is_queued else ("continue", plan.resume.door)
-    act_record = ActRecord(session, act, door, by)
-    try:
-        check_allowed(session, read_acts_allowed(), is_queued=is_queued)
-        plan = plan if is_queued else in_folder(plan, session)
-        _check_seen(plan, mark)
-        if is_queued:
-            return _queue(plan, session, act_record)
-        log, record = (path and path.absolute() for path in (options.log, options.record))
-        options = options._replace(log=log, record=record)
-        enter(plan)
-        return _run(plan, session, options, act_record, publication, lock)
-    except Fault as fault:
-        if fault.exit_code in (REFUSED, NOT_FOUND, NOT_EXECUTABLE):
-            act_record.write("refused")
-        raise
+class _Record(NamedTuple):
+    """One act, and the files of it: that of the session, and that of the recording that it makes."""
 
+    act: Act
+    files: list[Path]
 
-def _check_seen(plan: Plan, mark: str) -> None:
-    """Check that a plan is the one that the user has seen.
-
-    Raises:
-        Fault: It is another one.
-    """
-    if mark and mark != plan.mark:
-        raise Fault("refused: the session or its folder has changed since the command was shown", REFUSED)
+    def write(self, receipt: str) -> None:
+        """Record the act. A file that cannot be written is reported, and changes nothing."""
+        act = self.act._replace(at_ms=now_ms(), receipt=receipt)
+        for path in self.files:
+            try:
+                append_act(path, act)
+            except OSError as error:
+                say(f"cannot record the act in {path}: {(error.strerror or 'unknown error').lower()}")
 
 
 def _alone(stack: ExitStack) -> None:
@@ -179,8 +148,10 @@ def _alone(stack: ExitStack) -> None:
             return
 
 
-def _print_command(plan: Plan) -> int:
+def _print_command(plan: Plan, folder: str) -> int:
     """Print a command as a shell reads it; on a terminal, without anything that acts on it."""
+    if folder:
+        say(f"in {safe_line(folder)}:")
     line = shlex.join(plan.command)
     if os.isatty(1) or in_runner():
         return print_lines([line])
@@ -191,7 +162,7 @@ def _run(
     plan: Plan,
     session: Continued,
     options: Options,
-    act_record: ActRecord,
+    record: _Record,
     publication: Publication | None,
     lock: ExitStack,
 ) -> int:
@@ -203,22 +174,24 @@ def _run(
     def started(source: AgentSource) -> None:
         lock.close()
         if (files := source.written.files) is not None:
-            act_record.add(files.acts)
+            record.files.append(files.acts)
             recordings.append(files.recording)
-        act_record.write("sent")
+        record.write("sent")
 
     code = watch_agent(plan.command, options, publication, started)
     for recording in recordings:
         continued = id_in(recording)
         if not continued and code:
-            act_record.write("refused")
+            record.write("refused")
         elif continued and continued != session.id:
             say(f"the agent has continued it as another session: {cut(safe_line(continued), _SHOWN)}")
     return code
 
 
-def _queue(plan: Plan, session: Continued, act_record: ActRecord) -> int:
+def _queue(plan: Plan, session: Continued, record: _Record) -> int:
     """Hand the prompt to the vendor's queue, print its receipt, and return the exit code."""
+    from agentwatch.sources.open import cannot_start
+
     try:
         ran = subprocess.Popen(
             plan.command,
@@ -228,24 +201,22 @@ def _queue(plan: Plan, session: Continued, act_record: ActRecord) -> int:
             start_new_session=True,
         )
     except OSError as error:
-        reason = "not found" if isinstance(error, FileNotFoundError) else (error.strerror or "").lower()
-        code = NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE
-        raise Fault(f"cannot start {plan.command[0]}: {reason}", code) from None
+        raise cannot_start(plan.command[0], error) from None
     try:
         printed, errors = ran.communicate(timeout=_QUEUE_SECONDS)
     except subprocess.TimeoutExpired:
         with suppress(ProcessLookupError):
             os.killpg(ran.pid, signal.SIGKILL)
         ran.communicate()
-        act_record.write("unknown")
+        record.write("unknown")
         say(f"no receipt within {_QUEUE_SECONDS:.0f} s: it is not known whether the prompt is queued")
         return REFUSED
     said = printed.decode("utf-8", "replace").strip()
     found = plan.resume.receipt and plan.resume.receipt.search(said)
     if ran.returncode == 0 and found is not None and found[1] == session.id:
-        act_record.write("held")
+        record.write("held")
         return print_lines([cut(safe_line(found[0]), _SHOWN)])
-    act_record.write("refused" if ran.returncode else "unknown")
+    record.write("refused" if ran.returncode else "unknown")
     lines = errors.decode("utf-8", "replace").split("\n")
     why = next((line for line in lines if line.casefold().startswith("error")), said)
     say(f"not queued: {cut(safe_line(why), _SHOWN) or f'exit code {ran.returncode}'}")

@@ -80,11 +80,8 @@ def _feed(source: Source, options: Options, replay: Replay | None) -> Feed:
     if options.prints():
         if log_fd is not None:
             from agentwatch.output.log import LogWriter
-            from agentwatch.recording.acts import SessionActs
-            from agentwatch.recording.alarms import alarms_of
 
-            alarms, acts = alarms_of(source.path), SessionActs.of_file(source.path)
-            source.written.log = LogWriter(source.reader, log_fd, agent=agent, alarms=alarms, acts=acts)
+            source.written.log = LogWriter(source.reader, log_fd, agent=agent, path=source.path)
         if replay is None:
             return Feed(source.reader, agent)
         from agentwatch.analysis.moments import NOTHING_ASKED, Problem
@@ -97,11 +94,8 @@ def _feed(source: Source, options: Options, replay: Replay | None) -> Feed:
     if log_fd is None:
         return Feed(source.reader, agent)
     from agentwatch.output.log import LoggedFeed
-    from agentwatch.recording.acts import SessionActs
-    from agentwatch.recording.alarms import alarms_of
 
-    acts = SessionActs.of_file(source.path)
-    feed = LoggedFeed(source.reader, log_fd, agent, alarms_of(source.path), acts)
+    feed = LoggedFeed(source.reader, log_fd, agent, source.path)
     source.written.log = feed.log
     return feed
 

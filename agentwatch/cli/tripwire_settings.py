@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import cast
 
 from agentwatch.base.config import OnSetting, SessionRule
 from agentwatch.rules.alarms.events import EVENTS
@@ -33,14 +32,21 @@ def rules_of(given: object) -> tuple[OnSetting, ...]:
     Raises:
         InvalidRule: A setting is unknown or missing, or a rule cannot be read.
     """
-    if not isinstance(given, list) or not all(isinstance(table, dict) for table in given):
-        raise InvalidRule("on must be a list of tables, each of which begins with [[on]]")
-    if len(given) > _MOST_RULES:
-        raise InvalidRule(f"[[on]]: at most {_MOST_RULES} rules")
-    return tuple(rule for number, table in enumerate(given, 1) for rule in _rules(number, table))
+    tables = _tables("on", "[[on]]", given)
+    return tuple(rule for where, table in tables for rule in _rules(where, table))
 
 
-def session_rules_of(given: list[object]) -> tuple[SessionRule, ...]:
+def _tables(name: str, header: str, given: object) -> list[tuple[str, dict[str, object]]]:
+    """Return the tables of a list, each with the words that say where it is."""
+    tables = given if isinstance(given, list) else [None]
+    if not all(isinstance(table, dict) for table in tables):
+        raise InvalidRule(f"{name} must be a list of tables, each of which begins with {header}")
+    if len(tables) > _MOST_RULES:
+        raise InvalidRule(f"{header}: at most {_MOST_RULES} rules")
+    return [(f"{header} number {number}", table) for number, table in enumerate(tables, 1)]
+
+
+def session_rules_of(given: object) -> tuple[SessionRule, ...]:
     """Return the changes of state that run a command.
 
     Args:
@@ -49,16 +55,9 @@ def session_rules_of(given: list[object]) -> tuple[SessionRule, ...]:
     Raises:
         InvalidRule: A setting is unknown or missing, or has another value.
     """
-    if not all(isinstance(table, dict) for table in given):
-        raise InvalidRule("[sessions] on must be a list of tables, each of which begins with [[sessions.on]]")
-    if len(given) > _MOST_RULES:
-        raise InvalidRule(f"[[sessions.on]]: at most {_MOST_RULES} rules")
     found = []
-    for number, table in enumerate(given, 1):
-        where = f"[[sessions.on]] number {number}"
-        texts, command = _settings(
-            where, cast("dict[str, object]", table), ("event", "action", "name", "command")
-        )
+    for where, table in _tables("[sessions] on", "[[sessions.on]]", given):
+        texts, command = _settings(where, table, ("event", "action", "name", "command"))
         for key, known in (("event", EVENTS), ("action", (Action.RUN.value,))):
             if texts.get(key) not in known:
                 raise InvalidRule(f"{where}: {key} must be one of: {', '.join(known)}")
@@ -68,9 +67,8 @@ def session_rules_of(given: list[object]) -> tuple[SessionRule, ...]:
     return tuple(found)
 
 
-def _rules(number: int, table: dict[str, object]) -> list[OnSetting]:
+def _rules(where: str, table: dict[str, object]) -> list[OnSetting]:
     """Return the rule of a table, or the rules of the set that it names."""
-    where = f"[[on]] number {number}"
     texts, command = _settings(where, table, _SETTINGS)
     if "use" in texts and not texts.keys().isdisjoint({"rule", "name"}):
         raise InvalidRule(f"{where}: use names a set of rules; it takes neither rule nor name")

@@ -86,29 +86,33 @@ class Commands:
             queue.finish(until)
 
     def _try(self, command: tuple[str, ...], event: Event, missed: int, stopped: threading.Event) -> None:
+        """Run a command with an event, and note why it has failed for the first time."""
         try:
-            self._run(command, event, missed, stopped)
-        except Exception as error:  # noqa: BLE001 - the edge of a thread: later events still run their command
-            self._failed(event.rule, f"internal error: {type(error).__name__}")
-
-    def _run(self, command: tuple[str, ...], event: Event, missed: int, stopped: threading.Event) -> None:
-        """Run a command with an event to its end, for 10 s at most, and end what is left of its group."""
-        try:
-            with tempfile.TemporaryFile() as file:
-                file.write(self._data(event, missed))
-                file.seek(0)
-                process = subprocess.Popen(
-                    command,
-                    stdin=file,
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.DEVNULL,
-                    cwd=self._home,
-                    env=without_credentials(os.environ),
-                    start_new_session=True,
-                )
+            reason = self._run(command, event, missed, stopped)
         except OSError as error:
-            self._failed(event.rule, error.strerror or "it cannot be started")
-            return
+            reason = error.strerror or "it cannot be started"
+        except Exception as error:  # noqa: BLE001 - the edge of a thread: later events still run their command
+            reason = f"internal error: {type(error).__name__}"
+        what = f"the command of {rule_words(event.rule)} failed"
+        if reason and what not in self.faults:
+            self.faults[what] = OSError(errno.EIO, reason)
+            if self._report is not None:
+                self._report(SafeText(f"{what}: {safe_line(reason)}"))
+
+    def _run(self, command: tuple[str, ...], event: Event, missed: int, stopped: threading.Event) -> str:
+        """Run a command with an event to its end, for 10 s at most, and end what is left of its group."""
+        with tempfile.TemporaryFile() as file:
+            file.write(self._data(event, missed))
+            file.seek(0)
+            process = subprocess.Popen(
+                command,
+                stdin=file,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd=self._home,
+                env=without_credentials(os.environ),
+                start_new_session=True,
+            )
         until, is_over = time.monotonic() + MOST_SECONDS, False
         while not (is_over := _is_over(process)) and time.monotonic() < until and not stopped.is_set():
             stopped.wait(_POLL_SECONDS)
@@ -116,9 +120,8 @@ class Commands:
             os.killpg(process.pid, signal.SIGKILL)
         code = process.wait()
         if not is_over:
-            self._failed(event.rule, f"it was ended after {MOST_SECONDS:.0f} s")
-        elif code:
-            self._failed(event.rule, f"exit code {code}" if code > 0 else f"signal {-code}")
+            return f"it was ended after {MOST_SECONDS:.0f} s"
+        return f"signal {-code}" if code < 0 else f"exit code {code}" if code else ""
 
     def _data(self, event: Event, missed: int) -> bytes:
         """Return an event as a JSON object of less than 16 KB."""
@@ -138,13 +141,6 @@ class Commands:
             shown += text[at : each.start] + self._masks.mask(text[each.start : each.end], each.kind)
             at = each.end
         return safe_line(shown + text[at:])
-
-    def _failed(self, rule: str, reason: str) -> None:
-        what = f"the command of {rule_words(rule)} failed"
-        if what not in self.faults:
-            self.faults[what] = OSError(errno.EIO, reason)
-            if self._report is not None:
-                self._report(SafeText(f"{what}: {safe_line(reason)}"))
 
 
 class _Queue:

@@ -17,13 +17,14 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
+from pathlib import Path
 from queue import Empty, SimpleQueue
 
 from agentwatch.agents import Agent
 from agentwatch.base.files import write_all
 from agentwatch.feed.feed import POLL_SECONDS, Feed
 from agentwatch.recording.acts import Act, SessionActs, act_words, index_after
-from agentwatch.recording.alarms import Alarm
+from agentwatch.recording.alarms import Alarm, alarms_of
 from agentwatch.recording.lines import LineReader
 from agentwatch.rules.alarms.words import alarm_words
 from agentwatch.session.actions import action_pieces, count_words, ended_ms
@@ -244,8 +245,7 @@ class LogWriter:
         log_fd: int,
         followed: Feed | None = None,
         agent: Agent | None = None,
-        alarms: Sequence[Alarm] = (),
-        acts: SessionActs | None = None,
+        path: Path | None = None,
     ) -> None:
         """Start the thread.
 
@@ -255,16 +255,17 @@ class LogWriter:
             followed: The feed whose session is logged. It belongs to the calling thread, and must call
                 `update`. None to read the recording instead.
             agent: The agent that wrote the recording; None to detect it.
-            alarms: The rules that were hit when the recording was made.
-            acts: Reads what the user did; None if that is not known.
+            path: The recording, beside which its alarms and acts are; None if nothing is kept.
         """
         self.fault: OSError | None = None
         """Why the log is incomplete; None while no write has failed."""
         self._reader = LineReader(reader.fd, reader.growth, reader.times)
         self._log_fd = log_fd
         self._followed = followed
-        self._agent, self._alarms, self._acts = agent, alarms, acts
-        self._log = None if followed is None else ActionLog(followed.session, alarms, lambda: followed.acts)
+        self._agent, self._path, self._alarms = agent, path, alarms_of(path)
+        self._log = None
+        if followed is not None:
+            self._log = ActionLog(followed.session, self._alarms, lambda: followed.acts)
         self._owner = threading.get_ident()
         self._queue: SimpleQueue[list[str] | None] = SimpleQueue()
         """The lines of the followed session; no lines wake the thread; None after the last line."""
@@ -347,7 +348,7 @@ class LogWriter:
     def _write_from_recording(self, written: int) -> None:
         """Write the log from the recording, except its first `written` lines."""
         feed = Feed(self._reader, agent=self._agent)
-        feed.acts_of = self._acts
+        feed.acts_of = SessionActs.of_file(self._path)
         lines = follow_log(feed, lambda: self._finishing.wait(_POLL_SECONDS), self._alarms)
         for line in islice(lines, written, None):
             write_all(self._log_fd, f"{line}\n".encode())
@@ -361,8 +362,7 @@ class LoggedFeed(Feed):
         reader: LineReader,
         log_fd: int,
         agent: Agent | None = None,
-        alarms: Sequence[Alarm] = (),
-        acts: SessionActs | None = None,
+        path: Path | None = None,
     ) -> None:
         """Create a feed.
 
@@ -370,12 +370,11 @@ class LoggedFeed(Feed):
             reader: Reads the recording.
             log_fd: The descriptor of the log; it is closed at the end.
             agent: The agent that wrote the recording; None to detect it.
-            alarms: The rules that were hit when the recording was made.
-            acts: Reads what the user did; None if that is not known.
+            path: The recording, beside which its alarms and acts are; None if nothing is kept.
         """
         super().__init__(reader, agent=agent)
-        self.acts_of = acts
-        self.log = LogWriter(reader, log_fd, self, agent, alarms, acts)
+        self.acts_of = SessionActs.of_file(path)
+        self.log = LogWriter(reader, log_fd, self, agent, path)
 
     def advance(self, seconds: float | None = None) -> int:
         """Apply the lines that have arrived, log the calls that ended, and return the number of lines.

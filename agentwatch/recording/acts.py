@@ -110,14 +110,9 @@ def index_after(acts: Sequence[Act], last: Act | None) -> int:
 class SessionActs:
     """The acts on one session. Their file is read again when it has changed."""
 
-    def __init__(self, own: Path | None, environ: Mapping[str, str] = os.environ) -> None:
-        """Create the acts on a session.
-
-        Args:
-            own: Our recording of it; None if there is none.
-            environ: The environment; AGENTWATCH_HOME may name the state folder.
-        """
-        self._own, self._environ = own, environ
+    def __init__(self, own: Path | None) -> None:
+        """Create the acts on a session; `own` is our recording of it, None if there is none."""
+        self._own = own
         self._file: tuple[tuple[str, str], Path | None] = (("", ""), None)
         self._version: tuple[int, ...] = ()
         self._acts: Sequence[Act] = ()
@@ -137,7 +132,7 @@ class SessionActs:
         if self._own is None and not (agent and session_id):
             return ()
         if self._file[1] is None or self._file[0] != (agent, session_id):
-            path = acts_file(agent, session_id, self._own, self._environ)
+            path = acts_file(agent, session_id, self._own, os.environ)
             self._file = (agent, session_id), path
         path = self._file[1]
         try:

@@ -171,12 +171,7 @@ SESSION = (
         (
             *_LINES,
             Shortcut(
-                "next-failure",
-                "e",
-                "next failure, open ones first",
-                "workspace",
-                "failure(1)",
-                "Failure",
+                "next-failure", "e", "next failure, open ones first", "workspace", "failure(1)", "Failure"
             ),
             Shortcut("previous-failure", "E", "previous failure", "workspace", "failure(-1)", joins=True),
             Shortcut("find", "slash", "search everywhere", "workspace", "find", "Find"),
@@ -332,14 +327,7 @@ SESSION = (
             Shortcut(
                 "next-mark", "u", "next mark: bookmark, failure, edit, verdict or turn", "moment", "mark(1)"
             ),
-            Shortcut(
-                "previous-mark",
-                "U",
-                "previous mark",
-                "moment",
-                "mark(-1)",
-                joins=True,
-            ),
+            Shortcut("previous-mark", "U", "previous mark", "moment", "mark(-1)", joins=True),
             Shortcut("test-runs", "V", "test runs, and the files changed before each", "moment", "verdicts"),
             Shortcut(
                 "digest",

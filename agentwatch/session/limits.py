@@ -10,7 +10,6 @@ from agentwatch.session.events import Limits
 WAITS_FOR_LIMIT = "waits for the limit"
 _MOST_WINDOWS = 8
 _FULL = 100
-_UNKNOWN_MS = -1
 
 
 class Reported(NamedTuple):
@@ -48,6 +47,14 @@ class KnownLimits(NamedTuple):
             return False
         return self.until_ms is None or self.until_ms > now_ms
 
+    def words(self, now_ms: int) -> str:
+        """Return that the agent waits: `waits for the limit until 14:00`."""
+        if self.until_ms is None:
+            return WAITS_FOR_LIMIT
+        from agentwatch.text.times import coming  # 3 ms, which a printed session seldom needs
+
+        return f"{WAITS_FOR_LIMIT} until {coming(self.until_ms, now_ms)}"
+
 
 NO_LIMITS = KnownLimits()
 
@@ -74,14 +81,14 @@ def with_report(known: KnownLimits, event: Limits, at_ms: int | None) -> KnownLi
         return known._replace(windows=kept)
     until_ms = event.until_ms
     if event.is_refused and until_ms is None:
-        until_ms = max((each.resets_ms or _UNKNOWN_MS for each in kept if is_full(each)), default=_UNKNOWN_MS)
-        until_ms = None if until_ms == _UNKNOWN_MS else until_ms
+        until_ms = full_until_ms(kept)
     return KnownLimits(kept, event.is_refused, until_ms)
 
 
-def is_full(window: Reported) -> bool:
-    """Return whether nothing is left of a window."""
-    return window.used_percent is not None and window.used_percent >= _FULL
+def full_until_ms(windows: Iterable[Reported]) -> int | None:
+    """Return when the windows of which nothing is left are empty again; None if that is not known."""
+    resets = (each.resets_ms for each in windows if each.resets_ms and (each.used_percent or 0) >= _FULL)
+    return max(resets, default=None)
 
 
 def most_used(windows: Iterable[Reported], now_ms: int) -> float | None:

@@ -12,7 +12,7 @@ import os
 import socket
 import stat
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -28,9 +28,9 @@ _MOST_PATH = 103
 ENDED = "its run process has ended, or was started before interrupt was switched on"
 
 
-def control_path(recording: Path, environ: Mapping[str, str] = os.environ) -> Path:
+def control_path(recording: Path) -> Path:
     """Return the path of the socket of a recording, which may not exist."""
-    return state_folder(environ) / "control" / f"{recording.stem}.sock"
+    return state_folder() / "control" / f"{recording.stem}.sock"
 
 
 class Control:

@@ -93,11 +93,12 @@ def test_an_id_never_leads_out_of_the_folder(tmp_path: Path) -> None:
         assert acts_file("claude", hostile, None, environ) is None, hostile
 
 
-def test_acts_are_read_again_when_their_file_has_changed(tmp_path: Path) -> None:
+def test_acts_are_read_again_when_their_file_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The acts of our recording are beside it, those of another session in the folder of the state."""
-    environ = {"AGENTWATCH_HOME": str(tmp_path)}
-    recording = tmp_path / "s.ndjson"
-    own, other = SessionActs(recording, environ), SessionActs(None, environ)
+    monkeypatch.setenv("AGENTWATCH_HOME", str(tmp_path))
+    own, other = SessionActs(tmp_path / "s.ndjson"), SessionActs(None)
     assert (own.read("", ""), other.read("", ""), other.read("claude", "../x")) == ((), (), ())
     append_act(tmp_path / "s.acts", ACT)
     append_act(tmp_path / "acts" / "claude-5b0c.acts", ACT._replace(act="allow"))

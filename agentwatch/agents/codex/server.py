@@ -123,10 +123,9 @@ class CodexServer:
         """Read the threads that are due, and return whether the server has answered in time."""
         is_answered = False
         try:
-            with WebSocket(path, self._uid, _MOST_SECONDS) as connection:
-                peer = _Peer(connection)
+            with _Peer(path, self._uid, _MOST_SECONDS) as peer:
                 peer.request("initialize", _CLIENT)
-                peer.send({"method": "initialized"})
+                peer.send(b'{"method": "initialized"}')
                 data = peer.request("thread/loaded/list", {}).get("data")
                 if not isinstance(data, list):
                     return False
@@ -148,24 +147,15 @@ class CodexServer:
             del self.threads[key], self._read[key]
 
 
-class _Peer:
-    """Sends requests, and reads the answers; what the server asks is dropped.
+class _Peer(WebSocket):
+    """Sends requests, and reads the answers; what the server asks is dropped."""
 
-    Each method raises an OSError if the server is late or closes the connection.
-    """
-
-    def __init__(self, connection: WebSocket) -> None:
-        self._connection = connection
-        self._number = 0
-
-    def send(self, message: Fields) -> None:
-        """Send a message."""
-        self._connection.send(json.dumps(message).encode())
+    _number = 0
 
     def ask(self, method: str, params: Fields) -> int:
         """Send a request, and return its number."""
         self._number += 1
-        self.send({"id": self._number, "method": method, "params": params})
+        self.send(json.dumps({"id": self._number, "method": method, "params": params}).encode())
         return self._number
 
     def answer(self) -> tuple[int, Fields]:
@@ -175,7 +165,7 @@ class _Peer:
             ValueError: A message is not JSON.
         """
         while True:
-            message = parse(self._connection.receive())
+            message = parse(self.receive())
             if isinstance(message, dict) and "method" not in message:
                 return number(message, "id") or 0, mapping(message.get("result"))
 

@@ -45,16 +45,15 @@ class Publisher:
         due_ms = _LEAST_MS if is_changed else _MOST_MS
         if self._is_fresh(now_ms, due_ms):
             return False
+        before = self._counts, self._words
         if is_changed:
-            before = self._counts, self._words
             changed, self._rows = changed_rows(self._rows, rows), rows
             self._counts = self._counted.update(rows, changed, now_ms)
             self._limits.update(changed)
-            self._words = limits_words(self._limits.shown(now_ms), now_ms)
-            if (self._counts, self._words) == before and self._is_fresh(now_ms, _MOST_MS):
-                return False
-        self._written_ms = now_ms
         self._words = limits_words(self._limits.shown(now_ms), now_ms)
+        if (self._counts, self._words) == before and self._is_fresh(now_ms, _MOST_MS):
+            return False
+        self._written_ms = now_ms
         write_status(self._counts, now_ms, self._words)
         return True
 

@@ -8,9 +8,7 @@ from typing import NamedTuple
 from agentwatch.agents.reported import State
 from agentwatch.analysis.seen import ended_turns
 from agentwatch.session.events import Outcome
-from agentwatch.session.limits import WAITS_FOR_LIMIT
 from agentwatch.session.session import Session
-from agentwatch.text.times import coming
 
 NEEDS_YOU, ENDED, FAILED, LIMIT = EVENTS = ("needs-you", "ended", "failed", "limit")
 """The changes of a session's state that a command may be given."""
@@ -50,13 +48,7 @@ class Changes:
         """Yield the name of each event since the last call, with a few words about it."""
         session = self._session
         if (is_refused := session.limits.is_refused) and not self._is_refused:
-            until_ms = session.limits.until_ms
-            yield (
-                LIMIT,
-                WAITS_FOR_LIMIT
-                if until_ms is None
-                else f"{WAITS_FOR_LIMIT} until {coming(until_ms, now_ms)}",
-            )
+            yield LIMIT, session.limits.words(now_ms)
         self._is_refused = is_refused
         asked, ended = session.asked.count, ended_turns(session)
         if asked > self._asked and (oldest := session.asked.oldest) is not None:

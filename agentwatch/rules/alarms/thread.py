@@ -184,7 +184,7 @@ class AlarmThread:
             for name, words in self._session_changes.new(now_ms()):
                 for rule in self._session_rules:
                     if rule.event == name:
-                        self._tell(rule.command, Event(name, rule.name, now_ms(), "", words=words))
+                        self._tell(rule.command, name, rule.name, now_ms(), words)
             for each in self._cooldown.due(now_ms(), is_over=self._feed.is_over):
                 self._publish(each)
             self._write("".join(f"{line}\n" for line in log.new_lines(self._feed.is_over)))
@@ -207,21 +207,19 @@ class AlarmThread:
         if action.needs_agent:
             self._publish(Announcement(alarm))
         elif action is Action.RUN:
-            self._tell(wire.command, Event(HIT, wire.name, alarm.at_ms, "", call=hit.call, words=hit.words))
+            self._tell(wire.command, HIT, wire.name, alarm.at_ms, hit.words, hit.call)
         elif action is not Action.LOG and (each := self._cooldown.add(alarm)) is not None:
             self._publish(each)
 
-    def _tell(self, command: tuple[str, ...], event: Event) -> None:
+    def _tell(
+        self, command: tuple[str, ...], name: str, rule: str, at_ms: int, words: str, call: int | None = None
+    ) -> None:
         """Run a command of the user's with an event of the session."""
         session = self._feed.session
         if self._commands is not None:
-            event = event._replace(
-                state=state_of(session, event.at_ms),
-                agent=session.agent_name or "",
-                session=self._address or session.run.session_id or "",
-                title=session.run.prompt or "",
-            )
-            self._commands.tell(command, event)
+            state, agent = state_of(session, at_ms), session.agent_name or ""
+            address, title = self._address or session.run.session_id or "", session.run.prompt or ""
+            self._commands.tell(command, Event(name, rule, at_ms, state, agent, address, title, call, words))
 
     def _publish(self, each: Announcement) -> None:
         more = f" … and {each.more:,} more" if each.more else ""

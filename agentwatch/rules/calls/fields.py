@@ -71,11 +71,7 @@ CALL_FIELDS = (
         example="deletes:outside",
     ),
     Field(
-        "secret",
-        Measure.NAME,
-        "the kind of a credential in the command",
-        cost=_COMMANDS,
-        example="secret:*",
+        "secret", Measure.NAME, "the kind of a credential in the command", cost=_COMMANDS, example="secret:*"
     ),
     Field("idle", Measure.DURATION, "the silence before the call", cost=_DERIVED, example="idle>5m"),
     Field(

@@ -7,13 +7,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from agentwatch.analysis.episodes import Episodes
-from agentwatch.rules.calls.commands import (
-    deleted_places,
-    is_outside,
-    paths_of,
-    read_command,
-    words_of,
-)
+from agentwatch.rules.calls.commands import deleted_places, is_outside, paths_of, read_command, words_of
 from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.rules.calls.fields import CREATES, NAMES_OF_KINDS
 from agentwatch.rules.language.conditions import Readers, Test, Value
@@ -59,13 +53,13 @@ def call_readers(facts: CallFacts) -> Readers[Call]:
         "model": facts.model,
         "target": lambda call: call.target or _NO_NAMES,
         "error": lambda call: call.error or _NO_NAMES,
-        "command": _command,
+        "command": _in_command(str),
         "path": lambda call: paths_of(call, facts.cwd(call)),
         "outside": lambda call: _outside(call, facts.cwd(call)),
         "program": lambda call: None if _is_unknown_command(call) else programs_of(call),
-        "runs": _runs,
+        "runs": _RUNS,
         "deletes": lambda call: None if _is_unknown_command(call) else deleted_places(call, facts.cwd(call)),
-        "secret": _secret,
+        "secret": _in_command(_secrets_in),
         "adds": facts.added_lines,
         "idle": facts.idle_ms,
         "acted": facts.acted,
@@ -158,12 +152,6 @@ def _exit(call: Call) -> Value:
     return call.exit_code
 
 
-def _command(call: Call) -> Value:
-    if call.kind is not ToolKind.EXECUTE:
-        return _NO_NAMES
-    return call.target
-
-
 def _outside(call: Call, cwd: str | None) -> Value:
     found = is_outside(call, cwd)
     if found is None:
@@ -176,16 +164,18 @@ def programs_of(call: Call) -> tuple[str, ...]:
     return read_command(call.target or "").programs if call.kind is ToolKind.EXECUTE else _NO_NAMES
 
 
-def _runs(call: Call) -> Value:
-    if call.kind is not ToolKind.EXECUTE:
-        return _NO_NAMES
-    return None if call.target is None else read_command(call.target).runs
+def _in_command(read: Callable[[str], Value]) -> Callable[[Call], Value]:
+    """Return the reader of what is in the command of a call; nothing is in a call of another tool."""
+
+    def value(call: Call) -> Value:
+        if call.kind is not ToolKind.EXECUTE:
+            return _NO_NAMES
+        return None if call.target is None else read(call.target)
+
+    return value
 
 
-def _secret(call: Call) -> Value:
-    if call.kind is not ToolKind.EXECUTE:
-        return _NO_NAMES
-    return None if call.target is None else _secrets_in(call.target)
+_RUNS = _in_command(lambda command: read_command(command).runs)
 
 
 @lru_cache(maxsize=512)
@@ -246,7 +236,7 @@ def runs_test(glob: str) -> Test[Call]:
     def test(call: Call) -> bool | None:
         if call.target is not None and not _may_contain(call.target, word):
             return False
-        found = _runs(call)
+        found = _RUNS(call)
         return any(map(matches, found)) if isinstance(found, tuple) else None
 
     return test

@@ -6,7 +6,7 @@ history: at 100,000 rows, DataTable reached 4 frames a second, this pane 60.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from math import ceil
 from typing import ClassVar
 
@@ -266,6 +266,55 @@ class LineView(ScrollView, can_focus=True):
         if new != self.below:
             self.below = new
             self.border_subtitle = Content(f"{new} new below ▾" if new else "")
+
+
+class PopupLines(LineView):
+    """The lines of a popup, which are laid out for its width and do not grow."""
+
+    fits_content = True
+
+    def __init__(self, title: str, lines: Callable[[int], Iterable[Spans]], *, id: str) -> None:  # noqa: A002
+        """Create the view.
+
+        Args:
+            title: The title in its border.
+            lines: Returns the lines for a width in columns.
+            id: Its name in the stylesheet.
+        """
+        super().__init__(title, id=id)
+        self._lines_for, self._lines = lines, list[Spans]()
+
+    def on_mount(self) -> None:
+        """Start at the top."""
+        self.following = False
+
+    def on_resize(self) -> None:
+        """Fit the lines to the new width."""
+        self._lay_out()
+        super().on_resize()
+
+    def show_from_top(self) -> None:
+        """Lay the lines out again, because they are others, and scroll to the first one."""
+        self._lay_out()
+        self.painter.forget()
+        self.show_lines()
+        self.settle_at(0)
+
+    def line_count(self) -> int:
+        """Return the number of lines."""
+        return len(self._lines)
+
+    def draw(self, y: int, width: int) -> Strip:
+        """Return one line."""
+        del width
+        return self.strip_of(self._lines[y])
+
+    def show_below(self) -> None:
+        """Do nothing: the lines do not grow."""
+
+    def _lay_out(self) -> None:
+        width = self.scrollable_content_region.width
+        self._lines = list(self._lines_for(width)) if width else []
 
 
 def rows_in_view(pane: LineView) -> range:

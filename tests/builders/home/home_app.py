@@ -14,7 +14,6 @@ from textual.screen import Screen
 
 from agentwatch.agents.reported import State
 from agentwatch.base.resources import stylesheets
-from agentwatch.catalog.limits import NewestLimits
 from agentwatch.catalog.listing import Listing
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.row_counts import counts
@@ -83,9 +82,8 @@ class HomeApp(App[None]):
         self.rows |= {row.key: row for row in rows}
         self.listing.update(self.rows.values(), now_ms)
         counted = counts(self.rows.values(), now_ms)
-        limits = NewestLimits()
-        limits.update(self.rows.values())
-        self.home.show(self.listing, counted, now_ms, limits=limits, is_settled=is_settled)
+        self.home.limits.update(self.rows.values())
+        self.home.show(self.listing, counted, now_ms, is_settled=is_settled)
 
     def keep(self, message: Message) -> None:
         """Keep a message that the list posts; each widget that gets it reports it again."""

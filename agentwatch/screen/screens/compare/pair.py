@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import ClassVar, NamedTuple
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.strip import Strip
 
 from agentwatch.analysis.block_text import bounded, named_places, whole_text
 from agentwatch.analysis.silence import call_clock
@@ -18,7 +18,7 @@ from agentwatch.output.compare.comparison import Comparison, Row, Side
 from agentwatch.output.compare.reports import UNKNOWN
 from agentwatch.screen.keys import bindings
 from agentwatch.screen.screens.compare.calls_view import CallsView
-from agentwatch.screen.widgets.line_view import LineView, Spans
+from agentwatch.screen.widgets.line_view import PopupLines, Spans
 from agentwatch.session.actions import change_size, shown_note, shown_tool
 from agentwatch.session.call import Call
 from agentwatch.text.safe import SafeText, columns, cut, fitted, safe_line, wrapped
@@ -137,16 +137,13 @@ _OWN = ("call", "started")
 """Facts that differ in all pairs."""
 
 
-class PairView(LineView):
+class PairView(PopupLines):
     """The facts of both calls, then their texts; what differs has a sign and a colour."""
 
-    fits_content = True
-
     def __init__(self) -> None:
-        super().__init__("Both calls", id="pair")
+        super().__init__("Both calls", self._laid_out, id="pair")
         self._rows: Sequence[Heading | Pair] = ()
         self._is_alone = False
-        self._lines: list[Spans] = []
 
     def show_rows(self, rows: Sequence[Heading | Pair], *, is_alone: bool) -> None:
         """Show the rows of a pair, from the first.
@@ -156,40 +153,14 @@ class PairView(LineView):
             is_alone: Whether only one of the runs has the call, so that it differs from nothing.
         """
         self._rows, self._is_alone = rows, is_alone
-        self._lay_out()
-        self.settle_at(0)
-
-    def line_count(self) -> int:
-        """Return the number of lines."""
-        return len(self._lines)
-
-    def draw(self, y: int, width: int) -> Strip:
-        """Return a line."""
-        del width
-        return self.strip_of(self._lines[y])
+        self.show_from_top()
 
     def at_end(self) -> bool:
         """Return False: the end is never followed."""
         return False
 
-    def show_below(self) -> None:
-        """Do nothing: new lines are not counted."""
-
-    def on_mount(self) -> None:
-        """Start at the top."""
-        self.following = False
-
-    def on_resize(self) -> None:
-        """Lay the rows out for the new width."""
-        self._lay_out()
-        super().on_resize()
-
-    def _lay_out(self) -> None:
-        width = self.scrollable_content_region.width
-        if width > 0:
-            self._lines = [line for row in self._rows for line in self._lines_of(row, width)]
-            self.painter.forget()
-            self.show_lines()
+    def _laid_out(self, width: int) -> Iterator[Spans]:
+        return chain.from_iterable(self._lines_of(row, width) for row in self._rows)
 
     def _lines_of(self, row: Heading | Pair, width: int) -> Iterator[Spans]:
         if isinstance(row, Heading):

@@ -5,12 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import shlex
-import subprocess
-import sys
-from collections.abc import Callable, Container, Sequence
-from functools import partial
+from collections.abc import Container
 from pathlib import Path
-from tempfile import TemporaryFile
 from threading import Thread
 from typing import Any, ClassVar
 
@@ -22,7 +18,6 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-import agentwatch
 from agentwatch.base.faults import Fault
 from agentwatch.catalog.continuing import (
     Continued,
@@ -32,7 +27,7 @@ from agentwatch.catalog.continuing import (
     planned,
     session_to_continue,
 )
-from agentwatch.screen.screens.session.export import MOST_SAID, START
+from agentwatch.screen.screens.session.export import run_agentwatch
 from agentwatch.screen.terminal.base_app import TerminalApp
 from agentwatch.screen.widgets.input_bar import LineInput
 from agentwatch.text.safe import cut, safe_line
@@ -149,9 +144,15 @@ async def continue_session(app: TerminalApp[Any], path: Path | None, by: str) ->
     dialog = ContinueDialog(session, is_queued=is_queued)
     if (plan := await app.push_screen_wait(dialog)) is None:
         return
-    arguments = ["--by", by, "--mark", plan.mark, *(["--queue"] if is_queued else []), "--"]
-    words = [*arguments, os.path.abspath(path), plan.text]  # noqa: ASYNC240 - it asks no disk
-    Thread(target=_run, args=(words, partial(app.call_later, report)), daemon=True).start()
+    words = ["continue", "--print", "--by", by, "--mark", plan.mark, *(["--queue"] if is_queued else [])]
+    words += ["--", os.path.abspath(path), plan.text]  # noqa: ASYNC240 - it asks no disk
+
+    def run() -> None:
+        said, code = run_agentwatch(words, takes_stdout=is_queued)
+        if code or is_queued:
+            app.call_later(report, said or f"continue ended with exit code {code}")
+
+    Thread(target=run, daemon=True).start()
     if not is_queued:
         app.notify("started: the run has a row of its own", markup=False)
 
@@ -164,33 +165,3 @@ def _takes_queue(session: Continued, allowed: Container[str]) -> bool:
     except Fault:
         return False
     return True
-
-
-def _run(words: Sequence[str], report: Callable[[str], object]) -> None:
-    """Run `continue` in a process of its own session, and report what it says if it fails or has a receipt.
-
-    It writes to no terminal, and the end of the screen does not end it.
-
-    Args:
-        words: The arguments of `continue`.
-        report: Is called with the last line that it has printed.
-    """
-    folder = os.path.dirname(os.path.dirname(os.path.abspath(agentwatch.__file__)))
-    is_queued = "--queue" in words[: words.index("--")]
-    with TemporaryFile() as said:
-        try:
-            code = subprocess.run(
-                [sys.executable, "-P", "-c", START, folder, "continue", "--print", *words],
-                stdin=subprocess.DEVNULL,
-                stdout=said if is_queued else subprocess.DEVNULL,
-                stderr=said,
-                start_new_session=True,
-                check=False,
-            ).returncode
-        except OSError as error:
-            report(f"cannot continue: {(error.strerror or 'unknown error').lower()}")
-            return
-        said.seek(max(0, said.seek(0, os.SEEK_END) - MOST_SAID))
-        last = said.read().decode("utf-8", "replace").strip().rpartition("\n")[2]
-    if code or is_queued:
-        report(last.removeprefix("agentwatch: ") or f"continue ended with exit code {code}")

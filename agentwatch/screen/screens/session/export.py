@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from tempfile import TemporaryFile
 from threading import Thread
 from typing import ClassVar, Literal
 
@@ -18,6 +19,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 import agentwatch
+from agentwatch.base.faults import NOT_EXECUTABLE
 from agentwatch.text.safe import SafeText, safe_line
 
 FORMATS = (
@@ -27,10 +29,10 @@ FORMATS = (
     ("c", "asciicast", "asciicast, for a terminal player"),
 )
 """The key, the name and the description of each format that is a file."""
-START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from agentwatch.cli.start import main; main()"
+_START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from agentwatch.cli.start import main; main()"
 """Runs the command line from the folder of this package. With `-P`, Python does not search the working
 directory, in which the agent may have written modules."""
-MOST_SAID = 4096
+_MOST_SAID = 4096
 
 
 class ExportDialog(ModalScreen[str | None]):
@@ -103,23 +105,35 @@ def write_exports(addresses: Sequence[Path | str], name: str, report: Callable[.
 
 
 def _exported(address: Path | str, name: str) -> tuple[SafeText, bool]:
-    """Export a session in another process. It delays no frame, and continues when the screen ends.
+    """Export a session, and return what is said about it, and whether the export has failed."""
+    named = address if isinstance(address, str) else os.path.abspath(address)
+    said, code = run_agentwatch(["export", "--to", name, "--", named])
+    return safe_line(said or f"the export ended with exit code {code}"), code != 0
+
+
+def run_agentwatch(words: Sequence[str], *, takes_stdout: bool = False) -> tuple[str, int]:
+    """Run a command of agentwatch. It delays no frame, writes to no terminal, and outlives the screen.
+
+    Args:
+        words: The name of the command and its arguments.
+        takes_stdout: Whether the line may be one that it has printed on stdout.
 
     Returns:
-        The last line that the process has printed, and whether the export has failed.
+        The last line that it has printed, a foreign text, and its exit code.
     """
-    named = address if isinstance(address, str) else os.path.abspath(address)
     folder = os.path.dirname(os.path.dirname(os.path.abspath(agentwatch.__file__)))
-    try:
-        done = subprocess.run(
-            [sys.executable, "-P", "-c", START, folder, "export", "--to", name, "--", named],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            check=False,
-        )
-    except OSError as error:
-        return safe_line(f"cannot export: {(error.strerror or str(error)).lower()}"), True
-    said = done.stderr[-MOST_SAID:].decode("utf-8", "replace").strip().rpartition("\n")[2]
-    words = said.removeprefix("agentwatch: ") or f"the export ended with exit code {done.returncode}"
-    return safe_line(words), done.returncode != 0
+    with TemporaryFile() as said:
+        try:
+            code = subprocess.run(
+                [sys.executable, "-P", "-c", _START, folder, *words],
+                stdin=subprocess.DEVNULL,
+                stdout=said if takes_stdout else subprocess.DEVNULL,
+                stderr=said,
+                start_new_session=True,
+                check=False,
+            ).returncode
+        except OSError as error:
+            return f"cannot {words[0]}: {(error.strerror or str(error)).lower()}", NOT_EXECUTABLE
+        said.seek(max(0, said.seek(0, os.SEEK_END) - _MOST_SAID))
+        last = said.read().decode("utf-8", "replace").strip().rpartition("\n")[2]
+    return last.removeprefix("agentwatch: "), code

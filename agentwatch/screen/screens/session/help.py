@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import ClassVar, NamedTuple
 
@@ -12,13 +12,12 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.strip import Strip
 from textual.widgets import Input
 
 from agentwatch.screen.keys import SESSION, Shortcut, Topic
 from agentwatch.screen.terminal.keymap import bound_keys, key_label
 from agentwatch.screen.widgets.input_bar import InputBar
-from agentwatch.screen.widgets.line_view import LineView, Spans
+from agentwatch.screen.widgets.line_view import PopupLines, Spans
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, fitted, wrapped
 
@@ -34,57 +33,30 @@ class HelpRow(NamedTuple):
     does: SafeText
 
 
-class HelpView(LineView):
+class HelpView(PopupLines):
     """The rows of the help by topic, in two columns; a text that does not fit continues below."""
-
-    fits_content = True
 
     def __init__(self, rows: Sequence[HelpRow]) -> None:
         """Create the view; `rows` are in the order of their topics."""
-        super().__init__("Keys", id="help")
+        super().__init__("Keys", self._laid_out, id="help")
         self.border_subtitle = Content("/ find · esc back")
         self.rows = rows
-        self._lines: list[Spans] = []
-
-    def on_mount(self) -> None:
-        """Start at the top."""
-        self.following = False
 
     def show(self, rows: Sequence[HelpRow]) -> None:
         """Show other rows, from the top."""
         self.rows = rows
-        self._lay_out()
-        self.show_lines()
-        self.settle_at(0)
+        self.show_from_top()
 
-    def on_resize(self) -> None:
-        """Fit the rows to the new width."""
-        self._lay_out()
-        super().on_resize()
-
-    def line_count(self) -> int:
-        """Return the number of lines."""
-        return len(self._lines)
-
-    def draw(self, y: int, width: int) -> Strip:
-        """Return one line."""
-        del width
-        return self.strip_of(self._lines[y])
-
-    def show_below(self) -> None:
-        """Do nothing: the help does not grow."""
-
-    def _lay_out(self) -> None:
-        width = self.scrollable_content_region.width
+    def _laid_out(self, width: int) -> Iterator[Spans]:
         room = max(min(width * 3 // 10, _MOST_KEY), 1)
-        self._lines, topic = [], ""
-        for row in self.rows if width else ():
+        topic = ""
+        for row in self.rows:
             if row.topic != topic:
                 topic = row.topic
-                self._lines.append([(SafeText(topic), "accent")])
+                yield [(SafeText(topic), "accent")]
             keys, does = wrapped(row.keys, room), wrapped(row.does, max(width - len(_INDENT) - room - 1, 1))
             for key, words in zip_longest(keys, does, fillvalue=SafeText("")):
-                self._lines.append([(_INDENT, ""), (fitted(key, room + 1), "strong"), (words, "plain")])
+                yield [(_INDENT, ""), (fitted(key, room + 1), "strong"), (words, "plain")]
 
 
 class Help(ModalScreen[None]):

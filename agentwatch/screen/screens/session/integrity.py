@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
-from textual.strip import Strip
 
 from agentwatch.analysis.integrity import Integrity, integrity
 from agentwatch.feed.feed import Feed
-from agentwatch.screen.widgets.line_view import LineView, Spans
+from agentwatch.screen.widgets.line_view import PopupLines, Spans
 from agentwatch.session.actions import action
 from agentwatch.session.events import Malformed
 from agentwatch.session.session import Session
@@ -22,44 +21,6 @@ from agentwatch.text.safe import SafeText, cut, safe_line
 
 _AROUND = 30
 _EXCERPT_BYTES = 300
-
-
-class Findings(LineView):
-    """Lines in a popup, which are laid out for its width."""
-
-    fits_content = True
-
-    def __init__(self, title: str, lines: Callable[[int], Iterable[Spans]]) -> None:
-        """Create the view.
-
-        Args:
-            title: The title in its border.
-            lines: Returns the lines for a width in columns.
-        """
-        super().__init__(title, id="findings")
-        self._lay_out = lines
-        self._lines: list[Spans] = []
-
-    def on_mount(self) -> None:
-        """Show the lines from the top."""
-        self.following = False
-
-    def on_resize(self) -> None:
-        """Fit the lines to the new width."""
-        self._lines = list(self._lay_out(self.scrollable_content_region.width))
-        super().on_resize()
-
-    def line_count(self) -> int:
-        """Return the number of lines."""
-        return len(self._lines)
-
-    def draw(self, y: int, width: int) -> Strip:
-        """Return one line."""
-        del width
-        return self.strip_of(self._lines[y])
-
-    def show_below(self) -> None:
-        """Do nothing: the list does not grow."""
 
 
 class IntegrityScreen(ModalScreen[None]):
@@ -73,7 +34,7 @@ class IntegrityScreen(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         """List the findings as of now."""
-        yield Findings("Integrity", partial(_cut, list(findings(self._feed))))
+        yield PopupLines("Integrity", partial(_cut, list(findings(self._feed))), id="findings")
 
 
 def _cut(lines: Iterable[tuple[SafeText, str]], width: int) -> Iterator[Spans]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import ClassVar
 
 from textual import on
@@ -16,7 +17,6 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.strip import Strip
 from textual.widgets import Input, Static
 
 from agentwatch.agents.found import Key
@@ -25,7 +25,7 @@ from agentwatch.catalog.row import Row
 from agentwatch.rules.calls.commands import risks_in
 from agentwatch.screen.screens.sessions.words import foreign, repository
 from agentwatch.screen.widgets.input_bar import InputBar
-from agentwatch.screen.widgets.line_view import LineView, Spans, rows_in_view
+from agentwatch.screen.widgets.line_view import PopupLines, Spans, rows_in_view
 from agentwatch.text.safe import SafeText, fitting, safe_line
 
 _MOST_SHOWN = 20_000
@@ -34,16 +34,12 @@ _MOST_REASON = 1000
 _TWICE_SECONDS = (0.2, 5.0)
 """How soon after the first `y` the second one counts: a key that is held down repeats sooner."""
 _PROBLEM_SECONDS = 10.0
-_FIRST = ("command",)
-"""The fields that are shown before the others."""
 Decision = tuple[str, str]
 """`allow` or `deny`, and the reason."""
 
 
-class QuestionView(LineView):
+class QuestionView(PopupLines):
     """The whole input of a tool; a line that does not fit continues below, after `↳`."""
-
-    fits_content = True
 
     def __init__(self, question: PermissionQuestion, repo: SafeText) -> None:
         """Create the view.
@@ -52,10 +48,9 @@ class QuestionView(LineView):
             question: The question.
             repo: The repository of the session.
         """
-        super().__init__(f"{foreign(question.tool)} · {repo}", id="question")
-        lines = [*_lines(question)]
+        super().__init__(f"{foreign(question.tool)} · {repo}", self._laid_out, id="question")
         self._texts, left = list[tuple[SafeText, str]](), _MOST_SHOWN
-        for text, style in lines:
+        for text, style in _lines(question):
             if left >= 0:
                 self._texts.append((safe_line(text[:left]), style))
             left -= len(text) + 1
@@ -65,19 +60,6 @@ class QuestionView(LineView):
             self._texts.append((SafeText(f"… {self.hidden:,} more characters are not shown"), "failed"))
         self.is_seen = False
         """Whether the end was in view."""
-        self._rows: list[Spans] = []
-
-    def on_mount(self) -> None:
-        """Start at the top."""
-        self.following = False
-
-    def on_resize(self) -> None:
-        """Fit the lines to the new width."""
-        width = self.scrollable_content_region.width
-        self._rows = (
-            [row for text, style in self._texts for row in _rows(text, style, width)] if width else []
-        )
-        super().on_resize()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Note whether the end is in view."""
@@ -86,19 +68,10 @@ class QuestionView(LineView):
 
     def look(self) -> None:
         """Note whether the end is in view."""
-        self.is_seen |= 0 < len(self._rows) == rows_in_view(self).stop
+        self.is_seen |= 0 < self.line_count() == rows_in_view(self).stop
 
-    def line_count(self) -> int:
-        """Return the number of rows."""
-        return len(self._rows)
-
-    def draw(self, y: int, width: int) -> Strip:
-        """Return one row."""
-        del width
-        return self.strip_of(self._rows[y])
-
-    def show_below(self) -> None:
-        """Do nothing: the input does not grow."""
+    def _laid_out(self, width: int) -> Iterator[Spans]:
+        return chain.from_iterable(_rows(text, style, width) for text, style in self._texts)
 
 
 class AnswerBox(ModalScreen[Decision | None]):
@@ -265,8 +238,7 @@ class PermissionPrompts:
 def _lines(question: PermissionQuestion) -> Iterator[tuple[str, str]]:
     """Yield the lines of an input, each with its style: a text as it is, any other value as JSON."""
     fields = dict(question.input)
-    names = [name for name in _FIRST if name in fields]
-    for name in [*names, *(each for each in fields if each not in names)]:
+    for name in sorted(fields, key=lambda name: name != "command"):  # the command before the others
         yield name, "accent"
         for line in fields[name].replace("\r\n", "\n").split("\n"):
             yield f"  {line}", "plain"

@@ -218,7 +218,7 @@ class HomeApp(SessionApp[None]):
 
     def get_default_screen(self) -> HomeScreen:
         """Return the list."""
-        return HomeScreen(self.config)
+        return HomeScreen(self.config, self._limits)
 
     @property
     def home(self) -> HomeScreen | None:
@@ -318,7 +318,7 @@ class HomeApp(SessionApp[None]):
                 rows[row.key] = replace(row, standing=standing)
             watched = self._machine
             home.show(
-                *(rows, self._counts, watched.notes, self._limits),
+                *(rows, self._counts, watched.notes),
                 vanished=None if report is None else report.vanished,
                 is_complete=watched.is_found,
                 is_settled=self._is_settled,

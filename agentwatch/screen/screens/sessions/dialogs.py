@@ -16,9 +16,9 @@ from textual.widgets import Input, Static
 
 from agentwatch.catalog.row import Row
 from agentwatch.recording.saved_sessions import MOST_NAME
-from agentwatch.screen.screens.session.integrity import Findings
 from agentwatch.screen.screens.sessions.words import why
 from agentwatch.screen.widgets.input_bar import LineInput
+from agentwatch.screen.widgets.line_view import PopupLines
 from agentwatch.text.amounts import byte_size
 from agentwatch.text.safe import SafeText, cut, safe_line
 from agentwatch.text.times import time_of_day
@@ -114,7 +114,7 @@ class WhyDialog(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         """Show the lines."""
-        yield Findings(self._title, self._lines)
+        yield PopupLines(self._title, self._lines, id="findings")
 
 
 def title_words(row: Row) -> SafeText:

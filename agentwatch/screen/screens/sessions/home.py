@@ -75,7 +75,8 @@ class Home(Vertical):
         self._marked_keys = " · ".join((*does, "esc None"))
         self._listing = Listing()
         self._counts = Counts()
-        self._limits = NewestLimits()
+        self.limits = NewestLimits()
+        """The usage limits of the agents."""
         self._now_ms = 0
         self._is_complete = self._is_settled = False
         self._answerable: frozenset[Key] = frozenset()
@@ -99,7 +100,6 @@ class Home(Vertical):
         counts: Counts,
         now_ms: int,
         notes: Sequence[SafeText] = (),
-        limits: NewestLimits | None = None,
         *,
         is_complete: bool = True,
         is_settled: bool = True,
@@ -112,7 +112,6 @@ class Home(Vertical):
             counts: The numbers of sessions.
             now_ms: The current time, in ms since the epoch.
             notes: What is to be known besides the sessions, a line each.
-            limits: The usage limits of the agents; None if they are as before.
             is_complete: Whether every place was searched for sessions.
             is_settled: Whether every session that was found was read too.
             is_known: Whether every machine answers.
@@ -121,7 +120,6 @@ class Home(Vertical):
         if listing is not self._listing:
             listing.request(self.request)
         self._listing, self._counts, self._now_ms = listing, counts, now_ms
-        self._limits = limits or self._limits
         self._is_complete, self._is_settled, self._is_known = is_complete, is_settled, is_known
         self._show()
 
@@ -234,7 +232,7 @@ class Home(Vertical):
             self._hints.show_pane()
 
     def _show_limits(self) -> None:
-        shown = self._limits.shown(self._now_ms)
+        shown = self.limits.shown(self._now_ms)
         self.header.show_limits(forms(shown, self._now_ms), is_scarce=is_scarce(shown))
 
     @on(Marked)

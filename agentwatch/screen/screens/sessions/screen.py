@@ -60,11 +60,12 @@ class HomeScreen(Screen[None]):
             super().__init__()
             self.key = key
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, limits: NewestLimits) -> None:
         """Create the screen, without any session.
 
         Args:
             config: The user's configuration.
+            limits: The usage limits of the agents, which change with the sessions.
         """
         super().__init__()
         prepare(self)
@@ -72,6 +73,7 @@ class HomeScreen(Screen[None]):
         self._may_interrupt = "interrupt" in config.act
         self._preview = PreviewPane(key_label(bound_keys(config.keys)["go-to-terminal"][0]))
         self._home = Home(config.keys, self._preview, config.columns)
+        self._home.limits = limits
         self._found: FoundScreen | None = None
         """What was found last in the contents of the sessions."""
         self._selected: Key | None = None
@@ -91,7 +93,6 @@ class HomeScreen(Screen[None]):
         rows: Rows,
         counts: Counts,
         notes: Sequence[SafeText] = (),
-        limits: NewestLimits | None = None,
         *,
         vanished: Iterable[Key] | None = None,
         is_complete: bool,
@@ -104,7 +105,6 @@ class HomeScreen(Screen[None]):
             rows: All sessions, or those that are new or have changed.
             counts: The numbers of sessions.
             notes: What is to be known besides them, a line each.
-            limits: The usage limits of the agents; None if they are as before.
             vanished: The sessions that are gone; None if `rows` has all sessions.
             is_complete: Whether every place was searched for sessions.
             is_settled: Whether every session that was found was read too.
@@ -118,7 +118,7 @@ class HomeScreen(Screen[None]):
         else:
             self._listing.change(rows.values(), vanished, now)
         self._home.show(
-            *(self._listing, counts, now, notes, limits),
+            *(self._listing, counts, now, notes),
             is_complete=is_complete,
             is_settled=is_settled,
             is_known=is_known,

@@ -17,12 +17,7 @@ _AFTER_TURN = frozenset({State.YOUR_TURN, State.SHELL, State.TURN_FAILED})
 _SEEN = frozenset({State.UNFINISHED, State.LIMITED})
 """States that are never guesses: the process has ended, and a limit has refused a request."""
 _FAILED = frozenset({State.TURN_FAILED, State.FAILED})
-_NO_END = frozenset(
-    {
-        (State.STARTING, State.YOUR_TURN),
-        (State.ASKS, State.YOUR_TURN),
-    }
-)
+_NO_END = frozenset({(State.STARTING, State.YOUR_TURN), (State.ASKS, State.YOUR_TURN)})
 """A session that has no prompt yet; and one that asks, whose agent seems to be idle for 300 ms."""
 
 

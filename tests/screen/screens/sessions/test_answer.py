@@ -52,7 +52,7 @@ class Asking:
         """Open the question of the selected session."""
         await self.stage.press("A")
         await self.stage.shows("y y Allow once")
-        await self.stage.until(lambda: self.stage.app.screen._view._rows, "the input")  # type: ignore[attr-defined]
+        await self.stage.until(lambda: self.stage.app.screen._view._lines, "the input")  # type: ignore[attr-defined]
         await self.stage.pilot.pause()
         assert isinstance(self.stage.app.screen, AnswerBox)
         return self.stage.app.screen
