@@ -44,6 +44,7 @@ MADE_ON_DEMAND = {
 """Modules that compile patterns in functions: because a start rarely needs them, from the user's query, from
 the rules of verdicts and of secrets (tests/output/redact/secrets/test_costs.py measures these), and when
 characters are first seen."""
+ROUNDS = 3
 LENGTHS = (1 << 8, 1 << 11, 1 << 14)
 """Lengths of the texts that are searched, each 8 times the one before."""
 QUICK_SECONDS = 0.005
@@ -125,20 +126,11 @@ def texts_for(pattern: re.Pattern[str] | re.Pattern[bytes], length: int) -> Iter
         yield beginning + unit * length + end
 
 
-def seconds(pattern: re.Pattern[str] | re.Pattern[bytes], text: str, enough: float) -> float:
-    """Return the least CPU time in which a pattern finds all its matches in a text, of up to five rounds.
-
-    No further round is needed once the time is enough, or so long that other work on the machine is no
-    explanation.
-    """
-    least = float("inf")
-    for _ in range(5):
-        began = time.thread_time()
-        search(pattern, text)
-        least = min(least, time.thread_time() - began)
-        if least <= enough or least > 4 * enough:
-            break
-    return least
+def seconds(pattern: re.Pattern[str] | re.Pattern[bytes], text: str) -> float:
+    """Return the CPU time in which a pattern finds all its matches in a text."""
+    began = time.thread_time()
+    search(pattern, text)
+    return time.thread_time() - began
 
 
 def search(pattern: re.Pattern[str] | re.Pattern[bytes], text: str) -> None:
@@ -155,13 +147,21 @@ def search(pattern: re.Pattern[str] | re.Pattern[bytes], text: str) -> None:
 def slow_texts(pattern: re.Pattern[str] | re.Pattern[bytes]) -> Iterator[str]:
     """Yield the texts for which a pattern takes far more than 8 times as long when 8 times as long."""
     for texts in zip(*(texts_for(pattern, length) for length in LENGTHS), strict=True):
-        most = QUICK_SECONDS
-        for text, growth in zip(texts, (*MOST_GROWTH, 0), strict=True):
-            taken = seconds(pattern, text, most)
-            if taken > most:
-                yield f"{text[:12]!r}…{text[-4:]!r}"
-                break
-            most = max(QUICK_SECONDS, growth * taken)
+        if any(is_slow(pattern, *each) for each in zip(("", *texts), texts, (1, *MOST_GROWTH), strict=False)):
+            yield f"{texts[0][:12]!r}…{texts[0][-4:]!r}"
+
+
+def is_slow(
+    pattern: re.Pattern[str] | re.Pattern[bytes], shorter: str, longer: str, most_growth: float
+) -> bool:
+    """Return whether a text takes far more time than a shorter one, in each of several rounds.
+
+    Both are measured in each round, so that other work on the machine slows both of them.
+    """
+    return all(
+        seconds(pattern, longer) > max(QUICK_SECONDS, most_growth * seconds(pattern, shorter))
+        for _ in range(ROUNDS)
+    )
 
 
 @pytest.mark.costs
