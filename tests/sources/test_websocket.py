@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import _socket
 import os
-import socket
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -174,7 +174,7 @@ def test_a_server_of_another_user_is_refused(server: CodexServer, monkeypatch: p
     """The user of the process counts, where the system shows it: macOS does not in this way."""
     with pytest.raises(PermissionError):
         WebSocket(os.fspath(server.path), UID + 1, LONG)
-    monkeypatch.delattr(socket, "SO_PEERCRED", raising=False)
+    monkeypatch.delattr(_socket, "SO_PEERCRED", raising=False)
     server.serve = sends(frame(b"a"))
     with WebSocket(os.fspath(server.path), UID + 1, LONG) as connection:
         assert connection.receive() == b"a"
