@@ -18,6 +18,7 @@ from agentwatch.session.events import (
 from agentwatch.session.limits import NO_LIMITS, KnownLimits, Reported, most_used, with_report
 from agentwatch.session.reducers import apply_line
 from agentwatch.session.session import Session
+from agentwatch.text.times import coming
 from tests.builders.subagents import begins
 from tests.conftest import case
 
@@ -120,3 +121,11 @@ def test_the_end_of_a_limit_is_not_the_time_of_its_line() -> None:
     assert agent_ms([refused]) is None
     assert agent_ms([refused._replace(at_ms=NOW_MS)]) == NOW_MS
     assert agent_ms([Text(Channel.ANSWER, "a", 5, 7), refused]) == 7
+
+
+def test_the_words_of_waiting_have_the_reset_if_it_is_known() -> None:
+    """A limit whose reset is not known is waited for without a time."""
+    soon = coming(NOW_MS + HOUR_MS, NOW_MS)
+    assert known(REFUSED).words(NOW_MS) == "waits for the limit"
+    full = SHORT._replace(used_percent=100.0)
+    assert known(Limits((full,), is_refused=True)).words(NOW_MS) == f"waits for the limit until {soon}"
