@@ -151,9 +151,9 @@ def test_the_files_of_an_agent_that_begins_are_looked_up_each_time(tmp_path: Pat
     """Opencode opens its database some seconds after its start."""
     database = tmp_path / "opencode.db"
     database.touch()
-    processes, now = Processes(), time.time()
     code = f"echo; read line; exec 3<{database}"
     with started(["opencode"], tmp_path, code) as process:
+        processes, now = Processes(), time.time() + 0.1  # its beginning is known to 10 ms
         processes.refresh(now)
         assert processes.agents[process.pid].open_paths == ()
         assert process.stdin is not None
