@@ -111,7 +111,11 @@ class SessionActs:
     """The acts on one session. Their file is read again when it has changed."""
 
     def __init__(self, own: Path | None) -> None:
-        """Create the acts on a session; `own` is our recording of it, None if there is none."""
+        """Create the acts on a session; nothing is read yet.
+
+        Args:
+            own: Our recording of the session; None without one.
+        """
         self._own = own
         self._file: tuple[tuple[str, str], Path | None] = (("", ""), None)
         self._version: tuple[int, ...] = ()

@@ -6,12 +6,13 @@ unknown keys are ignored. Who has written a card is known by its subject, never 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
+from typing import Any
 
 import orjson
 
 from agentwatch.base.json_fields import Field, values_in, values_of
-from agentwatch.remote import limit_windows
 from agentwatch.remote.chunk import CARD_BYTES, LARGEST_NUMBER, STORED_CARD_BYTES
 from agentwatch.session.limits import Reported
 
@@ -85,6 +86,11 @@ _FIELDS = {
     for each in fields(Card)
     if each.name != "limits"
 }
+_MOST_LIMITS = 8
+_LIMIT = (
+    Field("name", str, 40, ""),
+    *(Field(name, int, LARGEST_NUMBER) for name in ("used_percent", "resets_ms", "said_ms")),
+)
 FROM_ROW = (
     *("agent", "model", "cwd", "repo", "branch", "title"),
     *("calls", "failed", "rejected", "context_used", "context_size", "limits", "duration_ms"),
@@ -98,7 +104,7 @@ def encode(card: Card) -> bytes:
     given = {"v": VERSION} | {name: value for name, value in values.items() if value not in ("", None)}
     data = orjson.dumps(given)
     if card.limits:
-        with_limits = orjson.dumps(given | {"limits": limit_windows.encoded(card.limits)})
+        with_limits = orjson.dumps(given | {"limits": encoded_limits(card.limits)})
         data = with_limits if len(with_limits) <= CARD_BYTES else data
     for name, divisor in [*((name, 4) for name in _SHORTENED), *((name, 0) for name in _DROPPED)]:
         if len(data) <= CARD_BYTES:
@@ -120,4 +126,19 @@ def decode(data: bytes) -> Card | None:
         return None
     if not isinstance(given, dict) or given.get("v") != VERSION:
         return None
-    return Card(**values_in(_FIELDS.values(), given), limits=limit_windows.decoded(given.get("limits")))
+    return Card(**values_in(_FIELDS.values(), given), limits=decoded_limits(given.get("limits")))
+
+
+def encoded_limits(windows: Iterable[Reported]) -> list[dict[str, Any]]:
+    """Return windows of usage limits as JSON objects; their shares are whole percent."""
+    return [
+        values_of(_LIMIT, each, used_percent=None if each.used_percent is None else int(each.used_percent))
+        for each in windows
+    ]
+
+
+def decoded_limits(value: object) -> tuple[Reported, ...]:
+    """Return the windows in a foreign value, at most 8; none if it is not an array of such objects."""
+    given = value[:_MOST_LIMITS] if isinstance(value, list) else []
+    found = (Reported(**values_in(_LIMIT, each)) for each in given if isinstance(each, dict))
+    return tuple(each for each in found if each.name)

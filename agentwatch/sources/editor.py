@@ -247,7 +247,7 @@ class _Tee:
                 )
             finally:
                 os.close(report_fd)
-        except OSError:  # there is no interpreter, or there are too many descriptors or processes
+        except OSError:  # the interpreter is gone, or a limit of the system is reached
             os.close(self._fd)
             self._fd = -1
         finally:
@@ -268,7 +268,7 @@ def started(command: Sequence[str]) -> Agent:
     exited_fd, exit_fd = os.pipe()
     for fd in (0, 1, sent_fd, wrote_fd):
         enlarge(fd)
-    _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)  # while it is ignored, there is no exit code
+    _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)  # if it is ignored, exit codes are lost
     environment = {key: value for key, value in os.environ.items() if not key.startswith("AGENTWATCH_NATS_")}
     pid = os.posix_spawnp(
         command[0],

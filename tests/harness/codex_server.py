@@ -150,6 +150,15 @@ class CodexServer:
             return [{"id": message["id"], "result": {"thread": self.threads[params["threadId"]]}}]
         return []
 
+    def settle(self) -> None:
+        """Serve nobody any more, and wait until all who have connected were accepted."""
+        self.serve = lambda _: None
+        with socket.socket(socket.AF_UNIX) as last:
+            last.settimeout(10)
+            last.connect(os.fspath(self.path))
+            assert last.recv(1) == b""
+        self.clients -= 1
+
     def close(self) -> None:
         """Accept no more clients."""
         with suppress(OSError):

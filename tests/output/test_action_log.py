@@ -177,7 +177,7 @@ def test_an_act_is_before_the_call_that_ends_after_it(recording: Saver) -> None:
 
 
 def test_each_act_is_logged_once_although_old_ones_are_dropped() -> None:
-    """Only the newest acts are kept: the log of a long session goes on behind the last one that it has."""
+    """The reader of acts keeps only the newest ones. The log continues after the last act that it has."""
     session, window = Session(), [*map(partial(act, "interrupt"), range(3))]
     log = ActionLog(session, (), lambda: window)
     assert len([*log.new_lines(is_over=True)]) == 3

@@ -53,7 +53,7 @@ def test_lines_of_others_are_no_acts(tmp_path: Path) -> None:
 
 
 def test_the_newest_acts_are_read(tmp_path: Path) -> None:
-    """Of more than 1,000 acts, and in more than 1 MiB, the last ones count."""
+    """At most 1,000 acts are read, from the last 1 MiB of the file."""
     path = tmp_path / "s.acts"
     acts = [ACT._replace(at_ms=ACT.at_ms + number) for number in range(MOST_ACTS + 5)]
     lines = b"".join(orjson.dumps(each._asdict()) + b"\n" for each in acts)
@@ -66,7 +66,7 @@ def test_the_newest_acts_are_read(tmp_path: Path) -> None:
 
 
 def test_a_new_act_is_found_although_old_ones_are_dropped(tmp_path: Path) -> None:
-    """The place after the last known act is found by the act; one that is dropped leaves all as new."""
+    """The acts after the last known one are new. If that one was dropped, all acts are new."""
     acts = [ACT._replace(at_ms=number) for number in range(5)]
     assert [index_after(acts, last) for last in (None, acts[0], acts[4], ACT)] == [0, 1, 5, 0]
     assert index_after((), ACT) == 0

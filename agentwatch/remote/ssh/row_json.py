@@ -18,7 +18,7 @@ from agentwatch.base.json_fields import Field, values_in, values_of
 from agentwatch.catalog.digest import LastTests
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import UNKNOWN, Ground, Standing
-from agentwatch.remote import limit_windows
+from agentwatch.remote.card import decoded_limits, encoded_limits
 from agentwatch.remote.ssh.shared_connection import SshAddress, is_session
 from agentwatch.session.limits import Reported
 
@@ -72,7 +72,7 @@ def encode(row: Row) -> bytes:
     values = values_of(_ALL, row, store=row.key[0], **row.standing._asdict())
     sent = {field.name: values[field.name] for field in _ALL if values[field.name] != field.empty}
     others = {"todo": _pair(row.todo), "tests": _tests(row.tests), "parent": _names(row.parent)}
-    sent |= {"limits": limit_windows.encoded(row.limits)} if row.limits else {}
+    sent |= {"limits": encoded_limits(row.limits)} if row.limits else {}
     return orjson.dumps(sent | {name: list(value) for name, value in others.items() if value is not None})
 
 
@@ -143,7 +143,7 @@ def _tests(value: object) -> LastTests | None:
 
 def _limits(value: object, ahead_ms: int) -> tuple[Reported, ...]:
     """Return windows of usage limits. Their resets are the time of a server, not that of the host."""
-    found = limit_windows.decoded(value)
+    found = decoded_limits(value)
     return tuple(each._replace(said_ms=_moved(each.said_ms, ahead_ms)) for each in found)
 
 

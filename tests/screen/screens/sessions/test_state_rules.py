@@ -68,7 +68,7 @@ def test_a_change_of_state_is_told_once() -> None:
 
 
 def test_a_limit_that_is_over_is_not_an_end() -> None:
-    """After a refusal was told, only a later end of a turn, or of the process, is told."""
+    """The reset of a limit is not told as an end. A turn or a process that ends later is told."""
     failed, endless = State.TURN_FAILED, at(State.LIMITED, ground=Ground.INFERRED)
     cases: list[tuple[list[Row], list[str]]] = [
         ([at(WORKING), LIMITED, at(failed)], ["limit"]),
