@@ -247,7 +247,7 @@ class _Tee:
                 )
             finally:
                 os.close(report_fd)
-        except OSError:  # the interpreter is gone, or a limit of the system is reached
+        except OSError:  # the interpreter does not exist, or a limit of the system is reached
             os.close(self._fd)
             self._fd = -1
         finally:
