@@ -82,6 +82,14 @@ def gone(host: Sshd) -> None:
     processes.until(lambda: not host.running(), SECONDS, "nothing runs", lambda: str(host.running()))
 
 
+def disconnected(host: Sshd) -> None:
+    """Wait until no shared connection is left: a master answers `-O exit` before it ends.
+
+    One that nobody ends leaves after the 15 s of `ControlPersist`, so this waits for less.
+    """
+    processes.until(lambda: not host.masters(), 10, "no master runs", lambda: str(host.masters()))
+
+
 def whole(pieces: SshPieces, size: int, have: int = 0) -> bytes:
     """Read until so many bytes have arrived after those that are here."""
     data = bytearray()

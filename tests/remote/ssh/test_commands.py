@@ -12,7 +12,7 @@ import pytest
 from tests.conftest import RECORDINGS, ROOT
 from tests.harness.program import AGENTWATCH
 from tests.harness.terminal import Terminal
-from tests.remote.ssh.sessions import ID, STEM, gone, record, save
+from tests.remote.ssh.sessions import ID, STEM, disconnected, gone, record, save
 from tests.remote.ssh.sshd import Sshd
 
 pytestmark = pytest.mark.system
@@ -71,7 +71,7 @@ def test_a_session_of_a_host_opens_from_the_list(host: Sshd, tmp_path: Path) -> 
         terminal.send("q")
         assert terminal.wait_exit() == 0
     gone(host)
-    assert host.masters() == []
+    disconnected(host)
 
 
 def test_the_hidden_commands_are_not_offered(host: Sshd) -> None:

@@ -13,6 +13,7 @@ import pytest
 from tests.cli.engine.asking import last_card
 from tests.conftest import RECORDINGS
 from tests.harness.engine.server import Server
+from tests.harness.engine.shippers import shippers_below
 from tests.harness.processes import until
 from tests.harness.program import AGENTWATCH, environment
 from tests.remote.engine.security.team import PASSWORDS, login, team_server
@@ -81,7 +82,7 @@ def test_publishing(server: Server, tmp_path: Path, way: str) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     ) as run:
-        until(lambda: [*home.rglob("*.ship")])
+        until(lambda: shippers_below(home))
         until((work / "environment").exists)
         seen = arguments_of_all()
         (work / "go").write_text("\n")
