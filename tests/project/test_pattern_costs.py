@@ -9,7 +9,7 @@ import re
 import string
 import time
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from itertools import product
 
 import pytest
@@ -26,6 +26,7 @@ from agentwatch.screen.widgets import markdown
 from agentwatch.text import safe
 from agentwatch.text.safe import safe_text
 from tests.conftest import ROOT, case
+from tests.harness.costs import takes_more
 
 PACKAGE = ROOT / "agentwatch"
 QUERIES = ("exit 1", "**", "** *b", "a ** b", "> > x", "▌▌ ▌x", "a.b*c", "a a a b", "[x]_y", "é ..")
@@ -44,7 +45,6 @@ MADE_ON_DEMAND = {
 """Modules that compile patterns in functions: because a start rarely needs them, from the user's query, from
 the rules of verdicts and of secrets (tests/output/redact/secrets/test_costs.py measures these), and when
 characters are first seen."""
-ROUNDS = 5
 LENGTHS = (1 << 8, 1 << 11, 1 << 14)
 """Lengths of the texts that are searched, each 8 times the one before."""
 QUICK_SECONDS = 0.005
@@ -123,13 +123,6 @@ def texts_for(pattern: re.Pattern[str] | re.Pattern[bytes], length: int) -> Iter
         yield beginning + unit * length + end
 
 
-def seconds(pattern: re.Pattern[str] | re.Pattern[bytes], text: str) -> float:
-    """Return the CPU time in which a pattern finds all its matches in a text."""
-    began = time.thread_time()
-    search(pattern, text)
-    return time.thread_time() - began
-
-
 def search(pattern: re.Pattern[str] | re.Pattern[bytes], text: str) -> None:
     """Find all matches of a pattern in a text."""
     if isinstance(pattern.pattern, bytes):
@@ -149,13 +142,9 @@ def slow_texts(pattern: re.Pattern[str] | re.Pattern[bytes]) -> Iterator[str]:
 
 
 def is_slow(pattern: re.Pattern[str] | re.Pattern[bytes], shorter: str, longer: str) -> bool:
-    """Return whether a text takes far more time than a shorter one, in each of several rounds.
-
-    Both are measured in each round, so that other work on the machine slows both of them.
-    """
-    return all(
-        seconds(pattern, longer) > max(QUICK_SECONDS, MOST_GROWTH * seconds(pattern, shorter))
-        for _ in range(ROUNDS)
+    """Return whether a text takes far more time than a shorter one."""
+    return takes_more(
+        partial(search, pattern, longer), MOST_GROWTH, partial(search, pattern, shorter), QUICK_SECONDS
     )
 
 

@@ -103,7 +103,7 @@ def test_the_lines_of_a_content_are_counted() -> None:
 @pytest.mark.costs
 def test_a_large_patch_is_read_in_linear_time() -> None:
     """A patch of 100,000 files or lines takes seconds at most."""
-    began = time.perf_counter()
+    began = time.process_time()
     for line in ("*** Update File: a\n", "+x\n", "*** Begin Patch\n"):
         patched_files("*** Begin Patch\n*** Update File: b\n" + line * 100_000)
-    assert time.perf_counter() - began < 10
+    assert time.process_time() - began < 10

@@ -59,7 +59,7 @@ def test_a_git_header_alone_begins_a_file() -> None:
 @pytest.mark.costs
 def test_a_large_diff_is_read_in_linear_time() -> None:
     """A diff of a million lines takes seconds at most, whatever its lines are."""
-    began = time.perf_counter()
+    began = time.process_time()
     for line in ("+x\n", "@@\n", "--- a\n+++ b\n", "@@ -1 +1 @@\n"):
         changed_lines(line * 100_000)
-    assert time.perf_counter() - began < 10
+    assert time.process_time() - began < 10

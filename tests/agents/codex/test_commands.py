@@ -62,7 +62,7 @@ def test_the_words_of_a_command_are_joined() -> None:
 @pytest.mark.costs
 def test_a_long_command_is_read_in_linear_time() -> None:
     """A megabyte of quotes or backslashes takes seconds at most."""
-    began = time.perf_counter()
+    began = time.process_time()
     for piece in ("''", '""', "\\x", "a'b'", '"\\"'):
         script_of(f"bash -lc {piece * 200_000}")
-    assert time.perf_counter() - began < 10
+    assert time.process_time() - began < 10

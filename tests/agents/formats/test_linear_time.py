@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,29 +13,21 @@ from agentwatch.agents import Decoder
 from tests.builders.captures import Captures
 from tests.builders.formats.samples import named, of_a_format, read
 from tests.conftest import case
+from tests.harness.costs import takes_more
 
 pytestmark = pytest.mark.costs
 
 _TIMES = 12
+_QUICK_SECONDS = 0.072
 _MOST_SECONDS = 2.0
-
-
-def seconds(data: bytes, name: str) -> float:
-    """Return the CPU time that a recording takes, the best of three."""
-    found = []
-    for _ in range(3):
-        start = time.process_time()
-        read(data, name)
-        found.append(time.process_time() - start)
-    return min(found)
 
 
 def test_a_long_recording_takes_time_by_its_length(captures: Captures) -> None:
     """A recording with its lines twelve times over takes at most three times twelve times as long."""
     for title, data, name in of_a_format(captures):
         with case(title):
-            short = max(seconds(data, name), 0.002)
-            assert seconds((data.rstrip(b"\n") + b"\n") * _TIMES, name) < 3 * _TIMES * short
+            long = partial(read, (data.rstrip(b"\n") + b"\n") * _TIMES, name)
+            assert not takes_more(long, 3 * _TIMES, partial(read, data, name), _QUICK_SECONDS)
 
 
 def grown(value: Any, by: int) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+from functools import partial
 from typing import Any
 
 import pytest
@@ -39,6 +39,7 @@ from tests.agents.pi.lines import (
 )
 from tests.builders.agents.decoded import events_of, ids_in, session_of
 from tests.conftest import case
+from tests.harness.costs import takes_more
 
 START: dict[str, Any] = {"type": "agent_start"}
 STEP: dict[str, Any] = {"type": "turn_start"}
@@ -88,25 +89,18 @@ def test_growing_snapshots_cost_time_by_their_bytes() -> None:
     """A stream of four times the bytes, because twice the deltas repeat twice the text, takes four times as
     long, and not sixteen times."""
 
-    def cost(count: int) -> tuple[int, float]:
-        said = ""
-        lines = []
+    def stream(count: int) -> list[dict[str, Any]]:
+        said, lines = "", []
         for number in range(count):
             piece = f"word {number} "
             said += piece
             message = assistant(text(said))
             lines.append({**update("text_delta", 0, delta=piece, partial=message), "message": message})
-        least = min(_seconds(lines) for _ in range(3))
-        return sum(len(str(line)) for line in lines), least
+        return lines
 
-    few, many = cost(250), cost(500)
-    assert many[1] / few[1] < 3 * many[0] / few[0]
-
-
-def _seconds(lines: list[dict[str, Any]]) -> float:
-    began = time.process_time()
-    session_of(AGENT, *lines)
-    return time.process_time() - began
+    few, many = stream(250), stream(500)
+    times = 3 * len(str(many)) / len(str(few))
+    assert not takes_more(partial(session_of, AGENT, *many), times, partial(session_of, AGENT, *few), 0)
 
 
 def test_a_call_has_its_arguments_its_output_and_its_exit_code() -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import time
+from functools import partial
 
 import pytest
 
 from agentwatch.analysis.verdicts import last_lines, verdict
 from tests.conftest import case
+from tests.harness.costs import takes_more
 
 GREEN = "17 passed in 0.31s"
 HOSTILE = {
@@ -52,14 +53,7 @@ def test_only_the_end_is_read() -> None:
     assert [len(line) for line in last_lines("x" * 5000)] == [400]
 
 
-def least_seconds(command: str, output: str, code: int) -> float:
-    """Return the CPU time of a verdict, the least of 20."""
-    spent = []
-    for _ in range(20):
-        began = time.thread_time()
-        verdict(command, output, code)
-        spent.append(time.thread_time() - began)
-    return min(spent)
+QUICK_SECONDS = 0.0005
 
 
 @pytest.mark.costs
@@ -67,9 +61,9 @@ def test_hostile_output_takes_linear_time_up_to_64_kib() -> None:
     """Output of four times the length takes at most six times as long; beyond 64 KiB it costs no more."""
     for name, text in HOSTILE.items():
         with case(name):
-            whole = least_seconds("make test", text, 1)
-            assert whole < 6 * least_seconds("make test", text[: len(text) // 4], 1) + 0.0005
-            assert least_seconds("make test", text * 20, 1) < 2 * whole + 0.0005
+            whole, quarter = (partial(verdict, "make test", text[:end], 1) for end in (None, len(text) // 4))
+            assert not takes_more(whole, 6, quarter, QUICK_SECONDS)
+            assert not takes_more(partial(verdict, "make test", text * 20, 1), 2, whole, QUICK_SECONDS)
 
 
 @pytest.mark.costs
@@ -77,4 +71,5 @@ def test_hostile_commands_take_linear_time() -> None:
     """A command of four times the length takes at most six times as long, whatever its quotes are."""
     for piece in ('"', '"\\', "'\"", "&", "<&", "a "):
         with case(piece):
-            assert least_seconds(piece * 9000, "", 0) < 6 * least_seconds(piece * 2250, "", 0) + 0.0005
+            long, short = (partial(verdict, piece * count, "", 0) for count in (9000, 2250))
+            assert not takes_more(long, 6, short, QUICK_SECONDS)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
-import time
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 import re2  # type: ignore[import-untyped]
@@ -18,6 +18,7 @@ from agentwatch.output.redact.secrets.rules import RULES
 from agentwatch.output.redact.secrets.scanner import find
 from tests.builders.redaction.ordinary import material
 from tests.conftest import case
+from tests.harness.costs import takes_more
 
 UNITS = (
     *("k", "k_", "key", "key=", "key: ", "=", " ", "\n", '"', "'", "eyJ", "eyJ.", "eyJa.eyJ", "aB3x", "aB3/"),
@@ -112,25 +113,13 @@ MOST_GROWTH = 10
 """A text that is 4 times as long takes 4 times as long, or 16 times in quadratic time."""
 
 
-def seconds(search: Callable[[str], object], text: str, enough: float) -> float:
-    """Return the least CPU time of a search, of up to five rounds."""
-    least = float("inf")
-    for _ in range(5):
-        began = time.thread_time()
-        search(text)
-        least = min(least, time.thread_time() - began)
-        if least <= enough:
-            break
-    return least
-
-
 def check_linear(search: Callable[[str], object], name: str, size: int) -> None:
     """Check that a search takes less than ten times as long for four times as much of each unit."""
     for unit in (*UNITS, *HIDING):
         short = unit * (size // len(unit))
         with case(f"{name}: {unit!r}"):
-            most = max(QUICK_SECONDS, MOST_GROWTH * seconds(search, short, QUICK_SECONDS / MOST_GROWTH))
-            assert seconds(search, short * 4, most) <= most
+            long = partial(search, short * 4)
+            assert not takes_more(long, MOST_GROWTH, partial(search, short), QUICK_SECONDS)
 
 
 @pytest.mark.costs
@@ -143,10 +132,10 @@ def test_a_search_takes_linear_time() -> None:
 @pytest.mark.costs
 def test_a_repeated_label_takes_no_longer_than_code() -> None:
     """A text of labels alone takes at most two and a half times as long as code of the same length."""
-    code = seconds(find, material("Python", SIZE * 16), 0)
+    code = partial(find, material("Python", SIZE * 16))
     for unit in ("password=", "token=", "password: ", "password=\n"):
         with case(unit):
-            assert seconds(find, unit * (SIZE * 16 // len(unit)), 0) <= 2.5 * code
+            assert not takes_more(partial(find, unit * (SIZE * 16 // len(unit))), 2.5, code, 0)
 
 
 @pytest.mark.costs
