@@ -128,7 +128,6 @@ def test_a_session_that_waits_is_followed(
     made: Callable[[bytes], Case], alone: list[Feed], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A session that has applied all there is may wait as long as it will: the log waits with it."""
-    monkeypatch.setattr(log, "_STALL_SECONDS", 0.05)
     monkeypatch.setattr(log, "_CHECK_SECONDS", 0.01)
     case = made(FIRST)
     case.feed.advance()
@@ -138,8 +137,10 @@ def test_a_session_that_waits_is_followed(
         asked.append(backlog())
         return asked[-1]
 
-    monkeypatch.setattr(case.feed, "backlog", counted)
-    until(lambda: len(asked) > 3)
+    with monkeypatch.context() as patch:  # only while nothing is left to apply: a busy machine may be slow
+        patch.setattr(log, "_STALL_SECONDS", 0.05)
+        patch.setattr(case.feed, "backlog", counted)
+        until(lambda: len(asked) > 3)
     case.append(result(), is_over=True)
     case.feed.advance()
     case.feed.log.finish()
