@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -145,6 +146,14 @@ def behaviour(output: bytes) -> str | None:
     found: str = decided["decision"]["behavior"]
     assert found in ("allow", "deny")
     return found
+
+
+def is_listening(path: Path) -> bool:
+    """Return whether a list takes connections; its socket exists shortly before that."""
+    with socket.socket(socket.AF_UNIX) as connection, suppress(OSError):
+        connection.connect(str(path))
+        return True
+    return False
 
 
 def talk(path: Path, *lines: bytes) -> socket.socket:

@@ -29,7 +29,16 @@ from agentwatch.base import local_socket
 from agentwatch.catalog.hooks import answers as module
 from agentwatch.catalog.hooks.answers import Answers, Ended, PermissionQuestion
 from agentwatch.recording.acts import Act, acts_file, read_acts
-from tests.builders.prompting import SESSION, ListProcess, MadeClaude, Prompt, behaviour, made, talk
+from tests.builders.prompting import (
+    SESSION,
+    ListProcess,
+    MadeClaude,
+    Prompt,
+    behaviour,
+    is_listening,
+    made,
+    talk,
+)
 from tests.conftest import case
 from tests.harness.processes import until
 
@@ -67,7 +76,7 @@ def listening(environ: dict[str, str]) -> Iterator[OpenList]:
     """Open a list until the end of the block."""
     opened = OpenList(environ)
     opened.answers.start()
-    until(lambda: opened.socket.exists() or opened.answers.problem, what="the socket")
+    until(lambda: is_listening(opened.socket) or opened.answers.problem, what="the list")
     try:
         yield opened
     finally:
@@ -239,15 +248,17 @@ def test_a_list_that_is_killed_stopped_or_closed_ends_the_hook(claude: MadeClaud
     for how in (signal.SIGKILL, signal.SIGSTOP):
         with case(how):
             process = ListProcess(tmp_path, 1000)
-            until(path.exists, what="the socket")
+            until(partial(is_listening, path), what="the list")
+            started = time.monotonic()  # the hook hears the list after this, at the earliest
             hook = asking(claude, how.name, partial(process.has_asked, how.name))
             process.process.send_signal(how)
             began = time.monotonic()
             assert ended(hook) == b""
-            is_noticed = (
-                time.monotonic() - began > local_socket.MOST_SILENT_SECONDS - local_socket.BEAT_SECONDS
-            )
-            assert is_noticed is (how == signal.SIGSTOP)
+            now = time.monotonic()
+            if how == signal.SIGSTOP:
+                assert now - started > local_socket.MOST_SILENT_SECONDS
+            else:
+                assert now - began < local_socket.MOST_SILENT_SECONDS - local_socket.BEAT_SECONDS
             process.kill()
             path.unlink()
     with listening(claude.environ) as opened:
@@ -303,7 +314,7 @@ def test_only_one_list_is_asked(claude: MadeClaude) -> None:
         first.answers.answer(question, "deny")
         assert behaviour(ended(hook)) == "deny"
         claude.rest()
-    until(second.socket.exists, what="the socket of the second list")
+    until(partial(is_listening, second.socket), what="the second list")
     claude.wait()
     hook, question = second.asked(claude)
     assert second.answers.answer(question, "allow")
@@ -320,7 +331,7 @@ def test_a_list_that_does_not_greet_is_not_asked(
     process = ListProcess(tmp_path, 1000)
     folder = tmp_path / "own" / "answer"
     path = folder / "list.sock"
-    until(path.exists, what="the socket")
+    until(partial(is_listening, path), what="the list")
     talk(path).close()
     monkeypatch.chdir(tmp_path)
     process.process.send_signal(signal.SIGSTOP)
@@ -563,7 +574,7 @@ COUNTS = [
 def test_prompts_answered_on_either_side_with_kills(tmp_path: Path, count: int) -> None:
     """No answer is given twice, none is lost, and none is given that nobody gave."""
     lists = ListProcess(tmp_path, 0.6)
-    until((tmp_path / "own/answer/list.sock").exists, what="the list")
+    until(partial(is_listening, tmp_path / "own/answer/list.sock"), what="the list")
     claudes = [MadeClaude(tmp_path, f"{SESSION[:-1]}{number}") for number in range(4)]
     stops = threading.Event()
 

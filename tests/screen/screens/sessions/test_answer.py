@@ -6,6 +6,7 @@ import json
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from agentwatch.screen.screens.sessions.answer import AnswerBox
 from agentwatch.text.safe import safe_line
 from tests.builders.home.home_app import row
 from tests.builders.machine.app import HomeStage, at_home
-from tests.builders.prompting import made, talk
+from tests.builders.prompting import is_listening, made, talk
 from tests.conftest import case
 
 pytestmark = pytest.mark.slow
@@ -72,7 +73,7 @@ async def asking(home: Path, size: tuple[int, int] = (100, 30)) -> AsyncIterator
     """Run the list, with the switch on and one session selected."""
     async with at_home(ROWS, size, ON) as stage:
         path = home / "answer" / "list.sock"
-        await stage.until(path.exists, "the socket")
+        await stage.until(partial(is_listening, path), "the list")
         await stage.choose("s")
         asked = Asking(stage, path)
         try:
