@@ -11,6 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from agentwatch.sources.proc import Proc
+from tests.harness.processes import until
+
 _WAITS = "echo; read line"
 """The process shows that it has begun, and ends with its standard input."""
 
@@ -19,7 +22,7 @@ _WAITS = "echo; read line"
 def started(
     arguments: list[str], cwd: Path, code: str = "", executable: str = "/bin/sh"
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a process, and wait until it runs.
+    """Start a process, and wait until it runs; without `code`, also until it waits and uses no more time.
 
     Args:
         arguments: Its arguments; the first is the name of the agent. A shell that waits runs them.
@@ -40,6 +43,8 @@ def started(
     try:
         assert process.stdout is not None
         assert process.stdout.readline() == b"\n"
+        if not code:
+            until(lambda: not _is_runnable(process.pid), what="an agent that waits")
         yield process
     finally:
         with suppress(ProcessLookupError):
@@ -48,6 +53,12 @@ def started(
         for pipe in (process.stdin, process.stdout):
             assert pipe is not None
             pipe.close()
+
+
+def _is_runnable(pid: int) -> bool:
+    """Return whether a process has something to do, as far as the system says it."""
+    stat = Proc().stat(pid)
+    return stat is not None and stat.is_runnable
 
 
 @contextmanager
