@@ -127,10 +127,10 @@ async def test_a_call_that_the_agent_asks_about_waits_for_the_user(tmp_path: Pat
             await stage.shows("◐ Running rm -rf build")
             await stage.put(asks)
             await stage.shows("! Wants to run rm -rf build")
-            await stage.shows("── ! asks · 3:0")
+            await stage.shows("── ! asks · 3:")
             assert "Running" not in stage.text
             await stage.open()
-            await stage.shows("! asks 3:0")
+            await stage.shows("! asks 3:")
             await stage.shows(" 1 call · 1 asks")
             assert "◐" not in stage.text
             await stage.put(row("one", path=path))
