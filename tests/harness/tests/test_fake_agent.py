@@ -88,9 +88,12 @@ def test_exit_code_and_stderr(recording: Path) -> None:
 def test_stderr_forever_is_more_than_a_pipe_holds(recording: Path) -> None:
     """A noisy agent writes over 64 KiB to stderr before its first line, and more while it waits."""
     quick = play(recording, "--stderr-forever")
-    slow = play(recording, "--stderr-forever", "--pace", "20")
-    assert quick.stdout == slow.stdout == RECORDING
-    assert 1 << 16 < len(quick.stderr) < len(slow.stderr)
+    argv = command(recording, "--stderr-forever", "--hang")
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as slow:
+        assert slow.stderr
+        assert len(slow.stderr.read(len(quick.stderr) + 1)) > len(quick.stderr) > 1 << 16
+        slow.terminate()
+        assert slow.communicate(timeout=10)[0] == quick.stdout == RECORDING
 
 
 def test_burst_is_exact_and_valid(recording: Path) -> None:
