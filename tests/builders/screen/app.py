@@ -174,13 +174,13 @@ class Stage:
 
     @property
     def header(self) -> str:
-        """The text of the header line, the first row."""
-        return self.rows()[0]
+        """The text of the header line, the first row; empty while a screen that was opened is not drawn yet."""
+        return "".join(self.rows()[:1])
 
     @property
     def status(self) -> str:
         """The text of the status line, the second row."""
-        return self.rows()[1]
+        return "".join(self.rows()[1:2])
 
 
 @asynccontextmanager

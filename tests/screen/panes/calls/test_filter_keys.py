@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from textual.widgets import Input
 
@@ -45,10 +47,13 @@ async def test_the_filter_bar_is_one_row(recording: Saver) -> None:
             await stage.press("2")
             before = stage.calls.region
             await stage.press("slash")
-            find = stage.app.screen.query_one("#find").region
+            find = stage.app.screen.query_one("#find")
+            await stage.until(partial(getattr, find, "region"), "the find bar")
+            place = find.region
             await stage.press("escape", "f", "2", "9")
             bar = stage.app.screen.query_one("#filter")
-            assert bar.region == find
+            await stage.shows(" Filter 29")
+            assert bar.region == place
             assert bar.region.height == 1
             assert stage.rows()[bar.region.y].startswith(" Filter 29")
             assert stage.calls.region.width == before.width

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from agentwatch.screen.screens.session.verdicts import ChangedFilesView, Verdict
 from agentwatch.screen.widgets.line_view import LineView
 from agentwatch.session.call import Call
 from tests.analysis.verdict_history.sessions import STORY, edit, feed_of, run_of_tests
-from tests.builders.screen.app import lines_of
+from tests.builders.screen.app import eventually, lines_of
 from tests.builders.screen.lines import append, init
 from tests.builders.screen.screen_alone import ScreenApp, at_rest
 from tests.conftest import Saver, case
@@ -182,9 +183,9 @@ async def test_both_lists_fit(recording: Saver) -> None:
             ):
                 for name, key in (("verdicts", "tab"), ("changed-files", "tab")):
                     one = view(app, name)
-                    width = one.scrollable_content_region.width
                     assert app.focused is one
-                    assert one.size.height > 0
+                    await eventually(pilot, partial(getattr, one, "size"), "the list in view")
+                    width = one.scrollable_content_region.width
                     assert isinstance(one, VerdictsView | ChangedFilesView)
                     assert all(
                         one.draw_row(y, width - 1).cell_length <= width - 1 for y in range(one.line_count())
