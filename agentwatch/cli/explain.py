@@ -14,6 +14,7 @@ import orjson
 from agentwatch.base.faults import USAGE, Fault
 from agentwatch.base.json_fields import Field, values_of
 from agentwatch.catalog.catalog import Machine
+from agentwatch.catalog.continuing import PROCESS_SECONDS
 from agentwatch.catalog.evidence import Facts, evidence
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.session_ids import LEAST_CHARACTERS
@@ -65,12 +66,13 @@ def explain(words: str, *, as_json: bool) -> int:
 def _here(words: str) -> tuple[Row, Facts | None]:
     """Return the row of a session of this machine, and what is known about it."""
     machine = Machine(os.environ, Path.home())
+    machine.settle_processes(now_ms, PROCESS_SECONDS)
     machine.settle_surely(now_ms)
     row = _named(words, {row.id: row for row in machine.rows.values()})
     if row is None:
         address = parse_address(words)  # a file, a stem, or the id in a recording
-        rows = machine.rows.values() if address.moment is None else ()
-        row = next((row for row in rows if row.path == address.path.absolute()), None)
+        session = None if address.moment else machine.session_at(address.path.absolute())
+        row = None if session is None else machine.rows.get(session.found.key)
     if row is None:
         raise _unknown(words)
     if not row.is_read:

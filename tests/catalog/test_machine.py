@@ -299,6 +299,10 @@ def test_a_subagent_runs_as_long_as_the_process_of_its_session(watched: Watched,
         (key,) = [row.key for row in rows.values() if row.parent == made]
         rows = watched.until(lambda rows: rows[key].standing.state is State.WORKING)
         assert (rows[made].subagents, rows[made].working_subagents) == (1, 1)
+        facts = watched.machine.facts(made)
+        assert facts is not None
+        assert facts.subagent is not None
+        assert (facts.subagent.source, facts.subagent.since_ms) == (f"file {path}", rows[key].seen_ms)
     rows = watched.until(lambda rows: rows[key].standing.state is State.UNFINISHED)
     assert rows[made].working_subagents == 0
 
