@@ -315,7 +315,9 @@ def _proof(basis: Basis, facts: Facts, standing: Standing, now_ms: int) -> Proof
         case Basis.REPORT:
             return _report(facts, standing)
         case Basis.QUESTION:
-            return facts.written(f"The question “{standing.now}” has no answer.", digest.asked_ms)
+            until_ms = standing.until_ms
+            ends = f" It answers itself at {coming(until_ms, now_ms)}." if until_ms else ""
+            return facts.written(f"The question “{standing.now}” has no answer.{ends}", digest.asked_ms)
         case Basis.CALL:
             return _call(facts, call)
         case Basis.NO_CHILD:

@@ -305,7 +305,8 @@ def by_report(state: State, said: Said, digest: Digest | None, now_ms: int) -> S
         since_ms = asked_ms if since_ms is None else since_ms
         until_ms = digest.asked_until_ms if digest is not None else None
         asks = Standing(State.ASKS, Ground.SAID, since_ms, question, since_ms, until_ms=until_ms)
-        return asks._replace(by=(Basis.REPORT,))
+        is_written = digest is not None and bool(digest.asked)
+        return asks._replace(by=(Basis.REPORT, Basis.QUESTION) if is_written else (Basis.REPORT,))
     if digest is None:
         since_ms = said.began_ms if since_ms is None else since_ms
         return Standing(state, Ground.SAID, since_ms, by=(Basis.REPORT,))

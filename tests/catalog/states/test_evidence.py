@@ -615,6 +615,19 @@ def test_a_limit_is_evidence_beside_the_failed_turn() -> None:
         assert f"The last turn has ended: failed: You've hit your limit. [{FILE}]" in decided
 
 
+def test_a_question_that_answers_itself_says_when() -> None:
+    """The row shows the time that is left, whoever reports the question."""
+    until_ms = NOW_MS + MINUTE_MS
+    digest = replace(working(), asked="Which port?", asked_ms=NOW_MS, asked_until_ms=until_ms)
+    asked = (
+        f"The question “Which port?” has no answer. It answers itself at {coming(until_ms, NOW_MS)}. [{FILE}]"
+    )
+    for says in (None, RECORD._replace(state=State.ASKS, about="question")):
+        with case(says):
+            one = Case("asks", digest, [], agent="claude", says=says, runs=process("claude"))
+            assert asked in sentences(proofs_of(one), Weight.DECIDED)
+
+
 def test_each_piece_of_evidence_has_its_time() -> None:
     """A call has the time of its start, a report its own, a process its start; what is missing has none."""
     times = {

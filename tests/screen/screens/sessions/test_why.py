@@ -12,7 +12,7 @@ from agentwatch.agents.reported import Life, State
 from agentwatch.catalog.digest.digest import Digest
 from agentwatch.catalog.digest.parts import Turn
 from agentwatch.catalog.evidence import Facts
-from agentwatch.catalog.standing import Basis, Ground
+from agentwatch.catalog.standing import Basis
 from agentwatch.recording.appender import now_ms
 from agentwatch.screen.screens.sessions.dialogs import WhyDialog
 from agentwatch.session.events import Outcome
@@ -54,13 +54,3 @@ async def test_w_shows_the_evidence_of_the_selected_session(home: Path) -> None:
             assert "\x1b[31m" not in stage.text
             await stage.press(key)
             await stage.until(lambda: type(stage.app.screen) is not WhyDialog, "the list")
-
-
-@pytest.mark.system
-async def test_the_evidence_of_a_remote_session_is_elsewhere(home: Path) -> None:
-    """The popup shows the report of the other machine, and says where the evidence is."""
-    remote = row("one", State.ASKS, Ground.SAID, address="ssh://build1/claude/one", host="build1")
-    async with at_home([remote]) as stage:
-        await stage.press("w")
-        await stage.shows("build1 reports “asks”.")
-        assert "agentwatch explain shows it there" in stage.text
