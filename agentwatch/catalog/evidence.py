@@ -431,7 +431,7 @@ def _missing(facts: Facts, standing: Standing) -> Iterator[str]:
         elif facts.has_hooks:
             yield "A report of the hook, which may be newer than this session."
         else:
-            yield f"A report of its state. {agent} has written none."
+            yield f"A report of its state, of which {agent} has written none."
         if (program := program_named(agent)) is not None and program.reports and program.reports.server:
             yield program.reports.server
     if standing.state is State.UNFINISHED:

@@ -71,7 +71,7 @@ ENDED = f"The last turn has ended: succeeded. [{FILE}]"
 OPEN = f"The last turn has begun and not ended. [{FILE}]"
 INSTALL = "The hooks of codex: agentwatch hooks install codex lets it report its state."
 SERVER = "A report of the server of Codex, which a terminal with options such as -c does not use."
-NO_REPORT = "A report of its state. codex has written none."
+NO_REPORT = "A report of its state, of which codex has written none."
 NO_END = "The rest of the turn, which was not written before the process ended."
 HOOK = Said(
     "codex",
@@ -449,7 +449,7 @@ CASES = [
         "a change while the process is busy",
         working(call(ToolKind.EDIT, "a.py", ago_ms=MINUTE_MS)),
         [f"The call “Tool a.py” has no result. [{FILE}]", BUSY, RUNS],
-        missing=["A report of its state. qwen has written none."],
+        missing=["A report of its state, of which qwen has written none."],
         agent="qwen",
         runs=process("qwen")._replace(is_idle=False),
     ),
