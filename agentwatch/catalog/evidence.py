@@ -213,9 +213,11 @@ def _unsure(facts: Facts) -> str:
 
 def _pids(facts: Facts) -> str:
     """Return the processes that may have the session, in words: `process 101`, `processes 101, 102`."""
-    pids = [str(each.pid) for each in facts.processes or ()][:_MOST_PIDS]
-    noun = "processes" if pids[1:] else "process" if pids else f"a process of {facts.found.agent}"
-    return f"{noun} {', '.join(pids)}".rstrip()
+    pids = [str(each.pid) for each in facts.processes or ()]
+    if not pids:
+        return f"a process of {facts.found.agent}"
+    more = " and others" if pids[_MOST_PIDS:] else ""
+    return f"{'processes' if pids[1:] else 'process'} {', '.join(pids[:_MOST_PIDS])}{more}"
 
 
 # What else decides.
@@ -241,17 +243,13 @@ def _report(facts: Facts, standing: Standing) -> Proof:
 
 
 def _call_of(facts: Facts, standing: Standing) -> OpenCall | None:
-    """Return the open call that a state is about, by its words and its time, or else the oldest."""
+    """Return the open call that a state is about, by its words, or else the oldest."""
+
+    def fits(call: OpenCall) -> tuple[bool, bool]:
+        return standing.now in (call_words(call), asked_words(call), inferred_words(call)), call.asks
+
     calls = visible_calls(facts.digest or Digest(), knowledge_of(facts.found.agent), facts.process)
-    return max(
-        calls,
-        key=lambda each: (
-            standing.now in (call_words(each), asked_words(each), inferred_words(each)),
-            standing.now_since_ms == each.started_ms,
-            each.asks,
-        ),
-        default=None,
-    )
+    return max(calls, key=fits, default=None)
 
 
 def _is_running(facts: Facts, standing: Standing) -> bool:
@@ -374,7 +372,7 @@ def _outweighed(facts: Facts, standing: Standing) -> Iterator[Proof]:
     if said is not None and said.state not in (None, State.STARTING) and not is_reported:
         words = f"{_reporter(said)} reports “{said.state}”. {_why_not(facts, said)}"
         yield Proof(words, said.source or facts.runner, said.since_ms)
-    if digest is None or facts.life is Life.DEAD:
+    if digest is None:
         return
     turn = _turn(facts)
     if facts.life is Life.UNKNOWN:
@@ -407,7 +405,7 @@ def _why_not(facts: Facts, said: Said) -> str:
         return "It counts only while a process has this session."
     if is_outdated(said, facts.digest, process, knowledge_of(facts.found.agent)):
         return "A newer line or child process outdates it."
-    if process is not None and process.is_shared and process.viewer == 0:
+    if process is not None and process.is_shared:
         return "It counts only while a terminal shows the session."
     if said.state is not State.YOUR_TURN:
         return "It counts only when the session has a line."

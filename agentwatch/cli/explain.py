@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Mapping
-from itertools import islice
 from pathlib import Path
 from shutil import get_terminal_size
 
@@ -107,11 +106,10 @@ def _named(name: str, rows: Mapping[str, Row]) -> Row | None:
     """
     if name in rows or len(name) < LEAST_CHARACTERS:
         return rows.get(name)
-    found = {row.key: named for named, row in rows.items() if named.startswith(name)}
+    found = [each for each in rows if each.startswith(name)]
     if len(found) > 1:
-        shown = ", ".join(islice(found.values(), _MOST_NAMED))
-        raise Fault(f"several sessions begin with {name}: {shown}", USAGE)
-    return rows[next(iter(found.values()))] if found else None
+        raise Fault(f"several sessions begin with {name}: {', '.join(found[:_MOST_NAMED])}", USAGE)
+    return rows[found[0]] if found else None
 
 
 def _unknown(words: str) -> Fault:

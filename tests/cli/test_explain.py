@@ -156,6 +156,7 @@ def test_a_remote_session_is_named_by_its_address(home: Path, monkeypatch: pytes
         ("0f3a", "no session of the list"),
         ("ci.0f3a", "several sessions"),
         ("@+5s", "no session"),
+        ("ci.0f3a1111aaaa#1", "no session"),
     ):
         with case(words):
             done = ran("explain", f"nats://team/{words}")

@@ -415,6 +415,68 @@ CASES = [
         says=RECORD._replace(agent="codex", pid=None, source="server /s"),
     ),
     Case(
+        "only a daemon runs",
+        DONE,
+        [ENDED, NONE_RUNS],
+        life=Life.DEAD,
+        facts={"processes": [SHARED]},
+    ),
+    Case(
+        "many processes in the folder",
+        DONE,
+        [ENDED, "Nothing links this session to processes 1, 2, 3, 4 and others. [processes]"],
+        life=Life.DEAD,
+        facts={"processes": [process()._replace(pid=pid) for pid in range(1, 6)]},
+    ),
+    Case(
+        "a call that asks, after one of the same time that does not",
+        working(call(ToolKind.READ, "a.py", call_id="c0"), call()),
+        [OPEN_CALL, NO_CHILD, RUNS],
+        missing=[NO_REPORT, SERVER],
+        runs=process(),
+    ),
+    Case(
+        "a call that never asks, with a child",
+        replace(working(call()), permission_mode="never"),
+        [OPEN_CALL, RUNS],
+        missing=[NO_REPORT, SERVER],
+        runs=process(child_ago_ms=4_000),
+    ),
+    Case(
+        "a run for one prompt, as its record says",
+        working(call()),
+        [
+            OPEN_CALL,
+            "The agent reports that the session is open, and it would report a question. [file /r/7.json]",
+            NAMED,
+        ],
+        [NO_CHILD.replace(" [", " But no call of a run for one prompt asks. [")],
+        agent="claude",
+        says=RECORD._replace(state=None, is_one_liner=True),
+        runs=process("claude"),
+    ),
+    Case(
+        "reported after a failed turn that a limit refused",
+        ended(working(), outcome=Outcome.FAILED, limits=KnownLimits(is_refused=True)),
+        [
+            "The agent reports “your turn”. [file /r/7.json]",
+            f"The last turn has ended: failed. [{FILE}]",
+            f"A usage limit has refused the last request. It does not say until when. [{FILE}]",
+            NAMED,
+        ],
+        agent="claude",
+        says=RECORD,
+        runs=process("claude"),
+    ),
+    Case(
+        "silence ended the last turn before the process ended",
+        DONE,
+        [f"Nothing follows the last answer. [{FILE}]", NONE_RUNS.replace("codex", "gemini")],
+        missing=["A line with the end of a turn, which gemini does not write."],
+        agent="gemini",
+        life=Life.DEAD,
+    ),
+    Case(
         "no prompt before the process ended",
         Digest(is_whole=True),
         [f"No line has a prompt. [{FILE}]", NONE_RUNS],
@@ -612,6 +674,10 @@ def test_each_piece_of_evidence_has_its_time() -> None:
     assert times == {"call": 5_000, "process": 100 * MINUTE_MS}
     [report, *_] = proofs_of(CASES[4])
     assert report.since_ms == NOW_MS - 3_000
+    [server, *_] = proofs_of(CASES[4]._replace(says=HOOK._replace(since_ms=None)))
+    assert server.since_ms == NOW_MS - 5_000, "the question has the time of its call"
+    gone = Case("gone", DONE, [], runs=process(), life=Life.DEAD)
+    assert [each.since_ms for each in proofs_of(gone)] == [NOW_MS - MINUTE_MS, None]
 
 
 def test_times_of_a_replayed_stream_are_those_of_its_arrival() -> None:
@@ -628,6 +694,9 @@ def test_times_of_a_replayed_stream_are_those_of_its_arrival() -> None:
             known = Standing(State.SUCCEEDED, Ground.SAID, NOW_MS - 3_000, by=(basis,))
             proof, *_ = evidence(replace(row(), standing=known), facts, NOW_MS)
             assert (proof.since_ms, proof.source) == (expected, FILE)
+    known = Standing(State.QUIET, Ground.INFERRED, by=(Basis.SILENCE,))
+    silence, *_ = evidence(replace(row(), standing=known), facts, NOW_MS)
+    assert silence.what.startswith("Nothing was written for 0:04.")
 
 
 def test_no_call_of_a_replayed_stream_is_of_an_earlier_process() -> None:
@@ -691,17 +760,19 @@ def test_the_evidence_of_a_remote_session_is_on_its_machine(address: str) -> Non
 
 
 def test_the_facts_are_those_of_the_folder_of_the_session(tmp_path: Path) -> None:
-    """Processes of other agents and in other folders do not count; hooks count only where they are usable."""
+    """A daemon serves all folders, and hooks count only where they can be used."""
     session = Tracked(found()._replace(metadata=Metadata(cwd="/w")))
     processes = {
-        number: process(agent)._replace(pid=number, cwd=cwd)
+        number: process(agent)._replace(pid=number, cwd=cwd, is_shared=number == 4)
         for number, (agent, cwd) in enumerate(
-            [("codex", "/w"), ("codex", None), ("codex", "/x"), ("pi", "/w")]
+            [("codex", "/w"), ("codex", None), ("codex", "/x"), ("pi", "/w"), ("codex", "/x")]
         )
     }
     (tmp_path / ".codex").mkdir()
     facts = facts_of(session, None, processes, {"HOME": str(tmp_path)}, tmp_path)
-    assert [each.pid for each in facts.processes or ()] == [0, 1]
+    assert [each.pid for each in facts.processes or ()] == [0, 1, 4]
+    anywhere = facts_of(Tracked(found()), None, processes, {"HOME": str(tmp_path)}, tmp_path)
+    assert [each.pid for each in anywhere.processes or ()] == [0, 1, 2, 4]
     assert (facts.has_hooks, facts.problem, facts.life) == (False, "", Life.DEAD)
     hooks = Hooks(
         hooked_agents()["codex"], {"HOME": str(tmp_path), "AGENTWATCH_HOME": str(tmp_path)}, tmp_path
