@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -261,13 +262,6 @@ def _is_running(facts: Facts, standing: Standing) -> bool:
     return may_ask(known, digest.permission_mode, call.kind) and may_run(process, call)
 
 
-def _call(facts: Facts, call: OpenCall | None) -> Proof:
-    if call is None:
-        return Proof("A call had no result when the state was decided.", facts.lines)
-    has = "is a question, and has no answer" if call.asks else "has no result"
-    return facts.written(f"The call “{asked_words(call)}” {has}.", call.started_ms)
-
-
 def _child(facts: Facts, call: OpenCall | None, then_ms: int | None) -> Proof:
     has_child = has_child_since(facts.process, then_ms)
     if has_child is False:
@@ -306,7 +300,8 @@ def _proof(basis: Basis, facts: Facts, standing: Standing, now_ms: int) -> Proof
     """Return a kind of evidence in words."""
     digest, process, call = facts.digest or Digest(), facts.process, _call_of(facts, standing)
     then_ms = digest.seen_ms if call is None else call.started_ms
-    began_ms = process and process.began_ms
+    in_lines = partial(facts.written, since_ms=digest.seen_ms)
+    by_process = partial(Proof, source=facts.runner, since_ms=process and process.began_ms)
     match basis:
         case Basis.PROCESS:
             return _process(facts)
@@ -317,47 +312,45 @@ def _proof(basis: Basis, facts: Facts, standing: Standing, now_ms: int) -> Proof
             ends = f" It answers itself at {coming(until_ms, now_ms)}." if until_ms else ""
             return facts.written(f"The question “{standing.now}” has no answer.{ends}", digest.asked_ms)
         case Basis.CALL:
-            return _call(facts, call)
+            if call is None:
+                return Proof("A call had no result when the state was decided.", facts.lines)
+            has = "is a question, and has no answer" if call.asks else "has no result"
+            return facts.written(f"The call “{asked_words(call)}” {has}.", call.started_ms)
         case Basis.NO_CHILD:
             return Proof("The process has had no child process since then.", facts.runner, then_ms)
         case Basis.CHILD:
             return _child(facts, call, then_ms)
         case Basis.UNWRITTEN:
             does = "announces a call" if digest.turn is Turn.ENDED else "does not end the turn"
-            return facts.written(f"The last answer {does}.", digest.seen_ms)
+            return in_lines(f"The last answer {does}.")
         case Basis.TURN:
             return _turn(facts)
         case Basis.STILL_OPEN:
-            child_began_ms = process and process.child_began_ms
-            return Proof("A child process began after the last answer.", facts.runner, child_began_ms)
+            began_ms = process and process.child_began_ms
+            return Proof("A child process began after the last answer.", facts.runner, began_ms)
         case Basis.SUBAGENT:
             return facts.subagent or Proof("A subagent wrote a later line.")
         case Basis.SILENCE:
             silent_ms = now_ms - facts.skew_ms - (digest.seen_ms or now_ms)
             words = f"Nothing was written for {running_clock(silent_ms)}."
-            usual = running_clock(tolerated_ms(digest))
-            return facts.written(f"{words} Up to {usual} is usual here.", digest.seen_ms)
+            return in_lines(f"{words} Up to {running_clock(tolerated_ms(digest))} is usual here.")
         case Basis.LIMIT:
-            until_ms = standing.until_ms
+            until_ms, words = standing.until_ms, "A usage limit has refused the last request."
             ends = f"resets at {coming(until_ms, now_ms)}" if until_ms else "does not say until when"
-            words = f"A usage limit has refused the last request. It {ends}."
-            return Proof(words, facts.lines, standing.since_ms)
+            return Proof(f"{words} It {ends}.", facts.lines, standing.since_ms)
         case Basis.NO_PROMPT:
-            return facts.written("No line has a prompt.", digest.seen_ms)
+            return in_lines("No line has a prompt.")
         case Basis.NO_LINES:
             return Proof(_no_lines(facts), facts.lines)
         case Basis.NO_ENDS:
-            return facts.written("The agent does not write the end of a turn.", digest.seen_ms)
+            return in_lines("The agent does not write the end of a turn.")
         case Basis.ONE_PROMPT:
             is_known = facts.found.agent != OWN or (facts.said is not None and facts.said.has_one_prompt)
-            words = "The command answers one prompt, and ends." if is_known else _AS_A_RULE
-            return Proof(words, facts.runner, began_ms)
+            return by_process("The command answers one prompt, and ends." if is_known else _AS_A_RULE)
         case Basis.LEFT_OVER:
-            words = "The process began after the last line: it has resumed the session."
-            return Proof(words, facts.runner, began_ms)
+            return by_process("The process began after the last line: it has resumed the session.")
         case Basis.NO_WINDOW:
-            words = "The process is a daemon, and no terminal shows the session."
-            return Proof(words, facts.runner, began_ms)
+            return by_process("The process is a daemon, and no terminal shows the session.")
 
 
 # What does not count, and what is missing.

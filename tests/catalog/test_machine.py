@@ -306,7 +306,7 @@ def test_a_subagent_runs_as_long_as_the_process_of_its_session(watched: Watched,
         later = datetime.fromtimestamp(now_ms() / 1000 + 2, UTC).isoformat()
         with rows[made].path.open("a") as file:
             file.write(json.dumps({**line, "isSidechain": False, "timestamp": later}) + "\n")
-        watched.until(lambda rows: rows[made].seen_ms > rows[key].seen_ms)
+        watched.until(lambda rows: (rows[made].seen_ms or 0) > (rows[key].seen_ms or 0))
         facts = watched.machine.facts(made)
         assert facts is not None
         assert facts.subagent is None

@@ -75,6 +75,9 @@ NO_REPORT = "A report of its state, of which codex has written none."
 NO_GEMINI = NO_REPORT.replace("codex", "gemini")
 HIDDEN = "The call that runs or asks, which gemini writes when it has ended."
 NO_END = "The rest of the turn, which was not written before the process ended."
+IS_OPEN = "The agent reports that the session is open, and it would report a question. [file /r/7.json]"
+REFUSED = f"A usage limit has refused the last request. It does not say until when. [{FILE}]"
+TURN = "The agent reports “your turn”. [file /r/7.json]"
 HOOK = Said(
     "codex",
     "s1",
@@ -142,7 +145,7 @@ CASES = [
     Case(
         "state file said",
         working(),
-        ["The agent reports “your turn”. [file /r/7.json]", NAMED],
+        [TURN, NAMED],
         [f"The last turn has begun and not ended. A report counts before the lines. [{FILE}]"],
         agent="claude",
         says=RECORD,
@@ -262,12 +265,7 @@ CASES = [
     Case(
         "one prompt, and a call",
         working(call()),
-        [
-            OPEN_CALL,
-            "The agent reports that the session is open, and it would report a question. [file /r/7.json]",
-            CHILD,
-            NAMED,
-        ],
+        [OPEN_CALL, IS_OPEN, CHILD, NAMED],
         [reported("The command answers one prompt, and has no turn of yours.")],
         agent="claude",
         says=RECORD,
@@ -445,11 +443,7 @@ CASES = [
     Case(
         "a run for one prompt, as its record says",
         working(call()),
-        [
-            OPEN_CALL,
-            "The agent reports that the session is open, and it would report a question. [file /r/7.json]",
-            NAMED,
-        ],
+        [OPEN_CALL, IS_OPEN, NAMED],
         [NO_CHILD.replace(" [", " But no call of a run for one prompt asks. [")],
         agent="claude",
         says=RECORD._replace(state=None, is_one_liner=True),
@@ -459,9 +453,9 @@ CASES = [
         "reported after a failed turn that a limit refused",
         ended(working(), outcome=Outcome.FAILED, limits=KnownLimits(is_refused=True)),
         [
-            "The agent reports “your turn”. [file /r/7.json]",
+            TURN,
             f"The last turn has ended: failed. [{FILE}]",
-            f"A usage limit has refused the last request. It does not say until when. [{FILE}]",
+            REFUSED,
             NAMED,
         ],
         agent="claude",
@@ -579,7 +573,7 @@ CASES = [
         [
             "The agent reports “working”. [file /r/7.json]",
             f"Nothing was written for 5:00. Up to 1:00 is usual here. [{FILE}]",
-            f"A usage limit has refused the last request. It does not say until when. [{FILE}]",
+            REFUSED,
             NAMED,
         ],
         agent="claude",
@@ -590,7 +584,7 @@ CASES = [
         "one of several windows of a daemon",
         DONE,
         [
-            "The agent reports “your turn”. [file /r/7.json]",
+            TURN,
             f"{NAMED.removesuffix(' [process 7]')} Process 8 may show it in a terminal. [process 7]",
         ],
         missing=["A report of codex that says which terminal shows which session.", RECORDING],
