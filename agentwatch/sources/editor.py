@@ -2,7 +2,8 @@
 
 A piece is forwarded first. Its copy is then handed to the recorder through a pipe that is never waited for:
 if the pipe is full, copies are kept up to a limit, and later ones are left out. A recorder that was killed
-is replaced. Whatever happens to it, the editor and the agent have the bytes.
+is replaced, unless it had not begun to record: one that cannot start would fail again and again. Whatever
+happens to it, the editor and the agent have the bytes.
 
 The agent has the stderr, the environment and the process group of this process, as if the editor had started
 it. Few modules are imported, because each start of the editor's agent waits for them.
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import _signal  # type: ignore[import-not-found] # `signal` imports `enum`, which takes 2 ms
 import _thread  # `threading` takes 5 ms
+import errno
 import os
 import select
 import sys
@@ -29,7 +31,6 @@ _PATIENCE_MS = 200
 """How long the recorder waits for the first line of the agent, which it would slow down by its own start."""
 _MOST_KEPT = 256 << 20
 """The copies that are kept while the recorder does not read them, in bytes."""
-_MOST_RECORDERS = 100
 _FORWARDED = ("SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT", "SIGUSR1", "SIGUSR2")
 _RECORDER = (
     "import sys; sys.path.insert(0, sys.argv[1]);"
@@ -78,7 +79,6 @@ class _Tee:
         """The pieces that are being forwarded: their order, their time of arrival, and the bytes."""
         self._kept: deque[memoryview] = deque()
         self._kept_bytes = 0
-        self._recorders = 0
         self._path = b""
         self._fd = self._report_fd = self._frames_fd = -1
         self._open()
@@ -196,25 +196,22 @@ class _Tee:
     def start(self) -> None:
         """Start the recorder if it was not started yet. Without one, nothing is recorded."""
         with self._lock:
-            if not self._recorders:
-                self._recorders = 1
-                self._start()
+            self._start()
 
     def _restart(self) -> None:
         """Wait for the end of the recorder. If it was killed, start one that continues its recording.
 
-        Nothing more is recorded if it has ended by itself, or if many were killed.
+        Nothing more is recorded if it has ended by itself, or before it had begun.
         """
         report = b""
         while data := os.read(self._report_fd, _MOST_PATH):
             report += data
-        self._path = self._path or report.removesuffix(_ENDED)
+        self._path = report
         os.close(self._report_fd)
         os.close(self._fd)
         self._kept.clear()
         self._kept_bytes, self._fd = 0, -1
-        self._recorders += 1
-        if self._recorders < _MOST_RECORDERS and not report.endswith(_ENDED):
+        if report and not report.endswith(_ENDED):
             self._open()
             self._start()
 
@@ -229,7 +226,7 @@ class _Tee:
 
     def _start(self) -> None:
         """Start a recorder at the other end of the pipe; without a recorder, close the pipe."""
-        if self._fd < 0:
+        if self._frames_fd < 0:
             return
         package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
         process = str(self._started_ms), str(self._agent.pid), *self._agent.command
@@ -252,6 +249,7 @@ class _Tee:
             self._fd = -1
         finally:
             os.close(self._frames_fd)
+            self._frames_fd = -1
 
 
 def started(command: Sequence[str]) -> Agent:
@@ -263,6 +261,8 @@ def started(command: Sequence[str]) -> Agent:
     Raises:
         OSError: The command does not exist or cannot be executed, or there are too few descriptors.
     """
+    if not command[0]:  # a ValueError of `posix_spawnp`
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
     stdin_fd, sent_fd = os.pipe()
     wrote_fd, stdout_fd = os.pipe()
     exited_fd, exit_fd = os.pipe()

@@ -194,7 +194,11 @@ def test_the_exit_code_is_that_of_the_agent(home: Path) -> None:
     for script, code in codes.items():
         with case(script), editing("sh", "-c", script) as process:
             assert process.wait(20) == code
-    refused = (("no-such-agent", 127, b"not found"), ("/etc/passwd", 126, b"not executable"))
+    refused = (
+        ("no-such-agent", 127, b"not found"),
+        ("", 127, b"not found"),
+        ("/etc/passwd", 126, b"not executable"),
+    )
     for command, code, words in refused:
         with case(command), editing(command) as process:
             assert process.stderr is not None
@@ -380,22 +384,26 @@ def test_a_recorder_that_is_killed_after_the_agent_has_exited_is_replaced(home: 
 
 
 @pytest.mark.system
-def test_a_recorder_that_is_killed_before_it_has_files_is_replaced(home: Path, tmp_path: Path) -> None:
-    """The next one creates them, and notes what is missing."""
-    python, killed = tmp_path / "python", tmp_path / "killed"
-    lines = ("#!/bin/sh", f"mkdir {killed} 2>/dev/null && kill -9 $$", f'exec {sys.executable} "$@"', "")
-    python.write_text("\n".join(lines))
-    python.chmod(0o700)
+def test_a_recorder_that_does_not_begin_is_started_once(home: Path, tmp_path: Path) -> None:
+    """Whether its Python cannot start or is killed: the editor and the agent have every byte."""
+    python, starts = tmp_path / "python", tmp_path / "starts"
     code = (
         f"import sys; sys.executable = {str(python)!r};"
         "sys.argv = ['agentwatch', 'acp', '--', 'cat']; from agentwatch.cli.start import main; main()"
     )
     argv = [sys.executable, "-c", code]
-    done = subprocess.run(argv, input=ODD, capture_output=True, env=environment(), timeout=20, check=True)
-    assert done.stdout == ODD
-    files = saved(home)
-    assert killed.is_dir()
-    assert gaps(files) == gaps(files, "sent ") == len(ODD)
+    for end in ("exit 1", "kill -9 $$"):
+        python.write_text(f"#!/bin/sh\necho >>{starts}\n{end}\n")
+        python.chmod(0o700)
+        starts.unlink(missing_ok=True)
+        given = ODD * 50_000
+        with case(end):
+            done = subprocess.run(
+                argv, input=given, capture_output=True, env=environment(), timeout=20, check=True
+            )
+            assert done.stdout == given
+            assert starts.read_text() == "\n"
+    assert not home.exists()
 
 
 @pytest.mark.system
