@@ -18,7 +18,6 @@ import os
 import select
 import sys
 from collections import deque
-from itertools import count
 
 from agentwatch.recording.appender import PIPE_BYTES, enlarge, now_ms
 
@@ -39,26 +38,55 @@ _RECORDER = (
 _MOST_PATH = 8192
 _ENDED = b"\0"
 """The end of the report of a recorder that was not killed."""
-_OTHER = {b"w": b"s", b"s": b"w"}
-_NEVER = float("inf")
-_NOTHING = _NEVER, 0, memoryview(b"")
 
 
 class Agent:
-    """A started agent."""
+    """An agent whose stdin and stdout are pipes."""
 
-    def __init__(self, command: list[str], pid: int, fds: tuple[int, int, int, int]) -> None:
-        """Note the process and its pipes.
+    def __init__(self, command: Sequence[str]) -> None:
+        """Start the agent.
 
         Args:
-            command: The command.
-            pid: The process id.
-            fds: The pipe to its stdin, the pipe from its stdout, and both ends of the one that is closed when
-                it has exited.
+            command: Its command.
+
+        Raises:
+            OSError: The command does not exist or cannot be executed, or there are too few descriptors.
         """
-        self.command = command
-        self.pid = pid
-        self.sent_fd, self.wrote_fd, self.exited_fd, self.exit_fd = fds
+        if not command[0]:  # a ValueError of `posix_spawnp`
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        self.command = [*command]
+        stdin_fd, self.sent_fd = os.pipe()
+        self.wrote_fd, stdout_fd = os.pipe()
+        self.exited_fd, self.exit_fd = os.pipe()
+        """Both ends of a pipe that is closed when the agent has exited."""
+        for fd in (0, 1, self.sent_fd, self.wrote_fd):
+            enlarge(fd)
+        _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)  # if it is ignored, exit codes are lost
+        self.pid = os.posix_spawnp(
+            command[0],
+            self.command,
+            {key: value for key, value in os.environ.items() if not key.startswith("AGENTWATCH_NATS_")},
+            file_actions=[(os.POSIX_SPAWN_DUP2, stdin_fd, 0), (os.POSIX_SPAWN_DUP2, stdout_fd, 1)],
+            setsigdef=[_signal.SIGPIPE, _signal.SIGXFSZ],
+        )
+        os.close(stdin_fd)
+        os.close(stdout_fd)
+
+    def copy(self) -> int:
+        """Copy and record both directions until the agent exits.
+
+        Returns:
+            Its exit code, 128 + n if signal n ended it.
+        """
+        running = [self.pid]
+        _forward_signals(running)
+        tee = _Tee(self)
+        codes: list[int] = []
+        _thread.start_new_thread(_await_exit, (running, codes, self.exit_fd))
+        _thread.start_new_thread(_send, (self.sent_fd, tee))
+        _receive(self.wrote_fd, self.exited_fd, tee)
+        tee.finish(codes[0])
+        return codes[0]
 
 
 class _Tee:
@@ -73,10 +101,9 @@ class _Tee:
         self._agent = agent
         self._started_ms = now_ms()
         self._lock = _thread.allocate_lock()
-        self._offsets = dict.fromkeys(_OTHER, 0)
-        self._count = count()
-        self._taken: dict[bytes, tuple[float, int, memoryview]] = {}
-        """The pieces that are being forwarded: their order, their time of arrival, and the bytes."""
+        self._offsets = {b"w": 0, b"s": 0}
+        self._taken: dict[bytes, tuple[int, memoryview]] = {}
+        """The pieces that are being forwarded, in the order and with the time of their arrival."""
         self._kept: deque[memoryview] = deque()
         self._kept_bytes = 0
         self._path = b""
@@ -90,23 +117,15 @@ class _Tee:
             direction: `w` for what the agent wrote, `s` for what it was sent.
             data: The bytes. They must not change before `put`.
         """
-        self._taken[direction] = next(self._count), now_ms(), data
+        self._taken[direction] = now_ms(), data
 
     def put(self, direction: bytes) -> None:
-        """Hand over a copy of the piece of a direction that was forwarded."""
+        """Hand over a copy of the piece of a direction that was forwarded, or could not be."""
         with self._lock:
-            order, at_ms, data = self._taken.pop(direction, _NOTHING)
-            other, other_ms, other_data = self._taken.get(_OTHER[direction], _NOTHING)
-            if other < order < _NEVER:
-                del self._taken[_OTHER[direction]]
-                self._hand_over(_OTHER[direction], other_ms, other_data)
-            if order < _NEVER:
-                self._hand_over(direction, at_ms, data)
-
-    def drop(self, direction: bytes) -> None:
-        """Forget the piece of a direction that could not be forwarded."""
-        with self._lock:
-            self._taken.pop(direction, None)
+            for each in [*self._taken] if direction in self._taken else ():
+                self._hand_over(each, *self._taken.pop(each))
+                if each == direction:
+                    break
 
     def finish(self, code: int) -> None:
         """Hand over the exit code of the agent. A child of this process stays until it is recorded.
@@ -252,59 +271,12 @@ class _Tee:
             self._frames_fd = -1
 
 
-def started(command: Sequence[str]) -> Agent:
-    """Start an agent whose stdin and stdout are pipes.
-
-    Args:
-        command: The command of the agent.
-
-    Raises:
-        OSError: The command does not exist or cannot be executed, or there are too few descriptors.
-    """
-    if not command[0]:  # a ValueError of `posix_spawnp`
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-    stdin_fd, sent_fd = os.pipe()
-    wrote_fd, stdout_fd = os.pipe()
-    exited_fd, exit_fd = os.pipe()
-    for fd in (0, 1, sent_fd, wrote_fd):
-        enlarge(fd)
-    _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)  # if it is ignored, exit codes are lost
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("AGENTWATCH_NATS_")}
-    pid = os.posix_spawnp(
-        command[0],
-        [*command],
-        environment,
-        file_actions=[(os.POSIX_SPAWN_DUP2, stdin_fd, 0), (os.POSIX_SPAWN_DUP2, stdout_fd, 1)],
-        setsigdef=[_signal.SIGPIPE, _signal.SIGXFSZ],
-    )
-    os.close(stdin_fd)
-    os.close(stdout_fd)
-    return Agent([*command], pid, (sent_fd, wrote_fd, exited_fd, exit_fd))
-
-
-def copy(agent: Agent) -> int:
-    """Copy and record both directions until an agent exits.
-
-    Returns:
-        Its exit code, 128 + n if signal n ended it.
-    """
-    running = [agent.pid]
-    _forward_signals(running)
-    tee = _Tee(agent)
-    codes: list[int] = []
-    _thread.start_new_thread(_await_exit, (running, codes, agent.exit_fd))
-    _thread.start_new_thread(_send, (agent.sent_fd, tee))
-    _receive(agent.wrote_fd, agent.exited_fd, tee)
-    tee.finish(codes[0])
-    return codes[0]
-
-
 def _forward_signals(running: list[int]) -> None:
     def forward(number: int, _frame: object) -> None:
         for pid in running:
             try:
                 os.kill(pid, number)
-            except ProcessLookupError:
+            except OSError:  # it has ended, or is one of another user
                 return
 
     for name in _FORWARDED:
@@ -331,11 +303,10 @@ def _await_exit(running: list[int], codes: list[int], exit_fd: int) -> None:
 def _send(sent_fd: int, tee: _Tee) -> None:
     """Copy from the editor to the agent until one of them closes its end."""
     buffer = memoryview(bytearray(_READ_BYTES))
-    while data := _read(0, buffer):
+    is_open = True
+    while is_open and (data := _read(0, buffer)):
         tee.take(b"s", data)
-        if not _write(sent_fd, data):
-            tee.drop(b"s")
-            break
+        is_open = _write(sent_fd, data)
         tee.put(b"s")
     os.close(sent_fd)
     _close(0)

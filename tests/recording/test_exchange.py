@@ -16,9 +16,9 @@ from agentwatch.catalog.contents import pieces
 from agentwatch.catalog.digest.reading import Tail
 from agentwatch.feed.feed import Feed
 from agentwatch.recording import exchange
-from agentwatch.recording.exchange import Exchange, open_files
+from agentwatch.recording.exchange import Exchange
 from agentwatch.recording.recorder import Recorder
-from agentwatch.recording.saved import open_saved
+from agentwatch.recording.saved import open_both, open_saved
 from agentwatch.recording.store import SessionFiles
 from agentwatch.rules.alarms.joined import JoinedSession
 from agentwatch.rules.alarms.tripwire import tripwire
@@ -49,7 +49,7 @@ def recorded(folder: Path, pieces: list[Piece]) -> SessionFiles:
 
 def merged(files: SessionFiles, reader: Exchange | None = None, *, has_ended: bool = False) -> bytes:
     """Return the new lines of both directions."""
-    opened = open_files(files.recording)
+    opened = open_both(files.recording)
     assert opened is not None
     with closing(opened):
         return b"".join(data for _, data in (reader or Exchange()).read(opened, has_ended=has_ended))
@@ -95,7 +95,7 @@ def test_lines_are_read_in_the_order_of_their_ends(tmp_path: Path) -> None:
                 found += merged(files, reader)
             assert found.splitlines(keepends=True) == expected
             assert merged(files).splitlines(keepends=True) == expected
-            opened = open_files(files.recording)
+            opened = open_both(files.recording)
             assert opened is not None
             late = Exchange()
             with closing(opened):
