@@ -95,8 +95,8 @@ class Exchange:
                     self._skipped = pieces[index:]  # its bytes are not written yet: what follows has to wait
                     return
                 self._at_ms[way] = at_ms
-                if begin < self._read_to[way]:  # a full disk: the file was cut after its last line
-                    self._read_to[way] = max(begin, self._begins[way])
+                # a full disk: the file was cut after its last line
+                self._read_to[way] = min(self._read_to[way], max(begin, self._begins[way]))
                 yield from self._take(files, way, end)
             pieces, most = pieces[held:], _TIMES_BYTES
         if has_ended:

@@ -154,10 +154,8 @@ class _Tee:
         """
         try:
             os.setsid()
-            for fd in (0, 2):
+            for fd in (0, 1, 2, self._agent.sent_fd, self._agent.wrote_fd):
                 _close(fd)
-            for fd in {self._agent.sent_fd, self._agent.wrote_fd} - {self._fd, self._report_fd}:
-                os.closerange(fd, fd + 1)  # it may be closed
             os.set_blocking(self._fd, True)
             for piece in self._kept:
                 _write(self._fd, piece)
@@ -280,9 +278,7 @@ def _forward_signals(running: list[int]) -> None:
                 return
 
     for name in _FORWARDED:
-        number = getattr(_signal, name)
-        if _signal.getsignal(number) != _signal.SIG_IGN:
-            _signal.signal(number, forward)
+        _signal.signal(getattr(_signal, name), forward)
 
 
 def _await_exit(running: list[int], codes: list[int], exit_fd: int) -> None:
@@ -308,8 +304,8 @@ def _send(sent_fd: int, tee: _Tee) -> None:
         tee.take(b"s", data)
         is_open = _write(sent_fd, data)
         tee.put(b"s")
-    os.close(sent_fd)
-    _close(0)
+    for fd in (sent_fd, 0):
+        _close(fd)
 
 
 def _receive(wrote_fd: int, exited_fd: int, tee: _Tee) -> None:
@@ -332,10 +328,9 @@ def _receive(wrote_fd: int, exited_fd: int, tee: _Tee) -> None:
             tee.put(b"w")
             if not is_open:  # the other side gets the end of the file, or the broken pipe
                 poller.unregister(wrote_fd)
-                os.close(wrote_fd)
-                _close(1)
+                for fd in (wrote_fd, 1):
+                    _close(fd)
         elif has_exited:
-            _close(1)
             return
         if patience >= 0:
             patience = -1
@@ -372,7 +367,7 @@ def _await(fd: int, event: int) -> None:
 
 
 def _close(fd: int) -> None:
-    """Close the editor's end of a direction; nothing else gets its number."""
+    """Close an end of a pipe; nothing else gets its number."""
     null_fd = os.open(os.devnull, os.O_RDWR)
     os.dup2(null_fd, fd)
     os.close(null_fd)

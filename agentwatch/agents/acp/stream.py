@@ -758,12 +758,12 @@ class Decoder:
         session = request.session
         if request.method in ASKING:
             reason = refusal = None
-            if request.method == PERMISSION:
-                answer, refusal = answer_of(request, result)
-            elif error is None:
-                answer, reason = reply_of(request, result)
-            else:
+            if error is not None:
                 answer = "not answered"
+            elif request.method == PERMISSION:
+                answer, refusal = answer_of(request, result)
+            else:
+                answer, reason = reply_of(request, result)
             if refusal is not None:
                 self._calls.refuse(session, request.call_id, refusal)
             subject, key = request.subject or "permission", _question_key(fields)

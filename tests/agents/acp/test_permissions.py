@@ -213,4 +213,6 @@ def test_an_error_answers_a_permission() -> None:
     """A client that cannot ask answers with an error; one that only answers is understood too."""
     read = session(DIRECT, permission(kind="edit"), refused(0, "no"), is_over=False)
     assert len(read.asked) == 0
+    notes = [entry.text for entry in read.transcript if entry.kind is Kind.NOTICE]
+    assert notes == ["asks: edit", "edit not answered"]
     assert session(opening(), chose("yes", 9)).lines.unknown == 0

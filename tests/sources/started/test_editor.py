@@ -6,6 +6,7 @@ import json
 import os
 import random
 import resource
+import select
 import shlex
 import signal
 import subprocess
@@ -191,7 +192,7 @@ def test_a_question_of_the_agent_asks_in_the_list_until_the_editor_answers(home:
 
 @pytest.mark.system
 def test_the_exit_code_is_that_of_the_agent(home: Path) -> None:
-    """128 + n after signal n, as the recording says; 127 for a command that does not exist, 126 if it cannot run."""
+    """128 + n after signal n, as the recording says; 127 for no command, 126 for one that cannot run."""
     codes = {"exit 3": 3, "kill -9 $$": 137, "exec 1>&-; exit 4": 4, "sleep 60 & exit 5": 5}
     for script, code in codes.items():
         folder = home / str(code)
@@ -232,6 +233,19 @@ def test_a_signal_reaches_the_agent(home: Path) -> None:
 
 
 @pytest.mark.system
+@LINUX
+def test_the_agent_has_the_environment_and_the_signals_of_the_editor(home: Path) -> None:
+    """It does not get the credentials of agentwatch, and a broken pipe ends it as usual."""
+    more = {"AGENTWATCH_NATS_PASSWORD": "hidden", "EDITORS": "own"}
+    with editing("sh", "-c", "env; grep SigIgn /proc/self/status", **more) as process:
+        *variables, ignored = echoed(process, b"").decode().splitlines()
+    assert "EDITORS=own" in variables
+    assert not [each for each in variables if "hidden" in each]
+    ignored_signals = int(ignored.split()[1], 16)
+    assert not ignored_signals & (1 << signal.SIGPIPE - 1 | 1 << signal.SIGXFSZ - 1)
+
+
+@pytest.mark.system
 def test_systems_without_some_calls_copy_as_well(home: Path) -> None:
     """On macOS there are no larger pipes and, before Python 3.13, no `waitid`; a descriptor may be closed."""
     argv = [sys.executable, "-c", f"import fcntl, os; del fcntl.F_SETPIPE_SZ, os.waitid; {CAT}"]
@@ -255,6 +269,10 @@ def test_the_ends_of_both_sides_are_passed_on(home: Path) -> None:
     with editing("sh", "-c", "trap '' PIPE; while echo x; do :; done 2>/dev/null; exit 7") as process:
         pipes_of(process)[1].close()
         assert process.wait(20) == 7
+    with editing("sh", "-c", "exec >&-; cat >/dev/null") as process:
+        stdout = pipes_of(process)[1]
+        until(lambda: select.select([stdout], [], [], 0)[0], what="the end of stdout while the agent runs")
+        assert stdout.read() == b""
     with editing("sh", "-c", "exec <&-; echo closed; sleep 60") as process:
         stdin, stdout, _ = pipes_of(process)
         stdout.readline()
@@ -412,11 +430,38 @@ def test_a_recorder_that_hangs_or_has_no_disk_is_not_waited_for(home: Path) -> N
             assert kept == piece * (len(kept) // 100)
             assert len(kept) + gaps(files, prefix) == len(flood)
             assert len(kept) > 1_000_000
+    assert gaps(files) or gaps(files, "sent ")
     with editing("cat") as process:
         limit = (1_000_000, resource.RLIM_INFINITY)
         resource.prlimit(recorder_of(process), resource.RLIMIT_FSIZE, limit)
         assert echoed(process, flood[:20_000_000]) == flood[:20_000_000]
         assert process.wait(20) == 0
+
+
+@pytest.mark.system
+@LINUX
+def test_copies_that_were_kept_for_a_recorder_make_room_for_others(home: Path) -> None:
+    """A recorder that hangs now and then, or is told to end, loses nothing below the limit."""
+    line, code = (
+        b"x" * 1_999_999 + b"\n",
+        f"import agentwatch.sources.editor as editor; editor._MOST_KEPT = 4 << 20; {CAT}",
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment()
+    ) as process:
+        stdin, stdout = process.stdin, process.stdout
+        assert stdin is not None
+        assert stdout is not None
+        recorder = recorder_of(process)
+        os.kill(recorder, signal.SIGTERM)  # as to all processes below the editor
+        for number in range(1, 4):
+            os.kill(recorder, signal.SIGSTOP)
+            thread = threading.Thread(target=stdin.write, args=(line,))
+            thread.start()
+            assert stdout.read(len(line)) == line
+            thread.join()
+            os.kill(recorder, signal.SIGCONT)
+            until(partial(have_bytes, home, line * number), what="a recorded line")
 
 
 @pytest.mark.system
