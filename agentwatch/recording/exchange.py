@@ -215,11 +215,6 @@ class Merged:
         self._lines = open(self.fd, "ab", _WRITE_BYTES, closefd=False)  # noqa: SIM115
         self._size = 0
 
-    @property
-    def recording_fd(self) -> int:
-        """The descriptor of the recording: what the agent wrote."""
-        return self._files.wrote
-
     def __del__(self) -> None:
         self._files.close()
 

@@ -205,7 +205,7 @@ def open_saved(
 
             merged = Merged(both)
             os.close(fd)
-            fd = merged.recording_fd
+            fd = both.wrote
         times = SavedTimes(SessionFiles(path).times if merged is None else None)
         growth = SavedGrowth(path, fd, times, follow is True, merged)
         if follow is None:

@@ -194,6 +194,8 @@ def test_a_session_may_report_that_it_waits_for_the_user() -> None:
             oldest = read.asked.oldest
             assert ([] if oldest is None else [oldest.words]) == asked
             assert len(read.asked) == len(asked)
+    other = permission("c-1", 0, "other", kind="execute", title="make")
+    assert len(session(DIRECT, other, waits, is_over=False).asked) == 2
 
 
 def test_cursor_reports_with_methods_of_its_own() -> None:

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import IO
@@ -47,11 +47,16 @@ for line in sys.stdin:
 """
 
 
-@contextmanager
-def editing(*command: str, **more: str) -> Iterator[subprocess.Popen[bytes]]:
+def editing(*command: str, **more: str) -> AbstractContextManager[subprocess.Popen[bytes]]:
     """Start an agent as an editor does, and end it."""
+    return started(*AGENTWATCH, "acp", "--", *command, **more)
+
+
+@contextmanager
+def started(*argv: str, **more: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a process with pipes in a session of its own, and end it."""
     process = subprocess.Popen(
-        [*AGENTWATCH, "acp", "--", *command],
+        argv,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -180,6 +185,7 @@ def test_a_question_of_the_agent_asks_in_the_list_until_the_editor_answers(home:
         asks = until(
             lambda: found if (found := row()).get("state") == "asks" else None, what="a row that asks"
         )
+        assert asks["pid"]
         assert (asks["ground"], asks["now"], asks["title"]) == ("said", "execute rm -rf build", "Clean up")
         send(7, result={"outcome": {"outcome": "selected", "optionId": "a"}})
         until(lambda: row().get("state") == "your turn", what="a row whose turn is the user's")
@@ -257,6 +263,25 @@ def test_systems_without_some_calls_copy_as_well(home: Path) -> None:
     argv = ["sh", "-c", f"exec {words} <&- 2>&-"]
     done = subprocess.run(argv, capture_output=True, env=environment(), timeout=20, check=False)
     assert (done.stdout, done.returncode) == (b"x\n", 5)
+
+
+@pytest.mark.system
+@LINUX
+def test_the_pipes_of_an_editor_may_not_block(home: Path) -> None:
+    """An empty pipe from the editor and a full one to it are waited for."""
+    stdin_fd, to_fd = os.pipe()
+    from_fd, stdout_fd = os.pipe()
+    for fd in (stdin_fd, stdout_fd):
+        os.set_blocking(fd, False)
+    argv = [*AGENTWATCH, "acp", "--", "sh", "-c", "read line && head -c 3000000 /dev/zero"]
+    with subprocess.Popen(argv, stdin=stdin_fd, stdout=stdout_fd, env=environment()) as process:
+        recorder_of(process)
+        os.write(to_fd, b"go\n")
+        until(lambda: not select.select([], [stdout_fd], [], 0)[1], what="a full pipe")
+        for fd in (stdin_fd, to_fd, stdout_fd):
+            os.close(fd)
+        with open(from_fd, "rb") as back:
+            assert back.read() == bytes(3_000_000)
 
 
 @pytest.mark.system
@@ -442,16 +467,10 @@ def test_a_recorder_that_hangs_or_has_no_disk_is_not_waited_for(home: Path) -> N
 @LINUX
 def test_copies_that_were_kept_for_a_recorder_make_room_for_others(home: Path) -> None:
     """A recorder that hangs now and then, or is told to end, loses nothing below the limit."""
-    line, code = (
-        b"x" * 1_999_999 + b"\n",
-        f"import agentwatch.sources.editor as editor; editor._MOST_KEPT = 4 << 20; {CAT}",
-    )
-    with subprocess.Popen(
-        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment()
-    ) as process:
-        stdin, stdout = process.stdin, process.stdout
-        assert stdin is not None
-        assert stdout is not None
+    code = f"import agentwatch.sources.editor as editor; editor._MOST_KEPT = 4 << 20; {CAT}"
+    line = b"x" * 1_999_999 + b"\n"
+    with started(sys.executable, "-c", code) as process:
+        stdin, stdout, _ = pipes_of(process)
         recorder = recorder_of(process)
         os.kill(recorder, signal.SIGTERM)  # as to all processes below the editor
         for number in range(1, 4):
