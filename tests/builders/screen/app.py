@@ -174,7 +174,7 @@ class Stage:
 
     @property
     def header(self) -> str:
-        """The text of the header line, the first row; empty while a screen that was opened is not drawn yet."""
+        """The text of the header line, the first row; empty while a new screen is not drawn yet."""
         return "".join(self.rows()[:1])
 
     @property
