@@ -25,13 +25,14 @@ from tests.builders.continued import ID, THREAD, claude_session, codex_session
 from tests.builders.lines import init, result
 from tests.conftest import case
 
+OPENCODE = "ses_df8bd8bc2ffeaPRqbVJi1wlNVt"
 RESUMES = {
     "claude": f"claude -p --output-format stream-json --verbose --resume {ID} -- TEXT",
     "codex": f"codex exec resume {ID} --json -- TEXT",
     "copilot": f"copilot --output-format json --resume={ID} --prompt=TEXT",
     "cursor": f"cursor-agent -p --output-format stream-json --resume {ID} -- TEXT",
     "gemini": f"gemini --output-format stream-json --resume {ID} --prompt=TEXT",
-    "opencode": f"opencode run --format json --session {ID} -- TEXT",
+    "opencode": f"opencode run --format json --session {OPENCODE} -- TEXT",
     "pi": f"pi --mode json --session {ID} -p -- TEXT",
     "qwen": f"qwen --output-format stream-json --resume {ID} --prompt=TEXT",
 }
@@ -39,7 +40,8 @@ RESUMES = {
 
 def session(agent: str = "claude", **more: object) -> Continued:
     """Return a session that nobody holds."""
-    fields: dict[str, object] = {"agent": agent, "id": ID, "cwd": "/w", "acts": None, **more}
+    own = OPENCODE if agent == "opencode" else ID
+    fields: dict[str, object] = {"agent": agent, "id": own, "cwd": "/w", "acts": None, **more}
     return Continued(**fields)  # type: ignore[arg-type]
 
 
@@ -99,15 +101,17 @@ def test_a_prompt_that_an_agent_would_misread_is_refused() -> None:
 
 
 def test_an_id_is_nothing_but_an_id() -> None:
-    """An id that could be an option, a path, a name or an index is never an argument."""
+    """What could be an option, a path, a name, an index or the beginning of an id is never an argument."""
     hostile = [
         *("", "-", "--", "--dangerously-skip-permissions", "-c", "latest", "5", "12345", "../../../etc"),
         *("a/b" * 5, f"{ID} --yolo", f"{ID}\n", f"{ID}\0", "$(touch x)abc", "x" * 201, "\u0661" * 12),
+        *("the-name-of-a-session", ID[:18], ID.replace("-", ""), ID.replace(ID[0], "\u0661", 1)),
     ]
-    for each in hostile:
-        for agent in RESUMES:
+    for agent in RESUMES:
+        for each in (*hostile, ID if agent == "opencode" else OPENCODE):
             with case((agent, each[:40])):
                 assert "is not one" in reason(agent, id=each)
+    assert ID.upper() in planned(session(id=ID.upper()), "go").command
 
 
 def test_other_sessions_have_a_reason() -> None:
@@ -127,12 +131,12 @@ def test_the_switch_and_the_holder_decide() -> None:
         (session(holder=held), {"continue"}, False, REFUSED, "process 4711 (claude, tmux main:@0.%0) holds"),
         (session(holder=held._replace(is_sure=False)), {"continue"}, False, REFUSED, "%0) may hold this"),
         (session(holder=Holder(None)), {"continue"}, False, REFUSED, "a process that is not known holds"),
-        (session("codex"), {"queue"}, True, REFUSED, "no terminal has this session open"),
-        (session("codex", holder=Holder(None, is_sure=False)), {"queue"}, True, REFUSED, "no terminal has"),
+        (session("codex"), {"queue"}, True, REFUSED, "no process has this session open"),
+        (session("codex", holder=Holder(None, is_sure=False)), {"queue"}, True, REFUSED, "no process has"),
+        (session(is_kept=False), {"continue"}, False, REFUSED, f"claude has no session {ID} on this machine"),
     ]
     daemon = Process(5, 1, "codex", is_shared=True, viewer=0)
     cases += [
-        (session("codex", holder=Holder(daemon)), {"queue"}, True, REFUSED, "no terminal has this session"),
         (
             session("codex", holder=Holder(daemon)),
             {"continue"},
@@ -152,7 +156,9 @@ def test_the_switch_and_the_holder_decide() -> None:
                 check_allowed(given, allowed, is_queued=is_queued)
             assert (found.value.exit_code, words in str(found.value)) == (code, True), found.value
     check_allowed(session(), {"continue"})
-    check_allowed(session("codex", holder=Holder(daemon._replace(viewer=6))), {"queue"}, is_queued=True)
+    for viewer in (0, 6):  # the daemon reads the queue of a thread that no terminal shows, too
+        holder = Holder(daemon._replace(viewer=viewer))
+        check_allowed(session("codex", holder=holder), {"queue"}, is_queued=True)
     assert Holder(daemon._replace(viewer=6)).words == "process 6 (codex)"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -25,6 +26,7 @@ from tests.builders.continued import (
 )
 from tests.catalog.started_agents import in_terminal, started
 from tests.conftest import case
+from tests.harness.processes import until
 from tests.harness.program import AGENTWATCH, environment, ran, watch
 
 pytestmark = pytest.mark.slow
@@ -52,7 +54,9 @@ def test_a_session_is_continued_in_its_folder_and_recorded(tmp_path: Path, home:
     program = Program(tmp_path / "bin", "claude", stream())
     text = "--help\n\x1b[31m $HOME 'x' é {id}"
     done = watch("continue", "--output-format", "final", "--", ID, text)
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"done\n", b"")
+    words = "'--help␊␛[31m $HOME '\"'\"'x'\"'\"' é {id}'"
+    shown = f"agentwatch: in {work}: claude {' '.join(COMMAND)} {words}\n"
+    assert (done.returncode, done.stdout, done.stderr.decode()) == (0, b"done\n", shown)
     assert program.started == [str(work), str(work), *COMMAND, text]
     [recording] = saved_recordings()
     assert recording.read_text() == f"{stream()}\n"
@@ -65,14 +69,23 @@ def test_a_session_is_continued_in_its_folder_and_recorded(tmp_path: Path, home:
 
 @pytest.mark.system
 def test_a_recording_is_continued_too(tmp_path: Path, work: Path) -> None:
-    """A recording is an address: the act is beside it, and beside the recording of the new run."""
-    Program(tmp_path / "bin", "claude", stream())
-    first = tmp_path / "first.ndjson"
-    first.write_text(stream(cwd=str(work)))
+    """A recording is an address: the act is beside it, and beside the recording of the new run.
+
+    It decides no folder: the agent's own file does. Without one, the session is not one of this machine.
+    """
+    program = Program(tmp_path / "bin", "claude", stream())
+    first, other = tmp_path / "first.ndjson", tmp_path / "other"
+    other.mkdir()
+    first.write_text(stream(cwd=str(other)))
+    done = ran("continue", first, "go")
+    assert (done.returncode, program.started, saved_recordings()) == (1, None, [])
+    assert done.stderr.decode() == f"agentwatch: refused: claude has no session {ID} on this machine\n"
+    claude_session(str(work))
     assert watch("continue", first, "go").returncode == 0
+    assert (program.started or [])[:2] == [str(work)] * 2
     [recording] = saved_recordings()
-    for path in (first, recording):
-        assert [act.receipt for act in read_acts(SessionFiles(path).acts)] == ["sent"]
+    for path, receipts in ((first, ["refused", "sent"]), (recording, ["sent"])):
+        assert [act.receipt for act in read_acts(SessionFiles(path).acts)] == receipts
 
 
 @pytest.mark.system
@@ -107,7 +120,7 @@ def test_each_refusal_has_its_exit_code(tmp_path: Path, home: Path, work: Path) 
         (USAGE, "ssh://host/x is on another machine: continue it there", ["ssh://host/x", "go"], {}),
         (USAGE, "cannot open /no/such: no such file or directory", ["/no/such", "go"], {}),
         (NOT_FOUND, "cannot start claude: not found", [ID, "go"], {"PATH": "/nowhere"}),
-        (1, "refused: no terminal has this session open: continue it", [THREAD, "go", "--queue"], {}),
+        (1, "refused: no process has this session open: continue it", [THREAD, "go", "--queue"], {}),
         (1, "refused: the session or its folder has changed", [ID, "go", "--mark", "0"], {}),
     ]
     codex_session(str(work))
@@ -115,8 +128,9 @@ def test_each_refusal_has_its_exit_code(tmp_path: Path, home: Path, work: Path) 
         with case(words):
             done = ran("continue", *arguments, **variables)  # type: ignore[arg-type]
             assert (done.returncode, done.stdout) == (code, b"")
-            assert done.stderr.decode().startswith(f"agentwatch: {words}")
-            assert done.stderr.count(b"\n") == 1
+            shown, _, said = done.stderr.decode().rpartition(f"agentwatch: {words}")
+            assert said.count("\n") == 1
+            assert shown.startswith(f"agentwatch: in {work}: claude -p") == (code == NOT_FOUND)
     work.rmdir()
     done = ran("continue", ID, "go")
     assert (done.returncode, saved_recordings()) == (USAGE, [])
@@ -214,7 +228,7 @@ def test_relative_names_are_those_of_the_user(
     monkeypatch.setenv("AGENTWATCH_HOME", "own")
     monkeypatch.setenv("AGENTWATCH_CONFIG", "config.toml")
     done = watch("continue", ID, "go", "--record", "r.ndjson", "--log", "r.log", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.returncode == 0
     assert (tmp_path / "r.ndjson").read_text() == f"{stream(cwd=str(work))}\n"
     assert (tmp_path / "r.log").exists()
     assert [act.receipt for act in read_acts(tmp_path / "own" / "acts" / f"claude-{ID}.acts")] == ["sent"]
@@ -295,6 +309,38 @@ def test_a_queue_that_hangs_is_given_up(
     assert (done.returncode, b"no receipt within" in done.stderr) == (1, True)
     assert acts(home, f"codex-{THREAD}")[-1].receipt == "unknown"
     assert not Path(f"/proc/{(tmp_path / 'pid').read_text().strip()}/cwd").exists()
+
+
+@pytest.mark.system
+def test_the_queue_is_not_waited_for_longer_than_its_command(
+    tmp_path: Path, home: Path, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server that the command leaves behind delays no receipt, and gets no credentials of an engine."""
+    monkeypatch.setattr("agentwatch.cli.continuing._QUEUE_SECONDS", 5)
+    monkeypatch.setenv("AGENTWATCH_NATS_TOKEN", "secret")
+    codex_session(str(work))
+    token = tmp_path / "token"
+    does = f"sleep 8 & printenv AGENTWATCH_NATS_TOKEN > {token}"
+    Program(tmp_path / "bin", "codex", QUEUED, does=does)
+    with started(["codex", "resume", THREAD], work):
+        done = ran("continue", THREAD, "--queue", "go")
+    assert (done.returncode, done.stdout.decode().strip()) == (0, QUEUED[:-1])
+    assert token.read_text() == ""
+    assert [act.receipt for act in acts(home, f"codex-{THREAD}")] == ["held"]
+
+
+@pytest.mark.system
+def test_an_interrupted_queue_is_unknown(tmp_path: Path, home: Path, work: Path) -> None:
+    """After ctrl+c it is not known whether the vendor's command has queued the prompt."""
+    codex_session(str(work))
+    program = Program(tmp_path / "bin", "codex", QUEUED, does="sleep 5")
+    with started(["codex", "resume", THREAD], work):
+        command = [*AGENTWATCH, "continue", THREAD, "--queue", "go"]
+        asked = subprocess.Popen(command, env=environment(), stdin=subprocess.DEVNULL, start_new_session=True)
+        until(lambda: program.started)
+        asked.send_signal(signal.SIGINT)
+        asked.wait(30)
+    assert [act.receipt for act in acts(home, f"codex-{THREAD}")] == ["unknown"]
 
 
 @pytest.mark.system

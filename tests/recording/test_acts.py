@@ -84,6 +84,24 @@ def test_a_link_is_neither_read_nor_written(tmp_path: Path) -> None:
     assert target.read_bytes() == orjson.dumps(ACT._asdict())
 
 
+def test_only_a_file_of_its_own_is_written(tmp_path: Path) -> None:
+    """A FIFO, a folder, and a file that has another name too are refused, and nothing waits for a reader."""
+    fifo, folder, other, linked = (tmp_path / name for name in ("fifo", "folder", "other", "linked"))
+    os.mkfifo(fifo)
+    folder.mkdir()
+    other.write_bytes(b"")
+    os.link(other, linked)
+    for path in (fifo, folder, linked):
+        with pytest.raises(OSError):  # noqa: PT011 - the systems say it differently
+            append_act(path, ACT)
+        assert read_acts(path) == []
+    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    with pytest.raises(OSError, match="not a file of this user alone"):
+        append_act(fifo, ACT)
+    assert (os.read(reader, 100), other.read_bytes()) == (b"", b"")
+    os.close(reader)
+
+
 def test_an_id_never_leads_out_of_the_folder(tmp_path: Path) -> None:
     """The acts on a session without a recording have a file only if the id is a plain name."""
     environ = {"AGENTWATCH_HOME": str(tmp_path)}
