@@ -215,8 +215,7 @@ def in_folder(plan: Plan, session: Continued) -> Plan:
         folder = os.path.realpath(session.cwd, strict=True)
         status = os.stat(os.path.join(folder, ""))
     except OSError as error:
-        reason = (error.strerror or "unknown error").lower()
-        raise Fault(f"the folder of this session cannot be used: {shown}: {reason}", USAGE) from None
+        raise _unusable(session.cwd, error) from None
     except ValueError:  # a NUL, or half a surrogate pair
         raise Fault(f"the folder of this session cannot be a path: {shown}", USAGE) from None
     return plan._replace(folder=folder, place=(status.st_dev, status.st_ino))
@@ -241,6 +240,10 @@ def enter(plan: Plan) -> None:
         finally:
             os.close(fd)
     except OSError as error:
-        reason = (error.strerror or "unknown error").lower()
-        raise Fault(f"the folder cannot be used: {safe_line(plan.folder)}: {reason}", USAGE) from None
+        raise _unusable(plan.folder, error) from None
     os.environ["PWD"] = plan.folder  # opencode prefers it to the working directory
+
+
+def _unusable(folder: str, error: OSError) -> Fault:
+    reason = (error.strerror or "unknown error").lower()
+    return Fault(f"the folder of this session cannot be used: {safe_line(folder)}: {reason}", USAGE)

@@ -83,7 +83,7 @@ def continue_session(
     for name in _OWN_PATHS & os.environ.keys():  # they are not in the folder that is entered
         os.environ[name] = os.path.abspath(os.environ[name])
     with ExitStack() as lock:  # until the agent has started
-        if not is_dry_run:
+        if not (is_dry_run or is_queued):
             _alone(lock)
         session = session_to_continue(address.path, os.environ, Path.home())
         plan = planned(session, text, is_queued=is_queued)

@@ -81,7 +81,7 @@ def test_a_recording_is_continued_too(tmp_path: Path, work: Path) -> None:
     assert (done.returncode, program.started, saved_recordings()) == (1, None, [])
     assert done.stderr.decode() == f"agentwatch: refused: claude has no session {ID} on this machine\n"
     claude_session(str(work))
-    assert watch("continue", first, "go").returncode == 0
+    assert watch("continue", "first.ndjson", "go", cwd=tmp_path).returncode == 0
     assert (program.started or [])[:2] == [str(work)] * 2
     [recording] = saved_recordings()
     for path, receipts in ((first, ["refused", "sent"]), (recording, ["sent"])):
