@@ -104,25 +104,23 @@ def session_to_continue(path: Path, environ: Mapping[str, str], home: Path) -> C
     machine = Machine(environ, home, is_brief=True)
     machine.settle_processes(now_ms, _PROCESS_SECONDS)
     session = machine.session_at(path) or _of_file(path)
-    if session.problem is not None:
-        raise cannot_open(path, session.problem)
     found, digest = session.found, session.digest
     recording = path if found.agent == OWN else None
     agent, session_id = found.key
     if recording is not None:
         agent, session_id = (digest.agent, digest.session_id) if digest is not None else ("", "")
     holders = [_holder(each) for each in machine.holders((agent, session_id))]
-    if session.life is not Life.DEAD and session.is_joined and not holders:
-        holders = [_holder(session)]
     kept = machine.session((agent, session_id))
     session = kept or session  # a recording may name any folder
+    if session.problem is not None:
+        raise cannot_open(session.found.path, session.problem)
     return Continued(
         agent,
         session_id,
         session.cwd,
         acts_file(agent, session_id, recording, environ),
         max(holders, key=lambda each: (each.is_sure, each.process is not None), default=None),
-        has_one_prompt=any(each is not None and each.is_one_liner for each in (session.digest, session.said)),
+        has_one_prompt=session.digest is not None and session.digest.is_one_liner,
         is_subagent=session.found.parent is not None,
         is_kept=kept is not None,
     )

@@ -98,9 +98,8 @@ def continue_session(
             if mark and mark != plan.mark:
                 words = "refused: the session or its folder has changed since the command was shown"
                 raise Fault(words, REFUSED)  # noqa: TRY301 - it is recorded below
-            if not mark:
-                where = f"in {plan.folder}: " if plan.folder else ""
-                say(f"{where}{shlex.join(plan.command)}")
+            where = f"in {plan.folder}: " if plan.folder else ""
+            say(f"{where}{shlex.join(plan.command)}")
             if is_queued:
                 return _queue(plan, session, record)
             log, recording = (path and path.absolute() for path in (options.log, options.record))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from agentwatch.catalog.continuing import (
 )
 from agentwatch.catalog.standing import Process
 from agentwatch.catalog.tracked import NO_FILE
+from agentwatch.sources.proc import Proc
 from tests.builders.continued import ID, THREAD, claude_session, codex_session
 from tests.builders.lines import init, result
 from tests.conftest import case
@@ -98,6 +100,7 @@ def test_a_prompt_that_an_agent_would_misread_is_refused() -> None:
         with case(text[:5]):
             assert words in reason(text=text)
     assert planned(session("pi"), "see @notes.txt").command[-1] == "see @notes.txt"
+    assert planned(session("codex"), "-", is_queued=True).command[-1] == "--message=-"
 
 
 def test_an_id_is_nothing_but_an_id() -> None:
@@ -253,6 +256,26 @@ def test_a_file_decides_nothing_but_its_id_and_folder(tmp_path: Path) -> None:
         session_to_continue(NO_FILE, os.environ, Path.home())
     with pytest.raises(Fault, match="cannot open"):
         session_to_continue(tmp_path, os.environ, Path.home())
+
+
+def test_a_subagent_is_known() -> None:
+    """A file of a subagent is not a session that can be continued."""
+    path = claude_session("/w").with_suffix("") / "subagents" / "agent-a0000000000000001.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(path.parent.parent.with_suffix(".jsonl").read_bytes())
+    found = session_to_continue(path, os.environ, Path.home())
+    assert (found.agent, found.is_subagent) == ("claude", True)
+
+
+def test_a_process_that_only_its_agent_names_holds_the_session() -> None:
+    """A process that runs and that nobody would take for an agent is a holder, if the agent names it."""
+    path, pid = claude_session("/w"), os.getpid()
+    stat = Proc().stat(pid)
+    assert stat is not None
+    record = Path.home() / ".claude" / "sessions" / f"{pid}.json"
+    record.parent.mkdir()
+    record.write_text(json.dumps({"pid": pid, "procStart": str(stat.began), "sessionId": ID}))
+    assert session_to_continue(path, os.environ, Path.home()).holder == Holder(Process(pid, 0, "claude"))
 
 
 def test_a_thread_of_one_prompt_is_known() -> None:

@@ -172,9 +172,10 @@ def test_a_process_that_may_hold_it_is_enough(tmp_path: Path, work: Path) -> Non
             for path in (Path.home() / ".pi").rglob("*.jsonl")
         ]
         done = ran("continue", f"{ID[:-1]}0", "go")
-    assert any(each is not None and each.process is not None for each in found), holder.pid
+    named = {each.process.pid for each in found if each is not None and each.process is not None}
+    assert (named, {each is not None and each.is_sure for each in found}) == ({holder.pid}, {False})
     assert (done.returncode, program.started) == (1, None)
-    assert b"hold" in done.stderr
+    assert b"may hold" in done.stderr
 
 
 @pytest.mark.system
