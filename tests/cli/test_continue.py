@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.base.faults import NOT_FOUND, USAGE
+from agentwatch.base.faults import NOT_EXECUTABLE, NOT_FOUND, USAGE
 from agentwatch.catalog.continuing import session_to_continue
 from agentwatch.recording.acts import Act, read_acts
 from agentwatch.recording.store import SessionFiles, saved_recordings
@@ -120,24 +120,26 @@ def test_each_refusal_has_its_exit_code(tmp_path: Path, home: Path, work: Path) 
         (USAGE, "ssh://host/x is on another machine: continue it there", ["ssh://host/x", "go"], {}),
         (USAGE, "cannot open /no/such: no such file or directory", ["/no/such", "go"], {}),
         (NOT_FOUND, "cannot start claude: not found", [ID, "go"], {"PATH": "/nowhere"}),
+        (NOT_EXECUTABLE, "cannot start claude: ", [ID, "go"], {"PATH": str(tmp_path / "plain")}),
         (1, "refused: no process has this session open: continue it", [THREAD, "go", "--queue"], {}),
         (1, "refused: the session or its folder has changed", [ID, "go", "--mark", "0"], {}),
     ]
     codex_session(str(work))
+    Program(tmp_path / "plain", "claude").path.chmod(0o644)
     for code, words, arguments, variables in cases:
         with case(words):
             done = ran("continue", *arguments, **variables)  # type: ignore[arg-type]
             assert (done.returncode, done.stdout) == (code, b"")
             shown, _, said = done.stderr.decode().rpartition(f"agentwatch: {words}")
             assert said.count("\n") == 1
-            assert shown.startswith(f"agentwatch: in {work}: claude -p") == (code == NOT_FOUND)
+            assert shown.startswith(f"agentwatch: in {work}: claude -p") == words.startswith("cannot start")
     work.rmdir()
     done = ran("continue", ID, "go")
     assert (done.returncode, saved_recordings()) == (USAGE, [])
     assert done.stderr.decode() == (
         f"agentwatch: the folder of this session cannot be used: {work}: no such file or directory\n"
     )
-    assert [(act.act, act.receipt) for act in acts(home)] == [("continue", "refused")] * 2
+    assert [(act.act, act.receipt) for act in acts(home)] == [("continue", "refused")] * 3
     assert [(act.act, act.receipt) for act in acts(home, f"codex-{THREAD}")] == [("queue", "refused")]
 
 
@@ -304,7 +306,7 @@ def test_a_queue_that_hangs_is_given_up(
     """Without a receipt in time it is unknown whether the prompt is queued; the command is ended."""
     monkeypatch.setattr("agentwatch.cli.continuing._QUEUE_SECONDS", 0.3)
     codex_session(str(work))
-    Program(tmp_path / "bin", "codex", does=f"echo $$ > {tmp_path}/pid; sleep 100")
+    Program(tmp_path / "bin", "codex", does=f"echo $$ > {tmp_path}/pid; sleep 1000")
     with started(["codex", "resume", THREAD], work):
         done = ran("continue", THREAD, "--queue", "go")
     assert (done.returncode, b"no receipt within" in done.stderr) == (1, True)
