@@ -174,7 +174,7 @@ class Resume(NamedTuple):
     misread: re.Pattern[str] | None = None
     """The prompts that the program would take for something else; None if there are none."""
     queue: tuple[str, ...] = ()
-    """The command that queues a prompt for a session in a terminal; empty if the vendor has none."""
+    """The command that queues a prompt for a session that is open; empty if the vendor has none."""
     receipt: re.Pattern[str] | None = None
     """What that command prints, with the id of the session as its group; None without such a command."""
 

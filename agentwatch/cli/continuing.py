@@ -68,7 +68,7 @@ def continue_session(
         options: The options of the command line, for the run that is watched.
         publication: How the run is published; None if it is not.
         is_dry_run: Only print the command.
-        is_queued: Hand the prompt to the terminal that has the session open.
+        is_queued: Hand the prompt to the process that has the session open.
         by: Where the user acted: `command`, `list` or `session`.
         mark: The mark of the plan that the user has seen; empty if the user has seen none.
 

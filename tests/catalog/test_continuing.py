@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -267,6 +268,7 @@ def test_a_subagent_is_known() -> None:
     assert (found.agent, found.is_subagent) == ("claude", True)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are found through /proc")
 def test_a_process_that_only_its_agent_names_holds_the_session() -> None:
     """A process that runs and that nobody would take for an agent is a holder, if the agent names it."""
     path, pid = claude_session("/w"), os.getpid()
