@@ -28,7 +28,7 @@ from agentwatch.text.safe import cut, safe_line
 REFUSED = 1
 _MOST_TEXT = (1 << 17) - 1024
 """The bytes of a prompt: Linux passes at most 128 KiB as one argument."""
-_PROCESS_SECONDS = 7.0
+PROCESS_SECONDS = 7.0
 """How long the processes may take to be known where `ps` shows them."""
 _SHOWN = 60
 
@@ -102,7 +102,7 @@ def session_to_continue(path: Path, environ: Mapping[str, str], home: Path) -> C
         raise Fault("nothing of this session is written yet", REFUSED)
     path = path.absolute()
     machine = Machine(environ, home, is_brief=True)
-    machine.settle_processes(now_ms, _PROCESS_SECONDS)
+    machine.settle_processes(now_ms, PROCESS_SECONDS)
     session = machine.session_at(path) or _of_file(path)
     found, digest = session.found, session.digest
     recording = path if found.agent == OWN else None
