@@ -10,6 +10,7 @@ from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import Ground
 from agentwatch.output.commands import Commands
 from agentwatch.rules.alarms.events import EVENTS, Event
+from agentwatch.screen.screens.sessions.rings import Rings
 from agentwatch.screen.screens.sessions.state_rules import StateRules
 from tests.builders.home.home_app import NOW_MS, row
 from tests.conftest import case
@@ -112,6 +113,24 @@ def test_a_session_that_vanishes_is_new_when_it_returns() -> None:
     rules.update((), [at(WORKING).key], ())
     rules.update([at(YOUR_TURN)], (), ())
     assert commands.events == []
+
+
+def test_a_silenced_session_tells_nothing() -> None:
+    """What happens while `r` silences it is not told later either."""
+    key = at(WORKING).key
+    chosen = Rings(by_default=True, began_ms=BEGAN_MS)
+    assert not chosen.toggle(key)
+    commands, asking = Told(), at(ASKS)
+    rules = StateRules([SessionRule(name, name, (name,)) for name in EVENTS], commands, BEGAN_MS)
+    for each in (at(WORKING), asking, at(WORKING), LIMITED, at(WORKING), at(State.FAILED)):
+        rules.update([each], (), [asking] if each is asking else ())
+    assert commands.events == []
+    assert chosen.toggle(key)
+    rules.update([at(State.FAILED)], (), ())
+    assert commands.events == []
+    rules.update([at(WORKING)], (), ())
+    rules.update([at(YOUR_TURN)], (), ())
+    assert [each.event for each in commands.events] == ["ended"]
 
 
 def test_a_question_is_told_with_its_words() -> None:
