@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from agentwatch.agents.reported import State
@@ -61,6 +62,8 @@ def test_a_change_of_state_is_told_once() -> None:
         ([at(WORKING), at(State.CANCELLED)], ["ended"]),
         ([at(WORKING), at(State.UNFINISHED, ground=Ground.INFERRED)], ["ended"]),
         ([at(ASKS), at(WORKING), at(YOUR_TURN)], ["ended"]),
+        ([at(WORKING), at(YOUR_TURN, None)], ["ended"]),
+        ([at(WORKING, host="b"), at(YOUR_TURN, BEGAN_MS - 1, host="b")], ["ended"]),  # of another clock
         ([at(WORKING), LIMITED, LIMITED, at(WORKING), at(YOUR_TURN)], ["limit", "ended"]),
     ]
     for rows, events in cases:
@@ -142,3 +145,6 @@ def test_a_question_is_told_with_its_words() -> None:
     [event] = commands.events
     assert (event.state, event.agent, event.session) == ("asks", "claude", asking.id)
     assert (event.title, event.words, event.call) == ("Clean up", "Bash rm -rf build", None)
+    away = replace(asking, host="b", address="nats://b/1")
+    rules.update([away], (), [away])
+    assert commands.events[-1].session == "nats://b/1"
