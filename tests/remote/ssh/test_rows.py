@@ -15,7 +15,7 @@ from agentwatch.agents.reported import State
 from agentwatch.catalog.standing import Ground
 from agentwatch.remote.ssh import host_list as rows_module
 from tests.conftest import ROOT
-from tests.remote.ssh.sessions import ID, KEY, LINE, gone, greeting, save, until, watching
+from tests.remote.ssh.sessions import ID, KEY, LINE, disconnected, gone, greeting, save, until, watching
 from tests.remote.ssh.sshd import Sshd
 
 pytestmark = pytest.mark.system
@@ -213,6 +213,7 @@ def test_a_watcher_that_is_killed_leaves_nothing_on_the_host(host: Sshd, is_ther
     gone(host)
     for pid in host.masters():  # it would end by itself after 15 s
         os.kill(pid, signal.SIGTERM)
+    disconnected(host)  # it removes its socket when it ends
     shutil.rmtree(host.sockets)
     host.sockets.mkdir()
 
