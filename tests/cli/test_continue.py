@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ from tests.builders.continued import (
 )
 from tests.catalog.started_agents import in_terminal, started
 from tests.conftest import case
+from tests.harness.processes import until
 from tests.harness.program import AGENTWATCH, environment, ran, watch
 
 pytestmark = pytest.mark.slow
@@ -167,8 +169,9 @@ def test_a_process_that_may_hold_it_is_enough(tmp_path: Path, work: Path) -> Non
 def test_of_two_commands_at_once_one_is_refused(tmp_path: Path, home: Path, work: Path) -> None:
     """Two commands that continue a session at the same time start one agent."""
     claude_session(str(work))
-    count = tmp_path / "count"
-    Program(tmp_path / "bin", "claude", stream(), does=f"echo >> {count}; sleep 3")
+    count, go = tmp_path / "count", tmp_path / "go"
+    waits = f"while [ ! -e {go} ]; do sleep 0.01; done"
+    Program(tmp_path / "bin", "claude", stream(), does=f"echo >> {count}; {waits}")
     both = [
         subprocess.Popen(
             [*AGENTWATCH, "continue", ID, "go"],
@@ -180,6 +183,8 @@ def test_of_two_commands_at_once_one_is_refused(tmp_path: Path, home: Path, work
         )
         for _ in range(2)
     ]
+    until(lambda: any(each.poll() is not None for each in both), what="the end of the second command")
+    go.touch()
     said = [each.communicate(timeout=60)[1] for each in both]
     assert sorted(each.returncode for each in both) == [0, 1], said
     assert count.read_text() == "\n"
@@ -283,18 +288,27 @@ def test_a_receipt_of_the_queue_is_shown(tmp_path: Path, home: Path, work: Path)
     assert saved_recordings() == []
 
 
+def arguments_of_all() -> list[bytes]:
+    """Return the arguments of all processes."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):  # it has ended
+            found.append(path.read_bytes())
+    return found
+
+
 def test_a_queue_that_hangs_is_given_up(
     tmp_path: Path, home: Path, work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without a receipt in time it is unknown whether the prompt is queued; the command is ended."""
     monkeypatch.setattr("agentwatch.cli.continuing._QUEUE_SECONDS", 0.3)
     codex_session(str(work))
-    Program(tmp_path / "bin", "codex", does=f"echo $$ > {tmp_path}/pid; sleep 100")
+    program = Program(tmp_path / "bin", "codex", does="sleep 100")
     with started(["codex", "resume", THREAD], work):
         done = ran("continue", THREAD, "--queue", "go")
     assert (done.returncode, b"no receipt within" in done.stderr) == (1, True)
     assert acts(home, f"codex-{THREAD}")[-1].receipt == "unknown"
-    assert not Path(f"/proc/{(tmp_path / 'pid').read_text().strip()}/cwd").exists()
+    assert not any(os.fsencode(program.path) in words for words in arguments_of_all())
 
 
 @pytest.mark.system
