@@ -55,14 +55,16 @@ def is_zombie(pid: int) -> bool:
 
 @pytest.fixture
 def start(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., AgentSource]]:
-    """Return a function that starts a fake agent on a short recording; stopping it takes at most 0.3 s.
+    """Return a function that starts a fake agent on a short recording.
 
-    The agents are stopped after the test, also if it has failed.
+    An agent that ignores SIGTERM is killed after 0.3 s. The agents are stopped after the test, also if it has
+    failed.
     """
-    monkeypatch.setattr(process, "_STOP_SECONDS", 0.3)
     sources: list[AgentSource] = []
 
     def started(*switches: str) -> AgentSource:
+        if "--ignore-term" in switches:
+            monkeypatch.setattr(process, "_STOP_SECONDS", 0.3)
         sources.append(agent_source(command(PLAIN, *switches), NOTHING_KEPT))
         return sources[-1]
 
@@ -211,8 +213,11 @@ def test_the_id_of_a_session_that_is_gone_is_another_session(start: Callable[...
 
 
 @pytest.mark.system
-def test_a_child_that_is_waited_for_is_not_reaped(start: Callable[..., AgentSource]) -> None:
+def test_a_child_that_is_waited_for_is_not_reaped(
+    start: Callable[..., AgentSource], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The exit code of another child of ours is left to the code that waits for it."""
+    monkeypatch.setattr(survivors, "_UNCLAIMED_SECONDS", 60)
     source = start("--hang-before-result")
     for _ in range(20):
         with subprocess.Popen(["sh", "-c", "exit 7"]) as editor:
@@ -227,10 +232,11 @@ def test_an_unclaimed_child_is_reaped(
     start: Callable[..., AgentSource], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An adopted process that ended in a session of its own, and that nobody waits for, is reaped."""
-    monkeypatch.setattr(survivors, "_UNCLAIMED_SECONDS", 0.1)
+    monkeypatch.setattr(survivors, "_UNCLAIMED_SECONDS", 60)
     orphan = "setsid sh -c 'exit 7' &"
     source = agent_source(["sh", "-c", f'sh -c "{orphan}"; exec sleep 60'], NOTHING_KEPT)
     until(lambda: zombies_of(os.getpid()))
+    monkeypatch.setattr(survivors, "_UNCLAIMED_SECONDS", 0)
     until(lambda: not zombies_of(os.getpid()))
     source.stop()
 
