@@ -82,6 +82,8 @@ class _Hook:
     def __init__(self, connection: socket.socket) -> None:
         self.connection = connection
         self.buffer = bytearray()
+        self.size = 0
+        """All bytes that it has sent."""
         self.question: PermissionQuestion | None = None
         self.act = ""
         self.receipt = ""
@@ -249,7 +251,8 @@ class Answers:
             return
         except OSError:
             data = b""
-        kept = sum(len(each.buffer) for each in self._hooks.values())
+        hook.size += len(data)
+        kept = sum(each.size for each in self._hooks.values())
         if not data or len(hook.buffer) > MOST_BYTES or kept > _MOST_KEPT:
             self._end(fd)
             return

@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -398,9 +398,10 @@ def test_garbage_on_the_socket_ends_only_its_connection(claude: MadeClaude) -> N
 
 @pytest.mark.system
 def test_a_flood_of_questions_is_bounded(claude: MadeClaude, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Connections beyond 64 are closed at once, as are those that send too much or nothing."""
+    """A connection beyond 64 is closed, as is one that sends nothing, or too much, alone or with others."""
     monkeypatch.setattr(module, "_ASKING_SECONDS", 1.0)
     monkeypatch.setattr(module, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(module, "_MOST_KEPT", 2 << 20)
     with listening(claude.environ) as opened:
         asked = [talk(opened.socket, made(f"{number}")) for number in range(64)]
         until(lambda: len(opened.answers.questions) == 64, what="64 questions")
@@ -411,6 +412,16 @@ def test_a_flood_of_questions_is_bounded(claude: MadeClaude, monkeypatch: pytest
         for each in asked:
             each.close()
         until(lambda: not opened.answers.questions, what="no question")
+        for number in range(2):
+            asked.append(talk(opened.socket, made(f"long{number}", input={"command": "x" * 1_000_000})))
+            until(lambda: len(opened.answers.questions) == number + 1, what="a long question")  # noqa: B023
+        with (
+            closing(talk(opened.socket)) as one_more,
+            pytest.raises(OSError, match=r"Broken pipe|reset"),
+        ):
+            one_more.sendall(made("one more", input={"command": "x" * 1_000_000}))
+        for each in asked:
+            each.close()
         large = talk(opened.socket)
         with pytest.raises(OSError, match=r"Broken pipe|reset"):
             large.sendall(b"x" * 10_000_000)
