@@ -421,6 +421,7 @@ class SshHost:
     def _watch(self) -> None:
         """Read the list of the host until the connection is lost."""
         lists = Lists(connection_to(self.address), self.address)
+        self._heard_at = time.monotonic()
         try:
             while not self._is_closed.is_set():
                 has_news = lists.read(_READ_SECONDS, wants_all=self.wants_all)
