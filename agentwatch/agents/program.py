@@ -146,6 +146,8 @@ class Reports(NamedTuple):
     """The folder with the files."""
     reader: str
     """`module:name` of a `Reporter`."""
+    server: str = ""
+    """Who reports the state of some sessions besides, as a sentence; empty for nobody."""
 
 
 class Hints(NamedTuple):

@@ -169,7 +169,7 @@ class RowTable:
                 parents |= self.twins.recordings_of(key)
                 continue
             before = session.standing
-            known = session.judged(now_ms, has_subagent=self._has_subagent(key, session))
+            known = session.judged(now_ms, has_subagent=self.later_subagent(key, session) is not None)
             session.standing = self._steady.shown(key, known, before, now_ms)
             if session.standing == before and key not in due:
                 continue
@@ -202,13 +202,20 @@ class RowTable:
                 rows[key] = row
         self.rows = rows
 
-    def _has_subagent(self, key: Key, session: Tracked) -> bool:
-        """Return whether a subagent works whose last line is newer than that of its session."""
+    def later_subagent(self, key: Key, session: Tracked) -> Tracked | None:
+        """Return the subagent that works and has written last, after its session; None without one.
+
+        Args:
+            key: The session.
+            session: What is known about it.
+        """
         keys = self._subagents.get(key)
         if not keys or session.digest is None or session.digest.seen_ms is None:
-            return False
-        subagents = [self._sessions[each] for each in keys]
-        return any(each.is_running and each.seen_ms > session.digest.seen_ms for each in subagents)
+            return None
+        seen_ms = session.digest.seen_ms
+        subagents = map(self._sessions.get, tuple(keys))  # another thread may ask, and one may vanish
+        later = (each for each in subagents if each and each.is_running and each.seen_ms > seen_ms)
+        return max(later, key=lambda each: each.seen_ms, default=None)
 
     def _count_subagents(self, key: Key) -> tuple[int, int]:
         """Return the number of subagents of a session, and of those that work."""
@@ -511,8 +518,10 @@ class Machine:
         from agentwatch.catalog.evidence import facts_of  # imports what reads a session
 
         session = self._sessions.get(key)
-        processes = self._joins.processes
-        return None if session is None else facts_of(session, processes, self._environ, self._home)
+        if session is None:
+            return None
+        subagent = self._table.later_subagent(key, session)
+        return facts_of(session, subagent, self._joins.processes, self._environ, self._home)
 
     @property
     def problems(self) -> list[OSError]:

@@ -31,7 +31,7 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{7,199}")
 """An id begins with no `-`, which is an option, and is longer than `latest` or a number in a list."""
 _MOST_TEXT = (1 << 17) - 1024
 """The bytes of a prompt: Linux passes at most 128 KiB as one argument."""
-_PROCESS_SECONDS = 7.0
+PROCESS_SECONDS = 7.0
 """How long the processes may take to be known where `ps` shows them."""
 _SHOWN = 60
 
@@ -103,7 +103,7 @@ def session_to_continue(path: Path, environ: Mapping[str, str], home: Path) -> C
         raise Fault("nothing of this session is written yet", REFUSED)
     path = path.absolute()
     machine = Machine(environ, home, is_brief=True)
-    machine.settle_processes(now_ms, _PROCESS_SECONDS)
+    machine.settle_processes(now_ms, PROCESS_SECONDS)
     session = machine.session_at(path) or _of_file(path)
     if session.problem is not None:
         raise cannot_open(path, session.problem)

@@ -5,14 +5,15 @@ The states are decided in `states`, which names the evidence by its `Basis`. Her
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.agents.found import OWN, Found, Reach
-from agentwatch.agents.registry import hooked_agents
+from agentwatch.agents.registry import hooked_agents, program_named
 from agentwatch.agents.reported import Life, Said, State
 from agentwatch.base.faults import Fault
 from agentwatch.catalog.digest.digest import Digest
@@ -23,13 +24,17 @@ from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import Basis, Ground, Process, Standing
 from agentwatch.catalog.states import (
     asked_words,
+    call_words,
     failure_words,
     has_child_since,
+    inferred_words,
     is_left_over,
     is_outdated,
     knowledge_of,
     may_ask,
+    may_run,
     tolerated_ms,
+    visible_calls,
 )
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.text.durations import running_clock
@@ -79,6 +84,8 @@ class Facts(NamedTuple):
     """The processes of its agent in its folder, or whose folder is unknown; None if they cannot be listed."""
     has_hooks: bool | None = None
     """Whether hooks are installed for its agent; None if its hooks cannot be used."""
+    subagent: Proof | None = None
+    """The later line of a subagent that works; None without one."""
     problem: str = ""
     """Why its lines cannot be read."""
     skew_ms: int = 0
@@ -95,11 +102,9 @@ class Facts(NamedTuple):
         pid = self.process.pid if self.process is not None else self.said and self.said.pid
         return f"process {pid}" if pid else "processes"
 
-    def on_our_clock(self, proof: Proof) -> Proof:
-        """Return a piece of evidence with its time by our clock."""
-        if not self.skew_ms or proof.since_ms is None or proof.source != self.lines:
-            return proof
-        return proof._replace(since_ms=proof.since_ms + self.skew_ms)
+    def written(self, words: str, since_ms: int | None) -> Proof:
+        """Return evidence in its lines; its time is by their clock."""
+        return Proof(words, self.lines, None if since_ms is None else since_ms + self.skew_ms)
 
 
 def evidence(row: Row, facts: Facts | None, now_ms: int) -> list[Proof]:
@@ -112,13 +117,15 @@ def evidence(row: Row, facts: Facts | None, now_ms: int) -> list[Proof]:
     """
     if facts is None:
         return list(_elsewhere(row))
-    standing = row.standing
-    is_over = facts.found.parent is not None and standing.state in _OVER  # whatever its process does
-    bases = standing.by if is_over else dict.fromkeys((*standing.by, Basis.PROCESS))
-    found = [_WORDS[basis](facts, standing, now_ms) for basis in bases]
+    standing, life = row.standing, [Basis.PROCESS]
+    if facts.found.parent is not None and standing.state in _OVER:
+        life = []  # whatever its process does
+    if _is_running(facts, standing):
+        life = [Basis.CHILD, *life]
+    found = [_proof(basis, facts, standing, now_ms) for basis in dict.fromkeys((*standing.by, *life))]
     found += (each._replace(weight=Weight.OUTWEIGHED) for each in _outweighed(facts, standing))
     missing = () if standing.ground is Ground.SAID else _missing(facts, standing)
-    return [*map(facts.on_our_clock, found), *(Proof(words, weight=Weight.MISSING) for words in missing)]
+    return [*found, *(Proof(words, weight=Weight.MISSING) for words in missing)]
 
 
 def _elsewhere(row: Row) -> Iterator[Proof]:
@@ -128,47 +135,52 @@ def _elsewhere(row: Row) -> Iterator[Proof]:
         return
     standing, place, (scheme, _, rest) = row.standing, row.place, row.address.partition("://")
     source, inferred = f"{scheme}://{rest.partition('/')[0]}", standing.ground is Ground.INFERRED
-    words = f"{place} reports “{standing.state}”{', which is inferred there' if inferred else ''}."
+    state = "no state" if standing.state is State.UNKNOWN else f"“{standing.state}”"
+    words = f"{place} reports {state}{', which is inferred there' if inferred else ''}."
     reported = Proof(words, source, standing.since_ms)
     if row.lost_ms is None:
         yield reported
     else:
         yield Proof(f"Nothing arrives from {place}.", source, row.lost_ms)
         yield reported._replace(weight=Weight.OUTWEIGHED)
-    words = f"The evidence is on {place}: agentwatch explain shows it there."
-    yield Proof(words, weight=Weight.MISSING)
+    yield Proof(f"agentwatch explain on {place}, which shows the evidence.", weight=Weight.MISSING)
 
 
 # Whether a process has the session.
 
 
-def _process(facts: Facts, _standing: Standing, _now_ms: int) -> Proof:
+def _process(facts: Facts) -> Proof:
     process, said = facts.process, facts.said
     words = {Life.LIVE: _live, Life.DEAD: _dead, Life.UNKNOWN: _unsure}[facts.life](facts)
     began_ms = process.began_ms if process is not None else said and said.began_ms
-    is_lock = facts.found.agent == OWN and (said is None or said.pid is None)
-    source = facts.lines if is_lock else facts.runner
+    source = facts.runner
+    if said is None or said.pid is None:
+        is_own, is_said = facts.found.agent == OWN, said is not None and said.life is Life.LIVE
+        source = facts.lines if is_own else (is_said and said and said.source) or source
     return Proof(words, source, began_ms if facts.life is Life.LIVE else None)
 
 
 def _live(facts: Facts) -> str:
     found, process, said = facts.found, facts.process, facts.said
-    pid = None if said is None or said.life is not Life.LIVE else said.pid
     if found.parent is not None:
         return "The process of the session that started this subagent runs."
+    pid = said and said.pid
     if found.agent == OWN:
         return "agentwatch records the process, which runs." if pid else "The recording is being written."
     if said is not None and said.state is State.STARTING:
         return "The process runs in a terminal, and no session of it is found."
-    if pid is not None:
-        shown = f" Process {process.viewer} shows it in a terminal." if process and process.viewer else ""
+    if said is not None and said.life is Life.LIVE:
+        if pid is None:
+            return "The agent reports that it has this session open."
+        viewer, shows = process and process.viewer, "may show" if process and process.is_guess else "shows"
+        shown = f" Process {viewer} {shows} it in a terminal." if viewer else ""
         return f"The process runs, and the agent reports that it has this session.{shown}"
     if process is None:
         return f"This session is the only one that {_pids(facts)} may have written."
     if any(Path(path).name in (found.path.name, f"{found.id}.lock") for path in process.open_paths):
         return "The process runs, and has the file of this session open."
     if process.is_guess:
-        return "The process runs in the folder of this session, the newest of several that changed there."
+        return "The process runs in the folder of this session, which is the newest there."
     if session_in(process.agent, process.arguments) in (found.id, str(found.path)):
         return "The process runs, and its arguments name this session."
     return "The process runs, and only this session has changed in its folder since it began."
@@ -196,15 +208,17 @@ def _unsure(facts: Facts) -> str:
     if facts.said is not None and facts.said.claim is Life.UNKNOWN:
         return "The process that the agent's record names is on another machine or in a container."
     if facts.processes is None:
-        return "The processes of this machine cannot be listed."
-    return f"This session is one of several that {_pids(facts)} may have written."
+        return "The processes of this machine are not known."
+    return f"It is not known whether {_pids(facts)} wrote this session or another one."
 
 
 def _pids(facts: Facts) -> str:
     """Return the processes that may have the session, in words: `process 101`, `processes 101, 102`."""
-    pids = [str(each.pid) for each in facts.processes or ()][:_MOST_PIDS]
-    noun = "processes" if pids[1:] else "process" if pids else f"a process of {facts.found.agent}"
-    return f"{noun} {', '.join(pids)}".rstrip()
+    pids = [str(each.pid) for each in facts.processes or ()]
+    if not pids:
+        return f"a process of {facts.found.agent}"
+    more = " and others" if pids[_MOST_PIDS:] else ""
+    return f"{'processes' if pids[1:] else 'process'} {', '.join(pids[:_MOST_PIDS])}{more}"
 
 
 # What else decides.
@@ -216,12 +230,12 @@ def _reporter(said: Said) -> str:
     return f"The {kind if kind in ('hook', 'server') else 'agent'}"
 
 
-def _report(facts: Facts, standing: Standing, _now_ms: int) -> Proof:
+def _report(facts: Facts, standing: Standing) -> Proof:
     said = facts.said
     if said is None:
         return Proof("The agent has reported it, and reports nothing now.")
     source = said.source or facts.runner
-    if said.state is None or standing.by[0] is not Basis.REPORT:
+    if said.state is None or standing.by[:1] != (Basis.REPORT,):
         more = ", and it would report a question" if standing.state is State.WORKING else ""
         return Proof(f"The agent reports that the session is open{more}.", source, said.began_ms)
     about = f" ({said.about})" if said.about else ""
@@ -230,123 +244,119 @@ def _report(facts: Facts, standing: Standing, _now_ms: int) -> Proof:
 
 
 def _call_of(facts: Facts, standing: Standing) -> OpenCall | None:
-    """Return the open call that a state is about."""
-    calls = () if facts.digest is None else tuple(facts.digest.open_calls.values())
-    about = [each for each in calls if standing.now_since_ms in (None, each.started_ms)]
-    return next(iter(about or calls), None)
+    """Return the open call that a state is about, by its words, or else the oldest."""
+
+    def fits(call: OpenCall) -> tuple[bool, bool]:
+        return standing.now in (call_words(call), asked_words(call), inferred_words(call)), call.asks
+
+    calls = visible_calls(facts.digest or Digest(), knowledge_of(facts.found.agent), facts.process)
+    return max(calls, key=fits, default=None)
 
 
-def _question(facts: Facts, standing: Standing, _now_ms: int) -> Proof:
-    asked_ms = (facts.digest or Digest()).asked_ms
-    return Proof(f"The question “{standing.now}” has no answer.", facts.lines, asked_ms)
+def _is_running(facts: Facts, standing: Standing) -> bool:
+    """Return whether the call that a session works on might ask, but seems to run."""
+    call, process, digest = _call_of(facts, standing), facts.process, facts.digest or Digest()
+    if call is None or process is None or (standing.state, standing.by[:1]) != (State.WORKING, (Basis.CALL,)):
+        return False
+    known = knowledge_of(facts.found.agent)
+    return may_ask(known, digest.permission_mode, call.kind) and may_run(process, call)
 
 
-def _call(facts: Facts, standing: Standing, _now_ms: int) -> Proof:
-    call = _call_of(facts, standing)
-    if call is None:
-        return Proof("A call had no result when the state was decided.", facts.lines)
-    has = "is a question, and has no answer" if call.asks else "has no result"
-    return Proof(f"The call “{asked_words(call)}” {has}.", facts.lines, call.started_ms)
+def _child(facts: Facts, call: OpenCall | None, then_ms: int | None) -> Proof:
+    has_child = has_child_since(facts.process, then_ms)
+    if has_child is False:
+        return Proof("The process is busy: a call may run.", facts.runner)
+    began_ms = facts.process and facts.process.child_began_ms
+    words = f"A child process began after the {'last line' if call is None else 'call'}"
+    words = "The process has a child process of unknown age" if has_child is None else words
+    return Proof(f"{words}: a call may run.", facts.runner, began_ms)
 
 
-def _no_child(facts: Facts, standing: Standing, _now_ms: int) -> Proof:
-    call = _call_of(facts, standing)
-    since_ms = standing.since_ms if call is None else call.started_ms
-    return Proof("The process has had no child process since then.", facts.runner, since_ms)
-
-
-def _turn(facts: Facts, _standing: Standing, _now_ms: int) -> Proof:
+def _turn(facts: Facts) -> Proof:
     digest = facts.digest or Digest()
     if digest.turn is Turn.OPEN:
-        return Proof("The last turn has begun and not ended.", facts.lines, digest.turn_ms)
+        return facts.written("The last turn has begun and not ended.", digest.turn_ms)
     if digest.turn is Turn.NONE:
-        return Proof("The lines have no end of a turn.", facts.lines, digest.seen_ms)
+        return facts.written("The lines have no end of a turn.", digest.seen_ms)
     known = knowledge_of(facts.found.agent)
     if known.ends_in_silence and digest.outcome is Outcome.SUCCEEDED:
-        return Proof("Nothing follows the last answer.", facts.lines, digest.seen_ms)
+        return facts.written("Nothing follows the last answer.", digest.seen_ms)
     outcome = "succeeded" if digest.outcome is None else str(digest.outcome)
     reason = f": {failure_words(digest)}".rstrip(": .") if digest.outcome is Outcome.FAILED else ""
-    return Proof(
-        f"The last turn has ended: {outcome}{reason}.", facts.lines, digest.turn_ms or digest.seen_ms
-    )
+    return facts.written(f"The last turn has ended: {outcome}{reason}.", digest.turn_ms or digest.seen_ms)
 
 
-def _silence(facts: Facts, standing: Standing, now_ms: int) -> Proof:
-    digest, silent_ms = facts.digest or Digest(), now_ms - (standing.since_ms or now_ms)
-    usual = running_clock(tolerated_ms(digest))
-    words = f"Nothing was written for {running_clock(silent_ms)}. Up to {usual} is usual here."
-    return Proof(words, facts.lines, digest.seen_ms)
-
-
-def _limit(facts: Facts, standing: Standing, now_ms: int) -> Proof:
-    ends = "It does not say until when." if standing.until_ms is None else ""
-    ends = ends or f"It resets at {coming(standing.until_ms or 0, now_ms)}."
-    return Proof(f"A usage limit has refused the last request. {ends}", facts.lines, standing.since_ms)
-
-
-def _no_lines(facts: Facts, _standing: Standing, _now_ms: int) -> Proof:
+def _no_lines(facts: Facts) -> str:
     if facts.problem:
-        return Proof(f"Its lines cannot be read: {facts.problem}.", facts.lines)
+        return f"Its lines cannot be read: {facts.problem}."
     if facts.found.path != Path() and facts.found.reach is Reach.LISTED:
-        return Proof("Only the metadata of the session can be read.", facts.lines)
+        return "Only the metadata of the session can be read."
     if facts.digest is not None and facts.found.size:
-        return Proof("The lines are of no agent that this version knows.", facts.lines)
-    return Proof("The session has no line yet.", facts.lines)
+        return "The lines are of no agent that this version knows."
+    return "The session has no line."
 
 
-def _one_prompt(facts: Facts, standing: Standing, now_ms: int) -> Proof:
-    is_known = facts.found.agent != OWN or (facts.said is not None and facts.said.has_one_prompt)
-    words = "The command answers one prompt, and ends." if is_known else _AS_A_RULE
-    return _of_process(words)(facts, standing, now_ms)
-
-
-_Words = Callable[[Facts, Standing, int], Proof]
-
-
-def _of_lines(words: str) -> _Words:
-    return lambda facts, _, __: Proof(words, facts.lines, (facts.digest or Digest()).seen_ms)
-
-
-def _of_process(words: str, *, is_child: bool = False) -> _Words:
-    def proof(facts: Facts, _standing: Standing, _now_ms: int) -> Proof:
-        process = facts.process
-        began_ms = process and (process.child_began_ms if is_child else process.began_ms)
-        return Proof(words, facts.runner, began_ms)
-
-    return proof
-
-
-_WORDS: dict[Basis, _Words] = {
-    Basis.PROCESS: _process,
-    Basis.REPORT: _report,
-    Basis.QUESTION: _question,
-    Basis.CALL: _call,
-    Basis.NO_CHILD: _no_child,
-    Basis.CHILD: _of_process(
-        "The process has a younger child process, or is busy: a call may run.", is_child=True
-    ),
-    Basis.UNWRITTEN: _of_lines("The last answer announces a call, or does not end the turn."),
-    Basis.TURN: _turn,
-    Basis.STILL_OPEN: _of_process(
-        "A child process or a subagent began after the last answer.", is_child=True
-    ),
-    Basis.SUBAGENT: _of_lines("A subagent has written a later line."),
-    Basis.SILENCE: _silence,
-    Basis.LIMIT: _limit,
-    Basis.NO_PROMPT: _of_lines("No line has a prompt yet."),
-    Basis.NO_LINES: _no_lines,
-    Basis.NO_ENDS: _of_lines("The agent does not write the end of a turn."),
-    Basis.ONE_PROMPT: _one_prompt,
-    Basis.LEFT_OVER: _of_process("The process began after the last line: it has resumed the session."),
-    Basis.NO_WINDOW: _of_process("The process is a daemon, and no terminal shows the session."),
-}
-"""The words for each kind of evidence. A new kind needs a `Basis`, and its words here."""
+def _proof(basis: Basis, facts: Facts, standing: Standing, now_ms: int) -> Proof:
+    """Return a kind of evidence in words."""
+    digest, process, call = facts.digest or Digest(), facts.process, _call_of(facts, standing)
+    then_ms = digest.seen_ms if call is None else call.started_ms
+    in_lines = partial(facts.written, since_ms=digest.seen_ms)
+    by_process = partial(Proof, source=facts.runner, since_ms=process and process.began_ms)
+    match basis:
+        case Basis.PROCESS:
+            return _process(facts)
+        case Basis.REPORT:
+            return _report(facts, standing)
+        case Basis.QUESTION:
+            until_ms = standing.until_ms
+            ends = f" It answers itself at {coming(until_ms, now_ms)}." if until_ms else ""
+            return facts.written(f"The question “{standing.now}” has no answer.{ends}", digest.asked_ms)
+        case Basis.CALL:
+            if call is None:
+                return Proof("A call had no result when the state was decided.", facts.lines)
+            has = "is a question, and has no answer" if call.asks else "has no result"
+            return facts.written(f"The call “{asked_words(call)}” {has}.", call.started_ms)
+        case Basis.NO_CHILD:
+            return Proof("The process has had no child process since then.", facts.runner, then_ms)
+        case Basis.CHILD:
+            return _child(facts, call, then_ms)
+        case Basis.UNWRITTEN:
+            does = "announces a call" if digest.turn is Turn.ENDED else "does not end the turn"
+            return in_lines(f"The last answer {does}.")
+        case Basis.TURN:
+            return _turn(facts)
+        case Basis.STILL_OPEN:
+            began_ms = process and process.child_began_ms
+            return Proof("A child process began after the last answer.", facts.runner, began_ms)
+        case Basis.SUBAGENT:
+            return facts.subagent or Proof("A subagent wrote a later line.")
+        case Basis.SILENCE:
+            silent_ms = now_ms - facts.skew_ms - (digest.seen_ms or now_ms)
+            words = f"Nothing was written for {running_clock(silent_ms)}."
+            return in_lines(f"{words} Up to {running_clock(tolerated_ms(digest))} is usual here.")
+        case Basis.LIMIT:
+            until_ms, words = standing.until_ms, "A usage limit has refused the last request."
+            ends = f"resets at {coming(until_ms, now_ms)}" if until_ms else "does not say until when"
+            return Proof(f"{words} It {ends}.", facts.lines, standing.since_ms)
+        case Basis.NO_PROMPT:
+            return in_lines("No line has a prompt.")
+        case Basis.NO_LINES:
+            return Proof(_no_lines(facts), facts.lines)
+        case Basis.NO_ENDS:
+            return in_lines("The agent does not write the end of a turn.")
+        case Basis.ONE_PROMPT:
+            is_known = facts.found.agent != OWN or (facts.said is not None and facts.said.has_one_prompt)
+            return by_process("The command answers one prompt, and ends." if is_known else _AS_A_RULE)
+        case Basis.LEFT_OVER:
+            return by_process("The process began after the last line: it has resumed the session.")
+        case Basis.NO_WINDOW:
+            return by_process("The process is a daemon, and no terminal shows the session.")
 
 
 # What does not count, and what is missing.
 
-_OPEN = frozenset({State.WORKING, State.ASKS, State.QUIET})
-_AT_REST = frozenset({State.YOUR_TURN, State.SHELL})
+_OPEN = frozenset({State.WORKING, State.ASKS, State.LIMITED})
+"""The reported states in the middle of a turn."""
 
 
 def _outweighed(facts: Facts, standing: Standing) -> Iterator[Proof]:
@@ -355,27 +365,28 @@ def _outweighed(facts: Facts, standing: Standing) -> Iterator[Proof]:
     if said is not None and said.state not in (None, State.STARTING) and not is_reported:
         words = f"{_reporter(said)} reports “{said.state}”. {_why_not(facts, said)}"
         yield Proof(words, said.source or facts.runner, said.since_ms)
-    if digest is None or facts.life is Life.DEAD:
+    if digest is None:
         return
-    turn = _turn(facts, standing, 0)
+    turn = _turn(facts)
     if facts.life is Life.UNKNOWN:
-        yield turn._replace(what=f"{turn.what} It does not show whether the process runs.")
-    if is_reported and (
-        (digest.turn is Turn.ENDED and standing.state in _OPEN)
-        or (digest.turn is Turn.OPEN and standing.state in _AT_REST)
-    ):
+        yield turn._replace(what=f"{turn.what} That does not show whether the process runs.")
+    denied = Turn.ENDED if standing.state in _OPEN else Turn.OPEN
+    if is_reported and Basis.TURN not in standing.by and digest.turn is denied:
         yield turn._replace(what=f"{turn.what} A report counts before the lines.")
     for each in tuple(digest.open_calls.values()):
         if is_left_over(process, each.started_ms):
             words = f"The call “{asked_words(each)}” has no result. An earlier process made it."
-            yield Proof(words, facts.lines, each.started_ms)
+            yield facts.written(words, each.started_ms)
     call, mode, known = _call_of(facts, standing), digest.permission_mode, knowledge_of(facts.found.agent)
-    works = call is not None and call.kind is ToolKind.EXECUTE and standing.state is State.WORKING
-    if call is not None and works and not may_ask(known, mode, call.kind):
+    if call is None or call.kind is not ToolKind.EXECUTE or standing.state is not State.WORKING:
+        return
+    is_one_liner = digest.is_one_liner or (said is not None and said.is_one_liner)
+    why = "of a run for one prompt" if is_one_liner else ""
+    if not may_ask(known, mode, call.kind):
         why = f"in the mode “{mode}”" if may_ask(known, "", call.kind) else "of this agent"
-        proof = _no_child(facts, standing, 0)
-        if has_child_since(process, call.started_ms) is False:
-            yield proof._replace(what=f"{proof.what} But no call {why} asks.")
+    if why and has_child_since(process, call.started_ms) is False:
+        words = f"The process has had no child process since then. But no call {why} asks."
+        yield Proof(words, facts.runner, call.started_ms)
 
 
 def _why_not(facts: Facts, said: Said) -> str:
@@ -387,8 +398,10 @@ def _why_not(facts: Facts, said: Said) -> str:
         return "It counts only while a process has this session."
     if is_outdated(said, facts.digest, process, knowledge_of(facts.found.agent)):
         return "A newer line or child process outdates it."
-    if process is not None and process.is_shared and process.viewer == 0:
+    if process is not None and process.is_shared:
         return "It counts only while a terminal shows the session."
+    if said.state is not State.YOUR_TURN:
+        return "It counts only when the session has a line."
     return "The command answers one prompt, and has no turn of yours."
 
 
@@ -400,7 +413,8 @@ def _missing(facts: Facts, standing: Standing) -> Iterator[str]:
     elif said is not None and said.claim is Life.UNKNOWN:
         yield "The list of processes where the process runs."
     elif (process is not None and process.is_guess) or (is_unsure and agent != OWN):
-        yield f"One process for each folder: {agent} does not say which process has which session."
+        has = "terminal shows" if process is not None and process.is_shared else "process has"
+        yield f"A report of {agent} that says which {has} which session."
         yield "A recording: agentwatch run knows the process that it starts."
     elif facts.life is Life.LIVE and agent != OWN and (said is None or said.state is None):
         if facts.has_hooks is False:
@@ -408,9 +422,12 @@ def _missing(facts: Facts, standing: Standing) -> Iterator[str]:
         elif facts.has_hooks:
             yield "A report of the hook, which may be newer than this session."
         else:
-            yield f"A report of its state, which {agent} does not write."
+            yield f"A report of its state, of which {agent} has written none."
+        if (program := program_named(agent)) is not None and program.reports and program.reports.server:
+            yield program.reports.server
     if standing.state is State.UNFINISHED:
-        yield "A line with the end of the turn, which was not written before the process ended."
+        if Basis.NO_PROMPT not in standing.by:
+            yield "The rest of the turn, which was not written before the process ended."
         return
     known = knowledge_of(agent)
     if known.announces is not None and facts.life is Life.LIVE:
@@ -420,12 +437,17 @@ def _missing(facts: Facts, standing: Standing) -> Iterator[str]:
 
 
 def facts_of(
-    session: Tracked, processes: Mapping[int, Process] | None, environ: Mapping[str, str], home: Path
+    session: Tracked,
+    subagent: Tracked | None,
+    processes: Mapping[int, Process] | None,
+    environ: Mapping[str, str],
+    home: Path,
 ) -> Facts:
     """Return what is known about a session of this machine.
 
     Args:
         session: The session.
+        subagent: Its subagent that works and has written a later line; None without one.
         processes: The processes of all agents; None if they cannot be listed.
         environ: The environment, which may name the folders of agents.
         home: The home folder.
@@ -439,10 +461,16 @@ def facts_of(
         for each in (processes or {}).values()
         if each.agent == found.agent and (each.is_shared or not cwd or each.cwd in (None, cwd))
     ]
+    later = None
+    if subagent is not None:
+        later = Proof("A subagent wrote a later line.", f"file {subagent.found.path}", subagent.seen_ms)
     return Facts(
-        *(found, session.digest, session.said, session.process, session.life),
+        *(found, session.digest, session.said),
+        process=None if session.skew_ms else session.process,  # its times are by another clock
+        life=session.life,
         processes=None if processes is None else near,
         has_hooks=has_hooks,
+        subagent=later,
         problem=str(session.problem or ""),
         skew_ms=session.skew_ms,
     )

@@ -35,8 +35,9 @@ class Basis(Enum):
     """The last answer announces a call that is not written yet."""
     TURN = auto()
     STILL_OPEN = auto()
-    """A child or a subagent began after the last answer, so that the turn is open."""
+    """A child began after the last answer, so that the turn is open."""
     SUBAGENT = auto()
+    """A subagent that works has written a later line."""
     SILENCE = auto()
     LIMIT = auto()
     NO_PROMPT = auto()

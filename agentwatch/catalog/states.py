@@ -168,16 +168,20 @@ def waiting_call(
             continue
         if call.started_ms is None or now_ms - call.started_ms < _WAITING_MS[call.kind]:
             return None
-        if _may_run(process, call):
+        if may_run(process, call):
             return None
         waiting = waiting or call
     return waiting
 
 
-def _may_run(process: Process, call: OpenCall) -> bool:
+def may_run(process: Process, call: OpenCall) -> bool:
     """Return whether a call may run: it has a process, or the agent itself is busy with it.
 
     A command runs in a process of its own, however busy the agent is: with what it draws, or another session.
+
+    Args:
+        process: The process of the session.
+        call: The call, which may wait for permission.
     """
     is_busy = process.is_idle is False and not process.is_shared  # a daemon may work for another session
     is_busy = is_busy and call.kind is not ToolKind.EXECUTE
@@ -301,7 +305,8 @@ def by_report(state: State, said: Said, digest: Digest | None, now_ms: int) -> S
         since_ms = asked_ms if since_ms is None else since_ms
         until_ms = digest.asked_until_ms if digest is not None else None
         asks = Standing(State.ASKS, Ground.SAID, since_ms, question, since_ms, until_ms=until_ms)
-        return asks._replace(by=(Basis.REPORT,))
+        is_written = digest is not None and bool(digest.asked)
+        return asks._replace(by=(Basis.REPORT, Basis.QUESTION) if is_written else (Basis.REPORT,))
     if digest is None:
         since_ms = said.began_ms if since_ms is None else since_ms
         return Standing(state, Ground.SAID, since_ms, by=(Basis.REPORT,))
@@ -314,7 +319,8 @@ def by_report(state: State, said: Said, digest: Digest | None, now_ms: int) -> S
         since_ms = works.since_ms if since_ms is None else since_ms
         works = works._replace(since_ms=since_ms, by=(Basis.REPORT,))
         if is_long:
-            works = _or_limited(works._replace(now=silence_words(digest, now_ms)), digest, now_ms)
+            silent = works._replace(now=silence_words(digest, now_ms), by=(Basis.REPORT, Basis.SILENCE))
+            works = _or_limited(silent, digest, now_ms)
         return works
     by: tuple[Basis, ...] = (Basis.REPORT,)
     if state is State.YOUR_TURN and has_failed(digest):
@@ -414,8 +420,8 @@ def standing(
     judged = _running(found, digest, said, process, known, now_ms, has_subagent=has_subagent)
     is_inferred = judged.state is State.WORKING and judged.by[0] is not Basis.REPORT
     if is_inferred and (is_still_open or has_subagent):
-        by = (*judged.by, Basis.SUBAGENT) if has_subagent else (Basis.STILL_OPEN,)
-        judged = judged._replace(by=by)
+        more = Basis.SUBAGENT if has_subagent else Basis.STILL_OPEN
+        judged = judged._replace(by=(more,) if is_still_open else (*judged.by, more))
     has_report = said is not None and said.state is not None
     if process is not None and process.is_guess and (_depends_on_window(process, said) or not has_report):
         return judged._replace(ground=Ground.UNKNOWN if judged.ground is Ground.UNKNOWN else Ground.INFERRED)
@@ -570,7 +576,7 @@ def _live(
             return Standing(State.ASKS, Ground.INFERRED, since_ms, now, since_ms, by=by)
     if not has_subagent and is_silent(digest, calls, process, now_ms):
         now = silence_words(digest, now_ms)
-        by = (Basis.SILENCE, Basis.TURN, *((Basis.NO_CHILD,) if calls else ()))
+        by = (Basis.SILENCE, *((Basis.CALL, Basis.NO_CHILD) if calls else (Basis.TURN,)))
         quiet = Standing(State.QUIET, Ground.INFERRED, digest.seen_ms, now, digest.seen_ms, by=by)
         return _or_limited(quiet, digest, now_ms)
     is_said = known.is_exact and said is not None

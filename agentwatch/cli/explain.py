@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Mapping
-from itertools import islice
 from pathlib import Path
 from shutil import get_terminal_size
 
@@ -14,6 +13,7 @@ import orjson
 from agentwatch.base.faults import USAGE, Fault
 from agentwatch.base.json_fields import Field, values_of
 from agentwatch.catalog.catalog import Machine
+from agentwatch.catalog.continuing import PROCESS_SECONDS
 from agentwatch.catalog.evidence import Facts, evidence
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.session_ids import LEAST_CHARACTERS
@@ -65,12 +65,13 @@ def explain(words: str, *, as_json: bool) -> int:
 def _here(words: str) -> tuple[Row, Facts | None]:
     """Return the row of a session of this machine, and what is known about it."""
     machine = Machine(os.environ, Path.home())
+    machine.settle_processes(now_ms, PROCESS_SECONDS)
     machine.settle_surely(now_ms)
     row = _named(words, {row.id: row for row in machine.rows.values()})
     if row is None:
         address = parse_address(words)  # a file, a stem, or the id in a recording
-        rows = machine.rows.values() if address.moment is None else ()
-        row = next((row for row in rows if row.path == address.path.absolute()), None)
+        session = None if address.moment else machine.session_at(address.path.absolute())
+        row = None if session is None else machine.rows.get(session.found.key)
     if row is None:
         raise _unknown(words)
     if not row.is_read:
@@ -105,11 +106,10 @@ def _named(name: str, rows: Mapping[str, Row]) -> Row | None:
     """
     if name in rows or len(name) < LEAST_CHARACTERS:
         return rows.get(name)
-    found = {row.key: named for named, row in rows.items() if named.startswith(name)}
+    found = [each for each in rows if each.startswith(name)]
     if len(found) > 1:
-        shown = ", ".join(islice(found.values(), _MOST_NAMED))
-        raise Fault(f"several sessions begin with {name}: {shown}", USAGE)
-    return rows[next(iter(found.values()))] if found else None
+        raise Fault(f"several sessions begin with {name}: {', '.join(found[:_MOST_NAMED])}", USAGE)
+    return rows[found[0]] if found else None
 
 
 def _unknown(words: str) -> Fault:

@@ -56,12 +56,12 @@ def _quick_acp(command: list[str]) -> int | None:
     Returns:
         The exit code; None if the command line has to do it, and to say what is wrong.
     """
-    from agentwatch.sources import editor
+    from agentwatch.sources.editor import Agent
 
     try:
         for fd in (0, 1, 2):
             os.fstat(fd)  # a pipe must not get the number of one that is closed
-        agent = editor.started(command)
+        agent = Agent(command)
     except OSError:
         return None
-    return editor.copy(agent)
+    return agent.copy()

@@ -113,14 +113,14 @@ def acp(command: tuple[str, ...]) -> int:
     Use it in the settings of an editor in place of the agent's command. It copies stdin and stdout byte for
     byte, and exits with the exit code of the agent.
     """
-    from agentwatch.sources.editor import copy, started
+    from agentwatch.sources.editor import Agent
     from agentwatch.sources.open import cannot_start
 
     try:
-        agent = started(command)
+        agent = Agent(command)
     except OSError as error:
         raise cannot_start(command[0], error) from None
-    return copy(agent)
+    return agent.copy()
 
 
 @click.command(cls=HelpfulCommand)

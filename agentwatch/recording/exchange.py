@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 from agentwatch.base.files import write_all
 from agentwatch.recording.appender import line_start
-from agentwatch.recording.store import SessionFiles, nameless_file, open_regular
+from agentwatch.recording.store import nameless_file
 from agentwatch.recording.times import ArrivalTimes, time_in
 
 _WROTE, _SENT = 0, 1
@@ -45,32 +44,6 @@ class Files(NamedTuple):
         """Close the files."""
         for fd in self:
             os.close(fd)
-
-
-def open_files(path: Path) -> Files | None:
-    """Open the files of a recording; None if it has only one direction.
-
-    Args:
-        path: The recording.
-
-    Raises:
-        OSError: A file cannot be opened.
-    """
-    files = SessionFiles(path)
-    try:
-        sent_fd = open_regular(files.sent)
-    except OSError:
-        return None
-    try:
-        wrote_fd = open_regular(files.recording)
-    except OSError:
-        os.close(sent_fd)
-        raise
-    try:
-        times_fd = open_regular(files.times)
-    except OSError:  # they are optional
-        times_fd = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
-    return Files(wrote_fd, sent_fd, times_fd)
 
 
 class _Piece(NamedTuple):
@@ -122,8 +95,8 @@ class Exchange:
                     self._skipped = pieces[index:]  # its bytes are not written yet: what follows has to wait
                     return
                 self._at_ms[way] = at_ms
-                if begin < self._read_to[way]:  # a full disk: the file was cut after its last line
-                    self._read_to[way] = max(begin, self._begins[way])
+                # a full disk: the file was cut after its last line
+                self._read_to[way] = min(self._read_to[way], max(begin, self._begins[way]))
                 yield from self._take(files, way, end)
             pieces, most = pieces[held:], _TIMES_BYTES
         if has_ended:
@@ -241,11 +214,6 @@ class Merged:
         self._exchange = Exchange()
         self._lines = open(self.fd, "ab", _WRITE_BYTES, closefd=False)  # noqa: SIM115
         self._size = 0
-
-    @property
-    def recording_fd(self) -> int:
-        """The descriptor of the recording: what the agent wrote."""
-        return self._files.wrote
 
     def __del__(self) -> None:
         self._files.close()

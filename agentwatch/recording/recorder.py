@@ -6,7 +6,8 @@ is `x CODE EPOCH_MS 0`: the agent has exited. Without it the program that copies
 
 `STEM.ndjson` has what the agent wrote, `STEM.sent` what it was sent. `STEM.times` has the arrival times of
 both; in those of `STEM.sent` each line begins with `sent`. The recorder writes the path of the recording to
-stdout, and a NUL before it ends by itself; if it is killed, another one continues there.
+stdout when it begins, and a NUL when it ends by itself; if it is killed between them, another one continues
+there.
 """
 
 from __future__ import annotations
@@ -127,11 +128,16 @@ def main(arguments: list[str]) -> None:
         arguments: The path of the recording, empty for a new one; when the agent was started, in milliseconds
             since the epoch; its process id; and its command.
     """
-    take_name(b"agentwatch-acp")
     ignore_signals()
     with suppress(OSError):
         os.setsid()
-    given, started_ms, pid, *command = arguments
+    try:
+        _record(*arguments)
+    finally:
+        _report(_ENDED)
+
+
+def _record(given: str, started_ms: str, pid: str, *command: str) -> None:
     try:
         files = SessionFiles(Path(given)) if given else new_session_files()
         recorder = Recorder(files, continues=bool(given))
@@ -139,18 +145,17 @@ def main(arguments: list[str]) -> None:
     except OSError as error:
         reason = safe_line(f"{error.strerror or error}: {error.filename or given}")
         sys.stderr.write(f"agentwatch: the session is not recorded: {reason}\n")
-        _report(_ENDED)
         return
     describe = partial(describe_process, process_fd, command, working_folder(), int(pid), int(started_ms))
     describe()
     _report(os.fsencode(files.recording))
+    take_name(b"agentwatch-acp")
     os.dup2(os.open(os.devnull, os.O_RDWR), 2)  # the editor may wait for the end of its agent's stderr
     with suppress(OSError):
         os.chdir("/")
     ended = recorder.run(open(0, "rb", buffering=1 << 16, closefd=False))  # noqa: SIM115
     if ended is not None:
         describe(*ended)
-        _report(_ENDED)
 
 
 def _report(data: bytes) -> None:

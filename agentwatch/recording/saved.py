@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from agentwatch.recording.appender import now_ms
 from agentwatch.recording.lines import LineReader
-from agentwatch.recording.store import SessionFiles, nameless_file, open_own
+from agentwatch.recording.store import SessionFiles, nameless_file, open_own, open_regular
 from agentwatch.recording.times import SavedTimes
 from agentwatch.recording.write_lock import is_being_written, read_process
 
@@ -137,13 +137,27 @@ def open_both(path: Path) -> Files | None:
     """Open the files of a recording with both directions; None if it has only one.
 
     Raises:
-        OSError: A file cannot be opened.
+        OSError: The recording cannot be opened.
     """
     if not has_both_directions(path):
         return None
-    from agentwatch.recording.exchange import open_files
+    from agentwatch.recording.exchange import Files
 
-    return open_files(path)
+    files = SessionFiles(path)
+    try:
+        sent_fd = open_regular(files.sent)
+    except OSError:
+        return None
+    try:
+        wrote_fd = open_regular(files.recording)
+    except OSError:
+        os.close(sent_fd)
+        raise
+    try:
+        times_fd = open_regular(files.times)
+    except OSError:  # they are optional
+        times_fd = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+    return Files(wrote_fd, sent_fd, times_fd)
 
 
 def open_lines(path: Path) -> int:
@@ -191,7 +205,7 @@ def open_saved(
 
             merged = Merged(both)
             os.close(fd)
-            fd = merged.recording_fd
+            fd = both.wrote
         times = SavedTimes(SessionFiles(path).times if merged is None else None)
         growth = SavedGrowth(path, fd, times, follow is True, merged)
         if follow is None:

@@ -2,7 +2,8 @@
 
 A piece is forwarded first. Its copy is then handed to the recorder through a pipe that is never waited for:
 if the pipe is full, copies are kept up to a limit, and later ones are left out. A recorder that was killed
-is replaced. Whatever happens to it, the editor and the agent have the bytes.
+is replaced, unless it had not begun to record: one that cannot start would fail again and again. Whatever
+happens to it, the editor and the agent have the bytes.
 
 The agent has the stderr, the environment and the process group of this process, as if the editor had started
 it. Few modules are imported, because each start of the editor's agent waits for them.
@@ -12,11 +13,11 @@ from __future__ import annotations
 
 import _signal  # type: ignore[import-not-found] # `signal` imports `enum`, which takes 2 ms
 import _thread  # `threading` takes 5 ms
+import errno
 import os
 import select
 import sys
 from collections import deque
-from itertools import count
 
 from agentwatch.recording.appender import PIPE_BYTES, enlarge, now_ms
 
@@ -29,7 +30,6 @@ _PATIENCE_MS = 200
 """How long the recorder waits for the first line of the agent, which it would slow down by its own start."""
 _MOST_KEPT = 256 << 20
 """The copies that are kept while the recorder does not read them, in bytes."""
-_MOST_RECORDERS = 100
 _FORWARDED = ("SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT", "SIGUSR1", "SIGUSR2")
 _RECORDER = (
     "import sys; sys.path.insert(0, sys.argv[1]);"
@@ -38,26 +38,55 @@ _RECORDER = (
 _MOST_PATH = 8192
 _ENDED = b"\0"
 """The end of the report of a recorder that was not killed."""
-_OTHER = {b"w": b"s", b"s": b"w"}
-_NEVER = float("inf")
-_NOTHING = _NEVER, 0, memoryview(b"")
 
 
 class Agent:
-    """A started agent."""
+    """An agent whose stdin and stdout are pipes."""
 
-    def __init__(self, command: list[str], pid: int, fds: tuple[int, int, int, int]) -> None:
-        """Note the process and its pipes.
+    def __init__(self, command: Sequence[str]) -> None:
+        """Start the agent.
 
         Args:
-            command: The command.
-            pid: The process id.
-            fds: The pipe to its stdin, the pipe from its stdout, and both ends of the one that is closed when
-                it has exited.
+            command: Its command.
+
+        Raises:
+            OSError: The command does not exist or cannot be executed, or there are too few descriptors.
         """
-        self.command = command
-        self.pid = pid
-        self.sent_fd, self.wrote_fd, self.exited_fd, self.exit_fd = fds
+        if not command[0]:  # a ValueError of `posix_spawnp`
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        self.command = [*command]
+        stdin_fd, self.sent_fd = os.pipe()
+        self.wrote_fd, stdout_fd = os.pipe()
+        self.exited_fd, self.exit_fd = os.pipe()
+        """Both ends of a pipe that is closed when the agent has exited."""
+        for fd in (0, 1, self.sent_fd, self.wrote_fd):
+            enlarge(fd)
+        _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)  # if it is ignored, exit codes are lost
+        self.pid = os.posix_spawnp(
+            command[0],
+            self.command,
+            {key: value for key, value in os.environ.items() if not key.startswith("AGENTWATCH_NATS_")},
+            file_actions=[(os.POSIX_SPAWN_DUP2, stdin_fd, 0), (os.POSIX_SPAWN_DUP2, stdout_fd, 1)],
+            setsigdef=[_signal.SIGPIPE, _signal.SIGXFSZ],
+        )
+        os.close(stdin_fd)
+        os.close(stdout_fd)
+
+    def copy(self) -> int:
+        """Copy and record both directions until the agent exits.
+
+        Returns:
+            Its exit code, 128 + n if signal n ended it.
+        """
+        running = [self.pid]
+        _forward_signals(running)
+        tee = _Tee(self)
+        codes: list[int] = []
+        _thread.start_new_thread(_await_exit, (running, codes, self.exit_fd))
+        _thread.start_new_thread(_send, (self.sent_fd, tee))
+        _receive(self.wrote_fd, self.exited_fd, tee)
+        tee.finish(codes[0])
+        return codes[0]
 
 
 class _Tee:
@@ -72,13 +101,11 @@ class _Tee:
         self._agent = agent
         self._started_ms = now_ms()
         self._lock = _thread.allocate_lock()
-        self._offsets = dict.fromkeys(_OTHER, 0)
-        self._count = count()
-        self._taken: dict[bytes, tuple[float, int, memoryview]] = {}
-        """The pieces that are being forwarded: their order, their time of arrival, and the bytes."""
+        self._offsets = {b"w": 0, b"s": 0}
+        self._taken: dict[bytes, tuple[int, memoryview]] = {}
+        """The pieces that are being forwarded, in the order and with the time of their arrival."""
         self._kept: deque[memoryview] = deque()
         self._kept_bytes = 0
-        self._recorders = 0
         self._path = b""
         self._fd = self._report_fd = self._frames_fd = -1
         self._open()
@@ -90,23 +117,15 @@ class _Tee:
             direction: `w` for what the agent wrote, `s` for what it was sent.
             data: The bytes. They must not change before `put`.
         """
-        self._taken[direction] = next(self._count), now_ms(), data
+        self._taken[direction] = now_ms(), data
 
     def put(self, direction: bytes) -> None:
-        """Hand over a copy of the piece of a direction that was forwarded."""
+        """Hand over a copy of the piece of a direction that was forwarded, or could not be."""
         with self._lock:
-            order, at_ms, data = self._taken.pop(direction, _NOTHING)
-            other, other_ms, other_data = self._taken.get(_OTHER[direction], _NOTHING)
-            if other < order < _NEVER:
-                del self._taken[_OTHER[direction]]
-                self._hand_over(_OTHER[direction], other_ms, other_data)
-            if order < _NEVER:
-                self._hand_over(direction, at_ms, data)
-
-    def drop(self, direction: bytes) -> None:
-        """Forget the piece of a direction that could not be forwarded."""
-        with self._lock:
-            self._taken.pop(direction, None)
+            for each in [*self._taken] if direction in self._taken else ():
+                self._hand_over(each, *self._taken.pop(each))
+                if each == direction:
+                    break
 
     def finish(self, code: int) -> None:
         """Hand over the exit code of the agent. A child of this process stays until it is recorded.
@@ -135,10 +154,8 @@ class _Tee:
         """
         try:
             os.setsid()
-            for fd in (0, 2):
+            for fd in (0, 1, 2, self._agent.sent_fd, self._agent.wrote_fd):
                 _close(fd)
-            for fd in {self._agent.sent_fd, self._agent.wrote_fd} - {self._fd, self._report_fd}:
-                os.closerange(fd, fd + 1)  # it may be closed
             os.set_blocking(self._fd, True)
             for piece in self._kept:
                 _write(self._fd, piece)
@@ -196,25 +213,22 @@ class _Tee:
     def start(self) -> None:
         """Start the recorder if it was not started yet. Without one, nothing is recorded."""
         with self._lock:
-            if not self._recorders:
-                self._recorders = 1
-                self._start()
+            self._start()
 
     def _restart(self) -> None:
         """Wait for the end of the recorder. If it was killed, start one that continues its recording.
 
-        Nothing more is recorded if it has ended by itself, or if many were killed.
+        Nothing more is recorded if it has ended by itself, or before it had begun.
         """
         report = b""
         while data := os.read(self._report_fd, _MOST_PATH):
             report += data
-        self._path = self._path or report.removesuffix(_ENDED)
+        self._path = report
         os.close(self._report_fd)
         os.close(self._fd)
         self._kept.clear()
         self._kept_bytes, self._fd = 0, -1
-        self._recorders += 1
-        if self._recorders < _MOST_RECORDERS and not report.endswith(_ENDED):
+        if report and not report.endswith(_ENDED):
             self._open()
             self._start()
 
@@ -229,7 +243,7 @@ class _Tee:
 
     def _start(self) -> None:
         """Start a recorder at the other end of the pipe; without a recorder, close the pipe."""
-        if self._fd < 0:
+        if self._frames_fd < 0:
             return
         package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
         process = str(self._started_ms), str(self._agent.pid), *self._agent.command
@@ -252,51 +266,7 @@ class _Tee:
             self._fd = -1
         finally:
             os.close(self._frames_fd)
-
-
-def started(command: Sequence[str]) -> Agent:
-    """Start an agent whose stdin and stdout are pipes.
-
-    Args:
-        command: The command of the agent.
-
-    Raises:
-        OSError: The command does not exist or cannot be executed, or there are too few descriptors.
-    """
-    stdin_fd, sent_fd = os.pipe()
-    wrote_fd, stdout_fd = os.pipe()
-    exited_fd, exit_fd = os.pipe()
-    for fd in (0, 1, sent_fd, wrote_fd):
-        enlarge(fd)
-    _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)  # if it is ignored, exit codes are lost
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("AGENTWATCH_NATS_")}
-    pid = os.posix_spawnp(
-        command[0],
-        [*command],
-        environment,
-        file_actions=[(os.POSIX_SPAWN_DUP2, stdin_fd, 0), (os.POSIX_SPAWN_DUP2, stdout_fd, 1)],
-        setsigdef=[_signal.SIGPIPE, _signal.SIGXFSZ],
-    )
-    os.close(stdin_fd)
-    os.close(stdout_fd)
-    return Agent([*command], pid, (sent_fd, wrote_fd, exited_fd, exit_fd))
-
-
-def copy(agent: Agent) -> int:
-    """Copy and record both directions until an agent exits.
-
-    Returns:
-        Its exit code, 128 + n if signal n ended it.
-    """
-    running = [agent.pid]
-    _forward_signals(running)
-    tee = _Tee(agent)
-    codes: list[int] = []
-    _thread.start_new_thread(_await_exit, (running, codes, agent.exit_fd))
-    _thread.start_new_thread(_send, (agent.sent_fd, tee))
-    _receive(agent.wrote_fd, agent.exited_fd, tee)
-    tee.finish(codes[0])
-    return codes[0]
+            self._frames_fd = -1
 
 
 def _forward_signals(running: list[int]) -> None:
@@ -304,13 +274,11 @@ def _forward_signals(running: list[int]) -> None:
         for pid in running:
             try:
                 os.kill(pid, number)
-            except ProcessLookupError:
+            except OSError:  # it has ended, or is one of another user
                 return
 
     for name in _FORWARDED:
-        number = getattr(_signal, name)
-        if _signal.getsignal(number) != _signal.SIG_IGN:
-            _signal.signal(number, forward)
+        _signal.signal(getattr(_signal, name), forward)
 
 
 def _await_exit(running: list[int], codes: list[int], exit_fd: int) -> None:
@@ -331,14 +299,13 @@ def _await_exit(running: list[int], codes: list[int], exit_fd: int) -> None:
 def _send(sent_fd: int, tee: _Tee) -> None:
     """Copy from the editor to the agent until one of them closes its end."""
     buffer = memoryview(bytearray(_READ_BYTES))
-    while data := _read(0, buffer):
+    is_open = True
+    while is_open and (data := _read(0, buffer)):
         tee.take(b"s", data)
-        if not _write(sent_fd, data):
-            tee.drop(b"s")
-            break
+        is_open = _write(sent_fd, data)
         tee.put(b"s")
-    os.close(sent_fd)
-    _close(0)
+    for fd in (sent_fd, 0):
+        _close(fd)
 
 
 def _receive(wrote_fd: int, exited_fd: int, tee: _Tee) -> None:
@@ -361,10 +328,9 @@ def _receive(wrote_fd: int, exited_fd: int, tee: _Tee) -> None:
             tee.put(b"w")
             if not is_open:  # the other side gets the end of the file, or the broken pipe
                 poller.unregister(wrote_fd)
-                os.close(wrote_fd)
-                _close(1)
+                for fd in (wrote_fd, 1):
+                    _close(fd)
         elif has_exited:
-            _close(1)
             return
         if patience >= 0:
             patience = -1
@@ -401,7 +367,7 @@ def _await(fd: int, event: int) -> None:
 
 
 def _close(fd: int) -> None:
-    """Close the editor's end of a direction; nothing else gets its number."""
+    """Close an end of a pipe; nothing else gets its number."""
     null_fd = os.open(os.devnull, os.O_RDWR)
     os.dup2(null_fd, fd)
     os.close(null_fd)

@@ -299,6 +299,17 @@ def test_a_subagent_runs_as_long_as_the_process_of_its_session(watched: Watched,
         (key,) = [row.key for row in rows.values() if row.parent == made]
         rows = watched.until(lambda rows: rows[key].standing.state is State.WORKING)
         assert (rows[made].subagents, rows[made].working_subagents) == (1, 1)
+        facts = watched.machine.facts(made)
+        assert facts is not None
+        assert facts.subagent is not None
+        assert (facts.subagent.source, facts.subagent.since_ms) == (f"file {path}", rows[key].seen_ms)
+        later = datetime.fromtimestamp(now_ms() / 1000 + 2, UTC).isoformat()
+        with rows[made].path.open("a") as file:
+            file.write(json.dumps({**line, "isSidechain": False, "timestamp": later}) + "\n")
+        watched.until(lambda rows: (rows[made].seen_ms or 0) > (rows[key].seen_ms or 0))
+        facts = watched.machine.facts(made)
+        assert facts is not None
+        assert facts.subagent is None
     rows = watched.until(lambda rows: rows[key].standing.state is State.UNFINISHED)
     assert rows[made].working_subagents == 0
 

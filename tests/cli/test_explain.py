@@ -12,6 +12,7 @@ import pytest
 from agentwatch.agents.reported import State
 from agentwatch.cli import explain
 from agentwatch.recording.appender import now_ms
+from agentwatch.sources.proc import Proc
 from tests.builders.lines import init, result, user
 from tests.builders.machine.fake import FakeMachine, fake_machine
 from tests.builders.machine.fake import save as save_made
@@ -63,6 +64,13 @@ def test_a_session_is_explained_by_its_id(machine: FakeMachine) -> None:
             assert explained(words).splitlines()[1:4] == whole.splitlines()[1:4]
 
 
+def test_the_processes_are_waited_for(machine: FakeMachine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without /proc they are known a moment later, from `ps`."""
+    monkeypatch.setattr(Proc, "exists", lambda _: False)
+    (_, name) = next(iter(machine.made))
+    assert "processes of this machine are not known" not in explained(name)
+
+
 def test_json_is_the_row_with_its_evidence(machine: FakeMachine) -> None:
     """The object has what `sessions --json` prints of the session at that moment, and the evidence."""
     (_, name) = next(iter(machine.made))
@@ -91,7 +99,8 @@ def test_a_recording_is_explained_by_its_stem_and_by_the_id_in_it(home: Path) ->
     path = save(1)
     begun = {**json.loads(init()), "session_id": "573e587b-aaaa"}
     path.write_bytes(json.dumps(begun).encode() + b"\n" + user("Raise it.") + result("done"))
-    for words in (path.stem, path, begun["session_id"]):
+    detour = f"{path.parent}/../{path.parent.name}/{path.name}"
+    for words in (path.stem, path, detour, begun["session_id"]):
         with case(words):
             assert "No process writes the recording." in explained(words)
 
@@ -127,7 +136,7 @@ def test_two_processes_in_one_folder_are_named(machine: FakeMachine, tmp_path: P
         lines = explained(story.id)
         state, *_ = lines.splitlines()
     assert state == "– unknown"
-    [named] = [line for line in lines.splitlines() if "one of several that processes" in line]
+    [named] = [line for line in lines.splitlines() if "not known whether processes" in line]
     assert {str(one.pid), str(other.pid)} <= set(re.findall("[0-9]+", named))
     assert "What would say more" in lines
     assert "agentwatch run knows the process that it starts" in lines
@@ -147,6 +156,7 @@ def test_a_remote_session_is_named_by_its_address(home: Path, monkeypatch: pytes
         ("0f3a", "no session of the list"),
         ("ci.0f3a", "several sessions"),
         ("@+5s", "no session"),
+        ("ci.0f3a1111aaaa#1", "no session"),
     ):
         with case(words):
             done = ran("explain", f"nats://team/{words}")

@@ -8,6 +8,7 @@ import random
 from contextlib import closing
 from io import BytesIO
 from pathlib import Path
+from tempfile import TemporaryFile
 
 import pytest
 
@@ -16,10 +17,11 @@ from agentwatch.catalog.contents import pieces
 from agentwatch.catalog.digest.reading import Tail
 from agentwatch.feed.feed import Feed
 from agentwatch.recording import exchange
-from agentwatch.recording.exchange import Exchange, open_files
+from agentwatch.recording.exchange import Exchange
 from agentwatch.recording.recorder import Recorder
-from agentwatch.recording.saved import open_saved
+from agentwatch.recording.saved import open_both, open_saved
 from agentwatch.recording.store import SessionFiles
+from agentwatch.recording.write_lock import is_being_written
 from agentwatch.rules.alarms.joined import JoinedSession
 from agentwatch.rules.alarms.tripwire import tripwire
 from agentwatch.screen.screens.sessions.preview import head_session
@@ -49,7 +51,7 @@ def recorded(folder: Path, pieces: list[Piece]) -> SessionFiles:
 
 def merged(files: SessionFiles, reader: Exchange | None = None, *, has_ended: bool = False) -> bytes:
     """Return the new lines of both directions."""
-    opened = open_files(files.recording)
+    opened = open_both(files.recording)
     assert opened is not None
     with closing(opened):
         return b"".join(data for _, data in (reader or Exchange()).read(opened, has_ended=has_ended))
@@ -95,7 +97,7 @@ def test_lines_are_read_in_the_order_of_their_ends(tmp_path: Path) -> None:
                 found += merged(files, reader)
             assert found.splitlines(keepends=True) == expected
             assert merged(files).splitlines(keepends=True) == expected
-            opened = open_files(files.recording)
+            opened = open_both(files.recording)
             assert opened is not None
             late = Exchange()
             with closing(opened):
@@ -108,6 +110,7 @@ def test_lines_are_read_in_the_order_of_their_ends(tmp_path: Path) -> None:
 def test_an_opened_recording_has_both_directions_and_their_times(tmp_path: Path) -> None:
     """The reader has the lines in order, each with the arrival of its end; a rest is a line too."""
     files = recorded(tmp_path, [(b"s", b'{"a":'), (b"w", b"one\ntw"), (b"s", b"1}\n"), (b"w", b"o\nrest")])
+    before = len(os.listdir("/dev/fd"))
     reader = open_saved(files.recording)
     lines = list(reader.read())
     assert [(line.data, line.seen_ms) for line in lines] == [
@@ -117,6 +120,8 @@ def test_an_opened_recording_has_both_directions_and_their_times(tmp_path: Path)
         (b"rest", 4000),
     ]
     os.close(reader.fd)
+    del reader, lines
+    assert len(os.listdir("/dev/fd")) == before
 
 
 def test_without_arrival_times_what_was_sent_comes_first(tmp_path: Path) -> None:
@@ -124,6 +129,8 @@ def test_without_arrival_times_what_was_sent_comes_first(tmp_path: Path) -> None
     files = recorded(tmp_path, [(b"w", b"one\n"), (b"s", b"two\n"), (b"w", b"three\n")])
     files.times.write_bytes(b"damaged\n5\n")
     assert merged(files) == b"two\none\nthree\n"
+    files.times.write_bytes(b"5" * 300_000 + b"\n0 1\nsent 0 2\n")
+    assert merged(files) == b"one\nthree\ntwo\n"
     files.times.unlink()
     assert merged(files) == b"two\none\nthree\n"
     files.recording.unlink()
@@ -137,6 +144,8 @@ def test_what_a_recorder_did_not_get_is_noted(tmp_path: Path) -> None:
     recorder = Recorder(files, continues=False)
     lost = frames([(b"w", b"st of it\nfour\n"), (b"s", b"ok\n")], {b"w": 1_000, b"s": 0})
     recorder.run(BytesIO(frames([(b"w", b"one\ntw")], ended=False).getvalue() + lost.getvalue()))
+    with files.recording.open() as file:
+        assert is_being_written(file.fileno(), None, 0)
     assert files.recording.read_bytes() == b"one\nfour\n"
     assert files.sent.read_bytes() == b"ok\n"
     assert "gap 4 1005" in files.times.read_text().splitlines()
@@ -218,10 +227,10 @@ def test_a_digest_reads_both_directions(tmp_path: Path) -> None:
             answer = {"jsonrpc": "2.0", "id": turns, "result": {"outcome": {"outcome": "cancelled"}}}
             ended = {"jsonrpc": "2.0", "id": turns, "result": {"stopReason": "cancelled"}}
             more = [(b"s", json.dumps(answer).encode() + b"\n"), (b"w", json.dumps(ended).encode() + b"\n")]
-            recorder.run(frames(more, offsets, ended=False))
-            assert tail.update()
-            assert tail.digest is not None
-            assert not tail.digest.course.questions
+            for line in more:
+                recorder.run(frames([line], offsets, ended=False))
+                assert tail.update()
+                assert not digest.course.questions
 
 
 def test_a_session_has_the_prompts_and_the_answers_to_questions(tmp_path: Path) -> None:
@@ -265,6 +274,34 @@ def test_a_piece_whose_bytes_are_not_written_yet_is_waited_for(tmp_path: Path) -
     assert merged(files, reader) == b"three\nfour\n"
     files.times.write_text("9 1\n0 2\nsent 0 3\n")  # the first was cut off again by a full disk
     assert merged(files) == b"one\nthree\ntwo\nfour\n"
+
+
+def test_a_line_that_a_full_disk_cuts_off_again_is_not_read(tmp_path: Path) -> None:
+    """A reader that has seen a part of it continues with what is written in its place."""
+    files, reader = recorded(tmp_path, [(b"w", b"one\ntwo two two")]), Exchange()
+    assert merged(files, reader) == b"one\n"
+    files.recording.write_bytes(b"one\n3\n")
+    with files.times.open("a") as times:
+        times.write("4 9\n")
+    assert merged(files, reader) == b"3\n"
+
+
+def test_the_beginning_and_the_end_of_a_recording_are_whole_lines(tmp_path: Path) -> None:
+    """They are not longer than asked, except for the line in which the end begins."""
+    lines = [(way, b"%d\n" % number) for number in range(1000, 1100) for way in (b"s", b"w")]
+    files = recorded(tmp_path, [*lines, (b"w", b"x" * 600_000 + b"\n"), *lines])
+    opened, whole = open_both(files.recording), merged(files)
+    assert opened is not None
+    with closing(opened):
+        for most, length in ((12, 15), (300_000, 1_000)):
+            with TemporaryFile() as file:
+                assert Exchange().take(opened, file.fileno(), most) == length
+                file.seek(0)
+                assert file.read() == whole[:length]
+        for most, length in ((12, 10), (1_003, 1_000), (300_000, 601_001)):
+            reader = Exchange()
+            reader.skip(opened, most)
+            assert merged(files, reader) == whole[-length:]
 
 
 def test_a_recording_with_many_pieces_is_read_in_their_order(

@@ -104,8 +104,14 @@ def test_what_is_no_websocket_server_is_refused(server: CodexServer) -> None:
         ("bytes", os.urandom(20_000)),
         ("an end", b""),
     ):
-        server.serve = lambda connection, answer=answer: connection.send(answer)  # type: ignore[misc]
-        with case(name), pytest.raises(ConnectionError):
+
+        def serve(connection: Connection, answer: bytes = answer) -> None:
+            connection._until(b"\r\n\r\n")
+            connection.send(answer)
+
+        server.serve = serve
+        refused = pytest.raises(ConnectionError, match=r"not a WebSocket server|header is too long|has ended")
+        with case(name), refused:
             open_to(server)
 
 

@@ -183,6 +183,8 @@ QUESTION, NEW_PLAN = "cursor/ask_question", "cursor/create_plan"
 """The requests of Cursor's extension that wait for the user."""
 ELICITATION = "elicitation/create"
 """The request for other input of the user: a form, or a page to visit."""
+ASKING = (PERMISSION, QUESTION, NEW_PLAN, ELICITATION)
+"""The requests of an agent that a user answers."""
 _BY_AGENT = (PERMISSION, QUESTION, NEW_PLAN, "fs/", "terminal/", "elicitation/", "mcp/")
 """The requests of an agent to its client. All others are the client's."""
 _RESULTS = {
@@ -216,7 +218,7 @@ class Request(NamedTuple):
     subject: str = ""
     """The tool that a permission is for."""
     options: Mapping[str, str] = NO_FIELDS
-    """The kinds of the options of a permission, by their ids."""
+    """The kinds of the options of a permission, or the labels of those of a question, by their ids."""
     value: str | None = None
     """The working directory, the mode, the model or the terminal that the request names."""
 
@@ -258,8 +260,7 @@ class Requests:
 
     def has_question(self, session: str | None) -> bool:
         """Return whether a question of an agent to the user has no response yet."""
-        asking = (PERMISSION, QUESTION, NEW_PLAN, ELICITATION)
-        return any(each.method in asking and each.session == session for each in self._agent.values())
+        return any(each.method in ASKING and each.session == session for each in self._agent.values())
 
     def has_prompt(self, after: Request) -> bool:
         """Return whether a later prompt of the same session has no response yet."""

@@ -7,13 +7,13 @@ from itertools import islice
 
 from agentwatch.agents.acp.calls import Calls, Owner, Terminals, command_line, plan_in
 from agentwatch.agents.acp.messages import (
+    ASKING,
     ELICITATION,
     INITIALIZE,
     NEW_PLAN,
     NEW_SESSION,
     PERMISSION,
     PROMPT,
-    QUESTION,
     Answers,
     HeldTexts,
     Request,
@@ -102,6 +102,8 @@ def chosen_facts(method: str, value: str | None) -> RunInfo:
 # Requests for permission, and their answers.
 
 _MOST_OPTIONS = 64
+_MOST_ANSWER = 100
+_REPLIES = {"accept": "accepted", "decline": "declined", "cancel": "cancelled"}
 _ANSWERS = {
     "allow_once": "allowed",
     "allow_always": "always allowed",
@@ -131,13 +133,29 @@ def request_of(params: Fields, call: Fields, session: str | None, tool: str) -> 
         session: The session of the call.
         tool: The name of the tool.
     """
-    options: dict[str, str] = {}
-    for option in map(mapping, islice(items(params.get("options")), _MOST_OPTIONS)):
-        name, kind = short(text(option, "optionId")), short(text(option, "kind"))
-        if name is not None and kind is not None:
-            options[name] = kind
+    options = _options(params, "optionId", "kind")
     subject = tool or text(call, "title") or text(params, "title") or "permission"
     return Request(PERMISSION, session, 0, text(call, "toolCallId"), subject[:4096], options)
+
+
+def labels_of(params: Fields) -> dict[str, str]:
+    """Return the labels of the options of Cursor's questions, by the ids of question and option."""
+    questions = map(mapping, islice(items(params.get("questions")), _MOST_OPTIONS))
+    labels = (
+        (f"{short(text(question, 'id'))} {name}", label)
+        for question in questions
+        for name, label in _options(question, "id", "label").items()
+    )
+    return dict(islice(labels, _MOST_OPTIONS))
+
+
+def _options(params: Fields, key: str, value: str) -> dict[str, str]:
+    options: dict[str, str] = {}
+    for option in map(mapping, islice(items(params.get("options")), _MOST_OPTIONS)):
+        name, word = short(text(option, key)), short(text(option, value))
+        if name is not None and word is not None:
+            options[name] = word
+    return options
 
 
 def answer_of(request: Request, result: Fields) -> tuple[str, Outcome | None]:
@@ -149,6 +167,24 @@ def answer_of(request: Request, result: Fields) -> tuple[str, Outcome | None]:
         return "cancelled", Outcome.CANCELLED
     refusal = Outcome.REJECTED if kind.startswith("reject") else None
     return _ANSWERS.get(kind) or short(chosen) or "answered", refusal
+
+
+def reply_of(request: Request, result: Fields) -> tuple[str, str | None]:
+    """Return what the user did with a question, and what was chosen or entered, or the reason."""
+    reply = mapping(result.get("outcome")) or mapping(result.get("action")) or result
+    done = text(reply, "outcome") or text(reply, "action") or "answered"
+    given = [("", each) for each in mapping(reply.get("content")).values()]
+    given += [
+        (f"{short(text(answer, 'questionId'))} ", items(answer.get("selectedOptionIds")))
+        for answer in map(mapping, islice(items(reply.get("answers")), _MOST_OPTIONS))
+    ]
+    words = (
+        request.options.get(question + in_words(each), in_words(each))
+        for question, values in given
+        for each in (values if isinstance(values, list) else [values])
+    )
+    reason = ", ".join(islice(words, _MOST_OPTIONS)) or text(reply, "reason")
+    return _REPLIES.get(done, done[:_MOST_ANSWER]), reason
 
 
 # The sessions of a log: the main one, those of subagents, and others at the same time.
@@ -564,7 +600,6 @@ def _compaction(update: Fields) -> list[Event]:
 
 CURSORS = "cursor/"
 """The beginning of the methods that Cursor adds to the protocol."""
-_MOST_ANSWER = 100
 _ACTION, _ASKED = "your action", "asked"
 _OPENS = frozenset({NEW_SESSION, "session/load", "session/resume", "session/fork"})
 _KNOWN = ("session/", "fs/", "terminal/", "elicitation/", "mcp/", "authenticate", "logout", "$/", "_", "nes/")
@@ -684,8 +719,8 @@ class Decoder:
                 lead = self._unblocked(session, _ASKED)
                 call_id, target = short(text(params, "toolCallId")), asked_words(params)
                 subject = "plan" if method == NEW_PLAN else "question"
-                self._requests.add(fields, Request(method, session, call_id=call_id, subject=subject))
-                key = f"permission {in_words(fields.get('id'))}"
+                self._requests.add(fields, Request(method, session, 0, call_id, subject, labels_of(params)))
+                key = _question_key(fields)
                 todos = [plan_in(params["todos"])] if isinstance(params.get("todos"), list) else []
                 return [*lead, *todos, Permission(subject, None, key=key, call_id=call_id, target=target)]
             case "cursor/update_todos":
@@ -712,9 +747,8 @@ class Decoder:
         tool, target = self._calls.asked(session, text(call, "toolCallId") or "")
         request = request_of(params, call, session, tool)
         self._requests.add(fields, request)
-        key = f"permission {in_words(fields.get('id'))}"
-        question = Permission(request.subject, None, key=key, call_id=request.call_id, target=target)
-        return [*events, question]
+        key = _question_key(fields)
+        return [*events, Permission(request.subject, None, key=key, call_id=request.call_id, target=target)]
 
     def _answered(self, fields: Fields) -> list[Event]:
         request = self._requests.answered(fields)
@@ -722,20 +756,18 @@ class Decoder:
         if request is None:
             return self._failed_unasked(error) if error is not None else []
         session = request.session
-        if request.method == PERMISSION:
-            answer, refusal = answer_of(request, result)
+        if request.method in ASKING:
+            reason = refusal = None
+            if error is not None:
+                answer = "not answered"
+            elif request.method == PERMISSION:
+                answer, refusal = answer_of(request, result)
+            else:
+                answer, reason = reply_of(request, result)
             if refusal is not None:
                 self._calls.refuse(session, request.call_id, refusal)
-            key = f"permission {in_words(fields.get('id'))}"
-            return [Permission(request.subject or "permission", answer, key=key, call_id=request.call_id)]
-        if request.method in (QUESTION, NEW_PLAN, ELICITATION):
-            given = (
-                text(mapping(result.get(key)), key) or text(result, key) for key in ("outcome", "action")
-            )
-            answer = next(filter(None, given), "answered")
-            answer = answer[:_MOST_ANSWER] if error is None else "not answered"
-            key = f"permission {in_words(fields.get('id'))}"
-            return [Permission(request.subject, answer, key=key, call_id=request.call_id)]
+            subject, key = request.subject or "permission", _question_key(fields)
+            return [Permission(subject, answer, reason, key=key, call_id=request.call_id)]
         if request.method == PROMPT:
             if error is None and "stopReason" not in result:
                 return []  # version 2 of the protocol: an update ends the turn
@@ -801,6 +833,10 @@ class Decoder:
         """Return the events of an error whose request is not in the log: only the agent's lines are."""
         notice = Notice(_words(error), is_error=True)
         return [notice] if not self._updates.is_implied else [notice, *self._turn_ended(None, {}, error)]
+
+
+def _question_key(fields: Fields) -> str:
+    return f"permission {in_words(fields.get('id'))}"
 
 
 def _outcome(error: object) -> Outcome:

@@ -90,7 +90,10 @@ PROGRAM = Program(
         COMMANDS | CHANGES,
         interrupt="Codex exits without a final event, so its running calls stay unfinished.",
     ),
-    reports=Reports("sessions", "thread-writer-locks", "agentwatch.agents.codex.reported:CodexReports"),
+    reports=Reports(
+        *("sessions", "thread-writer-locks", "agentwatch.agents.codex.reported:CodexReports"),
+        server="A report of the server of Codex, which a terminal with options such as -c does not use.",
+    ),
     hooks="agentwatch.agents.codex.hooks:HOOKS",
     stores=(_segments,),
     id_in=id_in_stem,

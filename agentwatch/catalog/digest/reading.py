@@ -538,7 +538,7 @@ class Tail:
             return self._read_store(self._stored)
         try:
             version = _Version.of(os.stat(self.found.path, follow_symlinks=False))
-            if version == self._seen and self._exchange is None:
+            if version == self._seen:
                 return False
             self._problem = None
             if self.found.agent == OWN and (files := open_both(self.found.path)) is not None:
@@ -607,7 +607,6 @@ class Tail:
     def release(self) -> None:
         """Free what only the next lines need. If the file grows, its tail is read again."""
         self._decoder, self._before, self._held = None, b"", []
-        self._exchange = None
         if self.digest is not None:
             self.digest.course = Course()
 

@@ -112,22 +112,65 @@ def test_cursor_asks_with_methods_of_its_own() -> None:
                 refused(7, "no"),
             ):
                 assert len(session(DIRECT, line, answer, is_over=False).asked) == 0
-    read = session(DIRECT, cases[0][0], response(7, {"outcome": {"outcome": "skipped"}}), stopped())
-    notes = [entry.text for entry in read.transcript if entry.kind is Kind.NOTICE]
-    assert notes == ["asks: question Which one? Why?", "question skipped"]
+
+
+def test_the_answers_to_questions_of_cursor_are_in_the_transcript() -> None:
+    """They are the labels of what was chosen, or the reason why nothing was; unknown ids stay as they are."""
+    options = [{"id": "a", "label": "Postgres"}, {"id": "b", "label": "MySQL"}, {"id": 5}, 5]
+    other = [{"id": "a", "label": "Yes"}]
+    questions = [{"id": "q", "prompt": "Which?", "options": options}, {"id": "r", "options": other}, {}]
+    ask = request("cursor/ask_question", 7, questions=questions)
+    plan = request("cursor/create_plan", 7, name="Migration")
+    answers = [
+        {"questionId": "q", "selectedOptionIds": ["b", "a", "c"]},
+        {"questionId": "r", "selectedOptionIds": ["a"]},
+        {"selectedOptionIds": "a"},
+        5,
+    ]
+    cases: list[tuple[bytes, object, str]] = [
+        (ask, {"outcome": {"outcome": "answered", "answers": answers}}, "answered: MySQL, Postgres, c, Yes"),
+        (ask, {"outcome": {"outcome": "skipped", "reason": "later"}}, "skipped: later"),
+        (ask, {"outcome": "skipped"}, "skipped"),
+        (ask, {"outcome": {"outcome": "x" * 200}}, "x" * 100),
+        (
+            ask,
+            {"outcome": {"outcome": "answered", "answers": answers[1:2] * 99}},
+            f"answered: Yes{', Yes' * 63}",
+        ),
+        (plan, {"outcome": {"outcome": "rejected", "reason": "too long"}}, "rejected: too long"),
+    ]
+    for line, result, noted in cases:
+        with case(noted):
+            read = session(DIRECT, line, response(7, result), stopped())
+            notes = [entry.text for entry in read.transcript if entry.kind is Kind.NOTICE]
+            assert notes[-1].removeprefix("question ").removeprefix("plan ") == noted
+    read = session(DIRECT, ask, refused(7, "no"), stopped())
+    assert [entry.text for entry in read.transcript if entry.kind is Kind.NOTICE][
+        -1
+    ] == "question not answered"
 
 
 def test_an_elicitation_waits_for_the_user() -> None:
-    """Its message is asked until the response, in both of its forms, says what the user did."""
+    """Its message is asked until the response, in both of its forms, has the action and what was entered."""
     ask = request("elicitation/create", 7, sessionId=SESSION, mode="form", message="Which branch?")
     read = session(DIRECT, ask, is_over=False)
     assert read.asked.oldest is not None
     assert read.asked.oldest.words == "question Which branch?"
-    for result in ({"action": "accept", "content": {}}, {"action": {"action": "accept"}}):
+    entered = {"branch": "main", "tags": ["a", "b"], "deep": True, "depth": 3, "odd": {}}
+    words = "question accepted: main, a, b, true, 3, an object"
+    cases: list[tuple[dict[str, object], str]] = [
+        ({"action": "accept", "content": {}}, "question accepted"),
+        ({"action": "accept", "content": entered}, words),
+        ({"action": {"action": "accept", "content": entered}}, words),
+        ({"action": "decline"}, "question declined"),
+        ({"action": {"action": "cancel"}}, "question cancelled"),
+        ({}, "question answered"),
+    ]
+    for result, noted in cases:
         with case(result):
             read = session(DIRECT, ask, response(7, result), stopped())
             notes = [entry.text for entry in read.transcript if entry.kind is Kind.NOTICE]
-            assert notes == ["asks: question Which branch?", "question accept"]
+            assert notes == ["asks: question Which branch?", noted]
 
 
 def test_a_session_may_report_that_it_waits_for_the_user() -> None:
@@ -151,6 +194,8 @@ def test_a_session_may_report_that_it_waits_for_the_user() -> None:
             oldest = read.asked.oldest
             assert ([] if oldest is None else [oldest.words]) == asked
             assert len(read.asked) == len(asked)
+    other = permission("c-1", 0, "other", kind="execute", title="make")
+    assert len(session(DIRECT, other, waits, is_over=False).asked) == 2
 
 
 def test_cursor_reports_with_methods_of_its_own() -> None:
@@ -170,4 +215,6 @@ def test_an_error_answers_a_permission() -> None:
     """A client that cannot ask answers with an error; one that only answers is understood too."""
     read = session(DIRECT, permission(kind="edit"), refused(0, "no"), is_over=False)
     assert len(read.asked) == 0
+    notes = [entry.text for entry in read.transcript if entry.kind is Kind.NOTICE]
+    assert notes == ["asks: edit", "edit not answered"]
     assert session(opening(), chose("yes", 9)).lines.unknown == 0

@@ -111,17 +111,21 @@ def test_the_threads_of_a_server_are_read(fake: Fake, observer: CodexServer) -> 
     fake.threads["b"]["status"] = IDLE
     observer.refresh(1.5, ANY)
     assert len(observer.threads) == 2, "it was asked again within a second"
-    observer.refresh(100.0, ANY)
+    observer._due = 0.0
+    observer.refresh(2.0, ANY)
     assert observer.threads == {"b": Thread(State.YOUR_TURN)}
 
 
 def test_only_four_methods_are_ever_sent(fake: Fake, observer: CodexServer) -> None:
     """No thread is resumed, what the server asks is not answered, and an answer to nothing is dropped."""
     asks = {"id": 7, "method": "item/commandExecution/requestApproval", "params": {"threadId": "a"}}
-    early = {"id": 1, "method": "currentTime/read", "params": {}}
+    early = {"method": "currentTime/read", "params": {}}
     stray = {"id": 99, "result": {"data": []}}
     answers = fake.answers
-    fake.answers = lambda message: [asks, early, stray, *answers(message)]  # type: ignore[method-assign]
+    fake.answers = lambda message: [  # type: ignore[method-assign]
+        *(asks, {**early, "id": message.get("id")}, stray),
+        *answers(message),
+    ]
     for at in range(3):
         observer.refresh(100.0 * at + 1, ANY)
     fake.close()
@@ -169,7 +173,7 @@ def test_a_pause_follows_each_exchange(
 
 
 def test_faults_make_the_pauses_longer(observer: CodexServer, fake: Fake) -> None:
-    """The pause is 2 s after the first fault, and a minute after many; a new server is asked at once."""
+    """The pause is 2 s after the first fault, and a minute after many; a new server begins without faults."""
     fake.serve = lambda _connection: None
     asked = []
     for now in range(1, 400):
@@ -179,9 +183,14 @@ def test_faults_make_the_pauses_longer(observer: CodexServer, fake: Fake) -> Non
             asked.append(now)
     assert [after - before for before, after in pairwise(asked)][:6] == [3, 5, 9, 17, 33, 61]
     os.utime(fake.path, (1, 1))
-    fake.serve = fake.behave
     observer.refresh(400.0, ANY)
+    fake.serve = fake.behave
+    observer.refresh(402.5, ANY)
     assert observer.threads == {"a": A_THREAD}
+    fake.close()
+    for now in range(1_000, 70_000, 61):
+        observer.refresh(float(now), ANY)
+    assert observer.threads == {}
 
 
 BAD_THREADS: dict[str, object] = {

@@ -10,7 +10,10 @@ from agentwatch.recording.store import sessions_folder
 from tests.builders.lines import init, user
 
 DAY_SECONDS = 86_400
-ENDINGS = (".ndjson", ".times", ".log", ".stderr", ".crash", ".json", ".index", ".bookmarks.json")
+ENDINGS = (
+    *(".ndjson", ".sent", ".times", ".log", ".stderr", ".crash", ".json", ".index", ".bookmarks.json"),
+    *(".ship", ".alarms", ".acts"),
+)
 MARKED = b'{"version":1,"bookmarks":[{"offset":0,"time_ms":null,"name":"a","created_ms":1}]}\n'
 
 

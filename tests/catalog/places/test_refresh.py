@@ -98,6 +98,26 @@ def test_a_description_that_changes_is_read_again(machine: FakeMachine, clock: C
     assert found.metadata.title == ""
 
 
+def test_what_an_agent_was_sent_belongs_to_its_recording(machine: FakeMachine, clock: Clock) -> None:
+    """The size of a recording of `acp` is that of both directions; each of them changes it."""
+    path = put(machine.home / ".agentwatch/sessions/20261101-120000-012345678.ndjson", "one\n")
+    sent = put(path.with_suffix(".sent"), "two\n")
+    places = settled(machine, clock)
+    for file, size in ((sent, 12), (path, 16)):
+        with file.open("a") as lines:
+            lines.write("new\n")
+        (each,) = places.check([("agentwatch", path.stem)]).found
+        assert (each.path, each.size) == (path, size)
+        assert each.changed_ns == file.stat().st_mtime_ns
+    with sent.open("a") as lines:
+        lines.write("new\n")
+    let_age([path.parent])
+    found = [
+        each for _ in range(int(FULL_PASS_S / PASS_S)) for each in places.refresh(clock.after(PASS_S)).found
+    ]
+    assert [each.size for each in found] == [20]
+
+
 @pytest.mark.parametrize(
     ("agent", "main", "subagents"),
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
@@ -13,9 +14,9 @@ from agentwatch.agents.registry import hooked_agents
 from agentwatch.agents.reported import Life, Said, State
 from agentwatch.catalog.digest.digest import Digest
 from agentwatch.catalog.digest.parts import Turn
-from agentwatch.catalog.evidence import _WORDS, Facts, Proof, Weight, evidence, facts_of
+from agentwatch.catalog.evidence import Facts, Proof, Weight, evidence, facts_of
 from agentwatch.catalog.hooks.plan import Hooks
-from agentwatch.catalog.standing import Basis, Ground, Process, Standing
+from agentwatch.catalog.standing import UNKNOWN, Basis, Ground, Process, Standing
 from agentwatch.catalog.states import standing
 from agentwatch.catalog.tracked import Tracked
 from agentwatch.session.events import Outcome, ToolKind
@@ -55,6 +56,7 @@ class Case(NamedTuple):
     life: Life = Life.LIVE
     facts: dict[str, Any] = {}
     parent: str | None = None
+    has_subagent: bool = False
 
 
 RUNS = "The process runs, and only this session has changed in its folder since it began. [process 7]"
@@ -62,10 +64,20 @@ NAMED = "The process runs, and the agent reports that it has this session. [proc
 NONE_RUNS = "No process of codex runs in the folder of this session. [processes]"
 OPEN_CALL = f"The call “Tool pytest -q” has no result. [{FILE}]"
 NO_CHILD = "The process has had no child process since then. [process 7]"
+CHILD = "A child process began after the call: a call may run. [process 7]"
+BUSY = "The process is busy: a call may run. [process 7]"
+SUBAGENT = Proof("A subagent wrote a later line.", "file /sessions/s1/sub.jsonl", NOW_MS)
 ENDED = f"The last turn has ended: succeeded. [{FILE}]"
 OPEN = f"The last turn has begun and not ended. [{FILE}]"
 INSTALL = "The hooks of codex: agentwatch hooks install codex lets it report its state."
-NO_END = "A line with the end of the turn, which was not written before the process ended."
+SERVER = "A report of the server of Codex, which a terminal with options such as -c does not use."
+NO_REPORT = "A report of its state, of which codex has written none."
+NO_GEMINI = NO_REPORT.replace("codex", "gemini")
+HIDDEN = "The call that runs or asks, which gemini writes when it has ended."
+NO_END = "The rest of the turn, which was not written before the process ended."
+IS_OPEN = "The agent reports that the session is open, and it would report a question. [file /r/7.json]"
+REFUSED = f"A usage limit has refused the last request. It does not say until when. [{FILE}]"
+TURN = "The agent reports “your turn”. [file /r/7.json]"
 HOOK = Said(
     "codex",
     "s1",
@@ -77,7 +89,7 @@ HOOK = Said(
 )
 RECORD = said(State.YOUR_TURN)._replace(pid=7, source="file /r/7.json")
 TWO = [process()._replace(pid=101), process()._replace(pid=102)]
-WHICH = "One process for each folder: codex does not say which process has which session."
+WHICH = "A report of codex that says which process has which session."
 RECORDING = "A recording: agentwatch run knows the process that it starts."
 SHARED = process()._replace(is_shared=True, viewer=0)
 
@@ -118,10 +130,8 @@ CASES = [
     Case(
         "outdated hook report",
         working(call(), seen_ago_ms=100),
-        [OPEN_CALL, RUNS],
-        [
-            "The hook reports “asks”. A newer line or child process outdates it. [hook /h/s1.log]",
-        ],
+        [OPEN_CALL, CHILD, RUNS],
+        ["The hook reports “asks”. A newer line or child process outdates it. [hook /h/s1.log]"],
         says=HOOK,
         runs=process(child_ago_ms=500),
     ),
@@ -135,7 +145,7 @@ CASES = [
     Case(
         "state file said",
         working(),
-        ["The agent reports “your turn”. [file /r/7.json]", NAMED],
+        [TURN, NAMED],
         [f"The last turn has begun and not ended. A report counts before the lines. [{FILE}]"],
         agent="claude",
         says=RECORD,
@@ -145,7 +155,7 @@ CASES = [
         "inferred open call",
         working(call()),
         [OPEN_CALL, NO_CHILD, RUNS],
-        missing=[INSTALL],
+        missing=[INSTALL, SERVER],
         runs=process(),
         facts={"has_hooks": False},
     ),
@@ -153,7 +163,7 @@ CASES = [
         "inferred, and the hook is silent",
         working(call()),
         [OPEN_CALL, NO_CHILD, RUNS],
-        missing=["A report of the hook, which may be newer than this session."],
+        missing=["A report of the hook, which may be newer than this session.", SERVER],
         runs=process(),
         facts={"has_hooks": True},
     ),
@@ -162,14 +172,14 @@ CASES = [
         replace(working(call()), permission_mode="never"),
         [OPEN_CALL, RUNS],
         [NO_CHILD.replace(" [", " But no call in the mode “never” asks. [")],
-        ["A report of its state, which codex does not write."],
+        [NO_REPORT, SERVER],
         runs=process(),
     ),
     Case(
         "two processes in one folder",
         DONE,
-        ["This session is one of several that processes 101, 102 may have written. [processes]"],
-        [f"The last turn has ended: succeeded. It does not show whether the process runs. [{FILE}]"],
+        ["It is not known whether processes 101, 102 wrote this session or another one. [processes]"],
+        [f"The last turn has ended: succeeded. That does not show whether the process runs. [{FILE}]"],
         [WHICH, RECORDING],
         life=Life.UNKNOWN,
         facts={"processes": TWO},
@@ -183,7 +193,7 @@ CASES = [
     Case(
         "no list of processes",
         None,
-        ["The processes of this machine cannot be listed. [processes]"],
+        ["The processes of this machine are not known. [processes]"],
         missing=["The list of processes, from /proc or from ps and lsof."],
         life=Life.UNKNOWN,
         facts={"processes": None},
@@ -203,7 +213,7 @@ CASES = [
         DONE,
         [
             ENDED,
-            f"{IN_FOLDER}, the newest of several that changed there. [process 7]",
+            f"{IN_FOLDER}, which is the newest there. [process 7]",
         ],
         missing=[WHICH, RECORDING],
         runs=process()._replace(is_guess=True),
@@ -255,11 +265,7 @@ CASES = [
     Case(
         "one prompt, and a call",
         working(call()),
-        [
-            OPEN_CALL,
-            "The agent reports that the session is open, and it would report a question. [file /r/7.json]",
-            NAMED,
-        ],
+        [OPEN_CALL, IS_OPEN, CHILD, NAMED],
         [reported("The command answers one prompt, and has no turn of yours.")],
         agent="claude",
         says=RECORD,
@@ -317,7 +323,7 @@ CASES = [
         "quiet",
         replace(working(seen_ago_ms=10 * MINUTE_MS), usual_pause_ms=40 * SECOND_MS),
         [f"Nothing was written for 10:00. Up to 2:00 is usual here. [{FILE}]", OPEN, RUNS],
-        missing=["A report of its state, which codex does not write."],
+        missing=[NO_REPORT, SERVER],
         runs=process(),
     ),
     Case(
@@ -339,7 +345,7 @@ CASES = [
         [f"Nothing follows the last answer. [{FILE}]", RUNS],
         missing=[
             INSTALL.replace("codex", "gemini"),
-            "The call that runs or asks, which gemini writes when it has ended.",
+            HIDDEN,
             "A line with the end of a turn, which gemini does not write.",
         ],
         agent="gemini",
@@ -349,11 +355,8 @@ CASES = [
     Case(
         "a child after the answer",
         replace(DONE, seen_ms=NOW_MS - 9_000),
-        ["A child process or a subagent began after the last answer. [process 7]", RUNS],
-        missing=[
-            "A report of its state, which gemini does not write.",
-            "The call that runs or asks, which gemini writes when it has ended.",
-        ],
+        ["A child process began after the last answer. [process 7]", RUNS],
+        missing=[NO_GEMINI, HIDDEN],
         agent="gemini",
         runs=process("gemini", child_ago_ms=8_900),
     ),
@@ -361,14 +364,11 @@ CASES = [
         "a call that is not written",
         replace(working(seen_ago_ms=9_000), is_answered=True, last_text="I will run it."),
         [
-            f"The last answer announces a call, or does not end the turn. [{FILE}]",
+            f"The last answer does not end the turn. [{FILE}]",
             NO_CHILD,
             RUNS,
         ],
-        missing=[
-            "A report of its state, which gemini does not write.",
-            "The call that runs or asks, which gemini writes when it has ended.",
-        ],
+        missing=[NO_GEMINI, HIDDEN],
         agent="gemini",
         runs=process("gemini"),
     ),
@@ -377,7 +377,7 @@ CASES = [
         replace(working(call(ago_ms=200 * MINUTE_MS), seen_ago_ms=200 * MINUTE_MS)),
         ["The process began after the last line: it has resumed the session. [process 7]", RUNS],
         [f"The call “Tool pytest -q” has no result. An earlier process made it. [{FILE}]"],
-        ["A report of its state, which codex does not write."],
+        [NO_REPORT, SERVER],
         runs=process(),
     ),
     Case("a subagent", DONE, [ENDED], parent="main", runs=process()),
@@ -385,7 +385,7 @@ CASES = [
         "a subagent that works",
         working(),
         [OPEN, "The process of the session that started this subagent runs. [process 7]"],
-        missing=["A report of its state, which codex does not write."],
+        missing=[NO_REPORT, SERVER],
         parent="main",
         runs=process(),
     ),
@@ -399,16 +399,204 @@ CASES = [
     Case(
         "no prompt",
         Digest(is_whole=True),
-        [f"No line has a prompt yet. [{FILE}]", RUNS],
-        missing=["A report of its state, which codex does not write."],
+        [f"No line has a prompt. [{FILE}]", RUNS],
+        missing=[NO_REPORT, SERVER],
         runs=process(),
+    ),
+    Case(
+        "a server reports it, and the system shows no locks",
+        DONE,
+        [
+            "The server reports “your turn”. [server /s]",
+            "The agent reports that it has this session open. [server /s]",
+        ],
+        says=RECORD._replace(agent="codex", pid=None, source="server /s"),
+    ),
+    Case(
+        "only a daemon runs",
+        DONE,
+        [ENDED, NONE_RUNS],
+        life=Life.DEAD,
+        facts={"processes": [SHARED]},
+    ),
+    Case(
+        "many processes in the folder",
+        DONE,
+        [ENDED, "Nothing links this session to processes 1, 2, 3, 4 and others. [processes]"],
+        life=Life.DEAD,
+        facts={"processes": [process()._replace(pid=pid) for pid in range(1, 6)]},
+    ),
+    Case(
+        "a call that asks, after one of the same time that does not",
+        working(call(ToolKind.READ, "a.py", call_id="c0"), call()),
+        [OPEN_CALL, NO_CHILD, RUNS],
+        missing=[NO_REPORT, SERVER],
+        runs=process(),
+    ),
+    Case(
+        "a call that never asks, with a child",
+        replace(working(call()), permission_mode="never"),
+        [OPEN_CALL, RUNS],
+        missing=[NO_REPORT, SERVER],
+        runs=process(child_ago_ms=4_000),
+    ),
+    Case(
+        "a run for one prompt, as its record says",
+        working(call()),
+        [OPEN_CALL, IS_OPEN, NAMED],
+        [NO_CHILD.replace(" [", " But no call of a run for one prompt asks. [")],
+        agent="claude",
+        says=RECORD._replace(state=None, is_one_liner=True),
+        runs=process("claude"),
+    ),
+    Case(
+        "reported after a failed turn that a limit refused",
+        ended(working(), outcome=Outcome.FAILED, limits=KnownLimits(is_refused=True)),
+        [
+            TURN,
+            f"The last turn has ended: failed. [{FILE}]",
+            REFUSED,
+            NAMED,
+        ],
+        agent="claude",
+        says=RECORD,
+        runs=process("claude"),
+    ),
+    Case(
+        "silence ended the last turn before the process ended",
+        DONE,
+        [f"Nothing follows the last answer. [{FILE}]", NONE_RUNS.replace("codex", "gemini")],
+        missing=["A line with the end of a turn, which gemini does not write."],
+        agent="gemini",
+        life=Life.DEAD,
+    ),
+    Case(
+        "no prompt before the process ended",
+        Digest(is_whole=True),
+        [f"No line has a prompt. [{FILE}]", NONE_RUNS],
+        life=Life.DEAD,
+    ),
+    Case(
+        "a question among calls of the same time",
+        working(call(), call(ToolKind.OTHER, "Which?", call_id="c2", asks=True)),
+        [f"The call “Tool Which?” is a question, and has no answer. [{FILE}]", RUNS],
+        runs=process(),
+    ),
+    Case(
+        "a call of this process beside one of an earlier process",
+        working(call(ToolKind.OTHER, "old", ago_ms=200 * MINUTE_MS, call_id="c0"), call()),
+        [OPEN_CALL, CHILD, RUNS],
+        [f"The call “Tool old” has no result. An earlier process made it. [{FILE}]"],
+        [NO_REPORT, SERVER],
+        runs=process(child_ago_ms=4_000),
+    ),
+    Case(
+        "a child of unknown age",
+        working(call()),
+        [OPEN_CALL, "The process has a child process of unknown age: a call may run. [process 7]", RUNS],
+        missing=[NO_REPORT, SERVER],
+        runs=process(children=1),
+    ),
+    Case(
+        "a change while the process is busy",
+        working(call(ToolKind.EDIT, "a.py", ago_ms=MINUTE_MS)),
+        [f"The call “Tool a.py” has no result. [{FILE}]", BUSY, RUNS],
+        missing=["A report of its state, of which qwen has written none."],
+        agent="qwen",
+        runs=process("qwen")._replace(is_idle=False),
+    ),
+    Case(
+        "an announced call while the process is busy",
+        replace(DONE, seen_ms=NOW_MS - 9_000, last_text="I'll run the tests."),
+        [f"The last answer announces a call. [{FILE}]", BUSY, RUNS],
+        missing=[NO_GEMINI, HIDDEN],
+        agent="gemini",
+        runs=process("gemini")._replace(is_idle=False),
+    ),
+    Case(
+        "an answer that does not end the turn, with a child",
+        replace(working(seen_ago_ms=9_000), is_answered=True),
+        [
+            f"The last answer does not end the turn. [{FILE}]",
+            "A child process began after the last line: a call may run. [process 7]",
+            RUNS,
+        ],
+        missing=[NO_GEMINI, HIDDEN],
+        agent="gemini",
+        runs=process("gemini", child_ago_ms=8_000),
+    ),
+    Case(
+        "a subagent after the answer",
+        DONE,
+        ["A subagent wrote a later line. [file /sessions/s1/sub.jsonl]", RUNS],
+        missing=[NO_GEMINI, HIDDEN],
+        agent="gemini",
+        runs=process("gemini"),
+        facts={"subagent": SUBAGENT},
+        has_subagent=True,
+    ),
+    Case(
+        "a subagent beside an open call",
+        working(call(ToolKind.DELEGATE, "look")),
+        [f"The call “Tool look” has no result. [{FILE}]", "A subagent wrote a later line.", RUNS],
+        missing=[NO_REPORT, SERVER],
+        runs=process(),
+        has_subagent=True,
+    ),
+    Case(
+        "quiet with a call that never asks",
+        replace(working(call(ago_ms=5 * MINUTE_MS), seen_ago_ms=5 * MINUTE_MS), permission_mode="never"),
+        [f"Nothing was written for 5:00. Up to 1:00 is usual here. [{FILE}]", OPEN_CALL, NO_CHILD, RUNS],
+        missing=[NO_REPORT, SERVER],
+        runs=process(),
+    ),
+    Case(
+        "a run for one prompt never asks",
+        replace(working(call()), is_one_liner=True),
+        [OPEN_CALL, RUNS],
+        [NO_CHILD.replace(" [", " But no call of a run for one prompt asks. [")],
+        [NO_REPORT, SERVER],
+        runs=process(),
+    ),
+    Case(
+        "a run for one prompt before its first line",
+        None,
+        ["The session has no line. [file /sessions/s1.jsonl]", NAMED],
+        ["The agent reports “working”. It counts only when the session has a line. [file /r/7.json]"],
+        agent="claude",
+        says=RECORD._replace(state=State.WORKING),
+        runs=process("claude")._replace(has_one_prompt=True),
+    ),
+    Case(
+        "reported, but silent",
+        replace(working(seen_ago_ms=5 * MINUTE_MS), limits=KnownLimits(is_refused=True)),
+        [
+            "The agent reports “working”. [file /r/7.json]",
+            f"Nothing was written for 5:00. Up to 1:00 is usual here. [{FILE}]",
+            REFUSED,
+            NAMED,
+        ],
+        agent="claude",
+        says=RECORD._replace(state=State.WORKING),
+        runs=process("claude"),
+    ),
+    Case(
+        "one of several windows of a daemon",
+        DONE,
+        [
+            TURN,
+            f"{NAMED.removesuffix(' [process 7]')} Process 8 may show it in a terminal. [process 7]",
+        ],
+        missing=["A report of codex that says which terminal shows which session.", RECORDING],
+        says=RECORD._replace(agent="codex"),
+        runs=SHARED._replace(viewer=8, is_guess=True),
     ),
     Case(
         "no ends",
         replace(working(), turn=Turn.NONE, calls=1),
         [f"The agent does not write the end of a turn. [{FILE}]", RUNS],
         missing=[
-            "A report of its state, which amp does not write.",
+            NO_REPORT.replace("codex", "amp"),
             "A line with the end of a turn, which amp does not write.",
         ],
         agent="amp",
@@ -420,7 +608,7 @@ CASES = [
 def proofs_of(one: Case) -> list[Proof]:
     """Return the evidence for the state of a session."""
     session = found(one.agent, one.parent)
-    known = standing(session, one.digest, one.says, one.runs, one.life, NOW_MS)
+    known = standing(session, one.digest, one.says, one.runs, one.life, NOW_MS, has_subagent=one.has_subagent)
     facts = Facts(session, one.digest, one.says, one.runs, one.life)._replace(**one.facts)
     return evidence(replace(row(), standing=known), facts, NOW_MS)
 
@@ -459,6 +647,19 @@ def test_a_limit_is_evidence_beside_the_failed_turn() -> None:
         assert f"The last turn has ended: failed: You've hit your limit. [{FILE}]" in decided
 
 
+def test_a_question_that_answers_itself_says_when() -> None:
+    """The row shows the time that is left, whoever reports the question."""
+    until_ms = NOW_MS + MINUTE_MS
+    digest = replace(working(), asked="Which port?", asked_ms=NOW_MS, asked_until_ms=until_ms)
+    asked = (
+        f"The question “Which port?” has no answer. It answers itself at {coming(until_ms, NOW_MS)}. [{FILE}]"
+    )
+    for says in (None, RECORD._replace(state=State.ASKS, about="question")):
+        with case(says):
+            one = Case("asks", digest, [], agent="claude", says=says, runs=process("claude"))
+            assert asked in sentences(proofs_of(one), Weight.DECIDED)
+
+
 def test_each_piece_of_evidence_has_its_time() -> None:
     """A call has the time of its start, a report its own, a process its start; what is missing has none."""
     times = {
@@ -467,19 +668,44 @@ def test_each_piece_of_evidence_has_its_time() -> None:
     assert times == {"call": 5_000, "process": 100 * MINUTE_MS}
     [report, *_] = proofs_of(CASES[4])
     assert report.since_ms == NOW_MS - 3_000
+    [server, *_] = proofs_of(CASES[4]._replace(says=HOOK._replace(since_ms=None)))
+    assert server.since_ms == NOW_MS - 5_000, "the question has the time of its call"
+    gone = Case("gone", DONE, [], runs=process(), life=Life.DEAD)
+    assert [each.since_ms for each in proofs_of(gone)] == [NOW_MS - MINUTE_MS, None]
 
 
 def test_times_of_a_replayed_stream_are_those_of_its_arrival() -> None:
-    """The lines of a recording may have old stamps; the clock of the process is that of the machine."""
-    facts = Facts(found(OWN), DONE, None, None, Life.DEAD, skew_ms=1_000)
-    known = Standing(State.SUCCEEDED, Ground.SAID, by=(Basis.TURN,))
-    [turn, _] = evidence(replace(row(), standing=known), facts, NOW_MS)
-    assert turn.since_ms == NOW_MS - MINUTE_MS + 1_000
+    """The lines of a recording may have old stamps; the clock of its process and of its state is ours."""
+    digest = replace(DONE, asked_ms=NOW_MS - 5_000)
+    for basis, says, expected in (
+        (Basis.TURN, None, NOW_MS - MINUTE_MS + 1_000),
+        (Basis.QUESTION, None, NOW_MS - 4_000),
+        (Basis.LIMIT, None, NOW_MS - 3_000),
+        (Basis.PROCESS, said(None, agent=OWN)._replace(began_ms=NOW_MS - 7_000), NOW_MS - 7_000),
+    ):
+        with case(basis):
+            facts = Facts(found(OWN), digest, says, None, Life.LIVE, skew_ms=1_000)
+            known = Standing(State.SUCCEEDED, Ground.SAID, NOW_MS - 3_000, by=(basis,))
+            proof, *_ = evidence(replace(row(), standing=known), facts, NOW_MS)
+            assert (proof.since_ms, proof.source) == (expected, FILE)
+    known = Standing(State.QUIET, Ground.INFERRED, by=(Basis.SILENCE,))
+    silence, *_ = evidence(replace(row(), standing=known), facts, NOW_MS)
+    assert silence.what.startswith("Nothing was written for 0:04.")
 
 
-def test_every_kind_of_evidence_has_words() -> None:
-    """A kind without words would be an error on the screen."""
-    assert set(_WORDS) == set(Basis)
+def test_no_call_of_a_replayed_stream_is_of_an_earlier_process() -> None:
+    """Its calls have old stamps, and its process began after them."""
+    session = Tracked(found(OWN))
+    digest = working(call(ago_ms=200 * MINUTE_MS), seen_ago_ms=200 * MINUTE_MS)
+    session.tail = SimpleNamespace(digest=digest, problem=None)  # type: ignore[assignment]
+    session.process, session.life = process(), Life.LIVE
+    assert session.skew_ms
+    facts = facts_of(session, None, {}, {}, Path("/"))
+    known = Standing(State.WORKING, Ground.SAID, by=(Basis.CALL,))
+    proofs = evidence(replace(row(), standing=known), facts, NOW_MS)
+    assert {each.what for each in proofs if "pytest" in each.what} == {
+        "The call “Tool pytest -q” has no result."
+    }
 
 
 def test_evidence_is_found_for_any_session() -> None:
@@ -492,11 +718,14 @@ def test_evidence_is_found_for_any_session() -> None:
                 digest = some.of([None, some.digest(), some.digest()])
                 says = some.of([None, None, some.said(agent)])
                 runs = some.of([None, some.process(agent), some.process(agent)])
-                known = standing(found(agent), digest, says, runs, life, NOW_MS)
+                has_subagent = some.of([False, False, True])
+                known = standing(found(agent), digest, says, runs, life, NOW_MS, has_subagent=has_subagent)
                 shown = replace(row(), standing=known)
                 proofs = evidence(shown, Facts(found(agent), digest, says, runs, life), NOW_MS)
                 assert proofs[0].weight is Weight.DECIDED
                 assert all(each.what.endswith(".") for each in proofs)
+                if known.state is State.ASKS and known.by == (Basis.CALL,):
+                    assert "is a question" in proofs[0].what
                 decided = " ".join(sentences(proofs, Weight.DECIDED))
                 if "reports “" in decided:
                     assert f"“{known.state}”" in decided or known.state is State.TURN_FAILED, decided
@@ -516,36 +745,38 @@ def test_the_evidence_of_a_remote_session_is_on_its_machine(address: str) -> Non
     remote = replace(row(State.ASKS, Ground.INFERRED, since_ms=NOW_MS), address=address, host="build1")
     proofs = evidence(remote, None, NOW_MS)
     assert proofs[0] == Proof("build1 reports “asks”, which is inferred there.", place, NOW_MS)
-    assert sentences(proofs, Weight.MISSING) == [
-        "The evidence is on build1: agentwatch explain shows it there."
-    ]
+    assert sentences(proofs, Weight.MISSING) == ["agentwatch explain on build1, which shows the evidence."]
     lost = evidence(replace(remote, lost_ms=NOW_MS - 90), None, NOW_MS)
     assert lost[0] == Proof("Nothing arrives from build1.", place, NOW_MS - 90)
     assert lost[1].weight is Weight.OUTWEIGHED
+    unread = evidence(replace(remote, standing=UNKNOWN), None, NOW_MS)
+    assert unread[0].what == "build1 reports no state."
 
 
 def test_the_facts_are_those_of_the_folder_of_the_session(tmp_path: Path) -> None:
-    """Processes of other agents and in other folders do not count; hooks count only where they are usable."""
+    """A daemon serves all folders, and hooks count only where they can be used."""
     session = Tracked(found()._replace(metadata=Metadata(cwd="/w")))
     processes = {
-        number: process(agent)._replace(pid=number, cwd=cwd)
+        number: process(agent)._replace(pid=number, cwd=cwd, is_shared=number == 4)
         for number, (agent, cwd) in enumerate(
-            [("codex", "/w"), ("codex", None), ("codex", "/x"), ("pi", "/w")]
+            [("codex", "/w"), ("codex", None), ("codex", "/x"), ("pi", "/w"), ("codex", "/x")]
         )
     }
     (tmp_path / ".codex").mkdir()
-    facts = facts_of(session, processes, {"HOME": str(tmp_path)}, tmp_path)
-    assert [each.pid for each in facts.processes or ()] == [0, 1]
+    facts = facts_of(session, None, processes, {"HOME": str(tmp_path)}, tmp_path)
+    assert [each.pid for each in facts.processes or ()] == [0, 1, 4]
+    anywhere = facts_of(Tracked(found()), None, processes, {"HOME": str(tmp_path)}, tmp_path)
+    assert [each.pid for each in anywhere.processes or ()] == [0, 1, 2, 4]
     assert (facts.has_hooks, facts.problem, facts.life) == (False, "", Life.DEAD)
     hooks = Hooks(
         hooked_agents()["codex"], {"HOME": str(tmp_path), "AGENTWATCH_HOME": str(tmp_path)}, tmp_path
     )
     hooks.install(hooks.installing())
     environ = {"HOME": str(tmp_path), "AGENTWATCH_HOME": str(tmp_path)}
-    assert facts_of(session, None, environ, tmp_path)[5:7] == (None, True)
+    assert facts_of(session, None, None, environ, tmp_path)[5:7] == (None, True)
     hooks.file.write_bytes(b"\xff")
-    assert facts_of(session, None, environ, tmp_path).has_hooks is None
-    assert facts_of(Tracked(found("pi")), {}, environ, tmp_path).has_hooks is None
+    assert facts_of(session, None, None, environ, tmp_path).has_hooks is None
+    assert facts_of(Tracked(found("pi")), None, {}, environ, tmp_path).has_hooks is None
 
 
 def test_a_session_that_has_vanished_has_no_evidence() -> None:

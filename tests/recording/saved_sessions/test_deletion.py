@@ -20,7 +20,7 @@ def test_all_files_of_a_session_are_deleted() -> None:
     path, other = save(1, *ENDINGS[1:]), save(2, ".log")
     foreign = path.with_name(f"{path.stem}.md")
     foreign.write_bytes(b"mine")
-    assert delete_session(path) == 700 + other.stat().st_size
+    assert delete_session(path) == 1_100 + other.stat().st_size
     assert names() == {foreign.name, other.name, f"{other.stem}.log"}
 
 

@@ -19,11 +19,11 @@ def test_every_file_of_a_session_counts() -> None:
     path = save(2, *ENDINGS[1:])
     [stem] = saved_stems()
     assert stem.recording == path
-    assert stem.size == session_size(path) == path.stat().st_size + 700
+    assert stem.size == session_size(path) == path.stat().st_size + 1_100
     assert stem.changed_ms == path.stat().st_mtime_ns // 10**6
     path.unlink()
     [stem] = saved_stems()
-    assert (stem.recording, stem.size) == (path, 700)
+    assert (stem.recording, stem.size) == (path, 1_100)
 
 
 def test_sessions_are_newest_first() -> None:

@@ -6,15 +6,17 @@ import json
 import os
 import random
 import resource
+import select
 import shlex
 import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -27,6 +29,9 @@ from tests.harness.program import AGENTWATCH, environment
 pytestmark = pytest.mark.slow
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="processes are found through /proc")
 ODD = b'\xff\xfe{"a":1}\r\n\x00\n\nhalf \xe2\x80\xa8 line'
+CAT = (
+    "import sys; sys.argv = ['agentwatch', 'acp', '--', 'cat']; from agentwatch.cli.start import main; main()"
+)
 AGENT = """
 import json, os, sys
 for line in sys.stdin:
@@ -42,27 +47,39 @@ for line in sys.stdin:
 """
 
 
-@contextmanager
-def editing(*command: str, **more: str) -> Iterator[subprocess.Popen[bytes]]:
+def editing(*command: str, **more: str) -> AbstractContextManager[subprocess.Popen[bytes]]:
     """Start an agent as an editor does, and end it."""
+    return started(*AGENTWATCH, "acp", "--", *command, **more)
+
+
+@contextmanager
+def started(*argv: str, **more: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a process with pipes in a session of its own, and end it."""
     process = subprocess.Popen(
-        [*AGENTWATCH, "acp", "--", *command],
+        argv,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=environment(**more),
+        start_new_session=True,
     )
-    assert process.stdin is not None
-    assert process.stdout is not None
     try:
         yield process
     finally:
+        stdin, stdout, stderr = pipes_of(process)
         with suppress(OSError):
-            process.stdin.close()
-        process.stdout.close()
+            stdin.close()
+        stdout.close()
         process.wait(20)
-        assert process.stderr is not None
-        process.stderr.close()
+        stderr.close()
+
+
+def pipes_of(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes], IO[bytes]]:
+    """Return the pipes of an editor to and from `acp`."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    return process.stdin, process.stdout, process.stderr
 
 
 def saved(home: Path) -> SessionFiles:
@@ -79,9 +96,7 @@ def saved(home: Path) -> SessionFiles:
 
 def echoed(process: subprocess.Popen[bytes], data: bytes) -> bytes:
     """Send bytes to an agent that echoes them, close its stdin, and return what comes back."""
-    assert process.stdin is not None
-    assert process.stdout is not None
-    stdin = process.stdin
+    stdin, stdout, _ = pipes_of(process)
 
     def send() -> None:
         with suppress(OSError):
@@ -90,7 +105,7 @@ def echoed(process: subprocess.Popen[bytes], data: bytes) -> bytes:
 
     thread = threading.Thread(target=send)
     thread.start()
-    back = process.stdout.read()
+    back = stdout.read()
     thread.join()
     return back
 
@@ -157,28 +172,22 @@ def test_a_question_of_the_agent_asks_in_the_list_until_the_editor_answers(home:
         return found
 
     with editing(sys.executable, "-c", AGENT) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
+        stdin, stdout, _ = pipes_of(process)
 
-        def ask(method: str, number: int) -> None:
-            params = {"sessionId": "s", "cwd": "/tmp", "prompt": [{"type": "text", "text": "Clean up"}]}
-            asked = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
-            assert process.stdin is not None
-            assert process.stdout is not None
-            process.stdin.write(json.dumps(asked).encode() + b"\n")
-            process.stdin.flush()
-            process.stdout.readline()
+        def send(number: int, **fields: object) -> None:
+            stdin.write(json.dumps({"jsonrpc": "2.0", "id": number} | fields).encode() + b"\n")
+            stdin.flush()
+            stdout.readline()
 
-        ask("session/new", 1)
-        ask("session/prompt", 2)
+        params = {"sessionId": "s", "cwd": "/tmp", "prompt": [{"type": "text", "text": "Clean up"}]}
+        send(1, method="session/new", params=params)
+        send(2, method="session/prompt", params=params)
         asks = until(
             lambda: found if (found := row()).get("state") == "asks" else None, what="a row that asks"
         )
+        assert asks["pid"]
         assert (asks["ground"], asks["now"], asks["title"]) == ("said", "execute rm -rf build", "Clean up")
-        outcome = {"outcome": {"outcome": "selected", "optionId": "a"}}
-        process.stdin.write(json.dumps({"jsonrpc": "2.0", "id": 7, "result": outcome}).encode() + b"\n")
-        process.stdin.flush()
-        process.stdout.readline()
+        send(7, result={"outcome": {"outcome": "selected", "optionId": "a"}})
         until(lambda: row().get("state") == "your turn", what="a row whose turn is the user's")
     files = saved(home)
     argv = [*AGENTWATCH, "log", str(files.recording)]
@@ -189,17 +198,22 @@ def test_a_question_of_the_agent_asks_in_the_list_until_the_editor_answers(home:
 
 @pytest.mark.system
 def test_the_exit_code_is_that_of_the_agent(home: Path) -> None:
-    """It is 128 + n after signal n, 127 if there is no such command, and 126 for one that cannot run."""
+    """128 + n after signal n, as the recording says; 127 for no command, 126 for one that cannot run."""
     codes = {"exit 3": 3, "kill -9 $$": 137, "exec 1>&-; exit 4": 4, "sleep 60 & exit 5": 5}
     for script, code in codes.items():
-        with case(script), editing("sh", "-c", script) as process:
+        folder = home / str(code)
+        with case(script), editing("sh", "-c", script, AGENTWATCH_HOME=str(folder)) as process:
             assert process.wait(20) == code
-    refused = (("no-such-agent", 127, b"not found"), ("/etc/passwd", 126, b"not executable"))
+            assert json.loads(saved(folder).process.read_text())["exit_code"] == code
+    refused = (
+        ("no-such-agent", 127, b"not found"),
+        ("", 127, b"not found"),
+        ("/etc/passwd", 126, b"not executable"),
+    )
     for command, code, words in refused:
         with case(command), editing(command) as process:
-            assert process.stderr is not None
             assert process.wait(20) == code
-            assert words in process.stderr.read()
+            assert words in pipes_of(process)[2].read()
 
 
 @pytest.mark.system
@@ -215,23 +229,37 @@ def test_an_editor_that_ignores_the_end_of_its_children_gets_the_exit_code(home:
 def test_a_signal_reaches_the_agent(home: Path) -> None:
     """TERM, INT and HUP reach the agent, whose exit code counts."""
     for name in ("TERM", "INT", "HUP"):
+        number = signal.Signals[f"SIG{name}"]
         script = f"trap 'echo got {name}; exit 9' {name}; echo ready; while :; do sleep 0.01; done"
-        with case(name), editing("sh", "-c", script) as process:
-            assert process.stdout is not None
-            assert process.stdout.readline() == b"ready\n"
-            process.send_signal(getattr(signal, f"SIG{name}"))
-            assert process.stdout.read() == f"got {name}\n".encode()
-            assert process.wait(20) == 9
+        before = signal.signal(number, signal.SIG_DFL)  # a shell cannot trap what `nohup` ignores
+        try:
+            with case(name), editing("sh", "-c", script) as process:
+                _, stdout, _ = pipes_of(process)
+                assert stdout.readline() == b"ready\n"
+                process.send_signal(number)
+                assert stdout.read() == f"got {name}\n".encode()
+                assert process.wait(20) == 9
+        finally:
+            signal.signal(number, before)
+
+
+@pytest.mark.system
+@LINUX
+def test_the_agent_has_the_environment_and_the_signals_of_the_editor(home: Path) -> None:
+    """It does not get the credentials of agentwatch, and a broken pipe ends it as usual."""
+    more = {"AGENTWATCH_NATS_PASSWORD": "hidden", "EDITORS": "own"}
+    with editing("sh", "-c", "env; grep SigIgn /proc/self/status", **more) as process:
+        *variables, ignored = echoed(process, b"").decode().splitlines()
+    assert "EDITORS=own" in variables
+    assert not [each for each in variables if "hidden" in each]
+    ignored_signals = int(ignored.split()[1], 16)
+    assert not ignored_signals & (1 << signal.SIGPIPE - 1 | 1 << signal.SIGXFSZ - 1)
 
 
 @pytest.mark.system
 def test_systems_without_some_calls_copy_as_well(home: Path) -> None:
     """On macOS there are no larger pipes and, before Python 3.13, no `waitid`; a descriptor may be closed."""
-    code = (
-        "import fcntl, os, sys; del fcntl.F_SETPIPE_SZ, os.waitid;"
-        "sys.argv = ['agentwatch', 'acp', '--', 'cat']; from agentwatch.cli.start import main; main()"
-    )
-    argv = [sys.executable, "-c", code]
+    argv = [sys.executable, "-c", f"import fcntl, os; del fcntl.F_SETPIPE_SZ, os.waitid; {CAT}"]
     given = ODD * 50_000
     done = subprocess.run(argv, input=given, capture_output=True, env=environment(), timeout=20, check=False)
     assert (done.stdout, done.returncode) == (given, 0)
@@ -244,27 +272,44 @@ def test_systems_without_some_calls_copy_as_well(home: Path) -> None:
 
 @pytest.mark.system
 @LINUX
+def test_the_pipes_of_an_editor_may_not_block(home: Path) -> None:
+    """An empty pipe from the editor and a full one to it are waited for."""
+    stdin_fd, to_fd = os.pipe()
+    from_fd, stdout_fd = os.pipe()
+    for fd in (stdin_fd, stdout_fd):
+        os.set_blocking(fd, False)
+    argv = [*AGENTWATCH, "acp", "--", "sh", "-c", "read line && head -c 3000000 /dev/zero"]
+    with subprocess.Popen(argv, stdin=stdin_fd, stdout=stdout_fd, env=environment()) as process:
+        recorder_of(process)
+        os.write(to_fd, b"go\n")
+        until(lambda: not select.select([], [stdout_fd], [], 0)[1], what="a full pipe")
+        for fd in (stdin_fd, to_fd, stdout_fd):
+            os.close(fd)
+        with open(from_fd, "rb") as back:
+            assert back.read() == bytes(3_000_000)
+
+
+@pytest.mark.system
+@LINUX
 def test_the_ends_of_both_sides_are_passed_on(home: Path) -> None:
     """The agent gets the end of stdin and a broken pipe; if `acp` is killed, its stdin ends as well."""
     with editing("sh", "-c", "cat >/dev/null; echo ended; exit 6") as process:
         assert echoed(process, b"x") == b"ended\n"
         assert process.wait(20) == 6
     with editing("sh", "-c", "trap '' PIPE; while echo x; do :; done 2>/dev/null; exit 7") as process:
-        assert process.stdout is not None
-        process.stdout.close()
+        pipes_of(process)[1].close()
         assert process.wait(20) == 7
+    with editing("sh", "-c", "exec >&-; cat >/dev/null") as process:
+        stdout = pipes_of(process)[1]
+        until(lambda: select.select([stdout], [], [], 0)[0], what="the end of stdout while the agent runs")
+        assert stdout.read() == b""
     with editing("sh", "-c", "exec <&-; echo closed; sleep 60") as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdout.readline()
-        process.stdin.write(b"x")
-        with suppress(BrokenPipeError):
-            process.stdin.flush()
+        stdin, stdout, _ = pipes_of(process)
+        stdout.readline()
 
         def is_broken() -> bool:
-            assert process.stdin is not None
             try:
-                os.write(process.stdin.fileno(), b"x")
+                os.write(stdin.fileno(), b"x")
             except BrokenPipeError:
                 return True
             return False
@@ -272,8 +317,7 @@ def test_the_ends_of_both_sides_are_passed_on(home: Path) -> None:
         until(is_broken, what="the broken pipe")
         process.terminate()
     with editing("sh", "-c", "echo $$; cat >/dev/null") as process:
-        assert process.stdout is not None
-        agent = int(process.stdout.readline())
+        agent = int(pipes_of(process)[1].readline())
         process.kill()
         until(lambda: not is_alive(agent), what="the end of the agent")
 
@@ -284,13 +328,13 @@ def test_the_editor_works_without_a_recording(home: Path, tmp_path: Path) -> Non
     blocked = tmp_path / "file"
     blocked.write_text("")
     with editing("cat", AGENTWATCH_HOME=str(blocked)) as process:
-        assert process.stderr is not None
-        os.write(process.stdin.fileno(), b"one\n")  # type: ignore[union-attr]
-        assert os.read(process.stdout.fileno(), 99) == b"one\n"  # type: ignore[union-attr]
-        assert b"agentwatch: the session is not recorded: " in process.stderr.readline()
+        stdin, stdout, stderr = pipes_of(process)
+        os.write(stdin.fileno(), b"one\n")
+        assert os.read(stdout.fileno(), 99) == b"one\n"
+        assert b"agentwatch: the session is not recorded: " in stderr.readline()
         assert echoed(process, b"two\n" * 100_000) == b"two\n" * 100_000
         assert process.wait(20) == 0
-        assert process.stderr.read() == b""
+        assert stderr.read() == b""
     assert not home.exists()
 
 
@@ -312,9 +356,7 @@ def test_killing_the_recorder_changes_no_byte_and_is_noted(home: Path) -> None:
 
         thread = threading.Thread(target=kill)
         thread.start()
-        assert process.stdin is not None
-        assert process.stdout is not None
-        stdin, stdout = process.stdin.fileno(), process.stdout.fileno()
+        stdin, stdout, _ = (pipe.fileno() for pipe in pipes_of(process))
 
         def echo(sent: bytes) -> None:
             os.write(stdin, sent)
@@ -358,18 +400,18 @@ def test_a_recorder_that_is_killed_after_the_agent_has_exited_is_replaced(home: 
     for size in (10, 5_000_000):
         folder, line = home / str(size), b"x" * (size - 1) + b"\n"
         with case(size), editing("sh", "-c", "cat; exit 3", AGENTWATCH_HOME=str(folder)) as process:
-            assert process.stdin is not None
-            assert process.stdout is not None
-            assert process.stderr is not None
-            os.write(process.stdin.fileno(), b"one\n")
-            assert os.read(process.stdout.fileno(), 99) == b"one\n"
+            stdin, stdout, stderr = pipes_of(process)
+            os.write(stdin.fileno(), b"one\n")
+            assert os.read(stdout.fileno(), 99) == b"one\n"
             recorder = recorder_of(process)
             until(partial(have_bytes, folder, b"one\n"), what="a recorded line")
             os.kill(recorder, signal.SIGSTOP)
             try:
                 assert echoed(process, line) == line
                 assert process.wait(20) == 3
-                assert process.stderr.read() == b""
+                assert stderr.read() == b""
+                with pytest.raises(ProcessLookupError):  # an editor may kill the group of its agent
+                    os.killpg(process.pid, 0)
             finally:
                 os.kill(recorder, signal.SIGKILL)
             files = saved(folder)
@@ -380,22 +422,21 @@ def test_a_recorder_that_is_killed_after_the_agent_has_exited_is_replaced(home: 
 
 
 @pytest.mark.system
-def test_a_recorder_that_is_killed_before_it_has_files_is_replaced(home: Path, tmp_path: Path) -> None:
-    """The next one creates them, and notes what is missing."""
-    python, killed = tmp_path / "python", tmp_path / "killed"
-    lines = ("#!/bin/sh", f"mkdir {killed} 2>/dev/null && kill -9 $$", f'exec {sys.executable} "$@"', "")
-    python.write_text("\n".join(lines))
-    python.chmod(0o700)
-    code = (
-        f"import sys; sys.executable = {str(python)!r};"
-        "sys.argv = ['agentwatch', 'acp', '--', 'cat']; from agentwatch.cli.start import main; main()"
-    )
-    argv = [sys.executable, "-c", code]
-    done = subprocess.run(argv, input=ODD, capture_output=True, env=environment(), timeout=20, check=True)
-    assert done.stdout == ODD
-    files = saved(home)
-    assert killed.is_dir()
-    assert gaps(files) == gaps(files, "sent ") == len(ODD)
+def test_a_recorder_that_does_not_begin_is_started_once(home: Path, tmp_path: Path) -> None:
+    """Whether its Python cannot start or is killed: the editor and the agent have every byte."""
+    python, starts, given = tmp_path / "python", tmp_path / "starts", ODD * 50_000
+    argv = [sys.executable, "-c", f"import sys; sys.executable = {str(python)!r}; {CAT}"]
+    for end in ("exit 1", "kill -9 $$"):
+        python.write_text(f"#!/bin/sh\necho >>{starts}\n{end}\n")
+        python.chmod(0o700)
+        starts.unlink(missing_ok=True)
+        with case(end):
+            done = subprocess.run(
+                argv, input=given, capture_output=True, env=environment(), timeout=20, check=False
+            )
+            assert (done.stdout, done.returncode) == (given, 0)
+            assert starts.read_text() == "\n"
+    assert not home.exists()
 
 
 @pytest.mark.system
@@ -419,11 +460,32 @@ def test_a_recorder_that_hangs_or_has_no_disk_is_not_waited_for(home: Path) -> N
             assert kept == piece * (len(kept) // 100)
             assert len(kept) + gaps(files, prefix) == len(flood)
             assert len(kept) > 1_000_000
+    assert gaps(files) or gaps(files, "sent ")
     with editing("cat") as process:
         limit = (1_000_000, resource.RLIM_INFINITY)
         resource.prlimit(recorder_of(process), resource.RLIMIT_FSIZE, limit)
         assert echoed(process, flood[:20_000_000]) == flood[:20_000_000]
         assert process.wait(20) == 0
+
+
+@pytest.mark.system
+@LINUX
+def test_copies_that_were_kept_for_a_recorder_make_room_for_others(home: Path) -> None:
+    """A recorder that hangs now and then, or is told to end, loses nothing below the limit."""
+    code = f"import agentwatch.sources.editor as editor; editor._MOST_KEPT = 4 << 20; {CAT}"
+    line = b"x" * 1_999_999 + b"\n"
+    with started(sys.executable, "-c", code) as process:
+        stdin, stdout, _ = pipes_of(process)
+        recorder = recorder_of(process)
+        os.kill(recorder, signal.SIGTERM)  # as to all processes below the editor
+        for number in range(1, 4):
+            os.kill(recorder, signal.SIGSTOP)
+            thread = threading.Thread(target=stdin.write, args=(line,))
+            thread.start()
+            assert stdout.read(len(line)) == line
+            thread.join()
+            os.kill(recorder, signal.SIGCONT)
+            until(partial(have_bytes, home, line * number), what="a recorded line")
 
 
 @pytest.mark.system

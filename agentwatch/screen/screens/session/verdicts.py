@@ -45,6 +45,8 @@ class VerdictsView(RowView, HeadedView):
         self._history = history
         self._verdicts: Sequence[CallVerdict] = ()
         self._is_behind: bool | None = None
+        self._wanted: tuple[int, int] | None = None
+        """The moment whose test run is selected, and its row; None once all is read, or the user moved."""
         self.empty_words = SafeText(" no test run yet")
 
     @property
@@ -73,14 +75,21 @@ class VerdictsView(RowView, HeadedView):
             reading = " · still reading" if is_behind else ""
             self.border_title = Content(f"{plural(len(verdicts), 'test run')} · {red} red{reading}")
             self.show_lines()
-            if chosen is not None and self.cursor > 0:
+            wanted, self._wanted = self._wanted, None
+            if wanted is not None and self.cursor == wanted[1]:
+                self.choose_moment(wanted[0])
+            elif chosen is not None and self.cursor > 0:
                 self.choose(next((row for row in self._rows if self._verdicts[self._at(row)] == chosen), 0))
         return is_behind
 
     def choose_moment(self, moment: int) -> None:
-        """Select the last test run that had ended at a moment, or else the first of all."""
+        """Select the last test run that had ended at a moment, or else the first of all.
+
+        While test runs are still read, it is selected again, unless the user has selected another one.
+        """
         rows = self._rows
         self.choose(next((row for row in rows if self._verdicts[self._at(row)].moment <= moment), len(rows)))
+        self._wanted = (moment, self.cursor) if self._is_behind else None
 
     def heading(self, width: int) -> Spans:
         """Return the ribbon; the selected test run is highlighted in it."""

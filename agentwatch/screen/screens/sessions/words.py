@@ -130,8 +130,7 @@ def why(row: Row, proofs: Iterable[Proof], now_ms: int, width: int) -> Iterator[
     since_ms = standing.since_ms if row.lost_ms is None else row.lost_ms
     since = "" if since_ms is None else age_words(now_ms - since_ms)
     if since:
-        is_over = row.lost_ms is None and standing.state not in LIVE
-        since = f" {since} ago" if is_over else f" for {since}"
+        since = f" for {since}" if standing.state in LIVE else f" {since} ago"
     ground = "" if standing.state is State.UNKNOWN else f" · {_GROUNDS[standing.ground]}"
     yield [(SafeText(f"{words.sign} {state}"), words.style), (SafeText(f"{since}{ground}"), "plain")]
     yield [(cut(foreign(f"{row.agent or UNKNOWN} {row.address or row.id}  {row.title}"), width), "muted")]

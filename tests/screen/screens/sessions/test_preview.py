@@ -159,6 +159,10 @@ async def test_a_question_is_shown_whole_with_the_way_to_its_answer(tmp_path: Pa
             await stage.put(row("one", State.ASKS, Ground.INFERRED, **asked, pid=47))
             await stage.shows("answer it in its terminal (process 47)")
             await stage.shows("last word")
+            path.with_suffix(".sent").touch()
+            await stage.put(row("one", State.ASKS, **asked, is_own=True))
+            await stage.shows("answer it in its editor")
+            path.with_suffix(".sent").unlink()
             await stage.put(row("one", path=path))
             await stage.until(lambda: "answer it" not in stage.text, "no question")
 

@@ -11,13 +11,15 @@ from agentwatch.agents.found import Found, Key
 from agentwatch.agents.reported import Life, State
 from agentwatch.catalog.digest.digest import Digest
 from agentwatch.catalog.digest.parts import Turn
-from agentwatch.catalog.evidence import Facts
-from agentwatch.catalog.standing import Basis, Ground
+from agentwatch.catalog.evidence import Facts, evidence
+from agentwatch.catalog.standing import Basis
 from agentwatch.recording.appender import now_ms
 from agentwatch.screen.screens.sessions.dialogs import WhyDialog
+from agentwatch.screen.screens.sessions.words import why
 from agentwatch.session.events import Outcome
 from tests.builders.home.home_app import row
 from tests.builders.machine.app import at_home
+from tests.catalog.states.cases import NOW_MS
 
 pytestmark = pytest.mark.slow
 
@@ -56,11 +58,13 @@ async def test_w_shows_the_evidence_of_the_selected_session(home: Path) -> None:
             await stage.until(lambda: type(stage.app.screen) is not WhyDialog, "the list")
 
 
-@pytest.mark.system
-async def test_the_evidence_of_a_remote_session_is_elsewhere(home: Path) -> None:
-    """The popup shows the report of the other machine, and says where the evidence is."""
-    remote = row("one", State.ASKS, Ground.SAID, address="ssh://build1/claude/one", host="build1")
-    async with at_home([remote]) as stage:
-        await stage.press("w")
-        await stage.shows("build1 reports “asks”.")
-        assert "agentwatch explain shows it there" in stage.text
+def test_the_state_of_a_lost_session_is_that_it_is_lost() -> None:
+    """It lasts since the other machine was silent, and no line is longer than the terminal is wide."""
+    lost = replace(row("one", State.ASKS, address="ssh://build1/claude/one", host="build1"), lost_ms=NOW_MS)
+    now_ms = NOW_MS + 90_000
+    lines = [
+        "".join(text for text, _ in line) for line in why(lost, evidence(lost, None, now_ms), now_ms, 40)
+    ]
+    assert lines[0].startswith("? lost for 1 min · ")
+    assert any(line.startswith("1 min   Nothing arrives from build1.") for line in lines)
+    assert max(map(len, lines)) <= 40

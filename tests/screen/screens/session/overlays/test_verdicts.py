@@ -10,14 +10,17 @@ import pytest
 from textual.pilot import Pilot
 
 from agentwatch.analysis.verdict_history import VerdictHistory
+from agentwatch.screen.screens.session import breakdown
+from agentwatch.screen.screens.session import verdicts as module
 from agentwatch.screen.screens.session.verdicts import ChangedFilesView, VerdictsScreen, VerdictsView
 from agentwatch.screen.widgets.line_view import LineView
 from agentwatch.session.call import Call
 from tests.analysis.verdict_history.sessions import STORY, edit, feed_of, run_of_tests
-from tests.builders.screen.app import lines_of
+from tests.builders.screen.app import eventually, lines_of
 from tests.builders.screen.lines import append, init
 from tests.builders.screen.screen_alone import ScreenApp, at_rest
 from tests.conftest import Saver, case
+from tests.harness.processes import until
 
 pytestmark = pytest.mark.slow
 
@@ -122,18 +125,38 @@ async def test_enter_on_a_file_goes_to_its_last_change(recording: Saver) -> None
 
 
 @pytest.mark.system
-async def test_the_test_run_of_the_moment_is_selected(recording: Saver) -> None:
-    """The screen opens on the last test run that had ended at the moment, or on the first of all."""
+async def test_the_test_run_of_the_moment_is_selected(
+    recording: Saver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The screen opens on the last test run that had ended at the moment, or on the first of all.
+
+    This does not depend on how much is read before it opens. What the user selects meanwhile stays selected.
+    """
     path = recording(STORY)
     feed = feed_of(path)
     history = VerdictHistory(feed)
     history.update(1)
     moments = [each.moment for each in history.verdicts]
-    for moment, row in ((moments[1], 1), (moments[1] - 1, 2), (0, 2), (moments[2], 0)):
-        async with shown(path, moment=moment) as (app, _):
-            chosen = view(app, "verdicts")
-            assert isinstance(chosen, VerdictsView)
-            assert chosen.cursor == row
+    for calls_a_slice in ("all", "one"):
+        if calls_a_slice == "one":
+            for each in (module, breakdown):
+                monkeypatch.setattr(each, "_SLICE_SECONDS", 1e-9)
+        for moment, row in ((moments[1], 1), (moments[1] - 1, 2), (0, 2), (moments[2], 0)):
+            with case((calls_a_slice, moment, row)):
+                async with shown(path, moment=moment) as (app, _):
+                    chosen = view(app, "verdicts")
+                    assert isinstance(chosen, VerdictsView)
+                    assert chosen.cursor == row
+    monkeypatch.setattr(module, "keep_updated", lambda *_: None)
+    screen = VerdictsScreen(feed.session, VerdictHistory(feed), 0)
+    app = ScreenApp(feed, screen)
+    async with app.run_test() as pilot:
+        await eventually(pilot, lambda: app.screen is screen, "the screen")
+        chosen = screen.query_one(VerdictsView)
+        until(lambda: screen.sync() and chosen.cursor)
+        await pilot.press("g")
+        until(lambda: not screen.sync())
+        assert (chosen.cursor, chosen.line_count()) == (0, 3)
 
 
 @pytest.mark.system
