@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -184,8 +185,9 @@ def test_a_process_that_may_hold_it_is_enough(tmp_path: Path, work: Path) -> Non
 def test_of_two_commands_at_once_one_is_refused(tmp_path: Path, home: Path, work: Path) -> None:
     """Two commands that continue a session at the same time start one agent."""
     claude_session(str(work))
-    count = tmp_path / "count"
-    Program(tmp_path / "bin", "claude", stream(), does=f"echo >> {count}; sleep 3")
+    count, go = tmp_path / "count", tmp_path / "go"
+    waits = f"while [ ! -e {go} ]; do sleep 0.01; done"
+    Program(tmp_path / "bin", "claude", stream(), does=f"echo >> {count}; {waits}")
     both = [
         subprocess.Popen(
             [*AGENTWATCH, "continue", ID, "go"],
@@ -197,6 +199,8 @@ def test_of_two_commands_at_once_one_is_refused(tmp_path: Path, home: Path, work
         )
         for _ in range(2)
     ]
+    until(lambda: any(each.poll() is not None for each in both), what="the end of the second command")
+    go.touch()
     said = [each.communicate(timeout=60)[1] for each in both]
     assert sorted(each.returncode for each in both) == [0, 1], said
     assert count.read_text() == "\n"
@@ -300,18 +304,27 @@ def test_a_receipt_of_the_queue_is_shown(tmp_path: Path, home: Path, work: Path)
     assert saved_recordings() == []
 
 
+def arguments_of_all() -> list[bytes]:
+    """Return the arguments of all processes."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):  # it has ended
+            found.append(path.read_bytes())
+    return found
+
+
 def test_a_queue_that_hangs_is_given_up(
     tmp_path: Path, home: Path, work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without a receipt in time it is unknown whether the prompt is queued; the command is ended."""
     monkeypatch.setattr("agentwatch.cli.continuing._QUEUE_SECONDS", 0.3)
     codex_session(str(work))
-    Program(tmp_path / "bin", "codex", does=f"echo $$ > {tmp_path}/pid; sleep 1000")
+    program = Program(tmp_path / "bin", "codex", does="sleep 100")
     with started(["codex", "resume", THREAD], work):
         done = ran("continue", THREAD, "--queue", "go")
     assert (done.returncode, b"no receipt within" in done.stderr) == (1, True)
     assert acts(home, f"codex-{THREAD}")[-1].receipt == "unknown"
-    assert not Path(f"/proc/{(tmp_path / 'pid').read_text().strip()}/cwd").exists()
+    assert not any(os.fsencode(program.path) in words for words in arguments_of_all())
 
 
 @pytest.mark.system
@@ -319,11 +332,11 @@ def test_the_queue_is_not_waited_for_longer_than_its_command(
     tmp_path: Path, home: Path, work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A server that the command leaves behind delays no receipt, and gets no credentials of an engine."""
-    monkeypatch.setattr("agentwatch.cli.continuing._QUEUE_SECONDS", 5)
+    monkeypatch.setattr("agentwatch.cli.continuing._QUEUE_SECONDS", 15)
     monkeypatch.setenv("AGENTWATCH_NATS_TOKEN", "secret")
     codex_session(str(work))
     token = tmp_path / "token"
-    does = f"sleep 8 & printenv AGENTWATCH_NATS_TOKEN > {token}"
+    does = f"sleep 30 & printenv AGENTWATCH_NATS_TOKEN > {token}"
     Program(tmp_path / "bin", "codex", QUEUED, does=does)
     with started(["codex", "resume", THREAD], work):
         done = ran("continue", THREAD, "--queue", "go")
