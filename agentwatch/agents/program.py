@@ -17,6 +17,7 @@ from agentwatch.session.events import ToolKind
 if TYPE_CHECKING:
     from agentwatch.sources.stores.store import Store
 
+UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 COMMANDS = frozenset({ToolKind.EXECUTE})
 CHANGES = frozenset({ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE})
 """Calls that change a file: they take milliseconds, and need no process of their own."""
@@ -169,14 +170,15 @@ class Resume(NamedTuple):
     command: tuple[str, ...]
     door: str
     """The name of the way, for the record of acts: `claude --resume`."""
+    id: re.Pattern[str] = UUID
+    """The whole ids of its sessions. Some programs take the name of a session too, a number in a list, the
+    beginning of an id, or a path."""
     misread: re.Pattern[str] | None = None
     """The prompts that the program would take for something else; None if there are none."""
     queue: tuple[str, ...] = ()
-    """The command that queues a prompt for a session in a terminal; empty if the vendor has none."""
+    """The command that queues a prompt for a session that is open; empty if the vendor has none."""
     receipt: re.Pattern[str] | None = None
     """What that command prints, with the id of the session as its group; None without such a command."""
-    one_prompt_format: str = ""
-    """The format of the streams of sessions that answer one prompt, and never read the queue."""
 
 
 Opener = Callable[[Path, bytes], "Store | None"]

@@ -492,10 +492,15 @@ class Machine:
             found = session.found
             is_it = inode and found.inode == inode and os.path.realpath(found.path) == os.path.realpath(path)
             if is_it or found.path == path:
-                if not session.is_read:
-                    session.read(is_brief=True)
-                return session
+                return self.session(found.key)
         return None
+
+    def session(self, key: Key) -> Tracked | None:
+        """Return a session, and read the beginning and the end of its lines; None if it is not here."""
+        session = self._sessions.get(key)
+        if session is not None and not session.is_read:
+            session.read(is_brief=True)
+        return session
 
     def holders(self, key: Key) -> list[Tracked]:
         """Return a session and our recordings of it, those of which a process runs, or may run.

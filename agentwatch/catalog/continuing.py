@@ -8,7 +8,6 @@ the user's, and is a word of the command that no program reads as an option.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Container, Mapping
 from hashlib import sha256
 from pathlib import Path
@@ -27,8 +26,6 @@ from agentwatch.recording.appender import now_ms
 from agentwatch.text.safe import cut, safe_line
 
 REFUSED = 1
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{7,199}")
-"""An id begins with no `-`, which is an option, and is longer than `latest` or a number in a list."""
 _MOST_TEXT = (1 << 17) - 1024
 """The bytes of a prompt: Linux passes at most 128 KiB as one argument."""
 PROCESS_SECONDS = 7.0
@@ -67,6 +64,8 @@ class Continued(NamedTuple):
     has_one_prompt: bool = False
     """Whether it was started for one prompt, so that it takes none from a queue."""
     is_subagent: bool = False
+    is_kept: bool = True
+    """Whether its agent keeps it on this machine."""
 
 
 class Plan(NamedTuple):
@@ -105,27 +104,25 @@ def session_to_continue(path: Path, environ: Mapping[str, str], home: Path) -> C
     machine = Machine(environ, home, is_brief=True)
     machine.settle_processes(now_ms, PROCESS_SECONDS)
     session = machine.session_at(path) or _of_file(path)
-    if session.problem is not None:
-        raise cannot_open(path, session.problem)
     found, digest = session.found, session.digest
-    is_own = found.agent == OWN
+    recording = path if found.agent == OWN else None
     agent, session_id = found.key
-    if is_own:
+    if recording is not None:
         agent, session_id = (digest.agent, digest.session_id) if digest is not None else ("", "")
     holders = [_holder(each) for each in machine.holders((agent, session_id))]
-    if session.life is not Life.DEAD and session.is_joined and not holders:
-        holders = [_holder(session)]
-    said, program = session.said, program_named(agent)
-    stream = "" if program is None or program.resume is None else program.resume.one_prompt_format
+    kept = machine.session((agent, session_id))
+    session = kept or session  # a recording may name any folder
+    if session.problem is not None:
+        raise cannot_open(session.found.path, session.problem)
     return Continued(
         agent,
         session_id,
         session.cwd,
-        acts_file(agent, session_id, path if is_own else None, environ),
+        acts_file(agent, session_id, recording, environ),
         max(holders, key=lambda each: (each.is_sure, each.process is not None), default=None),
-        has_one_prompt=(digest is not None and (digest.is_one_liner or digest.format == stream))
-        or (said is not None and said.is_one_liner),
-        is_subagent=found.parent is not None,
+        has_one_prompt=session.digest is not None and session.digest.is_one_liner,
+        is_subagent=session.found.parent is not None,
+        is_kept=kept is not None,
     )
 
 
@@ -167,7 +164,7 @@ def planned(session: Continued, text: str, *, is_queued: bool = False) -> Plan:
     words = resume.queue if is_queued else resume.command
     if not words:
         raise Fault(f"{name} has no queue for sessions that are open", USAGE)
-    if _ID.fullmatch(session.id) is None:
+    if resume.id.fullmatch(session.id) is None:
         shown = cut(safe_line(session.id), _SHOWN)
         raise Fault(f"the id of this session of {name} is not one: {shown or 'it has none'}", USAGE)
     if not text.strip():
@@ -183,11 +180,13 @@ def check_allowed(session: Continued, allowed: Container[str], *, is_queued: boo
     """Check that the user allows the act, and that the session can be continued now.
 
     Raises:
-        Fault: The switch is off, or another process holds the session, or no terminal that has a queue does.
+        Fault: The switch is off, or another process holds the session, or none does that reads its queue.
     """
     act = "queue" if is_queued else "continue"
     if act not in allowed:
         raise Fault(f"switched off: set {act} = true under [act] in the settings to allow it", USAGE)
+    if not session.is_kept:
+        raise Fault(f"refused: {session.agent} has no session {session.id} on this machine", REFUSED)
     holder = session.holder
     if not is_queued:
         if holder is not None:
@@ -197,8 +196,8 @@ def check_allowed(session: Continued, allowed: Container[str], *, is_queued: boo
     process = None if holder is None else holder.process
     if session.has_one_prompt or (process is not None and process.has_one_prompt):
         raise Fault("refused: this session was started for one prompt, and never reads its queue", REFUSED)
-    if holder is None or not holder.is_sure or (process is not None and process.viewer == 0):
-        raise Fault("refused: no terminal has this session open: continue it without --queue", REFUSED)
+    if holder is None or not holder.is_sure:
+        raise Fault("refused: no process has this session open: continue it without --queue", REFUSED)
 
 
 def in_folder(plan: Plan, session: Continued) -> Plan:
@@ -214,8 +213,7 @@ def in_folder(plan: Plan, session: Continued) -> Plan:
         folder = os.path.realpath(session.cwd, strict=True)
         status = os.stat(os.path.join(folder, ""))
     except OSError as error:
-        reason = (error.strerror or "unknown error").lower()
-        raise Fault(f"the folder of this session cannot be used: {shown}: {reason}", USAGE) from None
+        raise _unusable(session.cwd, error) from None
     except ValueError:  # a NUL, or half a surrogate pair
         raise Fault(f"the folder of this session cannot be a path: {shown}", USAGE) from None
     return plan._replace(folder=folder, place=(status.st_dev, status.st_ino))
@@ -240,6 +238,10 @@ def enter(plan: Plan) -> None:
         finally:
             os.close(fd)
     except OSError as error:
-        reason = (error.strerror or "unknown error").lower()
-        raise Fault(f"the folder cannot be used: {safe_line(plan.folder)}: {reason}", USAGE) from None
+        raise _unusable(plan.folder, error) from None
     os.environ["PWD"] = plan.folder  # opencode prefers it to the working directory
+
+
+def _unusable(folder: str, error: OSError) -> Fault:
+    reason = (error.strerror or "unknown error").lower()
+    return Fault(f"the folder of this session cannot be used: {safe_line(folder)}: {reason}", USAGE)

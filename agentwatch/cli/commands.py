@@ -348,8 +348,6 @@ def _watch_machines(words: Sequence[str], options: Options) -> int:
         app = HomeApp(held, watched, options.config, no_color=options.no_color, is_here=HERE in words)
         app.run()
     held.release()
-    if app.commands is not None:
-        app.commands.finish()
     if listed is not None:
         listed.close()
     if app.fault is not None:

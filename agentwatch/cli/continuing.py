@@ -8,10 +8,12 @@ import shlex
 import signal
 import subprocess
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from agentwatch.base.credentials import without_credentials
 from agentwatch.base.faults import NOT_EXECUTABLE, NOT_FOUND, USAGE, Fault, cannot_create
 from agentwatch.base.files import state_folder
 from agentwatch.catalog.continuing import (
@@ -31,7 +33,7 @@ from agentwatch.cli.messages import in_runner, say
 from agentwatch.cli.stdout import print_json, print_lines
 from agentwatch.recording.acts import Act, append_act
 from agentwatch.recording.appender import now_ms
-from agentwatch.recording.store import open_folder, private_folder
+from agentwatch.recording.store import nameless_file, open_folder, private_folder
 from agentwatch.text.safe import cut, safe_line
 
 if TYPE_CHECKING:
@@ -44,6 +46,7 @@ _ALONE_SECONDS = 10.0
 _PAUSE_SECONDS = 0.05
 _OWN_PATHS = frozenset({"AGENTWATCH_HOME", "AGENTWATCH_CONFIG"})
 _SHOWN = 200
+_MOST_SAID = 1 << 16
 
 
 def continue_session(
@@ -65,7 +68,7 @@ def continue_session(
         options: The options of the command line, for the run that is watched.
         publication: How the run is published; None if it is not.
         is_dry_run: Only print the command.
-        is_queued: Hand the prompt to the terminal that has the session open.
+        is_queued: Hand the prompt to the process that has the session open.
         by: Where the user acted: `command`, `list` or `session`.
         mark: The mark of the plan that the user has seen; empty if the user has seen none.
 
@@ -80,7 +83,7 @@ def continue_session(
     for name in _OWN_PATHS & os.environ.keys():  # they are not in the folder that is entered
         os.environ[name] = os.path.abspath(os.environ[name])
     with ExitStack() as lock:  # until the agent has started
-        if not is_dry_run:
+        if not (is_dry_run or is_queued):
             _alone(lock)
         session = session_to_continue(address.path, os.environ, Path.home())
         plan = planned(session, text, is_queued=is_queued)
@@ -95,6 +98,8 @@ def continue_session(
             if mark and mark != plan.mark:
                 words = "refused: the session or its folder has changed since the command was shown"
                 raise Fault(words, REFUSED)  # noqa: TRY301 - it is recorded below
+            where = f"in {plan.folder}: " if plan.folder else ""
+            say(f"{where}{shlex.join(plan.command)}")
             if is_queued:
                 return _queue(plan, session, record)
             log, recording = (path and path.absolute() for path in (options.log, options.record))
@@ -193,31 +198,50 @@ def _queue(plan: Plan, session: Continued, record: _Record) -> int:
     from agentwatch.sources.open import cannot_start
 
     try:
-        ran = subprocess.Popen(
-            plan.command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
+        code, said, errors = _ran(plan.command)
     except OSError as error:
         raise cannot_start(plan.command[0], error) from None
-    try:
-        printed, errors = ran.communicate(timeout=_QUEUE_SECONDS)
-    except subprocess.TimeoutExpired:
-        with suppress(ProcessLookupError):
-            os.killpg(ran.pid, signal.SIGKILL)
-        ran.communicate()
+    except KeyboardInterrupt:
+        record.write("unknown")
+        raise
+    if code is None:
         record.write("unknown")
         say(f"no receipt within {_QUEUE_SECONDS:.0f} s: it is not known whether the prompt is queued")
         return REFUSED
-    said = printed.decode("utf-8", "replace").strip()
     found = plan.resume.receipt and plan.resume.receipt.search(said)
-    if ran.returncode == 0 and found is not None and found[1] == session.id:
+    if code == 0 and found is not None and found[1] == session.id:
         record.write("held")
         return print_lines([cut(safe_line(found[0]), _SHOWN)])
-    record.write("refused" if ran.returncode else "unknown")
-    lines = errors.decode("utf-8", "replace").split("\n")
-    why = next((line for line in lines if line.casefold().startswith("error")), said)
-    say(f"not queued: {cut(safe_line(why), _SHOWN) or f'exit code {ran.returncode}'}")
+    record.write("refused" if code else "unknown")
+    why = next((line for line in errors.split("\n") if line.casefold().startswith("error")), said.strip())
+    say(f"not queued: {cut(safe_line(why), _SHOWN) or f'exit code {code}'}")
     return REFUSED
+
+
+def _ran(command: Sequence[str]) -> tuple[int | None, str, str]:
+    """Run a command of the vendor, and return its exit code, its stdout and its stderr.
+
+    Both go to files: a server that the command starts would keep a pipe open. The exit code is None if the
+    command was ended because it took too long.
+
+    Raises:
+        OSError: It cannot be started.
+    """
+    with open(nameless_file(), "rb") as printed, open(nameless_file(), "rb") as errors:
+        ran = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=printed,
+            stderr=errors,
+            env=without_credentials(os.environ),
+            start_new_session=True,
+        )
+        try:
+            code = ran.wait(_QUEUE_SECONDS)
+        except subprocess.TimeoutExpired:
+            code = None
+            with suppress(OSError):
+                os.killpg(ran.pid, signal.SIGKILL)
+            ran.wait()
+        said, wrong = (os.pread(each.fileno(), _MOST_SAID, 0) for each in (printed, errors))
+        return code, said.decode("utf-8", "replace"), wrong.decode("utf-8", "replace")

@@ -78,9 +78,7 @@ def run(command: tuple[str, ...], **given: Any) -> int:
 @_address
 @click.argument("text")
 @click.option("--dry-run", "is_dry_run", is_flag=True, help="Print the command that would run, and exit.")
-@click.option(
-    "--queue", "is_queued", is_flag=True, help="Hand TEXT to the terminal that has the session open (Codex)."
-)
+@click.option("--queue", "is_queued", is_flag=True, help="Hand TEXT to the Codex that has the session open.")
 @click.option("--by", type=click.Choice(("command", "list", "session")), default="command", hidden=True)
 @click.option("--mark", default="", hidden=True)
 @printing

@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Iterator, Sequence
 
+from agentwatch.agents.found import OWN
 from agentwatch.base.faults import USAGE, Fault
 from agentwatch.cli.messages import say
 from agentwatch.cli.options import Options
@@ -61,6 +62,12 @@ def judged(source: Source, options: Options) -> AlarmThread:
             return NO_FACTS
         return AgentFacts(pausing.agent, paused_by=pausing.rule, continued_ms=pausing.continued_ms)
 
+    def is_silenced() -> bool:
+        from agentwatch.screen.screens.sessions.rings import is_silenced
+
+        return is_silenced((OWN, address))
+
+    address = "" if written.files is None else written.files.recording.stem
     session_rules, commands = options.config.on_sessions, None
     if session_rules or any(each.command for each in options.tripwires):
         from agentwatch.output.commands import Commands  # 25 ms, most of them for the redaction
@@ -79,8 +86,9 @@ def judged(source: Source, options: Options) -> AlarmThread:
         announce=(lambda news: print_news(news, source)) if options.prints() else None,
         woken=lambda: None if source.wakeup is None else source.wakeup.ring(),
         session_rules=session_rules,
+        is_silenced=is_silenced,
         commands=commands,
-        address="" if written.files is None else written.files.recording.stem,
+        address=address,
     )
     written.log = written.watch = thread
     return thread

@@ -68,15 +68,13 @@ class Commands:
         home = os.path.expanduser("~")
         self._home = home if os.path.isdir(home) else "/"
         self._personal = Personal([home], [os.path.basename(home)])
+        atexit.register(self.finish)
 
     def tell(self, command: tuple[str, ...], event: Event) -> None:
         """Run a command with an event, after the events that wait for it; this returns at once."""
         with self._lock:
-            queue = self._queues.get((event.rule, command))
-            if not self._queues:
-                atexit.register(self.finish)
-            if queue is None:
-                queue = self._queues[event.rule, command] = _Queue(partial(self._try, command))
+            key = event.rule, command
+            queue = self._queues.get(key) or self._queues.setdefault(key, _Queue(partial(self._try, command)))
         queue.put(event)
 
     def finish(self, seconds: float = MOST_SECONDS) -> None:

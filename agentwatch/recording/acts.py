@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 from collections import deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -29,7 +30,8 @@ _MOST_TEXT = 200
 _TOO_LARGE = 1 << 62
 _WORDS_COLUMNS = 120
 _TEXTS = ("act", "to", "by", "door", "receipt")
-_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK  # opening a FIFO would wait for a reader
+_APPEND |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 class Act(NamedTuple):
@@ -72,14 +74,16 @@ def append_act(path: Path, act: Act) -> None:
     """Append an act to a file, which is created if necessary.
 
     Raises:
-        OSError: The file cannot be written, is a link, or belongs to another user.
+        OSError: The file cannot be written, is a link or no regular file, has another name too, or belongs to
+            another user.
     """
     if not path.parent.exists():
         private_folder(path.parent)
     fd = os.open(path, _APPEND, 0o600)
     try:
-        if os.fstat(fd).st_uid != os.geteuid():
-            raise PermissionError(errno.EPERM, "it belongs to another user", str(path))
+        status = os.fstat(fd)
+        if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1 or status.st_uid != os.geteuid():
+            raise PermissionError(errno.EPERM, "it is not a file of this user alone", str(path))
         texts = {name: writable(getattr(act, name), _MOST_TEXT) for name in _TEXTS}
         line = orjson.dumps({"at_ms": act.at_ms, **texts}, option=orjson.OPT_APPEND_NEWLINE)
         if os.write(fd, line) < len(line):

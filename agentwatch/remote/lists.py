@@ -428,15 +428,14 @@ class EngineFleet:
 
     def _note(self, error: EngineError | Fault, pause: float) -> float:
         """Keep in words why the engine does not answer, and return after how many seconds to try again."""
-        self._has_failed = True
         reason = unnamed(str(self._login.address), str(error))[:_MOST_WORDS]
         if isinstance(error, Fault):
-            self.problem = safe_line(reason)
-            return _REFUSED_PAUSE
-        if error.trouble is Trouble.REFUSED:
-            self.problem = safe_line(f"refused: {reason}")
-            return _REFUSED_PAUSE
-        self._answered_ms = self._answered_ms or clock_ms()
-        since = day_or_time(self._answered_ms, clock_ms())
-        self.problem = safe_line(f"no answer since {since}: {reason}")
+            pause = _REFUSED_PAUSE
+        elif error.trouble is Trouble.REFUSED:
+            reason, pause = f"refused: {reason}", _REFUSED_PAUSE
+        else:
+            self._answered_ms = self._answered_ms or clock_ms()
+            reason = f"no answer since {day_or_time(self._answered_ms, clock_ms())}: {reason}"
+        self.problem = safe_line(reason)
+        self._has_failed = True  # after the reason: `step` runs in another thread
         return pause

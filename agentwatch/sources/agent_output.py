@@ -169,10 +169,10 @@ class DirectOutput:
             self._fault = truncated()
         if size != before:
             self.size = size
+        self._last = kept if size == before else self._read_before(size)
         if size > before:
             self._times.note(before, now_ms())
             self._reserve.keep_ahead(size)
-        self._last = kept if size == before else self._read_before(size)
         return size > before
 
     def _read_before(self, end: int) -> bytes | None:

@@ -88,8 +88,7 @@ def ask(path: Path, request: str) -> str:
     It waits for 2 s at most for each step.
     """
     try:
-        found = os.lstat(path)
-        if not stat.S_ISSOCK(found.st_mode) or found.st_uid != os.geteuid():
+        if not stat.S_ISSOCK(os.lstat(path).st_mode):
             return ENDED
         with socket.socket(socket.AF_UNIX) as peer:
             peer.settimeout(_SECONDS)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -21,17 +23,19 @@ from agentwatch.catalog.continuing import (
 )
 from agentwatch.catalog.standing import Process
 from agentwatch.catalog.tracked import NO_FILE
+from agentwatch.sources.proc import Proc
 from tests.builders.continued import ID, THREAD, claude_session, codex_session
 from tests.builders.lines import init, result
 from tests.conftest import case
 
+OPENCODE = "ses_df8bd8bc2ffeaPRqbVJi1wlNVt"
 RESUMES = {
     "claude": f"claude -p --output-format stream-json --verbose --resume {ID} -- TEXT",
     "codex": f"codex exec resume {ID} --json -- TEXT",
     "copilot": f"copilot --output-format json --resume={ID} --prompt=TEXT",
     "cursor": f"cursor-agent -p --output-format stream-json --resume {ID} -- TEXT",
     "gemini": f"gemini --output-format stream-json --resume {ID} --prompt=TEXT",
-    "opencode": f"opencode run --format json --session {ID} -- TEXT",
+    "opencode": f"opencode run --format json --session {OPENCODE} -- TEXT",
     "pi": f"pi --mode json --session {ID} -p -- TEXT",
     "qwen": f"qwen --output-format stream-json --resume {ID} --prompt=TEXT",
 }
@@ -39,7 +43,8 @@ RESUMES = {
 
 def session(agent: str = "claude", **more: object) -> Continued:
     """Return a session that nobody holds."""
-    fields: dict[str, object] = {"agent": agent, "id": ID, "cwd": "/w", "acts": None, **more}
+    own = OPENCODE if agent == "opencode" else ID
+    fields: dict[str, object] = {"agent": agent, "id": own, "cwd": "/w", "acts": None, **more}
     return Continued(**fields)  # type: ignore[arg-type]
 
 
@@ -96,18 +101,21 @@ def test_a_prompt_that_an_agent_would_misread_is_refused() -> None:
         with case(text[:5]):
             assert words in reason(text=text)
     assert planned(session("pi"), "see @notes.txt").command[-1] == "see @notes.txt"
+    assert planned(session("codex"), "-", is_queued=True).command[-1] == "--message=-"
 
 
 def test_an_id_is_nothing_but_an_id() -> None:
-    """An id that could be an option, a path, a name or an index is never an argument."""
+    """What could be an option, a path, a name, an index or the beginning of an id is never an argument."""
     hostile = [
         *("", "-", "--", "--dangerously-skip-permissions", "-c", "latest", "5", "12345", "../../../etc"),
         *("a/b" * 5, f"{ID} --yolo", f"{ID}\n", f"{ID}\0", "$(touch x)abc", "x" * 201, "\u0661" * 12),
+        *("the-name-of-a-session", ID[:18], ID.replace("-", ""), ID.replace(ID[0], "\u0661", 1)),
     ]
-    for each in hostile:
-        for agent in RESUMES:
+    for agent in RESUMES:
+        for each in (*hostile, ID if agent == "opencode" else OPENCODE):
             with case((agent, each[:40])):
                 assert "is not one" in reason(agent, id=each)
+    assert ID.upper() in planned(session(id=ID.upper()), "go").command
 
 
 def test_other_sessions_have_a_reason() -> None:
@@ -127,12 +135,12 @@ def test_the_switch_and_the_holder_decide() -> None:
         (session(holder=held), {"continue"}, False, REFUSED, "process 4711 (claude, tmux main:@0.%0) holds"),
         (session(holder=held._replace(is_sure=False)), {"continue"}, False, REFUSED, "%0) may hold this"),
         (session(holder=Holder(None)), {"continue"}, False, REFUSED, "a process that is not known holds"),
-        (session("codex"), {"queue"}, True, REFUSED, "no terminal has this session open"),
-        (session("codex", holder=Holder(None, is_sure=False)), {"queue"}, True, REFUSED, "no terminal has"),
+        (session("codex"), {"queue"}, True, REFUSED, "no process has this session open"),
+        (session("codex", holder=Holder(None, is_sure=False)), {"queue"}, True, REFUSED, "no process has"),
+        (session(is_kept=False), {"continue"}, False, REFUSED, f"claude has no session {ID} on this machine"),
     ]
     daemon = Process(5, 1, "codex", is_shared=True, viewer=0)
     cases += [
-        (session("codex", holder=Holder(daemon)), {"queue"}, True, REFUSED, "no terminal has this session"),
         (
             session("codex", holder=Holder(daemon)),
             {"continue"},
@@ -152,7 +160,9 @@ def test_the_switch_and_the_holder_decide() -> None:
                 check_allowed(given, allowed, is_queued=is_queued)
             assert (found.value.exit_code, words in str(found.value)) == (code, True), found.value
     check_allowed(session(), {"continue"})
-    check_allowed(session("codex", holder=Holder(daemon._replace(viewer=6))), {"queue"}, is_queued=True)
+    for viewer in (0, 6):  # the daemon reads the queue of a thread that no terminal shows, too
+        holder = Holder(daemon._replace(viewer=viewer))
+        check_allowed(session("codex", holder=holder), {"queue"}, is_queued=True)
     assert Holder(daemon._replace(viewer=6)).words == "process 6 (codex)"
 
 
@@ -247,6 +257,27 @@ def test_a_file_decides_nothing_but_its_id_and_folder(tmp_path: Path) -> None:
         session_to_continue(NO_FILE, os.environ, Path.home())
     with pytest.raises(Fault, match="cannot open"):
         session_to_continue(tmp_path, os.environ, Path.home())
+
+
+def test_a_subagent_is_known() -> None:
+    """A file of a subagent is not a session that can be continued."""
+    path = claude_session("/w").with_suffix("") / "subagents" / "agent-a0000000000000001.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(path.parent.parent.with_suffix(".jsonl").read_bytes())
+    found = session_to_continue(path, os.environ, Path.home())
+    assert (found.agent, found.is_subagent) == ("claude", True)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are found through /proc")
+def test_a_process_that_only_its_agent_names_holds_the_session() -> None:
+    """A process that runs and that nobody would take for an agent is a holder, if the agent names it."""
+    path, pid = claude_session("/w"), os.getpid()
+    stat = Proc().stat(pid)
+    assert stat is not None
+    record = Path.home() / ".claude" / "sessions" / f"{pid}.json"
+    record.parent.mkdir()
+    record.write_text(json.dumps({"pid": pid, "procStart": str(stat.began), "sessionId": ID}))
+    assert session_to_continue(path, os.environ, Path.home()).holder == Holder(Process(pid, 0, "claude"))
 
 
 def test_a_thread_of_one_prompt_is_known() -> None:

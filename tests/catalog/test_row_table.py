@@ -17,6 +17,7 @@ from agentwatch.catalog.digest.digest import Digest
 from agentwatch.catalog.digest.reading import Tail
 from agentwatch.catalog.row import changed_rows
 from agentwatch.catalog.tracked import Tracked, without_file
+from agentwatch.session.limits import KnownLimits, Reported
 from tests.builders.on_disk.transcript import user
 from tests.conftest import case
 
@@ -155,3 +156,14 @@ def test_a_recording_has_the_title_of_the_same_session(tmp_path: Path) -> None:
     due = table.judge({agents.found.key}, set(), NOW_MS)
     table.judge(due, set(), NOW_MS)
     assert table.rows[own.found.key].title == "Fix it"
+
+
+def test_a_limit_without_a_time_is_as_old_as_the_session(tmp_path: Path) -> None:
+    """A stream without times has it first. Otherwise the report would never be shown, or for ever."""
+    own = Tracked(Found(OWN, "stem", tmp_path, 0, 0))
+    own.tail = Tail(own.found)
+    windows = (Reported("5h", 62, None, None), Reported("7d", 9, None, 7))
+    own.tail.digest = Digest(began_ms=5, limits=KnownLimits(windows))
+    table = RowTable({own.found.key: own}, {})
+    table.judge({own.found.key}, set(), NOW_MS)
+    assert [each.said_ms for each in table.rows[own.found.key].limits] == [5, 7]

@@ -142,6 +142,29 @@ def test_rules_of_the_settings_run_a_command_under_print(home: Path, tmp_path: P
     assert (end["event"], end["state"], end["session"]) == ("ended", "succeeded", recording.stem)
 
 
+@pytest.mark.slow
+def test_a_silenced_session_runs_the_commands_of_its_hits_only(home: Path, tmp_path: Path) -> None:
+    """`r` in a list silences the changes of its state in the `run` itself too; a hit of `[[on]]` is told."""
+    silenced = """s=$(basename "$AGENTWATCH_HOME"/sessions/*.ndjson .ndjson)
+        printf '{"agentwatch:%s": false}' "$s" > "$AGENTWATCH_HOME/rings.json"; cat "$1" """
+    config = settings(tmp_path)
+    done = watch("run", "-p", "--", "sh", "-c", silenced, "sh", PLAIN, AGENTWATCH_CONFIG=config)
+    assert (done.returncode, done.stdout, said(done.stderr)) == (0, PLAIN_TEXT, [])
+    assert (home / "rings.json").exists()
+    assert (tmp_path / "out").exists()
+    assert not (tmp_path / "ended").exists()
+
+
+def test_a_rule_alone_runs_its_command_in_a_pipe(tmp_path: Path) -> None:
+    """No `[[sessions.on]]` is needed."""
+    config = tmp_path / "config.toml"
+    command = f"""["sh", "-c", 'cat >> "$1"', "sh", "{tmp_path}/out"]"""
+    config.write_text(f'[[on]]\nrule = "tool:read"\naction = "run"\ncommand = {command}\n')
+    done = ran("-p", stdin=PLAIN.read_bytes(), AGENTWATCH_CONFIG=str(config))
+    assert (done.returncode, done.stdout, said(done.stderr)) == (0, PLAIN_TEXT, [])
+    assert json.loads((tmp_path / "out").read_bytes())["event"] == "rule"
+
+
 def test_a_command_that_fails_is_reported_and_changes_nothing(tmp_path: Path) -> None:
     """A pipe whose agent failed has the exit code of that, and one line about the command."""
     failed = init() + user() + result(is_error=True)

@@ -156,6 +156,7 @@ def test_a_wrong_table_is_an_error_in_one_line(tmp_path: Path) -> None:
         ('[[on]]\nuse = "saf"\naction = "bell"', 'unknown set of rules "saf" (did you mean safe?)'),
         ('[[on]]\nuse = "safe"', "[[on]] number 1: action is missing"),
         ('[[on]]\nuse = "safe"\nrule = "a"\naction = "bell"', "use names a set of rules"),
+        ('[[on]]\nuse = "safe"\nname = "a"\naction = "bell"', "use names a set of rules"),
         ("[[on]]\nrule = 3", "[[on]] number 1: rule must be a string in quotes"),
         ('[[on]]\nrule = "pth:x"\naction = "bell"', 'unknown field "pth" (did you mean path?)'),
         ('[[on]]\nrule = "a"\naction = "bel"', 'unknown action "bel" (did you mean bell?)'),

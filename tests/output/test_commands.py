@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -133,6 +135,7 @@ def test_secrets_and_personal_data_are_masked(commands: Commands, tmp_path: Path
     path = tmp_path / "out"
     words = f"curl -H 'Authorization: Bearer {KEY}' {tmp_path}/x ada@lovelace.org"
     commands.tell(appending(path), EVENT._replace(words=words, title=f"{'x' * 190} {KEY}"))
+    commands.tell(appending(path), EVENT._replace(words=f"{'x' * 1480} {KEY}"))
     commands.finish()
     data = path.read_text()
     assert KEY[:12] not in data
@@ -254,20 +257,32 @@ def test_an_internal_error_does_not_end_the_commands_of_a_rule(
 def test_the_end_waits_for_what_was_told_but_not_longer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Waiting events are told at the end; a command that hangs then is ended."""
+    """Waiting events are told at the end; a command that hangs then is ended, and no other one begins."""
     monkeypatch.setenv("HOME", str(tmp_path))
     commands, path = Commands(), tmp_path / "out"
     for _ in range(3):
         commands.tell(appending(path), EVENT)
     commands.finish()
     assert len(objects(path)) == 3
-    commands.tell(("sh", "-c", "echo $$ > pid; sleep 300"), EVENT._replace(rule="hangs"))
+    for _ in range(3):
+        commands.tell(("sh", "-c", "echo $$ >> pid; sleep 300"), EVENT._replace(rule="hangs"))
     until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text())
     before = time.monotonic()
     commands.finish(0.1)
     assert time.monotonic() - before < 5
     pid = int((tmp_path / "pid").read_text())
     until(lambda: not is_alive(pid), what="the end of the command")
+
+
+def test_a_program_that_just_exits_waits_too(tmp_path: Path) -> None:
+    """Nothing that was told is lost if nobody calls `finish`."""
+    program = f"""if True:
+        from agentwatch.output.commands import Commands
+        from agentwatch.rules.alarms.events import Event
+        Commands().tell(("sh", "-c", "sleep 0.3; cat > {tmp_path}/out"), Event(*{tuple(EVENT)}))
+    """
+    assert subprocess.run([sys.executable, "-c", program], timeout=30, check=False).returncode == 0
+    assert len(objects(tmp_path / "out")) == 1
 
 
 @pytest.mark.system

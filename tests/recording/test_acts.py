@@ -2,6 +2,7 @@
 
 import errno
 import os
+import resource
 import stat
 from pathlib import Path
 
@@ -84,6 +85,41 @@ def test_a_link_is_neither_read_nor_written(tmp_path: Path) -> None:
     assert target.read_bytes() == orjson.dumps(ACT._asdict())
 
 
+def test_only_a_file_of_its_own_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A FIFO, a folder, and a file with another name or owner are refused, and nothing waits for a reader."""
+    fifo, folder, other, linked = (tmp_path / name for name in ("fifo", "folder", "other", "linked"))
+    os.mkfifo(fifo)
+    folder.mkdir()
+    other.write_bytes(b"")
+    os.link(other, linked)
+    for path in (fifo, folder, linked):
+        with pytest.raises(OSError):  # noqa: PT011 - the systems say it differently
+            append_act(path, ACT)
+        assert read_acts(path) == []
+    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    with pytest.raises(OSError, match="not a file of this user alone"):
+        append_act(fifo, ACT)
+    assert (os.read(reader, 100), other.read_bytes()) == (b"", b"")
+    os.close(reader)
+    linked.unlink()
+    append_act(other, ACT)
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    with pytest.raises(OSError, match="not a file of this user alone"):
+        append_act(other, ACT)
+
+
+def test_a_file_that_cannot_grow_is_an_error(tmp_path: Path) -> None:
+    """An act of which only a part could be written counts as not recorded."""
+    path, limits = tmp_path / "s.acts", resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, limits[1]))
+    try:
+        with pytest.raises(OSError, match=os.strerror(errno.ENOSPC)):
+            append_act(path, ACT)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert (path.stat().st_size, read_acts(path)) == (10, [])
+
+
 def test_an_id_never_leads_out_of_the_folder(tmp_path: Path) -> None:
     """The acts on a session without a recording have a file only if the id is a plain name."""
     environ = {"AGENTWATCH_HOME": str(tmp_path)}
@@ -108,6 +144,9 @@ def test_acts_are_read_again_when_their_file_has_changed(
     assert other.read("codex", "5b0c") == []
     append_act(tmp_path / "s.acts", ACT._replace(act="stop"))
     assert [each.act for each in own.read("", "")] == ["continue", "stop"]
+    (tmp_path / "s.acts").write_bytes((tmp_path / "s.acts").read_bytes().replace(b"stop", b"deny"))
+    os.utime(tmp_path / "s.acts", ns=(0, 0))
+    assert [each.act for each in own.read("", "")] == ["continue", "deny"]
     (tmp_path / "s.acts").unlink()
     assert own.read("", "") == []
 

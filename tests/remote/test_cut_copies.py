@@ -130,8 +130,10 @@ def test_a_copy_that_was_altered_while_the_session_ran_is_replaced(server: Serve
             publisher.end()
             publisher.sink.close()
             if is_read:
+                server.suspend()  # until the screen reads the copy
                 with closing(watcher.open(words)) as copying:
                     assert copying.keep_path() == before
+                    server.resume()
                     until(lambda: not copying.is_filling())
                     assert copying.problem == "the copy differs from the recording; open it again"
                     assert copying.is_cut_short

@@ -97,8 +97,8 @@ def test_missing_bytes_of_an_ended_session_are_not_expected(copies: Copies) -> N
             True,
         )
         channel.all.insert(1, Chunk(3, b'"xxxx"\n'))
-        until(copying.is_awaited)
-        assert has(copying.path, b'{}\n"xxxx"\n{}\n{}\n')
+        until(lambda: has(copying.path, b'{}\n"xxxx"\n{}\n{}\n'))
+        assert copying.is_awaited()
 
 
 def test_before_two_retries_missing_bytes_are_expected(
@@ -152,7 +152,7 @@ def test_all_who_use_the_copy_go_on_in_the_same_one(copies: Copies) -> None:
     with closing(second), closing(third):
         until(lambda: second.beginning == third.beginning == 10)
         assert second.path == third.path != first.path
-        assert has(second.path, b"{}\n{}\n")
+        until(lambda: has(second.path, b"{}\n{}\n"))
 
 
 def test_a_process_that_fills_the_copy_without_success_is_named(

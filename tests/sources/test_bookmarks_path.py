@@ -50,5 +50,4 @@ def test_a_session_in_a_store_has_no_place_for_them(tmp_path: Path) -> None:
     path.write_text(json.dumps(STORED))
     source = saved_source(path)
     assert source.bookmarks_path is None
-    source.leave()
-    source.finish()
+    source.close()

@@ -72,10 +72,10 @@ def test_an_agent_that_ignores_signals_is_stopped_in_steps(
 ) -> None:
     """Without an end, the effect of an interrupt is unknown; SIGTERM and SIGKILL follow only on request."""
     monkeypatch.setattr(module, "RECEIPT_SECONDS", 0.1)
-    monkeypatch.setattr(process, "_STOP_SECONDS", 0.2)
     made: list[AgentSource] = []
     for script, doors in ((IGNORES, ["SIGTERM"]), (IGNORES_ALL, ["SIGTERM", "SIGKILL"])):
         with case(script):
+            monkeypatch.setattr(process, "_STOP_SECONDS", 0.2 if "SIGKILL" in doors else 20)
             source = started(script)
             made.append(source)
             assert source.act("interrupt", "list") == ""
@@ -137,10 +137,21 @@ def test_the_list_asks_the_run_process(
     assert ask(path, "x" * 10_000) == "this run process does not know that"
     assert ask(path, "interrupt") == ""
     until(lambda: len(told(source)) == 2)
-    source.agent.leave()
-    source.finish()
+    source.leave()
     assert not path.exists()
     assert ask(path, "interrupt") == ENDED
+
+
+def test_a_run_that_is_not_kept_has_no_socket(short_home: Path) -> None:
+    """Without a recording, no row of the list could ask, and an act is done without a record."""
+    source = agent_source(["sh", "-c", OBEYS], KeepOptions(record=False))
+    source.listen()
+    assert not (short_home / "control").exists()
+    until(lambda: source.agent.size() > 0)
+    assert source.act("interrupt", "session") == ""
+    until(source.agent.has_ended)
+    source.finish()
+    assert source.new_faults() == []
 
 
 def test_sockets_of_others_are_not_trusted(short_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,7 +189,6 @@ def test_a_run_process_that_was_killed_or_hangs_is_named(
         assert ask(path, "stop") == ENDED
         listener.listen()
         assert ask(path, "stop") == "its run process does not answer: timed out"
-    path.unlink()
     monkeypatch.setattr(control, "_SECONDS", 1)
     with pytest.raises(OSError, match="too long"):
         Control(short_home / ("x" * 200), str)

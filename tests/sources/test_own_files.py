@@ -148,8 +148,7 @@ def test_the_screen_follows_a_file_that_is_still_written(transcript: Path) -> No
         source = saved_source(path, None, follow_store=follow_store)
         assert isinstance(source, FileSource)
         assert source.reader.growth.has_ended() is not follow_store
-        source.leave()
-        os.close(source.reader.fd)
+        source.close()
 
 
 def test_the_folders_of_all_agents_are_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

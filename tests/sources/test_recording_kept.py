@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-import threading
 from pathlib import Path
 
 import pytest
@@ -96,7 +95,7 @@ def test_the_last_bytes_reach_the_disk(tmp_path: Path, monkeypatch: pytest.Monke
     until(intake.has_ended)
     sync.finish()
     assert sizes[-1] == PLAIN.stat().st_size
-    assert not any(thread.name == "disk sync" for thread in threading.enumerate())
+    assert not sync._thread.is_alive()
 
 
 def test_a_failed_sync_makes_the_recording_incomplete(

@@ -103,6 +103,5 @@ PROGRAM = Program(
         misread=_STDIN,
         queue=("codex", "queue", "--thread={id}", "--message={text}"),
         receipt=_RECEIPT,
-        one_prompt_format="codex",
     ),
 )

@@ -6,6 +6,7 @@ Source: the vendor's documentation and code, and folders that the program has wr
 from __future__ import annotations
 
 import os
+import re
 
 from agentwatch.agents.program import (
     CHANGES,
@@ -18,6 +19,8 @@ from agentwatch.agents.program import (
     SessionsAt,
     on_first_use,
 )
+
+_ID = re.compile("ses_[A-Za-z0-9]{8,200}")
 
 
 def is_database(name: str) -> bool:
@@ -50,7 +53,9 @@ PROGRAM = Program(
     ),
     knowledge=Knowledge(COMMANDS | CHANGES),
     resume=Resume(
-        ("opencode", "run", "--format", "json", "--session", "{id}", "--", "{text}"), "opencode run --session"
+        ("opencode", "run", "--format", "json", "--session", "{id}", "--", "{text}"),
+        "opencode run --session",
+        id=_ID,
     ),
     stores=(
         on_first_use("agentwatch.agents.opencode.opening:open_database"),

@@ -467,9 +467,9 @@ class Shipper:
 
     def _finish(self, sink: Sink, end: Ended) -> None:
         self._end_piece, self._trouble = end, None
-        self._note(ShipState.DONE)
         self._cards.hurry()
         self._put_card(sink)
+        self._note(ShipState.DONE)  # after the card: a job that waits for it may end this process with it
 
     def _stop(self, problem: str, sink: Sink) -> None:
         self._note(ShipState.STOPPED, problem)

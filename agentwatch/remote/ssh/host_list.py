@@ -421,6 +421,7 @@ class SshHost:
     def _watch(self) -> None:
         """Read the list of the host until the connection is lost."""
         lists = Lists(connection_to(self.address), self.address)
+        self._heard_at = time.monotonic()
         try:
             while not self._is_closed.is_set():
                 has_news = lists.read(_READ_SECONDS, wants_all=self.wants_all)
@@ -434,10 +435,10 @@ class SshHost:
     def _note(self, lists: Lists) -> None:
         self._heard_at, self._heard_ms = time.monotonic(), clock_ms()
         if lists.is_complete:
+            self._is_lost, self.note = False, lists.note  # before the rows: `step` runs in another thread
             self._sent = lists.rows
-            self.note = lists.note
             self.problem = SafeText("")
-            self._is_lost, self.is_found = False, True
+            self.is_found = True
 
 
 def _lost(rows: Rows, since_ms: int) -> Rows:

@@ -37,7 +37,7 @@ class JoinedSession:
         path: Path,
         agent: Agent | None,
         tripwires: Sequence[Tripwire],
-        run: Callable[[Hit, int], object] = lambda _hit, _at_ms: None,
+        run: Callable[[Hit], object] = lambda _hit: None,
     ) -> None:
         """Join a session at the end of the last whole line of its file.
 
@@ -45,7 +45,7 @@ class JoinedSession:
             path: The file.
             agent: The agent that writes it; None to detect it.
             tripwires: The rules.
-            run: Runs the command of a rule that was hit at a time.
+            run: Runs the command of a rule that was hit.
 
         Raises:
             OSError: The file cannot be read, or is not a regular file of this user.
@@ -97,7 +97,7 @@ class JoinedSession:
     def _announced(self, hit: Hit, at_ms: int) -> Announcement | None:
         """Run the command of a hit, and return what is announced of it; None if that has to wait."""
         if hit.tripwire.action is Action.RUN:
-            self._run(hit, at_ms)
+            self._run(hit)
         return self._cooldown.add(self._watch.alarm(hit, at_ms, hit.tripwire.action))
 
     def has_more(self) -> bool:

@@ -84,6 +84,7 @@ class AlarmThread:
         announce: Callable[[News], object] | None = None,
         woken: Callable[[], object] = lambda: None,
         session_rules: Sequence[SessionRule] = (),
+        is_silenced: Callable[[], bool] = lambda: False,
         commands: Commands | None = None,
         address: str = "",
     ) -> None:
@@ -104,6 +105,8 @@ class AlarmThread:
                 `take_news`.
             woken: Is called when `take_news` has new hits.
             session_rules: The changes of state that run a command.
+            is_silenced: Returns whether the user wants to hear of none of these changes; called in the
+                thread.
             commands: Runs the commands; None if no rule has one.
             address: The address of the session, for the commands.
         """
@@ -121,6 +124,7 @@ class AlarmThread:
         self._act, self._facts, self._woken = act, facts, woken
         self._announce = announce
         self._session_rules, self._commands, self._address = session_rules, commands, address
+        self._is_silenced = is_silenced
         self._session_changes = Changes(self._feed.session)
         self._log, self._log_fd, self._file = log, log_fd, AlarmsFile(alarms_path)
         self._broken: OSError | None = None
@@ -183,7 +187,7 @@ class AlarmThread:
                 self._take(hit)
             for name, words in self._session_changes.new(now_ms()):
                 for rule in self._session_rules:
-                    if rule.event == name:
+                    if rule.event == name and not self._is_silenced():
                         self._tell(rule.command, name, rule.name, now_ms(), words)
             for each in self._cooldown.due(now_ms(), is_over=self._feed.is_over):
                 self._publish(each)

@@ -114,6 +114,9 @@ def test_a_session_that_a_limit_has_refused_waits_for_it() -> None:
     session.write("event_msg", type="task_started", turn_id="u")
     session.write("event_msg", type="user_message", message="Again")
     assert session.after(3).state is State.WORKING
+    error |= {"codex_error_info": "server_overloaded"}
+    session.write("event_msg", type="task_complete", turn_id="u", last_agent_message=None, error=error)
+    assert session.after(3).state is State.TURN_FAILED
 
 
 def test_a_question_that_answers_itself_has_its_end() -> None:

@@ -29,6 +29,12 @@ def shippers_below(folder: Path) -> set[int]:
     return found
 
 
+def agent_until_trouble(recording: Path, code: int = 0) -> list[str]:
+    """Return an agent that writes a recording, and ends when its shipper has noted a problem."""
+    noted = """grep -qs '"problem":"[^"]' "$AGENTWATCH_HOME"/sessions/*.ship"""
+    return ["sh", "-c", f'cat "$0"; until {noted}; do sleep 0.01; done; exit {code}', str(recording)]
+
+
 def end_shippers(pids: set[int]) -> None:
     """Kill shippers, and wait until they are gone."""
     for pid in pids:

@@ -43,8 +43,8 @@ def test_cards_become_rows_and_vanish() -> None:
     archive.put(StoredCard(named(1), card(title="Other"), 0.0), StoredCard(named(2), b"", 0.0))
     step_until(fleet, lambda: {key: row.title for key, row in fleet.rows.items()} == {key(1): "Other"})
     fleet.close()
+    until(lambda: threads_of_cards() == [])
     assert archive.is_closed
-    assert threads_of_cards() == []
 
 
 def test_rows_are_the_same_object_while_nothing_changes() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 
@@ -19,7 +19,8 @@ from agentwatch.remote.engine import EngineError, StoredCard
 from agentwatch.remote.lists import Several
 from agentwatch.text.safe import SafeText
 from tests.builders.machine.fake import fake_machine
-from tests.remote.fleet.made import MadeArchive, card, fleet_of, key, named, step_until
+from tests.harness.processes import until
+from tests.remote.fleet.made import MadeArchive, card, fleet_of, key, named, step_until, threads_of_cards
 
 
 class MadeHost:
@@ -55,10 +56,20 @@ def by_number(*lists: Watched) -> dict[str, Watched]:
 
 @pytest.fixture(autouse=True)
 def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Try again soon, and do not wait for threads that hang."""
+    """Try again soon."""
     monkeypatch.setattr(lists, "_LEAST_PAUSE", 0.01)
+
+
+@pytest.fixture
+def hanging(monkeypatch: pytest.MonkeyPatch) -> Iterator[MadeArchive]:
+    """Yield an archive that never answers. Each is called silent soon, and its thread ends with the test."""
     monkeypatch.setattr(lists, "_SILENT_SECONDS", 0.1)
     monkeypatch.setattr(lists, "_CLOSE_SECONDS", 0.05)
+    archive = MadeArchive()
+    archive.hangs = True
+    yield archive
+    archive.hangs = False
+    until(lambda: threads_of_cards() == [])
 
 
 def local(tmp_path: Path, count: int = 3) -> Machine:
@@ -95,19 +106,20 @@ def test_the_list_is_the_same_object_while_nothing_changes(tmp_path: Path) -> No
     assert several.rows is not before
 
 
-def test_a_source_that_hangs_holds_up_no_other(tmp_path: Path) -> None:
+def test_a_source_that_hangs_holds_up_no_other(tmp_path: Path, hanging: MadeArchive) -> None:
     """The rows of the others are listed while one never answers, and the one that hangs is named."""
-    hanging, failing, good = MadeArchive(), MadeArchive(), MadeArchive()
-    hanging.hangs = True
+    failing, good = MadeArchive(), MadeArchive()
     failing.error = EngineError("connection refused")
     good.put(StoredCard(named(1), card(), 0.0))
     fleets = [fleet_of(each, name) for each, name in ((hanging, "slow"), (failing, "gone"), (good, "team"))]
     several = Several(local(tmp_path), by_number(*fleets), tmp_path / "sessions")
-    step_until(several, lambda: several.is_found and key(1) in several.rows)
+
+    def named_sources() -> list[str]:
+        return [note.partition(":")[0] for note in several.notes]
+
+    step_until(several, lambda: several.is_found and named_sources() == ["slow", "gone"])
     assert len(several.rows) == 4
-    assert [note.partition(":")[0] for note in several.notes] == ["slow", "gone"]
     several.close()
-    hanging.hangs = False
 
 
 def test_problems_stand_before_warnings(tmp_path: Path) -> None:
@@ -187,12 +199,9 @@ def test_settling_ends_when_all_have_answered(tmp_path: Path) -> None:
     several.close()
 
 
-def test_settling_ends_without_an_answer(tmp_path: Path) -> None:
+def test_settling_ends_without_an_answer(tmp_path: Path, hanging: MadeArchive) -> None:
     """A source that hangs is given up after the time."""
-    hanging = MadeArchive()
-    hanging.hangs = True
     several = Several(None, by_number(fleet_of(hanging)), tmp_path)
     several.settle(0.3)
     assert several.notes == ("team: no answer yet",)
     several.close()
-    hanging.hangs = False

@@ -154,7 +154,7 @@ def test_a_server_that_is_killed_and_restarted(server: Server, sink: NatsSink, a
         server.kill()
         for _ in range(2):
             with pytest.raises(EngineError, match=r"connection|refused"):
-                pieces.next(0.3)
+                pieces.next(20)
         server.restart()
         publisher.close()
         publisher = NatsSink(login_of(server), "ci")

@@ -25,6 +25,7 @@ from tests.conftest import case
 from tests.harness.engine.foreign.certificates import Certificates, certificates_for
 from tests.harness.engine.foreign.impostor import Impostor
 from tests.harness.engine.server import nats_server
+from tests.harness.processes import until
 
 pytestmark = pytest.mark.system
 
@@ -80,8 +81,10 @@ def test_nothing_is_sent_to_a_host_without_tls(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("agentwatch.remote.nats.connection.CONNECT_SECONDS", 1)
 
     def opened_at(info: dict[str, Any] | bytes, opened: Callable[[Login], object]) -> Impostor:
-        with Impostor(info) as impostor, pytest.raises(EngineError):
-            opened(login_to(impostor.port))
+        with Impostor(info) as impostor:
+            with pytest.raises(EngineError):
+                opened(login_to(impostor.port))
+            until(lambda: impostor.connections)  # its thread may be late
         return impostor
 
     openers: list[Callable[[Login], object]] = [open_archive, lambda login: open_sink(login, "ci")]

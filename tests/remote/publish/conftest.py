@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,13 +11,14 @@ import pytest
 
 from agentwatch.base.credentials import Credentials
 from agentwatch.remote.address import parse_engine
-from agentwatch.remote.chunk import Chunk, Ended
+from agentwatch.remote.chunk import Chunk, Ended, Piece
 from agentwatch.remote.engine import EngineError, Login, SessionName
 from agentwatch.remote.nats.administration import DEFAULT, StreamLimits, make_streams
 from agentwatch.remote.nats.archive import NatsArchive
 from agentwatch.remote.nats.connection import Connection
 from tests.harness.engine.server import Server, nats_server
 from tests.harness.engine.shippers import ended_shippers, no_shipper_is_left
+from tests.harness.processes import until
 from tests.remote.publish.memory import Engine, applied
 from tests.remote.publish.world import World
 
@@ -46,22 +48,21 @@ def login_of(server: Server, **login: str) -> Login:
 
 def stored(server: Server, session: SessionName, **login: str) -> Stored:
     """Return what the server has of a session."""
-    archive = NatsArchive(login_of(server, **login))
-    chunks, end = [], None
-    try:
+    found: list[Piece] = []
+    with closing(NatsArchive(login_of(server, **login))) as archive:
         pieces = archive.pieces(session)
-        while (found := pieces.next(1.0)) is not None:
-            if isinstance(found.piece, Ended):
-                end = found.piece
-            else:
-                chunks.append(found.piece)
-            if found.is_newest:
-                break
-    except EngineError:
-        pass
-    finally:
-        archive.close()
-    return Stored(applied(chunks), chunks, end)
+
+        def is_read() -> bool:
+            stored = None
+            with suppress(EngineError):
+                stored = pieces.next(1.0)
+            if stored is not None:
+                found.append(stored.piece)
+            return pieces.has_none or (stored is not None and stored.is_newest)
+
+        until(is_read, what="the newest piece")
+    chunks = [piece for piece in found if isinstance(piece, Chunk)]
+    return Stored(applied(chunks), chunks, next((piece for piece in found if isinstance(piece, Ended)), None))
 
 
 def cards(server: Server, **login: str) -> dict[SessionName, bytes]:

@@ -7,6 +7,7 @@ import os
 import shlex
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from shlex import quote
 
@@ -20,7 +21,7 @@ from agentwatch.remote.publish.sidecar import Shipped, ShipState, read_shipped
 from tests.conftest import case
 from tests.harness import fake_agent
 from tests.harness.engine.server import Server, nats_server
-from tests.harness.engine.shippers import end_shippers, shippers_below
+from tests.harness.engine.shippers import agent_until_trouble, end_shippers, shippers_below
 from tests.harness.processes import is_alive, until
 from tests.harness.program import AGENTWATCH, PLAIN, environment, ran, watch
 from tests.remote.publish.conftest import cards, make, stored
@@ -91,6 +92,15 @@ def test_the_agent_gets_no_credentials(server: Server, tmp_path: Path, *, is_pub
     assert (only().shipped.exists(), bool(cards(server))) == (is_published, is_published)
 
 
+def kinds_held(pid: int, folder: Path) -> set[str]:
+    """Return the suffixes of the files below a folder that a process holds, or has open for a moment."""
+    found = set()
+    for path in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(OSError):  # it was closed meanwhile
+            found.add(Path(os.readlink(path)))
+    return {path.suffix for path in found if path.is_relative_to(folder)}
+
+
 @pytest.mark.system
 def test_the_shipper_outlives_a_killed_monitor(server: Server, home: Path, tmp_path: Path) -> None:
     """After SIGKILL for the monitor, the relay records and the shipper ships to the agent's end."""
@@ -109,8 +119,7 @@ def test_the_shipper_outlives_a_killed_monitor(server: Server, home: Path, tmp_p
     (shipper,) = shippers_below(home)
     assert os.getsid(shipper) == shipper
     assert os.readlink(f"/proc/{shipper}/cwd") == "/"
-    fds = {os.readlink(path) for path in Path(f"/proc/{shipper}/fd").iterdir()}
-    assert {Path(fd).suffix for fd in fds if fd.startswith(str(home))} <= {".ndjson", ".ship", ".times"}
+    until(lambda: kinds_held(shipper, home) == {".ndjson", ".ship"}, what="no other file of the home")
     monitor.kill()
     monitor.wait()
     go.write_text("\n")
@@ -127,8 +136,8 @@ def test_what_is_unsent_is_one_line(server: Server, home: Path) -> None:
     """Without an engine, the agent's exit code stays, and one line names what is unsent and what sends it."""
     server.kill()
     done = watch(
-        *("run", "-p", "--output-format", "final", "--publish", server.address, "--publish-wait", "1.5"),
-        *("--", *fake_agent.command(PLAIN, "--exit", "3")),
+        *("run", "-p", "--output-format", "final", "--publish", server.address, "--publish-wait", "0.5"),
+        *("--", *agent_until_trouble(PLAIN, 3)),
     )
     assert done.returncode == 3
     *_, last = done.stderr.decode().splitlines()

@@ -12,7 +12,7 @@ from agentwatch.recording.appender import now_ms
 from agentwatch.remote.chunk import SESSION_BYTES
 from agentwatch.remote.engine import EngineError, Trouble
 from agentwatch.remote.publish import recorded
-from agentwatch.remote.publish.sidecar import ShipState
+from agentwatch.remote.publish.sidecar import Shipped, ShipState
 from tests.remote.publish.memory import Engine
 from tests.remote.publish.world import World
 
@@ -232,6 +232,30 @@ def test_the_card_of_an_ended_session_has_no_piece_of_its_answer(world: World, e
     assert before["state"] == "succeeded"
     assert "last" not in before
     assert (ended["outcome"], ended.get("last", "")) == ("succeeded", "")
+
+
+class Noted(list[Shipped]):
+    """The states that a shipper notes, and the last card that the engine has by then."""
+
+    def __init__(self, engine: Engine) -> None:
+        super().__init__()
+        self._engine = engine
+        self.card: dict[str, object] = {}
+
+    def append(self, state: Shipped) -> None:
+        """Note a state."""
+        super().append(state)
+        self.card = orjson.loads(self._engine.cards[-1]) if self._engine.cards else {}
+
+
+def test_the_last_card_is_stored_before_the_session_counts_as_shipped(world: World, engine: Engine) -> None:
+    """A job that waits for that may end the machine, which cannot write the card any more."""
+    world.states = states = Noted(engine)
+    world.write(b"one\n")
+    world.writes = [*[lambda: None] * 100, world.end]
+    world.ship()
+    assert states[-1].state is ShipState.DONE
+    assert (states.card["shipped"], len(str(states.card["sha256"]))) == (4, 64)
 
 
 def test_a_card_has_the_time_of_the_last_bytes_and_not_of_the_agents_clock(

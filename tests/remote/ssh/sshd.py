@@ -86,6 +86,7 @@ class Sshd:
         with (self.folder / "sshd.log").open("ab") as log:
             self._process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         until(self._answers, _START_SECONDS, "an answer of sshd", (self.folder / "sshd.log").read_text)
+        until(lambda: not self.connections(), what="the end of the process that has answered")
 
     def _answers(self) -> bool:
         with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1) as probe:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from agentwatch.remote.engine import EngineError, Trouble
+from agentwatch.remote.ssh import shared_connection
 from agentwatch.remote.ssh.shared_connection import close_all, connect, connection_to, parse_ssh
 from tests.conftest import ROOT
 from tests.harness.terminal import Terminal
@@ -62,8 +63,9 @@ def test_ssh_is_called_without_forwarding_and_with_the_host_behind_a_dash(called
     assert {"ServerAliveInterval=5", "ServerAliveCountMax=3", "RemoteCommand=none"} <= {*words}
 
 
-def test_before_the_screen_ssh_may_ask(called: Path) -> None:
+def test_before_the_screen_ssh_may_ask(called: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A host that refuses without questions is tried again with them; one that is away is not."""
+    monkeypatch.setattr(shared_connection, "_FIRST_SECONDS", 60.0)  # none of these hosts is late
     connect(["ssh://refuses", "ssh://away", "ssh://refuses/0f3a"], asks=True)
     close_all()
     calls = [call.split("\n") for call in called.read_text().split("\n\n")]

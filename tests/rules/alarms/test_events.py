@@ -5,7 +5,7 @@ from __future__ import annotations
 from agentwatch.rules.alarms.events import Changes, state_of
 from agentwatch.session.call import Place
 from agentwatch.session.events import Event, Limits, Outcome, Permission, Prompt, RunStarted, TurnEnded
-from agentwatch.session.reducers import apply_line
+from agentwatch.session.reducers import apply_line, close_session
 from agentwatch.session.session import Session
 
 NOW_MS = 1_790_000_000_000
@@ -42,7 +42,7 @@ def test_an_end_has_the_outcome_of_the_turn_that_ended() -> None:
     assert [name for name, _ in changes.new(NOW_MS)] == ["ended", "failed"]
     assert state_of(session, NOW_MS) == "working"
     apply(session, TurnEnded(Outcome.SUCCEEDED))
-    assert [name for name, _ in changes.new(NOW_MS)] == ["ended"]
+    assert [[name for name, _ in changes.new(NOW_MS)] for _ in range(2)] == [["ended"], []]
     assert state_of(session, NOW_MS) == "succeeded"
 
 
@@ -63,6 +63,8 @@ def test_a_refusal_by_a_limit() -> None:
     assert (state_of(session, NOW_MS), [*changes.new(NOW_MS)]) == ("working", [])
     apply(session, Limits((), is_refused=True))
     assert [*changes.new(NOW_MS)] == [("limit", "waits for the limit")]
+    close_session(session)
+    assert state_of(session, NOW_MS) == "unfinished"
 
 
 def test_what_was_before_the_first_look_is_not_told() -> None:

@@ -80,7 +80,7 @@ class Told:
         self.is_finished = True
 
 
-def told(*lines: bytes, wires: Sequence[Tripwire] = ()) -> Told:
+def told(*lines: bytes, wires: Sequence[Tripwire] = (), address: str = "r") -> Told:
     """Return the events of a session with these lines, which has ended."""
     growing, commands = Growing(), Told()
     rules = [SessionRule(name, f"on {name}", (name,)) for name in EVENTS]
@@ -89,7 +89,7 @@ def told(*lines: bytes, wires: Sequence[Tripwire] = ()) -> Told:
         log=lambda feed, alarms: ActionLog(feed.session, alarms),
         session_rules=rules,
         commands=commands,
-        address="r",
+        address=address,
     )
     for line in lines[:-1]:
         growing.append(line)
@@ -115,6 +115,13 @@ def test_a_session_tells_its_changes_of_state() -> None:
             assert {(each.agent, each.session, each.call) for _, each in commands.events} == {
                 ("cursor", "r", None)
             }
+
+
+def test_a_session_without_a_recording_is_named_by_its_own_id() -> None:
+    """A stream that does not say one has no name."""
+    lines = [init(session_id="s-1"), user(), result()]
+    assert [each.session for _, each in told(*lines, address="").events] == ["s-1"]
+    assert [each.session for _, each in told(b'{"type":"user"}\n', address="").events] == [""]
 
 
 def test_a_hit_runs_the_command_of_its_rule() -> None:

@@ -159,15 +159,16 @@ def test_a_stopped_agent_is_said_to_be_stopped() -> None:
     assert not source.agent_facts().is_stopped
 
 
-def test_the_facts_of_a_started_agent() -> None:
+def test_the_facts_of_a_started_agent(tmp_path: Path) -> None:
     """A started agent has a pid while it lives, and then an exit code and a last stderr line."""
     assert saved_source(RECORDINGS / "plain.ndjson").agent_facts() == NO_FACTS
-    program = "import sys; sys.stdin.read(); print('a\\n no login \\n', file=sys.stderr); sys.exit(3)"
-    waiting = "import time; time.sleep(0.5); " + program
-    source = agent_source([sys.executable, "-c", waiting], KeepOptions(record=False, write_log=False))
+    program = "while [ ! -e $0 ]; do sleep 0.01; done; cat; printf 'a\\n no login \\n\\n' >&2; exit 3"
+    go = tmp_path / "go"
+    source = agent_source(["sh", "-c", program, str(go)], KeepOptions(record=False, write_log=False))
     first = source.agent_facts()
     assert (first.pid, first.exit_code, first.stderr) == (source.agent.pid, None, None)
     assert first.started_ms == source.agent.started_ms
+    go.touch()
     until(lambda: source.agent_facts().exit_code == 3)
     assert source.agent_facts() == AgentFacts(None, source.agent.started_ms, 3, " no login ")
     assert source.agent_facts() is source.agent_facts()

@@ -369,6 +369,7 @@ def test_killing_the_recorder_changes_no_byte_and_is_noted(home: Path) -> None:
             echo(b"".join(lines[start : start + 4]))
             if start % 100 == 0:
                 threading.Event().wait(0.01)
+        until(lambda: killed, what="a recorder that was killed")
         is_over.set()
         thread.join()
 
@@ -382,7 +383,6 @@ def test_killing_the_recorder_changes_no_byte_and_is_noted(home: Path) -> None:
         until(has_recorder, what="a recorder")
         assert echoed(process, b"last\n") == b"last\n"
         assert process.wait(20) == 0
-    assert killed
     whole = [*lines, b"last\n"]
     files = saved(home)
     for path, prefix in ((files.recording, ""), (files.sent, "sent ")):

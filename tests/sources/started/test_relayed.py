@@ -111,7 +111,8 @@ def test_an_agent_that_erases_its_recording_is_reported(tmp_path: Path) -> None:
 
     It is noticed although the agent at once writes more than was there before.
     """
-    script = f"cat {PLAIN}; sleep 0.2; echo > /dev/stdout; cat {PLAIN} {PLAIN}"
+    noted = f"while [ ! -s {tmp_path / 'r.times'} ]; do sleep 0.01; done"
+    script = f"cat {PLAIN}; {noted}; echo > /dev/stdout; cat {PLAIN} {PLAIN}"
     done = watch("run", "--direct", "--record", tmp_path / "r.ndjson", "--", "sh", "-c", script)
     assert done.returncode == 74
     assert b"another process has truncated the file" in done.stderr
@@ -171,13 +172,18 @@ def test_a_killed_relay_costs_no_agent(
 @pytest.mark.system
 def test_arrival_times_survive_the_monitor(tmp_path: Path) -> None:
     """When the monitor is killed, the relay goes on with the recording and its arrival times."""
-    path, report = tmp_path / "r.ndjson", tmp_path / "report"
-    agent = command(RECORDINGS / "demo.ndjson", "--pace", "600", "--report", str(report))
+    path, go, lines = tmp_path / "r.ndjson", tmp_path / "go", DEMO.splitlines(keepends=True)
+    halves = [tmp_path / "first.ndjson", tmp_path / "second.ndjson"]
+    halves[0].write_bytes(b"".join(lines[:20]))
+    halves[1].write_bytes(b"".join(lines[20:]))
+    first, second = (shlex.join(command(half, "--pace", "600")) for half in halves)
+    agent = ["sh", "-c", f"{first}; while [ ! -e {go} ]; do sleep 0.01; done; {second}"]
     argv = [*AGENTWATCH, "run", "--print", "--no-log", "--record", str(path), "--", *agent]
     with subprocess.Popen(argv, stdout=subprocess.DEVNULL, env=environment(), start_new_session=True) as run:
-        until(lambda: path.exists() and path.stat().st_size > 10_000)
+        until(lambda: path.exists() and path.stat().st_size == halves[0].stat().st_size)
         run.kill()
     killed_at = path.stat().st_size
+    go.touch()
     until(lambda: path.stat().st_size == len(DEMO))
     assert path.read_bytes() == DEMO
     noted = [int(line.split()[0]) for line in path.with_suffix(".times").read_text().splitlines()]

@@ -55,14 +55,16 @@ def is_zombie(pid: int) -> bool:
 
 @pytest.fixture
 def start(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., AgentSource]]:
-    """Return a function that starts a fake agent on a short recording; stopping it takes at most 0.3 s.
+    """Return a function that starts a fake agent on a short recording.
 
-    The agents are stopped after the test, also if it has failed.
+    An agent that ignores SIGTERM is killed after 0.3 s. The agents are stopped after the test, also if it has
+    failed.
     """
-    monkeypatch.setattr(process, "_STOP_SECONDS", 0.3)
     sources: list[AgentSource] = []
 
     def started(*switches: str) -> AgentSource:
+        if "--ignore-term" in switches:
+            monkeypatch.setattr(process, "_STOP_SECONDS", 0.3)
         sources.append(agent_source(command(PLAIN, *switches), NOTHING_KEPT))
         return sources[-1]
 
@@ -211,8 +213,11 @@ def test_the_id_of_a_session_that_is_gone_is_another_session(start: Callable[...
 
 
 @pytest.mark.system
-def test_a_child_that_is_waited_for_is_not_reaped(start: Callable[..., AgentSource]) -> None:
+def test_a_child_that_is_waited_for_is_not_reaped(
+    start: Callable[..., AgentSource], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The exit code of another child of ours is left to the code that waits for it."""
+    monkeypatch.setattr(survivors, "_UNCLAIMED_SECONDS", 60)
     source = start("--hang-before-result")
     for _ in range(20):
         with subprocess.Popen(["sh", "-c", "exit 7"]) as editor:
@@ -227,10 +232,11 @@ def test_an_unclaimed_child_is_reaped(
     start: Callable[..., AgentSource], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An adopted process that ended in a session of its own, and that nobody waits for, is reaped."""
-    monkeypatch.setattr(survivors, "_UNCLAIMED_SECONDS", 0.1)
+    monkeypatch.setattr(survivors, "_UNCLAIMED_SECONDS", 60)
     orphan = "setsid sh -c 'exit 7' &"
     source = agent_source(["sh", "-c", f'sh -c "{orphan}"; exec sleep 60'], NOTHING_KEPT)
     until(lambda: zombies_of(os.getpid()))
+    monkeypatch.setattr(survivors, "_UNCLAIMED_SECONDS", 0)
     until(lambda: not zombies_of(os.getpid()))
     source.stop()
 
@@ -240,11 +246,13 @@ def test_an_unclaimed_child_is_reaped(
 def test_a_launcher_is_followed(tmp_path: Path, own_session: str) -> None:
     """If the agent exits and leaves a process that goes on writing, that process is followed to its end."""
     fake = shlex.join(command(PLAIN, "--times"))
-    script = f"{own_session}sh -c 'sleep 0.5; exec {fake}' & exit 0"
+    go = tmp_path / "go"
+    script = f"{own_session}sh -c 'while [ ! -e {go} ]; do sleep 0.01; done; exec {fake}' & exit 0"
     source = agent_source(["sh", "-c", script], KeepOptions(recording=tmp_path / "r.ndjson", write_log=False))
     until(lambda: source.agent_exit_code is not None)
     assert source.runs_agent
     assert source.agent_facts().exit_code is None
+    go.touch()
     assert print_session(source, Feed(source.reader), "text") == 0
     assert (tmp_path / "r.ndjson").read_bytes() == PLAIN.read_bytes()
 
@@ -306,9 +314,16 @@ def test_a_forgotten_child_is_named_and_not_awaited_for_ever(
     """
     monkeypatch.setattr(printing, "LATE_EXIT_MS", 50)
     monkeypatch.setattr(printing, "_MOST_QUIET_MS", 200)
-    monkeypatch.setattr(os, "isatty", lambda fd: has_reader and fd == 2)
-    seconds = "1" if has_reader else "60"
-    source = agent_source(["sh", "-c", f'head -1 "$0"; sleep {seconds} & exit 0', str(PLAIN)], NOTHING_KEPT)
+    source = agent_source(["sh", "-c", 'head -1 "$0"; sleep 60 & exit 0', str(PLAIN)], NOTHING_KEPT)
+
+    def is_read(fd: int) -> bool:
+        """Return whether a person reads the terminal; if so, end the child, which has been silent."""
+        is_shown = has_reader and fd == 2
+        for survivor in source.survivors() if is_shown else []:
+            os.kill(survivor.pid, signal.SIGKILL)
+        return is_shown
+
+    monkeypatch.setattr(os, "isatty", is_read)
     assert print_session(source, Feed(source.reader), "text") == 1
     lines = capfd.readouterr().err.splitlines()
     found = re.fullmatch(r"agentwatch: .* is held by process (\d+) \(sleep\); following that", lines[0])

@@ -52,7 +52,7 @@ class ContinueDialog(ModalScreen[Plan | None]):
 
         Args:
             session: The session.
-            is_queued: Whether the prompt goes to the terminal that has the session open.
+            is_queued: Whether the prompt goes to the process that has the session open.
         """
         super().__init__()
         self._session, self._is_queued = session, is_queued

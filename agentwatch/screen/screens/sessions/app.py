@@ -20,7 +20,6 @@ from agentwatch.agents.reported import State
 from agentwatch.base.config import Config, Machines
 from agentwatch.base.faults import Fault, cannot_open
 from agentwatch.base.resources import resource
-from agentwatch.catalog.limits import NewestLimits
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.row_counts import CountedRows, Counts, counts
 from agentwatch.catalog.standing import LIVE, UNKNOWN
@@ -182,24 +181,23 @@ class HomeApp(SessionApp[None]):
         super().__init__(held, config, no_color=no_color)
         self._machine = machine
         take, fail = partial(self.call_later, self._take), partial(self.call_later, self.fail)
-        self.commands = self._commands_of_rules()
+        self._commands = self._commands_of_rules()
         """Runs the commands of rules; None if no rule has one."""
         alarms = session_alarms(
-            self.config.on, lambda hits: self.call_later(self._alarms.take, hits), self.commands
+            self.config.on, lambda hits: self.call_later(self._alarms.take, hits), self._commands
         )
         self._watching = Watching(machine, take, fail, is_here=is_here, alarms=alarms)
         self._watching.begin()
         self._rings = Rings(by_default=self.config.ring == "all", began_ms=now_ms())
         self._state_rules: StateRules | None = None
-        if self.commands is not None:
+        if self._commands is not None:
             from agentwatch.screen.screens.sessions.state_rules import StateRules
 
-            self._state_rules = StateRules(self.config.on_sessions, self.commands, now_ms())
+            self._state_rules = StateRules(self.config.on_sessions, self._commands, now_ms())
         self._signals = Signals(self.write_to_terminal, self.config)
         self._rows: Rows = {}
         self._counts = Counts()
         self._counted = CountedRows(counts)
-        self._limits = NewestLimits()
         self._is_settled = False
         """Whether every session was found and read at the last report."""
         self._is_behind = True
@@ -218,7 +216,7 @@ class HomeApp(SessionApp[None]):
 
     def get_default_screen(self) -> HomeScreen:
         """Return the list."""
-        return HomeScreen(self.config, self._limits)
+        return HomeScreen(self.config)
 
     @property
     def home(self) -> HomeScreen | None:
@@ -271,7 +269,6 @@ class HomeApp(SessionApp[None]):
         rows, changed, vanished, self._is_settled = report
         ringing = self._rings.update(changed, vanished, None if self._open is None else self._open.row.key)
         self._rows, self._counts = rows, self._counted.update(rows, changed, now_ms())
-        self._limits.update(changed)
         if self._state_rules is not None:
             self._state_rules.update(changed, vanished, self._rings.begun)
         if ringing := [row for row in ringing if row.agent not in self.config.leave_to]:

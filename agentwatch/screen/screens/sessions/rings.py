@@ -27,6 +27,11 @@ _BLINK_MS = 500
 misses the next within this time."""
 
 
+def is_silenced(key: Key) -> bool:
+    """Return whether the user has chosen, in any list, that a session does not ring."""
+    return not read_choices(_FILE, _MOST_BYTES, bool).get(name_of(key), True)
+
+
 class Rings:
     """The rings and the marks of the sessions of a machine."""
 

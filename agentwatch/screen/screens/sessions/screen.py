@@ -16,7 +16,6 @@ from textual.screen import Screen
 from agentwatch.agents.found import Key
 from agentwatch.base.config import Config
 from agentwatch.catalog.hiding import archive
-from agentwatch.catalog.limits import NewestLimits
 from agentwatch.catalog.listing import Listing
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.row_counts import Counts
@@ -60,12 +59,11 @@ class HomeScreen(Screen[None]):
             super().__init__()
             self.key = key
 
-    def __init__(self, config: Config, limits: NewestLimits) -> None:
+    def __init__(self, config: Config) -> None:
         """Create the screen, without any session.
 
         Args:
             config: The user's configuration.
-            limits: The usage limits of the agents, which change with the sessions.
         """
         super().__init__()
         prepare(self)
@@ -73,7 +71,6 @@ class HomeScreen(Screen[None]):
         self._may_interrupt = "interrupt" in config.act
         self._preview = PreviewPane(key_label(bound_keys(config.keys)["go-to-terminal"][0]))
         self._home = Home(config.keys, self._preview, config.columns)
-        self._home.limits = limits
         self._found: FoundScreen | None = None
         """What was found last in the contents of the sessions."""
         self._selected: Key | None = None
@@ -113,6 +110,7 @@ class HomeScreen(Screen[None]):
         if self._found is not None and self._found.is_attached:
             self._found.show_rows(rows)
         now = now_ms()
+        self._home.limits.update(rows.values())
         if vanished is None:
             self._listing.update(rows.values(), now)
         else:

@@ -108,11 +108,10 @@ class SessionAlarms:
         except OSError:
             return  # tried again at the next step
 
-    def _run(self, joined: Row, hit: Hit, at_ms: int) -> None:
+    def _run(self, joined: Row, hit: Hit) -> None:
         if self._commands is not None:
-            row, name = self._rows.get(joined.key, joined), hit.tripwire.name
-            event = event_of(row, HIT, name, hit.words, hit.call)._replace(at_ms=at_ms)
-            self._commands.tell(hit.tripwire.command, event)
+            row, rule = self._rows.get(joined.key, joined), hit.tripwire
+            self._commands.tell(rule.command, event_of(row, HIT, rule.name, hit.words, hit.call))
 
     def _leave(self, key: Key) -> None:
         if (joined := self._joined.pop(key, None)) is not None:

@@ -12,6 +12,7 @@ from agentwatch.catalog.standing import LIVE, UNKNOWN, Ground, Standing
 from agentwatch.output.commands import Commands
 from agentwatch.recording.appender import now_ms
 from agentwatch.rules.alarms.events import ENDED, FAILED, LIMIT, NEEDS_YOU, Event
+from agentwatch.screen.screens.sessions.rings import is_silenced
 
 _AFTER_TURN = frozenset({State.YOUR_TURN, State.SHELL, State.TURN_FAILED})
 _SEEN = frozenset({State.UNFINISHED, State.LIMITED})
@@ -79,7 +80,7 @@ class StateRules:
 
     def _tell(self, name: str, row: Row) -> None:
         for rule in self._rules:
-            if rule.event == name:
+            if rule.event == name and not is_silenced(row.key):
                 self._commands.tell(rule.command, event_of(row, name, rule.name, row.standing.now))
 
 

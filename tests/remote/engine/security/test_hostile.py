@@ -9,6 +9,7 @@ import re
 import socket
 import subprocess
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 import nats
@@ -99,12 +100,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 async def _publish(server: Server) -> None:
     client = await nats.connect(server.address, allow_reconnect=False)
+    request = partial(client.request, timeout=20)
     good = card(title="a good session", bytes=len(RECORDING), shipped=len(RECORDING), sha256=DIGEST)
-    await client.request(f"$KV.AWCARD.{GOOD}", good)
-    await client.request(f"aw.v1.c.{GOOD}", RECORDING, headers={"Aw-Offset": "0"})
-    await client.request(f"aw.v1.c.{GOOD}", b"", headers={"Aw-End": f"{len(RECORDING)} 0 {DIGEST}"})
+    await request(f"$KV.AWCARD.{GOOD}", good)
+    await request(f"aw.v1.c.{GOOD}", RECORDING, headers={"Aw-Offset": "0"})
+    await request(f"aw.v1.c.{GOOD}", b"", headers={"Aw-End": f"{len(RECORDING)} 0 {DIGEST}"})
     for number, data in enumerate(cards()):
-        answer = await client.request(f"$KV.AWCARD.evil.{number:032x}", data)
+        answer = await request(f"$KV.AWCARD.evil.{number:032x}", data)
         assert b"error" not in answer.data, answer.data
     for key in (
         "evil",
@@ -115,11 +117,11 @@ async def _publish(server: Server) -> None:
         "a/../b.c",
     ):
         await client.publish(f"$KV.AWCARD.{key}", card(title="wrong key"))
-    await client.request(f"$KV.AWCARD.{BAD}", card(title="a bad session"))
+    await request(f"$KV.AWCARD.{BAD}", card(title="a bad session"))
     for headers, data in pieces():
-        await client.request(f"aw.v1.c.{BAD}", data, headers=dict(headers) or None)
+        await request(f"aw.v1.c.{BAD}", data, headers=dict(headers) or None)
     for offset in (0, 1000 + len(RECORDING)):
-        await client.request(f"aw.v1.c.{AHEAD}", RECORDING, headers={"Aw-Offset": str(offset)})
+        await request(f"aw.v1.c.{AHEAD}", RECORDING, headers={"Aw-Offset": str(offset)})
     await client.close()
 
 

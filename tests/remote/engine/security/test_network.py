@@ -14,6 +14,8 @@ from tests.conftest import RECORDINGS, case
 from tests.harness.engine.foreign.certificates import certificates_for
 from tests.harness.engine.foreign.impostor import Impostor
 from tests.harness.engine.server import nats_server
+from tests.harness.engine.shippers import agent_until_trouble
+from tests.harness.processes import until
 from tests.harness.program import AGENTWATCH, environment
 
 pytestmark = pytest.mark.system
@@ -62,10 +64,10 @@ def test_nothing_is_sent_without_tls(tmp_path: Path, command: str) -> None:
                     "status": ["engine", "status", address],
                     "sessions": ["sessions", "--json", address],
                     "open": ["-p", f"{address}/ci.{'c' * 32}"],
-                    "run": ["run", "-p", "--publish", address, "--publish-wait", "2", "--"],
+                    "run": ["run", "-p", "--publish", address, "--publish-wait", "0.5", "--"],
                 }[command]
                 if command == "run":
-                    arguments += ["cat", str(RECORDINGS / "plain.ndjson")]
+                    arguments += agent_until_trouble(RECORDINGS / "plain.ndjson")
                 done = run(*arguments, home=tmp_path / str(number))
             assert listener.received == b""
             assert done.returncode == (0 if command == "run" else 2)
@@ -78,9 +80,9 @@ def test_plain_text_is_allowed_by_an_option(tmp_path: Path) -> None:
     """With `--publish-plaintext` the login is sent to a server without TLS."""
     with listening() as listener:
         address = f"nats://{other_host()}:{listener.port}"
-        options = ["--publish", address, "--publish-plaintext", "--publish-wait", "2"]
+        options = ["--publish", address, "--publish-plaintext"]
         run("run", "-p", *options, "--", "cat", str(RECORDINGS / "plain.ndjson"), home=tmp_path)
-    assert b"secret-of-ci" in listener.received
+        until(lambda: b"secret-of-ci" in listener.received, what="the login")
 
 
 def test_plain_text_is_allowed_by_a_setting(tmp_path: Path) -> None:

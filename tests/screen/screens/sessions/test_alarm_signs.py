@@ -92,14 +92,16 @@ async def test_commands_of_rules_run(session: Row, tmp_path: Path) -> None:
     broken = SessionRule("ended", "broken", ("/nowhere/x",))
     config = Config(on=(rule,), on_sessions=(SessionRule("ended", "end", out), broken))
     async with at_home([session], config=config) as stage:
+        await stage.put(session := replace(session, title="New title"))
         assert await hit(stage, session) == ""
-        await stage.shows('rule "removes" in Title of one')
+        await stage.shows('rule "removes" in New title')
         standing = session.standing._replace(state=State.YOUR_TURN, since_ms=now_ms() + 1, now="Done.")
         await stage.put(replace(session, standing=standing))
         await stage.shows('the command of rule "broken" failed')
-        assert stage.app.commands is not None
-        stage.app.commands.finish()
+        assert stage.app._commands is not None
+        stage.app._commands.finish()
     found = [json.loads(line) for line in (tmp_path / "out").read_bytes().splitlines()]
+    assert {each["title"] for each in found} == {"New title"}
     assert sorted((each["event"], each["rule"], each["state"], each["session"]) for each in found) == [
         ("ended", "end", "your turn", session.id),
         ("rule", "removes", "working", session.id),

@@ -52,8 +52,12 @@ async def typed(stage: HomeStage, prompt: str = PROMPT) -> ContinueDialog:
 
 async def test_what_was_shown_is_run_by_a_process_of_its_own(tmp_path: Path, home: Path, work: Path) -> None:
     """The first enter shows the command, the second one runs it, in a process without a terminal."""
-    program = Program(tmp_path / "bin", "claude", stream(cwd=str(work)), does="sleep 0.3")
-    async with at_home([ended(claude_session(str(work)))], config=ALLOWED) as stage:
+    program, link = (
+        Program(tmp_path / "bin", "claude", stream(cwd=str(work)), does="sleep 0.3"),
+        tmp_path / "l",
+    )
+    link.symlink_to(work)
+    async with at_home([ended(claude_session(str(link)))], config=ALLOWED) as stage:
         await typed(stage)
         await stage.shows(f"--resume {ID}")
         assert f"in {work}" in stage.text
@@ -82,6 +86,16 @@ async def test_a_folder_that_was_exchanged_is_refused(tmp_path: Path, home: Path
         await stage.shows("refused: the session or its folder has changed")
     assert (program.started, saved_recordings()) == (None, [])
     assert [act.receipt for act in read_acts(home / "acts" / f"claude-{ID}.acts")] == ["refused"]
+
+
+@pytest.mark.system
+async def test_an_agent_that_fails_is_told(tmp_path: Path, work: Path) -> None:
+    """The list says how an agent has ended that it has started."""
+    Program(tmp_path / "bin", "claude", stream(), code=3)
+    async with at_home([ended(claude_session(str(work)))], config=ALLOWED) as stage:
+        await typed(stage)
+        await stage.press("enter")
+        await stage.shows("the agent ended with exit 3")
 
 
 @pytest.mark.system

@@ -41,10 +41,7 @@ def noting(recording: Path, asked: list[str]) -> Control:
 
 async def test_nothing_happens_while_the_switch_is_off(short_home: Path) -> None:
     """Without the switch the key only says how to switch it on."""
-    own = row(
-        "20261101-120000-aaaaaa", path=short_home / "sessions/20261101-120000-aaaaaa.ndjson", is_own=True
-    )
-    asked: list[str] = []
+    own, asked = own_row(short_home), list[str]()
     made = noting(own.path, asked)
     async with at_home([own]) as stage:
         await stage.press("I")
@@ -58,10 +55,8 @@ async def test_nothing_happens_while_the_switch_is_off(short_home: Path) -> None
 @pytest.mark.system
 async def test_an_agent_is_interrupted_and_then_stopped(short_home: Path) -> None:
     """The question says what the agent does; `s` stops it only once an interrupt was sent."""
-    own = row(
-        "20261101-120000-aaaaaa", path=short_home / "sessions/20261101-120000-aaaaaa.ndjson", is_own=True
-    )
-    asked: list[str] = []
+    asked = list[str]()
+    own = replace(own_row(short_home), acts=[Act(0, "continue", STEM, "list", "claude --resume", "sent")])
     made = noting(own.path, asked)
     async with at_home([own], config=ON) as stage:
         await stage.press("I")

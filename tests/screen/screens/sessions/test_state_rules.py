@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from agentwatch.agents.reported import State
@@ -10,6 +11,7 @@ from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import Ground
 from agentwatch.output.commands import Commands
 from agentwatch.rules.alarms.events import EVENTS, Event
+from agentwatch.screen.screens.sessions.rings import Rings
 from agentwatch.screen.screens.sessions.state_rules import StateRules
 from tests.builders.home.home_app import NOW_MS, row
 from tests.conftest import case
@@ -60,6 +62,8 @@ def test_a_change_of_state_is_told_once() -> None:
         ([at(WORKING), at(State.CANCELLED)], ["ended"]),
         ([at(WORKING), at(State.UNFINISHED, ground=Ground.INFERRED)], ["ended"]),
         ([at(ASKS), at(WORKING), at(YOUR_TURN)], ["ended"]),
+        ([at(WORKING), at(YOUR_TURN, None)], ["ended"]),
+        ([at(WORKING, host="b"), at(YOUR_TURN, BEGAN_MS - 1, host="b")], ["ended"]),  # of another clock
         ([at(WORKING), LIMITED, LIMITED, at(WORKING), at(YOUR_TURN)], ["limit", "ended"]),
     ]
     for rows, events in cases:
@@ -114,6 +118,24 @@ def test_a_session_that_vanishes_is_new_when_it_returns() -> None:
     assert commands.events == []
 
 
+def test_a_silenced_session_tells_nothing() -> None:
+    """What happens while `r` silences it is not told later either."""
+    key = at(WORKING).key
+    chosen = Rings(by_default=True, began_ms=BEGAN_MS)
+    assert not chosen.toggle(key)
+    commands, asking = Told(), at(ASKS)
+    rules = StateRules([SessionRule(name, name, (name,)) for name in EVENTS], commands, BEGAN_MS)
+    for each in (at(WORKING), asking, at(WORKING), LIMITED, at(WORKING), at(State.FAILED)):
+        rules.update([each], (), [asking] if each is asking else ())
+    assert commands.events == []
+    assert chosen.toggle(key)
+    rules.update([at(State.FAILED)], (), ())
+    assert commands.events == []
+    rules.update([at(WORKING)], (), ())
+    rules.update([at(YOUR_TURN)], (), ())
+    assert [each.event for each in commands.events] == ["ended"]
+
+
 def test_a_question_is_told_with_its_words() -> None:
     """The event names the session, its agent, and what it asks."""
     commands = Told()
@@ -123,3 +145,6 @@ def test_a_question_is_told_with_its_words() -> None:
     [event] = commands.events
     assert (event.state, event.agent, event.session) == ("asks", "claude", asking.id)
     assert (event.title, event.words, event.call) == ("Clean up", "Bash rm -rf build", None)
+    away = replace(asking, host="b", address="nats://b/1")
+    rules.update([away], (), [away])
+    assert commands.events[-1].session == "nats://b/1"

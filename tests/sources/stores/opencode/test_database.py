@@ -33,7 +33,7 @@ def followed() -> Iterator[Callable[[Path], Feed]]:
 
     yield follow
     for source in sources:
-        source.leave()
+        source.close()
 
 
 def wait_for(feed: Feed, condition: Callable[[], object]) -> None:
