@@ -17,7 +17,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.real.script import SCENARIOS, Played, Step, Tools, Usage, place, played, usage
+from tests.real.script import SCENARIOS, Played, Step, Tools, Usage, can_play, place, played, usage
 
 Json = dict[str, Any]
 Message = tuple[bool, str, bool]
@@ -73,10 +73,11 @@ class ScriptedModel:
     def answer(self, messages: list[Message], tools: Tools, body: Json) -> Answer:
         """Return the next answer of a conversation, and keep it as the truth.
 
-        A request without tools is one of the agent's own, such as the one for a title.
+        A request without tools is one of the agent's own, such as the one for a title. An agent that runs no
+        commands gets no calls.
         """
         scenario, step = place(messages)
-        if scenario is None or len(tools) < 2 or step >= len(SCENARIOS[scenario]):
+        if scenario is None or len(tools) < 2 or step >= len(SCENARIOS[scenario]) or not can_play(tools):
             self.note("other", scenario=scenario, step=step, tools=len(tools), usage=usage(0))
             return Answer(None, 0, "A short title", [], usage(0), Step())
         script = SCENARIOS[scenario][step]

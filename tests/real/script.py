@@ -160,6 +160,14 @@ def place(messages: list[tuple[bool, str, bool]]) -> tuple[str | None, int]:
     return (scenario, steps) if scenario in SCENARIOS else (None, 0)
 
 
+def can_play(tools: Tools) -> bool:
+    """Return whether an agent offers a tool that runs commands, by which every call can be played.
+
+    `gemini --prompt` offers none unless its arguments allow all calls.
+    """
+    return any(name in tools for name in _TOOLS["shell"])
+
+
 def played(call: Call, tools: Tools, folder: str, url: str) -> Played:
     """Return a call as the tool of an agent takes it.
 

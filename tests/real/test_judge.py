@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from tests.conftest import case
 from tests.real.agents import AGENTS
 from tests.real.judge import NO_ROW, Check, Difference, Phase, Sample, Verdict, contents, states
 from tests.real.lane import excuse, reason, screen_state
+from tests.real.model import scripted_model
 from tests.real.script import ANSWER, SCENARIOS, Step, usage
 
 FULL = SCENARIOS["full"]
@@ -169,6 +171,15 @@ def test_a_scenario_ends_with_an_answer() -> None:
             assert isinstance(last, Step)
             assert bool(last.text) != bool(last.error)
             assert not last.calls
+
+
+def test_an_agent_without_commands_gets_no_calls(tmp_path: Path) -> None:
+    """What it has no tool for would be played by a command."""
+    with scripted_model(tmp_path) as model:
+        asked = [(True, "Please do RUN-full now", False)]
+        tools: dict[str, Any] = {"read_file": {}, "web_fetch": {}}
+        assert model.answer(asked, tools, {}).calls == []
+        assert model.answer(asked, {**tools, "run_shell_command": {}}, {}).calls
 
 
 def test_the_reason_of_a_failed_installation_is_named() -> None:
