@@ -148,7 +148,7 @@ class Reports(NamedTuple):
     reader: str
     """`module:name` of a `Reporter`."""
     server: str = ""
-    """Who reports the state of some sessions besides, as a sentence; empty for nobody."""
+    """What else reports the state of some sessions, as a sentence for `explain`; empty if nothing does."""
 
 
 class Hints(NamedTuple):

@@ -2,8 +2,8 @@
 
 A piece is forwarded first. Its copy is then handed to the recorder through a pipe that is never waited for:
 if the pipe is full, copies are kept up to a limit, and later ones are left out. A recorder that was killed
-is replaced, unless it had not begun to record: one that cannot start would fail again and again. Whatever
-happens to it, the editor and the agent have the bytes.
+is replaced if it had begun to record; one that cannot start would fail again and again. Whatever happens to
+it, the editor and the agent have the bytes.
 
 The agent has the stderr, the environment and the process group of this process, as if the editor had started
 it. Few modules are imported, because each start of the editor's agent waits for them.

@@ -144,7 +144,7 @@ def test_rules_of_the_settings_run_a_command_under_print(home: Path, tmp_path: P
 
 @pytest.mark.slow
 def test_a_silenced_session_runs_the_commands_of_its_hits_only(home: Path, tmp_path: Path) -> None:
-    """`r` in a list silences the changes of its state in the `run` itself too; a hit of `[[on]]` is told."""
+    """After `r` in a list, its `run` tells no change of its state. It still tells a hit of `[[on]]`."""
     silenced = """s=$(basename "$AGENTWATCH_HOME"/sessions/*.ndjson .ndjson)
         printf '{"agentwatch:%s": false}' "$s" > "$AGENTWATCH_HOME/rings.json"; cat "$1" """
     config = settings(tmp_path)

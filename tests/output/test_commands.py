@@ -271,7 +271,7 @@ def test_an_internal_error_does_not_end_the_commands_of_a_rule(
 def test_the_end_waits_for_what_was_told_but_not_longer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Waiting events are told at the end; a command that hangs then is ended, and no other one begins."""
+    """The end tells the events that wait. It ends a command that hangs, and starts no other one after it."""
     monkeypatch.setenv("HOME", str(tmp_path))
     commands, path = Commands(), tmp_path / "out"
     for _ in range(3):
@@ -289,7 +289,7 @@ def test_the_end_waits_for_what_was_told_but_not_longer(
 
 
 def test_a_program_that_just_exits_waits_too(tmp_path: Path) -> None:
-    """Nothing that was told is lost if nobody calls `finish`."""
+    """A program that ends without `finish` still runs the commands that wait."""
     program = f"""if True:
         from agentwatch.output.commands import Commands
         from agentwatch.rules.alarms.events import Event

@@ -170,7 +170,7 @@ def answer_of(request: Request, result: Fields) -> tuple[str, Outcome | None]:
 
 
 def reply_of(request: Request, result: Fields) -> tuple[str, str | None]:
-    """Return what the user did with a question, and what was chosen or entered, or the reason."""
+    """Return what the user did with a question, and what the user chose or entered, or why it was refused."""
     reply = mapping(result.get("outcome")) or mapping(result.get("action")) or result
     done = text(reply, "outcome") or text(reply, "action") or "answered"
     given = [("", each) for each in mapping(reply.get("content")).values()]

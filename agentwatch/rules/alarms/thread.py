@@ -105,8 +105,7 @@ class AlarmThread:
                 `take_news`.
             woken: Is called when `take_news` has new hits.
             session_rules: The changes of state that run a command.
-            is_silenced: Returns whether the user wants to hear of none of these changes; called in the
-                thread.
+            is_silenced: Returns whether the user has silenced the session. It is called in the thread.
             commands: Runs the commands; None if no rule has one.
             address: The address of the session, for the commands.
         """

@@ -46,7 +46,7 @@ def test_the_age_of_a_card(archive: NatsArchive, sink: NatsSink, monkeypatch: py
     clock = time.time
     sink.put_card(new_session("first"), b"{}")
     written = clock()
-    until(lambda: clock() > written + 0.01, what="a time that the engine tells from that of the first card")
+    until(lambda: clock() > written + 0.01, what="a time at least 10 ms after the first card")
     sink.put_card(new_session("second"), b"{}")
     monkeypatch.setattr(time, "time", lambda: clock() + 3600)
     cards = archive.cards()
