@@ -35,6 +35,8 @@ class MadeMachine:
         self.notes: tuple[SafeText, ...] = ()
         self.problem = SafeText("")
         self.steps = 0
+        self.has_more = False
+        """Whether sessions are still to be found or read."""
         self.fault: Exception | None = None
         """Is raised by the next step."""
 
@@ -59,7 +61,7 @@ class MadeMachine:
         self.steps += 1
         if self.fault is not None:
             raise self.fault
-        return False
+        return self.has_more
 
 
 class HomeStage:
@@ -142,10 +144,15 @@ class HomeStage:
 
 @asynccontextmanager
 async def at_home(
-    rows: Iterable[Row], size: tuple[int, int] = (140, 40), config: Config | None = None
+    rows: Iterable[Row],
+    size: tuple[int, int] = (140, 40),
+    config: Config | None = None,
+    *,
+    has_more: bool = False,
 ) -> AsyncIterator[HomeStage]:
     """Run the app; all rows are shown when this yields."""
     machine = MadeMachine(rows)
+    machine.has_more = has_more
     app = HomeApp(HeldSignals(), machine, config)
     stage: HomeStage | None = None
 

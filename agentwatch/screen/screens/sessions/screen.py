@@ -82,7 +82,7 @@ class HomeScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Start the clocks."""
-        self._home.show(self._listing, Counts(), now_ms(), is_complete=False)
+        self._home.show(self._listing, Counts(), now_ms(), is_complete=False, is_settled=False)
         self.set_interval(_CLOCK_SECONDS, self._tick)
 
     def show(

@@ -148,6 +148,16 @@ def test_an_exception_is_reported() -> None:
     until(lambda: "machine" not in {thread.name for thread in threading.enumerate()})
 
 
+async def test_the_first_session_is_selected_while_others_are_found() -> None:
+    """The empty list of the first frame is not taken for one in which everything was found."""
+    old = row("old", seen_ms=now_ms() - 9000)
+    async with at_home([old], has_more=True) as stage:
+        await stage.put(row("newer", seen_ms=now_ms()))
+        await stage.shows("Title of newer")
+        assert stage.chosen is not None
+        assert stage.chosen.id == "newer"
+
+
 @pytest.mark.system
 async def test_an_exception_ends_the_app() -> None:
     """The app ends, and the error is that of the app."""
