@@ -263,9 +263,10 @@ def test_a_store_that_was_read_just_now_is_read_again_later(
     seconds = count(100.0, 0.001)
     monkeypatch.setattr(reading, "time", SimpleNamespace(monotonic=lambda: next(seconds)))
     key = ("gemini", "70a6e3dc-0c3d")
-    path = watched.fake.home / ".gemini/tmp/proj/chats/session-2026-11-21T22-50-70a6e3dc.json"
-    document = {"sessionId": key[1], "projectHash": "h", "startTime": "2026-11-21T22:50:55.616Z"}
-    prompt = {"id": "1", "timestamp": "2026-11-21T22:50:56.616Z", "type": "user"}
+    began = datetime.fromtimestamp(watched.began_ms / 1000, UTC)
+    path = watched.fake.home / f".gemini/tmp/proj/chats/session-{began:%Y-%m-%dT%H-%M}-70a6e3dc.json"
+    document = {"sessionId": key[1], "projectHash": "h", "startTime": began.isoformat()}
+    prompt = {"id": "1", "timestamp": began.isoformat(), "type": "user"}
     monkeypatch.setattr(reading, "_LARGEST_SHARE", 1e-9)
     for words in ("Go", "More"):
         path.write_text(json.dumps(document | {"messages": [prompt | {"content": words}]}))
