@@ -47,12 +47,14 @@ _MARKUP = str.maketrans({sign: f"&#{ord(sign)};" for sign in "&<>|`*_[]~\\\"'!$^
 _REFERENCE = re.compile(r"@(?=\w)|#(?=\d)|[Gg][Hh]-(?=\d)")
 _ACTIVE = re.compile(
     r"(?<![^\s*_~(])https?://[^\s)<>\]\"'`]{1,2000}"  # kept: GFM makes a link of it
+    r"|\\\\"  # escapes itself, not the next sign
     r"|\\?[&<]"
     r"|!\["
     r"|\](?:\((?!https?://)|:(?! ?https?://))"
     r"|@(?=\w)|#(?=\d)|[Gg][Hh]-(?=\d)"
 )
 _HARMLESS = {
+    "\\\\": "\\\\",
     "&": "&amp;",
     "\\&": "&amp;",
     "<": "&lt;",
@@ -61,7 +63,7 @@ _HARMLESS = {
     "](": "]\\(",
     "]:": "]\\:",
 }
-_FENCE = re.compile("`{3,}")
+_FENCE = re.compile(r"(?<![\\`])`{3,}")
 _BACKTICKS = re.compile(r"\\[!-/:-@\[-`{-~]|`+")
 _ACTIVE_IN_CODE = re.compile(r"[<&@#]|!\[|\][(:]|[Gg][Hh]-")
 
@@ -108,7 +110,10 @@ def _line(line: str) -> Iterator[str]:
 
 
 def _not_fence(text: str) -> str:
-    """Return a part of a line with code, which would begin a block if the code lost its backticks."""
+    """Return a part of a line with code, which would begin a block if the code lost its backticks.
+
+    After a backslash no block begins, and the backslash would escape the `&`: the page would show `&#96;`.
+    """
     return _FENCE.sub(lambda run: "&#96;" * len(run[0]), text)
 
 

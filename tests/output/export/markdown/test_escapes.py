@@ -47,6 +47,10 @@ ACTING: list[tuple[str, str]] = [
     ("[a]: https://x.example", "[a]: https://x.example"),
     ("see https://x.example/?a=1&b=2.", "see https://x.example/?a=1&b=2."),
     (r"\<b>", "&lt;b>"),
+    (r"\\<b>", r"\\&lt;b>"),
+    (r"\\\@ada", r"\\\@&#8203;ada"),
+    (r"```<```\```", r"<code>&#60;</code>\```"),
+    ("``` a `<`", "&#96;&#96;&#96; a <code>&#60;</code>"),
 ]
 
 
@@ -77,6 +81,7 @@ def test_no_text_of_the_agent_links_but_to_the_web(text: str) -> None:
 
 
 @given(TEXTS)
+@example(r"```<```\```")
 def test_no_text_notifies_anybody(text: str) -> None:
     """Outside of code and addresses, no sign of a mention or of a reference touches its name."""
     seen = ADDRESS.sub("", text_of(shown(text)))
