@@ -46,7 +46,8 @@ _BREAK = "\u200b"
 _MARKUP = str.maketrans({sign: f"&#{ord(sign)};" for sign in "&<>|`*_[]~\\\"'!$^" + _BREAK})
 _REFERENCE = re.compile(r"@(?=\w)|#(?=\d)|[Gg][Hh]-(?=\d)")
 _ACTIVE = re.compile(
-    r"(?<![^\s*_~(])https?://[^\s)<>\]\"'`]{1,2000}"  # kept: GFM makes a link of it
+    # Kept: GFM makes a link of it. It makes none of a host with another sign, such as `_`.
+    r"(?<![^\s*_~(])https?://[A-Za-z0-9][A-Za-z0-9.-]*+(?![^\s/:?#)<>\]\"'`])[^\s)<>\]\"'`]{0,2000}"
     r"|\\\\"  # escapes itself, not the next sign
     r"|\\?[&<]"
     r"|!\["

@@ -17,11 +17,13 @@ PIECES = st.sampled_from(
         *("<", ">", "`", "``", "```", "~~~", "\\", "&", "&lt;", "&#64;", "@ada", "#12", "GH-7", "|", "\n"),
         *("\n\n", "    ", "- ", "> ", "1. ", "![a](", "](", "](javascript:alert(1))", "]: ", "[x]", "*", "_"),
         *("<script>", "<!--", "</details>", "<b ", 'x="', "https://a.example/", "a b", "\t", "$$", "\ud800"),
+        *("https://", "http://a_b/"),
     )
 )
 TEXTS = st.lists(PIECES, max_size=24).map("".join)
-ADDRESS = re.compile(r"https://[^\s<]*")
-NOTIFIES = re.compile(r"(?:^|[^\w/])@\w|(?:^|\W)#\d|GH-\d")
+ADDRESS = re.compile(r"https?://(?!a_b)[A-Za-z0-9][^\s<]*")
+"""An address that GitHub makes a link of: it does so only if the host has no other signs."""
+NOTIFIES = re.compile(r"(?:^|\W)@\w|(?:^|\W)#\d|GH-\d")
 
 
 def shown(text: str) -> str:
@@ -46,6 +48,8 @@ ACTING: list[tuple[str, str]] = [
     ("[a]: javascript:b", r"[a]\: javascript:b"),
     ("[a]: https://x.example", "[a]: https://x.example"),
     ("see https://x.example/?a=1&b=2.", "see https://x.example/?a=1&b=2."),
+    ("see https://x.example?@b, https://@ada", "see https://x.example?@b, https://@&#8203;ada"),
+    ("(http://a_b/#1)", "(http://a_b/#&#8203;1)"),
     (r"\<b>", "&lt;b>"),
     (r"\\<b>", r"\\&lt;b>"),
     (r"\\\@ada", r"\\\@&#8203;ada"),
@@ -82,6 +86,7 @@ def test_no_text_of_the_agent_links_but_to_the_web(text: str) -> None:
 
 @given(TEXTS)
 @example(r"```<```\```")
+@example("https://@ada http://a_b/#1")
 def test_no_text_notifies_anybody(text: str) -> None:
     """Outside of code and addresses, no sign of a mention or of a reference touches its name."""
     seen = ADDRESS.sub("", text_of(shown(text)))
