@@ -1,4 +1,4 @@
-"""The agent that wrote a recording is found by lines that only one agent can have written."""
+"""The agent of a stream is detected from its lines."""
 
 from __future__ import annotations
 
@@ -9,16 +9,39 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.agents import Decoder
+from agentwatch.agents import Decoder, LineRole
+from agentwatch.agents.cursor.agent import AGENT
 from agentwatch.agents.json_line import parse
-from agentwatch.agents.registry import agent_named, agent_on_disk, detect, known_agents
+from agentwatch.agents.registry import (
+    agent_named,
+    agent_on_disk,
+    detect,
+    failure_hint,
+    known_agents,
+    known_name,
+    silence_hint,
+)
 from agentwatch.feed.feed import Feed
 from agentwatch.recording.saved import open_saved
+from agentwatch.session.events import FormatDetected, Prompt, RunStarted, Unknown
 from agentwatch.session.session import Session
 from tests.builders.captures import OURS, Captures
 from tests.builders.formats.samples import KNOWN, samples
 from tests.builders.formats.unknown_agents import FOREIGN, STREAMS
-from tests.builders.lines import delta, event, final, init, result, segment, started, thought, user
+from tests.builders.late_agent import ASKED, LATE_START, add_late_agent
+from tests.builders.lines import (
+    completed,
+    delta,
+    event,
+    final,
+    init,
+    line,
+    result,
+    segment,
+    started,
+    thought,
+    user,
+)
 from tests.builders.moment.any_recording import real_recordings
 from tests.conftest import RECORDINGS, Saver, case
 
@@ -175,13 +198,13 @@ def test_a_recording_cut_at_its_start_is_recognised(captures: Captures, recordin
 
 def test_a_shared_type_decides_only_at_the_beginning(recording: Saver) -> None:
     """A line of a type that several agents have decides only if no other event came before it."""
-    for line in [user(), delta("x"), final("x"), segment("x"), result("x")]:
-        with case(line):
-            assert read(recording(line)).format == "cursor"
-            assert read(recording(b"a warning\n", line)).format == "cursor"
-            assert read(recording(FOREIGN, line)).format is None
-            assert read(recording(*[FOREIGN] * 60, line)).format is None
-            assert Decoder().decode(line) != []
+    for each in [user(), delta("x"), final("x"), segment("x"), result("x")]:
+        with case(each):
+            assert read(recording(each)).format == "cursor"
+            assert read(recording(b"a warning\n", each)).format == "cursor"
+            assert read(recording(FOREIGN, each)).format is None
+            assert read(recording(*[FOREIGN] * 60, each)).format is None
+            assert Decoder().decode(each) != []
 
 
 @pytest.mark.parametrize("line", [init(), thought("x"), started("read")])
@@ -201,9 +224,9 @@ def test_a_line_with_what_cursor_never_writes_is_not_cursors(recording: Saver) -
         event("tool_call", id="t", parameters={"path": "a"}),
         event("thinking", thinking="Hm"),
     ]
-    for line in cases:
-        with case(line):
-            assert read(recording(line)).format != "cursor"
+    for each in cases:
+        with case(each):
+            assert read(recording(each)).format != "cursor"
 
 
 def test_a_stream_of_an_unknown_agent_is_unknown_while_it_goes_on(recording: Saver) -> None:
@@ -237,3 +260,90 @@ def test_no_other_agent_recognises_a_line_of_cursor(captures: Captures) -> None:
                     recognised += 1
                     assert [other.name for other in others if other.recognises(fields)] == []
     assert recognised
+
+
+def test_a_failure_has_the_cause_of_its_agent() -> None:
+    """The first line with words of an agent decides; other texts have no cause."""
+    cause = "Cursor does not trust this folder: add --trust"
+    cases: list[tuple[list[str], str | None]] = [
+        (["⚠ Workspace Trust Required"], cause),
+        (["", "loading", "  ⚠ Workspace Trust Required  "], cause),
+        (["Hello"], None),
+        ([], None),
+    ]
+    for lines, expected in cases:
+        with case(lines):
+            assert failure_hint(lines) == expected
+
+
+def test_the_agents_that_print_at_their_end_are_named() -> None:
+    """One agent does: its hint names the flag."""
+    assert silence_hint() == "Cursor prints nothing until its end without --output-format stream-json"
+
+
+def test_an_agent_is_known_by_the_names_of_its_program() -> None:
+    """Its package and its own name lead to the short name, in capitals or not; others stay as they are."""
+    names = {
+        "gemini-cli": "gemini",
+        "OpenCode": "opencode",
+        "qwen-code": "qwen",
+        "ACP": "acp",
+        "Tiny": "Tiny",
+        "": "",
+    }
+    for name, short in names.items():
+        with case(name):
+            assert known_name(name) == short
+
+
+def test_a_line_has_a_role_of_its_own() -> None:
+    """A decoder that has decoded nothing, or other lines, gives the same role."""
+    cases: list[tuple[str, bytes, LineRole]] = [
+        ("init", init(), LineRole.START),
+        ("prompt", user(), LineRole.START),
+        ("start", started("read"), LineRole.CALL),
+        ("end", completed("read"), LineRole.CALL),
+        ("delta", delta("x"), LineRole.OTHER),
+        ("result", result(), LineRole.OTHER),
+        ("unknown", line({"type": "hello"}), LineRole.OTHER),
+        ("noise", b"not JSON\n", LineRole.OTHER),
+        ("array", b"[1]\n", LineRole.OTHER),
+        ("over 1 MiB", started("edit", streamContent="x" * (1 << 20)), LineRole.OTHER),
+    ]
+    for name, data, role in cases:
+        with case(name):
+            assert Decoder().role(data) is role
+            decoder = Decoder()
+            decoder.decode(init())
+            assert decoder.role(data) is role
+
+
+def test_a_start_line_of_another_agent_changes_the_agent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After the start line of a second agent, lines are decoded by its format."""
+    add_late_agent(monkeypatch)
+    decoder = Decoder()
+    assert decoder.decode(ASKED) == [Unknown("type asked", ASKED.decode().strip())]
+    decoder.decode(init())
+    detected = FormatDetected("cursor", AGENT.traits)
+    assert decoder.take_redecoded() == [[detected, Unknown("type asked")]]
+    assert decoder.take_redecoded() == []
+    assert type(decoder.decode(LATE_START)[-1]) is RunStarted
+    assert decoder.decode(ASKED) == [Prompt("Do it.")]
+
+
+def test_any_other_unknown_line_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line that no agent writes, and one of the second agent that starts no run, stay unknown."""
+    add_late_agent(monkeypatch)
+    decoder = Decoder()
+    decoder.decode(init())
+    assert decoder.decode(event("later")) == [Unknown("type later")]
+    assert decoder.decode(ASKED) == [Unknown("type asked")]
+
+
+def test_a_foreign_start_line_is_not_read_with_the_format_of_a_later_line() -> None:
+    """If a kept line would start a run, but not one of the agent's own, the kept lines stay unknown."""
+    decoder = Decoder()
+    foreign = event("system", "greeting")
+    assert decoder.decode(foreign) == [Unknown("type system", foreign.decode().strip())]
+    assert type(decoder.decode(started("read"))[0]) is FormatDetected
+    assert decoder.take_redecoded() == []

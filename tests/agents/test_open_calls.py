@@ -1,8 +1,26 @@
-"""What decoders keep about the calls that have not ended."""
+"""What decoders share: open calls, blocks, to-do lists, repeated segments, checked versions."""
 
 from __future__ import annotations
 
+import pickle
+import re
+import time
+import tracemalloc
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentwatch.agents.blocks import binary_block, fields_block, short_and_long
+from agentwatch.agents.checked import Checked, checked_formats
+from agentwatch.agents.decoder import SegmentText
 from agentwatch.agents.open_calls import OpenCalls, remember
+from agentwatch.agents.registry import agent_named
+from agentwatch.agents.tool import MOST_ENTRIES, entry_in, listed_entries, plan_entry
+from agentwatch.session.blocks import BinaryBlock, Block, ContentBlock, FieldsBlock, TextBlock
+from agentwatch.session.events import PlanEntry, PlanStatus
+from tests.builders.lines import ANY_TEXT, PROPERTY
+from tests.conftest import case
 
 
 def test_the_oldest_call_is_dropped() -> None:
@@ -29,3 +47,129 @@ def test_the_oldest_value_of_a_table_is_dropped() -> None:
     assert list(kept.items()) == [("a", 3), ("b", 2)]
     remember(kept, "c", 4, 2)
     assert list(kept.items()) == [("b", 2), ("c", 4)]
+
+
+def test_data_may_be_unknown() -> None:
+    """Data without a type is binary, and data that the line does not contain has no size."""
+    assert binary_block("image/png", "AAA=") == BinaryBlock("image/png", 2)
+    assert binary_block(None, None) == BinaryBlock("binary", None)
+
+
+def test_empty_fields_are_not_shown() -> None:
+    """A number or a flag is shown, whatever its value; a block without fields is not."""
+    fields = {"a": 0, "b": False, "c": "", "d": None, "e": [], "f": {}}
+    assert [*fields_block("result", fields)] == [FieldsBlock("result", {"a": 0, "b": False})]
+    assert not [*fields_block("result", {"c": ""})]
+
+
+def test_long_arguments_follow_the_short_ones() -> None:
+    """A text of several lines has a block of its own. The content of a file is shown as such."""
+    arguments = {"note": "x\ny", "path": "/a", "content": "p\nq"}
+    expected: list[Block] = [FieldsBlock("arguments", {"path": "/a"}), TextBlock("note", "x\ny")]
+    assert [*short_and_long(arguments, ["content"])] == [*expected, ContentBlock("p\nq")]
+    assert [*short_and_long(arguments)] == [*expected, TextBlock("content", "p\nq")]
+
+
+def test_a_list_has_entries() -> None:
+    """The first field with a text is the text of an entry. An unknown status is pending."""
+    todos = [{"title": "", "content": "a", "status": "completed"}, {"content": "b", "status": []}, 7]
+    assert listed_entries(todos, "title", "content") == (
+        PlanEntry("a", PlanStatus.COMPLETED),
+        PlanEntry("b", PlanStatus.PENDING),
+        PlanEntry("", PlanStatus.PENDING),
+    )
+
+
+def test_another_value_is_no_list() -> None:
+    """A value that is no list has no entries."""
+    cases: list[object] = [None, 7, "a", {"content": "a"}, []]
+    for value in cases:
+        with case(value):
+            assert listed_entries(value, "content") == ()
+
+
+def test_a_list_is_bounded() -> None:
+    """A list has at most 10,000 entries, and an entry at most 4,096 characters."""
+    assert len(listed_entries([{}] * (MOST_ENTRIES + 1), "content")) == 10_000
+    assert len(entry_in({"content": "x" * 5000}, "content").text) == 4096
+
+
+def test_an_unknown_status_leaves_the_former_one() -> None:
+    """An update whose status is unknown does not change it."""
+    assert plan_entry("a", "gone", PlanStatus.COMPLETED).status is PlanStatus.COMPLETED
+    assert plan_entry("a", None).status is PlanStatus.PENDING
+
+
+def segment_of(*pieces: str) -> SegmentText:
+    """Return a segment with these pieces."""
+    segment = SegmentText()
+    for piece in pieces:
+        segment.add(piece)
+    return segment
+
+
+@PROPERTY
+@given(st.lists(ANY_TEXT, max_size=4), ANY_TEXT, ANY_TEXT, st.booleans())
+def test_only_the_same_text_is_a_repetition(pieces: list[str], ending: str, other: str, long: bool) -> None:
+    """A text repeats a segment if and only if it equals its pieces and the ending."""
+    pieces = ["é" * 70_000, *pieces] if long else pieces
+    whole = "".join(pieces) + ending
+    assert segment_of(*pieces).is_repeated_by(whole, ending)
+    changed = whole[: len(whole) // 2] + other + whole[len(whole) // 2 :]
+    assert segment_of(*pieces).is_repeated_by(changed, ending) == (changed == whole)
+
+
+@pytest.mark.parametrize("length", [3, 100_000])
+def test_a_text_of_the_same_length_may_differ(length: int) -> None:
+    """A text of the same length is compared, in a short segment and in a long one."""
+    segment = segment_of("a" * length)
+    assert segment.is_repeated_by("a" * length)
+    assert not segment.is_repeated_by("a" * (length - 1) + "b")
+    assert not segment.is_repeated_by("a" * length, "b")
+    segment.clear()
+    assert segment.is_repeated_by("")
+
+
+def test_a_segment_goes_on_after_it_was_written_to_a_checkpoint() -> None:
+    """A segment that is pickled and read again takes more pieces, and is repeated by the same text."""
+    for length in [3, 65_535, 65_536, 65_537, 200_000]:
+        with case(length):
+            segment = pickle.loads(pickle.dumps(segment_of("é" * (length - 1), "\ud800")))
+            segment.add("end")
+            assert segment.is_repeated_by("é" * (length - 1) + "\ud800end")
+            assert not segment.is_repeated_by("é" * (length - 1) + "\ud801end")
+            assert not segment.is_repeated_by("e" + "é" * (length - 2) + "\ud800end")
+
+
+def test_a_long_segment_is_not_kept() -> None:
+    """A segment of 200 MB takes less than 2 MB of memory."""
+    tracemalloc.start()
+    segment = SegmentText()
+    for _ in range(200):
+        segment.add("x" * 1_000_000)
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < 2_000_000
+
+
+@pytest.mark.costs
+def test_texts_of_other_lengths_are_rejected_at_once() -> None:
+    """Comparing 20,000 short texts with a segment of 60,000 pieces takes less than half a second."""
+    segment = segment_of(*("x" * 60_000))
+    began = time.process_time()
+    assert not any(segment.is_repeated_by("word") for _ in range(20_000))
+    assert time.process_time() - began < 0.5
+
+
+def test_each_checked_format_is_known() -> None:
+    """Each format that was checked has a reader, and its check has a version and a day."""
+    for name, checked in checked_formats().items():
+        with case(name):
+            assert agent_named(name) is not None
+            assert re.fullmatch(r"checked with version \S+ on [\d-]{10}: (right|\d+ wrong)", str(checked))
+
+
+def test_a_check_names_what_was_wrong() -> None:
+    """The words of a check have the number of facts that were wrong, or `right`."""
+    assert str(Checked("1.2", "2026-11-24", 0)) == "checked with version 1.2 on 2026-11-24: right"
+    assert str(Checked("1.2", "2026-11-24", 2)) == "checked with version 1.2 on 2026-11-24: 2 wrong"

@@ -1,4 +1,4 @@
-"""Search finds everything that a session shows, in order, a time slice at a time."""
+"""The search of a session, and the bytes that a query rejects."""
 
 from __future__ import annotations
 
@@ -10,11 +10,24 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from agentwatch.analysis.search import MOST_MATCHES, Match, Search, Side
+from agentwatch.analysis.search import MOST_MATCHES, Match, Query, Search, Side
 from agentwatch.feed.feed import Feed
 from agentwatch.recording.saved import open_saved
-from tests.builders.lines import completed, delta, init, result, started, thought, thought_through, user
+from agentwatch.text.safe import safe_text
+from tests.builders.lines import (
+    PROPERTY,
+    completed,
+    delta,
+    init,
+    result,
+    started,
+    thought,
+    thought_through,
+    user,
+)
 from tests.conftest import case
 
 Saver = Callable[..., Feed]
@@ -289,3 +302,18 @@ def test_matches_sort_in_display_order() -> None:
     """An action sorts before its arguments, and these before its result."""
     first, second, third = Match(1, Side.TEXT, 9), Match(1, Side.ARGUMENTS, 0), Match(1, Side.RESULT, 0)
     assert sorted([third, first, second]) == [first, second, third]
+
+
+TEXT = st.text(st.sampled_from('ab Kk\u212a"\\\n\tßéİſK東<>+2\u202e\x1b\u200d🦀'), min_size=1, max_size=8)
+
+
+@PROPERTY
+@given(text=TEXT, start=st.integers(0, 7), length=st.integers(1, 5), is_ascii=st.booleans())
+def test_no_matching_line_is_rejected(text: str, start: int, length: int, is_ascii: bool) -> None:
+    """If the shown text matches a query, the bytes of its line are never rejected, in any escaping."""
+    shown = safe_text(text)
+    written = json.dumps(text, ensure_ascii=is_ascii).encode(errors="surrogatepass")
+    for typed in (shown[start : start + length], shown[start : start + length].lower()):
+        query = Query(typed)
+        if query.words and query.pattern.search(shown):
+            assert not query.missing(query.needles, written)

@@ -1,13 +1,30 @@
-"""The status is one sentence about what happens now, and why it is quiet."""
+"""The status of a session, in full and in few columns, and what it waits for."""
 
 from __future__ import annotations
 
 import pytest
 
-from agentwatch.analysis.silence import is_quiet
-from agentwatch.analysis.status import status
+from agentwatch.analysis.silence import is_quiet, is_stalled
+from agentwatch.analysis.status import NO_WAITS, Wait, ending, status, user_wait, waiting_calls
 from agentwatch.session.agent_process import NO_FACTS, AgentFacts
+from agentwatch.session.call import Place
+from agentwatch.session.events import (
+    Channel,
+    Compaction,
+    Event,
+    Limits,
+    Outcome,
+    Permission,
+    Prompt,
+    Retry,
+    RunStarted,
+    Text,
+    TurnEnded,
+)
+from agentwatch.session.reducers import apply_line, close_session
 from agentwatch.session.session import Session
+from agentwatch.text.safe import columns
+from agentwatch.text.times import coming
 from tests.builders.lines import (
     completed,
     delta,
@@ -21,7 +38,8 @@ from tests.builders.lines import (
     thought_through,
     user,
 )
-from tests.builders.sentences import BUSY, IDLE, NOW, sentence
+from tests.builders.sentences import BUSY, IDLE, NOW, of_step, sentence
+from tests.builders.subagents import begins, ends
 from tests.conftest import case
 
 FAILED = completed("shell", "x", {"failure": {"exitCode": 1}})
@@ -241,3 +259,302 @@ def test_what_to_do_about_an_unknown_agent_comes_before_its_first_line(width: in
         assert sentence(event("report.started"), is_over=True, width=width, agent=ended).endswith(
             "or agentwatch drift · exit 3"
         )
+
+
+@pytest.mark.parametrize(
+    "path", ["/home/ada/app/" + "deep/" * 20 + "test_nearest.py", "東京/" * 30 + "東.py"]
+)
+def test_a_path_keeps_its_end(path: str) -> None:
+    """A path is shortened to make space for the time, and keeps its end, which names the file."""
+    words = sentence(init(), started("read", path=path), after_ms=12_000, width=37)
+    assert words.startswith("running read …")
+    assert words.endswith(path[-4:] + " · 0:12")
+    assert columns(words) in (36, 37)
+    short = sentence(init(), started("read", path="a/b.py"), after_ms=12_000, width=37)
+    assert short == "running read a/b.py · 0:12"
+
+
+COMMAND = started("shell", command="pytest -q " + "tests/test_nearest.py " * 9, timeout=120_000)
+LATE = COMMAND.replace(b"120000", b"2000")
+FETCH = started("webFetch", "f", url="https://docs.example.org/tide/tables")
+STEP = tuple(of_step(name) for name in "abc")
+MANY = tuple(started("shell", name, command=name, timeout=5000) for name in "ab")
+
+
+def test_a_narrow_screen_still_has_the_time() -> None:
+    """In few columns the wording is shorter, and the target is cut before the time."""
+    cases: list[tuple[tuple[bytes, ...], AgentFacts, int, str]] = [
+        ((COMMAND,), NO_FACTS, 37, "running pytest -q tes… · 0:12 of 2:00"),
+        (
+            (COMMAND,),
+            IDLE,
+            70,
+            "running pytest -q tests/test_nearest.py test… · 0:12 of its 2:00 limit",
+        ),
+        ((LATE,), NO_FACTS, 37, "running pytest -q … · 0:12, 0:10 over"),
+        ((COMMAND,), NO_FACTS, 60, "running pytest -q tests/test_neare… · 0:12 of its 2:00 limit"),
+        ((COMMAND,), IDLE, 60, "running pytest -q tests/test_neare… · 0:12 of its 2:00 limit"),
+        (
+            (COMMAND,),
+            IDLE,
+            75,
+            "running pytest -q tests/… · 0:12 of its 2:00 limit · its processes are idle",
+        ),
+        ((FETCH,), NO_FACTS, 37, "running fetch https://docs.ex… · 0:12"),
+        ((FETCH,), NO_FACTS, 24, "running fetch · 0:12"),
+        (STEP, NO_FACTS, 37, "3 of 3 left: read a 0:12"),
+        ((*STEP[:2], FETCH), NO_FACTS, 37, "3 calls, the oldest: read a 0:12"),
+        (MANY, NO_FACTS, 37, "2 calls, the oldest: a 0:12, 0:07 ov…"),
+        ((started("t" * 99, "t", x="y"),), NO_FACTS, 37, "running tttttttttt… ttttttttt… · 0:12"),
+    ]
+    for lines, agent, width, words in cases:
+        with case((lines, agent, width)):
+            found = sentence(init(), *lines, after_ms=12_000, agent=agent, width=width)
+            assert found == words
+            assert len(found) <= width
+
+
+def test_a_silence_is_explained_in_forty_columns() -> None:
+    """40 columns are enough to show a stall and its evidence; cut text ends with an ellipsis."""
+    cases: list[tuple[tuple[bytes, ...], int, bool, AgentFacts, str]] = [
+        ((user(),), 119, False, NO_FACTS, "quiet 1:59, no open call"),
+        ((user(),), 120, False, NO_FACTS, "stalled? quiet 2:00, no open call"),
+        ((user(),), 120, False, BUSY, "quiet 2:00, no open call · uses CPU"),
+        ((COMMAND,), 190, False, NO_FACTS, "stalled? pytest -q… · 3:10, 1:10 over"),
+        ((result(),), 30, False, IDLE, "process 4121 alive 0:30 after result…"),
+        (
+            (user(),),
+            0,
+            True,
+            AgentFacts(exit_code=1, stderr="no login"),
+            "no result · exit 1 · stderr: no login",
+        ),
+    ]
+    for lines, after_s, is_over, agent, words in cases:
+        with case((lines, after_s, is_over)):
+            found = sentence(init(), *lines, after_ms=after_s * 1000, is_over=is_over, agent=agent, width=37)
+            assert found == words
+
+
+def test_a_command_is_cut_at_60_columns() -> None:
+    """A command is cut at 60 columns even where there is space, so that its time is easy to find."""
+    command = "pytest -q " + "tests/test_nearest.py " * 9
+    words = f"running {command[:59]}… · 0:12 of its 2:00 limit"
+    for width in (None, 200):
+        assert sentence(init(), COMMAND, after_ms=12_000, width=width) == words
+        assert sentence(init(), COMMAND, after_ms=12_000, width=width, agent=IDLE).startswith(words)
+
+
+START: list[Event] = [RunStarted("x"), Prompt("Do it.")]
+ASKS = Permission("Bash", None, key="q", call_id="c", target="rm -rf build", at_ms=7)
+SEEN_MS = 1_000_000
+PERMISSION = Wait("waits for your permission", SEEN_MS)
+ANSWER = Wait("waits for your answer", SEEN_MS)
+BASH = begins("c", "Bash", "rm -rf build")
+MAKE = begins("d", "Bash", "make")
+TASK, READ = begins("t", "Task", "Look"), begins("r", "Read", "a.py", "t")
+
+
+def made_at(events: list[Event], seen_ms: int | None = SEEN_MS) -> Session:
+    """Return the session with these events applied at one time."""
+    read = Session()
+    for each in events:
+        apply_line(read, [each], Place(0, 1, seen_ms))
+    return read
+
+
+def test_a_question_of_the_stream_names_its_call() -> None:
+    """Calls are found by the question's call; one that names none is about the main agent's newest call."""
+    cases: list[tuple[list[Event], dict[int, Wait]]] = [
+        ([BASH, MAKE], {}),
+        ([BASH, MAKE, ASKS], {1: PERMISSION}),
+        ([BASH, MAKE, ASKS, ASKS._replace(key="r", call_id="d")], {1: PERMISSION, 2: PERMISSION}),
+        ([BASH, MAKE, ASKS, ASKS._replace(answer="allowed")], {}),
+        ([BASH, MAKE, ASKS, ends("c", "Bash")], {}),
+        ([BASH, MAKE, ASKS._replace(call_id="other")], {}),
+        ([BASH, ASKS._replace(key="c")], {1: ANSWER}),
+        ([BASH, TASK, READ, ASKS._replace(call_id=None)], {2: PERMISSION}),
+        ([BASH, ASKS, ASKS._replace(key="r", call_id=None)], {1: PERMISSION}),
+        ([READ, ASKS._replace(call_id=None)], {}),
+        ([BASH, ASKS._replace(is_automatic=True)], {}),
+    ]
+    for events, waits in cases:
+        with case(events):
+            assert waiting_calls(made_at([*START, *events])) == waits
+
+
+def test_what_the_agent_says_elsewhere_is_about_a_call_that_it_names() -> None:
+    """Its words name a call, or else it is the newest call of the main agent. The stream's word is better."""
+    cases: list[tuple[list[Event], str, dict[int, Wait]]] = [
+        ([BASH, MAKE], "Bash rm -rf build or 1 more", {1: PERMISSION}),
+        ([TASK, READ], "Read a.py", {2: PERMISSION}),
+        ([BASH, TASK, READ], "permission", {2: PERMISSION}),
+        ([BASH, TASK, READ], "question", {2: ANSWER}),
+        ([READ], "you", {}),
+        ([], "permission", {}),
+        ([BASH, MAKE, ASKS], "Bash make", {1: PERMISSION}),
+    ]
+    for events, words, waits in cases:
+        with case((events, words)):
+            facts = AgentFacts(asks=words, asks_since_ms=SEEN_MS)
+            assert waiting_calls(made_at([*START, *events]), facts) == waits
+    assert waiting_calls(made_at([*START, BASH]), NO_FACTS) is NO_WAITS
+
+
+def test_a_session_waits_for_the_user() -> None:
+    """It waits since its oldest open question; of two clocks, by that of the arrival times."""
+    session = made_at([*START, BASH, ASKS, ASKS._replace(key="r")])
+    assert user_wait(session) == PERMISSION
+    assert user_wait(made_at([*START, BASH, ASKS], None)) == Wait("waits for your permission", 7)
+    assert user_wait(made_at([*START, BASH])) is None
+    assert user_wait(made_at([*START, ASKS, TurnEnded(Outcome.SUCCEEDED)])) is None
+    facts = AgentFacts(asks="Bash make", asks_since_ms=SEEN_MS)
+    idle, calling = made_at(START), made_at([*START, MAKE])
+    assert user_wait(idle, facts, waiting_calls(idle, facts)) == ANSWER
+    assert user_wait(calling, facts, waiting_calls(calling, facts)) == PERMISSION
+    assert user_wait(idle, facts._replace(asks="permission")) == PERMISSION
+
+
+def test_a_wait_has_a_clock() -> None:
+    """It is empty while one of its two times is unknown."""
+    assert PERMISSION.clock(SEEN_MS + 183_000) == "3:03"
+    assert PERMISSION.clock(None) == Wait("", None).clock(5) == ""
+
+
+ASKED = Permission("Bash", None, key="q", call_id="c", target="rm -rf build")
+BEGAN_MS = 1_000_000
+REFUSED = Limits((), is_refused=True, until_ms=BEGAN_MS + 3_600_000)
+UNTIL = coming(BEGAN_MS + 3_600_000, BEGAN_MS)
+
+
+def at(events: list[Event], after_ms: int, width: int | None = None) -> str:
+    """Return the status some time after the events, which arrived at once."""
+    return status(made(events), BEGAN_MS + after_ms, NO_FACTS, width)
+
+
+def made(events: list[Event]) -> Session:
+    """Return the session with these events applied at one time."""
+    read = Session()
+    for each in events:
+        apply_line(read, [each], Place(0, 1, BEGAN_MS))
+    return read
+
+
+def test_what_is_waited_for() -> None:
+    """An open question comes first, then a compaction, then a retry without an open call."""
+    cases: list[tuple[list[Event], str]] = [
+        ([begins("c", "Bash", "rm -rf build"), ASKED], "asks: Bash rm -rf build · 0:14"),
+        ([ASKED, ASKED._replace(key="r")], "asks: Bash rm -rf build (and 1 more) · 0:14"),
+        ([ASKED._replace(limit_ms=26_000)], "asks: Bash rm -rf build · answers itself in 0:12 · 0:14"),
+        ([ASKED._replace(limit_ms=14_000)], "asks: Bash rm -rf build · 0:14"),
+        ([ASKED, ASKED._replace(answer="approved")], "waiting for the model · 0:14"),
+        ([ASKED._replace(is_automatic=True)], "waiting for the model · 0:14"),
+        ([begins("c", "Bash", "x"), ASKED, ends("c", "Bash")], "waiting for the model · 0:14"),
+        ([Compaction(is_over=False)], "compacting the context · 0:14"),
+        ([Compaction(is_over=False), Compaction(is_over=True)], "waiting for the model · 0:14"),
+        ([Retry("overloaded", 4, 10, 22_000)], "retry 4 of 10: overloaded · next in 0:08"),
+        ([Retry("overloaded", 4, 10, 10_000)], "retry 4 of 10: overloaded · 0:04"),
+        ([Retry("", None, 10)], "retry · 0:14"),
+        ([REFUSED], f"waits for the limit until {UNTIL}"),
+        ([REFUSED._replace(until_ms=None)], "waits for the limit"),
+        ([REFUSED, begins("c", "Bash", "make")], "running make · 0:14"),
+        ([REFUSED, Text(Channel.ANSWER, "x")], "writing · quiet for 0:14"),
+        ([REFUSED._replace(until_ms=BEGAN_MS + 14_000)], "waiting for the model · 0:14"),
+        ([Retry("overloaded", 1), Text(Channel.ANSWER, "x")], "writing · quiet for 0:14"),
+        ([begins("c", "Bash", "make"), Retry("busy", 1)], "running make · 0:14"),
+    ]
+    for events, words in cases:
+        with case(events):
+            assert at([*START, *events], 14_000) == words
+
+
+def test_a_narrow_line_is_cut() -> None:
+    """The words are cut to the width of the line."""
+    assert at([*START, ASKED], 14_000, 20) == "asks: Bash rm -rf b…"
+
+
+def test_without_times_there_are_no_durations() -> None:
+    """Where the present time is unknown, only the words are shown."""
+    assert status(made([*START, ASKED]), None) == "asks: Bash rm -rf build"
+    assert status(made([*START, Retry("busy", 2, None, 5_000)]), None) == "retry 2: busy"
+
+
+@pytest.mark.parametrize(
+    ("event", "explained_ms"),
+    [(ASKED, 10**9), (Compaction(is_over=False), 500_000), (Retry("busy", 1, 9, 300_000), 350_000)],
+)
+def test_what_explains_a_silence(event: Event, explained_ms: int) -> None:
+    """The agent is not quiet while the user is to answer, while it compacts, and before its next attempt."""
+    read = made([*START, event])
+    assert not is_quiet(read, BEGAN_MS + explained_ms)
+    assert not is_stalled(read, BEGAN_MS + explained_ms)
+    if not isinstance(event, Permission):
+        assert is_quiet(read, BEGAN_MS + 700_000)
+
+
+@pytest.mark.parametrize(
+    ("result", "words", "reason"),
+    [
+        (None, "cancelled", "the run was cancelled"),
+        (
+            "interrupted by the user",
+            "cancelled: interrupted by the user",
+            "the run was cancelled: interrupted by the user",
+        ),
+    ],
+)
+def test_a_cancelled_run_says_so(result: str | None, words: str, reason: str) -> None:
+    """A cancelled run did not fail, and is not unfinished either."""
+    read = made([*START, TurnEnded(Outcome.CANCELLED, result)])
+    assert status(read, None) == words
+    assert ending(read, NO_FACTS) == reason
+
+
+def test_a_later_turn_does_not_show_the_end_of_an_earlier_one() -> None:
+    """While another turn is under way, the run is not over; its reason is not the earlier result."""
+    read = made([*START, TurnEnded(Outcome.SUCCEEDED, "Done.", duration_ms=9), Prompt("More.")])
+    assert status(read, None) == "waiting for the model"
+    close_session(read)
+    assert status(read, None) == "ended without a result"
+
+
+def test_a_question_that_the_agent_reports_elsewhere_is_shown() -> None:
+    """The transcripts of some agents do not contain their questions; such a session does not hang."""
+    facts = AgentFacts(asks="permission", asks_since_ms=BEGAN_MS + 5_000)
+    session, now_ms = made(START), BEGAN_MS + 400_000
+    assert status(session, now_ms, facts) == "asks: permission · 6:35"
+    assert not is_stalled(session, now_ms, facts)
+    assert is_stalled(session, now_ms)
+
+
+def test_a_question_of_the_stream_is_shown_with_its_words() -> None:
+    """It says more than the report of a question elsewhere."""
+    facts = AgentFacts(asks="permission")
+    assert status(made([*START, ASKED]), BEGAN_MS, facts).startswith("asks: Bash rm -rf build")
+
+
+def test_an_idle_agent_with_an_open_dialog_asks() -> None:
+    """The turn has ended, and the agent still waits for the user."""
+    ended = made([*START, TurnEnded(Outcome.SUCCEEDED)])
+    assert status(ended, None, AgentFacts(asks="dialog")) == "asks: dialog"
+
+
+def test_a_turn_that_a_limit_has_refused_waits_for_it() -> None:
+    """The reason follows in the agent's words. After the reset or the end of the session, it has failed."""
+    refused: list[Event] = [*START, REFUSED, TurnEnded(Outcome.FAILED, "You've hit your limit")]
+    assert at(refused, 14_000) == f"waits for the limit until {UNTIL} · You've hit your limit"
+    assert at(refused, 3_600_000).startswith("failed: You've hit your limit")
+    session = made(refused)
+    assert status(session, None).startswith("failed: ")
+    close_session(session)
+    assert status(session, BEGAN_MS).startswith("failed: ")
+    ended = made([*START, REFUSED, TurnEnded(Outcome.SUCCEEDED, "done")])
+    assert status(ended, BEGAN_MS).startswith("succeeded")
+
+
+def test_a_session_that_waits_for_a_limit_is_not_quiet() -> None:
+    """Its silence has a cause, and nothing can be done about it before the reset."""
+    late_ms = BEGAN_MS + 3_000_000
+    assert not is_quiet(made([*START, REFUSED]), late_ms)
+    assert not is_stalled(made([*START, REFUSED]), late_ms)
+    assert is_quiet(made([*START, REFUSED]), late_ms + 3_000_000)

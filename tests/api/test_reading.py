@@ -1,19 +1,31 @@
-"""Events are read in order with their places, and followed until a session ends."""
+"""Sessions are opened, read and followed by the Python API."""
 
 from __future__ import annotations
 
+import json
 import os
+import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, get_args, get_origin, get_type_hints, is_typeddict
+
+import pytest
 
 import agentwatch
+from agentwatch.agents.found import Reach
+from agentwatch.catalog.places import Places
 from agentwatch.recording.store import create_file
 from agentwatch.recording.write_lock import hold, release
 from agentwatch.session.events import FormatDetected, Prompt, RunStarted, Text, ToolEnded, TurnEnded
 from agentwatch.session.reducers import apply_line, close_session
 from agentwatch.session.session import Session
+from tests.builders.captures import OURS
 from tests.builders.lines import completed, delta, init, result, started, user
+from tests.builders.machine.fake import fake_machine
 from tests.conftest import RECORDINGS, Saver, case
+from tests.harness.program import watch
 
 EVERY = sorted(RECORDINGS.glob("*.ndjson"))
 
@@ -121,3 +133,217 @@ def test_a_call_is_seen_to_end(recording: Saver) -> None:
         event for event, _ in agentwatch.read(path) if isinstance(event, agentwatch.ToolStarted | ToolEnded)
     ]
     assert [event.call_id for event in calls] == ["c-1", "c-1"]
+
+
+PLAIN = RECORDINGS / "plain.ndjson"
+
+
+def open_files() -> int:
+    """Return the number of open descriptors of this process."""
+    return len(os.listdir("/dev/fd"))
+
+
+def test_a_path_may_be_a_string_or_a_path() -> None:
+    """Strings and paths are opened alike."""
+    assert agentwatch.summary(str(PLAIN)) == agentwatch.summary(PLAIN)
+
+
+def test_a_session_is_found_by_its_id(home: Path) -> None:
+    """The id of a session, the stem of its recording, and the beginning of either open it."""
+    path = home / "sessions" / "20261122-120000-000abcdef.ndjson"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(init(session_id="573e587b-1111-4222-8333-444455556666") + user("Hi") + result(""))
+    for name in ("573e587b-1111-4222-8333-444455556666", "573e58", path.stem, path.stem[:15]):
+        assert agentwatch.load(name).run.prompt == "Hi"
+
+
+def test_an_address_of_another_machine_is_named_as_it_is() -> None:
+    """What only the command line can read is a fault that names the whole address, and why."""
+    for address in ("nats://team/ci.0f3a", "ssh://build1/20261122-120000-000abcdef"):
+        for function in (agentwatch.read, agentwatch.follow, agentwatch.load, agentwatch.summary):
+            with case(f"{function.__name__} {address}"), pytest.raises(agentwatch.Fault) as raised:
+                function(address)
+            assert str(raised.value).startswith(f"{address}: a session of another machine; ")
+
+
+def test_a_path_object_is_no_id(home: Path) -> None:
+    """Only a string may be an id: a `Path` names a file."""
+    path = home / "sessions" / "20261122-120000-000abcdef.ndjson"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(init())
+    with pytest.raises(agentwatch.Fault, match="no such file"):
+        agentwatch.load(Path(path.stem))
+
+
+@pytest.mark.parametrize(
+    "function", [agentwatch.read, agentwatch.follow, agentwatch.load, agentwatch.summary]
+)
+def test_what_cannot_be_opened_is_a_fault(function: Callable[[Path], object], tmp_path: Path) -> None:
+    """A missing file, a folder and one JSON document raise `Fault` at once, with a reason in one line."""
+    document = tmp_path / "one.json"
+    document.write_text('{\n  "a": 1\n}\n')
+    before = open_files()
+    for path, words in (
+        (tmp_path / "missing", "no such file or directory"),
+        (tmp_path, "it is a folder"),
+        (document, "is one JSON document, not one JSON object per line"),
+    ):
+        with pytest.raises(agentwatch.Fault, match=words) as raised:
+            function(path)
+        assert "\n" not in str(raised.value)
+    assert open_files() == before
+
+
+def test_the_cause_of_a_fault_is_the_error_of_the_system(tmp_path: Path) -> None:
+    """The `OSError` is the cause of the fault, so that a program can tell one from another."""
+    with pytest.raises(agentwatch.Fault) as raised:
+        agentwatch.load(tmp_path / "missing")
+    assert isinstance(raised.value.__cause__, FileNotFoundError)
+
+
+def test_no_file_stays_open(tmp_path: Path) -> None:
+    """200 sessions that are loaded, summarised, read, or read in part leave no descriptor open."""
+    before = open_files()
+    for _ in range(50):
+        agentwatch.load(PLAIN)
+        agentwatch.summary(PLAIN)
+        assert list(agentwatch.read(PLAIN))
+        next(agentwatch.read(PLAIN))
+        agentwatch.read(PLAIN)
+    assert open_files() == before
+
+
+def test_a_large_session_closes_its_temporary_file(tmp_path: Path) -> None:
+    """The texts of a large session lie in a file without a name, which is closed with the session."""
+    path = tmp_path / "large.ndjson"
+    path.write_bytes(init() + b"".join(user("x" * 5_000) for _ in range(1_000)) + result(""))
+    before = open_files()
+    session = agentwatch.load(path)
+    assert open_files() > before
+    del session
+    assert open_files() == before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/dev/fd lists the descriptors")
+def test_a_session_that_is_dropped_midway_is_closed() -> None:
+    """An iterator that nothing refers to any more closes its file without a garbage collection."""
+    before = open_files()
+    events = agentwatch.read(PLAIN)
+    next(events)
+    assert open_files() == before + 1
+    del events
+    assert open_files() == before
+
+
+def test_subagents_belong_to_their_session() -> None:
+    """A transcript of Claude Code is loaded with the calls of its subagents."""
+    for path in OURS.find("disk/claude-transcript/**/subagents/*.jsonl"):
+        with case(path):
+            session = agentwatch.load(path.parent.parent.with_suffix(".jsonl"))
+            assert any(call.agent is not None for call in session.calls)
+
+
+def check_summary(path: Path) -> None:
+    """Check that the summary of a recording is that of the command line."""
+    with case(path):
+        done = watch(str(path), "--print", "--output-format", "summary")
+        assert agentwatch.summary(path) == json.loads(done.stdout)
+
+
+@pytest.mark.slow
+def test_the_summary_is_that_of_the_command_line() -> None:
+    """`summary` returns what `--output-format summary` prints."""
+    check_summary(RECORDINGS / "demo.ndjson")
+
+
+@pytest.mark.system
+def test_each_summary_is_that_of_the_command_line() -> None:
+    """The same holds for each bundled recording."""
+    paths = sorted(RECORDINGS.glob("*.ndjson"))
+    assert paths
+    for path in paths:
+        check_summary(path)
+
+
+def test_a_loaded_session_is_over() -> None:
+    """Calls that never ended are unfinished, and so is the run."""
+    session = agentwatch.load(RECORDINGS / "unfinished.ndjson")
+    assert session.is_closed
+    assert session.outcome is agentwatch.Outcome.UNFINISHED
+    assert agentwatch.Outcome.UNFINISHED in {call.outcome for call in session.calls}
+
+
+def test_lines_of_no_known_agent_are_a_fault(recording: Saver) -> None:
+    """A file that no known agent wrote is a fault that says so; its summary has no format and no outcome."""
+    for lines in ((b'{"level":"info"}\n', b"plain text\n"), (b"plain text\n",), (b"[]\n",)):
+        with case(lines):
+            path = recording(*lines)
+            with pytest.raises(agentwatch.Fault, match="not a stream of an agent") as caught:
+                agentwatch.load(path)
+            assert str(caught.value).startswith(f"{path}: ")
+            found = agentwatch.summary(path)
+            assert (found["format"], found["outcome"], found["lines"]["total"]) == (None, None, len(lines))
+
+
+def test_an_empty_file_is_an_empty_session(recording: Saver) -> None:
+    """A file without lines, such as that of an agent that has just started, is loaded."""
+    session = agentwatch.load(recording(b""))
+    assert (session.format, session.outcome, len(session.calls)) == (None, agentwatch.Outcome.UNFINISHED, 0)
+
+
+def test_a_session_and_its_calls_describe_themselves(recording: Saver) -> None:
+    """In a notebook, a session and a call are one short line, whatever the agent wrote."""
+    session = agentwatch.load(RECORDINGS / "failures.ndjson")
+    assert repr(session) == "<Session of cursor: succeeded, 6 calls, 6 failed>"
+    assert repr(session.calls[0]) == "<Call #1 shell 'make lint': failed ('exit 2'), 2.3 s>"
+    hostile = "\x1b[31m\u202e" + "x" * 10_000_000
+    path = recording(init(), started("a", "shell", command=hostile))
+    shown = repr(agentwatch.load(path).calls[0])
+    assert len(shown) < 200
+    assert shown.isprintable()
+
+
+def test_only_what_users_may_call_is_in_the_help() -> None:
+    """The help of a session has properties; a session is updated by functions of the package."""
+    public = {name for name in dir(agentwatch.Session) if not name.startswith("_")}
+    assert public == {"duration_ms", "outcome", "phase", "run", "text"}
+    assert [name for name in public if not isinstance(getattr(agentwatch.Session, name), property)] == []
+
+
+def test_the_type_of_a_summary_is_that_of_the_dictionary() -> None:
+    """A summary has exactly the keys of `Summary`, and each value has its type."""
+    for path in [*OURS.find("**/*.ndjson"), *OURS.find("**/*.jsonl")]:
+        with case(path):
+            check_type(agentwatch.summary(path), agentwatch.Summary, "summary")
+
+
+def check_type(value: object, wanted: Any, place: str) -> None:
+    """Check that a value has a type, and recursively that a dictionary has the keys of a TypedDict."""
+    if is_typeddict(wanted):
+        assert isinstance(value, dict), place
+        hints = get_type_hints(wanted)
+        assert value.keys() == hints.keys(), place
+        for key, hint in hints.items():
+            check_type(value[key], hint, f"{place}.{key}")
+    elif get_origin(wanted) is UnionType:
+        fitting = [each for each in get_args(wanted) if (each is NoneType) == (value is None)]
+        assert fitting, place
+        check_type(value, fitting[0], place)
+    elif get_origin(wanted) is list:
+        assert isinstance(value, list), place
+        for each in value:
+            check_type(each, get_args(wanted)[0], f"{place}[]")
+    else:
+        assert isinstance(value, (get_origin(wanted) or wanted, int if wanted is float else wanted)), place
+
+
+def test_the_sessions_of_all_agents_are_loaded(tmp_path: Path) -> None:
+    """What agents keep on disk is loaded: lines, JSON documents and rows of a database."""
+    machine = fake_machine(tmp_path)
+    found = Places(machine.environ, machine.home, os.geteuid()).first()
+    paths = [each.path for batch in found for each in batch if each.reach is not Reach.LISTED]
+    formats = {agentwatch.load(path).format for path in paths}
+    assert formats >= {"claude-transcript", "codex-rollout", "copilot", "cursor", "cursor-transcript"}
+    assert formats >= {"gemini-chat", "opencode", "pi-session", "qwen-chat"}
+    assert {path.suffix for path in paths} >= {".jsonl", ".json"}
+    assert any(path.parent.suffix == ".db" for path in paths)

@@ -14,7 +14,7 @@ import pytest
 from tests.builders.lines import init, result, user
 from tests.conftest import RECORDINGS, case
 from tests.harness.program import AGENTWATCH, environment, ran
-from tests.rules.check.judged import run, shell
+from tests.rules.check.test_judge import run, shell
 
 DEMO = RECORDINGS / "demo.ndjson"
 FAILURES = RECORDINGS / "failures.ndjson"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.agents.claude.test_permissions import ask, reply
+from tests.agents.claude.test_calls import ask, reply
 from tests.builders.claude_lines import call, init, say, user, written
 from tests.builders.screen.app import PANES, Stage, opened
 from tests.conftest import Saver, case

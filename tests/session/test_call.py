@@ -1,11 +1,15 @@
-"""Calls: started and completed lines are joined on call_id, counted once and closed."""
+"""A call: its duration, its shown action and tool."""
 
 from __future__ import annotations
 
 import pytest
 
-from agentwatch.session.events import Outcome
-from tests.builders.lines import DONE, call, completed, event, init, result, session, started, user
+from agentwatch.agents.tool import Phrase
+from agentwatch.session.actions import TOOL_COLUMNS, action, shown_action, shown_tool
+from agentwatch.session.call import Call
+from agentwatch.session.events import Outcome, ToolKind
+from agentwatch.text.safe import columns
+from tests.builders.lines import DONE, call, completed, delta, event, init, result, session, started, user
 from tests.conftest import case
 
 
@@ -200,3 +204,95 @@ def test_ids_of_any_length_are_joined() -> None:
     ends = session(init(), started("read", f"{long}1"), completed("read", f"{long}1", DONE))
     assert len(read.calls) == 3
     assert [found.outcome for found in ends.calls] == [Outcome.SUCCEEDED]
+
+
+TURN = (init(), user(), started("shell", at_ms=1000), completed("shell", at_ms=2500))
+
+
+def test_the_result_of_the_only_turn_decides() -> None:
+    """The duration that the result reports counts, also if the lines took longer."""
+    assert session(*TURN, result(), seen_ms=1000).duration_ms == 5234
+
+
+def test_without_one_result_the_lines_decide() -> None:
+    """With two runs, or without a result, it is the time from the first line to the last."""
+    for lines, seen_ms, expected in (
+        ((*TURN, result(), *TURN, result()), None, 1500),
+        ((init(), user(), delta("a", 2000), delta("b", 5000)), None, 3000),
+        ((init(), user()), None, None),
+        (TURN, 7000, None),  # all lines came at once
+    ):
+        with case(expected):
+            assert session(*lines, seen_ms=seen_ms).duration_ms == expected
+
+
+WAITS = "waits for your permission"
+
+
+def made(phrase: str, target: str | None, kind: ToolKind, outcome: Outcome = Outcome.RUNNING) -> Call:
+    """Return a call."""
+    return Call(1, 1, "c", "tool", phrase, target, kind=kind, outcome=outcome)
+
+
+def test_an_open_call_is_in_the_present_tense() -> None:
+    """A command needs no word for what it is; a phrase with an unknown first word stays as it is."""
+    cases = [
+        ("Ran terminal command", "make", ToolKind.EXECUTE, "Running make", "Wants to run make"),
+        (
+            "Ran terminal command",
+            None,
+            ToolKind.EXECUTE,
+            "Running terminal command",
+            "Wants to run terminal command",
+        ),
+        ("Ran subagent", "Look", ToolKind.DELEGATE, "Running subagent Look", "Wants to run subagent Look"),
+        ("Created new file", "a", ToolKind.EDIT, "Creating new file a", "Wants to create new file a"),
+        ("Searched the web", "x", ToolKind.SEARCH, "Searching the web x", "Wants to search the web x"),
+        ("Moved file", "a", ToolKind.MOVE, "Moved file a (running)", "Moved file a"),
+    ]
+    for phrase, target, kind, runs, wants in cases:
+        call = made(phrase, target, kind)
+        with case((phrase, target)):
+            assert shown_action(call) == runs
+            assert shown_action(call, WAITS) == f"{wants} ({WAITS})"
+            assert action(call) == " ".join(filter(None, (phrase, target, "(running)")))
+
+
+def test_every_phrase_of_the_text_format_has_a_present_tense() -> None:
+    """None of them says of an open call that it was done."""
+    for name, phrase in vars(Phrase).items():
+        if name.isupper():
+            with case(phrase):
+                assert shown_action(made(phrase, None, ToolKind.OTHER)).split()[0].endswith("ing")
+
+
+def test_an_ended_call_is_shown_as_in_the_text_format() -> None:
+    """Only the sign of the removed lines is another one."""
+    call = made("Edited file", "src/a-b.py", ToolKind.EDIT, Outcome.SUCCEEDED)
+    assert shown_action(call) == action(call) == "Edited file src/a-b.py"
+    call.lines_added, call.lines_removed = 3, 1
+    assert action(call) == "Edited file src/a-b.py (+3 -1)"
+    assert shown_action(call) == "Edited file src/a-b.py (+3 −1)"
+    call.note = "lines 3-5 of 9"
+    assert shown_action(call) == action(call) == "Edited file src/a-b.py (lines 3-5 of 9)"
+    failed = made("Ran terminal command", "make", ToolKind.EXECUTE, Outcome.FAILED)
+    assert shown_action(failed) == action(failed) == "Ran terminal command make (failed)"
+
+
+NAMES: list[tuple[str, str]] = [
+    *(("updateTodos", "todos"), ("webFetch", "fetch"), ("readLints", "lints"), ("read", "read")),
+    *(("run_terminal_command", "command"), ("exec", "exec"), ("computerUse", "computerUse")),
+    *(("Bash", "Bash"), ("teleport", "teleport"), ("x" * 90, "x" * 11 + "…"), ("a\x1bb", "a␛b")),
+    *(("delete; run_shell", "delete; run…"), ("rm\x1b]0;read", "rm␛]0;read"), ("日本語" * 9, "日本語日本…")),
+    ("mcp.github-createIssue", "issue"),
+    *(("read_file", "read"), ("todo_write", "todo"), ("command_execution", "command")),
+    *(("webSearch", "webSearch"), ("semSearch", "semSearch"), ("NotebookEdit", "NotebookEdit")),
+]
+
+
+def test_a_long_name_is_its_last_word() -> None:
+    """A name of several words is shown as its last word, unless tools share it; others are only cut."""
+    for tool, name in NAMES:
+        with case(name):
+            assert shown_tool(tool) == name
+            assert columns(shown_tool(tool)) <= TOOL_COLUMNS

@@ -1,16 +1,50 @@
-"""A run compares its text with its result when one of them has changed, and not each time it is asked."""
+"""Runs, their limits, usage counts and rhythm."""
 
 from __future__ import annotations
+
+import itertools
+from collections import deque
 
 import pytest
 
 from agentwatch.agents import Decoder
 from agentwatch.session import runs
-from agentwatch.session.call import Place
+from agentwatch.session.call import Pieces, Place
+from agentwatch.session.counts import Phase, Rhythm, UsageCounts, added, known_sum, usually_under
+from agentwatch.session.events import (
+    Channel,
+    Event,
+    Limits,
+    LimitWindow,
+    Outcome,
+    Prompt,
+    RunStarted,
+    Text,
+    Tokens,
+    TurnEnded,
+    Usage,
+    UsageScope,
+    agent_ms,
+)
+from agentwatch.session.limits import NO_LIMITS, KnownLimits, Reported, most_used, with_report
 from agentwatch.session.reducers import apply_line
 from agentwatch.session.session import Session
 from agentwatch.session.storage import GrowingText, is_joined
-from tests.builders.lines import final, init, result, segment, user
+from agentwatch.text.times import coming
+from tests.builders.lines import (
+    delta,
+    final,
+    init,
+    result,
+    segment,
+    session,
+    started,
+    thought,
+    thought_through,
+    user,
+)
+from tests.builders.subagents import begins
+from tests.conftest import case
 
 
 def apply(read: Session, decoder: Decoder, *lines: bytes) -> None:
@@ -46,3 +80,277 @@ def test_a_run_describes_itself() -> None:
     read, decoder = Session(), Decoder()
     apply(read, decoder, init(), user("Go."), segment("Done."), result("Done."))
     assert repr(read.run) == "<Run of cursor: succeeded, 1 turn>"
+
+
+NOW_MS = 1_795_000_000_000
+HOUR_MS = 3_600_000
+SHORT = LimitWindow("5h", 62.0, NOW_MS + HOUR_MS)
+WEEK = LimitWindow("7d", 87.0, NOW_MS + 50 * HOUR_MS)
+REFUSED = Limits((), is_refused=True)
+
+
+def known(*reports: Limits) -> KnownLimits:
+    """Return what is known after reports, a minute apart."""
+    found = NO_LIMITS
+    for minute, report in enumerate(reports):
+        found = with_report(found, report, NOW_MS + 60_000 * minute)
+    return found
+
+
+def after(*events: Event) -> Session:
+    """Return the session after events."""
+    session = Session()
+    for event in events:
+        apply_line(session, [event], Place(0, 1, NOW_MS))
+    return session
+
+
+def test_each_window_is_known_by_its_newest_report() -> None:
+    """A report of one window leaves the other as it was, with the time at which it was reported."""
+    found = known(Limits((SHORT, WEEK)), Limits((SHORT._replace(used_percent=70.0),)))
+    assert found.windows == (
+        Reported("5h", 70.0, NOW_MS + HOUR_MS, NOW_MS + 60_000),
+        Reported("7d", 87.0, NOW_MS + 50 * HOUR_MS, NOW_MS),
+    )
+    timed = with_report(NO_LIMITS, Limits((SHORT,), at_ms=5), NOW_MS)
+    assert timed.windows[0].said_ms == 5
+
+
+def test_a_share_that_is_not_repeated_stays_known_until_the_next_window() -> None:
+    """Claude Code names a window without its share while all is allowed."""
+    bare, later = SHORT._replace(used_percent=None), SHORT._replace(used_percent=None, resets_ms=NOW_MS * 2)
+    assert known(Limits((SHORT,)), Limits((bare,))).windows[0].used_percent == 62
+    assert known(Limits((SHORT,)), Limits((later,))).windows[0] == Reported(
+        "5h", None, NOW_MS * 2, NOW_MS + 60_000
+    )
+
+
+def test_windows_are_bounded() -> None:
+    """Of more than 8 windows, the newest are kept."""
+    many = Limits(tuple(LimitWindow(f"{hours}h", 1.0, None) for hours in range(20)))
+    assert [window.name for window in known(many).windows] == [f"{hours}h" for hours in range(12, 20)]
+
+
+def test_a_refusal_lasts_until_the_time_that_was_reported() -> None:
+    """Without one, it lasts until the full windows are empty; if none is full, until the agent continues."""
+    full = SHORT._replace(used_percent=100.0)
+    cases: list[tuple[tuple[Limits, ...], int | None]] = [
+        ((Limits((WEEK,), is_refused=True, until_ms=NOW_MS + 5),), NOW_MS + 5),
+        ((Limits((full, WEEK)), REFUSED), NOW_MS + HOUR_MS),
+        ((Limits((full, WEEK._replace(used_percent=100.0))), REFUSED), NOW_MS + 50 * HOUR_MS),
+        ((Limits((SHORT, WEEK)), REFUSED), None),
+        ((Limits((full._replace(resets_ms=None),)), REFUSED), None),
+    ]
+    for reports, until_ms in cases:
+        with case(reports):
+            found = known(*reports)
+            assert (found.is_refused, found.until_ms) == (True, until_ms)
+            assert found.waits(NOW_MS)
+            assert not found.waits(None)
+            assert found.waits(NOW_MS + 100 * HOUR_MS) == (until_ms is None)
+
+
+def test_only_a_report_about_requests_ends_a_refusal() -> None:
+    """Codex repeats its windows after a refusal, and does not say whether requests are allowed."""
+    assert known(REFUSED, Limits((SHORT,))).is_refused
+    assert not known(REFUSED, Limits((SHORT,), is_refused=False)).is_refused
+    assert not NO_LIMITS.waits(NOW_MS)
+
+
+def test_a_turn_or_a_call_ends_a_refusal() -> None:
+    """The end of the turn that was refused does not; the next prompt, call or run does."""
+    refused = (RunStarted("x"), Prompt("a"), REFUSED, TurnEnded(Outcome.FAILED, "limit"))
+    assert after(*refused).limits.is_refused
+    for event in (Prompt("b"), begins("c", "Bash", "make"), RunStarted("x")):
+        with case(event):
+            assert not after(*refused, event).limits.is_refused
+
+
+def test_the_fullest_window_that_is_not_over_counts() -> None:
+    """A window whose reset has passed is empty by an unknown part, and so is one without a share."""
+    windows = known(Limits((SHORT, WEEK))).windows
+    assert most_used(windows, NOW_MS) == 87
+    assert most_used(windows[:1], NOW_MS + HOUR_MS) is None
+    assert most_used(windows, NOW_MS + 51 * HOUR_MS) is None
+    assert most_used([Reported("5h", None, None, NOW_MS)], NOW_MS) is None
+
+
+def test_the_end_of_a_limit_is_not_the_time_of_its_line() -> None:
+    """A line is as old as its report, or as the last piece of its text; when a limit ends is to come."""
+    refused = Limits((), is_refused=True, until_ms=NOW_MS + 3_600_000)
+    assert agent_ms([refused]) is None
+    assert agent_ms([refused._replace(at_ms=NOW_MS)]) == NOW_MS
+    assert agent_ms([Text(Channel.ANSWER, "a", 5, 7), refused]) == 7
+
+
+def test_the_words_of_waiting_have_the_reset_if_it_is_known() -> None:
+    """A limit whose reset is not known is waited for without a time."""
+    soon = coming(NOW_MS + HOUR_MS, NOW_MS)
+    assert known(REFUSED).words(NOW_MS) == "waits for the limit"
+    full = SHORT._replace(used_percent=100.0)
+    assert known(Limits((full,), is_refused=True)).words(NOW_MS) == f"waits for the limit until {soon}"
+
+
+REQUEST, TURN, RUN = UsageScope
+
+
+def counted(*counts: tuple[Tokens, UsageScope] | None) -> Tokens:
+    """Return the counts after these; None begins a turn."""
+    usage = UsageCounts()
+    for count in counts:
+        if count is None:
+            usage.begin_turn()
+        else:
+            usage.add(Usage(*count))
+    return usage.tokens
+
+
+def test_requests_are_added() -> None:
+    """Each request adds to the counts; what no request says stays unknown."""
+    first, second = Tokens(input=10, output=2, cost_usd=0.5), Tokens(input=20, cached=5, cost_usd=0.25)
+    expected = Tokens(input=30, cached=5, output=2, cost_usd=0.75)
+    assert counted((first, REQUEST), (second, REQUEST)) == expected
+    assert counted() == Tokens()
+
+
+def test_a_count_of_the_turn_replaces_its_requests() -> None:
+    """The counts of the turns before it are kept."""
+    request, turn = Tokens(input=10, output=1), Tokens(input=12, output=7)
+    counts = (request, REQUEST), (turn, TURN), None, (request, REQUEST), (turn, TURN)
+    assert counted(*counts) == Tokens(input=24, output=14)
+
+
+def test_a_count_of_the_run_replaces_everything() -> None:
+    """A later turn does not add to it what it contains; what it leaves out is kept."""
+    turn, cost = Tokens(input=12, output=7), Tokens(cost_usd=0.1)
+    counts = (turn, TURN), (cost, RUN), None, (turn, TURN), (Tokens(cost_usd=0.3), RUN)
+    assert counted(*counts) == Tokens(input=24, output=14, cost_usd=0.3)
+    assert counted((turn, TURN), None, (Tokens(input=15), RUN)) == Tokens(input=15, output=7)
+
+
+def test_the_context_is_the_newest() -> None:
+    """The size of the context is not added up."""
+    counts = [(Tokens(context_used=used, context_size=100), REQUEST) for used in (40, 60, 20)]
+    assert counted(*counts, None) == Tokens(context_used=20, context_size=100)
+
+
+def test_counts_of_several_runs_are_added() -> None:
+    """The sum has what any of them has; its context is the last one."""
+    first, second = Tokens(input=10, context_used=5), Tokens(input=1, output=2, context_used=7)
+    assert added([first, second]) == Tokens(input=11, output=2, context_used=7)
+    assert added([]) == Tokens()
+
+
+def test_unknown_numbers_are_left_out_of_a_sum() -> None:
+    """A sum of no known number is unknown, and not 0."""
+    assert known_sum([3, None, 4.5]) == 7.5
+    assert known_sum([0, None]) == 0
+    assert known_sum([None]) is None
+
+
+def test_requests_are_kept_by_their_ids_for_a_reader_that_asks() -> None:
+    """What later lines add to a request is added; one without an id is only counted."""
+    lines = [
+        Usage(Tokens(input=3, output=number), REQUEST, request=name) for number, name in enumerate("aab")
+    ]
+    for asked in (None, dict[str, Tokens]()):
+        session = Session()
+        session.requests = asked
+        for number, event in enumerate([*lines, Usage(Tokens(input=5), REQUEST)]):
+            apply_line(session, [event], Place(number, 1, None))
+        assert session.run.tokens.input == 14
+        assert session.requests == (
+            None if asked is None else {"a": Tokens(6, None, 1), "b": Tokens(3, None, 2)}
+        )
+
+
+def test_the_phase_of_a_session() -> None:
+    """A session waits, thinks, writes or has an open call; after the run it does none of these."""
+    cases: list[tuple[tuple[bytes, ...], Phase]] = [
+        ((), Phase.WAITING),
+        ((b"oops\n",), Phase.WAITING),
+        ((init(), user()), Phase.WAITING),
+        ((init(), thought("hm")), Phase.THINKING),
+        ((init(), thought("hm"), thought_through()), Phase.WAITING),
+        ((init(), delta("I")), Phase.WRITING),
+        ((init(), started("read"), thought("hm")), Phase.CALLING),
+        ((init(), started("read"), result()), Phase.NOTHING),
+        ((init(), result(), init()), Phase.WAITING),
+    ]
+    for lines, phase in cases:
+        with case(lines):
+            assert session(*lines, is_over=False).phase is phase
+            assert session(*lines).phase is Phase.NOTHING
+
+
+def test_the_rhythm_is_that_of_the_arrivals() -> None:
+    """Each line with an arrival time updates the rhythm; a line without one changes nothing."""
+    read = session(init(), thought("hm"), seen_ms=1000, is_over=False)
+    assert (read.rhythm.phase, read.rhythm.began_ms) == (Phase.THINKING, 1000)
+    read = session(init(), thought("hm"), is_over=False)
+    assert (read.rhythm.phase, read.rhythm.began_ms) == (Phase.NOTHING, None)
+
+
+def test_a_stay_counts_by_its_longest_silence() -> None:
+    """Each stay in a phase keeps its longest silence, and for a thought its length; calls keep neither."""
+    rhythm = Rhythm()
+    for phase, seen_ms in (
+        *((Phase.WAITING, 5000), (Phase.WAITING, 5400), (Phase.THINKING, 5500)),
+        *((Phase.THINKING, 5600), (Phase.THINKING, 6500), (Phase.THINKING, 6600), (Phase.WRITING, 6700)),
+        *((Phase.WRITING, 6700), (Phase.CALLING, 6700), (Phase.WAITING, 9000), (Phase.NOTHING, 9003)),
+        *((Phase.WAITING, 99_000), (Phase.THINKING, 99_000), (Phase.WAITING, 99_000)),
+    ):
+        rhythm.update(phase, seen_ms)
+    assert {phase: list(lengths) for phase, lengths in rhythm.silences.items()} == {
+        Phase.WAITING: [400, 3],
+        Phase.THINKING: [900],
+        Phase.WRITING: [],
+    }
+    assert list(rhythm.thoughts) == [1200]
+
+
+def test_a_rhythm_stays_small_and_in_order() -> None:
+    """The newest 64 lengths are kept; arrivals that run backwards are not a silence."""
+    rhythm = Rhythm()
+    for number in range(1000):
+        rhythm.update(Phase.WAITING, number * 100)
+        rhythm.update(Phase.THINKING, number * 100 + 70)
+    assert list(rhythm.silences[Phase.WAITING]) == [70] * 64
+    assert list(rhythm.thoughts) == [30] * 64
+    rhythm = Rhythm()
+    for seen_ms in (5000, 1000):
+        for phase in (Phase.THINKING, Phase.WAITING):
+            rhythm.update(phase, seen_ms)
+    assert (rhythm.silences[Phase.THINKING], rhythm.silences[Phase.WAITING]) == (deque(), deque())
+    assert not rhythm.thoughts
+
+
+def test_the_usual_length_is_not_exceeded_by_nine_of_ten() -> None:
+    """Nine of ten lengths do not exceed the usual one; fewer than five lengths have no usual one."""
+    cases: list[tuple[list[int], int | None]] = [
+        ([], None),
+        ([1, 2, 3, 4], None),
+        ([9, 1, 2, 3, 4], 9),
+        ([*range(1, 10), 1000], 9),
+        ([*range(1, 20), 1000], 18),
+        ([7] * 64, 7),
+    ]
+    for lengths, under in cases:
+        with case(lengths):
+            assert usually_under(lengths) == under
+
+
+@pytest.mark.parametrize("times_ms", [[0, 40, 80], [0, 700, 710], [5, 5, 5], [0, 900, 100, 150]])
+def test_lines_applied_at_once_have_the_rhythm_of_each(times_ms: list[int]) -> None:
+    """Lines of one phase that are applied at once count as if each had been applied alone."""
+    one_by_one, at_once = Rhythm(), Rhythm()
+    for rhythm in (one_by_one, at_once):
+        rhythm.update(Phase.WAITING, 0)
+    for at_ms in times_ms:
+        one_by_one.update(Phase.WRITING, 1_000 + at_ms)
+    gaps = (later - earlier for earlier, later in itertools.pairwise(times_ms))
+    pieces = Pieces(1_000 + times_ms[0], max(0, *gaps))
+    at_once.update_by_pieces(Phase.WRITING, pieces, 1_000 + times_ms[-1])
+    for rhythm in (one_by_one, at_once):
+        rhythm.update(Phase.WAITING, 9_000)
+    assert vars(one_by_one) == vars(at_once)

@@ -1,20 +1,41 @@
-"""A session counts each line once, separates runs and keeps texts in order; it invents nothing."""
+"""A session: what its events make of it, and its bounds."""
 
 from __future__ import annotations
 
+import gc
 import time
+import tracemalloc
+from collections.abc import Callable, Iterator
 from typing import get_args
 
 import pytest
 
 from agentwatch.analysis.integrity import integrity
+from agentwatch.analysis.status import status
+from agentwatch.session.bounds import bounded, bounded_id, bounded_members
 from agentwatch.session.call import Place
-from agentwatch.session.events import Channel, Event, Outcome, Text
-from agentwatch.session.reducers import _APPLIERS, apply_line, forget_texts
+from agentwatch.session.events import (
+    Channel,
+    Event,
+    FormatDetected,
+    Outcome,
+    Prompt,
+    RunStarted,
+    Text,
+    TextEnded,
+    ToolEnded,
+    ToolKind,
+    ToolProgress,
+    ToolStarted,
+    Traits,
+)
+from agentwatch.session.reducers import _APPLIERS, apply_line, close_session, forget_texts
+from agentwatch.session.session import Session
 from agentwatch.session.transcript import Kind
 from tests.builders.lines import (
     DONE,
     answered,
+    call,
     completed,
     delta,
     event,
@@ -192,3 +213,257 @@ def test_texts_are_forgotten_at_a_cost_that_does_not_grow_with_the_runs() -> Non
     for _ in range(50_000):
         forget_texts(read)
     assert time.process_time() - began < 1
+
+
+LARGE = "x" * 1_000_000
+
+
+def unknown(number: int) -> Iterator[bytes]:
+    """Yield a line with a large unknown type."""
+    yield event(f"{number}{LARGE}", LARGE)
+
+
+def shell(number: int) -> Iterator[bytes]:
+    """Yield a call with large texts."""
+    yield started("shell", f"c{number}", command=LARGE)
+    yield completed("shell", f"c{number}", {"failure": {"error": LARGE}}, command=LARGE)
+
+
+def unending(number: int) -> Iterator[bytes]:
+    """Yield the start of a call with large ids."""
+    yield event(
+        "tool_call",
+        "started",
+        call_id=f"{number}{LARGE}",
+        session_id=f"{number}{LARGE}",
+        model_call_id=LARGE,
+        tool_call={f"{LARGE}ToolCall": {"args": {"path": LARGE}}},
+    )
+
+
+def run(number: int) -> Iterator[bytes]:
+    """Yield a run whose facts are large."""
+    yield init(cwd=LARGE, model=LARGE, session_id=f"{number}{LARGE}")
+    yield user(LARGE)
+    yield result(LARGE, request_id=LARGE, usage={LARGE: LARGE})
+
+
+def plan(number: int) -> Iterator[bytes]:
+    """Yield an addition to the to-do list."""
+    todos = [{"content": f"{number}{LARGE}", "status": "pending"}]
+    yield completed("updateTodos", f"c{number}", DONE, todos=todos, merge=True)
+
+
+def text(number: int) -> Iterator[bytes]:
+    """Yield a large delta."""
+    yield delta(f"{number}{LARGE}")
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("count", [12, pytest.param(50, marks=pytest.mark.system)])
+def test_large_lines_are_not_kept(count: int) -> None:
+    """Lines of megabytes leave less than 8 MB in memory, for each kind of line that a session keeps."""
+    cases: list[Callable[[int], Iterator[bytes]]] = [unknown, shell, unending, run, plan, text]
+    for lines_of in cases:
+        with case(lines_of):
+            tracemalloc.start()
+            reader = Reader()
+            for number in range(count):
+                for line in lines_of(number):
+                    reader.take(line)
+            del line
+            gc.collect()
+            kept, _ = tracemalloc.get_traced_memory()
+            tracemalloc.stop()
+            assert reader.session.lines.total > count
+            assert kept < 8_000_000
+
+
+class Reader:
+    """Applies lines to a session one by one, and keeps none of them."""
+
+    def __init__(self) -> None:
+        from agentwatch.agents import Decoder
+        from agentwatch.feed.line_joiner import LineJoiner
+        from agentwatch.recording.lines import Line
+
+        self.session = Session()
+        self._joiner = LineJoiner(Decoder())
+        self._line = Line
+        self._offset = 0
+        self.take(init())
+
+    def take(self, line: bytes) -> None:
+        """Apply a line."""
+        for found in self._joiner.take(self._line(self._offset, line.removesuffix(b"\n"), None)):
+            apply_line(self.session, *found)
+        self._offset += len(line)
+
+
+@pytest.mark.system
+def test_thousands_of_calls_with_long_texts_are_packed() -> None:
+    """8,000 calls with texts of 4,000 characters take less than 16 MB, and all of them are read back."""
+    reader = Reader()
+    lines = [completed("shell", "c-1", {"failure": {"error": "e" * 4_000}}, command="x" * 4_000)]
+    tracemalloc.start()
+    for number in range(8_000):
+        reader.take(lines[0].replace(b"c-1", b"c%d" % number))
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < 16_000_000
+    assert {(call.target, call.error) for call in reader.session.calls} == {("x" * 4_000, "e" * 4_000)}
+
+
+def test_ids_that_differ_at_their_ends_stay_different() -> None:
+    """Two calls whose long ids differ only in their last character are two calls, and each is paired."""
+    first, second = "i" * 5_000 + "1", "i" * 5_000 + "2"
+    lines = (started("read", first), started("read", second), completed("read", second, DONE))
+    read = session(init(), *lines, is_over=False)
+    assert [call.outcome for call in read.calls] == ["running", "succeeded"]
+    assert all(len(call.call_id) == 512 for call in read.calls)
+
+
+def test_usual_strings_are_kept_whole() -> None:
+    """Ids of up to 512 characters and texts of up to 4,096 stay as they are."""
+    found = call(*(line for line in (started("shell", "c" * 512, command="x" * 4_096),)))
+    assert (found.call_id, found.target) == ("c" * 512, "x" * 4_096)
+    assert bounded(None) is None
+    assert bounded("x" * 4_097) == "x" * 4_095 + "…"
+    assert bounded_id("x" * 513) != bounded_id("x" * 514)
+
+
+def test_a_usage_object_is_bounded() -> None:
+    """The token counts are kept unchanged; of an object with thousands of members, the first 256 are kept."""
+    usage = {"input": 5, "note": "as it is", "none": None}
+    assert bounded_members(usage) == usage
+    assert bounded_members(None) is None
+    assert len(bounded_members({str(number): number for number in range(9_000)}) or {}) == 256
+    assert bounded_members({"k" * 5_000: "v" * 5_000}) == {"k" * 4_095 + "…": "v" * 4_095 + "…"}
+
+
+START = RunStarted("other", session_id="s", model="one")
+ENDED = ToolEnded("c", "s", "Bash", ToolKind.EXECUTE, Outcome.SUCCEEDED, "Ran")
+
+
+def session_of(traits: Traits, *events: Event, is_over: bool = True) -> Session:
+    """Return a session of a format with these traits."""
+    session = Session()
+    for each in (FormatDetected("other", traits), *events):
+        apply_line(session, [each], Place(0, 1, None))
+    if is_over:
+        close_session(session)
+    return session
+
+
+def test_a_call_without_a_start_is_paired_if_calls_are_not_announced() -> None:
+    """A format whose calls have one line only has nothing unpaired; in others the start is missing."""
+    assert integrity(session_of(Traits(announces_calls=False), START, ENDED)).paired == 1
+    assert integrity(session_of(Traits(), START, ENDED)).paired == 0
+
+
+def test_a_format_without_a_result_line_waits_for_none() -> None:
+    """While a run goes on, no result is missing from a format that has none."""
+    assert "no result yet" in integrity(session_of(Traits(), START, is_over=False)).line()
+    found = integrity(session_of(Traits(has_result=False), START, is_over=False))
+    assert "no result line in this format" in found.line()
+
+
+def test_the_end_of_a_format_without_a_result_line_is_no_lack() -> None:
+    """The status says that a result is missing only if the format has one."""
+    assert status(session_of(Traits(), START), None) == "ended without a result"
+    assert status(session_of(Traits(has_result=False), START), None) == "ended"
+
+
+def test_calls_without_start_lines_are_counted_and_not_paired() -> None:
+    """A format whose calls have no start line says how many there are, or how many of them ended."""
+    traits = Traits(announces_calls=False, has_result=False)
+    found = integrity(session_of(traits, START, ENDED))
+    assert found.line() == "no result line in this format · 1 call · 0 malformed · 0 unknown"
+    assert found.passes
+    begun = ToolStarted("d", "s", "Bash", ToolKind.EXECUTE, "Ran", None)
+    found = integrity(session_of(traits, START, ENDED, begun))
+    assert "1 of 2 calls ended" in found.line()
+    assert found.problems() == "1 call not ended"
+
+
+TASK = ToolStarted("t", None, "Task", ToolKind.DELEGATE, "Ran subagent", "Find it")
+GREP = ToolStarted("g", None, "Grep", ToolKind.SEARCH, "Searched files", "x", agent="t")
+
+
+def after(*events: Event) -> Session:
+    """Return a session after these events, one per line of 10 bytes."""
+    session = Session()
+    for number, each in enumerate((RunStarted("other"), *events)):
+        apply_line(session, [each], Place(10 * number, 9, 1000))
+    return session
+
+
+def test_a_call_of_a_subagent_knows_its_parent() -> None:
+    """It has the id and the number of the call; 0 if the recording does not contain that call."""
+    task, grep = after(TASK, GREP).calls
+    assert (task.agent, task.parent) == (None, None)
+    assert (grep.agent, grep.parent) == ("t", 1)
+    [lone] = after(GREP).calls
+    assert (lone.agent, lone.parent) == ("t", 0)
+    assert [entry.parent for entry in after(TASK, GREP).transcript] == [None, 1]
+
+
+def test_texts_of_several_agents_do_not_mix() -> None:
+    """Each piece continues the text of its own agent only; the answer is that of the main agent."""
+    session = after(
+        TASK,
+        Prompt("Search", agent="t"),
+        Text(Channel.ANSWER, "main "),
+        Text(Channel.ANSWER, "sub", agent="t"),
+        Text(Channel.ANSWER, "!", agent="t"),
+        TextEnded(Channel.ANSWER, agent="t"),
+        Text(Channel.ANSWER, "again"),
+    )
+    texts = [(entry.text, entry.parent) for entry in session.transcript if entry.kind is not Kind.CALL]
+    assert texts == [("Search", 1), ("main ", None), ("sub!", 1), ("again", None)]
+    assert (session.text, session.run.turns) == ("main again", 0)
+
+
+def test_the_parent_of_an_old_text_is_kept() -> None:
+    """A text that was packed still belongs to its subagent."""
+    pieces = [Text(Channel.ANSWER, f"{number}", agent="t" if number % 2 else None) for number in range(9000)]
+    transcript = after(TASK, *pieces).transcript
+    assert [(transcript[at].text, transcript[at].parent) for at in (1, 2)] == [("0", None), ("1", 1)]
+
+
+def test_progress_keeps_the_end_of_the_output() -> None:
+    """Pieces are appended, a whole output replaces them, and the end of the call drops them."""
+    events = TASK, ToolProgress("t", None, "one "), ToolProgress("t", None, "two"), ToolProgress("t", None)
+    [call] = after(*events).calls
+    assert call.output == "one two"
+    [call] = after(*events, ToolProgress("t", None, "x" * 9000, is_whole=True)).calls
+    assert call.output == "x" * 4096
+    ended = ToolEnded("t", None, "Task", ToolKind.DELEGATE, Outcome.SUCCEEDED, "Ran subagent")
+    [call] = after(*events, ended).calls
+    assert call.output is None
+    assert len(after(ToolProgress("none", None, "x")).calls) == 0
+
+
+def test_a_call_may_be_described_later() -> None:
+    """The later line gives its arguments; the start stays where it was."""
+    update = TASK._replace(target="Find all", kind=ToolKind.OTHER, limit_ms=5, is_update=True)
+    [call] = after(TASK, update).calls
+    assert (call.target, call.kind, call.limit_ms) == ("Find all", ToolKind.OTHER, 5)
+    assert call.started == Place(10, 9, 1000)
+    assert call.arguments_place == Place(20, 9, 1000)
+    [call] = after(TASK, update._replace(is_update=False)).calls
+    assert (call.target, call.arguments_place) == ("Find it", Place(10, 9, 1000))
+    ended = ToolEnded("t", None, "Task", ToolKind.DELEGATE, Outcome.SUCCEEDED, "Ran subagent")
+    [call] = after(TASK, ended, update).calls
+    assert call.target == "Find it"
+
+
+def test_a_call_that_is_known_only_at_its_end_has_its_start_time() -> None:
+    """So does a call whose duration the agent measured, without any time."""
+    ended = ToolEnded(
+        "t", None, "bash", ToolKind.EXECUTE, Outcome.SUCCEEDED, "Ran", at_ms=900, started_ms=300
+    )
+    [call] = after(ended._replace(more_paths=("a", "b"))).calls
+    assert (call.started_ms, call.duration_ms, call.more_paths) == (300, 600, ("a", "b"))
+    [call] = after(ended._replace(at_ms=None, duration_ms=70)).calls
+    assert call.duration_ms == 70

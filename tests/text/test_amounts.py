@@ -1,8 +1,19 @@
-"""Costs, counts and sizes are written in one way each."""
+"""Amounts and times as words."""
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from agentwatch.text.amounts import byte_size, dollars, plural, short_count
+from agentwatch.text.times import (
+    date_and_minute,
+    date_and_time,
+    day_or_time,
+    time_of_day,
+    time_with_zone,
+    utc,
+    zone_minutes,
+)
 from tests.conftest import case
 
 
@@ -43,3 +54,46 @@ def test_a_noun_agrees_with_its_count() -> None:
 def test_a_size_is_decimal() -> None:
     """Bytes are whole, larger units have one decimal."""
     assert [byte_size(size) for size in (999, 12_300, 4_000_000_000)] == ["999 B", "12.3 kB", "4.0 GB"]
+
+
+def epoch_ms(*parts: int) -> int:
+    """Return a local time in milliseconds since the epoch."""
+    return int(datetime(*parts).timestamp() * 1000)  # type: ignore[arg-type]
+
+
+NOW = epoch_ms(2026, 11, 20, 14, 3, 7)
+
+
+def test_a_time_is_local() -> None:
+    """The same time as a time of day, with its date, with its zone and in UTC."""
+    assert time_of_day(NOW) == "14:03:07"
+    assert date_and_time(NOW) == "2026-11-20 14:03:07"
+    assert date_and_minute(NOW) == "2026-11-20 14:03"
+    assert datetime.fromisoformat(time_with_zone(NOW)).timestamp() * 1000 == NOW - 7_000
+    at = utc(NOW + 1)
+    assert at is not None
+    assert at.timestamp() * 1000 == NOW
+
+
+def test_a_past_time_is_short() -> None:
+    """It is a time of today, a day of this year, or a month."""
+    for then, words in (
+        (epoch_ms(2026, 11, 20, 0, 5), "00:05"),
+        (epoch_ms(2026, 2, 3), "3 Feb"),
+        (epoch_ms(2025, 12, 31), "2025-12"),
+    ):
+        with case(words):
+            assert day_or_time(then, NOW) == words
+
+
+def test_an_unknown_time_is_no_error() -> None:
+    """The agent's clock may give any number."""
+    for ms in (None, 10**30, -(10**30)):
+        with case(ms):
+            assert time_of_day(ms) == "--:--:--"
+            assert time_of_day(ms, "") == ""
+            assert date_and_time(ms) == date_and_minute(ms) == "unknown"
+            assert time_with_zone(ms) == ""
+            assert zone_minutes(ms) == 0
+            assert utc(ms) is None
+    assert day_or_time(10**30, NOW) == "–"

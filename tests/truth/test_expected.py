@@ -1,10 +1,12 @@
-"""The summaries of others' recordings of Cursor match summaries written by hand from the recorded lines."""
+"""The summaries of captures match what was read from their raw lines by hand or by a script."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +16,44 @@ from tests.builders.captures import FOREIGN, Captures
 from tests.conftest import ROOT, case
 from tests.harness.program import watch
 
-pytestmark = pytest.mark.shared
+_UNKNOWN = {"real/vibe-3.0.2/full.ndjson"}
+"""Captures of ours in formats without a decoder."""
+
+
+def expected(captures: Captures) -> dict[str, dict[str, Any]]:
+    """Return the expected members of the summary of each recording, by its path."""
+    folder = ROOT / ("tests/expected" if captures.is_own else "tests/expected/shared")
+    paths = sorted(path for path in folder.glob("*/*.json") if path.parent.name != "cursor")
+    found = [json.loads(path.read_text()) for path in paths]
+    assert found
+    return {each["recording"]: each["summary"] for each in found}
+
+
+def test_a_sample_has_its_expected_summary(
+    captures: Captures, opened_session: Callable[[Path], Session]
+) -> None:
+    """The summary of a sample has the expected members, value for value; a long text has its digest."""
+    for name, wanted in expected(captures).items():
+        with case(name):
+            found = json.loads(b"".join(summary(opened_session(captures.root / name))))
+            found["text_sha256"] = hashlib.sha256(found["text"].encode()).hexdigest()
+            calls = wanted.pop("calls")
+            assert {key: found[key] for key in wanted} == wanted
+            picked = [
+                {key: call[key] for key in want} for call, want in zip(found["calls"], calls, strict=False)
+            ]
+            assert picked == calls
+            assert len(found["calls"]) == len(calls)
+
+
+def test_every_sample_has_an_expected_summary(captures: Captures) -> None:
+    """Each sample has an expected summary."""
+    found = captures.find("agents/**/*.jsonl", "disk/**/*.jsonl", "disk/gemini-chat/**/session-*.json")
+    if captures.is_own:
+        found += captures.find("real/**/*.jsonl", "real/*/full.ndjson")
+    assert {captures.name(path) for path in found} - _UNKNOWN <= set(expected(captures))
+
+
 EXPECTED = {path.stem: path for path in (ROOT / "tests/expected/shared/cursor").glob("*.json")}
 
 
@@ -24,6 +63,7 @@ def recordings() -> dict[str, Path]:
     return {path.stem: path for path in found}
 
 
+@pytest.mark.shared
 def test_a_recording_has_its_expected_summary(session_of: Callable[[bytes], Session]) -> None:
     """The summary of a real recording equals the one that was checked by hand, value for value."""
     for name, path in recordings().items():
@@ -32,12 +72,14 @@ def test_a_recording_has_its_expected_summary(session_of: Callable[[bytes], Sess
             assert json.loads(b"".join(summary(read))) == json.loads(EXPECTED[name].read_text())
 
 
+@pytest.mark.shared
 def test_every_recording_has_an_expected_summary() -> None:
     """Every recording of the documentation and of a real run has an expected summary."""
     assert set(recordings()) == set(EXPECTED)
     assert len(EXPECTED) == 15
 
 
+@pytest.mark.shared
 @pytest.mark.parametrize("name", ["docs-es", "docs-fr", "docs-ja", "docs-ko"])
 def test_the_documentation_is_printed_in_its_own_phrases(name: str) -> None:
     """The brief text of the documentation's examples is what the documentation prints."""

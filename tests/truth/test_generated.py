@@ -8,7 +8,9 @@ from __future__ import annotations
 import json
 import os
 import random
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -19,11 +21,31 @@ from agentwatch.output.summary import summary
 from agentwatch.recording.saved import open_saved
 from agentwatch.session.session import Session
 from agentwatch.session.transcript import Kind
+from tests.builders.captures import OURS
+from tests.builders.claude_stories import story
+from tests.builders.codex.any_story import STORIES as CODEX_STORIES
+from tests.builders.codex.rollout import rollout
+from tests.builders.codex.story import (
+    CWD,
+    Plan,
+    calls_of,
+    outcome_of,
+    text_of,
+)
+from tests.builders.codex.story import (
+    Story as CodexStory,
+)
+from tests.builders.codex.story import (
+    thoughts_of as codex_thoughts,
+)
+from tests.builders.codex.stream import stream
 from tests.builders.lines import PROPERTY, non_blank, raw, session
+from tests.builders.stories.acp import acp_story
 from tests.builders.stories.any_story import STORIES
 from tests.builders.stories.lines import rendered
 from tests.builders.stories.story import Json, Story
 from tests.builders.stories.truth import thoughts_of, truth
+from tests.conftest import Saver, case
 
 GENERATED = settings(
     max_examples=int(os.environ.get("AGENTWATCH_EXAMPLES", "80")),
@@ -125,3 +147,144 @@ def test_any_session_with_raw_line_ends_is_the_same_session(
 def is_object(line: bytes) -> bool:
     """Return whether a line is a complete object."""
     return line.startswith(b"{") and line.endswith(b"}")
+
+
+EXAMPLES = int(os.environ.get("AGENTWATCH_EXAMPLES", "80"))
+
+
+def test_the_summary_of_acp_is_the_truth() -> None:
+    """Text, calls, outcomes, turns and line counts of any session are what happened in it."""
+    for seed in range(EXAMPLES):
+        with case(seed):
+            story = acp_story(seed)
+            read = session(*story.lines)
+            found = json.loads(b"".join(summary(read)))
+            assert found["format"] == "acp"
+            assert found["text"] == story.text
+            assert (
+                "".join(each.text for each in read.transcript if each.kind is Kind.REASONING)
+                == story.thoughts
+            )
+            keys = ("call_id", "tool", "kind", "outcome", "exit_code")
+            assert [{key: call[key] for key in keys} for call in found["calls"]] == [
+                {key: call[key] for key in keys} for call in story.calls
+            ]
+            assert (found["turns"], found["runs"], found["outcome"]) == (story.turns, 1, story.outcome)
+            assert found["lines"]["events"] == len(story.lines)
+            assert found["orphans"] == {
+                "completed_without_started": 0,
+                "never_completed": sum(call["outcome"] == "unfinished" for call in story.calls),
+            }
+            assert read.asked.count == story.permissions
+
+
+def facts(read: Session) -> Json:
+    """Return the members of a session's summary that a story determines."""
+    found: Json = json.loads(b"".join(summary(read)))
+    lines, tokens = found["lines"], found["tokens"]
+    keys = ("call_id", "agent", "tool", "kind", "target", "outcome", "exit_code")
+    return {
+        **{key: found[key] for key in ("format", "session_id", "outcome", "text", "runs", "turns")},
+        "tokens": {key: tokens[key] for key in ("input", "cached", "output")},
+        "cost_usd": tokens["cost_usd"],
+        "calls": [{key: call[key] for key in keys} for call in found["calls"]],
+        "unknown": lines["unknown"],
+        "malformed": lines["malformed"],
+    }
+
+
+@pytest.mark.system
+@pytest.mark.slow
+@pytest.mark.parametrize("is_partial", [False, True], ids=["whole blocks", "partial messages"])
+def test_the_summary_of_claude_is_the_truth(is_partial: bool) -> None:
+    """Text, calls, outcomes, turns, runs and tokens of any session are what happened in it."""
+    for seed in range(EXAMPLES):
+        made = story(seed, is_partial=is_partial)
+        assert facts(session(made.data())) == made.truth(), f"seed {seed}"
+
+
+@pytest.mark.system
+def test_a_file_of_claude_has_the_truth_of_its_lines(recording: Saver, opened_session: Any) -> None:
+    """A recording opened as a file, whose deltas are parsed in batches, gives the same truth."""
+    for seed in range(EXAMPLES):
+        made = story(seed, is_partial=True)
+        path: Path = recording(made.data())
+        assert facts(opened_session(path)) == made.truth(), f"seed {seed}"
+
+
+def test_a_session_may_be_cut_at_any_line() -> None:
+    """The beginning of a session has the beginning of its calls, and no more text than all of it."""
+    made = story(3, is_partial=True)
+    lines = made.data().splitlines(keepends=True)
+    whole = facts(session(made.data()))
+    ids = [call["call_id"] for call in whole["calls"]]
+    for number in range(1, len(lines), 3):
+        found = facts(session(b"".join(lines[:number])))
+        assert [call["call_id"] for call in found["calls"]] == ids[: len(found["calls"])]
+        assert found["unknown"] == 0
+
+
+def codex_facts(read: Session) -> dict[str, Any]:
+    """Return the summary of a session."""
+    found: dict[str, Any] = json.loads(b"".join(summary(read)))
+    return found
+
+
+def check(read: Session, story: CodexStory, *, is_rollout: bool) -> None:
+    """Check that a session has the facts of its story."""
+    found = codex_facts(read)
+    calls = [(call["kind"], call["target"], call["outcome"], call["exit_code"]) for call in found["calls"]]
+    assert calls == calls_of(story, with_plans=is_rollout, folder="" if is_rollout else f"{CWD}/")
+    assert found["text"] == text_of(story)
+    thoughts = [entry.text for entry in read.transcript if entry.kind is Kind.REASONING]
+    assert "".join(thoughts) == codex_thoughts(story)
+    assert (found["outcome"], found["runs"], found["turns"]) == (outcome_of(story), 1, len(story.turns))
+    assert found["lines"]["unknown"] == found["lines"]["malformed"] == 0
+    assert found["orphans"] == {"completed_without_started": 0, "never_completed": 0}
+    plans = [step.entries for step in story.steps if isinstance(step, Plan)]
+    shown = {entry.text: entry.status == "completed" for entry in read.plan}
+    assert shown == dict(plans[-1] if plans else ())
+
+
+@pytest.mark.system
+@GENERATED
+@given(CODEX_STORIES)
+def test_a_stream_has_the_truth_of_its_story(story: CodexStory) -> None:
+    """Text, thoughts, calls, outcomes, turns and plan of any stream are what happened in it."""
+    check(session(stream(story)), story, is_rollout=False)
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("is_paginated", [False, True], ids=["old history", "paginated history"])
+@GENERATED
+@given(CODEX_STORIES)
+def test_a_rollout_has_the_truth_of_its_story(is_paginated: bool, story: CodexStory) -> None:
+    """Each text is shown once and each call has its outcome, in both histories."""
+    read = session(rollout(story, is_paginated=is_paginated))
+    check(read, story, is_rollout=True)
+    prompts = [entry.text for entry in read.transcript if entry.kind is Kind.PROMPT]
+    assert prompts == [turn.prompt for turn in story.turns]
+
+
+EXPECTED = {
+    "min_cursor": ("claude-code", "succeeded", 1, "", [("Bash", "succeeded", None)]),
+    "min_denied": ("claude-code", "succeeded", 1, "", [("PowerShell", "rejected", None)]),
+    "min_exit": ("codex-rollout", "unfinished", 0, "", [("shell", "succeeded", 0)]),
+    "min_exit1": ("codex-rollout", "unfinished", 0, "", [("shell", "failed", 1)]),
+    "min_noparent": ("claude-transcript", "unfinished", 2, "First answer.Second answer.", []),
+    "min_qwen": ("qwen-chat", "unfinished", 1, "The answer.", [("read_file", "unfinished", None)]),
+    "min_qwen2": ("qwen-chat", "unfinished", 1, "The answer.", [("read_file", "unfinished", None)]),
+}
+"""By the name of the capture: format, outcome, turns, text; of each call the tool, outcome and exit code."""
+
+
+def test_each_trait_is_read(opened_session: Callable[[Path], Session]) -> None:
+    """A Claude init without tools, a denial that only the result names, a merged answer, and the others."""
+    found = {path.stem: path for path in OURS.find("minimal/*")}
+    assert found.keys() == EXPECTED.keys()
+    for name, path in found.items():
+        with case(name):
+            read = opened_session(path)
+            calls = [(call.tool, str(call.outcome), call.exit_code) for call in read.calls]
+            seen = (read.format, str(read.outcome), read.run.turns, read.text, calls)
+            assert seen == EXPECTED[name]

@@ -1,21 +1,42 @@
-"""Tool calls in the Agent Client Protocol."""
+"""Calls of the Agent Client Protocol: their updates, their blocks, and the permissions they need."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
+from agentwatch.agents import Decoder, LineRole
+from agentwatch.agents.acp.calls import changed_lines
+from agentwatch.agents.registry import agent_named
 from agentwatch.session.actions import action
+from agentwatch.session.blocks import (
+    BinaryBlock,
+    Block,
+    ChangeBlock,
+    ContentBlock,
+    ErrorBlock,
+    FieldsBlock,
+    MarkdownBlock,
+    OutputBlock,
+    PlanBlock,
+    TextBlock,
+)
 from agentwatch.session.call import Call
+from agentwatch.session.events import FormatDetected, PlanEntry, PlanStatus
+from agentwatch.session.transcript import Kind
 from tests.builders.formats.acp import (
     CWD,
     SESSION,
     called,
     changed,
+    chose,
+    chunk,
     opening,
     permission,
     prompt,
+    refused,
     request,
     response,
     stopped,
@@ -250,3 +271,324 @@ def test_many_open_calls_are_bounded() -> None:
     read = session(DIRECT, lines, ends, update("plan", entries=[]))
     assert len(read.calls) == 2000
     assert {call.outcome for call in read.calls} == {"succeeded"}
+
+
+def test_a_call_may_begin_inside_a_permission() -> None:
+    """The only line before the end of a call may be the request for permission."""
+    ask = permission(kind="execute", title="make", status="pending")
+    read = session(DIRECT, ask, is_over=False)
+    assert [(call.target, call.outcome) for call in read.calls] == [("make", "running")]
+    oldest = read.asked.oldest
+    assert oldest is not None
+    assert (oldest.words, oldest.call_id) == ("execute make", "c-1")
+    read = session(DIRECT, ask, chose("yes"), changed(status="completed"), stopped())
+    assert [call.outcome for call in read.calls] == ["succeeded"]
+    assert read.completed_without_started == 0
+    notes = [entry.text for entry in read.transcript if entry.kind is Kind.NOTICE]
+    assert notes == ["asks: execute make", "execute allowed"]
+
+
+def test_a_refusal_is_what_the_end_says() -> None:
+    """A call that a person refused is rejected if it fails, or if it has no end of its own."""
+    cases: list[tuple[str | None, str | None, str]] = [
+        ("yes", "failed", "failed"),
+        ("always", "completed", "succeeded"),
+        ("no", "failed", "rejected"),
+        ("no", "completed", "succeeded"),
+        ("no", None, "rejected"),
+        (None, "failed", "cancelled"),
+        (None, None, "unfinished"),
+        ("other", "failed", "failed"),
+    ]
+    for option, status, outcome in cases:
+        with case((option, status)):
+            end = changed(status=status) if status else b""
+            read = session(DIRECT, permission(kind="edit"), chose(option), end, stopped())
+            [call] = read.calls
+            assert call.outcome == outcome
+            assert call.has_result is (status is not None or option is None)
+            assert len(read.asked) == 0
+
+
+def test_a_cancelled_turn_cancels_its_calls() -> None:
+    """A call that fails after the client's cancel is cancelled; one that says completed has completed."""
+    cancel = request("session/cancel", sessionId=SESSION)
+    start = called(kind="execute", status="in_progress", rawInput={"command": "sleep 9"})
+    assert only(start, cancel, changed(status="failed"), stopped("cancelled")).outcome == "cancelled"
+    done = only(start, cancel, changed(status="completed"), stopped("cancelled"))
+    assert action(done) == "Ran terminal command sleep 9 (after the cancel)"
+    assert only(start, changed(status="failed"), cancel).outcome == "failed"
+    remark = "\n<shell_metadata>\nUser aborted the command\n</shell_metadata>"
+    for output, code, outcome in [
+        (remark, None, "cancelled"),
+        (remark, 0, "succeeded"),
+        ("", None, "succeeded"),
+    ]:
+        with case((output, code)):
+            stopped_call = changed(
+                status="completed", rawOutput={"output": output, "metadata": {"exit": code}}
+            )
+            assert only(start, cancel, stopped_call, stopped("cancelled")).outcome == outcome
+            assert only(start, stopped_call, stopped("end_turn")).outcome == "succeeded"
+
+
+def test_cursor_asks_with_methods_of_its_own() -> None:
+    """A question and a plan wait for the user until they are answered; the other methods report."""
+    questions = [{"id": "q", "prompt": "Which one?"}, {"prompt": "Why?"}, 5]
+    todos = [{"content": "A", "status": "pending"}]
+    cases: list[tuple[bytes, str]] = [
+        (request("cursor/ask_question", 7, toolCallId="c", questions=questions), "question Which one? Why?"),
+        (request("cursor/ask_question", 7, toolCallId="c", title="Style"), "question Style"),
+        (request("cursor/create_plan", 7, toolCallId="c", plan="# Plan\nDo", todos=todos), "plan # Plan"),
+        (request("cursor/create_plan", 7, name="Migration"), "plan Migration"),
+        (request("cursor/create_plan", 7), "plan"),
+    ]
+    for asks, name in cases:
+        with case(name):
+            read = session(DIRECT, asks, is_over=False)
+            assert read.asked.oldest is not None
+            assert (read.asked.oldest.words, read.lines.unknown) == (name, 0)
+            for answer in (
+                response(7, {"outcome": {"outcome": "accepted"}}),
+                response(7, {"outcome": "skipped"}),
+                refused(7, "no"),
+            ):
+                assert len(session(DIRECT, asks, answer, is_over=False).asked) == 0
+
+
+def test_the_answers_to_questions_of_cursor_are_in_the_transcript() -> None:
+    """They are the labels of what was chosen, or the reason why nothing was; unknown ids stay as they are."""
+    options = [{"id": "a", "label": "Postgres"}, {"id": "b", "label": "MySQL"}, {"id": 5}, 5]
+    other = [{"id": "a", "label": "Yes"}]
+    questions = [{"id": "q", "prompt": "Which?", "options": options}, {"id": "r", "options": other}, {}]
+    ask = request("cursor/ask_question", 7, questions=questions)
+    plan = request("cursor/create_plan", 7, name="Migration")
+    answers = [
+        {"questionId": "q", "selectedOptionIds": ["b", "a", "c"]},
+        {"questionId": "r", "selectedOptionIds": ["a"]},
+        {"selectedOptionIds": "a"},
+        5,
+    ]
+    cases: list[tuple[bytes, object, str]] = [
+        (ask, {"outcome": {"outcome": "answered", "answers": answers}}, "answered: MySQL, Postgres, c, Yes"),
+        (ask, {"outcome": {"outcome": "skipped", "reason": "later"}}, "skipped: later"),
+        (ask, {"outcome": "skipped"}, "skipped"),
+        (ask, {"outcome": {"outcome": "x" * 200}}, "x" * 100),
+        (
+            ask,
+            {"outcome": {"outcome": "answered", "answers": answers[1:2] * 99}},
+            f"answered: Yes{', Yes' * 63}",
+        ),
+        (plan, {"outcome": {"outcome": "rejected", "reason": "too long"}}, "rejected: too long"),
+    ]
+    for line, result, noted in cases:
+        with case(noted):
+            read = session(DIRECT, line, response(7, result), stopped())
+            notes = [entry.text for entry in read.transcript if entry.kind is Kind.NOTICE]
+            assert notes[-1].removeprefix("question ").removeprefix("plan ") == noted
+    read = session(DIRECT, ask, refused(7, "no"), stopped())
+    assert [entry.text for entry in read.transcript if entry.kind is Kind.NOTICE][
+        -1
+    ] == "question not answered"
+
+
+def test_an_elicitation_waits_for_the_user() -> None:
+    """Its message is asked until the response, in both of its forms, has the action and what was entered."""
+    ask = request("elicitation/create", 7, sessionId=SESSION, mode="form", message="Which branch?")
+    read = session(DIRECT, ask, is_over=False)
+    assert read.asked.oldest is not None
+    assert read.asked.oldest.words == "question Which branch?"
+    entered = {"branch": "main", "tags": ["a", "b"], "deep": True, "depth": 3, "odd": {}}
+    words = "question accepted: main, a, b, true, 3, an object"
+    cases: list[tuple[dict[str, object], str]] = [
+        ({"action": "accept", "content": {}}, "question accepted"),
+        ({"action": "accept", "content": entered}, words),
+        ({"action": {"action": "accept", "content": entered}}, words),
+        ({"action": "decline"}, "question declined"),
+        ({"action": {"action": "cancel"}}, "question cancelled"),
+        ({}, "question answered"),
+    ]
+    for result, noted in cases:
+        with case(result):
+            read = session(DIRECT, ask, response(7, result), stopped())
+            notes = [entry.text for entry in read.transcript if entry.kind is Kind.NOTICE]
+            assert notes == ["asks: question Which branch?", noted]
+
+
+def test_a_session_may_report_that_it_waits_for_the_user() -> None:
+    """In version 2, `requires_action` asks until the state changes, unless a request says what is asked."""
+    waits, runs = (update("state_update", state=state) for state in ("requires_action", "running"))
+    idle = update("state_update", state="idle", stopReason="end_turn")
+    ask = permission(kind="execute", title="make")
+    question = request("elicitation/create", 7, sessionId=SESSION, message="Why?")
+    cases: dict[str, tuple[tuple[bytes, ...], list[str]]] = {
+        "waits": ((waits, waits), ["your action"]),
+        "runs again": ((waits, runs, runs), []),
+        "has ended": ((waits, idle), []),
+        "asks, then waits": ((ask, waits), ["execute make"]),
+        "waits, then asks": ((waits, ask), ["execute make"]),
+        "waits, then asks for input": ((waits, question), ["question Why?"]),
+        "has another agent": ((waits, opening()), []),
+    }
+    for name, (lines, asked) in cases.items():
+        with case(name):
+            read = session(DIRECT, *lines, is_over=False)
+            oldest = read.asked.oldest
+            assert ([] if oldest is None else [oldest.words]) == asked
+            assert len(read.asked) == len(asked)
+    other = permission("c-1", 0, "other", kind="execute", title="make")
+    assert len(session(DIRECT, other, waits, is_over=False).asked) == 2
+
+
+def test_cursor_reports_with_methods_of_its_own() -> None:
+    """To-do lists are merged or replaced, subagents are noted, and an unknown method is counted."""
+    first = request("cursor/update_todos", todos=[{"content": "A", "status": "pending"}], merge=False)
+    more = request("cursor/update_todos", todos=[{"content": "B", "status": "completed"}], merge=True)
+    tasks = [request("cursor/task", description="Look"), request("cursor/task", durationMs=5)]
+    rest = [request("cursor/generate_image"), request("cursor/list_available_models", 9)]
+    read = session(DIRECT, first, more, *tasks, *rest, request("cursor/weather"), stopped())
+    assert [entry.text for entry in read.plan] == ["A", "B"]
+    notes = [entry.text for entry in read.transcript if entry.kind is Kind.NOTICE]
+    assert notes[:2] == ["subagent: Look", "subagent ended: no description"]
+    assert (read.lines.unknown, read.outcome) == (1, "succeeded")
+
+
+def test_an_error_answers_a_permission() -> None:
+    """A client that cannot ask answers with an error; one that only answers is understood too."""
+    read = session(DIRECT, permission(kind="edit"), refused(0, "no"), is_over=False)
+    assert len(read.asked) == 0
+    notes = [entry.text for entry in read.transcript if entry.kind is Kind.NOTICE]
+    assert notes == ["asks: edit", "edit not answered"]
+    assert session(opening(), chose("yes", 9)).lines.unknown == 0
+
+
+LONG = "one\ntwo"
+
+
+def blocks(line: bytes) -> list[Block]:
+    """Return the blocks of a line."""
+    return Decoder(agent_named("acp")).blocks(line.rstrip())
+
+
+def item(**content: Any) -> list[dict[str, Any]]:
+    """Return the content of a call with one block."""
+    return [{"type": "content", "content": content}]
+
+
+def test_a_call_is_divided_into_blocks() -> None:
+    """Arguments, texts, diffs, images and results are shown once each, and nothing is dumped."""
+    cases: list[tuple[dict[str, Any], list[Block]]] = [
+        ({"rawInput": {"command": "make"}}, [FieldsBlock("arguments", {"command": "make"})]),
+        ({"rawInput": {"description": "Build", "x": ""}}, [TextBlock("description", "Build")]),
+        (
+            {"rawInput": {"content": LONG, "note": LONG, "n": 1}},
+            [FieldsBlock("arguments", {"n": 1}), ContentBlock(LONG), TextBlock("note", LONG)],
+        ),
+        (
+            {"rawInput": {"todos": [{"content": "a", "status": "completed"}]}},
+            [PlanBlock((PlanEntry("a", PlanStatus.COMPLETED),))],
+        ),
+        (
+            {"content": [{"type": "diff", "path": "a", "oldText": "x", "newText": "y"}]},
+            [ChangeBlock(None, "x", "y")],
+        ),
+        ({"content": [{"type": "diff", "path": "a", "newText": ""}]}, [ChangeBlock(None, None, "")]),
+        ({"content": words("out"), "kind": "execute"}, [OutputBlock("stdout", "out")]),
+        ({"content": words("out"), "kind": "fetch"}, [MarkdownBlock("out")]),
+        ({"content": words("out"), "kind": "read"}, [ContentBlock("out")]),
+        ({"content": words("out"), "status": "failed"}, [ErrorBlock("out")]),
+        (
+            {"content": item(type="image", data="eHh4", mimeType="image/png")},
+            [BinaryBlock("image/png", 3)],
+        ),
+        ({"content": item(type="resource", resource={"blob": 7})}, [BinaryBlock("binary", None)]),
+        ({"content": item(type="resource", resource={"text": "x"})}, [ContentBlock("x")]),
+        ({"content": item(type="resource_link", uri="u", name="n")}, [TextBlock("n", "u")]),
+        ({"content": item(type="resource", resource={"uri": "u"})}, [TextBlock("resource", "u")]),
+        ({"content": [{"type": "terminal", "terminalId": "t"}, 7]}, []),
+        ({"content": item(type="video")}, []),
+        ({"_meta": {"terminal_output": {"data": "out"}}}, [OutputBlock("stdout", "out")]),
+        ({"rawOutput": "done"}, [ContentBlock("done")]),
+        ({"rawOutput": "done", "content": words("done")}, [ContentBlock("done")]),
+        ({"rawOutput": [{"type": "text", "text": "done"}]}, [ContentBlock("done")]),
+        ({"rawOutput": [{"type": "text", "text": "done"}], "content": words("x")}, [ContentBlock("x")]),
+        ({"rawOutput": {"error": "no"}}, [ErrorBlock("no")]),
+        ({"rawOutput": {"error": {"message": "no"}}}, [ErrorBlock("no")]),
+        ({"rawOutput": {"error": "no"}, "content": words("no"), "status": "failed"}, [ErrorBlock("no")]),
+        (
+            {"rawOutput": {"stdout": "a", "stderr": "b", "exitCode": 1}},
+            [OutputBlock("stdout", "a"), OutputBlock("stderr", "b"), FieldsBlock("result", {"exitCode": 1})],
+        ),
+        (
+            {"rawOutput": {"output": "a", "metadata": {"diff": "@@", "x": 1}}},
+            [ChangeBlock("@@"), ContentBlock("a"), FieldsBlock("result", {"metadata": {"x": 1}})],
+        ),
+        ({"rawOutput": {"output": "a", "content": "b"}}, [ContentBlock("a")]),
+        ({"rawOutput": 7, "rawInput": 7, "content": 7}, []),
+    ]
+    for fields, shown in cases:
+        with case(fields):
+            assert blocks(changed(**fields)) == shown
+            assert blocks(permission(**fields)) == shown
+
+
+def test_other_lines_have_no_blocks() -> None:
+    """A line that is about no call has no blocks."""
+    assert blocks(chunk("x")) == []
+    assert blocks(response(1, {})) == []
+    assert blocks(request("session/request_permission", 1, options=[], subject={"toolCall": {}})) == []
+
+
+def test_the_role_of_a_line() -> None:
+    """Requests start a run, updates of calls belong to them, and responses are neither."""
+    cases: list[tuple[bytes, LineRole]] = [
+        (request("initialize", 0, protocolVersion=1), LineRole.START),
+        (request("session/new", 1, cwd="/"), LineRole.START),
+        (prompt(), LineRole.START),
+        (called(), LineRole.CALL),
+        (changed(), LineRole.CALL),
+        (permission(), LineRole.CALL),
+        (chunk("x"), LineRole.OTHER),
+        (request("session/update"), LineRole.OTHER),
+        (response(1, {"sessionId": "x"}), LineRole.OTHER),
+        (request("session/cancel"), LineRole.OTHER),
+    ]
+    for line, role in cases:
+        with case(line):
+            assert Decoder(agent_named("acp")).role(line.rstrip()) is role
+
+
+def test_only_the_protocols_own_lines_are_recognised() -> None:
+    """Lines of other protocols that use JSON-RPC are not taken for this one."""
+    cases: list[tuple[bytes, str | None]] = [
+        (request("initialize", 0, protocolVersion=1), "acp"),
+        (response(0, {"protocolVersion": 1}), "acp"),
+        (request("session/anything"), "acp"),
+        (request("initialize", 0, protocolVersion="2025-06-18"), None),
+        (response(0, {"protocolVersion": "2025-06-18"}), None),
+        (request("tools/call", 1), None),
+        (json.dumps({"method": "session/update"}).encode(), None),
+        (json.dumps({"jsonrpc": "2.0", "method": 7}).encode(), None),
+    ]
+    for line, name in cases:
+        with case(line):
+            events = Decoder().decode(line.rstrip())
+            assert next((event.format for event in events if isinstance(event, FormatDetected)), None) == name
+
+
+def test_changed_lines_are_counted() -> None:
+    """The shortest edit is counted; texts that differ too much are not compared."""
+    cases: list[tuple[str, str, tuple[int, int] | None]] = [
+        ("", "", (0, 0)),
+        ("a", "a\n", (0, 0)),
+        ("", "a\nb\n", (2, 0)),
+        ("a\nb\nc", "a\nc", (0, 1)),
+        ("a\nb\nc\nd\ne", "b\nx\nd\ne\nf", (2, 2)),
+        ("\n".join("ab" * 500), "\n".join("ba" * 500), (1, 1)),
+        ("x\n" * 300, "y\n" * 300, None),
+        ("a\n" + "x\n" * 150_000 + "b\n", "b\n" + "x\n" * 150_000 + "a\n", (2, 2)),
+        ("p\n" + "x\ny\n" * 60_000 + "q", "q\n" + "y\nx\n" * 60_000 + "p", None),
+    ]
+    for old, new, counts in cases:
+        with case((old, new)):
+            assert changed_lines(old, new) == counts

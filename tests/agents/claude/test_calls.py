@@ -1,12 +1,38 @@
-"""Calls are named by their tool, and described by their arguments."""
+"""Claude Code's calls: targets, results, plans, and permissions."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from agentwatch.agents.claude.calls import mcp_tool, tool_named
-from agentwatch.session.events import ToolKind, ToolStarted
-from tests.builders.claude_lines import CWD, answer, assistant, call, events, init, result, say, written
+import pytest
+
+from agentwatch.agents import Decoder
+from agentwatch.agents.claude.calls import TOOLS, mcp_tool, read_result, tool_named
+from agentwatch.agents.registry import agent_named, answered_agents
+from agentwatch.session.events import (
+    Outcome,
+    Permission,
+    Plan,
+    PlanEntry,
+    PlanStatus,
+    ToolEnded,
+    ToolKind,
+    ToolStarted,
+)
+from tests.builders.claude_lines import (
+    CWD,
+    Json,
+    answer,
+    assistant,
+    call,
+    events,
+    init,
+    line,
+    result,
+    say,
+    user,
+    written,
+)
 from tests.builders.lines import session
 from tests.conftest import case
 
@@ -173,3 +199,388 @@ def test_an_agent_says_how_a_command_ended() -> None:
     """Qwen Code gives no exit code: its own status `success` counts."""
     found = events(call("run_shell_command", command="exit 3"), answer("", is_error=False), agent="qwen")[-1]
     assert (found.outcome, found.exit_code) == ("succeeded", None)
+
+
+OK, FAILED, REJECTED = Outcome.SUCCEEDED, Outcome.FAILED, Outcome.REJECTED
+REFUSED = "[Operation Cancelled] Reason: User did not allow tool call"
+CANCELLED, RETURNED = Outcome.CANCELLED, Outcome.RETURNED
+REFUSAL = "The user doesn't want to proceed with this tool use. The tool use was rejected"
+QWENS_REFUSAL = 'Qwen Code requires permission to use "edit", but that permission was declined.'
+OUTCOMES: list[tuple[str, Any, bool | None, Any, Outcome, str | None, int | None]] = [
+    ("Bash", "x", None, None, OK, None, None),
+    ("Bash", "x", False, {"stdout": "x", "interrupted": False}, OK, None, None),
+    ("Bash", "x", False, {"stdout": "x", "exit_code": 0}, OK, None, 0),
+    ("Bash", "x", False, {"stdout": "x", "exitCode": 2}, FAILED, "exit 2", 2),
+    ("Bash", "Exit code 1\nboom", True, "Error: Exit code 1", FAILED, "exit 1", 1),
+    ("PowerShell", "Exit code 127", True, None, FAILED, "exit 127", 127),
+    ("Bash", "Exit code -1\nx", True, None, FAILED, "exit -1", -1),
+    ("Bash", "Exit code x", True, None, FAILED, "Exit code x", None),
+    ("Bash", "Exit code 99999999999999", True, None, FAILED, "exit 9999999999", 9999999999),
+    ("Read", "Exit code 1", True, None, FAILED, "Exit code 1", None),
+    ("Bash", [{"type": "text", "text": "Exit code 5\nx"}], True, None, FAILED, "exit 5", 5),
+    ("Bash", "Exit code 1\nthis requires approval", True, None, FAILED, "exit 1", 1),
+    ("Bash", "Command timed out after 2m", True, None, FAILED, "Command timed out after 2m", None),
+    ("Read", "<tool_use_error>No such file</tool_use_error>", True, None, FAILED, "No such file", None),
+    ("Bash", "", True, {"stderr": "boom"}, FAILED, "boom", None),
+    ("Bash", "", True, None, FAILED, "the tool says so", None),
+    ("TaskUpdate", "no", None, {"success": False, "error": "not found"}, FAILED, "not found", None),
+    ("TaskUpdate", "no", None, {"success": False}, FAILED, "no", None),
+    ("Bash", "x", None, {"is_error": True, "stderr": "x"}, FAILED, "x", None),
+    ("Bash", "This command requires approval", True, None, REJECTED, "This command requires approval", None),
+    ("Bash", "touch in '/x' needs approval.", True, None, REJECTED, "touch in '/x' needs approval.", None),
+    ("Bash", "Command contains $() x", True, None, REJECTED, "Command contains $() x", None),
+    ("Read", "Command contains $() x", True, None, FAILED, "Command contains $() x", None),
+    ("Bash", "PreToolUse:Bash hook error: no", True, None, REJECTED, "PreToolUse:Bash hook error: no", None),
+    ("Write", REFUSAL, True, "User rejected tool use", REJECTED, REFUSAL, None),
+    ("Edit", QWENS_REFUSAL, True, None, REJECTED, QWENS_REFUSAL, None),
+    ("Bash", "", False, {"interrupted": True}, CANCELLED, None, None),
+    ("Bash", "x", True, {"interrupted": True}, CANCELLED, "x", None),
+    ("Bash", "[Request interrupted by user]", True, None, CANCELLED, "[Request interrupted by user]", None),
+    ("Bash", REFUSED, True, None, Outcome.REJECTED, REFUSED, None),
+    ("Bash", "Command running in background with ID: x", None, None, RETURNED, None, None),
+    ("Bash", "It was moved to the background (ID: x).", None, None, RETURNED, None, None),
+    ("Bash", "x", None, {"backgroundTaskId": "x"}, RETURNED, None, None),
+    ("Task", "x", None, {"isAsync": True, "status": "async_launched"}, RETURNED, None, None),
+    ("Task", "x", None, {"status": "async_launched"}, RETURNED, None, None),
+    ("Task", "x", None, {"status": "backgrounded", "outputFile": "/x"}, RETURNED, None, None),
+    ("Task", "x", None, {"status": "teammate_spawned"}, RETURNED, None, None),
+    ("Task", "[Request interrupted by user for tool use]", None, None, CANCELLED, None, None),
+    ("Bash", "[Request interrupted by user for tool use]", None, None, OK, None, None),
+    ("Task", "x", None, {"status": "completed"}, OK, None, None),
+    ("Read", "Command running in background", None, None, OK, None, None),
+]
+
+
+def test_a_result_decides_the_outcome() -> None:
+    """Flags, texts and structured results decide the outcome, its reason and the exit code."""
+    for tool, content, is_error, structured, outcome, error, code in OUTCOMES:
+        with case((tool, content, is_error)):
+            block = {"content": content} if is_error is None else {"content": content, "is_error": is_error}
+            found = read_result(TOOLS[tool], block, structured)
+            assert (found.outcome, found.error, found.exit_code) == (outcome, error, code)
+
+
+@pytest.mark.parametrize("is_error", [True, None])
+def test_a_denied_call_is_rejected_whatever_its_text_says(is_error: bool | None) -> None:
+    """A line that says that a call was refused decides its outcome."""
+    denied = line("system", "permission_denied", tool_use_id="t-1", tool_name="Bash", message="A rule.")
+    found = events(call("Bash", command="ls"), denied, answer("No.", is_error=is_error))
+    (asked,) = [each for each in found if type(each).__name__ == "Permission"]
+    assert (asked.subject, asked.answer, asked.reason, asked.is_automatic) == (
+        "Bash",
+        "denied",
+        "A rule.",
+        True,
+    )
+    assert isinstance(found[-1], ToolEnded)
+    assert (found[-1].outcome, found[-1].error) == (REJECTED, "No.")
+
+
+NOTES: list[tuple[str, dict[str, Any], Any, Any, str | None, str]] = [
+    ("Read", {}, "x", {"file": {"numLines": 9, "startLine": 1, "totalLines": 9}}, "9 lines", "Read file"),
+    (
+        "Read",
+        {},
+        "x",
+        {"file": {"numLines": 9, "startLine": 4, "totalLines": 99}},
+        "lines 4-12 of 99",
+        "Read file",
+    ),
+    ("Read", {}, "x", {"file": {"numLines": 1}}, "1 line", "Read file"),
+    ("Read", {}, "x", {"type": "image", "file": {"base64": "AA"}}, None, "Read file"),
+    ("Write", {}, "x", {"type": "create", "content": "a\nb\n"}, "2 lines", "Created new file"),
+    ("Write", {}, "x", {"type": "create", "content": 5}, None, "Created new file"),
+    ("Write", {"content": "a\nb"}, "File created", None, "2 lines", "Created new file"),
+    ("Write", {"content": "a"}, "The file x has been updated.", None, None, "Edited file"),
+    ("Write", {}, "x", {"type": "update", "structuredPatch": []}, None, "Edited file"),
+    ("Edit", {}, "x", {"oldString": "", "newString": "a", "originalFile": ""}, "1 line", "Created new file"),
+    ("Edit", {}, "x", {"oldString": "a", "newString": "b", "originalFile": None}, None, "Edited file"),
+    ("Glob", {}, "x", {"numFiles": 3}, "3 files", "Found files"),
+    ("Grep", {}, "x", {"mode": "files_with_matches", "numFiles": 1}, "1 file", "Searched files"),
+    ("Grep", {}, "x", {"mode": "count", "numMatches": 2}, "2 matches", "Searched files"),
+    ("Grep", {}, "x", {"mode": "content", "numLines": 2}, "2 lines", "Searched files"),
+    ("WebSearch", {}, "x", {"results": ["a", {"content": [{}, {}]}]}, "2 results", "Searched the web"),
+    ("WebSearch", {}, "x", {"query": "x"}, None, "Searched the web"),
+    ("TodoWrite", {}, "x", {"newTodos": [{"status": "completed"}, 5]}, "1 of 2 done", "Updated to-do list"),
+    ("TodoWrite", {}, "x", {"newTodos": []}, None, "Updated to-do list"),
+    ("Task", {}, "x", {"status": "completed", "totalToolUseCount": 3}, "3 calls", "Ran subagent"),
+    ("Bash", {}, "x", {"backgroundTaskId": "b"}, "in the background", "Ran terminal command"),
+]
+
+
+def test_a_result_has_a_note() -> None:
+    """The note names the size of a result, and the phrase whether a file is new."""
+    for tool, arguments, content, structured, note, phrase in NOTES:
+        with case((tool, arguments, content)):
+            fields = {} if structured is None else {"result": structured}
+            ended = next(
+                event
+                for event in events(init(), call(tool, **arguments), answer(content, **fields))
+                if isinstance(event, ToolEnded)
+            )
+            assert (ended.note, ended.phrase) == (note, phrase)
+            assert ended.is_new_file == (phrase == "Created new file")
+
+
+def test_changed_lines_are_counted() -> None:
+    """The patch of a result counts, and the arguments without a patch."""
+    patch = [{"lines": ["+a", "+b", "-c", " d"]}]
+    edited = call("Edit", file_path="/x", old_string="a", new_string="b\nc\nd")
+    for end, counts in ((answer("x", result={"structuredPatch": patch}), (2, 1)), (answer("x"), (3, 1))):
+        ended = events(edited, end)[-1]
+        assert (ended.lines_added, ended.lines_removed) == counts
+
+
+def test_a_subagents_duration_is_its_own() -> None:
+    """The result of a subagent's call has the duration that the agent measured."""
+    ended = events(call("Task", description="x"), answer("x", result={"totalDurationMs": 6869}))[-1]
+    assert ended.duration_ms == 6869
+
+
+def test_a_result_that_was_only_partly_read_has_no_outcome() -> None:
+    """A line that is too large to be read may lack what decides the outcome."""
+    data = written(answer("x" * 100))
+    decoder = Decoder(agent_named("claude-code"))
+    decoder.decode(written(call("Bash", command="ls")))
+    ended = decoder.decode_oversize(data[:150], data[-100:], len(data))[-1]
+    assert isinstance(ended, ToolEnded)
+    assert (ended.call_id, ended.outcome) == ("t-1", RETURNED)
+
+
+def test_an_end_without_a_start_is_a_call() -> None:
+    """A result whose start is missing is a call whose tool has no name."""
+    ended = events(answer("x", "t-9"))[-1]
+    assert (ended.call_id, ended.tool, ended.target, ended.outcome) == ("t-9", "", None, OK)
+
+
+def test_the_to_do_list_is_that_of_the_main_agent() -> None:
+    """A to-do list that a subagent writes does not replace the main agent's."""
+    todos = [{"content": "x", "status": "in_progress"}]
+    found = events(call("TodoWrite", todos=todos), answer("ok"))
+    assert found[-1] == Plan((PlanEntry("x", PlanStatus.IN_PROGRESS),))
+    inner = {**call("TodoWrite", todos=todos), "parent_tool_use_id": "t-0"}
+    found = events(inner, answer("ok", parent_tool_use_id="t-0"))
+    assert not any(isinstance(event, Plan) for event in found)
+
+
+STOPPED = user("[Request interrupted by user for tool use]")
+ABORTED: Json = {"subtype": "error_during_execution", "is_error": True, "terminal_reason": "aborted_tools"}
+NOT_RUN = answer(
+    REFUSAL, is_error=True, tool_result_meta=[{"id": "t-1", "non_execution_kind": "user-rejected"}]
+)
+DENIALS = [{"tool_name": "Bash", "tool_use_id": "t-1"}]
+
+
+def test_a_call_that_the_result_calls_denied_was_rejected() -> None:
+    """Its own text need not say so; a call of an earlier turn, and one that succeeded, is not corrected."""
+    cases: list[tuple[list[Json], Outcome]] = [
+        ([answer("uses .NET methods", is_error=True), result(permission_denials=DENIALS)], REJECTED),
+        ([answer(REFUSED[:10], is_error=True), result(permission_denials=DENIALS * 2)], REJECTED),
+        ([answer("no", is_error=True), result(permission_denials=[{"tool_use_id": "t-2"}, 5])], FAILED),
+        ([answer("no", is_error=True), result(), result(permission_denials=DENIALS)], FAILED),
+        ([answer("ok"), result(permission_denials=DENIALS)], OK),
+    ]
+    for lines, outcome in cases:
+        with case(lines):
+            found = session(written(init(), call("Bash", command="ls"), *lines))
+            assert [each.outcome for each in found.calls] == [outcome]
+            assert {key: count for key, count in found.ended_by_outcome.items() if count} == {outcome: 1}
+            assert found.calls.as_ended(found.calls[0]).outcome is (
+                FAILED if outcome is REJECTED else outcome
+            )
+
+
+def test_a_command_that_ran_and_was_interrupted_is_cancelled() -> None:
+    """The text is that of a refusal; the end of the turn says whether the call was refused before it ran."""
+    cases: list[tuple[list[Json], Outcome]] = [
+        ([STOPPED, result(**ABORTED, permission_denials=[])], CANCELLED),
+        ([result(**ABORTED)], CANCELLED),
+        ([STOPPED, result(subtype="error_during_execution", is_error=True)], CANCELLED),
+        ([STOPPED, result(**ABORTED, permission_denials=DENIALS)], REJECTED),
+        ([STOPPED, init()], CANCELLED),
+        ([STOPPED], CANCELLED),
+        ([say("I see."), result("I see.")], REJECTED),
+        ([result("I see.")], REJECTED),
+        ([], REJECTED),
+    ]
+    for later, outcome in cases:
+        with case(later):
+            for refused in (NOT_RUN, answer(REFUSAL, is_error=True)):
+                (found,) = session(written(init(), call("Bash"), refused, *later)).calls
+                assert found.outcome is outcome
+
+
+def test_a_line_may_say_why_a_call_did_not_run() -> None:
+    """The field decides, whatever the text is."""
+    cases: list[tuple[object, Outcome]] = [
+        ("permission-rule", REJECTED),
+        ("automode-blocked", REJECTED),
+        ("user-rejected", REJECTED),
+        ("interrupted", CANCELLED),
+        ("cancelled", CANCELLED),
+        (None, FAILED),
+        (5, FAILED),
+    ]
+    for kind, outcome in cases:
+        with case(kind):
+            metas = [
+                5,
+                {"id": "t-2", "non_execution_kind": "cancelled"},
+                {"id": "t-1", "non_execution_kind": kind},
+            ]
+            found = events(call("Bash"), answer("Not here.", is_error=True, tool_result_meta=metas))
+            assert found[-1].outcome is outcome
+
+
+def test_a_refusal_with_the_words_of_the_user_is_clear() -> None:
+    """The user was asked, and said what to do instead: the call did not run."""
+    words = f"{REFUSAL} To tell you how to proceed, the user said:\nUse make."
+    assert events(call("Bash"), answer(words, is_error=True))[-1].outcome is REJECTED
+
+
+def test_the_calls_that_wait_to_be_decided_are_bounded() -> None:
+    """Of more than 64 the oldest are refused."""
+    uses = [{"type": "tool_use", "id": f"c{n}", "name": "Bash", "input": {}} for n in range(70)]
+    answers = [answer(REFUSAL, f"c{n}", is_error=True) for n in range(70)]
+    found = [event for event in events(assistant(*uses), *answers) if isinstance(event, ToolEnded)]
+    assert [event.call_id for event in found] == [f"c{n}" for n in range(6)]
+
+
+def test_the_structured_result_of_a_refused_call_is_a_sentence() -> None:
+    """It decides if the text is another one: the user may have answered a question with a question."""
+    words = "The user wants to clarify these questions."
+    found = events(call("AskUserQuestion"), answer(words, is_error=True, result="User rejected tool use"))
+    assert (found[-1].outcome, found[-1].error) == (REJECTED, words)
+    assert events(call("Bash"), answer("x", is_error=True, result="Error: x"))[-1].outcome is FAILED
+
+
+def ask(key: str = "r-1", **fields: Any) -> Json:
+    """Return a question whether a tool may be used."""
+    request = {"subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": "rm -rf build"}}
+    return line("control_request", request_id=key, request={**request, "tool_use_id": "t-1", **fields})
+
+
+def reply(key: str = "r-1", **response: Any) -> Json:
+    """Return the answer to a question."""
+    return line("control_response", response={"subtype": "success", "request_id": key, "response": response})
+
+
+def test_a_question_is_open_until_it_is_answered() -> None:
+    """The question names the tool and its target; the answer ends it."""
+    found = session(written(init(), call("Bash", command="rm -rf build"), ask()), is_over=False)
+    assert found.asked.oldest is not None
+    assert found.asked.oldest.words == "Bash rm -rf build"
+    found = session(written(init(), call("Bash"), ask(), reply(behavior="allow")), is_over=False)
+    assert (found.asked.oldest, found.asked.count) == (None, 1)
+    found = session(written(init(), call("Bash"), ask(), answer("x")), is_over=False)
+    assert found.asked.oldest is None
+
+
+@pytest.mark.parametrize(
+    ("line_of_answer", "answer_word"),
+    [
+        (reply(behavior="allow"), "allowed"),
+        (reply(behavior="deny", message="No."), "denied"),
+        (reply(), "answered"),
+        (line("control_cancel_request", request_id="r-1"), "withdrawn"),
+    ],
+)
+def test_an_answer_is_in_words(line_of_answer: Json, answer_word: str) -> None:
+    """An answer allows, denies or withdraws."""
+    found = events(ask(decision_reason="outside"), line_of_answer)
+    assert found[0] == Permission("Bash", None, "outside", key="r-1", call_id="t-1", target="rm -rf build")
+    assert (found[1].subject, found[1].answer, found[1].key) == ("Bash", answer_word, "r-1")
+
+
+def test_a_denied_call_is_rejected() -> None:
+    """A call whose question was answered with a denial was rejected, whatever its result says."""
+    found = events(call("Bash"), ask(), reply(behavior="deny", message="No."), answer("No.", is_error=True))
+    assert (found[-1].outcome, found[-1].error) == ("rejected", "No.")
+
+
+def test_other_requests_are_no_questions() -> None:
+    """Requests of the program itself, and answers to them, report nothing."""
+    assert events(ask(subtype="interrupt"), reply("r-2"), ask("r" * 2000)) == []
+    assert events(line("control_request", request_id="r-1"), line("control_response")) == []
+
+
+def test_a_question_about_a_file_names_it_as_a_call_does() -> None:
+    """A path inside the folder of the run is relative to it."""
+    asked = ask(tool_name="Write", input={"file_path": f"{CWD}/a.py"}, tool_use_id=None)
+    assert (events(init(), asked)[-1].target, events(init(), asked)[-1].call_id) == ("a.py", None)
+
+
+def test_open_questions_are_bounded() -> None:
+    """Of more than 64 questions the oldest are forgotten."""
+    found = events(*(ask(f"r-{n}") for n in range(70)), reply("r-0"), reply("r-69"))
+    assert [event.key for event in found if event.answer] == ["r-69"]
+
+
+def test_a_denial_without_a_call_refuses_none() -> None:
+    """The line says that a call was denied, and not which: the next result is an ordinary failure."""
+    denial = line("system", subtype="permission_denied", tool_name="Bash", message="No.")
+    found = events(call("Bash"), denial, answer("No.", is_error=True))
+    assert (found[-1].outcome, found[-1].error) == ("failed", "No.")
+
+
+def test_only_claude_has_a_hook_that_answers() -> None:
+    """It is run for each permission prompt, and has no matcher."""
+    ((name, agent),) = answered_agents().items()
+    assert name == agent.name == "claude"
+    hook = {"type": "command", "command": "x", "timeout": 3600}
+    assert (agent.events, agent.entry("x")) == (("PermissionRequest",), {"hooks": [hook]})
+
+
+def plan_after(*lines: Json) -> list[tuple[str, str]]:
+    """Return the to-do list of a session, as texts and states."""
+    return [(entry.text, entry.status.value) for entry in session(written(init(), *lines)).plan]
+
+
+def test_a_list_is_written_as_a_whole() -> None:
+    """`TodoWrite` replaces the list, with the list in its result if there is one."""
+    todos = [{"content": "a", "status": "completed"}, {"content": "b", "status": "soon"}]
+    assert plan_after(call("TodoWrite", todos=todos), answer("ok")) == [("a", "completed"), ("b", "pending")]
+    new = {"newTodos": [{"content": "c", "status": "in_progress"}]}
+    assert plan_after(call("TodoWrite", todos=todos), answer("ok", result=new)) == [("c", "in_progress")]
+    assert plan_after(call("TodoWrite", todos=todos), answer("no", is_error=True)) == []
+
+
+def test_tasks_are_added_and_updated_one_by_one() -> None:
+    """`TaskCreate` adds an entry, by the id in its result or its text; `TaskUpdate` changes or removes it."""
+    lines = [
+        call("TaskCreate", "t-1", subject="a", description="long"),
+        answer("Task #1 created successfully: a", "t-1"),
+    ]
+    lines += [
+        call("TaskCreate", "t-2", subject="b"),
+        answer("x", "t-2", result={"task": {"id": "2", "subject": "b"}}),
+    ]
+    lines += [call("TaskCreate", "t-3", subject="c"), answer("x", "t-3")]
+    assert plan_after(*lines) == [("a", "pending"), ("b", "pending"), ("c", "pending")]
+    lines += [call("TaskUpdate", "t-4", taskId="1", status="in_progress"), answer("x", "t-4")]
+    lines += [call("TaskUpdate", "t-5", taskId="2", status="deleted"), answer("x", "t-5")]
+    lines += [call("TaskUpdate", "t-6", taskId="9", status="completed"), answer("x", "t-6")]
+    lines += [call("TaskUpdate", "t-7", taskId="1", subject="A"), answer("x", "t-7")]
+    assert plan_after(*lines) == [("A", "in_progress"), ("c", "pending")]
+    tasks = {"tasks": [{"id": "5", "subject": "z", "status": "completed"}]}
+    lines += [call("TaskList", "t-8"), answer("x", "t-8", result=tasks)]
+    assert plan_after(*lines) == [("z", "completed")]
+
+
+def test_other_tools_do_not_change_the_list() -> None:
+    """Reading one task, or a list without a structured result, changes nothing."""
+    found = events(call("TaskGet", taskId="1"), answer("x"), call("TaskList", "t-2"), answer("x", "t-2"))
+    assert not [event for event in found if isinstance(event, Plan)]
+
+
+def test_a_list_is_bounded() -> None:
+    """At most 1,000 entries of 4,096 characters are kept."""
+    many = [{"content": "x" * 9999, "status": "pending"}] * 1500
+    (plan,) = (each for each in events(call("TodoWrite", todos=many), answer("x")) if isinstance(each, Plan))
+    assert (len(plan.entries), len(plan.entries[0].text)) == (1000, 4096)
+    lines = [
+        each
+        for n in range(1003)
+        for each in (call("TaskCreate", f"t-{n}", subject=f"s{n}"), answer("x", f"t-{n}"))
+    ]
+    assert len(plan_after(*lines)) == 1000

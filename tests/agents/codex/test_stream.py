@@ -1,18 +1,23 @@
-"""The stream of `codex exec --json` is read as its fields say, also where they surprise."""
+"""Codex's stream: turns, items, commands and retries."""
 
 from __future__ import annotations
 
 import json
+import shlex
+import time
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agentwatch.agents import Decoder
+from agentwatch.agents.codex.stream import script_in, script_of
 from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome, PlanEntry, PlanStatus, ToolEnded, ToolKind, Unknown
 from tests.builders.captures import OURS
-from tests.builders.codex.lines import THREAD, TURN, Json, begun, done, notes, only_call, read
-from tests.builders.lines import session
+from tests.builders.codex.lines import THREAD, TURN, Json, begun, done, error, notes, only_call, read
+from tests.builders.lines import PROPERTY, session
 from tests.conftest import case
 
 TEXTS = [{"text": "a"}, {}, {"text": "b"}]
@@ -283,3 +288,101 @@ def test_the_stream_and_the_rollout_of_a_run_agree() -> None:
     # The rollout also has the calls that Codex refused before it ran them.
     assert facts[0] <= facts[1]
     assert {outcome for *_, outcome, _ in facts[1] - facts[0]} == {Outcome.FAILED}
+
+
+def test_a_script_is_shown_without_its_shell() -> None:
+    """A shell with one word after -c or -lc is left out; any other command is shown as it is."""
+    cases: list[tuple[str, str]] = [
+        ("/bin/bash -lc 'git status --short'", "git status --short"),
+        ("bash -lc ls", "ls"),
+        ('/bin/zsh -c "echo \\"$HOME\\" \\`x\\` \\\\ \\n"', 'echo "$HOME" `x` \\ \\n'),
+        ("sh -c 'it'\\''s'", "it's"),
+        ("bash -lc \"a\"'b'c\\ d", "abc d"),
+        ("bash -lc ''", ""),
+        ("bash -lc", "bash -lc"),
+        ("bash -lc 'ls' extra", "bash -lc 'ls' extra"),
+        ("bash -lc 'no end", "bash -lc 'no end"),
+        ("bash script.sh", "bash script.sh"),
+        ("pytest -q", "pytest -q"),
+        ("/bin/bashful -lc ls", "/bin/bashful -lc ls"),
+        ("", ""),
+    ]
+    for command, script in cases:
+        with case(command):
+            assert script_of(command) == script
+
+
+@PROPERTY
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_any_quoted_script_is_found(script: str) -> None:
+    """What a shell's quoting wraps is found again."""
+    assert script_of(f"/bin/bash -lc {shlex.quote(script)}") == script
+
+
+def test_the_words_of_a_command_are_joined() -> None:
+    """The words of a shell's call are its script, those of another program the command."""
+    cases: list[tuple[list[object], str]] = [
+        (["bash", "-lc", "ls -la"], "ls -la"),
+        (["/usr/bin/zsh", "-c", "x"], "x"),
+        (["git", "status"], "git status"),
+        (["bash", "-lc", "ls", "x"], "bash -lc ls x"),
+        (["bash", "x", "ls"], "bash x ls"),
+        ([1, None, "ls"], "ls"),
+        ([], ""),
+    ]
+    for words, script in cases:
+        with case(words):
+            assert script_in(words) == script
+
+
+@pytest.mark.costs
+def test_a_long_command_is_read_in_linear_time() -> None:
+    """A megabyte of quotes or backslashes takes seconds at most."""
+    began = time.process_time()
+    for piece in ("''", '""', "\\x", "a'b'", '"\\"'):
+        script_of(f"bash -lc {piece * 200_000}")
+    assert time.process_time() - began < 10
+
+
+CUT = error("Reconnecting... 1/5 (stream disconnected)")
+
+
+def say(text: str) -> Json:
+    """Return a message of the model."""
+    return done("agent_message", text=text)
+
+
+def think(text: str) -> Json:
+    """Return the model's reasoning."""
+    return done("reasoning", text=text)
+
+
+def test_a_retry_is_no_failure() -> None:
+    """A lost connection is a retry; other errors are kept as the reason, until the turn says better."""
+    again = error("Reconnecting... 2/5 (stream disconnected)")
+    found = read(THREAD, TURN, again, {"type": "turn.completed"})
+    assert (found.outcome, notes(found)) == (Outcome.SUCCEEDED, ["retry 2 of 5: stream disconnected"])
+    assert notes(read(THREAD, error("Reconnecting... soon"))) == ["retry"]
+    failed = read(THREAD, TURN, error('{"error": {"message": "no model"}}'))
+    assert (failed.outcome, failed.last_error) == (Outcome.UNFINISHED, "no model")
+    end = {"type": "turn.failed", "error": {"message": '{"detail": "late"}'}}
+    over = read(THREAD, TURN, error("x"), end)
+    assert (over.outcome, over.run.result) == (Outcome.FAILED, "late")
+    plain = read(THREAD, TURN, {"type": "turn.failed", "error": "late"})
+    assert (plain.outcome, plain.run.result) == (Outcome.FAILED, "late")
+
+
+def test_what_a_retry_repeats_is_shown_once() -> None:
+    """After a lost connection the texts of the same answer come again, in order, until a call follows."""
+    cases: list[tuple[list[Json], str]] = [
+        ([say("a"), CUT, say("a")], "a"),
+        ([say("a"), say("a")], "aa"),
+        ([think("r"), say("a"), CUT, think("r"), say("a"), say("a")], "aa"),
+        ([say("a"), say("b"), CUT, say("b"), say("a")], "aba"),
+        ([say("a"), CUT, CUT, say("a"), CUT, say("a")], "a"),
+        ([say("a"), CUT, begun("web_search", query=""), say("a")], "aa"),
+        ([say("a"), CUT, TURN, say("a")], "aa"),
+    ]
+    for lines, text in cases:
+        with case(lines):
+            assert read(THREAD, TURN, *lines).text == text

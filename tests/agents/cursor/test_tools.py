@@ -1,4 +1,4 @@
-"""Tool and target of a call are read from any of the places where lines may have them."""
+"""Cursor's tools: actions, targets, outcomes and blocks."""
 
 from __future__ import annotations
 
@@ -7,10 +7,30 @@ from typing import Any
 
 import pytest
 
+from agentwatch.agents import Decoder
 from agentwatch.agents.cursor.known_fields import unknown_fields
 from agentwatch.agents.cursor.tools import read_tool
-from agentwatch.session.events import Unknown
-from tests.builders.lines import call, completed, event, events, init, session, started
+from agentwatch.analysis.block_text import block_text
+from agentwatch.analysis.integrity import integrity
+from agentwatch.session.actions import action
+from agentwatch.session.blocks import (
+    Block,
+    ChangeBlock,
+    ContentBlock,
+    FieldsBlock,
+    FoundFile,
+    FoundLine,
+    MarkdownBlock,
+    MatchesBlock,
+    PlanBlock,
+    Reference,
+    ReferencesBlock,
+)
+from agentwatch.session.call import Call, Place
+from agentwatch.session.events import Outcome, PlanEntry, PlanStatus, ToolEnded, ToolStarted, Unknown
+from agentwatch.session.session import calls_by_outcome
+from tests.builders.blocks import blocks
+from tests.builders.lines import call, completed, event, events, init, result, session, started, user
 from tests.conftest import case
 
 TARGETS: list[tuple[str, dict[str, Any], str, str | None]] = [
@@ -206,3 +226,509 @@ def test_many_paths_and_long_ones_are_shortened_too() -> None:
 def test_only_paths_are_shortened() -> None:
     """A command or pattern that begins with the cwd is not a path and is not shortened."""
     assert call(started("shell", command="/home/ada/app/run.sh")).target == "/home/ada/app/run.sh"
+
+
+OUTCOMES: list[tuple[str, Any, Outcome, str | None, int | None]] = [
+    ("read", {"success": {"content": "x"}}, Outcome.SUCCEEDED, None, None),
+    ("shell", {"success": {"exitCode": 0, "stdout": "x"}}, Outcome.SUCCEEDED, None, 0),
+    ("shell", {"success": {"exitCode": 1}}, Outcome.FAILED, "exit 1", 1),
+    ("shell", {"success": {"exitCode": "2"}}, Outcome.FAILED, "exit 2", 2),
+    (
+        "shell",
+        {"isBackground": False, "failure": {"exitCode": 2, "stderr": "x"}},
+        Outcome.FAILED,
+        "exit 2",
+        2,
+    ),
+    ("shell", {"failure": {"exitCode": 0, "signal": "SIGTERM"}}, Outcome.FAILED, "signal SIGTERM", 0),
+    ("shell", {"failure": {"signal": "", "aborted": True}}, Outcome.FAILED, "aborted", None),
+    ("shell", {"permissionDenied": {"error": "outside"}}, Outcome.FAILED, "outside", None),
+    ("shell", {"permissionDenied": {}}, Outcome.FAILED, "permission denied", None),
+    ("shell", {"spawnError": {"error": "ENOENT"}}, Outcome.FAILED, "ENOENT", None),
+    ("shell", {"timeout": {}}, Outcome.FAILED, "timeout", None),
+    ("shell", {"sandboxPolicy": {"type": "x"}, "timeout": {}}, Outcome.FAILED, "timeout", None),
+    ("shell", {"sandboxPolicy": {"type": "x"}, "success": {"exitCode": 0}}, Outcome.SUCCEEDED, None, 0),
+    ("shell", {"partialResult": {"stdout": "a"}}, Outcome.RETURNED, "partial result", None),
+    ("shell", {"partialResult": {"exitCode": 3}}, Outcome.FAILED, "exit 3", 3),
+    ("read", {"invalidFile": {}}, Outcome.FAILED, "invalid file", None),
+    ("write", {"noSpace": {"path": "/a"}}, Outcome.FAILED, "no space", None),
+    ("edit", {"readPermissionDenied": {}}, Outcome.FAILED, "read permission denied", None),
+    ("edit", {"writePermissionDenied": {"error": "no"}}, Outcome.FAILED, "no", None),
+    ("mcp", {"toolNotFound": {}}, Outcome.FAILED, "tool not found", None),
+    ("mcp", {"serverNotFound": {"error": "s"}}, Outcome.FAILED, "s", None),
+    ("mcp", {"approved": {}}, Outcome.RETURNED, "approved", None),
+    ("read", {"fileNotFound": {}}, Outcome.FAILED, "file not found", None),
+    ("read", {"error": {"errorMessage": "is a folder"}}, Outcome.FAILED, "is a folder", None),
+    ("grep", {"error": {"error": "bad pattern"}}, Outcome.FAILED, "bad pattern", None),
+    ("grep", {"error": "bad pattern"}, Outcome.FAILED, "bad pattern", None),
+    ("webFetch", {"rejected": {"reason": "not now"}}, Outcome.REJECTED, "not now", None),
+    ("shell", {"rejected": {"reason": "", "isReadonly": False}}, Outcome.REJECTED, None, None),
+    ("mcp", {"success": {"content": [], "isError": False}}, Outcome.SUCCEEDED, None, None),
+    (
+        "mcp",
+        {"success": {"content": [{"text": {"text": "403"}}], "isError": True}},
+        Outcome.FAILED,
+        "403",
+        None,
+    ),
+    ("mcp", {"success": {"content": [], "isError": True}}, Outcome.FAILED, "the tool says so", None),
+    ("read", {"deferred": {"until": "later"}}, Outcome.RETURNED, "unknown outcome deferred", None),
+    ("read", {"isBackground": {}, "deferred": {}}, Outcome.RETURNED, "unknown outcome deferred", None),
+    ("read", {"sandboxPolicy": {"a": 1}, "deferred": {}}, Outcome.RETURNED, "unknown outcome deferred", None),
+    ("read", {"sandboxPolicy": {"a": 1}}, Outcome.RETURNED, "came back without a result", None),
+    ("read", {}, Outcome.RETURNED, "came back without a result", None),
+    ("read", None, Outcome.RETURNED, "came back without a result", None),
+    ("read", "...", Outcome.RETURNED, "came back without a result", None),
+]
+
+
+def test_the_facts_decide_the_outcome() -> None:
+    """Exit code and isError decide over the name of the variant; otherwise each variant has its outcome."""
+    for tool, ending, outcome, error, exit_code in OUTCOMES:
+        with case((tool, ending, outcome)):
+            found = call(started(tool), completed(tool, result=ending))
+            assert (found.outcome, found.error, found.exit_code) == (outcome, error, exit_code)
+
+
+def test_the_name_of_an_unknown_variant_is_cut() -> None:
+    """The reason of a call contains at most 100 characters of an unknown variant."""
+    found = call(completed("read", result={"x" * 10_000: {}}))
+    assert found.error == "unknown outcome " + "x" * 100
+
+
+def test_a_function_may_return_anything() -> None:
+    """A `function` may have any result: the call returned, and its line is known."""
+    cases: list[Any] = ["sunny", "", 21, [1], {"degrees": 21}, {"deferred": {"until": 3}}, None]
+    for given in cases:
+        with case(given):
+            function = {"name": "weather", "arguments": "{}", "result": given}
+            read = session(
+                init(), event("tool_call", "completed", call_id="c", tool_call={"function": function})
+            )
+            [found] = read.calls
+            assert (found.outcome, read.lines.unknown) == (Outcome.RETURNED, 0)
+            assert found.error == (None if given else "came back without a result")
+            assert action(found) == "Used tool weather (returned)"
+
+
+def test_the_result_of_a_function_may_have_a_variant() -> None:
+    """A variant in the result of a `function` decides its outcome, as in that of any other tool."""
+    function = {"name": "shell", "arguments": {"command": "make"}, "result": {"failure": {"exitCode": 2}}}
+    found = call(event("tool_call", "completed", call_id="c", tool_call={"function": function}))
+    assert action(found) == "Ran terminal command make (failed: exit 2)"
+
+
+@pytest.mark.parametrize("tool", ["shell", "task"])
+@pytest.mark.parametrize("is_beside", [True, False], ids=["beside", "inside"])
+def test_what_runs_on_in_the_background_has_not_succeeded(tool: str, is_beside: bool) -> None:
+    """A command or subagent that continues in the background returned: its outcome is not known yet."""
+    success = {"exitCode": 0, "stdout": ""}
+    ending = {"isBackground": True, "success": success}
+    if not is_beside:
+        ending = {"success": success | {"isBackground": True}}
+    read = session(init(), started(tool), completed(tool, result=ending))
+    [found] = read.calls
+    assert (found.outcome, found.note, found.exit_code) == (Outcome.RETURNED, "in the background", None)
+    assert action(found).endswith("(in the background)")
+    assert (read.completed_without_started, read.never_completed) == (0, 0)
+    ended = completed(tool, result={"isBackground": False, "success": success})
+    assert call(started(tool), ended).outcome is Outcome.SUCCEEDED
+
+
+def test_a_returned_call_is_paired() -> None:
+    """A call without a known outcome has an end: it is paired and not counted as never completed."""
+    read = session(init(), started("read"), completed("read"))
+    assert (read.completed_without_started, read.never_completed) == (0, 0)
+    assert calls_by_outcome(read) == {Outcome.RETURNED: 1}
+    assert (integrity(read).paired, integrity(read).problems()) == (1, "")
+
+
+def test_a_variant_that_is_unknown_counts_as_unknown() -> None:
+    """A result variant of another version ends the call, and its line counts as unknown."""
+    lines = (init(), started("read"), completed("read", result={"deferred": {}}))
+    assert events(*lines)[1:] == [Unknown("result deferred of tool read")]
+    assert session(*lines).lines.unknown == 1
+
+
+def test_an_edit_without_a_file_before_creates_it() -> None:
+    """An edit created the file if there was no file before; an empty file is a file."""
+    cases: list[tuple[dict[str, Any], str, str | None]] = [
+        ({"linesAdded": 19, "linesRemoved": 0, "afterFullFileContent": "x"}, "Created new file", "19 lines"),
+        (
+            {"linesAdded": 1, "linesRemoved": 0, "diffString": "--- /dev/null\n+++ b/a"},
+            "Created new file",
+            "1 line",
+        ),
+        ({"linesAdded": 1, "linesRemoved": 0, "beforeFullFileContent": "a\n"}, "Edited file", None),
+        (
+            {"linesAdded": 1, "linesRemoved": 0, "beforeFullFileContent": "", "afterFullFileContent": "x"},
+            "Edited file",
+            None,
+        ),
+        (
+            {"linesAdded": 3, "linesRemoved": 1, "diffString": "--- /dev/null\n+++ b/a", "message": "m"},
+            "Created new file",
+            "3 lines",
+        ),
+        ({"linesAdded": 3, "linesRemoved": 1, "afterFullFileContent": "x"}, "Created new file", "3 lines"),
+        ({"linesAdded": 3, "linesRemoved": 2, "afterFullFileContent": "x"}, "Edited file", None),
+        (
+            {"linesAdded": 3, "beforeFullFileContent": "a\n", "diffString": "--- /dev/null\n+++ b/a"},
+            "Edited file",
+            None,
+        ),
+        ({}, "Edited file", None),
+    ]
+    for success, phrase, note in cases:
+        with case((success, phrase)):
+            found = call(started("edit", path="a"), completed("edit", result={"success": success}, path="a"))
+            assert (found.phrase, found.note) == (phrase, note)
+            assert (found.lines_added, found.lines_removed) == (
+                success.get("linesAdded"),
+                success.get("linesRemoved"),
+            )
+
+
+def test_an_edit_that_failed_created_nothing() -> None:
+    """Only a success can report a new file."""
+    assert call(started("edit", path="a"), completed("edit", result={"error": {}})).phrase == "Edited file"
+
+
+def test_the_note_of_a_success_is_a_count() -> None:
+    """The note of a success is a count from its result, and None if the result has no count."""
+    cases: list[tuple[str, dict[str, Any], str | None]] = [
+        ("read", {"totalLines": 54}, "54 lines"),
+        ("read", {"totalLines": 1}, "1 line"),
+        ("read", {"totalLines": 6, "readRange": {"startLine": 1, "endLine": 6}}, "6 lines"),
+        ("read", {"totalLines": 90, "readRange": {"startLine": 20, "endLine": 40}}, "lines 20-40 of 90"),
+        ("read", {"contentBlobId": "b"}, None),
+        ("write", {"linesCreated": 19}, "19 lines"),
+        ("glob", {"totalFiles": 7, "files": []}, "7 files"),
+        ("grep", {"workspaceResults": {"/w": {"content": {"totalMatchedLines": 3}}}}, "3 matches"),
+        ("grep", {"workspaceResults": {"/w": {"files": {}}}}, None),
+        ("ls", {"directoryTreeRoot": {"numFiles": 2}}, "2 files"),
+        ("webSearch", {"references": [{}]}, "1 result"),
+        ("readLints", {"fileDiagnostics": [], "totalFiles": 1, "totalDiagnostics": 3}, "3 diagnostics"),
+        ("readLints", {"totalDiagnostics": 0}, "0 diagnostics"),
+        ("updateTodos", {"todos": [{"status": "TODO_STATUS_COMPLETED"}, {"status": "x"}]}, "1 of 2 done"),
+    ]
+    for tool, success, note in cases:
+        with case((tool, success)):
+            assert call(completed(tool, result={"success": success})).note == note
+
+
+def test_a_fetched_page_is_markdown() -> None:
+    """The Markdown of a fetched page is a block of its own, and its URL is a field."""
+    page = {"url": "https://example.com", "markdown": "# Tides\n\n- high\n"}
+    decoder = Decoder()
+    decoder.decode(init())
+    assert decoder.blocks(completed("webFetch", result={"success": page}).rstrip()) == [
+        MarkdownBlock("# Tides\n\n- high\n"),
+        FieldsBlock("result", {"url": "https://example.com"}),
+    ]
+
+
+def test_the_pages_that_a_web_search_found_are_a_list() -> None:
+    """Each page has its title, its URL and its text; an empty field is left out, and an empty page too."""
+    pages = [
+        {"title": "Tides", "url": "https://example.com/a", "chunk": "High at noon.\n"},
+        {"title": "", "url": "", "chunk": "Low at six."},
+        {},
+        7,
+    ]
+    line = completed("webSearch", result={"success": {"references": pages, "isCut": False}})
+    decoder = Decoder()
+    decoder.decode(init())
+    [references, rest] = decoder.blocks(line.rstrip())
+    assert references == ReferencesBlock(
+        (Reference("Tides", "https://example.com/a", "High at noon.\n"), Reference(None, None, "Low at six."))
+    )
+    assert block_text(references) == "Tides\nhttps://example.com/a\nHigh at noon.\n\nLow at six."
+    assert rest == FieldsBlock("result", {"isCut": False})
+    assert blocks(completed("webSearch", result={"success": {"references": [{}]}})) == [
+        ("result", "references: [\n  {}\n]")
+    ]
+
+
+def test_the_description_of_a_command_comes_first() -> None:
+    """A command's description is a text of its own, wherever the line has it; other tools list it."""
+    shown = [("description", "Run the tests"), ("arguments", "command: pytest")]
+    assert blocks(started("shell", command="pytest", description="Run the tests")) == shown
+    body = {"args": {"command": "pytest"}, "description": "Run the tests"}
+    assert blocks(event("tool_call", "started", call_id="c", tool_call={"shellToolCall": body})) == shown
+    beside = {"shellToolCall": {"args": {"command": "pytest"}}, "description": "Run the tests"}
+    assert blocks(event("tool_call", "started", call_id="c", tool_call=beside)) == shown
+    assert blocks(started("await", description="x")) == [("arguments", "description: x")]
+
+
+def test_a_function_shows_what_it_returned() -> None:
+    """The text or the fields that a documented `function` returned are shown."""
+    cases: list[tuple[object, list[tuple[str, str]]]] = [
+        ("sunny\n", [("content", "sunny\n")]),
+        ({"degrees": 21}, [("result", "degrees: 21")]),
+        ({"later": {"x": 1}, "stdout": "o"}, [("stdout", "o"), ("result", 'later: {\n  "x": 1\n}')]),
+        ({"error": {"error": "no"}}, [("error", "no")]),
+        ("", []),
+    ]
+    for given, expected in cases:
+        with case(given):
+            function = {"name": "weather", "arguments": "{}", "result": given}
+            assert (
+                blocks(event("tool_call", "completed", call_id="c", tool_call={"function": function}))
+                == expected
+            )
+
+
+def test_a_subagent_has_a_kind_and_a_model() -> None:
+    """The kind and the model of a subagent are a text of their own, before the other arguments."""
+    cases: list[tuple[dict[str, Any], str | None]] = [
+        ({"subagentType": {"explore": {}}, "model": "Sonnet 5"}, "explore · Sonnet 5"),
+        ({"subagentType": {"custom": {"name": "reviewer"}}}, "reviewer"),
+        ({"subagentType": {"unspecified": {}}, "model": "Auto"}, "Auto"),
+        ({"subagentType": {"unspecified": {}}}, None),
+        ({"subagentType": "explore", "model": ""}, "explore"),
+        ({"subagentType": 7, "model": [7]}, None),
+    ]
+    for given, words in cases:
+        with case(given):
+            lead = [] if words is None else [("subagent", words)]
+            assert blocks(started("task", description="Look", **given)) == [
+                *lead,
+                ("arguments", "description: Look"),
+            ]
+
+
+def test_the_steps_of_a_subagent() -> None:
+    """A subagent's thoughts and texts begin with a sign; each of its calls is a line with its outcome."""
+    steps: list[Any] = [
+        {"thinkingMessage": {"text": "hm\nwell"}},
+        {"assistantMessage": {"text": "I look.\n"}},
+        {"toolCall": {"readToolCall": {"args": {"path": "a.py"}, "result": {"success": {"totalLines": 3}}}}},
+        {
+            "toolCall": {
+                "shellToolCall": {"args": {"command": "make\nx"}, "result": {"failure": {"exitCode": 2}}}
+            }
+        },
+        {"webFetchToolCall": {"args": {"url": "u"}, "result": {"rejected": {"reason": "no"}}}},
+        {"toolCall": {"teleportToolCall": {"args": {"x": "y"}}}},
+        {"toolCall": {"awaitToolCall": {"result": {}}, "ToolCall": {}, "id": "x"}},
+        {"toolCall": {"updateTodosToolCall": {"result": {"success": {}}}}},
+    ]
+    [(kind, text)] = blocks(completed("task", result={"success": {"conversationSteps": steps}}))
+    assert kind == "steps"
+    assert text.split("\n") == [
+        "~ hm",
+        "  well",
+        "› I look.",
+        "✓ Read file a.py (3 lines)",
+        "✗ Ran terminal command make (exit 2)",
+        "⊘ Fetched web page u (no)",
+        "◌ Used tool teleport y",
+        "↵ Used tool await (came back without a result)",
+        "✓ Updated to-do list",
+    ]
+
+
+def test_only_steps_of_a_subagent_are_shown_in_other_words() -> None:
+    """Only lines with a subagent's steps have blocks with text that is not in their bytes."""
+    steps = completed("task", "t", {"success": {"conversationSteps": []}})
+    decoder = Decoder()
+    assert not decoder.searchable_text_differs(steps)
+    decoder.decode(init())
+    assert decoder.searchable_text_differs(steps)
+    assert not decoder.searchable_text_differs(completed("read", "r", {"success": {"content": "steps"}}))
+
+
+def test_arguments_are_listed_one_per_line() -> None:
+    """Short arguments share a part, long ones have their own, and empty or internal ones are left out."""
+    line = started("shell", command="cat <<E\nx\nE", timeout=5, toolCallId="x", description="", deep={"a": 1})
+    assert blocks(line) == [("arguments", 'timeout: 5\ndeep: {\n  "a": 1\n}'), ("command", "cat <<E\nx\nE")]
+
+
+def test_text_to_write_is_a_content() -> None:
+    """The text of a file that a call writes is a content block."""
+    assert blocks(started("write", path="/a", fileText="x\ny\n")) == [
+        ("arguments", "path: /a"),
+        ("content", "x\ny\n"),
+    ]
+
+
+def test_todos_are_a_list_with_signs() -> None:
+    """Each to-do has the sign of its status, in arguments and result; the remaining fields follow."""
+    names = ("COMPLETED", "IN_PROGRESS", "CANCELLED", "PENDING")
+    todos: list[Any] = [{"status": f"TODO_STATUS_{name}", "content": name[:1]} for name in names]
+    shown = "✓ C\n◐ I\n✗ C\n○ P\n○ "
+    assert blocks(started("updateTodos", todos=[*todos, 7], merge=True)) == [
+        ("plan", shown),
+        ("arguments", "merge: true"),
+    ]
+    assert blocks(completed("updateTodos", result={"success": {"todos": [*todos, {}]}})) == [("plan", shown)]
+
+
+COUNTED = 'workspaceResults: {\n  "/a": {\n    "count": {\n      "a.py": 3\n    }\n  }\n}'
+
+
+def test_a_result_is_split_into_blocks() -> None:
+    """Errors, output, changes, contents and lists have blocks of their own; the rest is listed in lines."""
+    cases: list[tuple[Any, list[tuple[str, str]]]] = [
+        ({"error": {"errorMessage": "gone", "path": "/a"}}, [("error", "gone"), ("result", "path: /a")]),
+        ({"rejected": {"reason": "no"}}, [("error", "no")]),
+        ({"error": "as it is"}, [("error", "as it is")]),
+        ({"failure": {"exitCode": 2, "stderr": "e"}}, [("stderr", "e"), ("result", "exitCode: 2")]),
+        ({"success": {"stdout": "o", "stderr": "", "interleavedOutput": "o"}}, [("stdout", "o")]),
+        ({"success": {"message": "fine"}}, [("result", "message: fine")]),
+        (
+            {"success": {"diffString": "+a", "afterFullFileContent": "a", "linesAdded": 1}},
+            [("diff", "+a"), ("result", "linesAdded: 1")],
+        ),
+        ({"success": {"content": "text"}}, [("content", "text")]),
+        (
+            {"success": {"content": [{"text": {"text": "a"}}, {"text": "b"}, {}, {"text": {"text": "c"}}]}},
+            [("content", "a\nb\nc")],
+        ),
+        (
+            {"success": {"files": ["a", 7, "b"], "totalFiles": 2}},
+            [("files", "a\nb"), ("result", "totalFiles: 2")],
+        ),
+        (
+            {"success": {"conversationSteps": [{"assistantMessage": {"text": "I looked"}}, {}]}},
+            [("steps", "› I looked")],
+        ),
+        ({"success": {"conversationSteps": [{}, 7]}}, []),
+        (
+            {"success": {"afterFullFileContent": "a", "beforeFullFileContent": "b"}},
+            [("change", "a")],
+        ),
+        ({"success": {"workspaceResults": {"/a": {"count": {"a.py": 3}}}}}, [("result", COUNTED)]),
+        ({"success": {}, "isBackground": True}, []),
+        ({"success": "as it is"}, [("content", "as it is")]),
+        ({"partialResult": {"stdout": "o"}}, [("stdout", "o")]),
+        (
+            {"success": {"durationMs": "42310", "isCut": True}},
+            [("duration", "42.3 s"), ("result", "isCut: true")],
+        ),
+        ("...", [("content", "...")]),
+        ([1, 2], [("result", "result: [\n  1,\n  2\n]")]),
+        (None, []),
+        ({}, []),
+    ]
+    for outcome, expected in cases:
+        with case(outcome):
+            assert blocks(completed("read", result=outcome)) == expected
+
+
+def test_parts_keep_their_structure() -> None:
+    """Arguments keep their JSON, changes the file before and after, contents their first line number."""
+    decoder = Decoder()
+    decoder.decode(init())
+
+    def pieces(line: bytes) -> list[Block]:
+        return decoder.blocks(line.rstrip())
+
+    [given] = pieces(started("await", taskId="t", deep={"a": [1]}, empty=[]))
+    assert given == FieldsBlock("arguments", {"taskId": "t", "deep": {"a": [1]}})
+    edit = {"success": {"beforeFullFileContent": "old\n", "afterFullFileContent": "new\n"}}
+    assert pieces(completed("edit", result=edit)) == [ChangeBlock(None, before="old\n", after="new\n")]
+    made = {"success": {"afterFullFileContent": ""}}
+    assert pieces(completed("edit", result=made)) == [ChangeBlock(None, after="")]
+    drawn = {"success": edit["success"] | {"diffString": "-old\n+new"}}
+    assert pieces(completed("edit", result=drawn)) == [
+        ChangeBlock("-old\n+new", before="old\n", after="new\n")
+    ]
+    for start, first in ((41, 41), (0, 1), ("x", 1)):
+        read = {"success": {"content": "x", "readRange": {"startLine": start}}}
+        assert pieces(completed("read", result=read))[0] == ContentBlock("x", first_line=first)
+    todos = [{"content": "a\nb", "status": "TODO_STATUS_COMPLETED"}]
+    [plan] = pieces(completed("updateTodos", result={"success": {"todos": todos}}))
+    assert plan == PlanBlock((PlanEntry("a\nb", PlanStatus.COMPLETED),))
+    found = {"content": {"matches": [{"file": "a.py", "matches": [{"lineNumber": 1, "content": "x"}]}]}}
+    [matches] = pieces(completed("grep", result={"success": {"workspaceResults": {"/w": found}}}))
+    assert matches == MatchesBlock((FoundFile("a.py", (FoundLine("x", number=1),)),))
+
+
+def test_matches_are_listed_below_their_file() -> None:
+    """A search lists each file with its numbered lines, context and cuts, and then the remaining fields."""
+    lines = [
+        {"lineNumber": 11, "content": "def f():\n", "isContextLine": True},
+        {"lineNumber": 12, "content": "a\nb", "contentTruncated": True},
+        {"content": "x"},
+    ]
+    found = {"matches": [{"file": "a.py", "matches": lines}, {"matches": 7}], "totalLines": 3}
+    names = {"files": ["b.py", 7], "totalLines": 1}
+    result = {"success": {"workspaceResults": {"/w": {"content": found, "files": names}}}}
+    assert blocks(completed("grep", result=result)) == [
+        ("matches", "a.py\n11-def f():\n12:a␊b…\n:x\n?"),
+        ("files", "b.py"),
+        ("result", 'content: {\n  "totalLines": 3\n}\nfiles: {\n  "totalLines": 1\n}'),
+    ]
+
+
+def test_an_undecodable_line_is_shown_unchanged() -> None:
+    """A line that is not an object, or of no known agent, is shown unchanged."""
+    assert blocks(b"oops \xff") == [("content", "oops \ufffd")]
+    assert blocks(b"[1]") == [("content", "[1]")]
+    assert blocks(started("read", path="a"), b'{"a":1}') == [
+        ("content", started("read", path="a").decode().rstrip()),
+    ]
+    assert Decoder().blocks(b"{}") == [ContentBlock("{}")]
+
+
+def test_a_variant_that_is_not_an_object_has_no_outcome() -> None:
+    """A result whose only variant is a plain value has no outcome."""
+    [ended] = events(init(), completed("read", result={"later": 7, "isBackground": False}))
+    assert isinstance(ended, ToolEnded)
+    assert (ended.outcome, ended.error) == (Outcome.RETURNED, "came back without a result")
+
+
+def test_fields_of_a_tool_known_by_name_are_not_listed() -> None:
+    """For a tool without known fields, no argument and no field of a success is reported as unknown."""
+    line = completed("await", result={"success": {"anything": 1}}, whatever=2)
+    assert list(unknown_fields(json.loads(line))) == []
+    bare = event(
+        "tool_call", "started", call_id="c", tool_call={"function": {"name": "x", "arguments": "{}"}}
+    )
+    assert list(unknown_fields(json.loads(bare))) == []
+
+
+def test_the_seen_duration_needs_two_reads() -> None:
+    """The duration by arrival times needs two lines that arrived in different reads."""
+    call = Call(1, 1, "c", "read", "Read file")
+    assert call.seen_duration_ms is None
+    call.started = Place(0, 1, 1000)
+    assert call.seen_duration_ms is None
+    for seen_ms, duration in ((3000, 2000), (1000, None), (None, None), (500, None)):
+        call.ended = Place(2, 1, seen_ms)
+        assert call.seen_duration_ms == duration
+
+
+def test_a_path_without_a_cwd_stays_whole() -> None:
+    """In a recording without its head, paths are shown as the agent wrote them."""
+    read = session(
+        started("read", path="/home/ada/app/a"), init("/"), started("read", path="/home/ada/app/a"), user()
+    )
+    assert [call.target for call in read.calls] == ["/home/ada/app/a"] * 2
+
+
+def test_the_outcome_of_an_empty_stream() -> None:
+    """A stream without a run is running until it ends, and then unfinished."""
+    assert (session(is_over=False).outcome, session().outcome) == (Outcome.RUNNING, Outcome.UNFINISHED)
+    assert session(result("x")).outcome is Outcome.SUCCEEDED
+
+
+def test_a_change_without_its_text_is_listed_by_its_fields() -> None:
+    """The result of an edit may lack the diff and the new content; then its other members are shown."""
+    success = {"path": "a.py", "linesAdded": 3, "diffString": ""}
+    shown = blocks(completed("edit", result={"success": success}, path="a.py"))
+    assert "change" not in dict(shown)
+    assert "linesAdded: 3" in "\n".join(words for _, words in shown)
+
+
+def test_the_paths_of_a_call_are_relative_at_its_start_and_its_end() -> None:
+    """Each path is made relative once, and shown twice."""
+    paths = ["/w/a.py", "/w/b.py"]
+    begun = [init(cwd="/w"), started("readLints", paths=paths)]
+    ended = completed("readLints", result={"success": {}}, paths=paths)
+    for lines in (begun, [*begun, ended]):
+        (call,) = events(*lines)
+        assert isinstance(call, (ToolStarted, ToolEnded))
+        assert call.target == "a.py, b.py"

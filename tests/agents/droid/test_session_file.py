@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentwatch.agents.agent import LineRole
+from agentwatch.agents import LineRole
 from agentwatch.agents.droid.agent import SESSION
 from agentwatch.agents.droid.session_file import Decoder
 from agentwatch.session.blocks import ContentBlock, ErrorBlock, FieldsBlock

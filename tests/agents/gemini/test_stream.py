@@ -1,13 +1,32 @@
-"""The events of Gemini's stream."""
+"""Gemini's stream: turns, tools, blocks, and how its lines are recognised."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
-from agentwatch.agents import Decoder
+import pytest
+
+from agentwatch.agents import Decoder, LineRole
 from agentwatch.agents.gemini.agent import AGENT
-from agentwatch.session.events import Outcome, PlanStatus, TextEnded, ToolKind
+from agentwatch.agents.gemini.blocks import content_block, part_blocks
+from agentwatch.agents.gemini.stream import argument_facts, shown_facts, tool_named
+from agentwatch.agents.registry import detect
+from agentwatch.agents.tool import NO_FACTS, Facts, Phrase
+from agentwatch.session.blocks import (
+    BinaryBlock,
+    Block,
+    ChangeBlock,
+    ContentBlock,
+    ErrorBlock,
+    FieldsBlock,
+    MarkdownBlock,
+    OutputBlock,
+    PlanBlock,
+    TextBlock,
+)
+from agentwatch.session.events import Outcome, PlanEntry, PlanStatus, TextEnded, ToolKind
+from tests.builders.captures import Captures
 from tests.builders.formats.gemini import (
     AT,
     AT_MS,
@@ -22,8 +41,23 @@ from tests.builders.formats.gemini import (
     use,
     whole,
 )
-from tests.builders.formats.wrong_types import outcomes, read
+from tests.builders.formats.wrong_types import check_cuts, check_wrong_types, outcomes, read
+from tests.builders.lines import session
 from tests.conftest import case
+
+
+def test_a_sample_without_its_head_is_of_no_other_agent(captures: Captures) -> None:
+    """The whole sample is recognised; without its first lines, it is recognised or unknown."""
+    streams = captures.find("agents/gemini/*.jsonl")
+    for path in [*streams, *captures.find("disk/gemini-chat/**/*.jsonl")]:
+        lines = path.read_bytes().splitlines(keepends=True)
+        expected = "gemini" if path in streams else "gemini-chat"
+        for cut in (0, 1, 3, 8):
+            with case(f"{captures.name(path)}, {cut}"):
+                found = session(*lines[cut:]).format
+                assert found in ((expected,) if cut == 0 else (expected, None))
+                assert found == expected or len(lines) - cut < 2
+
 
 DENIED = "Tool execution denied by policy."
 
@@ -231,3 +265,252 @@ def test_the_open_calls_that_are_kept_are_limited() -> None:
     found = whole(*lines, ended("c-0"), ended("c-1"))
     assert [found.calls[number].outcome for number in range(2)] == ["succeeded", "succeeded"]
     assert found.calls[0].tool == "write_todos"
+
+
+def test_a_tool_has_a_kind_a_phrase_and_a_target() -> None:
+    """Each of the agent's tools is described by its arguments; any other is named."""
+    cases: list[tuple[str, dict[str, Any], str, str]] = [
+        ("read_file", {"file_path": "a"}, "read", "Read file a"),
+        ("read_file", {"absolute_path": "/a"}, "read", "Read file /a"),
+        ("read_many_files", {"include": ["a", "b", 1]}, "read", "Read file a, b"),
+        ("read_many_files", {"paths": ["a"]}, "read", "Read file a"),
+        ("write_file", {"file_path": "a"}, "edit", "Created new file a"),
+        ("replace", {"file_path": "a"}, "edit", "Edited file a"),
+        ("run_shell_command", {"command": "ls\npwd"}, "execute", "Ran terminal command ls"),
+        ("list_directory", {"dir_path": "."}, "search", "Listed directory ."),
+        ("list_directory", {"path": "/"}, "search", "Listed directory /"),
+        ("glob", {"pattern": "*"}, "search", "Found files *"),
+        ("search_file_content", {"pattern": "x"}, "search", "Searched files x"),
+        ("grep_search", {"pattern": "x"}, "search", "Searched files x"),
+        ("google_web_search", {"query": "q"}, "search", "Searched the web q"),
+        ("web_fetch", {"prompt": "Read https://e.org now"}, "fetch", "Fetched web page https://e.org"),
+        ("web_fetch", {"prompt": "Read it"}, "fetch", "Fetched web page Read it"),
+        ("web_fetch", {"url": "u"}, "fetch", "Fetched web page u"),
+        ("web_fetch", {}, "fetch", "Fetched web page None"),
+        ("write_todos", {}, "plan", "Updated to-do list None"),
+        ("delegate_to_agent", {"agent_name": "a", "objective": "o"}, "delegate", "Ran subagent a o"),
+        ("codebase_investigator", {}, "delegate", "Ran subagent None"),
+        ("mcp_github_list_issues", {}, "mcp", "Called MCP tool github list_issues"),
+        ("github__list", {}, "mcp", "Called MCP tool github list"),
+        ("save_memory", {"fact": "f"}, "other", "Used tool save_memory f"),
+        ("ask_user", {"questions": [1]}, "other", "Used tool ask_user"),
+        ("discovered_tool_x", {"name": "n"}, "other", "Used tool discovered_tool_x n"),
+        ("mcp_x", {}, "other", "Used tool mcp_x"),
+        ("__x", {}, "other", "Used tool __x"),
+    ]
+    for name, arguments, kind, action in cases:
+        with case((name, arguments, kind)):
+            tool = tool_named(name)
+            target, _ = tool.described(arguments)
+            assert (tool.kind, f"{tool.phrase} {target}") == (ToolKind(kind), action)
+
+
+def test_the_name_for_display_shows_the_server() -> None:
+    """In older versions only the name for display has the server of an MCP tool."""
+    tool = tool_named("list_issues", "list_issues (my hub MCP Server)")
+    assert (tool.kind, tool.target({})) == (ToolKind.MCP, "my hub list_issues")
+    assert tool_named("list_issues", "Issues").kind is ToolKind.OTHER
+
+
+def test_the_arguments_contain_facts() -> None:
+    """The lines of a new file and of one replacement are known; those of several replacements are not."""
+    cases: list[tuple[str, dict[str, Any], Facts]] = [
+        ("write_file", {"content": "a\nb\n"}, Facts(note="2 lines")),
+        ("write_file", {"content": "a\nb"}, Facts(note="2 lines")),
+        ("write_file", {}, NO_FACTS),
+        ("replace", {"old_string": "a\nb", "new_string": "a\nc\nd"}, Facts(lines_added=2, lines_removed=1)),
+        ("replace", {"old_string": "a", "new_string": "b", "allow_multiple": True}, NO_FACTS),
+        ("replace", {"old_string": "a", "new_string": "b", "expected_replacements": 2}, NO_FACTS),
+        ("replace", {"old_string": "a", "new_string": 1}, NO_FACTS),
+        ("replace", {"old_string": None, "new_string": "a"}, NO_FACTS),
+        ("glob", {}, NO_FACTS),
+    ]
+    for name, arguments, facts in cases:
+        with case((name, arguments)):
+            assert argument_facts(name, arguments) == facts
+
+
+def test_a_replacement_of_nothing_creates_a_file() -> None:
+    """The tool creates a file if there is nothing to look for."""
+    facts = argument_facts("replace", {"old_string": "", "new_string": "a\nb\n"})
+    assert (facts.phrase, facts.note, facts.is_new_file, facts.lines_added) == (
+        Phrase.CREATED,
+        "2 lines",
+        True,
+        2,
+    )
+
+
+DIFF = "Index: a\n--- a\n+++ a\n@@ -1,1 +1,2 @@\n-x\n+y\n+z"
+
+
+def test_what_the_agent_shows_contains_facts() -> None:
+    """A short text is the note of a search; the change of a file has its lines."""
+    cases: list[tuple[str, object, Facts]] = [
+        ("glob", "Found 3 files.", Facts(note="Found 3 files")),
+        ("read_file", "", NO_FACTS),
+        ("grep_search", "a\nb", NO_FACTS),
+        ("grep_search", "x" * 61, NO_FACTS),
+        ("run_shell_command", "ok", NO_FACTS),
+        ("write_file", {}, NO_FACTS),
+        ("write_file", None, NO_FACTS),
+        ("replace", {"fileDiff": DIFF, "originalContent": "x"}, Facts(None, Phrase.EDITED, False, 2, 1)),
+        ("replace", {"fileDiff": DIFF}, Facts(None, Phrase.EDITED, False, 2, 1)),
+        (
+            "write_file",
+            {"fileDiff": DIFF, "originalContent": None},
+            Facts("2 lines", Phrase.CREATED, True, 2, 1),
+        ),
+        (
+            "write_file",
+            {"fileDiff": DIFF, "originalContent": ""},
+            Facts("2 lines", Phrase.CREATED, True, 2, 1),
+        ),
+        ("write_file", {"fileDiff": DIFF, "isNewFile": True}, Facts("2 lines", Phrase.CREATED, True, 2, 1)),
+    ]
+    for name, shown, facts in cases:
+        with case((name, shown)):
+            assert shown_facts(tool_named(name), shown, NO_FACTS) == facts
+
+
+def blocks(line: dict[str, Any]) -> list[Block]:
+    """Return the blocks of a line."""
+    return list(AGENT.blocks(line, ""))
+
+
+def test_a_replacement_is_drawn_as_a_diff() -> None:
+    """The texts of a replacement are one change, not two arguments."""
+    line = use("replace", file_path="a.py", old_string="a\nb", new_string="a\nc", instruction="i")
+    change, rest = blocks(line)
+    assert change == ChangeBlock("@@ -1,2 +1,2 @@\n a\n-b\n+c")
+    assert rest == FieldsBlock("arguments", {"file_path": "a.py", "instruction": "i"})
+
+
+def test_a_new_file_is_drawn_as_its_content() -> None:
+    """The content of a written file is what the file contains after the call."""
+    line = use("write_file", file_path="a", content="x\n")
+    assert blocks(line) == [ChangeBlock(None, after="x\n"), FieldsBlock("arguments", {"file_path": "a"})]
+    assert blocks(use("write_file", file_path="a", content=1)) == [
+        FieldsBlock("arguments", {"file_path": "a", "content": 1})
+    ]
+
+
+def test_a_command_has_its_description_and_its_output() -> None:
+    """What a command printed is output; the id of the call names the tool."""
+    line = use("run_shell_command", command="ls\npwd", description="List", dir="")
+    assert blocks(line) == [TextBlock("description", "List"), TextBlock("command", "ls\npwd")]
+    line = ended("run_shell_command__run_shell_command_1_2", output="a")
+    assert blocks(line) == [OutputBlock("stdout", "a")]
+
+
+def test_a_to_do_list_is_a_plan() -> None:
+    """The entries are drawn with their states; no argument is left."""
+    line = use("write_todos", todos=[{"description": "a", "status": "in_progress"}])
+    assert blocks(line) == [PlanBlock((PlanEntry("a", PlanStatus.IN_PROGRESS),))]
+
+
+def test_a_failure_has_its_reason() -> None:
+    """The reason is an error; the output beside it is shown unless it is the same."""
+    assert blocks(ended(**failure("x"), output="more")) == [ErrorBlock("No."), ContentBlock("more")]
+    assert blocks(ended(**failure("x"), output="No.")) == [ErrorBlock("No.")]
+    assert blocks(ended(status="error", error="No.")) == [ErrorBlock("No.")]
+    assert blocks(ended()) == []
+
+
+def test_a_text_is_shown_by_what_the_tool_does() -> None:
+    """The content of a file has line numbers, a page is Markdown, and a remark is a line."""
+    cases: list[tuple[str, dict[str, Any] | None, Block]] = [
+        ("read_file", {"start_line": 5}, ContentBlock("x", 5)),
+        ("read_file", {"offset": 5}, ContentBlock("x", 6)),
+        ("read_file", {"offset": -5}, ContentBlock("x", 1)),
+        ("read_file", None, ContentBlock("x", 1)),
+        ("web_fetch", None, MarkdownBlock("x")),
+        ("google_web_search", None, MarkdownBlock("x")),
+        ("glob", None, ContentBlock("x")),
+        ("replace", None, TextBlock("message", "x")),
+        ("write_todos", None, TextBlock("message", "x")),
+    ]
+    for name, arguments, block in cases:
+        with case((name, arguments)):
+            assert content_block(tool_named(name), "x", arguments) == block
+
+
+def test_an_image_is_named_and_not_dumped() -> None:
+    """Data in a result has a type and a size, also inside a response."""
+    data = {"inlineData": {"mimeType": "image/png", "data": "QUJD" + "QQ=="}}
+    response = {
+        "functionResponse": {"parts": [data, 1, {"inlineData": {"data": 1}}, {"inlineData": {"x": 1}}]}
+    }
+    assert list(part_blocks([data, "x", response])) == [
+        BinaryBlock("image/png", 4),
+        BinaryBlock("image/png", 4),
+        BinaryBlock("binary", None),
+        BinaryBlock("binary", None),
+    ]
+
+
+LINES = [
+    *(INIT, USER, delta("A"), use("replace", "a", file_path="a.py", old_string="x", new_string="y")),
+    *(use("write_todos", "b", todos=[{"description": "d", "status": "pending"}]), ended("a", output="ok")),
+    *(ended("b", **failure("file_not_found")), notice("careful", "warning"), delta("B"), DONE),
+]
+
+
+def test_each_line_is_recognised() -> None:
+    """Each type of line is recognised by its own keys, so that a stream without its head is read too."""
+    cases: list[dict[str, Any]] = [
+        INIT,
+        USER,
+        delta("x"),
+        use("glob"),
+        ended(),
+        notice("x"),
+        DONE,
+        DONE | {"status": "error"},
+    ]
+    for line in cases:
+        with case(line):
+            assert detect(line, is_first=False) is AGENT
+
+
+def test_a_line_of_another_agent_is_not_recognised() -> None:
+    """A line with another agent's fields, or without Gemini's, is not Gemini's."""
+    cases: list[dict[str, Any]] = [
+        {"type": "init"},
+        USER | {"session_id": "s"},
+        USER | {"message": {}},
+        {"type": "tool_use", "sessionID": "s", "timestamp": AT, "part": {}},
+        {"type": "tool_use", "timestamp": 1, "tool_id": "x", "tool_name": "x"},
+        {"type": "result", "timestamp": AT, "sessionId": "s", "exitCode": 0},
+        {"type": "result", "timestamp": AT, "status": []},
+        {"type": "result", "timestamp": AT, "status": "odd"},
+        {"type": "error", "timestamp": AT},
+        {"type": "weather", "timestamp": AT},
+    ]
+    for line in cases:
+        with case(line):
+            assert not AGENT.recognises(line)
+
+
+def test_each_line_has_a_role() -> None:
+    """The init and the prompt start a run, calls are calls, and all other lines are neither."""
+    lines = [INIT, USER, delta("x"), use("glob"), ended(), notice("x"), DONE]
+    start, call, other = LineRole.START, LineRole.CALL, LineRole.OTHER
+    assert [AGENT.role(line) for line in lines] == [start, start, other, call, call, other, other]
+
+
+@pytest.mark.system
+def test_any_field_may_have_any_type() -> None:
+    """No value of any field is an error, and every line is counted."""
+    check_wrong_types(AGENT, LINES, "a")
+
+
+def test_a_stream_that_is_cut_invents_nothing() -> None:
+    """A stream that ends after any line has a beginning of the text, and no call that had not ended."""
+    check_cuts(AGENT, LINES)
+
+
+def test_the_ends_of_a_batch_may_come_in_any_order() -> None:
+    """The order of the ends of a batch changes no outcome."""
+    other = [*LINES[:5], LINES[6], LINES[5], *LINES[7:]]
+    assert outcomes(read(AGENT, other)) == outcomes(read(AGENT, LINES))

@@ -1,8 +1,18 @@
-"""The session files of Pi: branches, calls, turns, and the versions of the format."""
+"""Pi's session files: the tree of messages, and how the lines of both formats are recognised."""
 
 from __future__ import annotations
 
-from agentwatch.agents.pi.agent import SESSION
+import random
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+import pytest
+
+from agentwatch.agents.agent import LineRole
+from agentwatch.agents.pi.agent import AGENT, SESSION
+from agentwatch.agents.pi.session_file import Tree
+from agentwatch.agents.registry import detect
 from agentwatch.session.events import (
     Compaction,
     Notice,
@@ -13,8 +23,23 @@ from agentwatch.session.events import (
     TurnEnded,
     Unknown,
 )
-from tests.agents.pi.lines import HEADER, assistant, call, entry, text, thought, user
-from tests.builders.agents.decoded import events_of, ids_in, session_of
+from tests.agents.pi.lines import (
+    HEADER,
+    agent_end,
+    assistant,
+    call,
+    end,
+    ended,
+    entry,
+    started,
+    text,
+    thought,
+    update,
+    user,
+)
+from tests.builders.agents.decoded import Line, events_of, ids_in, lines_of, session_of, with_each_key_wrong
+from tests.builders.captures import Captures
+from tests.builders.formats.samples import named
 from tests.conftest import case
 
 USAGE = {"input": 600, "output": 20, "cacheRead": 400, "cacheWrite": 0, "totalTokens": 1020}
@@ -142,3 +167,204 @@ def test_a_turn_ends_with_each_message_that_requests_no_call() -> None:
     assert events_of(SESSION, entry("b", None, assistant()))[-1] == TurnEnded(Outcome.SUCCEEDED)
     branch = [entry("a", None, user("x")), entry("b", None, user("y"))]
     assert Rewound(1) in events_of(SESSION, *branch)
+
+
+def back(*entries: tuple[Any, Any, bool]) -> list[int]:
+    """Return the turns that the user went back before each entry: its id, its parent, if it is a prompt."""
+    tree = Tree()
+    return [
+        tree.add({"id": entry, "parentId": parent}, is_prompt=is_prompt)
+        for entry, parent, is_prompt in entries
+    ]
+
+
+def test_an_entry_at_the_leaf_goes_nowhere() -> None:
+    """A file without branches has no rewinds; nor has one whose entries have no ids."""
+    assert back(("a", None, False), ("b", "a", True), ("c", "b", False), ("d", "c", True)) == [0, 0, 0, 0]
+    assert back((None, None, True), (None, "x", True), ("z" * 200, None, True)) == [0, 0, 0]
+
+
+def test_another_parent_takes_back_the_turns_after_it() -> None:
+    """The user went back to `b`, and then to before the first entry."""
+    path = [("a", None, False), ("b", "a", True), ("c", "b", True), ("d", "c", True)]
+    assert back(*path, ("e", "b", True), ("f", "e", False), ("g", None, True))[4:] == [2, 0, 2]
+
+
+def test_a_parent_of_a_branch_that_was_left_is_found() -> None:
+    """From `d` back to `c`, whose branch was left at `b`: the turn of `d` is taken back. Those of `c` are not
+    shown again, so that they cannot be taken back again."""
+    path = [("a", None, True), ("b", "a", True), ("c", "b", True), ("d", "b", True)]
+    assert back(*path, ("e", "c", True), ("f", "a", True))[3:] == [1, 1, 2]
+
+
+def test_an_unknown_parent_takes_nothing_back() -> None:
+    """A file that was cut at its start has entries whose parents are not in it; so has a line without one."""
+    assert back(("a", "?", True), ("b", "a", True), ("c", "?", True)) == [0, 0, 0]
+    tree = Tree()
+    tree.add({"id": "a", "parentId": None}, is_prompt=True)
+    assert tree.add({"id": "b"}, is_prompt=True) == 0
+
+
+def test_an_id_that_occurs_twice_is_the_later_entry() -> None:
+    """Two entries of one id, and an entry that is its own parent, end the search."""
+    assert back(
+        ("a", None, True), ("b", "a", True), ("a", "b", True), ("c", "c", True), ("d", "a", False)
+    ) == [
+        *(0, 0, 0, 0, 1),
+    ]
+
+
+def test_a_far_ancestor_is_not_searched() -> None:
+    """Back to a branch of 300 entries nothing is taken back; of 70,000 entries the oldest are forgotten."""
+    left = [(f"l{number}", f"l{number - 1}" if number else "a", True) for number in range(300)]
+    assert back(("a", None, True), *left, ("b", "a", True), ("c", "l299", True))[-2:] == [300, 0]
+    tree = Tree()
+    for number in range(70_000):
+        tree.add({"id": f"{number}", "parentId": f"{number - 1}" if number else None}, is_prompt=False)
+    assert tree.add({"id": "x", "parentId": "5"}, is_prompt=True) == 0
+    assert tree.add({"id": "y", "parentId": "60000"}, is_prompt=True) == 1
+
+
+EVENTS = [
+    *({"type": "agent_start"}, {"type": "agent_settled"}, agent_end(), update("text_start")),
+    *(started("c", "ls"), ended("c", "ls"), end(assistant())),
+]
+
+
+def test_the_header_decides_nothing() -> None:
+    """It begins a stream as well as a session file; what it says is used once the format is known."""
+    assert detect(HEADER) is None
+    assert session_of(None, HEADER).format is None
+    for line, name in ((EVENTS[0], "pi"), (entry("a", None, user("x")), "pi-session")):
+        seen = session_of(None, HEADER, line)
+        assert (seen.format, seen.run.session_id, seen.run.cwd, seen.lines.unknown) == (name, "s-1", "/w", 0)
+
+
+def test_a_line_of_the_stream_is_recognised() -> None:
+    """Each type that only the stream has, with the key that it always has."""
+    for line in EVENTS:
+        with case(line):
+            assert detect(line) is AGENT
+
+
+def test_an_entry_of_a_file_is_recognised() -> None:
+    """By its place in the tree, or, before version 2, by its model. Only a file has times for its calls."""
+    assert detect(entry("a", None, type="label")) is SESSION
+    assert detect({"type": "model_change", "timestamp": "x", "modelId": "m"}) is SESSION
+    assert detect({"type": "label", "timestamp": "x", "modelId": "m"}) is None
+    assert (AGENT.traits.has_times, SESSION.traits.has_times) == (False, True)
+    assert (AGENT.traits.has_result, SESSION.traits.has_result) == (True, False)
+
+
+def test_a_line_that_others_may_write_is_not_recognised() -> None:
+    """A line of the same type without Pi's own keys is another agent's."""
+    cases: list[dict[str, Any]] = [
+        {"type": "message_start", "message": {"id": "msg_1", "role": "assistant", "content": []}},
+        *({"type": "agent_end"}, {"type": "tool_execution_start"}, {"type": ["agent_start"]}, {"type": None}),
+        *({"type": "message", "message": {"role": "user"}}, {"type": "session", "timestamp": "x", "id": 1}),
+        {"type": "message", "id": "m", "timestamp": "x", "message": {"role": "user", "content": []}},
+        *(
+            {"type": "label", "timestamp": "x"},
+            {"type": "message", "timestamp": "x", "message": {"role": []}},
+        ),
+    ]
+    for line in cases:
+        with case(line):
+            assert detect(line) not in (AGENT, SESSION)
+
+
+def test_a_sample_is_recognised_without_its_first_lines(captures: Captures) -> None:
+    """With its first lines cut off, a sample is of its own format, or of none."""
+    streams = captures.find("agents/pi/*.jsonl")
+    for path in [*streams, *captures.find("disk/pi-session/**/*.jsonl")]:
+        lines = lines_of(path)
+        for cut in (0, 1, 3, 8):
+            with case(f"{captures.name(path)}, {cut}"):
+                expected = "pi" if path in streams else "pi-session"
+                assert session_of(None, *lines[cut:]).format == (expected if lines[cut:] else None)
+
+
+def test_a_line_has_its_role() -> None:
+    """Runs and prompts start something; an assistant's message in a file may start calls."""
+    assert AGENT.role(HEADER) is AGENT.role(EVENTS[0]) is AGENT.role(end(user("x"))) is LineRole.START
+    assert AGENT.role(started("c", "ls")) is AGENT.role(ended("c", "ls")) is LineRole.CALL
+    assert AGENT.role(end(assistant())) is LineRole.OTHER
+    assert SESSION.role(HEADER) is SESSION.role(entry("a", None, user("x"))) is LineRole.START
+    assert SESSION.role(entry("a", None, assistant())) is LineRole.CALL
+    assert SESSION.role(entry("a", None, {"role": "toolResult"})) is LineRole.CALL
+    assert SESSION.role(entry("a", None, type="label")) is LineRole.OTHER
+
+
+def test_another_agents_run_may_follow() -> None:
+    """A stream of Pi after one of Cursor is read from its second line on."""
+    cursor = {"type": "system", "subtype": "init", "apiKeySource": "login", "cwd": "/", "session_id": "x"}
+    seen = session_of(None, cursor, HEADER, EVENTS[0], end(assistant(text("Hi"))))
+    assert (seen.format, seen.text) == ("pi", "Hi")
+
+
+def samples(captures: Captures) -> Iterator[tuple[str, str, list[Line]]]:
+    """Yield the name, the format and the lines of each capture."""
+    for folder, name in (("agents/pi", "pi"), ("disk/pi-session", "pi-session")):
+        for path in captures.find(f"{folder}/**/*.jsonl"):
+            yield captures.name(path), name, lines_of(path)
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("step", [8, pytest.param(1, marks=pytest.mark.system)])
+def test_a_key_of_any_type_is_data(captures: Captures, step: int) -> None:
+    """With each key of a sample absent or of each wrong type, all lines are counted, and no call is new."""
+    for title, name, lines in samples(captures):
+        agent = named(name)
+        ids = {*ids_in(session_of(agent, *lines)), "", "x", "y"}
+        for key, mangled in islice(with_each_key_wrong(lines), 0, None, step):
+            with case(f"{title}, {key}"):
+                seen = session_of(agent, *mangled)
+                assert seen.lines.events + seen.lines.unknown == len(lines)
+                assert set(ids_in(seen)) <= ids
+                for line in mangled:
+                    for call_id in ids:
+                        list(agent.blocks(line, call_id))
+                    agent.role(line), agent.recognises(line)
+
+
+def test_a_sample_may_be_cut_at_every_line(captures: Captures) -> None:
+    """Of the first lines, calls and text are the first of the whole; the last lines alone are read too."""
+    for title, name, lines in samples(captures):
+        agent = named(name)
+        whole = session_of(agent, *lines)
+        for number in range(len(lines)):
+            with case(f"{title}, {number} lines"):
+                seen = session_of(agent, *lines[:number])
+                assert ids_in(whole)[: len(seen.calls)] == ids_in(seen)
+                assert whole.text.startswith(seen.text)
+                assert set(ids_in(session_of(agent, *lines[number:]))) <= set(ids_in(whole))
+
+
+def test_parallel_calls_may_start_and_end_in_any_order(captures: Captures) -> None:
+    """Lines of the calls of one step, in any order of which each starts and ends, make the same calls."""
+    agent = named("pi")
+    for title, name, lines in samples(captures):
+        if name != "pi":
+            continue
+        whole = {made.call_id: (made.outcome, made.target) for made in session_of(agent, *lines).calls}
+        for seed in range(20):
+            with case(f"{title}, {seed}"):
+                seen = session_of(agent, *_shuffled(lines, random.Random(seed)))
+                assert {made.call_id: (made.outcome, made.target) for made in seen.calls} == whole
+
+
+def _shuffled(lines: list[Line], rng: random.Random) -> list[Line]:
+    """Return lines in which neighbours about different calls have changed places."""
+    found = list(lines)
+    for _ in range(50):
+        number = rng.randrange(len(found) - 1)
+        calls = [line.get("toolCallId") for line in found[number : number + 2]]
+        if None not in calls and calls[0] != calls[1]:
+            found[number : number + 2] = reversed(found[number : number + 2])
+    return found
+
+
+def test_an_empty_line_is_unknown() -> None:
+    """A line without a type is unknown to both decoders."""
+    for name in ("pi", "pi-session"):
+        assert len(events_of(named(name), {}, {"type": {}})) == 2

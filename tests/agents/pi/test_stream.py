@@ -1,4 +1,4 @@
-"""The stream of Pi: turns, texts, calls, retries and compactions."""
+"""Pi's stream: turns, texts, results, diffs and blocks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,18 @@ from typing import Any
 
 import pytest
 
-from agentwatch.agents.pi.agent import AGENT
+from agentwatch.agents.pi.agent import AGENT, SESSION
+from agentwatch.agents.pi.stream import MessageText, changed_lines, read_result, tool_named, unified
+from agentwatch.agents.tool import Facts, Result
+from agentwatch.session.blocks import (
+    BinaryBlock,
+    ChangeBlock,
+    ContentBlock,
+    ErrorBlock,
+    FieldsBlock,
+    OutputBlock,
+    TextBlock,
+)
 from agentwatch.session.events import (
     Channel,
     Compaction,
@@ -18,6 +29,7 @@ from agentwatch.session.events import (
     RunStarted,
     Text,
     TextEnded,
+    TextRetracted,
     ToolProgress,
     TurnEnded,
     TurnStarted,
@@ -31,6 +43,8 @@ from tests.agents.pi.lines import (
     delta,
     end,
     ended,
+    entry,
+    result,
     started,
     text,
     thought,
@@ -283,4 +297,284 @@ def test_the_answers_to_commands_have_the_id_and_the_failures() -> None:
         RunInfo(session_id="s-9"),
         Notice("compact failed: too small", is_error=True),
         Notice("a command failed: no reason given", is_error=True),
+    ]
+
+
+ANSWER, REASONING = Channel.ANSWER, Channel.REASONING
+
+
+def test_a_message_without_deltas_is_said_by_its_end() -> None:
+    """A stream that was cut, or that has no deltas, has the whole message."""
+    seen = session_of(AGENT, end(assistant(thought("Hm."), text("One."), text("Two."))), agent_end())
+    assert seen.text == "One.Two."
+    assert [entry.text for entry in seen.transcript][:3] == ["Hm.", "One.", "Two."]
+    assert session_of(AGENT, end({"role": "assistant", "content": "Old."})).text == "Old."
+
+
+def test_the_end_of_a_block_completes_its_deltas() -> None:
+    """What the deltas lack at their end is added, also to a thought that is not the last block."""
+    seen = session_of(
+        AGENT,
+        delta("Hm", 0, "thinking"),
+        delta("One", 1),
+        update("thinking_end", 0, content="Hm."),
+        update("text_end", 1, content="One."),
+        update("text_end", 2, content="Two."),
+        end(assistant(thought("Hm."), text("One."), text("Two."))),
+    )
+    assert seen.text == "One.Two."
+    cut = [delta("Hm", 0, "thinking"), delta("One", 1), update("thinking_end", 0, content="Hm.")]
+    seen = session_of(AGENT, *cut, update("text_end", 1, content="One."))
+    assert [entry.text for entry in seen.transcript] == ["Hm", "One", ".", "."]
+
+
+def test_a_message_that_differs_from_its_deltas_replaces_them() -> None:
+    """The answers from the first that differs on are said again; what came before stays."""
+    seen = session_of(
+        AGENT,
+        end(assistant(text("Before."))),
+        *(delta("One.", 0), delta("Tow.", 1), delta("Three.", 2)),
+        update("text_end", 1, content="Two."),
+        end(assistant(text("One."), text("Two."), text("Three."))),
+    )
+    assert seen.text == "Before.One.Two.Three."
+    lacking = session_of(AGENT, delta("Two.", 1), end(assistant(text("One."), text("Two."))))
+    assert lacking.text == "One.Two."
+
+
+def test_a_text_is_only_retracted_if_it_was_said() -> None:
+    """A block that no delta had is new; an end without texts leaves the deltas as they are."""
+    message = MessageText()
+    assert message.add(0, ANSWER, "A") == [Text(ANSWER, "A")]
+    assert message.end([(0, ANSWER, "A"), (1, ANSWER, "B")]) == [
+        TextEnded(ANSWER),
+        Text(ANSWER, "B"),
+        TextEnded(ANSWER),
+    ]
+    message.add(0, ANSWER, "A")
+    assert message.end([]) == [TextEnded(ANSWER)]
+    message.add(0, ANSWER, "A")
+    assert message.end([(0, ANSWER, "B")])[1] == TextRetracted(1)
+
+
+def test_an_older_block_waits_for_the_end_of_its_message() -> None:
+    """The end of an answer that is not the last block adds nothing; an empty block adds nothing either."""
+    message = MessageText()
+    message.add(0, ANSWER, "A")
+    assert message.add(1, ANSWER, "B") == [TextEnded(ANSWER), Text(ANSWER, "B")]
+    assert message.end_block(0, ANSWER, "AA") == []
+    assert message.end_block(1, ANSWER, "C") == message.end_block(2, ANSWER, "") == []
+
+
+def test_only_the_last_blocks_of_a_message_are_kept() -> None:
+    """Of a hundred blocks the first are forgotten; the last are still compared."""
+    message = MessageText()
+    for index in range(100):
+        message.add(index, REASONING, "x")
+    assert message.end_block(99, REASONING, "xy") == [Text(REASONING, "y")]
+    assert message.end_block(0, REASONING, "x") == [TextEnded(REASONING), Text(REASONING, "x")]
+
+
+def test_half_an_emoji_is_replaced_by_the_whole_message() -> None:
+    """Deltas that split an emoji are shown with a mark until the message repeats them whole."""
+    seen = session_of(AGENT, delta("go \ud83d"), delta("\ude80"), end(assistant(text("go 🚀"))))
+    assert seen.text == "go 🚀"
+
+
+def test_a_failure_has_its_reason() -> None:
+    """Interruptions and refusals are distinguished by Pi's own words."""
+    cases: list[tuple[str, str, Result]] = [
+        ("bash", "x\n\nCommand exited with code 3", Result(Outcome.FAILED, "exit 3", 3)),
+        ("bash", "Command exited with code -1\n", Result(Outcome.FAILED, "exit -1", -1)),
+        (
+            "bash",
+            "Command exited with code 3\nmore",
+            Result(Outcome.FAILED, "Command exited with code 3\nmore"),
+        ),
+        ("bash", "Command exited with code x", Result(Outcome.FAILED, "Command exited with code x")),
+        ("bash", "Command exited with code 99999", Result(Outcome.FAILED, "Command exited with code 99999")),
+        ("read", "Command exited with code 3", Result(Outcome.FAILED, "Command exited with code 3")),
+        (
+            "bash",
+            "a\nCommand timed out after 5 seconds",
+            Result(Outcome.FAILED, "Command timed out after 5 seconds"),
+        ),
+        ("bash", "a\n\nCommand aborted", Result(Outcome.CANCELLED, "Command aborted")),
+        ("grep", "Operation aborted", Result(Outcome.CANCELLED, "Operation aborted")),
+        ("edit", "Tool execution was blocked", Result(Outcome.REJECTED, "Tool execution was blocked")),
+        ("edit", "", Result(Outcome.FAILED, "the tool failed")),
+    ]
+    for name, words, found in cases:
+        with case((name, words)):
+            assert read_result(tool_named(name), result(words), is_error=True) == found
+
+
+def test_a_result_without_a_flag_only_returned() -> None:
+    """Neither success nor failure is assumed."""
+    for flag in (None, "no", 0):
+        found = read_result(tool_named("bash"), result("Command exited with code 3"), flag)
+        assert (found.outcome, found.exit_code) == (Outcome.RETURNED, None)
+
+
+def test_a_success_has_its_facts() -> None:
+    """Lines are counted if the whole file was read; Pi's remark on lines that it left out is not a line."""
+    cases: list[tuple[str, Any, dict[str, Any], Facts]] = [
+        ("read", [{"type": "text", "text": "a\nb\n"}], {}, Facts("2 lines")),
+        ("read", [{"type": "text", "text": "a\nb"}], {}, Facts("2 lines")),
+        ("read", [{"type": "text", "text": "a\n\n[9 more lines in file]"}], {}, Facts()),
+        ("read", [{"type": "image", "data": "AAAA"}], {}, Facts("1 image")),
+        ("read", "a\n", {}, Facts("1 line")),
+        ("read", [], {}, Facts()),
+        ("ls", [{"type": "text", "text": "a\nb\n"}], {}, Facts()),
+        ("edit", [], {"diff": " 1 a\n-2 b\n+2 c\n+3 d"}, Facts(lines_added=2, lines_removed=1)),
+        ("edit", [], {"diff": 7}, Facts()),
+    ]
+    for name, content, details, facts in cases:
+        with case((name, content, details)):
+            found = read_result(tool_named(name), {"content": content, "details": details}, is_error=False)
+            assert found == Result(Outcome.SUCCEEDED, facts=facts)
+
+
+def test_a_written_file_has_the_lines_of_its_arguments() -> None:
+    """The result only has the number of bytes; a call that failed has no lines."""
+    lines = [HEADER, started("a", "write", path="/w/x.md", content="1\n2\n"), ended("a", "write")]
+    seen = session_of(AGENT, *lines).calls[0]
+    assert (seen.target, seen.path, seen.note) == ("x.md", "/w/x.md", "2 lines")
+    failed = session_of(AGENT, *lines[:2], ended("a", "write", "no", is_error=True)).calls[0]
+    assert (failed.note, failed.error) == (None, "no")
+
+
+def test_an_edit_of_several_files_has_all_their_paths() -> None:
+    """The target names them, relative to the cwd; tools that are not known show their main argument."""
+    edits = [{"path": "/w/a"}, {"path": "b"}, {"path": "/w/a"}, 7]
+    seen = session_of(
+        AGENT,
+        HEADER,
+        started("1", "edit", edits=edits),
+        started("2", "mine", query="x"),
+        started("3", "find"),
+    )
+    assert [(made.target, made.path, made.more_paths) for made in seen.calls] == [
+        ("a, b", "/w/a", ("b",)),
+        ("mine x", None, ()),
+        (None, None, ()),
+    ]
+
+
+def test_the_written_lines_of_few_open_calls_are_kept() -> None:
+    """Of 1,100 calls that never end, the first are forgotten, and one with a huge id is not kept."""
+    many = [started(f"c{number}", "write", path="x", content="1\n") for number in range(1100)]
+    huge = "h" * 2000
+    ends = [ended("c0", "write"), ended("c1099", "write"), ended(huge, "write")]
+    seen = session_of(AGENT, *many, started(huge, "write", path="x", content="1\n"), *ends)
+    assert [seen.calls[number].note for number in (0, 1099, 1100)] == [None, "1 line", None]
+
+
+def test_newer_versions_give_the_exit_code() -> None:
+    """The exit code of a command is read from the structured content, also if the command succeeded."""
+    cases: list[tuple[str, object, bool, tuple[Outcome, int | None], str | None]] = [
+        ("bash", 0, False, (Outcome.SUCCEEDED, 0), None),
+        ("bash", 7, True, (Outcome.FAILED, 7), "exit 7"),
+        ("bash", 0, True, (Outcome.FAILED, 0), "x"),
+        ("bash", [7], False, (Outcome.SUCCEEDED, None), None),
+        ("read", 7, False, (Outcome.SUCCEEDED, None), None),
+    ]
+    for name, code, is_error, outcome, error in cases:
+        with case((name, code, is_error)):
+            given = {**result("x"), "structuredContent": {"output": "x", "exit_code": code}}
+            found = read_result(tool_named(name), given, is_error)
+            assert ((found.outcome, found.exit_code), found.error) == (outcome, error)
+            of_fork = {**result("x"), "details": {"status": "completed", "exitCode": code}}
+            assert read_result(tool_named("exec" if name == "bash" else name), of_fork, is_error) == found
+
+
+def test_a_command_that_exited_with_another_code_than_0_failed() -> None:
+    """Agents that are built on Pi may not set the flag."""
+    for flag in (False, None):
+        found = read_result(tool_named("exec"), {**result("x"), "details": {"exitCode": 7}}, flag)
+        assert (found.outcome, found.exit_code, found.error) == (Outcome.FAILED, 7, "exit 7")
+
+
+NUMBERED = """\
+    ...
+  9 i
+-10 old
++10 new
++11 more
+ 11 k
+    ...
+ 40 x
+-41 gone"""
+
+
+def test_a_numbered_diff_becomes_hunks() -> None:
+    """Left out lines divide the hunks; the second begins later in the new file by what the first added."""
+    assert unified({"diff": NUMBERED}) == "\n".join(
+        [
+            *("@@ -9,3 +9,4 @@", " i", "-old", "+new", "+more", " k"),
+            *("@@ -40,2 +41,1 @@", " x", "-gone"),
+        ]
+    )
+    assert changed_lines({"diff": NUMBERED}) == (2, 2)
+
+
+def test_an_added_line_has_its_new_number() -> None:
+    """A hunk that begins with an added line begins at that line of the new file."""
+    assert unified({"diff": "+1 a\n+2 b"}) == "@@ -1,0 +1,2 @@\n+a\n+b"
+    assert unified({"diff": "+0 a"}) == "@@ -0,0 +0,1 @@\n+a"
+
+
+def test_other_forms_are_kept() -> None:
+    """A unified diff of a newer version is used as it is; so is a diff that has no numbers."""
+    assert unified({"diff": NUMBERED, "patch": "@@ -1 +1 @@\n-a\n+b"}) == "@@ -1 +1 @@\n-a\n+b"
+    assert unified({"diff": "-a\n+b"}) == "-a\n+b"
+    assert unified({}) is None
+    assert changed_lines({}) == (None, None)
+
+
+def test_short_arguments_are_one_block() -> None:
+    """Texts of several lines follow, each by itself; the content of a file is a change."""
+    line = started("c", "write", path="a", content="1\n2", remark="x\ny", empty="")
+    assert list(AGENT.blocks(line, "c")) == [
+        ChangeBlock(None, after="1\n2"),
+        FieldsBlock("arguments", {"path": "a"}),
+        TextBlock("remark", "x\ny"),
+    ]
+    assert list(AGENT.blocks(started("c", "ls"), "c")) == []
+
+
+def test_a_message_has_the_arguments_of_each_of_its_calls() -> None:
+    """Only those of the call that is asked for are shown."""
+    line = entry("e", None, assistant(call("a", "ls", path="x"), call("b", "ls", path="y"), stop="toolUse"))
+    assert list(SESSION.blocks(line, "b")) == [FieldsBlock("arguments", {"path": "y"})]
+    assert list(SESSION.blocks(line, "c")) == []
+
+
+def test_a_result_is_what_its_tool_returns() -> None:
+    """Output of a command, the content of a file, a diff, or why it failed."""
+    results = {
+        ("bash", "x\n", True): [OutputBlock("stdout", "x\n")],
+        ("bash", "", False): [],
+        ("read", "x\n", False): [ContentBlock("x\n")],
+        ("read", "", False): [],
+        ("write", "ok", False): [TextBlock("result", "ok")],
+        ("read", "no", True): [ErrorBlock("no")],
+        ("read", "", True): [ErrorBlock("the tool failed")],
+    }
+    for (name, words, is_error), expected in results.items():
+        assert list(AGENT.blocks(ended("c", name, words, is_error=is_error), "c")) == expected
+    edited = ended("c", "edit", "ok", diff="-1 a\n+1 b", firstChangedLine=1)
+    assert list(AGENT.blocks(edited, "c")) == [
+        ChangeBlock("@@ -1,1 +1,1 @@\n-a\n+b"),
+        FieldsBlock("result", {"firstChangedLine": 1}),
+    ]
+
+
+def test_an_image_is_named_with_its_size() -> None:
+    """Its data is never shown, in a session file as in the stream."""
+    parts = [{"type": "image", "data": "AAA=", "mimeType": "image/png"}, {"type": "image"}]
+    message = {"role": "toolResult", "toolName": ["?"], "content": parts, "isError": False}
+    assert list(SESSION.blocks(entry("e", None, message), "c")) == [
+        BinaryBlock("image/png", 2),
+        BinaryBlock("image", None),
     ]

@@ -19,7 +19,7 @@ from agentwatch.screen.terminal.themes import ANSI_THEMES
 from agentwatch.session.events import Outcome
 from agentwatch.text.safe import SafeText
 from agentwatch.text.times import time_of_day
-from tests.analysis.time_bar.recorded import BEGAN_MS, Recorded
+from tests.analysis.test_time_bar import BEGAN_MS, Recorded
 
 PLAYING = SafeText("×4 ▶")
 

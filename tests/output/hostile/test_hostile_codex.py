@@ -16,7 +16,7 @@ from agentwatch.text.safe import safe_text
 from tests.builders.lines import session
 from tests.builders.payloads import PAYLOADS
 from tests.conftest import case
-from tests.truth.test_mangled_codex import STORIES
+from tests.truth.test_mangled import STORIES
 
 _UNSAFE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _KEPT = frozenset({"type", "role", "status", "name", "kind", "call_id", "id", "timestamp"})

@@ -1,15 +1,40 @@
-"""The words of a filter select the calls of an agent too."""
+"""The rules of calls: fields, commands, paths, silences, and which calls a rule selects."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
+from time import process_time
 
 import pytest
 
+from agentwatch.feed.feed import Feed
+from agentwatch.recording.saved import open_saved
+from agentwatch.rules.calls.commands import deleted_places, is_outside, paths_of, read_command
+from agentwatch.rules.calls.facts import CallFacts, Silences
+from agentwatch.rules.calls.fields import CALL_FIELDS, CALLS, LIVE, RUN_FIELDS
 from agentwatch.rules.calls.filter import call_filter, filter_offers, usable_filter
+from agentwatch.rules.calls.readers import call_readers
 from agentwatch.rules.language.errors import RuleError
-from agentwatch.session.call import Place
-from agentwatch.session.events import Outcome
+from agentwatch.rules.language.parser import parse
+from agentwatch.session.call import Call, Place
+from agentwatch.session.events import (
+    Channel,
+    Event,
+    Limits,
+    LimitWindow,
+    Outcome,
+    Prompt,
+    RunStarted,
+    Text,
+    TextEnded,
+    Tokens,
+    ToolEnded,
+    ToolKind,
+    ToolStarted,
+    Usage,
+    UsageScope,
+)
 from agentwatch.session.reducers import apply_line
 from agentwatch.session.session import Session
 from tests.builders.made_agent import MadeSession
@@ -17,6 +42,246 @@ from tests.builders.screen.app import lines_of, opened
 from tests.builders.stories.call_facts import facts_of
 from tests.builders.subagents import TWO_SUBAGENTS, begins
 from tests.conftest import case
+
+CWD = "/home/me/project"
+
+
+def run(cwd: str | None = CWD) -> RunStarted:
+    """Return the start of a run."""
+    return RunStarted("made-format", "s1", "claude-opus", cwd)
+
+
+def starts(
+    call_id: str,
+    tool: str = "Bash",
+    kind: ToolKind = ToolKind.EXECUTE,
+    target: str | None = None,
+    *,
+    path: str | None = None,
+    at_ms: int | None = None,
+    more_paths: tuple[str, ...] = (),
+) -> ToolStarted:
+    """Return the start of a call."""
+    return ToolStarted(
+        call_id, None, tool, kind, "Ran", target, path=path, at_ms=at_ms, more_paths=more_paths
+    )
+
+
+def ends(
+    call_id: str,
+    tool: str = "Bash",
+    kind: ToolKind = ToolKind.EXECUTE,
+    outcome: Outcome = Outcome.SUCCEEDED,
+    *,
+    at_ms: int | None = None,
+    error: str | None = None,
+    exit_code: int | None = None,
+    is_new_file: bool = False,
+    added: int | None = None,
+) -> ToolEnded:
+    """Return the end of a call."""
+    return ToolEnded(
+        call_id,
+        None,
+        tool,
+        kind,
+        outcome,
+        "Ran",
+        at_ms=at_ms,
+        error=error,
+        exit_code=exit_code,
+        is_new_file=is_new_file,
+        lines_added=added,
+    )
+
+
+def called(call_id: str, tool: str, kind: ToolKind, target: str, *, path: str | None = None) -> list[Event]:
+    """Return the start and the end of a call."""
+    return [starts(call_id, tool, kind, target, path=path), ends(call_id, tool, kind)]
+
+
+def feed_of(events: Iterable[Event], folder: Path, monkeypatch: pytest.MonkeyPatch) -> Feed:
+    """Return a feed that has read a recording with these events, one line a second."""
+    made = MadeSession([*events])
+    made.use(monkeypatch)
+    feed = Feed(open_saved(made.save(folder / "made.ndjson"), follow=True))
+    feed.advance()
+    return feed
+
+
+def selected(rule: str, feed: Feed, facts: CallFacts | None = None) -> list[int]:
+    """Return the numbers of the calls for which a rule is true."""
+    test = parse(rule, LIVE, allows_patterns=True).bind(call_readers(facts or CallFacts(feed)))
+    return [call.number for call in feed.session.calls if test(call) is True]
+
+
+def unknown(rule: str, feed: Feed) -> list[int]:
+    """Return the numbers of the calls for which a rule is neither true nor false."""
+    test = parse(rule, LIVE).bind(call_readers(CallFacts(feed)))
+    return [call.number for call in feed.session.calls if test(call) is None]
+
+
+@pytest.fixture
+def feed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Feed:
+    """Return a feed of six calls: two commands, a new file, an edit, a read and one that runs."""
+    events = [
+        run(),
+        starts("1", target="git push origin", at_ms=1000),
+        ends("1", outcome=Outcome.FAILED, at_ms=61_000, error="exit 128", exit_code=128),
+        starts("2", "Write", ToolKind.EDIT, "new.py", path="/home/me/project/new.py", at_ms=62_000),
+        ends("2", "Write", ToolKind.EDIT, at_ms=62_100, is_new_file=True, added=40),
+        starts("3", "Edit", ToolKind.EDIT, "hosts", path="/etc/hosts", at_ms=400_000),
+        ends("3", "Edit", ToolKind.EDIT, Outcome.REJECTED, at_ms=400_100, error="denied by the user"),
+        *called("4", "Read", ToolKind.READ, ".env", path="/home/me/project/.env"),
+        *called("5", "Task", ToolKind.DELEGATE, "Find the callers"),
+        starts("6", target="sudo rm -rf /tmp/x | tee log"),
+    ]
+    return feed_of(events, tmp_path, monkeypatch)
+
+
+def test_a_rule_selects_calls(feed: Feed) -> None:
+    """Tools are matched by name and by kind, programs and paths in all words of a command."""
+    cases: list[tuple[str, list[int]]] = [
+        ("tool:bash", [1, 6]),
+        ("tool:execute", [1, 6]),
+        ("tool:shell", [1, 6]),
+        ("tool:edit", [2, 3]),
+        ("tool:write", [2]),
+        ("tool:subagent", [5]),
+        ("kind:read", [4]),
+        ("outcome:failed", [1]),
+        ("outcome:failed OR outcome:rejected", [1, 3]),
+        ("failed rejected", [1, 3]),
+        ("fail", [1]),
+        ("exit>0", [1]),
+        ("exit:128", [1]),
+        ("duration>=60s", [1]),
+        ("duration<1s", [2, 3]),
+        ("started>1m", [2, 3]),
+        ("idle>5m", [3]),
+        ("lines_added:40", [2]),
+        ("phase:started", [6]),
+        ("phase:ended", [1, 2, 3, 4, 5]),
+        ("model:*opus", [1, 2, 3, 4, 5, 6]),
+        ("agent:main -phase:started", [1, 2, 3, 4, 5]),
+        ("target:push", [1]),
+        ("error:denied", [3]),
+        ("error:exit*", [1]),
+        ("-error:exit*", [2, 3, 4, 5, 6]),
+        ("command:push", [1]),
+        ('command:"git push*"', [1]),
+        (r"command:re:/push\s+o/", [1]),
+        ("program:rm", [6]),
+        ("program:tee program:sudo", [6]),
+        ("path:hosts", [3]),
+        ("path:/etc/**", [3]),
+        ("path:**/.env*", [4]),
+        ("path:new.py", [2]),
+        ("path:/tmp/**", [6]),
+        ("outside:cwd", [3, 6]),
+        ("tool:edit -outside:cwd", [2]),
+        ("callers", [5]),
+        ("*push*", [1]),
+        ("calls>5 failed:1 rejected:1", [1, 2, 3, 4, 5, 6]),
+        ("failed>1", []),
+        ("elapsed>8s", [1, 2, 3, 4, 5, 6]),
+    ]
+    for rule, numbers in cases:
+        with case(rule):
+            assert selected(rule, feed) == numbers
+
+
+def test_what_the_agent_does_not_report_is_unknown(feed: Feed) -> None:
+    """A term about an unknown value is neither true nor false, and neither is its opposite."""
+    cases: list[tuple[str, list[int]]] = [
+        ("exit:0", [2, 3, 4, 5, 6]),
+        ("duration>1s", [6]),
+        ("lines_removed>0", [1, 2, 3, 4, 5, 6]),
+        ("idle>1s", [1, 4, 5, 6]),
+        ("verdict:red", [6]),
+        ("cost>1", [1, 2, 3, 4, 5, 6]),
+        ("tool:read exit>0", [4]),
+        ("path:x", []),
+    ]
+    for rule, numbers in cases:
+        with case(rule):
+            assert unknown(rule, feed) == numbers
+            assert unknown(f"-({rule})", feed) == numbers
+
+
+def test_a_running_call_has_a_duration_if_the_present_time_is_known(feed: Feed) -> None:
+    """The duration of a running call grows with the present time, from the arrival of its start."""
+    facts = CallFacts(feed)
+    started = feed.session.calls[5].started
+    assert started is not None
+    assert started.seen_ms is not None
+    facts.now_ms = started.seen_ms + 90_000
+    assert selected("duration>80s", feed, facts) == [6]
+    assert selected("elapsed>95s", feed, facts) == [1, 2, 3, 4, 5, 6]
+    facts.now_ms += 20_000
+    assert selected("duration>100s", feed, facts) == [6]
+
+
+def test_tokens_and_cost_are_those_of_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`tokens`, `cost`, `context` and `limit` are compared as far as the agent reports them."""
+    tokens = Tokens(input=1500, output=500, cost_usd=2.5, context_used=80, context_size=100)
+    limits = Limits((LimitWindow("5h", 62.0, 1 << 50), LimitWindow("7d", 99.0, 1)))
+    events = [run(), *called("1", "Bash", ToolKind.EXECUTE, "ls"), Usage(tokens, UsageScope.RUN), limits]
+    feed = feed_of(events, tmp_path, monkeypatch)
+    for rule in ("tokens:2k", "cost>2 cost<3", "context:80%", "limit:62"):
+        assert selected(rule, feed) == [1]
+    feed.session.last_seen_ms = None
+    assert selected("limit>1%", feed) == []
+
+
+def test_a_value_is_that_of_this_moment(feed: Feed) -> None:
+    """The test that was made before a call ended says the new outcome afterwards."""
+    test = parse("outcome:running", CALLS).bind(call_readers(CallFacts(feed)))
+    call = feed.session.calls[5]
+    assert test(call) is True
+    call.outcome = Outcome.FAILED
+    assert test(call) is False
+
+
+def test_wrong_rules_of_a_filter() -> None:
+    """A filter has no fields of the run, and an error names the right word."""
+    cases: list[tuple[str, str]] = [
+        ("failed>3", '"failed" is a field of --on and check'),
+        ("file:x", 'unknown field "file" (did you mean path?)'),
+        ("status:failed", 'unknown field "status" (did you mean outcome?)'),
+        ("outcome:fialed", 'outcome is never "fialed" (did you mean failed?)'),
+        ("tool:edti", 'tool is never "edti" (did you mean edit?); if it is, quote it'),
+        ("tool:shel", 'tool is never "shel" (did you mean shell?); if it is, quote it'),
+        ("agent:mian", 'agent is never "mian" (did you mean main?); if it is, quote it'),
+        ("outside:home", 'outside is never "home": it is cwd'),
+    ]
+    for rule, reason in cases:
+        with case(rule):
+            with pytest.raises(RuleError) as caught:
+                parse(rule, CALLS)
+            assert caught.value.reason == reason
+
+
+def test_names_of_other_tools() -> None:
+    """A tool may have any name; one that looks like a slip is quoted, or has a wildcard."""
+    for rule in ['tool:"edti"', "tool:edti*", "tool:WebFetch", "tool:MultiEdit", "tool:Bash"]:
+        with case(rule):
+            assert parse(rule, CALLS).fields == {"tool"}
+
+
+def test_every_field_can_be_read(feed: Feed) -> None:
+    """Each field of the vocabulary has a reader, and an example that parses."""
+    for field in (*CALL_FIELDS, *RUN_FIELDS):
+        rule = field.example or f"{field.name}:x"
+        test = parse(rule, LIVE).bind(call_readers(CallFacts(feed)))
+        assert {test(call) for call in feed.session.calls} <= {True, False, None}
+        assert parse(rule, LIVE).fields == {field.name}
+
+
+def test_the_other_words_of_fields_are_no_fields() -> None:
+    """A synonym names a field that exists, and is not a field."""
+    assert set(LIVE.synonyms.values()) <= set(LIVE.fields)
+    assert not set(LIVE.synonyms) & set(LIVE.fields)
 
 
 def made() -> Session:
@@ -129,3 +394,343 @@ async def test_the_filter_bar_offers_agents_and_the_table_marks_their_calls(
         await stage.until(lambda: len(lines_of(stage.pane("calls"))) == 1, "one call")
         await stage.press("enter")
         assert 'hidden by "agent:#2"' in stage.text()
+
+
+def test_programs_of_a_command() -> None:
+    """Each program that is started is named once, without its folder; words that are data are not named."""
+    cases: list[tuple[str, str]] = [
+        ("", ""),
+        ("git push", "git"),
+        ("/usr/bin/git push", "git"),
+        ("cd x && rm -rf y", "cd rm"),
+        ("cat x|while read l; do rm $l; done", "cat read rm"),
+        ("a || b & c\nd", "a b c d"),
+        ("A=1 B=$(date) python3 -m pytest", "date python3 pytest"),
+        ("if [ -f x ]; then rm y; else ls; fi", "[ rm ls"),
+        ("for f in a b; do rm $f; done", "rm"),
+        ("[[ -f a && ( b || c ) ]] && rm z", "[[ rm"),
+        ("f() { rm x; }", "f rm"),
+        ("a=(x y); ls", "ls"),
+        ("(cd x; rm y) > log", "cd rm"),
+        (">/tmp/x cmd 2>&1 2>/tmp/err", "cmd"),
+        ("7z x a", "7z"),
+        ("echo $((1+i)); ((i++)); ls", "echo ls"),
+        ("ls # && rm x\nwc", "ls wc"),
+        ("echo a#b; rm x", "echo rm"),
+        ("# don't\nrm a", "rm"),
+        ("echo 'rm x; rm y' \"rm z\"", "echo"),
+        ("echo \\; rm", "echo"),
+        ("git \\\n push && rm x", "git rm"),
+        ("r''m x", "rm"),
+        ("echo $(git log 'a b') rm", "echo git"),
+        ('echo "$(git rev-parse "x y") rm" z', "echo git"),
+        ("cp `which x` /usr/bin", "cp which"),
+        ("diff <(sort a) <(uniq b)", "diff sort uniq"),
+        ("echo '$(rm x)'", "echo"),
+        ("sh -c 'curl x.io | bash'", "sh curl bash"),
+        ('bash -lc "git push"', "bash git"),
+        ("su -c 'rm x'", "su rm"),
+        ("eval 'rm x'", "eval rm"),
+        ("bash script.sh -c rm", "bash rm"),
+        ("sudo -u bob rm -rf /", "sudo rm"),
+        ("timeout -s KILL 10 rm x", "timeout rm"),
+        ("env -u X A=1 rm x", "env rm"),
+        ("find . | xargs -I {} -n 1 rm {}", "find xargs rm"),
+        ("find . -name '*.py' -exec /bin/rm {} \\;", "find rm"),
+        ("uv run --with x pytest -q", "uv pytest"),
+        ("uv sync", "uv"),
+        ("poetry install", "poetry"),
+        ("npm run test", "npm"),
+        ("npm exec -- tsc", "npm tsc"),
+        ("npx -p typescript tsc", "npx tsc"),
+        ("git commit -m run", "git"),
+    ]
+    for command, programs in cases:
+        with case(command):
+            assert " ".join(read_command(command).programs) == programs
+
+
+def test_a_here_document_is_data_unless_a_shell_reads_it() -> None:
+    """The lines of a here-document are commands only if a shell is started in the same line."""
+    cases: list[tuple[str, str]] = [
+        ("cat <<EOF > a\nrm x\nEOF\nls", "cat ls"),
+        ("cat <<'E' <<-F\nrm x\nE\n\trm y\n\tF\nls", "cat ls"),
+        ("python - <<E\nimport os\nE\nwc", "python wc"),
+        ("cat <<EOF\nrm x", "cat"),
+        ("bash <<EOF\nrm x\nEOF\nls", "bash rm ls"),
+        ("bash <<EOF && echo done\nrm x\nEOF", "bash echo rm"),
+        ("cat <<EOF | sh\nrm x\nEOF", "cat sh rm"),
+        ("sh -c ls\ncat <<EOF\nrm x\nEOF", "sh ls cat"),
+        ("bash <<< 'rm x'", "bash rm"),
+        ("cat <<< 'rm x'", "cat"),
+    ]
+    for command, programs in cases:
+        with case(command):
+            assert " ".join(read_command(command).programs) == programs
+
+
+def test_words_that_may_be_paths() -> None:
+    """Arguments without blanks and targets of redirections may be paths, after `cd` in its folder."""
+    cases: list[tuple[str, str]] = [
+        ("cat a /b ../c", "a /b ../c"),
+        ("cd web && cat a ../b /c ~/d", "web web/a web/../b /c ~/d"),
+        ("(cd web; cat a); cat b", "web web/a b"),
+        ("make --prefix=/usr of=/dev/sda -j 4", "/usr /dev/sda 4"),
+        ("x > out 2>> err < in &> both", "out err in both"),
+        ("x >/dev/null 2>&1", ""),
+        ("cat $HOME/x ${HOME}/y $HOMES/z", "~/x ~/y $HOMES/z"),
+        ("cat $(pwd)/x", "$/x"),
+        ("cat $(pwd)", ""),
+        ("curl https://x.io/.env", ""),
+        ("cat 'a b' \"c\"d", "cd"),
+        ("uv lock", "lock"),
+    ]
+    for command, words in cases:
+        with case(command):
+            assert " ".join(read_command(command).words) == words
+
+
+def test_what_a_command_runs() -> None:
+    """Each program has its arguments, without wrappers and options before a subcommand; pipelines follow."""
+    cases: list[tuple[str, list[str]]] = [
+        ("", []),
+        ("sudo -u bob git -C x -c a=b push -f", ["git push -f"]),
+        ("env A=1 npm --prefix web publish", ["npm publish"]),
+        ("uv --directory x publish --token y", ["uv publish --token y"]),
+        ("uv run --with x pytest -q", ["pytest -q"]),
+        ("python3 -m twine upload d", ["twine upload d"]),
+        ("git commit -m 'a b' ''", ["git commit -m 'a b' ''"]),
+        ("a x | b && c", ["a x", "b", "a x | b", "c"]),
+        ("(a x; b) | c", ["a x", "b", "c", "b | c"]),
+        ('sh -c "$(a x)"', ["a x", "sh -c $", "a x | sh -c $"]),
+        ("y=$(a | b)", ["a", "b", "a | b"]),
+        ("sh -c 'a | b'", ["a", "b", "a | b", "sh -c 'a | b'"]),
+        ("[[ -f a && ( b || c ) ]] && d", ["[[ -f a b c ]]", "d"]),
+        ("if a; then b x; fi", ["a", "b x"]),
+    ]
+    for command, runs in cases:
+        with case(command):
+            assert [each for each in read_command(command).runs if each != "$"] == runs
+
+
+def test_what_a_command_deletes() -> None:
+    """The paths of `rm` and of a `find` that deletes; `$` for those that stdin names."""
+    cases: list[tuple[str, str]] = [
+        ("rm -rf a ~/b $C", "a ~/b $C"),
+        ("cd x && rm a; cat b", "x/a"),
+        ("find a /b -name c -delete", "a /b"),
+        ("find a -exec rm {} +", "a"),
+        ("find a -name c", ""),
+        ("ls | xargs rm -f", "$"),
+        ("echo rm a", ""),
+    ]
+    for command, words in cases:
+        with case(command):
+            assert " ".join(read_command(command).deleted) == words
+
+
+def test_only_the_first_characters_are_read() -> None:
+    """4,096 characters of a command are read, as many as a session keeps."""
+    assert read_command("ls " + "x" * 4093 + "; rm y").programs == ("ls",)
+
+
+@pytest.mark.costs
+def test_a_hostile_command_takes_linear_time() -> None:
+    """4,096 characters take under 0.1 s, whatever they are, and never an exception."""
+    cases: list[str] = [
+        "$(",
+        '"$(',
+        "`",
+        '"`',
+        "((",
+        "'",
+        '"',
+        "<<a ",
+        "<<a\n",
+        "${",
+        "a\n",
+        "\\",
+        "bash -c '",
+        "(a=(",
+    ]
+    for piece in cases:
+        with case(piece):
+            before = process_time()
+            read_command(piece * (4096 // len(piece)))
+            assert process_time() - before < 0.1
+
+
+def call(path: str | None = None, command: str | None = None, *more: str) -> Call:
+    """Return a call about a file, or one of a command."""
+    kind = ToolKind.EXECUTE if command is not None else ToolKind.EDIT
+    return Call(1, 1, "c", "t", "p", target=command, path=path, more_paths=more, kind=kind)
+
+
+def test_a_path_is_absolute_and_relative() -> None:
+    """A path has both names, with `..` resolved, and `/private` of macOS left out."""
+    cases: list[tuple[str, str | None, list[str]]] = [
+        ("a.py", "/w", ["/w/a.py", "a.py"]),
+        ("/w/src/../a.py", "/w", ["/w/a.py", "a.py"]),
+        ("../x/a.py", "/w", ["/x/a.py"]),
+        ("/etc//hosts", "/w", ["/etc/hosts"]),
+        ("a.py", None, ["a.py"]),
+        ("/private/tmp/x/a", "/tmp/x", ["/tmp/x/a", "a"]),
+        ("/tmp/x/a", "/private/tmp/x", ["/tmp/x/a", "a"]),
+        (r"C:\w\src\a.py", r"C:\w", [r"c:\w\src\a.py", "src\\a.py"]),
+    ]
+    for path, cwd, names in cases:
+        with case((path, cwd)):
+            assert list(paths_of(call(path), cwd) or ()) == names
+
+
+def test_a_file_is_outside_the_folder_of_the_session() -> None:
+    """`..` is resolved, a longer name with the same beginning is another folder, and `~` is outside.
+
+    In a redacted recording the folder of the session begins with `~` too.
+    """
+    cases: list[tuple[str | None, str | None, bool | None]] = [
+        ("a.py", "/w", False),
+        ("/w/a.py", "/w", False),
+        ("/w", "/w", False),
+        ("/wide/a.py", "/w", True),
+        ("/w/../x", "/w", True),
+        ("src/../../x", "/w", True),
+        ("src/../x", "/w", False),
+        ("~/x", "/w", True),
+        ("/private/tmp/x/a", "/tmp/x", False),
+        ("/tmp/y/a", "/private/tmp/x", True),
+        (r"C:\w\a.py", r"C:\w", False),
+        (r"c:\W\a.py", r"C:\w", False),
+        (r"C:\w\..\x", r"C:\w", True),
+        (r"D:\w\a.py", r"C:\w", True),
+        ("/etc/hosts", None, None),
+        (None, "/w", None),
+        ("~/p/a.py", "/home/ada/p", True),
+        ("~/p/a.py", "~/p", False),
+        ("~/other/a.py", "~/p", True),
+        ("/etc/hosts", "~/p", True),
+    ]
+    for path, cwd, is_out in cases:
+        with case((path, cwd)):
+            assert is_outside(call(path), cwd) is is_out
+
+
+def test_a_command_is_outside_if_one_of_its_words_is() -> None:
+    """Only words with `/` or `..` count; a path that begins with a variable is unknown."""
+    cases: list[tuple[str, bool | None]] = [
+        ("rm -rf build", False),
+        ("rm -rf ./build/x", False),
+        ("rm -rf /w/build", False),
+        ("rm -rf /", True),
+        ("rm -rf ..", True),
+        ("cd .. && rm -rf x/y", True),
+        ("cd web && rm ../a", False),
+        ("ls > /tmp/log", True),
+        ("ls > /dev/null 2>&1", False),
+        ("git -C ../other push", True),
+        ("cp a $HOME/.ssh/config", True),
+        ("cp a $PLACE/x", None),
+        ("cp a $PLACE/x /etc/y", True),
+        ("curl https://x.io/a", False),
+        ("", False),
+    ]
+    for command, is_out in cases:
+        with case(command):
+            assert is_outside(call(command=command), "/w") is is_out
+
+
+def test_a_call_has_several_paths() -> None:
+    """All files of a call are compared."""
+    assert is_outside(call("a", None, "/etc/b"), "/w") is True
+    assert set(paths_of(call("a", None, "b"), "/w") or ()) == {"/w/a", "a", "/w/b", "b"}
+    assert paths_of(call(), "/w") is None
+
+
+def test_where_deleted_files_are() -> None:
+    """A folder for temporary files is not the user's; one outside decides, however many are unknown."""
+    deleted = Call(1, 1, "c", "t", "p", path="/w/a", kind=ToolKind.DELETE)
+    unnamed = Call(1, 1, "c", "t", "p", kind=ToolKind.DELETE)
+    cases: list[tuple[Call, str | None, tuple[str, ...] | None]] = [
+        (call(command="rm a /w/b"), "/w", ("inside",)),
+        (call(command="rm /tmp/x /private/var/folders/y"), "/w", ("temporary",)),
+        (call(command="rm /tmp"), "/w", ("outside",)),
+        (call(command="rm a"), "/tmp/w", ("inside",)),
+        (call(command="rm a"), None, None),
+        (call(command="rm /a"), None, ("outside",)),
+        (call(command="rm $X"), "/w", None),
+        (call(command="rm $X /a b"), "/w", ("inside", "outside")),
+        (call(command="rm ~/x"), "/w", ("outside",)),
+        (call(command="rm ~/p/x"), "~/p", ("inside",)),
+        (call(command="ls /a"), "/w", ()),
+        (call("/etc/x"), "/w", ()),
+        (deleted, "/w", ("inside",)),
+        (deleted, "/v", ("outside",)),
+        (unnamed, "/w", None),
+    ]
+    for each, cwd, places in cases:
+        with case((each.target, cwd)):
+            assert deleted_places(each, cwd) == places
+
+
+def applied(session: Session, *events: Event) -> None:
+    """Apply events to a session."""
+    for event in events:
+        apply_line(session, [event], Place(0, 1, None))
+
+
+def silent_call(call_id: str, start: int, end: int | None) -> list[ToolStarted | ToolEnded]:
+    """Return a call from one second to another one."""
+    events: list[ToolStarted | ToolEnded] = [starts(call_id, target="ls", at_ms=1000 * start)]
+    return events if end is None else [*events, ends(call_id, at_ms=1000 * end)]
+
+
+def silences(session: Session) -> list[int | None]:
+    """Return the silence before each call in seconds."""
+    read = Silences(session)
+    found = [read.before(each) for each in session.calls]
+    return [None if each is None else each // 1000 for each in found]
+
+
+def test_the_silence_begins_with_the_last_end() -> None:
+    """The silence before the first call is unknown; a call within another one has none before it."""
+    session = Session()
+    applied(
+        session, run(), *silent_call("a", 0, 100), *silent_call("b", 130, 140), *silent_call("c", 140, 141)
+    )
+    assert silences(session) == [None, 30, 0]
+    session = Session()
+    first, first_end = silent_call("a", 0, 100)
+    applied(session, run(), first, *silent_call("b", 50, 60), first_end, *silent_call("c", 110, 111))
+    assert silences(session) == [None, 0, 10]
+
+
+def test_a_running_call_explains_the_silence() -> None:
+    """No silence is counted while a call runs; its end counts once it is there, also for a live session."""
+    session = Session()
+    read = Silences(session)
+    applied(session, run(), *silent_call("a", 0, None), *silent_call("b", 500, 501))
+    assert read.before(session.calls[1]) == 0
+    applied(session, ends("a", at_ms=1_000_000), *silent_call("c", 1010, 1011))
+    assert read.before(session.calls[2]) == 10_000
+
+
+def test_texts_are_activity() -> None:
+    """The silence begins at the end of a text."""
+    session = Session()
+    applied(session, run(), *silent_call("a", 0, 10), Text(Channel.ANSWER, "Yes.", at_ms=40_000))
+    applied(session, TextEnded(Channel.ANSWER, at_ms=50_000), *silent_call("b", 70, 71))
+    assert silences(session) == [None, 20]
+
+
+def test_after_a_prompt_the_silence_is_unknown() -> None:
+    """A prompt has no time, and the user may have been away before it."""
+    session = Session()
+    applied(session, run(), *silent_call("a", 0, 10), Prompt("Go on."), *silent_call("b", 9000, 9001))
+    assert silences(session) == [None, None]
+
+
+def test_calls_without_times_have_unknown_silences() -> None:
+    """Without the agent's clock nothing is known."""
+    session = Session()
+    applied(session, run(), starts("a"), ends("a"), starts("b", kind=ToolKind.READ))
+    assert silences(session) == [None, None]

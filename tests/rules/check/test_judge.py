@@ -1,17 +1,87 @@
-"""Each kind of rule on recordings of which the truth is known: kept, broken, and not to be judged."""
+"""The judge of check, its reports, and its rule files."""
 
 from __future__ import annotations
 
+import json
+import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from junitparser import Error, Failure, JUnitXml, Skipped
 
-from agentwatch.recording.acts import Act, append_act
-from agentwatch.rules.check.judgement import State
+from agentwatch.base.faults import USAGE, Fault
+from agentwatch.feed.feed import Feed
+from agentwatch.recording.acts import Act, SessionActs, append_act
+from agentwatch.recording.saved import open_saved
+from agentwatch.rules.check import reports
+from agentwatch.rules.check.judge import Judge
+from agentwatch.rules.check.judgement import Checked, Judgement, State, Violation
+from agentwatch.rules.check.kinds import (
+    Amount,
+    Fact,
+    Forbid,
+    Limit,
+    Require,
+    Rule,
+    Severity,
+    by_options,
+    forbid,
+    limit,
+)
+from agentwatch.rules.check.rule_file import read_rules
 from agentwatch.rules.language.errors import RuleError
-from tests.builders.lines import DONE, completed, delta, init, result, started, user
-from tests.conftest import case
-from tests.rules.check.judged import call, judge, rules, run, shell
+from agentwatch.sources.file import FileSource
+from agentwatch.text.safe import SafeText
+from tests.builders.lines import DONE, PROPERTY, completed, delta, init, result, started, user
+from tests.conftest import ROOT, case
+
+
+def call(
+    tool: str, call_id: str, start_ms: int, end_ms: int, outcome: object = DONE, **args: object
+) -> bytes:
+    """Return the two lines of a call with its times."""
+    return started(tool, call_id, start_ms, **args) + completed(tool, call_id, outcome, end_ms, **args)
+
+
+def shell(command: str, call_id: str, start_ms: int, exit_code: int = 0, stdout: str = "") -> bytes:
+    """Return the two lines of a command that took a second."""
+    body = {"command": command, "exitCode": exit_code, "stdout": stdout, "stderr": ""}
+    outcome = {"failure" if exit_code else "success": body}
+    return call("shell", call_id, start_ms, start_ms + 1000, outcome, command=command)
+
+
+def run(*lines: bytes) -> bytes:
+    """Return a run that succeeded, with these lines in it."""
+    return init() + user() + b"".join(lines) + result()
+
+
+def rules(
+    *, forbid: list[str] | None = None, require: list[str] | None = None, limit: list[str] | None = None
+) -> list[Rule]:
+    """Return the rules of options."""
+    return by_options(forbid or [], require or [], limit or [])
+
+
+def judge(data: bytes, given: list[Rule], folder: Path, *, knows_acts: bool = True) -> list[Judgement]:
+    """Return the judgements on a recording."""
+    path = folder / "judged.ndjson"
+    path.write_bytes(data)
+    with closing(FileSource(open_saved(path))) as source:
+        feed = Feed(source.reader)
+        feed.acts_of = SessionActs.of_file(path) if knows_acts else None
+        judge = Judge(feed, given)
+        while not feed.is_over:
+            feed.advance()
+        return judge.judgements()
+
+
+def checked(data: bytes, given: list[Rule], folder: Path, address: str = "a.ndjson") -> Checked:
+    """Return what a check found in a recording."""
+    return Checked(address, judge(data, given, folder), 0, "cursor", 0.5)
+
 
 OUTSIDE = call("edit", "c-2", 5000, 5100, path="/etc/hosts")
 INSIDE = call("edit", "c-1", 1000, 1100, path="src/app.py")
@@ -155,9 +225,9 @@ LIMITS: list[tuple[bytes, str, State]] = [
 
 def test_limits(tmp_path: Path) -> None:
     """A limit holds up to its value, is broken above it, and is not judged if the amount is unknown."""
-    for data, limit, state in LIMITS:
-        with case(f"{limit} {state}"):
-            assert states(data, tmp_path, limit=[limit]) == [state]
+    for data, most, state in LIMITS:
+        with case(f"{most} {state}"):
+            assert states(data, tmp_path, limit=[most]) == [state]
 
 
 def test_a_limit_names_the_calls_that_break_it(tmp_path: Path) -> None:
@@ -244,3 +314,269 @@ def test_what_the_user_did_elsewhere_is_unknown(tmp_path: Path) -> None:
     for words in ("acted:alow", "acted", "acted=true"):
         with case(words), pytest.raises(RuleError, match="acted is one of continue, queue"):
             rules(require=[words])
+
+
+HOSTILE = "rm \x1b[31m\x00\x0b%0A::error::x\n::set-env,b:\ud800\ufffe ]]>&<"
+
+
+def hostile(folder: Path) -> Checked:
+    """Return what a check found in a recording whose text is hostile in all formats."""
+    data = init() + user()
+    data += started("shell", "c-1", 1000, command=HOSTILE) + completed(
+        "shell", "c-1", {"success": {"exitCode": 0}}, 2000
+    )
+    given: list[Rule] = [forbid("tool:shell", f"name {HOSTILE}"), limit("failed", 3), limit("cost", 1)]
+    return checked(data, given, folder, f"a {HOSTILE}.ndjson")
+
+
+def broken(name: str, hits: int, severity: Severity = Severity.ERROR) -> Judgement:
+    """Return the judgement on a broken rule."""
+    rule = forbid("tool:edit", name, severity)
+    return Judgement(
+        rule, State.BROKEN, SafeText(f"{hits} calls"), hits, hits, [Violation("#1", SafeText("Edited"))]
+    )
+
+
+def test_junit_is_read_back(tmp_path: Path) -> None:
+    """A testcase for each rule: a failure, an error of one that had nothing to check, and one that passed."""
+    path = tmp_path / "report.xml"
+    path.write_bytes(reports.junit_document([hostile(tmp_path)]))
+    [suite] = JUnitXml.fromfile(str(path))
+    assert (suite.tests, suite.failures, suite.errors, suite.skipped) == (3, 1, 1, 0)
+    results = [type(each) for case in suite for each in case.result]
+    assert results == [Failure, Error]
+    [case, *_] = list(suite)
+    assert case.classname == suite.name
+    assert case.result[0].message == "1 call"
+    assert "#1 Ran terminal command" in case.result[0].text
+    assert "\x00" not in path.read_text()
+
+
+def test_junit_skips_what_is_judged_elsewhere(tmp_path: Path) -> None:
+    """A rule that had nothing to check in one recording of two is skipped there; so is a warning."""
+    given = [*rules(forbid=["tool:edit"]), forbid("tool:shell", "w", Severity.WARNING)]
+    found = [checked(run(), given, tmp_path), checked(run(shell("ls", "c-1", 0)), given, tmp_path)]
+    path = tmp_path / "report.xml"
+    path.write_bytes(reports.junit_document(found))
+    kinds = [[type(each) for case in suite for each in case.result] for suite in JUnitXml.fromfile(str(path))]
+    assert kinds == [[Skipped, Skipped], [Skipped]]
+
+
+def test_annotations_are_escaped(tmp_path: Path) -> None:
+    """A command is one line; neither its title nor its message ends it or begins another one."""
+    lines = list(reports.github_commands([hostile(tmp_path)]))
+    assert len(lines) == 2
+    for line in lines:
+        assert line.startswith("::error title=agentwatch%3A ")
+        properties = line.removeprefix("::error ").partition("::")[0]
+        assert not set(properties) & {",", ":", "\n", "\r"}
+        assert "\n" not in line
+        assert "\r" not in line
+        assert "%0A::error" not in line.replace("%250A", "")
+
+
+def test_ten_annotations_of_a_kind_the_worst_first() -> None:
+    """Ten errors and ten warnings are printed, those with the most hits first, and then how many more."""
+    found = [broken(f"e{number}", number) for number in range(1, 14)]
+    found += [broken(f"w{number}", number, Severity.WARNING) for number in range(1, 13)]
+    lines = list(reports.github_commands([Checked("a", found, 3, "cursor", 0.1)]))
+    assert [line.partition(" ")[0] for line in lines] == [
+        *["::error"] * 10,
+        "and",
+        *["::warning"] * 10,
+        "and",
+    ]
+    assert "e13::" in lines[0]
+    assert (lines[10], lines[-1]) == ("and 3 more errors", "and 2 more warnings")
+
+
+def test_json_has_everything(tmp_path: Path) -> None:
+    """The JSON object has each rule of each recording with its counts and places."""
+    found = json.loads(reports.json_line([hostile(tmp_path)], 2))
+    [recording] = found["recordings"]
+    assert [each["state"] for each in recording["rules"]] == ["broken", "holds", "not judged"]
+    assert recording["rules"][0]["places"][0]["address"].endswith(".ndjson#1")
+    assert [each["reason"] for each in found["looked_at_nothing"]] == ["the agent does not report the cost"]
+
+
+def test_text_is_one_line_for_each_fact(tmp_path: Path) -> None:
+    """The text names the broken rule and its calls, and the result; nothing in it acts on a terminal."""
+    lines = list(reports.text_lines([hostile(tmp_path)]))
+    assert len(lines) == 3
+    assert lines[0].endswith(": 1 call")
+    assert lines[1].startswith("  a rm ")
+    assert all(line.isprintable() for line in lines)
+
+
+def test_text_is_calm_if_all_holds(tmp_path: Path) -> None:
+    """If all rules hold, the text is one line."""
+    found = checked(run(shell("ls", "c-1", 0)), rules(forbid=["tool:edit"], limit=["failed=3"]), tmp_path)
+    assert list(reports.text_lines([found])) == ["all 2 rules hold: a.ndjson (0 calls)"]
+
+
+def test_explain_says_what_each_rule_looked_at(tmp_path: Path) -> None:
+    """The explanation has the calls that were checked, hit and not judged, with the unknown field."""
+    data = run(shell("ls", "c-1", 0), shell("make", "c-2", 9, 2), started("read", "c-3", path="a"))
+    found = checked(data, rules(forbid=["exit>0"], limit=["failed=3"]), tmp_path)
+    assert list(reports.explained([found]))[1:-1] == [
+        "  broken     exit>0: checked 2 calls, hit 1; 1 not judged (exit in 1 unknown)",
+        "             a.ndjson#2 Ran terminal command make (failed: exit 2)",
+        "  holds      limit.failed = 3: 1 failed",
+    ]
+
+
+@pytest.mark.parametrize("rule", [forbid("tool:edit"), limit("failed", 3)])
+def test_a_warning_is_no_error(rule: Forbid | Limit) -> None:
+    """A broken warning is a warning, not an error."""
+    found = Judgement(rule._replace(severity=Severity.WARNING), State.BROKEN, SafeText(""))
+    assert (found.is_warning, found.is_error) == (True, False)
+
+
+FIFTEEN = (ROOT / "bench" / "fifteen_rules.toml").read_text(encoding="utf-8")
+
+
+def read(text: str | bytes, folder: Path) -> list[Forbid | Require | Limit]:
+    """Return the rules of a file with this text."""
+    path = folder / "rules.toml"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return read_rules(path)
+
+
+def test_fifteen_rules(tmp_path: Path) -> None:
+    """All three kinds of rules are read, in the order of the file."""
+    found = read(FIFTEEN, tmp_path)
+    assert [each.name for each in found][:2] == ["edits outside the project", "reads secrets"]
+    assert [each.fact for each in found if isinstance(each, Require)] == [
+        each for each in Fact if each is not Fact.ACTED
+    ]
+    limits = {each.amount: each.most for each in found if isinstance(each, Limit)}
+    assert limits == {
+        Amount.FAILED: 5,
+        Amount.REJECTED: 0,
+        Amount.CALL: 600_000,
+        Amount.IDLE: 300_000,
+        Amount.CALLS: 400,
+    }
+
+
+def test_each_entry_may_be_a_warning(tmp_path: Path) -> None:
+    """An entry of `forbid` contains `severity`; the other entries contain it beside `value`."""
+    found = read(
+        """
+        forbid = [{name = "a", when = "tool:edit", severity = "warning"}]
+        require.tests = {value = "green", severity = "warning"}
+        limit.failed = {value = 5, severity = "warning"}
+        limit.calls = {value = "1k"}
+        """,
+        tmp_path,
+    )
+    assert [each.severity for each in found] == [*[Severity.WARNING] * 3, Severity.ERROR]
+
+
+def test_a_regular_expression_needs_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With RE2 the rule is read; without it the fault is one line, and names the extra."""
+    text = "forbid = [{name = 'x', when = 'command:re:/a/'}]"
+    assert [each.name for each in read(text, tmp_path)] == ["x"]
+    monkeypatch.setitem(sys.modules, "re2", None)
+    with pytest.raises(Fault) as caught:
+        read(text, tmp_path)
+    needed = "re:/…/ needs RE2: pip install 'agentwatch-tui[regex]'"
+    assert str(caught.value) == f'{tmp_path}/rules.toml: forbid 1 "x": {needed}'
+
+
+def test_what_is_not_required_is_no_rule(tmp_path: Path) -> None:
+    """`false` turns a requirement off."""
+    assert [each.name for each in read("require = {result = false, integrity = true}", tmp_path)] == [
+        "require.integrity = true"
+    ]
+
+
+WRONG: list[tuple[str | bytes, str]] = [
+    ("forbidden = []", 'unknown key "forbidden" (did you mean forbid?)'),
+    ("forbid = 3", "forbid is a list"),
+    ("forbid = [3]", "forbid 1 is 3, not"),
+    ('forbid = [{name = "a"}]', 'forbid 1 "a": has no when'),
+    ('forbid = [{when = "tool:edit"}, {when = "tol:edit"}]', "forbid 2: unknown field"),
+    (
+        'forbid = [{name = "a", when = "tol:edit"}]',
+        'forbid 1 "a": unknown field "tol" (did you mean tool?)',
+    ),
+    ('forbid = [{name = "a", when = "tool:edit", wen = 1}]', 'unknown key "wen" (did you mean when?)'),
+    (
+        'forbid = [{when = "tool:edit", severity = "warn"}]',
+        'severity is "error" or "warning", not "warn"',
+    ),
+    ('forbid = [{when = ""}]', "the rule is empty"),
+    ('forbid = [{when = "kind:edt"}]', "did you mean edit?"),
+    ("require = 1", "require is a table: [require]"),
+    ("[require]\nresults = true", '[require] unknown key "results" (did you mean result?)'),
+    ("[require]\nresult = 1", "result is true or false, not 1"),
+    ('[require]\ntests = "red"', 'tests is "green", not "red"'),
+    ("[limit]\nfaild = 3", '[limit] unknown key "faild" (did you mean failed?)'),
+    ("[limit]\nfailed = true", "failed is written like 5, not true"),
+    ("[limit]\nfailed = -1", "failed is written like 5, not -1"),
+    ("[limit]\nfailed = nan", "failed is written like 5, not nan"),
+    ("[limit]\ncall = 10", 'call is written like "10m", not 10'),
+    ('[limit]\ncall = "10"', "a time with its unit"),
+    ("[limit]\ncall = {value = 5, sev = 1}", 'unknown key "sev"'),
+    ("[limit]\ncall = {severity = 'warning'}", "has no value"),
+    ("[limit]\ncall = 1979-05-27", "not a date"),
+    ("", "it has no rule"),
+    ("a = [", "not valid TOML"),
+    ("a = " + "9" * 5000, "not valid TOML"),
+    ("a = " + "[" * 5000, "not valid TOML"),
+    (b"a = '\xff'", "not valid UTF-8 at byte 5"),
+    ("#" * 300_000, "larger than 256 KiB"),
+]
+
+
+def test_a_wrong_file_is_described_in_one_line(tmp_path: Path) -> None:
+    """The line names the file and the entry, and the nearest right word."""
+    for text, words in WRONG:
+        with case(words):
+            with pytest.raises(Fault) as found:
+                read(text, tmp_path)
+            assert str(found.value).startswith(f"{tmp_path / 'rules.toml'}: ")
+            assert words in str(found.value)
+            assert "\n" not in str(found.value)
+            assert found.value.exit_code == USAGE
+
+
+def test_all_mistakes_of_a_file_are_reported(tmp_path: Path) -> None:
+    """Each mistake is a line that names the file; after twenty, the rest is counted."""
+    path = tmp_path / "rules.toml"
+    path.write_text('foo = 1\nforbid = [{when = "toll:x"}, {when = 5}]\nlimit = {faled = 3}\n')
+    with pytest.raises(Fault) as caught:
+        read_rules(path)
+    lines = [str(caught.value), *caught.value.more]
+    assert all(line.startswith(f"{path}: ") for line in lines)
+    for line, part in zip(lines, ("foo", "forbid 1", "forbid 2", "[limit]"), strict=True):
+        assert part in line
+    path.write_text("forbid = [" + "{when = 5}, " * 25 + "]")
+    with pytest.raises(Fault) as caught:
+        read_rules(path)
+    assert len(caught.value.more) == 20
+    assert caught.value.more[-1] == f"{path}: 5 more mistakes"
+
+
+def test_a_missing_file(tmp_path: Path) -> None:
+    """A file that does not exist cannot be opened."""
+    with pytest.raises(Fault, match="no such file"):
+        read_rules(tmp_path / "rules.toml")
+
+
+_WORDS = st.sampled_from(
+    ["forbid", "require", "limit", "=", "[", "]", "{", "}", '"', "'", "when", "name", "\n"]
+)
+
+
+@PROPERTY
+@given(st.lists(_WORDS | st.text(max_size=5), max_size=20).map("".join))
+def test_no_file_raises_anything_else(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+    """Whatever is in a file, it has rules, or a fault describes it."""
+    path = tmp_path_factory.getbasetemp() / "any.toml"
+    path.write_bytes(text.encode(errors="surrogatepass"))
+    try:
+        assert read_rules(path)
+    except Fault as fault:
+        assert len(str(fault)) < 1000  # noqa: PT017 - either is right

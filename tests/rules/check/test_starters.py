@@ -20,8 +20,8 @@ from agentwatch.session.blocks import ChangeBlock
 from agentwatch.session.call import Call
 from agentwatch.session.events import ToolKind
 from tests.conftest import RECORDINGS, ROOT, case
-from tests.rules.calls.made import called, feed_of, run
-from tests.rules.check.judged import judge as judged
+from tests.rules.calls.test_filter import called, feed_of, run
+from tests.rules.check.test_judge import judge as judged
 
 CAPTURES = ROOT / "tests" / "captures"
 KEY = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"

@@ -7,7 +7,7 @@ import pytest
 from agentwatch.screen.panes.time_bar import playhead_words
 from agentwatch.session.events import Outcome
 from agentwatch.text.safe import SafeText
-from tests.analysis.time_bar.recorded import Recorded
+from tests.analysis.test_time_bar import Recorded
 from tests.builders.screen.app import eventually
 from tests.builders.screen.bar_app import PLAYING, opened, recorded, runs, time_of
 from tests.conftest import case

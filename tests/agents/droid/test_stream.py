@@ -1,0 +1,285 @@
+"""Droid's stream: turns, calls, and how its lines are recognised."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from agentwatch.agents import LineRole
+from agentwatch.agents.droid.agent import AGENT
+from agentwatch.agents.droid.stream import tool_named
+from agentwatch.agents.registry import detect
+from agentwatch.session.blocks import (
+    Block,
+    ChangeBlock,
+    ContentBlock,
+    ErrorBlock,
+    FieldsBlock,
+    MarkdownBlock,
+    OutputBlock,
+    PlanBlock,
+    TextBlock,
+)
+from agentwatch.session.events import Outcome, PlanEntry, PlanStatus, ToolKind
+from agentwatch.session.session import Session
+from tests.builders.formats.droid import (
+    AT,
+    ERROR,
+    INIT,
+    LINES,
+    THOUGHT,
+    USAGE,
+    completion,
+    ended,
+    said,
+    use,
+)
+from tests.builders.formats.wrong_types import check_cuts, check_wrong_types, outcomes, read
+from tests.conftest import case
+
+
+def whole(*lines: dict[str, Any]) -> Session:
+    """Return the session of these lines after an init and a prompt."""
+    return read(AGENT, [INIT, said("user", "Do it."), *lines])
+
+
+def test_a_session_of_published_lines() -> None:
+    """The init, the messages, the calls and the completion make the run; a doubled thought is one."""
+    found = read(AGENT, LINES)
+    run = found.run
+    assert (run.session_id, run.model, run.cwd, run.prompt) == (
+        "abc-123",
+        "claude-sonnet-4-6",
+        "/repo",
+        "Run ls.",
+    )
+    assert (found.text, found.outcome, run.turns, run.duration_ms) == (
+        "I'll run it.Done.",
+        "succeeded",
+        1,
+        3000,
+    )
+    assert (run.result, run.text_matches_result) == ("Done.", True)
+    assert (run.tokens.input, run.tokens.cached, run.tokens.output) == (16, 4, 3)
+    assert run.usage == USAGE
+    assert [str(entry.content) for entry in found.transcript if entry.kind == "reasoning"] == ["Hm."]
+    assert outcomes(found) == {"c-1": "succeeded", "c-2": "failed"}
+    call = found.calls[0]
+    assert (call.tool, call.target, call.started_ms, call.exit_code) == ("Execute", "ls -la", AT, None)
+
+
+@pytest.mark.parametrize(
+    ("fields", "outcome", "error"),
+    [
+        ({"is_error": False}, Outcome.SUCCEEDED, None),
+        ({"is_error": True, "value": "No."}, Outcome.FAILED, "No."),
+        ({"is_error": True, "value": 1}, Outcome.FAILED, None),
+        ({"is_error": None}, Outcome.RETURNED, "came back without a status"),
+    ],
+)
+def test_the_outcome_of_a_call(fields: dict[str, Any], outcome: Outcome, error: str | None) -> None:
+    """Only `isError` decides; without it nothing is guessed."""
+    [call] = whole(use("Read", file_path="/repo/a"), ended(**fields)).calls
+    assert (call.outcome, call.error, call.target, call.path) == (outcome, error, "a", "/repo/a")
+
+
+def test_an_end_without_a_start_has_its_tool() -> None:
+    """The line that ends a call names the tool."""
+    [call] = whole(ended(name="Grep")).calls
+    assert (call.tool, call.kind) == ("Grep", ToolKind.SEARCH)
+    assert whole(ended(name="")).calls[0].tool == "unknown"
+
+
+def test_errors_and_the_end_of_a_turn() -> None:
+    """An error is why a turn failed if no answer came after it."""
+    assert (whole(ERROR).outcome, whole(ERROR).run.result) == ("failed", "No credit")
+    found = whole(ERROR, completion(None))
+    assert (found.outcome, found.run.result, found.last_error) == ("failed", "No credit", "No credit")
+    assert whole(ERROR, completion("Done.")).outcome == "succeeded"
+    assert whole(ERROR, said("assistant", "x")).outcome == "unfinished"
+    assert whole(completion(None), ERROR).outcome == "succeeded"
+    assert whole(completion(None, usage=None, durationMs=None)).run.usage is None
+    assert whole(completion(usage={"output_tokens": 1})).run.tokens.input is None
+    assert whole({"type": "error", "error": {"message": "x" * 5000}}).run.result == "x" * 4095 + "…"
+    assert whole({"type": "error"}).run.result == "error without a message"
+
+
+def test_the_session_may_have_the_other_spelling() -> None:
+    """Some published captures write `sessionId`, which is not a line of Claude Code's transcript there."""
+    lines = [{**{k: v for k, v in line.items() if k != "session_id"}, "sessionId": "abc-9"} for line in LINES]
+    assert {detect(line) for line in lines if line["type"] != "error"} == {AGENT}
+    assert read(AGENT, lines).run.session_id == "abc-9"
+
+
+def test_a_turn_may_follow_another() -> None:
+    """A prompt, or work without one, after a completion continues the run."""
+    assert (whole(completion(), said("user", "More.", "m-9")).run.turns) == 2
+    found = whole(completion(), use("Read"), ended(), completion("x"))
+    assert (found.run.turns, found.outcome, len(found.runs)) == (2, "succeeded", 1)
+    assert len(read(AGENT, [*LINES, *LINES]).runs) == 2
+
+
+def test_a_repeated_message_is_one() -> None:
+    """A message with the same id and text is not doubled; one without an id is new."""
+    assert whole(said("assistant", "A"), THOUGHT, said("assistant", "A"), said("assistant", "B")).text == "AB"
+    bare = {"type": "message", "role": "assistant", "text": "A"}
+    assert whole(bare, bare).text == "AA"
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [{"type": "weather"}, {"type": "system", "subtype": "x"}, said("user", ""), said("tool", "x")],
+)
+def test_what_is_not_known_is_counted(odd: dict[str, Any]) -> None:
+    """Unknown types, subtypes and roles are counted."""
+    assert whole(odd).lines.unknown == 1
+
+
+def test_a_to_do_list_is_the_plan() -> None:
+    """The list is one text or a list of objects."""
+    entries = (PlanEntry("A", PlanStatus.PENDING), PlanEntry("B", PlanStatus.IN_PROGRESS))
+    as_text = "1. [pending] A\n 2. [in_progress] B\n[x]\n3. x]\n4. [a"
+    assert whole(use("TodoWrite", todos=as_text), ended()).plan == entries
+    as_list = [{"content": "A", "status": "?"}, {"content": "B", "status": "in_progress"}]
+    assert whole(use("TodoWrite", todos=as_list), ended()).plan == entries
+
+
+def test_the_open_calls_that_are_kept_are_limited() -> None:
+    """Of 1,001 open calls, the arguments of the oldest are forgotten, but not the call."""
+    found = whole(*(use("Read", f"c-{number}") for number in range(1001)), ended(key="c-0"))
+    assert found.calls[0].outcome == "succeeded"
+
+
+def test_a_tool_has_a_kind_a_phrase_and_a_target() -> None:
+    """Each of the agent's tools is described by its arguments; any other is named."""
+    cases: list[tuple[str, dict[str, Any], str, str]] = [
+        ("Read", {"file_path": "a"}, "read", "Read file a"),
+        ("Edit", {"file_path": "a"}, "edit", "Edited file a"),
+        ("Create", {"file_path": "a"}, "edit", "Created new file a"),
+        (
+            "ApplyPatch",
+            {"input": "*** Begin Patch\n*** Update File: a\n*** Add File: b"},
+            "edit",
+            "Edited file a, b",
+        ),
+        ("ApplyPatch", {}, "edit", "Edited file None"),
+        ("Execute", {"command": "ls\npwd"}, "execute", "Ran terminal command ls"),
+        ("Grep", {"pattern": "x"}, "search", "Searched files x"),
+        ("Glob", {"patterns": ["*.a", "*.b"]}, "search", "Found files *.a *.b"),
+        ("Glob", {"patterns": "*"}, "search", "Found files *"),
+        ("LS", {"directory_path": "/"}, "search", "Listed directory /"),
+        ("FetchUrl", {"url": "u"}, "fetch", "Fetched web page u"),
+        ("WebSearch", {"query": "q"}, "search", "Searched the web q"),
+        ("Task", {"description": "d"}, "delegate", "Ran subagent d"),
+        ("cua___click", {}, "mcp", "Called MCP tool cua click"),
+        ("Skill", {"name": "n"}, "other", "Used tool Skill n"),
+    ]
+    for name, arguments, kind, action in cases:
+        with case((name, arguments, kind)):
+            tool = tool_named(name)
+            target = ", ".join(tool.paths(arguments)) or tool.target(arguments)
+            assert (tool.kind, f"{tool.phrase} {target}") == (ToolKind(kind), action)
+
+
+def test_the_blocks_of_a_line() -> None:
+    """Changes are diffs, what a command printed is output, and a failure has its reason."""
+    cases: list[tuple[dict[str, Any], list[Block]]] = [
+        (use("Edit", old_str="a", new_str="b"), [ChangeBlock("@@ -1,1 +1,1 @@\n-a\n+b")]),
+        (use("Read", file_path="a"), [FieldsBlock("arguments", {"file_path": "a"})]),
+        (use("TodoWrite", todos="1. [pending] A"), [PlanBlock((PlanEntry("A", PlanStatus.PENDING),))]),
+        (ended("x", name="Execute"), [OutputBlock("stdout", "x")]),
+        (ended("x", name="FetchUrl"), [MarkdownBlock("x")]),
+        (ended("x", name="Edit"), [TextBlock("message", "x")]),
+        (ended("x", name="Read"), [ContentBlock("x")]),
+        (ended("x", is_error=True), [ErrorBlock("x")]),
+        (ended(""), []),
+        (ended(None), []),
+        (ended([1]), [FieldsBlock("result", {"value": [1]})]),
+    ]
+    for of, expected in cases:
+        with case(of):
+            assert list(AGENT.blocks(of, "")) == expected
+
+
+@pytest.mark.system
+def test_wrong_types_and_cuts_invent_nothing() -> None:
+    """No value of any field is an error; after any line, the text is a beginning of the whole."""
+    check_wrong_types(AGENT, LINES, "c-1")
+    check_cuts(AGENT, LINES)
+
+
+def test_the_ends_of_a_batch_may_come_in_any_order() -> None:
+    """The order of the ends of a batch changes no outcome."""
+    other = [*LINES[:7], LINES[8], LINES[7], *LINES[9:]]
+    assert outcomes(read(AGENT, other)) == outcomes(read(AGENT, LINES))
+
+
+def test_each_line_is_recognised() -> None:
+    """Each type of line is recognised by its own keys; the init without the effort has tools alone."""
+    cases: list[dict[str, Any]] = [
+        *LINES[:3],
+        *LINES[5:8],
+        completion(),
+        {key: INIT[key] for key in INIT if key != "reasoning_effort"},
+    ]
+    for each in cases:
+        with case(each):
+            found = detect(each, is_first=False)
+            assert found is not None
+            assert found.name == "droid"
+
+
+def test_a_line_of_another_agent_is_not_recognised() -> None:
+    """A line with another agent's fields, or without Droid's, is not Droid's."""
+    cases: list[dict[str, Any]] = [
+        INIT | {"permissionMode": "default"},
+        INIT | {"uuid": "u"},
+        INIT | {"session_id": "T-1"},
+        INIT | {"session_id": 1},
+        INIT | {"subtype": "x"},
+        {"type": "system", "subtype": "init", "session_id": "s"},
+        {"type": "tool_call", "subtype": "started", "call_id": "c", "toolName": "x"},
+        {"type": "tool_call", "id": "t", "parameters": {}},
+        {"type": "message", "role": "user", "content": "x"},
+        {"type": "weather"},
+        ERROR,
+    ]
+    for other in cases:
+        with case(other):
+            assert not AGENT.recognises(other)
+
+
+def test_each_line_has_a_role() -> None:
+    """The init and the prompt start a run, calls are calls, and all other lines are neither."""
+    start, call, other = LineRole.START, LineRole.CALL, LineRole.OTHER
+    roles = [start, start, other, other, other, call, call, call, call, other, other, other]
+    assert [AGENT.role(each) for each in LINES] == roles
+
+
+ERRED = "Error: tool execution cancelled"
+
+
+def test_a_command_has_the_exit_code_of_its_last_line() -> None:
+    """Droid writes it below the output; a call that was cancelled has only a message."""
+    cases: list[tuple[str, dict[str, Any], tuple[Outcome, int | None, str | None]]] = [
+        ("Execute", {"value": "x\n\n[Process exited with code 0]"}, (Outcome.SUCCEEDED, 0, None)),
+        ("Execute", {"value": "[Process exited with code 3]\n"}, (Outcome.FAILED, 3, "exit 3")),
+        ("Execute", {"value": "[Process exited with code x]"}, (Outcome.SUCCEEDED, None, None)),
+        ("Execute", {"value": "[Process exited with code 3] or so"}, (Outcome.SUCCEEDED, None, None)),
+        ("Read", {"value": "[Process exited with code 3]"}, (Outcome.SUCCEEDED, None, None)),
+        ("Execute", {"value": ERRED, "is_error": True}, (Outcome.CANCELLED, None, ERRED)),
+    ]
+    for name, fields, expected in cases:
+        with case((name, fields)):
+            [call] = whole(use(name, command="ls"), ended(name=name, **fields)).calls
+            assert (call.outcome, call.exit_code, call.error) == expected
+
+
+def test_an_error_may_be_an_object() -> None:
+    """A call that did not run has no value, and the line does not name the tool."""
+    error = {"type": "tool_error", "message": ERRED}
+    line_ = {key: value for key, value in ended(name="", is_error=True).items() if key != "value"}
+    [call] = whole(use("Execute", command="ls"), {**line_, "error": error}).calls
+    assert (call.tool, call.outcome, call.error) == ("Execute", Outcome.CANCELLED, ERRED)
+    assert list(AGENT.blocks({**line_, "error": error}, "c-1")) == [ErrorBlock(ERRED)]

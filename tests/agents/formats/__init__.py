@@ -1,1 +1,0 @@
-"""What holds for every format: no input raises, every line is counted, and nothing is invented."""

@@ -1,1 +1,0 @@
-"""Tests of what the formats of files on disk share."""

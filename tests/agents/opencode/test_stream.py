@@ -1,0 +1,437 @@
+"""opencode's stream: steps, texts, recognition, and what is unknown."""
+
+from __future__ import annotations
+
+import json
+from itertools import islice, pairwise, product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentwatch.agents import Decoder
+from agentwatch.agents.opencode.agent import AGENT
+from agentwatch.agents.opening import store_for
+from agentwatch.agents.registry import detect
+from agentwatch.api.check_agent import WRONG, paths, replaced
+from agentwatch.session.events import LineTime, Outcome
+from agentwatch.session.session import Session
+from agentwatch.session.transcript import Kind
+from tests.agents.opencode.lines import (
+    SESSION,
+    begun,
+    finished,
+    message,
+    part_line,
+    said,
+    session_line,
+    stored,
+    stored_call,
+    streamed,
+    used,
+)
+from tests.builders.captures import OURS
+from tests.builders.lines import ANY_JSON, PROPERTY, event, events, line, session, started
+from tests.builders.payloads import PAYLOADS
+from tests.conftest import case
+from tests.harness.program import watch
+from tests.harness.terminal_oracle import acting, driving
+
+
+def test_the_last_step_ends_the_turn() -> None:
+    """A step that ends with `stop` ends the turn well, and so the run."""
+    found = session(begun(), said("Hello"), finished(), is_over=False)
+    assert (found.format, found.run.session_id, found.run.turns) == ("opencode", SESSION, 1)
+    assert (found.outcome, found.text, found.run.result) == (Outcome.SUCCEEDED, "Hello", None)
+
+
+def test_another_reason_leaves_the_turn_open() -> None:
+    """After calls the turn continues; of other reasons nothing is known."""
+    cases: list[object] = ["tool-calls", "unknown", "other", None, 7, [], {}]
+    for reason in cases:
+        with case(reason):
+            assert session(begun(), finished(reason), is_over=False).outcome == Outcome.RUNNING
+            assert session(begun(), finished(reason)).outcome == Outcome.UNFINISHED
+
+
+@pytest.mark.parametrize("reason", ["length", "content-filter", "error"])
+def test_a_model_that_was_cut_off_has_failed(reason: str) -> None:
+    """A step that ends at the limit of tokens or at a filter fails, with the reason as the message."""
+    found = session(begun(), finished(reason))
+    assert (found.outcome, found.run.result) == (Outcome.FAILED, f"the model stopped: {reason}")
+
+
+def test_a_step_with_calls_does_not_end_the_turn() -> None:
+    """Some models end a step with `stop` although it has calls, and another step follows."""
+    found = session(begun(), used("glob"), finished(), is_over=False)
+    assert found.outcome == Outcome.RUNNING
+    found = session(begun(), used("glob"), finished(), begun(), said("x"), finished())
+    assert (found.outcome, found.run.turns) == (Outcome.SUCCEEDED, 1)
+
+
+def test_a_step_after_the_end_begins_another_turn() -> None:
+    """The agent continues by itself after it has shortened the conversation."""
+    found = session(begun(), said("a"), finished(), begun(), is_over=False)
+    assert (found.outcome, found.run.turns, len(found.runs)) == (Outcome.RUNNING, 2, 1)
+
+
+def test_an_error_ends_the_turn() -> None:
+    """An error may be the first and only line of a session."""
+    cases: list[tuple[object, Outcome, str]] = [
+        ({"name": "APIError", "data": {"message": "no such model"}}, Outcome.FAILED, "no such model"),
+        ({"name": "MessageAbortedError", "data": {"message": "Aborted"}}, Outcome.CANCELLED, "Aborted"),
+        ({"name": "MessageOutputLengthError", "data": {}}, Outcome.FAILED, "MessageOutputLengthError"),
+        ({"message": "plain"}, Outcome.FAILED, "plain"),
+        ("text", Outcome.FAILED, "text"),
+        ("", Outcome.FAILED, "an error without a message"),
+        (None, Outcome.FAILED, "an error without a message"),
+        ([1], Outcome.FAILED, "an error without a message"),
+    ]
+    for error, outcome, words in cases:
+        with case((error, outcome)):
+            found = session(streamed("error", error=error))
+            assert (found.outcome, found.run.result, found.run.turns) == (outcome, words, 1)
+
+
+def test_another_session_is_another_run() -> None:
+    """A file may contain the streams of several sessions."""
+    other = line({"type": "text", "sessionID": "ses_2", "part": {"type": "text", "text": "b"}})
+    found = session(begun(), said("a", time={"start": 1}), finished("tool-calls"), other)
+    assert [run.session_id for run in found.runs] == [SESSION, "ses_2"]
+    assert [run.text for run in found.runs] == ["a", "b"]
+
+
+def test_a_call_appears_once_with_both_times() -> None:
+    """The only line of a call in the stream has its start and its end."""
+    state = {"input": {"filePath": "/a/b.py"}, "metadata": {"display": {"totalLines": 3}}}
+    [call] = session(begun(), used("read", **state)).calls
+    assert (call.started_ms, call.ended_ms, call.duration_ms) == (10, 30, 20)
+    assert (call.target, call.path, call.group, call.note) == ("/a/b.py", "/a/b.py", "msg_1", "3 lines")
+    found = session(begun(), used("read", **state))
+    assert (found.completed_without_started, found.never_completed) == (0, 0)
+
+
+def test_texts_keep_the_order_of_their_lines() -> None:
+    """A text may come after a call that followed it; the texts themselves are in order."""
+    found = session(begun(), used("glob"), said("First.", "prt_2"), said("Second.", "prt_3"))
+    assert found.text == "First.Second."
+    assert [entry.kind for entry in found.transcript] == [Kind.CALL, Kind.ANSWER, Kind.ANSWER]
+
+
+def test_reasoning_is_no_answer() -> None:
+    """Reasoning is shown, and is no part of the text."""
+    found = session(begun(), part_line("reasoning", "reasoning", text="Hm.", time={"start": 1, "end": 2}))
+    assert found.text == ""
+    assert [(entry.kind, str(entry.content)) for entry in found.transcript] == [(Kind.REASONING, "Hm.")]
+
+
+def test_tokens_are_summed_over_the_steps() -> None:
+    """The cache is added to the input, and the reasoning to the output; the cost is in US dollars."""
+    tokens = {"input": 10, "output": 5, "reasoning": 2, "cache": {"read": 100, "write": 7}}
+    found = session(begun(), *[finished("tool-calls", tokens=tokens, cost=0.25)] * 2).run.tokens
+    assert (found.input, found.cached, found.output, found.cost_usd) == (234, 200, 14, 0.5)
+    assert found.context_used == 124
+
+
+def test_what_is_no_cost_is_not_counted() -> None:
+    """A cost of another type, or beyond reason, stays unknown."""
+    cases: list[object] = [True, "1", -1, 1e300, {"usd": 1}]
+    for cost in cases:
+        with case(cost):
+            assert session(begun(), finished(cost=cost)).run.tokens.cost_usd is None
+
+
+def test_a_to_do_list_is_the_plan() -> None:
+    """The list comes from the metadata, or else from the arguments; an unknown state counts as pending."""
+    todos = [{"content": "A", "status": "completed"}, {"content": "B", "status": "odd"}, {"content": ""}, 7]
+    found = session(begun(), used("todowrite", metadata={"todos": todos}))
+    assert [(entry.text, entry.status) for entry in found.plan] == [("A", "completed"), ("B", "pending")]
+    assert found.calls[0].note == "1 of 2 done"
+    found = session(begun(), used("todowrite", input={"todos": todos}))
+    assert len(found.plan) == 2
+    assert session(begun(), used("todowrite", "error", input={"todos": todos}, error="no")).plan == ()
+
+
+@pytest.mark.parametrize("kind", ["snapshot", "patch", "agent", "file"])
+def test_parts_that_repeat_others_are_quiet(kind: str) -> None:
+    """They are understood, and report nothing."""
+    found = session(session_line(), stored(kind))
+    assert (found.lines.unknown, len(found.transcript)) == (0, 0)
+
+
+def test_a_part_without_a_type_has_that_of_its_line() -> None:
+    """Both name the same thing; lines that others have published lack the inner one."""
+    call = {"tool": "bash", "callID": "c", "state": {"status": "completed", "metadata": {"exit": 0}}}
+    found = session(
+        streamed("step_start", part={}),
+        streamed("tool_use", part=call),
+        streamed("text", part={"text": "Hello"}),
+        streamed("step_start", part={}),
+        streamed("step_finish", part={"reason": "stop"}),
+    )
+    assert (found.text, len(found.calls), found.outcome) == ("Hello", 1, Outcome.SUCCEEDED)
+
+
+def test_an_unknown_part_is_counted() -> None:
+    """A part of a type that this version does not know is one unknown line."""
+    cases: list[object] = ["weather", "", 7, [], {}, True]
+    for kind in cases:
+        with case(kind):
+            assert session(begun(), streamed("text", part={"type": kind})).lines.unknown == 1
+
+
+def test_an_unknown_type_and_state_are_counted() -> None:
+    """They are reported by name, and the call counts as returned."""
+    found = session(begun(), streamed("weather"), used("bash", "paused"))
+    assert (found.lines.unknown, found.calls[0].outcome) == (2, Outcome.RETURNED)
+    assert found.calls[0].error == "unknown outcome paused"
+
+
+def test_the_channel_of_a_line_is_closed_by_what_follows() -> None:
+    """A text without an end is closed by a call, a prompt, a step, or another session."""
+    for closing in (used("glob"), finished("other"), begun(), stored("text", "user", text="x")):
+        found = session(begun(), said("a", time={"start": 1}), closing, said("b", "prt_2"), is_over=False)
+        assert [str(each.content) for each in found.transcript if each.kind is Kind.ANSWER] == ["a", "b"]
+
+
+def test_opencode_is_recognised_by_the_spelling_of_its_session() -> None:
+    """`sessionID` with one of its types decides; the events of its server are another format."""
+    for kind in ("step_start", "text", "reasoning", "tool_use", "error", "session", "message", "part"):
+        found = detect({"type": kind, "sessionID": "ses_1"}, is_first=False)
+        assert found is not None
+        assert found.name == "opencode"
+    for fields in (
+        {"type": "text", "session_id": "ses_1"},
+        {"type": "text", "sessionID": None},
+        {"type": [], "sessionID": "ses_1"},
+        {"type": "weather", "sessionID": "ses_1"},
+        {"type": "message.part.delta", "properties": {"sessionID": "ses_1"}},
+    ):
+        assert detect(fields, is_first=False) is None
+
+
+def test_a_line_has_a_role() -> None:
+    """The lines that begin a run, and those of calls, are found without the lines before them."""
+    cases: list[tuple[bytes, str]] = [
+        (begun(), "start"),
+        (session_line(), "start"),
+        (message(), "start"),
+        (stored("text", "user", text="x"), "start"),
+        (stored("text", text="x"), "other"),
+        (stored_call("running"), "call"),
+        (used("bash"), "call"),
+        (said("x"), "other"),
+    ]
+    for data, role in cases:
+        with case(data):
+            assert Decoder().role(data).value == role
+
+
+def test_a_run_of_opencode_may_follow_another_agents() -> None:
+    """Lines of another agent are not decoded as opencode's, and the other way round."""
+    cursor = event("system", "init", apiKeySource="login", cwd="/", model="Auto", permissionMode="default")
+    found = session(cursor, started("read"), begun(), said("Hello"))
+    assert (found.format, len(found.runs), found.text) == ("opencode", 2, "Hello")
+
+
+def test_only_stored_lines_have_a_time_that_stands_for_their_arrival() -> None:
+    """A stream is recorded as it arrives; the lines of a store have the agent's own clock."""
+    assert LineTime(1000) in events(session_line())
+    assert LineTime(1000) not in events(begun())
+
+
+def written(text: str, part_id: str = "prt_1", **part: Any) -> bytes:
+    """Return the line of a text that may still grow."""
+    return stored("text", id=part_id, text=text, **part)
+
+
+def answers(found: Session) -> list[str]:
+    """Return the texts of the answer as the transcript shows them."""
+    return [str(entry.content) for entry in found.transcript if entry.kind is Kind.ANSWER]
+
+
+def test_a_text_grows() -> None:
+    """Each line has the whole text so far, of which only the new part is added."""
+    found = session(session_line(), written("He"), written("Hello"), written("Hello", time={"end": 5}))
+    assert (found.text, answers(found)) == ("Hello", ["Hello"])
+
+
+def test_a_text_may_grow_after_another_entry() -> None:
+    """What is added after a call, or after the text has ended, is an entry of its own."""
+    tool = stored("tool", id="prt_9", tool="glob", callID="c", state={"status": "running"})
+    found = session(session_line(), written("He"), tool, written("Hello"))
+    assert (found.text, answers(found)) == ("Hello", ["He", "llo"])
+    found = session(session_line(), written("He", time={"end": 1}), written("Hello", time={"end": 2}))
+    assert (found.text, answers(found)) == ("Hello", ["He", "llo"])
+
+
+def test_the_last_text_can_be_replaced() -> None:
+    """A text that is not continued replaces the one before; a shorter one too."""
+    found = session(session_line(), written("Hallo"), written("Hello you"), written("Hello"))
+    assert found.text == "Hello"
+    assert "the agent replaced the text above" in [str(entry.content) for entry in found.transcript]
+
+
+def test_an_earlier_text_is_not_replaced() -> None:
+    """Only the last text of the answer can be taken back; reasoning cannot."""
+    found = session(session_line(), written("a"), written("b", "prt_2"), written("x"))
+    assert found.text == "ab"
+    thoughts = [stored("reasoning", id="prt_1", text=text) for text in ("Hm", "Well")]
+    assert session(session_line(), *thoughts).transcript[-1].kind is Kind.REASONING
+    assert len(session(session_line(), *thoughts).transcript) == 1
+
+
+def test_texts_of_two_parts_do_not_run_together() -> None:
+    """Two texts in a row are two entries, also without the end of the first; so are texts without an id."""
+    found = session(session_line(), written("a"), written("b", "prt_2"))
+    assert answers(found) == ["a", "b"]
+    found = session(session_line(), written("a", ""), written("a", ""))
+    assert answers(found) == ["a", "a"]
+
+
+def test_texts_of_several_agents_do_not_mix() -> None:
+    """The texts of a subagent are entries of their own between the main agent's."""
+    child = stored("text", agent="call_x", id="prt_5", text="child")
+    found = session(session_line(), written("a"), child, written("ab"))
+    assert (found.text, answers(found)) == ("ab", ["a", "child", "b"])
+
+
+def test_a_text_without_words_adds_nothing() -> None:
+    """An empty text, and one of another type, is no entry."""
+    found = session(session_line(), written(""), stored("text", id="prt_2", text=7, time={"end": 3}))
+    assert len(found.transcript) == 0
+
+
+def test_only_the_newest_texts_are_compared() -> None:
+    """The lengths of 64 texts are kept; an older one that is repeated counts as new."""
+    many = [written("x", f"prt_{number}", time={"end": 1}) for number in range(65)]
+    assert len(session(session_line(), *many, written("x", "prt_64")).text) == 65
+    assert len(session(session_line(), *many, written("x", "prt_0")).text) == 66
+
+
+KNOWN = [
+    *(begun(), said("x"), finished(tokens={"input": 1}), used("bash")),
+    *(session_line(), message(), stored_call("running")),
+]
+
+
+def unknown(data: bytes, **more: Any) -> list[str]:
+    """Return the names of what is unknown in a line."""
+    assert AGENT.unknown_fields is not None
+    return [what for what, _ in AGENT.unknown_fields(json.loads(data) | more)]
+
+
+def test_known_lines_are_known() -> None:
+    """The lines of captures have nothing unknown."""
+    for data in KNOWN:
+        with case(data):
+            assert unknown(data) == []
+
+
+def test_what_is_new_is_named() -> None:
+    """A type, a part, a state, and fields of a line, a part, a state and the tokens."""
+    assert unknown(streamed("weather")) == ["type weather"]
+    assert unknown(begun(), mood=1) == ["field mood of an opencode line step_start"]
+    assert unknown(streamed("text", part={"type": "poem"})) == ["part poem"]
+    assert unknown(said("x", mood=1)) == ["field mood of a part text"]
+    assert unknown(used("bash", "paused")) == ["state paused of a call"]
+    assert unknown(used("bash", mood=1)) == ["field mood of a completed call"]
+    assert unknown(finished(tokens={"mood": 1})) == ["field mood of the tokens of a step"]
+
+
+STREAM = OURS.root / "agents/opencode/own-1.18.33-full.jsonl"
+STORED = OURS.root / "disk/opencode-db/own-1.18.33/opencode.db/ses_dffa9fa12ffeEeBbv1p8Var6C9"
+SAMPLES = [STREAM, STORED]
+
+
+def lines(path: Path) -> list[bytes]:
+    """Return the lines of a sample, or those of a stored session."""
+    store = store_for(path)
+    return path.read_bytes().splitlines(keepends=True) if store is None else store.new_lines()
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
+def test_a_session_may_end_at_any_line(path: Path) -> None:
+    """A session that is cut has the first calls and the beginning of the text of the whole."""
+    data = lines(path)
+    cuts = [session(*data[:end]) for end in range(1, len(data) + 1)]
+    for before, after in pairwise(cuts):
+        assert after.text.startswith(before.text)
+        known = [call.call_id for call in before.calls]
+        assert [call.call_id for call in after.calls][: len(known)] == known
+    assert {found.outcome for found in cuts} <= {Outcome.UNFINISHED, Outcome.SUCCEEDED}
+    assert all(found.lines.unknown == 0 for found in cuts)
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
+def test_a_session_may_begin_at_any_line(path: Path) -> None:
+    """A session whose beginning is missing is opencode's, and has no calls but its own."""
+    data = lines(path)
+    whole = [call.call_id for call in session(*data).calls]
+    for start in range(1, len(data)):
+        found = session(*data[start:])
+        assert found.format == "opencode"
+        assert {call.call_id for call in found.calls} <= set(whole)
+
+
+@pytest.mark.system
+@pytest.mark.slow
+@pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.system)])
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
+def test_a_field_may_have_any_type(path: Path, step: int) -> None:
+    """Each member of each line is replaced by values of other types, and the call's blocks are read."""
+    given = [(data, json.loads(data)) for data in lines(path)]
+    changes = [(data, fields, member) for data, fields in given for member in paths(fields)]
+    for (data, fields, member), value in islice(product(changes, WRONG), 0, None, step):
+        with case(f"{member} is {value!r} in {data!r}"):
+            changed = line(replaced(fields, member, value) | {"z": 1})
+            decoder = Decoder()
+            decoder.decode(data)
+            decoder.decode(changed)
+            decoder.blocks(changed.rstrip())
+
+
+@pytest.mark.system
+@PROPERTY
+@given(st.lists(st.tuples(st.integers(0, 74), st.integers(0, 200), ANY_JSON), max_size=12))
+def test_many_wrong_fields_end_nothing(changes: list[tuple[int, int, Any]]) -> None:
+    """A session with any values in any places is read to its end."""
+    fields = [json.loads(data) for data in lines(STORED)]
+    for number, member, value in changes:
+        places = [*paths(fields[number % len(fields)])]
+        place = places[member % len(places)]
+        fields[number % len(fields)] = replaced(fields[number % len(fields)], place, value)
+    found = session(*map(line, fields))
+    assert found.is_closed
+
+
+FORMATS = (["log"], ["drift"], ["-p"], ["-p", "--brief"], ["--output-format", "summary"])
+KEPT = ("type", "status", "role", "reason")
+"""The fields that decide how a line is read."""
+
+
+def hostile(value: Any, payload: str, key: str = "") -> Any:
+    """Return a JSON value whose strings are followed by a payload."""
+    if isinstance(value, dict):
+        return {name: hostile(member, payload, name) for name, member in value.items()}
+    if isinstance(value, list):
+        return [hostile(member, payload) for member in value]
+    return value + payload if isinstance(value, str) and key not in KEPT else value
+
+
+@pytest.mark.slow
+@pytest.mark.system
+@pytest.mark.parametrize("arguments", FORMATS, ids=" ".join)
+def test_nothing_acts_in_what_is_printed(tmp_path: Path, arguments: list[str]) -> None:
+    """With every payload in every string of every line, no output contains a byte that acts."""
+    path = tmp_path / "case.ndjson"
+    lines = [json.loads(data) for data in STREAM.read_bytes().splitlines()]
+    changed = (line(hostile(fields, payload)) for payload in PAYLOADS.values() for fields in lines)
+    path.write_bytes(b"".join(changed))
+    done = watch(*arguments, path)
+    assert done.stdout.count(b"\n") >= 1
+    printed = done.stdout.decode()
+    assert (driving(printed) if "summary" in arguments else acting(printed)) == []
+    assert acting(done.stderr.decode()) == []

@@ -1,1 +1,0 @@
-"""Tests of the chats of Qwen Code."""

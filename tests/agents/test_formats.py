@@ -1,0 +1,275 @@
+"""What holds for every format: no input raises, every line is counted, and nothing is invented."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import time
+import unicodedata
+from collections.abc import Iterator
+from functools import partial
+from itertools import islice, product
+from typing import Any
+
+import pytest
+
+from agentwatch.agents import Decoder
+from agentwatch.analysis.block_text import block_text
+from agentwatch.analysis.integrity import integrity
+from agentwatch.api.check_agent import ABSENT, WRONG, check_agent, paths, replaced, shape
+from agentwatch.output.summary import summary
+from agentwatch.session.actions import action
+from agentwatch.session.session import Session
+from agentwatch.session.transcript import Kind
+from tests.builders.captures import OURS, Captures
+from tests.builders.formats.poisoned import MARKS, MIXED, lines_of
+from tests.builders.formats.samples import KNOWN, named, of_a_format, read, written
+from tests.builders.lines import non_blank
+from tests.builders.payloads import PAYLOADS
+from tests.conftest import case
+from tests.harness.costs import takes_more
+
+_CONTROLS = ("Cc", "Cf", "Cs", "Zl", "Zp")
+_SHARES = 8
+TEXTS = [*sorted(PAYLOADS.values())[:: len(PAYLOADS) // _SHARES], MIXED]
+
+
+def check_printed(session: Session, name: str) -> None:
+    """Check all that is printed about a session."""
+    assert_safe(b"".join(summary(session)).decode())
+    json.loads(b"".join(summary(session)))
+    for call in session.calls:
+        assert_safe(action(call))
+    assert_safe(integrity(session).line())
+    assert session.format == name
+
+
+def assert_safe(text: str) -> None:
+    """Check that a printed line has nothing that acts on a terminal or changes how the line reads."""
+    bad = {f"U+{ord(char):04X}" for char in text if unicodedata.category(char) in _CONTROLS}
+    assert not bad, bad
+
+
+@pytest.mark.slow
+@pytest.mark.system
+@pytest.mark.parametrize("texts", [TEXTS[-1:], pytest.param(TEXTS, marks=pytest.mark.system)], ids=len)
+def test_what_is_printed_is_safe(captures: Captures, texts: list[str]) -> None:
+    """Summary, actions and integrity line of hostile lines contain no control character."""
+    for title, data, name in of_a_format(captures):
+        for text in texts:
+            for keep in (MARKS, frozenset[str]()):
+                with case(f"{title}, {text!r}, {len(keep)} fields kept"):
+                    found = read(b"\n".join(lines_of(data, text, keep)), name)
+                    check_printed(found, name)
+                    assert found.lines.malformed == 0
+
+
+@pytest.mark.slow
+@pytest.mark.system
+def test_the_detail_of_hostile_lines_can_be_made(captures: Captures) -> None:
+    """The blocks of hostile lines can be made into text."""
+    made = 0
+    for title, data, name in of_a_format(captures):
+        decoder = Decoder(named(name))
+        with case(title):
+            for line in lines_of(data, MIXED, MARKS):
+                decoder.decode(line)
+                for block in decoder.blocks(line, "x"):
+                    assert isinstance(block_text(block), str)
+                    made += 1
+    assert made
+
+
+@pytest.mark.slow
+def test_every_format_has_a_sample() -> None:
+    """Each format is tried, except the one for lines that several formats share."""
+    tried = {name for _, _, name in of_a_format(OURS)}
+    assert KNOWN - tried <= {"claude-family"}
+
+
+_TIMES = 12
+_QUICK_SECONDS = 0.072
+_MOST_SECONDS = 2.0
+
+
+@pytest.mark.costs
+def test_a_long_recording_takes_time_by_its_length(captures: Captures) -> None:
+    """A recording with its lines twelve times over takes at most three times twelve times as long."""
+    for title, data, name in of_a_format(captures):
+        with case(title):
+            long = partial(read, (data.rstrip(b"\n") + b"\n") * _TIMES, name)
+            assert not takes_more(long, 3 * _TIMES, partial(read, data, name), _QUICK_SECONDS)
+
+
+def grown(value: Any, by: int) -> Any:
+    """Return a JSON value with each text of several words made long."""
+    if isinstance(value, dict):
+        return {key: grown(inner, by) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [grown(inner, by) for inner in value]
+    if isinstance(value, str) and (" " in value or "\n" in value):
+        return "\n".join([value] * (by // max(len(value), 1)))
+    return value
+
+
+@pytest.mark.costs
+def test_a_huge_field_takes_time_by_its_length(captures: Captures) -> None:
+    """A line whose texts have 200,000 characters each is read, and shown, within two seconds."""
+    tried = 0
+    for title, data, name in of_a_format(captures):
+        decoder = Decoder(named(name))
+        for number, line in enumerate(data.split(b"\n")[:40]):
+            try:
+                value = json.loads(line)
+            except ValueError:
+                continue
+            big = json.dumps(grown(value, 200_000)).encode()
+            if len(big) > 4_000_000:
+                continue
+            with case(f"{title}, line {number}"):
+                start = time.process_time()
+                decoder.decode(big)
+                list(decoder.blocks(big, "x"))
+                assert time.process_time() - start < _MOST_SECONDS
+            tried += 1
+    assert tried
+
+
+EVERYTHING = "AGENTWATCH_EXAMPLES" in os.environ
+by_work = pytest.mark.parametrize("work", [50_000, pytest.param(2_000_000, marks=pytest.mark.system)])
+"""How much is read of each sample, in bytes, unless everything is tried."""
+_TEXTS = (Kind.ANSWER, Kind.REASONING, Kind.PROMPT)
+
+
+def places(count: int, size: int, most: int, work: int) -> range:
+    """Return the positions that are tried: all, or so many that the work stays bounded."""
+    most = max(min(most, work // max(size, 1)), 4)
+    return range(0, count, 1 if EVERYTHING else max(1, count // most))
+
+
+def check(data: bytes, name: str, known: set[str]) -> Session:
+    """Check that all lines are counted, and that ids and texts come from the lines."""
+    found = read(data, name)
+    assert found.lines.total == non_blank(data)
+    assert {call.call_id.partition("#")[0] for call in found.calls} <= known | {""}
+    assert sorted(call.number for call in found.ended_calls) == list(range(1, len(found.calls) + 1))
+    checks = integrity(found)
+    assert 0 <= checks.paired <= checks.calls == len(found.calls)
+    texts = [
+        each.text for each in found.transcript if each.kind in (Kind.ANSWER, Kind.REASONING, Kind.PROMPT)
+    ]
+    assert sum(map(len, texts)) <= len(data)
+    assert json.loads(b"".join(summary(found)))["format"] == name
+    return found
+
+
+@pytest.mark.slow
+@by_work
+def test_a_recording_may_end_anywhere(captures: Captures, work: int) -> None:
+    """A recording that is cut at a line or inside one is read without inventing a call."""
+    for title, data, name in of_a_format(captures):
+        known = written(data)
+        ends = [0]
+        for line in data.splitlines(keepends=True):
+            ends.append(ends[-1] + len(line))
+        at_lines = [ends[at] for at in places(len(ends), len(data), 40, work)]
+        for end in (*at_lines, *places(len(data), len(data), 40, work)):
+            with case(f"{title}, {end} bytes"):
+                check(data[:end], name, known)
+
+
+@pytest.mark.slow
+@pytest.mark.system
+@by_work
+def test_a_recording_may_begin_anywhere(captures: Captures, work: int) -> None:
+    """A recording without its beginning, from a line on or inside one, is read as far as possible."""
+    for title, data, name in of_a_format(captures):
+        known = written(data)
+        for begin in places(len(data), len(data), 30, work):
+            with case(f"{title}, from {begin}"):
+                check(data[begin:], name, known)
+
+
+def mangled(lines: list[bytes], at: int) -> Iterator[list[bytes]]:
+    """Yield the lines with one of them lost, doubled, and exchanged with the next."""
+    yield lines[:at] + lines[at + 1 :]
+    yield lines[: at + 1] + lines[at:]
+    yield [*lines[:at], *lines[at : at + 2][::-1], *lines[at + 2 :]]
+
+
+@pytest.mark.slow
+@pytest.mark.system
+@by_work
+def test_lines_may_be_lost_doubled_or_out_of_order(captures: Captures, work: int) -> None:
+    """A recording with misplaced lines has only the calls of its lines, and all lines are counted."""
+    for title, data, name in of_a_format(captures):
+        known, lines = written(data), data.split(b"\n")
+        for at in places(len(lines), 3 * len(data), 20, work):
+            with case(f"{title}, line {at}"):
+                for changed in mangled(lines, at):
+                    check(b"\n".join(changed), name, known)
+        chance = random.Random(7)
+        for _ in range(3):
+            with case(f"{title}, shuffled"):
+                check(b"\n".join(chance.sample(lines, len(lines))), name, known)
+
+
+@pytest.mark.slow
+def test_a_doubled_line_doubles_no_call(captures: Captures) -> None:
+    """Each line given twice in a row adds no call to those of the recording."""
+    for title, data, name in of_a_format(captures):
+        with case(title):
+            lines = [line for line in data.split(b"\n") if line.strip()]
+            twice = read(b"\n".join(each for line in lines for each in (line, line)), name)
+            ids = {call.call_id for call in read(data, name).calls}
+            assert {call.call_id for call in twice.calls if "#" not in call.call_id} <= ids
+
+
+_WITHOUT_EVENTS = "disk/codex-rollout/agent-sessions/schema_drift.jsonl"
+"""A capture whose lines are all unknown."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "is_first", [pytest.param(True, marks=pytest.mark.costs), pytest.param(False, marks=pytest.mark.long)]
+)
+def test_every_format_passes_the_check_of_plugins(captures: Captures, is_first: bool) -> None:
+    """No changed line makes a built-in format raise, return a wrong type, or take more than linear time.
+
+    The first capture of each format is checked in the stage `costs`, the others in `long`.
+    """
+    seen: set[str] = set()
+    for title, data, name in of_a_format(captures):
+        if title != _WITHOUT_EVENTS and (name not in seen) == is_first:
+            with case(title):
+                check_agent(named(name), data.split(b"\n"))
+        seen.add(name)
+    assert seen
+
+
+@pytest.mark.slow
+@pytest.mark.system
+@pytest.mark.parametrize("step", [12, pytest.param(1, marks=pytest.mark.system)])
+def test_recognition_reads_any_field(captures: Captures, step: int) -> None:
+    """Every format is asked about lines with fields of any type, and answers."""
+    for title, data, _ in of_a_format(captures):
+        seen: set[str] = set()
+        with case(title):
+            for line in data.split(b"\n"):
+                try:
+                    value = json.loads(line)
+                except ValueError:
+                    continue
+                if not isinstance(value, dict):
+                    continue
+                kind = repr((value.get("type"), value.get("subtype"), shape(value)))
+                if kind in seen:
+                    continue
+                seen.add(kind)
+                fields = paths(value, most_items=2, depth=6)  # and those of the objects in them
+                for path, wrong in islice(product(fields, (ABSENT, *WRONG)), 0, None, step):
+                    decoder = Decoder()
+                    decoder.decode(json.dumps(replaced(value, path, wrong)).encode())
+                    decoder.end()
+            assert seen

@@ -1,0 +1,428 @@
+"""What the agents' files on disk have in common: facts, times, names and trees of messages."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+import pytest
+
+from agentwatch.agents.agent import Agent
+from agentwatch.agents.on_disk import SessionFacts, Tree, iso_ms
+from agentwatch.agents.registry import agent_named, agent_on_disk
+from agentwatch.session.call import Place
+from agentwatch.session.events import Event, Permission, RunInfo
+from agentwatch.session.reducers import apply_line, close_session
+from agentwatch.session.session import Session
+from tests.builders.captures import Captures
+from tests.builders.formats.samples import of_a_format
+from tests.builders.on_disk import qwen_chat as qwen
+from tests.builders.on_disk import transcript as claude
+from tests.conftest import case
+
+
+def test_the_branch_is_reported_when_it_changes() -> None:
+    """A line with the same branch, an empty one or none reports nothing. `HEAD` is not a branch."""
+    facts = SessionFacts()
+    assert facts.new({"sessionId": "s", "gitBranch": "main"}) == RunInfo("s", branch="main")
+    assert facts.new({"sessionId": "s", "gitBranch": "main"}) is None
+    assert facts.new({"sessionId": "s", "gitBranch": ""}) is None
+    assert facts.new({"sessionId": "s"}) is None
+    assert facts.new({"gitBranch": "fix"}) == RunInfo(branch="fix")
+    assert facts.new({"gitBranch": "HEAD"}) == RunInfo(branch="")
+    assert facts.new({"gitBranch": "HEAD"}) is None
+    assert facts.new({"gitBranch": "", "cwd": "/w"}) == RunInfo(cwd="/w")
+
+
+def test_a_branch_of_any_type_is_no_reason_to_report_the_same_again() -> None:
+    """The second line with the same facts reports nothing."""
+    cases: list[object] = ["", None, 7, [], {}, True, "x" * 100_000]
+    for branch in cases:
+        with case(branch):
+            facts, line = SessionFacts(), {"sessionId": "s", "gitBranch": branch}
+            facts.new(line)
+            assert facts.new(line) is None
+
+
+def test_a_run_of_another_program_for_one_prompt_is_marked() -> None:
+    """`claude -p` names its entry point."""
+    cases: list[tuple[Any, bool]] = [
+        ("sdk-cli", True),
+        ("cli", False),
+        ("sdk-ts", False),
+        (None, False),
+        ([], False),
+    ]
+    for entry, expected in cases:
+        with case(entry):
+            found = SessionFacts().new({"sessionId": "s", "entrypoint": entry})
+            assert found is not None
+            assert found.is_one_liner is expected
+
+
+def agent(name: str) -> Agent:
+    """Return the agent of a format."""
+    found = agent_named(name)
+    assert found is not None
+    return found
+
+
+def files(captures: Captures) -> Iterator[tuple[str, str, list[dict[str, Any]]]]:
+    """Yield the path, the format and the lines of each file of the two programs."""
+    for title, data, name in of_a_format(captures):
+        if name in ("claude-transcript", "qwen-chat"):
+            yield title, name, [orjson.loads(line) for line in data.splitlines()]
+
+
+def check(name: str, lines: list[dict[str, Any]]) -> Session:
+    """Decode and apply lines, ask for their roles and blocks, and return the session."""
+    format_, session = agent(name), Session()
+    decoder = format_.decoder()
+    for number, line in enumerate(lines):
+        apply_line(session, decoder.decode(line), Place(number, 1, None))
+        format_.recognises(line)
+        format_.role(line)
+        list(format_.blocks(line, "x"))
+    apply_line(session, decoder.end(), Place(len(lines), 0, None), 0)
+    close_session(session)
+    assert session.run.text is not None
+    return session
+
+
+def test_a_file_may_be_cut_anywhere(captures: Captures) -> None:
+    """A file that lacks its first or its last lines has the same calls in the lines that remain."""
+    for title, name, lines in files(captures):
+        ids = [call.call_id for call in check(name, lines).calls]
+        for cut in range(0, len(lines), max(len(lines) // 40, 1)):
+            with case(f"{title}, {cut}"):
+                head, tail = check(name, lines[:cut]), check(name, lines[cut:])
+                assert [call.call_id for call in head.calls] == ids[: len(head.calls)]
+                assert {call.call_id for call in tail.calls} <= set(ids)
+                assert head.run.turns <= len(lines)
+
+
+def test_lines_may_come_in_any_order(captures: Captures) -> None:
+    """Shuffled lines invent no call."""
+    for title, name, lines in files(captures):
+        with case(title):
+            ids = {call.call_id for call in check(name, lines).calls}
+            random.Random(1).shuffle(lines)
+            assert {call.call_id for call in check(name, lines).calls} <= ids
+
+
+def test_a_time_is_read_in_its_zone() -> None:
+    """A time is exact to the millisecond; without a zone it is in UTC."""
+    cases: list[tuple[str, int]] = [
+        ("2026-11-21T22:50:55.616Z", 1795301455616),
+        ("2026-11-21T23:50:55.616+01:00", 1795301455616),
+        ("2026-11-21T22:50:55.616", 1795301455616),
+        ("1970-01-01T00:00:00Z", 0),
+        ("0001-01-01T00:00:00+14:00", -62135647200000),
+    ]
+    for text, expected in cases:
+        with case(text):
+            assert iso_ms(text) == expected
+
+
+def test_another_value_is_no_time() -> None:
+    """Another type, another text and a very long text are no times."""
+    cases: list[object] = [None, 5, "", "soon", "2026-99-99T00:00:00Z", ["x"], "2026" * 100]
+    for value in cases:
+        with case(value):
+            assert iso_ms(value) is None
+
+
+Line = dict[str, Any]
+
+
+def decoded(agent: str, *lines: Line) -> list[Event]:
+    """Return the events of lines that an agent has on disk."""
+    found = agent_on_disk(agent)
+    assert found is not None
+    decoder = found.decoder()
+    return [event for line in lines for event in decoder.decode(line)]
+
+
+def facts(agent: str, *lines: Line) -> RunInfo:
+    """Return the facts about the run in lines, merged."""
+    merged = RunInfo()
+    for event in decoded(agent, *lines):
+        if isinstance(event, RunInfo):
+            given = {name: value for name, value in event._asdict().items() if value}
+            merged = merged._replace(**given)
+    return merged
+
+
+def session_of(agent: str, *lines: Line) -> Session:
+    """Return the session after lines."""
+    session = Session()
+    apply_line(session, decoded(agent, *lines), Place(0, 1, None))
+    return session
+
+
+def beside(kind: str, **more: object) -> Line:
+    """Return a line of a transcript of Claude Code that is no message."""
+    return {"type": kind, "sessionId": "s", **more}
+
+
+def copilot(kind: str, **data: object) -> Line:
+    """Return a line of Copilot."""
+    return {"type": kind, "data": data, "id": "1", "timestamp": claude.AT}
+
+
+def codex(kind: str, **payload: object) -> Line:
+    """Return a line of Codex."""
+    return {"type": kind, "timestamp": claude.AT, "payload": payload}
+
+
+def opencode(kind: str, **more: object) -> Line:
+    """Return a line of a stored session of opencode."""
+    return {"type": kind, "timestamp": 1, "sessionID": "ses_1", **more}
+
+
+TITLES: list[tuple[str, Line, bool]] = [
+    ("claude", beside("custom-title", customTitle="Tidy"), True),
+    ("claude", beside("ai-title", aiTitle="Tidy"), False),
+    (
+        "codex",
+        codex("event_msg", type="thread_name_updated", thread_name="Tidy"),
+        True,
+    ),
+    ("qwen", qwen.system("custom_title", {"customTitle": "Tidy"}), True),
+    (
+        "qwen",
+        qwen.system("custom_title", {"customTitle": "Tidy", "titleSource": "auto"}),
+        False,
+    ),
+    ("copilot", copilot("session.title_changed", title="Tidy"), False),
+    ("pi", {"type": "session_info", "id": "2", "parentId": "1", "name": "Tidy"}, True),
+    ("gemini", {"$set": {"summary": "Tidy"}}, False),
+    ("opencode", opencode("session", info={"title": "Tidy"}), False),
+]
+
+
+def test_a_title_is_read_and_whose_it_is() -> None:
+    """The title of the user is distinguished from the agent's where the lines do so."""
+    for agent, line, is_users in TITLES:
+        with case((agent, line)):
+            found = facts(agent, line)
+            assert (found.title, found.is_users_title) == ("Tidy", is_users)
+
+
+def with_title(part: Any, title: object) -> Any:
+    """Return a line with another title."""
+    if isinstance(part, dict):
+        return {key: with_title(inner, title) for key, inner in part.items()}
+    return title if part == "Tidy" else part
+
+
+def test_a_title_of_another_type_is_none() -> None:
+    """It changes nothing."""
+    others: list[object] = [None, "", 7, [], {"a": 1}, True]
+    for agent, line, _ in TITLES:
+        for title in others:
+            with case((agent, title)):
+                assert facts(agent, with_title(line, title)).title is None
+
+
+def test_a_subagent_of_copilot_names_no_session() -> None:
+    """Its title is not that of the session."""
+    assert facts("copilot", {**copilot("session.title_changed", title="Tidy"), "agentId": "a"}).title is None
+
+
+def test_the_title_of_a_new_session_of_opencode_is_none() -> None:
+    """It consists of the time."""
+    line = opencode("session", info={"title": "New session - 2026-11-21T22:50:55.616Z"})
+    assert facts("opencode", line).title is None
+
+
+def test_a_summary_is_the_title_of_the_session_that_has_its_leaf() -> None:
+    """Older versions begin a file with the summaries of other sessions."""
+    leaf = "0a1b2c3d-4e5f-4061-8071-2a3b4c5d6e7f"
+    summary = beside("summary", summary="Tidy", leafUuid=leaf)
+    prompt = claude.user("Go", leaf)
+    assert facts("claude", prompt, summary).title == "Tidy"
+    assert facts("claude", summary, prompt).title is None
+
+
+@pytest.mark.parametrize(("value", "expected"), [("Fix it", "Fix it"), (None, None), ([], None)])
+def test_claude_repeats_the_last_prompt(value: object, expected: str | None) -> None:
+    """It is read for those who read only the last lines."""
+    assert facts("claude", beside("last-prompt", lastPrompt=value)).last_prompt == expected
+
+
+def test_the_branch_is_read() -> None:
+    """It is that of the working directory."""
+    cases: list[tuple[str, Line]] = [
+        ("claude", claude.user("Go", gitBranch="main")),
+        ("qwen", qwen.user("Go", gitBranch="main")),
+        ("codex", codex("session_meta", id="t", git={"branch": "main"})),
+        ("copilot", copilot("session.start", sessionId="s", context={"branch": "main"})),
+        ("copilot", copilot("session.context_changed", branch="main")),
+        ("copilot", copilot("session.resume", context={"branch": "main", "cwd": "/w"})),
+    ]
+    for agent, line in cases:
+        with case(agent):
+            assert facts(agent, line).branch == "main"
+            assert session_of(agent, line).run.branch == "main"
+
+
+@pytest.mark.parametrize(
+    ("agent", "line", "expected"),
+    [
+        ("codex", codex("session_meta", id="t", originator="codex_exec"), True),
+        ("codex", codex("session_meta", id="t", originator="codex-tui"), False),
+        ("claude", claude.user("Go", entrypoint="sdk-cli"), True),
+        ("claude", claude.user("Go", entrypoint="cli"), False),
+    ],
+)
+def test_a_run_for_one_prompt_is_marked(agent: str, line: Line, expected: bool) -> None:
+    """Another program has started it."""
+    assert facts(agent, line).is_one_liner is expected
+
+
+@pytest.mark.parametrize("more", [{"parent_thread_id": "p"}, {"forked_from_id": "p"}, {}])
+def test_a_session_of_codex_has_its_branch_whatever_its_origin(more: Line) -> None:
+    """A fork and a subagent have one too."""
+    assert facts("codex", codex("session_meta", id="t", git={"branch": "b"}, **more)).branch == "b"
+
+
+def test_the_title_of_the_user_stays() -> None:
+    """A later title of the agent does not replace it; another one of the user does."""
+    users, agents = beside("custom-title", customTitle="Mine"), beside("ai-title", aiTitle="Theirs")
+    assert session_of("claude", agents).run.title == "Theirs"
+    assert session_of("claude", agents, users, agents).run.title == "Mine"
+    other = beside("custom-title", customTitle="Other")
+    assert session_of("claude", users, other).run.title == "Other"
+
+
+def test_an_agent_that_has_no_sessions_on_disk_has_no_format_there() -> None:
+    """Nothing is known of the format of an unknown agent either."""
+    assert agent_on_disk("amp") is None
+    assert agent_on_disk("nobody") is None
+
+
+def questions(agent: str, *lines: Line) -> list[Permission]:
+    """Return the questions in lines."""
+    return [event for event in decoded(agent, *lines) if isinstance(event, Permission)]
+
+
+ASKED = {"questions": [{"question": "Which?"}, {"question": "When?"}]}
+
+
+def test_the_tools_of_qwen_that_ask_are_questions() -> None:
+    """The question is closed by the end of its call."""
+    asked = qwen.call("c1", "ask_user_question", **ASKED)
+    assert [each.target for each in questions("qwen", asked)] == ["Which? When?"]
+    session = session_of("qwen", asked)
+    assert session.asked.oldest is not None
+    assert session.asked.oldest.words == "ask_user_question Which? When?"
+    plan = qwen.call("c1", "exit_plan_mode", plan="\n# Do it\nwell")
+    assert [each.target for each in questions("qwen", plan)] == ["# Do it"]
+    assert questions("qwen", qwen.call("c1")) == []
+    assert len(session_of("qwen", asked, qwen.returned("c1", "ask_user_question")).asked) == 0
+
+
+def part(status: str, tool: str = "question", **more: object) -> Line:
+    """Return the line of a call of opencode."""
+    state = {"status": status, "input": ASKED, "time": {"start": 1, "end": 2}}
+    found = {"type": "tool", "tool": tool, "callID": "c1", "id": "p1", "state": state}
+    return opencode("part", part=found, message={"role": "assistant", "id": "m"}, **more)
+
+
+def test_the_tool_of_opencode_that_asks_is_a_question() -> None:
+    """A subagent asks nobody: its question is not shown."""
+    assert [each.target for each in questions("opencode", part("running"))] == ["Which?"]
+    assert questions("opencode", part("running", agent="c0")) == []
+    assert questions("opencode", part("running", "bash")) == []
+    assert len(session_of("opencode", part("running"), part("completed")).asked) == 0
+
+
+def grown(turns: int) -> Tree:
+    """Return a tree of turns, each with a prompt `pN` and an answer `aN`."""
+    tree = Tree()
+    for number in range(turns):
+        assert tree.add_prompt(f"p{number}", f"a{number - 1}" if number else None, begins_turn=True) == 0
+        tree.add(f"a{number}", f"p{number}")
+    return tree
+
+
+def test_prompts_in_a_row_rewind_nothing() -> None:
+    """Each prompt that follows the last answer begins the next turn."""
+    assert grown(5).turns == 5
+
+
+def test_a_prompt_in_place_of_another_rewinds_it_and_what_followed() -> None:
+    """A prompt with the parent of the third of five prompts rewinds three turns."""
+    tree = grown(5)
+    assert tree.add_prompt("new", "a1", begins_turn=True) == 3
+    assert tree.turns == 3
+    tree.add("answer", "new")
+    assert tree.add_prompt("next", "answer", begins_turn=True) == 0
+
+
+def test_a_prompt_without_a_parent_rewinds_all_turns() -> None:
+    """The first prompt had no parent: another one without a parent replaces it."""
+    tree = grown(3)
+    assert tree.add_prompt("new", None, begins_turn=True) == 3
+    assert tree.turns == 1
+
+
+def test_a_prompt_without_a_parent_continues_a_cut_conversation() -> None:
+    """If the first prompt had a parent, a prompt without one replaces no other."""
+    tree = Tree()
+    tree.add_prompt("p0", "unknown", begins_turn=True)
+    assert tree.add_prompt("p1", None, begins_turn=True) == 0
+    assert tree.turns == 2
+
+
+def test_side_branches_of_other_lines_are_no_rewinds() -> None:
+    """The results of parallel calls and progress lines have one parent, and the next prompt follows one."""
+    tree = grown(2)
+    for side in ("result", "progress", "attachment"):
+        tree.add(side, "a1")
+    assert tree.add_prompt("p2", "progress", begins_turn=True) == 0
+
+
+def test_lines_of_the_last_turn_may_have_an_earlier_parent() -> None:
+    """The result of a call may follow the prompt that was queued while it ran."""
+    tree = grown(1)
+    tree.add_prompt("queued", "a0", begins_turn=True)
+    tree.add("result", "a0", is_of_last_turn=True)
+    tree.add("answer", "result")
+    assert tree.add_prompt("p2", "answer", begins_turn=True) == 0
+    assert tree.turns == 3
+
+
+def test_an_unknown_parent_rewinds_nothing() -> None:
+    """A parent that is not in the file, or of another type, continues the branch."""
+    tree = grown(2)
+    assert tree.add_prompt("p2", "elsewhere", begins_turn=True) == 0
+    assert tree.add_prompt(7, {"a": 1}, begins_turn=True) == 0
+    tree.add([], 7)
+    assert tree.turns == 4
+
+
+def test_a_rewind_is_found_over_more_lines_than_are_kept() -> None:
+    """Lines are forgotten, but a user goes back to a prompt, and the parents of prompts are kept longer."""
+    tree = grown(2)
+    for number in range(40_000):
+        tree.add(f"x{number}", f"x{number - 1}" if number else "a1")
+    assert not tree.has("a0")
+    assert tree.add_prompt("new", "a0", begins_turn=True) == 1
+
+
+def test_a_repeated_line_is_known_by_its_uuid() -> None:
+    """A line with the id of an earlier one is a repetition, unless the id is no UUID."""
+    tree = Tree()
+    uuid = "b2553a24-ae87-478f-98ad-8c56d614c0be"
+    assert not tree.has(uuid)
+    tree.add(uuid, None)
+    tree.add("short", None)
+    assert tree.has(uuid)
+    assert not tree.has("short")
+    tree.add("x" * 5000, None)
+    assert tree.add_prompt("p", "x" * 5000, begins_turn=True) == 0
+    assert not tree.has(None)

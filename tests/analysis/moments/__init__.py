@@ -1,1 +1,0 @@
-"""Tests of the words for a moment."""

@@ -1,1 +1,0 @@
-"""Tests of what happened between two moments of a session."""

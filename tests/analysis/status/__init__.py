@@ -1,1 +1,0 @@
-"""Tests of the status line and of the reasons of an ending."""

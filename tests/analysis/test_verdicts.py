@@ -1,0 +1,314 @@
+"""The verdict in the output of a test program, a build or a checker."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+
+from agentwatch.analysis import verdicts
+from agentwatch.analysis.verdicts import Counts, Source, decides_exit, last_lines, parts_of, verdict
+from tests.analysis.verdicts.lines import GREEN, RED, colour
+from tests.analysis.verdicts.table import SILENT, TABLE, TOOLS
+from tests.conftest import ROOT, case
+from tests.harness.costs import takes_more
+
+CARGO = "test result: ok. 3 passed; 0 failed; 88 ignored; 0 measured; 0 filtered out; finished in 0.01s"
+
+
+def colour_of(command: str, output: str, exit_code: int | None = None) -> str | None:
+    """Return the colour of the verdict on a command; None without one."""
+    found = verdict(command, output, exit_code)
+    return None if found is None else colour(found)
+
+
+def test_other_lines_are_no_verdict() -> None:
+    """A line that resembles a closing line gives no verdict."""
+    cases: list[str] = [
+        *(
+            "OK",
+            "FAILED",
+            "ok 1 - adds",
+            "1 pending",
+            "# skipped 3",
+            "FAIL src/a.test.js",
+            "FAIL  src/a.ts > b",
+        ),
+        *("3 files in 2.1s", "17 tests collected in 0.02s", "[INFO] BUILD SUCCESS", "Found 3 matches."),
+        *("make: [Makefile:2: all] Error 1 (ignored)", "make: *** [Makefile:2: all] Error 1 (ignored)"),
+        *("Tests run: 4, Failures: 1, Errors: 0, Skipped: 0, Time elapsed: 0.1 s <<< FAILURE!", "PASS"),
+    ]
+    for line in cases:
+        with case(line):
+            assert verdict("./run.sh", line, 0) is None
+
+
+def test_a_closing_line_counts_before_the_exit_code() -> None:
+    """A red line with exit code 0 is red: the code is that of `tail`."""
+    assert colour_of("pytest | tail -3", "1 failed, 4 passed in 0.31s", 0) == RED
+    assert colour_of("pytest || true", "1 failed, 4 passed in 0.31s", 0) == RED
+
+
+def test_a_green_line_with_an_exit_code_is_red() -> None:
+    """A green line with an exit code other than 0 is red by the exit code, and the words contain it."""
+    found = verdict("pytest --cov", "17 passed in 0.3s", 1)
+    assert found == ("pytest", True, False, Source.EXIT, Counts(passed=17), "17 passed, exit 1")
+    assert colour_of("pytest -k none", "2 deselected in 0.01s", 5) == RED
+
+
+def test_silence_is_green_for_tools_that_are_silent() -> None:
+    """Without a closing line, exit code 0 is green if it is that of tsc, eslint or make."""
+    cases: list[tuple[str, str | None]] = [
+        *(("tsc --noEmit", GREEN), ("cd web && npx tsc 2>&1", GREEN), ("eslint . && echo done", GREEN)),
+        *(("CI=1 make -j4 all", GREEN), ("./node_modules/.bin/eslint src", GREEN)),
+        *(("timeout 60 make", GREEN), ("timeout -k 5 2m npx tsc", GREEN), ("make &&\n echo done", GREEN)),
+        *(("tsc --version", None), ("make -n all", None), ("eslint -h && echo", None), ("tsc --init", None)),
+        *(("tsc | tail -3", None), ("tsc || true", None), ("make; echo done", None), ("ls || make", None)),
+        *(("pytest -q", None), ("ruff check", None), ("", None), ("git commit -m 'x; make y'", None)),
+    ]
+    for command, wanted in cases:
+        with case(command):
+            assert colour_of(command, "", 0) == wanted
+            assert colour_of(command, "", None) is None
+            assert colour_of(command, "", 2) is None
+            if wanted:
+                found = verdict(command, "", 0)
+                assert found is not None
+                assert found.source is Source.EXIT
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "tool"),
+    [
+        ("npx tsc -p .", "Found 2 errors.", "tsc"),
+        ("npm run types", "a.ts(1,2): error TS1: x\nFound 2 errors.", "tsc"),
+        ("ruff check . && npx tsc", "Found 2 errors.", "ruff"),
+        ("npm run lint", "Found 2 errors.", "ruff"),
+    ],
+)
+def test_the_command_decides_a_tie(command: str, output: str, tool: str) -> None:
+    """`Found 2 errors.` is of tsc if the command or an earlier line names it, and not ruff."""
+    found = verdict(command, output, 1)
+    assert found is not None
+    assert found.tool == tool
+    assert found.counts.errors == 2
+
+
+def test_counts_of_several_tools_are_not_added_up() -> None:
+    """With several tools, a red one is reported before a green one, and tests before linters."""
+    mypy, ruff = "Found 2 errors in 1 file (checked 3 source files)", "All checks passed!"
+    tests = "17 passed in 0.31s"
+    for output, words in (
+        (f"{ruff}\n{tests}\n", "17 passed"),
+        (f"{tests}\n{ruff}\n", "17 passed"),
+        (f"{mypy}\n{tests}\n", "2 errors"),
+        (f"{tests}\n{mypy}\nmake: *** [Makefile:2: all] Error 1", "2 errors"),
+        (f"{tests}\nmake: *** [Makefile:2: all] Error 1", "make failed"),
+    ):
+        found = verdict("make", output, None)
+        assert found is not None
+        assert found.words == words
+
+
+def test_a_red_run_is_not_hidden_by_a_later_green_one() -> None:
+    """If a tool ran twice, its red run is reported; if both are green, the last."""
+    red, green = "1 failed, 4 passed in 0.3s", "17 passed in 0.3s"
+    for output, words in (
+        (f"{red}\n{green}", "1 failed, 4 passed"),
+        (f"{green}\n{red}", "1 failed, 4 passed"),
+        (f"3 passed in 0.1s\n{green}", "17 passed"),
+    ):
+        found = verdict("", output, None)
+        assert found is not None
+        assert found.words == words
+
+
+def test_stdout_and_stderr_are_read_apart() -> None:
+    """A closing line on stdout is found although stderr has 500 lines."""
+    found = verdict("cargo test", (CARGO, "   Compiling x\n" * 500), 0)
+    assert found is not None
+    assert found.words == "3 passed"
+
+
+@pytest.mark.parametrize(
+    "command", ["cat test.log", "cd a && grep -r passed . | head", "git show", "tail -5 a"]
+)
+def test_text_that_exists_already_gives_no_verdict(command: str) -> None:
+    """Programs that only print files and history give no verdict, whatever these contain."""
+    assert verdict(command, "1 failed, 4 passed in 0.31s", 0) is None
+    assert verdict(f"pytest; {command}", "1 failed, 4 passed in 0.31s", 0) is not None
+
+
+PASSED = "17 passed in 0.31s"
+HOSTILE = {
+    "line ends": "\n" * 65_536,
+    "one line of =": "=" * 65_536,
+    "lines of =": ("=" * 400 + "\n") * 400,
+    "lists": ("1 a, " * 80 + "\n") * 400,
+    "pytest words": ("=== 1 failed, " + "1 passed, " * 40 + "\n") * 400,
+    "unfinished sequences": "\x1b[" * 32_768,
+    "unfinished commands": "\x1b]" * 32_768,
+    "long parameters": ("\x1b[" + "0" * 300) * 220,
+    "coloured lines": ("\x1b[31m" * 30 + "x\n") * 400,
+    "type errors": ("(1,1): error TSx" * 25 + "\n") * 400,
+    "go": ("FAIL\t" + "a" * 300 + "\t" + "\n") * 400,
+    "summaries": ("Summary [ 1s] 1 tests run: " + "1 failed " * 40 + "\n") * 400,
+    "blanks": ("Tests" + " " * 390 + "x\n") * 400,
+    "bars": ("⎯" * 400 + "\n") * 400,
+    "carriage returns": "\r" * 65_536,
+    "closing lines": "1 example, 1 failure\n" * 400,
+    "digits": ("1" * 400 + "\n") * 400,
+    "brackets": ("[" * 400 + "\n") * 400,
+}
+
+
+def test_escape_sequences_and_blanks_are_removed() -> None:
+    """Lines are returned without escape sequences, surrounding blanks and blank lines."""
+    text = "\x1b[1;31m  red\x1b[m \r\n\n\x1b]0;title\x07\tb\x1b]8;;http://a\x1b\\link\x1b]8;;\x1b\\\nc\x1b(B"
+    assert last_lines(text) == ["red", "blink", "c"]
+
+
+def test_a_carriage_return_ends_a_line() -> None:
+    """What a progress bar left in its line is separate from what follows."""
+    assert last_lines(f"10%\r50%\r{PASSED}") == ["10%", "50%", PASSED]
+
+
+def test_only_the_end_is_read() -> None:
+    """The last 400 lines of the last 65,536 characters are read, each up to 400 characters."""
+    assert verdict("", f"{PASSED}\n" + "x\n" * 399, 0) is not None
+    assert verdict("", f"{PASSED}\n" + "x\n" * 400, 0) is None
+    assert verdict("", f"{PASSED}\n" + "x" * 65_000, 0) is not None
+    assert verdict("", f"{PASSED}\n" + "x" * 65_536, 0) is None
+    assert [len(line) for line in last_lines("x" * 5000)] == [400]
+
+
+QUICK_SECONDS = 0.0005
+
+
+@pytest.mark.costs
+def test_hostile_output_takes_linear_time_up_to_64_kib() -> None:
+    """Output of four times the length takes at most six times as long; beyond 64 KiB it costs no more."""
+    for name, text in HOSTILE.items():
+        with case(name):
+            whole, quarter = (partial(verdict, "make test", text[:end], 1) for end in (None, len(text) // 4))
+            assert not takes_more(whole, 6, quarter, QUICK_SECONDS)
+            assert not takes_more(partial(verdict, "make test", text * 20, 1), 2, whole, QUICK_SECONDS)
+
+
+@pytest.mark.costs
+def test_hostile_commands_take_linear_time() -> None:
+    """A command of four times the length takes at most six times as long, whatever its quotes are."""
+    for piece in ('"', '"\\', "'\"", "&", "<&", "a "):
+        with case(piece):
+            long, short = (partial(verdict, piece * count, "", 0) for count in (9000, 2250))
+            assert not takes_more(long, 6, short, QUICK_SECONDS)
+
+
+def test_programs_are_named_without_wrappers() -> None:
+    """Each program is named once, without assignments, wrappers, folders and arguments."""
+    cases: list[tuple[str, list[str]]] = [
+        ("pytest -q", ["pytest"]),
+        ("cd web && CI=1 npx tsc --noEmit 2>&1 | tail -3", ["cd", "tsc", "tail"]),
+        ("uv run python -m mypy src; ls", ["mypy", "ls"]),
+        ("./node_modules/.bin/eslint 'a; make b'", ["eslint"]),
+        ("(cd a && make)", ["cd", "make"]),
+        ("timeout -k 5 2m make; nice -n 10 tsc", ["make", "tsc"]),
+        ('echo "x && make" || true', ["echo", "true"]),
+        ("", []),
+        ("&& | ;", []),
+        ('"unclosed', ["unclosed"]),
+    ]
+    for command, programs in cases:
+        with case(command):
+            assert [part.program for part in parts_of(command)] == programs
+
+
+def test_an_exit_code_belongs_to_what_had_to_succeed() -> None:
+    """An exit code of 0 means that a program succeeded if only `&&` follow it."""
+    cases: list[tuple[str, bool]] = [
+        *(("make", True), ("a && make && b", True), ("a; make", True), ("make\n", True)),
+        *(("make | b", False), ("make & b", False), ("a || make", False), ("make && b; c", False)),
+    ]
+    for command, decides in cases:
+        with case(command):
+            assert (decides_exit(parts_of(command), frozenset({"make"})) == "make") is decides
+
+
+NAMED = {"node": "node --test", "go": "go test", "cargo": "cargo test"}
+"""The names of some tools in the documentation."""
+
+
+def test_each_line_gives_its_verdict() -> None:
+    """A line gives its tool, colour and counts, whatever command wrote it and whatever is around it."""
+    for line in TABLE:
+        with case(line.id):
+            for text in (line.output, f"noise\n\n{line.output}\n\n", line.output.replace("\n", "\r\n")):
+                for exit_code in (None, line.exit_code):
+                    found = verdict("./run.sh", text, exit_code)
+                    assert found is not None
+                    assert (found.tool, found.words, found.source) == (line.tool, line.words, Source.PATTERN)
+                    assert colour(found) == line.colour
+
+
+def test_colours_of_a_tool_are_ignored() -> None:
+    """A line in bold and in colours, with a link, is read like a plain one."""
+    for line in TABLE:
+        with case(line.id):
+            coloured = "\n".join(
+                f"\x1b[31;1m{text[:3]}\x1b[0m\x1b]8;;https://a.b\x1b\\{text[3:]}\x1b]8;;\x07\x1b(B"
+                for text in line.output.splitlines()
+            )
+            found = verdict("", coloured, None)
+            assert found is not None
+            assert (found.tool, found.words, colour(found)) == (line.tool, line.words, line.colour)
+
+
+def test_a_hidden_exit_code_changes_no_verdict() -> None:
+    """If another program decides the exit code, the verdict is that of the line."""
+    for line in TABLE:
+        for end in (" | tail -3", " 2>&1 | tee log", " || true", "; echo done"):
+            with case(f"{line.id}, {end}"):
+                found = verdict(f"./run.sh{end}", line.output, 0)
+                assert found is not None
+                assert (found.words, found.source, colour(found)) == (line.words, Source.PATTERN, line.colour)
+
+
+def test_an_exit_code_makes_every_line_red() -> None:
+    """With an exit code other than 0, a line that is not red is red by the exit code."""
+    for line in (each for each in TABLE if each.colour != RED):
+        with case(line.id):
+            found = verdict("./run.sh", line.output, 3)
+            assert found is not None
+            assert (found.tool, found.words) == (line.tool, f"{line.words}, exit 3")
+            assert (found.source, colour(found)) == (Source.EXIT, RED)
+
+
+def test_each_tool_has_red_and_green() -> None:
+    """Of each tool the table has a red and a green output; the green one of some tools is silence."""
+    for tool in TOOLS:
+        with case(tool):
+            colours = {line.colour for line in TABLE if line.tool == tool}
+            if tool in SILENT:
+                found = verdict(tool, "", 0)
+                assert found is not None
+                assert (found.tool, found.source) == (tool, Source.EXIT)
+                colours.add(colour(found))
+            assert colours >= {RED, GREEN}
+
+
+def test_silence_of_other_tools_is_no_verdict() -> None:
+    """A tool that always closes its output has no verdict if it printed nothing."""
+    for tool in (each for each in TOOLS if each not in SILENT):
+        with case(tool):
+            assert verdict(tool, "", 0) is None
+
+
+def test_the_table_is_whole() -> None:
+    """The tools that are read are those of the table, and the documentation names them in its order."""
+    assert (
+        {rule.tool for rule in (*verdicts.RUNNER_RULES, *verdicts.CHECKER_RULES)}
+        == set(TOOLS)
+        == {each.tool for each in TABLE}
+    )
+    *names, last = (NAMED.get(tool, tool) for tool in TOOLS)
+    assert f"{', '.join(names)} and {last}." in (ROOT / "docs" / "screen.md").read_text()

@@ -1,1 +1,0 @@
-"""Tests of the time bar's model."""

@@ -1,1 +1,0 @@
-"""Tests of the session at an earlier line."""

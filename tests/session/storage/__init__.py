@@ -1,1 +1,0 @@
-"""Tests of the storage of texts, bytes and ids."""

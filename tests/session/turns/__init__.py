@@ -1,1 +1,0 @@
-"""Tests of the turns of a run."""
