@@ -21,7 +21,7 @@ from measure import HERE, command_line, head, row
 
 sys.path.insert(0, str(HERE.parent))
 
-from agentwatch.recording.appender import now_ms
+from agentwatch.base.clock import now_ms
 from agentwatch.remote.address import parse_engine
 from agentwatch.remote.card import Card, encode
 from agentwatch.remote.engine import Login, SessionName

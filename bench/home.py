@@ -24,7 +24,7 @@ from terminal import Terminal
 
 sys.path.insert(0, str(HERE.parent))
 
-from agentwatch.recording.appender import now_ms
+from agentwatch.base.clock import now_ms
 from tests.builders.machine.fake import AGENTS, FakeMachine, fake_machine
 
 _LINES_A_SECOND = 20

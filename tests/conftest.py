@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from agentwatch.agents.opening import saved_source
+from agentwatch.base import clock
 from agentwatch.feed.feed import Feed
 from agentwatch.recording.lines import LineReader
 from agentwatch.recording.saved import open_saved
@@ -123,6 +124,17 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
     if code is not None and "case" in code.co_names:
         assert _cases > before, "no case was tried"
     return result
+
+
+@contextmanager
+def present(at_ms: int) -> Iterator[None]:
+    """Let the present of agentwatch begin at a time, from which it goes on. Files keep the system's time."""
+    before = clock.ahead_ns
+    clock.ahead_ns += at_ms * 10**6 - clock.wall_ns()
+    try:
+        yield
+    finally:
+        clock.ahead_ns = before
 
 
 @pytest.fixture(params=["ours", pytest.param("shared", marks=pytest.mark.shared)])

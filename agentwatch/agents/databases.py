@@ -6,7 +6,6 @@ changed. Others of its tables hold the user's credentials.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from agentwatch.agents.described import is_id
 from agentwatch.agents.found import Found
 from agentwatch.agents.places import Spot, Stamp
+from agentwatch.base.clock import wall_ns
 from agentwatch.sources.stores.sqlite_file import queried, stored_columns
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Rows:
         known = self._known.get(path, {})
         spot.folder.files[spot.name] = stamp._replace(changed_ns=-1)  # it is read again if this fails
         rows = self._rows(Path(path))
-        if abs(time.time_ns() - stamp.changed_ns) >= _FRESH_NS:
+        if abs(wall_ns() - stamp.changed_ns) >= _FRESH_NS:
             spot.folder.files[spot.name] = stamp
         now = self._known[path] = {}
         for row in rows:

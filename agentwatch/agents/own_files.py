@@ -8,10 +8,10 @@ last change is known.
 from __future__ import annotations
 
 import os
-import time
 from itertools import islice
 from pathlib import Path
 
+from agentwatch.base.clock import wall_ns
 from agentwatch.recording.store import open_regular, read_object
 from agentwatch.sources.procfs import stat_of
 
@@ -39,7 +39,7 @@ def is_still_written(path: Path) -> bool:
     if not any(real.is_relative_to(folder.path) for folder in folders):
         return False
     try:
-        age = time.time() - real.stat().st_mtime
+        age = wall_ns() / 1e9 - real.stat().st_mtime
     except OSError:
         return False
     return age < _FRESH_SECONDS or _has_process(real)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import stat
-import time
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from agentwatch.base.clock import wall_ns
 from agentwatch.recording.store import open_own
 
 _MOST_ENTRIES = 100_000
@@ -28,7 +28,7 @@ class FileState(NamedTuple):
     @property
     def is_settled(self) -> bool:
         """Whether the next change will also change the time of the file."""
-        return not 0 <= time.time_ns() - self.changed_ns < _FRESH_NS
+        return not 0 <= wall_ns() - self.changed_ns < _FRESH_NS
 
 
 def own_files(folder: str | Path, uid: int, wanted: Callable[[str], bool]) -> Iterator[tuple[str, FileState]]:

@@ -17,12 +17,12 @@ from agentwatch.agents.found import OWN, Found
 from agentwatch.agents.program import Resume
 from agentwatch.agents.registry import program_named
 from agentwatch.agents.reported import Life
+from agentwatch.base.clock import now_ms
 from agentwatch.base.faults import USAGE, Fault, cannot_open
 from agentwatch.catalog.catalog import Machine
 from agentwatch.catalog.standing import Process
 from agentwatch.catalog.tracked import NO_FILE, Tracked
 from agentwatch.recording.acts import acts_file
-from agentwatch.recording.appender import now_ms
 from agentwatch.text.safe import cut, safe_line
 
 REFUSED = 1

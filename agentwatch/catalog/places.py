@@ -24,6 +24,7 @@ from agentwatch.agents.places import Folder, Kind, Spot, Stamp, one_file
 from agentwatch.agents.program import Program, imported
 from agentwatch.agents.registry import AGENTS, programs
 from agentwatch.agents.session_folders import session_folders
+from agentwatch.base.clock import wall_ns
 from agentwatch.base.faults import cannot_open, reading
 from agentwatch.recording.store import sessions_folder
 from agentwatch.recording.write_lock import MOST_BYTES as MOST_RECORDED_BYTES
@@ -378,7 +379,7 @@ class Tree:
 
     def changed(self) -> Iterator[set[Key]]:
         """Scan the folders whose modification time has changed; databases are compared themselves."""
-        now_ns = time.time_ns()
+        now_ns = wall_ns()
         for folder in [*self._roots.values(), *self._known.values()]:
             known_ns = folder.changed_ns
             if known_ns != _UNKNOWN_NS and known_ns + folder.kind.cools_after_s * 10**9 < now_ns:
@@ -457,7 +458,7 @@ class Tree:
         except OSError:  # such as too many open files: what was known still holds
             folder.changed_ns = _UNKNOWN_NS
             return []
-        is_fresh = abs(time.time_ns() - changed_ns) < _FRESH_NS
+        is_fresh = abs(wall_ns() - changed_ns) < _FRESH_NS
         folder.changed_ns = _UNKNOWN_NS if is_fresh else changed_ns
         if folder.kind.is_polled:
             self._polled[id(folder)] = time.monotonic()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Final
 
 from agentwatch.agents.reported import State
+from agentwatch.base.clock import now_ms
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import LIVE, Group
 from agentwatch.recording.acts import ACT_NAMES
@@ -135,19 +135,15 @@ def _text(name: str) -> Callable[[Row], Value]:
 
 
 def _age(row: Row) -> Value:
-    return None if row.began_ms is None else _now_ms() - row.began_ms
+    return None if row.began_ms is None else now_ms() - row.began_ms
 
 
 def _silent(row: Row) -> Value:
-    return None if row.seen_ms is None else _now_ms() - row.seen_ms
+    return None if row.seen_ms is None else now_ms() - row.seen_ms
 
 
 def _duration(row: Row) -> Value:
     return _age(row) if row.standing.state in LIVE else row.duration_ms
-
-
-def _now_ms() -> float:
-    return 1000 * time.time()
 
 
 def _context(row: Row) -> Value:
@@ -201,7 +197,7 @@ _READERS: Final = Readers[Row](
         "lines_added": lambda row: row.lines_added,
         "lines_removed": lambda row: row.lines_removed,
         "context": _context,
-        "limit": lambda row: most_used(row.limits, int(_now_ms())),
+        "limit": lambda row: most_used(row.limits, now_ms()),
         "age": _age,
         "silent": _silent,
         "duration": _duration,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from agentwatch.agents import Agent
 from agentwatch.agents.found import Found, Reach
 from agentwatch.agents.opening import saved_source
+from agentwatch.base.clock import wall_ns
 from agentwatch.base.faults import USAGE, Fault, reading
 from agentwatch.catalog.places import Places, notes_of
 from agentwatch.cli.address import STDIN, Address, opened, parse_address
@@ -268,7 +269,7 @@ def _is_unfinished(path: Path, session: Session) -> bool:
 def _has_changed(path: Path) -> bool:
     """Return whether a file has changed within ten minutes."""
     try:
-        return time.time() - path.stat().st_mtime < _QUIET_SECONDS
+        return wall_ns() / 1e9 - path.stat().st_mtime < _QUIET_SECONDS
     except OSError:
         return False
 

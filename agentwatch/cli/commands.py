@@ -13,13 +13,13 @@ from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
 from agentwatch.agents.opening import saved_source
+from agentwatch.base.clock import now_ms
 from agentwatch.base.faults import USAGE, Fault, Signalled, cannot_open
 from agentwatch.cli.address import HERE, STDIN, check_part, is_elsewhere, parse_address, session_and_moment
 from agentwatch.cli.front import watch
 from agentwatch.cli.messages import say
 from agentwatch.cli.options import Options
 from agentwatch.cli.printing import report_survivors
-from agentwatch.recording.appender import now_ms
 from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.session.agent_process import AgentFacts
 from agentwatch.sources.open import agent_source, create_log, pipe_source

@@ -13,6 +13,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from agentwatch.base.clock import now_ms
 from agentwatch.base.credentials import without_credentials
 from agentwatch.base.faults import NOT_EXECUTABLE, NOT_FOUND, USAGE, Fault, cannot_create
 from agentwatch.base.files import state_folder
@@ -32,7 +33,6 @@ from agentwatch.cli.config_file import read_acts_allowed
 from agentwatch.cli.messages import in_runner, say
 from agentwatch.cli.stdout import print_json, print_lines
 from agentwatch.recording.acts import Act, append_act
-from agentwatch.recording.appender import now_ms
 from agentwatch.recording.store import nameless_file, open_folder, private_folder
 from agentwatch.text.safe import cut, safe_line
 

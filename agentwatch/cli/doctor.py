@@ -202,9 +202,9 @@ def _place(path: Path, variable: str, environ: Mapping[str, str]) -> str:
 def _agents(environ: Mapping[str, str]) -> dict[str, object]:
     """Return the number of sessions of each agent on this machine, and the state of its hooks."""
     from agentwatch.agents.registry import hooked_agents
+    from agentwatch.base.clock import now_ms
     from agentwatch.catalog.catalog import Machine
     from agentwatch.cli.sessions_options import agent_names
-    from agentwatch.recording.appender import now_ms
 
     machine = Machine(environ, Path.home())
     machine.wants_all = True

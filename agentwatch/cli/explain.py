@@ -10,6 +10,7 @@ from shutil import get_terminal_size
 
 import orjson
 
+from agentwatch.base.clock import now_ms
 from agentwatch.base.faults import USAGE, Fault
 from agentwatch.base.json_fields import Field, values_of
 from agentwatch.catalog.catalog import Machine
@@ -22,7 +23,6 @@ from agentwatch.cli.messages import say
 from agentwatch.cli.sessions import of_machines
 from agentwatch.cli.stdout import print_json, print_lines
 from agentwatch.output.session_rows import row_json
-from agentwatch.recording.appender import now_ms
 from agentwatch.screen.screens.sessions.words import why
 from agentwatch.text.safe import cut, safe_line, styled
 from agentwatch.text.safe_json import safe_json

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from agentwatch.base.clock import now_ms as clock_ms
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -271,7 +272,7 @@ def byte_count(words: str) -> int | None:
 age = number_in(age_ms, f"is not an age; {AGE_HINT}")
 """The callback of an option that is an age, in milliseconds."""
 since = number_in(
-    lambda words: time_ms(words, time.time_ns() // 10**6),
+    lambda words: time_ms(words, clock_ms()),
     f"is neither an age nor a date; {AGE_HINT}, a date is 2026-11-20",
 )
 """The callback of an option that is a time, in milliseconds since the epoch."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
 from agentwatch.agents.found import Key
+from agentwatch.base.clock import now_ms
 from agentwatch.base.faults import INCOMPLETE_RECORDING, USAGE, Fault, cannot_open
 from agentwatch.catalog.catalog import Machine
 from agentwatch.catalog.hiding import is_hidden, root
@@ -19,7 +19,6 @@ from agentwatch.cli.address import ENGINE, HERE
 from agentwatch.cli.messages import confirmed, say
 from agentwatch.cli.sessions_options import Pruning
 from agentwatch.cli.stdout import print_json, print_lines
-from agentwatch.recording.appender import now_ms
 from agentwatch.recording.saved_sessions import Prunable, SavedStem, delete_session, prunable, saved_stems
 from agentwatch.recording.store import sessions_folder
 from agentwatch.screen.screens.sessions.cells import (
@@ -306,7 +305,7 @@ def prune(asked: Pruning) -> int:
         raise Fault(
             '--prune needs an age: --older 30d, or keep = "30d" under [sessions] in the settings', USAGE
         )
-    before_ms = time.time_ns() // 10**6 - older_ms
+    before_ms = now_ms() - older_ms
     try:
         found = prunable(before_ms, keep_bookmarked=asked.keeps_bookmarked)
     except OSError as error:

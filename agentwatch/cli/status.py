@@ -6,9 +6,9 @@ Loading click and the commands takes longer than all the rest: 50 ms.
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Sequence
 
+from agentwatch.base.clock import now_ms as clock_ms
 from agentwatch.catalog.status.counts import LIMITS, Counts, UnknownFieldError
 from agentwatch.catalog.status.file import read_limits, read_status
 
@@ -45,7 +45,7 @@ def status_line(template: str | None) -> str:
     """
     if template is not None:
         Counts().filled(template)  # a wrong template is reported whatever there is to count
-    now_ms = time.time_ns() // 10**6
+    now_ms = clock_ms()
     has_limits = template is not None and f"{{{LIMITS}}}" in template
     counts, limits = read_status(now_ms), read_limits(now_ms) if has_limits else ""
     if counts is None or limits is None:

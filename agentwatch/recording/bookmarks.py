@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import orjson
 
-from agentwatch.recording.appender import now_ms
+from agentwatch.base.clock import now_ms
 from agentwatch.recording.store import create_file, open_regular
 
 _VERSION = 1

@@ -16,15 +16,8 @@ import os
 import select
 import time
 
-from agentwatch.recording.appender import (
-    BURST_BYTES,
-    EPOCH_NS,
-    PIPE_BYTES,
-    READ_BYTES,
-    Appender,
-    TimesFile,
-    now_ms,
-)
+from agentwatch.base.clock import now_ms
+from agentwatch.recording.appender import BURST_BYTES, PIPE_BYTES, READ_BYTES, Appender, TimesFile
 
 
 def take_name(name: bytes) -> None:
@@ -50,13 +43,13 @@ _READABLE = select.POLLIN | select.POLLHUP | select.POLLERR
 class Relay:
     """Copies two pipes into files."""
 
-    def __init__(self, fds: tuple[int, ...], epoch_ns: int = EPOCH_NS, *, continues: bool = False) -> None:
+    def __init__(self, fds: tuple[int, ...], epoch_ns: int | None = None, *, continues: bool = False) -> None:
         """Copy between open files.
 
         Args:
             fds: The descriptors of the pipes of stdout and stderr, of the pipes of requests and reports, of
                 the recording, its arrival times, and the file of stderr.
-            epoch_ns: The clock of the monitor.
+            epoch_ns: The clock of the monitor; None if this process is the monitor.
             continues: Another relay has copied the beginning.
         """
         stdout_fd, stderr_fd, self._request_fd, self._report_fd, recording_fd, times_fd, errors_fd = fds

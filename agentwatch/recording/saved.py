@@ -11,7 +11,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentwatch.recording.appender import now_ms
+from agentwatch.base.clock import now_ms
 from agentwatch.recording.lines import LineReader
 from agentwatch.recording.store import SessionFiles, nameless_file, open_own, open_regular
 from agentwatch.recording.times import SavedTimes

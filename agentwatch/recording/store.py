@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from agentwatch.base.clock import wall_ns
 from agentwatch.base.files import state_folder
 
 _CREATE = (
@@ -129,7 +130,7 @@ def new_session_files(folder: Path | None = None) -> SessionFiles:
     """
     folder = folder or sessions_folder()
     private_folder(folder)
-    now_ns = time.time_ns()
+    now_ns = wall_ns()
     second = time.strftime("%Y%m%d-%H%M%S", time.localtime(now_ns // 10**9))
     stem = f"{second}-{now_ns // 10**6 % 1000:03}{os.urandom(3).hex()}"
     return SessionFiles(folder / f"{stem}.ndjson")

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from agentwatch.recording.appender import CLOCK
+from agentwatch.base.clock import CLOCK, wall_ns
 from agentwatch.recording.store import open_regular, read_object
 
 # `STEM.json` has the keys `command`, `cwd`, `pid`, `started_ms`, `ended_ms` and `exit_code`. The last two are
@@ -88,7 +88,7 @@ def _started_ms(pid: int) -> int | None:
         is_zombie, ticks = fields[0] == b"Z", int(fields[_START_TICKS])
     except (OSError, ValueError, IndexError):
         return None
-    boot_ns = time.time_ns() - time.clock_gettime_ns(CLOCK)
+    boot_ns = wall_ns() - time.clock_gettime_ns(CLOCK)
     return 0 if is_zombie else boot_ns // 10**6 + ticks * 1000 // os.sysconf("SC_CLK_TCK")
 
 
@@ -124,7 +124,7 @@ def is_being_written(fd: int, process: SavedProcess | None, pipe_seconds: float 
         return True
     alive = locked if process is None else is_alive(process)
     if alive is None:
-        silent_seconds = time.time() - os.fstat(fd).st_mtime
+        silent_seconds = wall_ns() / 1e9 - os.fstat(fd).st_mtime
         return silent_seconds < (pipe_seconds if process is None else _FRESH_SECONDS)
     return alive
 

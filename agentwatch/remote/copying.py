@@ -13,10 +13,10 @@ from hashlib import sha256
 from pathlib import Path
 
 from agentwatch.agents.opening import saved_source
+from agentwatch.base.clock import now_ms
 from agentwatch.base.config import Machines
 from agentwatch.base.faults import USAGE, Fault, cannot_create
 from agentwatch.base.files import state_folder
-from agentwatch.recording.appender import now_ms
 from agentwatch.recording.saved import SavedGrowth
 from agentwatch.recording.store import create_file, open_regular, private_folder
 from agentwatch.remote.address import EngineAddress, is_engine, parse_engine

@@ -6,7 +6,7 @@ import threading
 import time
 from contextlib import suppress
 
-from agentwatch.recording.appender import now_ms
+from agentwatch.base.clock import now_ms
 from agentwatch.remote.card import Card
 from agentwatch.remote.channel import Channel, NotKeptError, SeenCard
 from agentwatch.remote.chunk import LOST_TOUCH_SECONDS, SIGN_OF_LIFE_SECONDS, Chunk

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentwatch.agents.found import Key
+from agentwatch.base.clock import now_ms
+from agentwatch.base.clock import now_ms as clock_ms
 from agentwatch.base.faults import Fault
 from agentwatch.catalog.catalog import Machine
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.watched import Rows, Watched
-from agentwatch.recording.appender import now_ms
-from agentwatch.recording.appender import now_ms as clock_ms
 from agentwatch.recording.store import open_regular, read_object
 from agentwatch.remote.card_rows import CardRows, beyond_shares
 from agentwatch.remote.chunk import CARDS

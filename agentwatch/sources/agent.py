@@ -6,8 +6,8 @@ import threading
 import time
 from functools import partial
 
+from agentwatch.base.clock import now_ms
 from agentwatch.recording.acts import Act, append_act
-from agentwatch.recording.appender import now_ms
 from agentwatch.recording.lines import LineReader
 from agentwatch.recording.saved_sessions import describe_process
 from agentwatch.recording.store import SessionFiles

@@ -12,8 +12,9 @@ import time
 from contextlib import suppress
 from typing import Protocol
 
+from agentwatch.base.clock import epoch_ns, now_ms
 from agentwatch.recording import relay
-from agentwatch.recording.appender import EPOCH_NS, enlarge, now_ms, truncated
+from agentwatch.recording.appender import enlarge, truncated
 from agentwatch.recording.times import ArrivalTimes, WrittenTimes
 from agentwatch.recording.write_lock import release
 
@@ -409,7 +410,7 @@ def _start(fds: tuple[int, ...]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [
             *(sys.executable, "-I", "-S", "-c", _START),
-            *(os.path.dirname(package), str(EPOCH_NS), *map(str, fds)),
+            *(os.path.dirname(package), str(epoch_ns()), *map(str, fds)),
         ],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

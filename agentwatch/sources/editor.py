@@ -19,7 +19,8 @@ import select
 import sys
 from collections import deque
 
-from agentwatch.recording.appender import PIPE_BYTES, enlarge, now_ms
+from agentwatch.base.clock import now_ms
+from agentwatch.recording.appender import PIPE_BYTES, enlarge
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 
-from agentwatch.recording.appender import now_ms
+from agentwatch.base.clock import now_ms
 from agentwatch.sources.procfs import pids, stat_of
 
 _SETTLE_SECONDS = 1.0

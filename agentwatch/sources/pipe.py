@@ -7,15 +7,8 @@ import select
 import threading
 import time
 
-from agentwatch.recording.appender import (
-    BURST_BYTES,
-    READ_BYTES,
-    Appender,
-    enlarge,
-    is_truncated,
-    now_ms,
-    truncated,
-)
+from agentwatch.base.clock import now_ms
+from agentwatch.recording.appender import BURST_BYTES, READ_BYTES, Appender, enlarge, is_truncated, truncated
 from agentwatch.recording.lines import LineReader
 from agentwatch.recording.store import SessionFiles
 from agentwatch.recording.times import ArrivalTimes

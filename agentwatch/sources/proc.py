@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from agentwatch.recording.appender import EPOCH_NS
+from agentwatch.base.clock import epoch_ns
 
 ROOT = Path("/proc")
 _ENDED = frozenset({"Z", "X", "x"})
@@ -44,7 +44,7 @@ class Stat(NamedTuple):
     @property
     def began_ms(self) -> int:
         """The time of its start, in milliseconds since the epoch."""
-        return EPOCH_NS // 10**6 + self.began * 1000 // _TICKS_PER_SECOND
+        return epoch_ns() // 10**6 + self.began * 1000 // _TICKS_PER_SECOND
 
 
 class Proc:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from agentwatch.recording.appender import now_ms
+from agentwatch.base.clock import now_ms
 from agentwatch.recording.ends import last_lines
 from agentwatch.recording.saved_sessions import working_folder
 from agentwatch.recording.wakeup import Wakeup

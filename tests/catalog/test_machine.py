@@ -16,6 +16,7 @@ import pytest
 
 from agentwatch.agents.found import Key
 from agentwatch.agents.reported import State
+from agentwatch.base.clock import now_ms
 from agentwatch.catalog.catalog import RECENT_MS, Machine
 from agentwatch.catalog.digest import reading
 from agentwatch.catalog.hiding import archive, is_hidden
@@ -23,7 +24,6 @@ from agentwatch.catalog.row import Row
 from agentwatch.catalog.row_filter import row_filter
 from agentwatch.catalog.standing import Ground
 from agentwatch.recording.acts import Act, acts_file, append_act
-from agentwatch.recording.appender import now_ms
 from agentwatch.recording.write_lock import hold
 from agentwatch.sources.proc import Proc
 from tests.builders import lines as stream

@@ -22,11 +22,11 @@ import pytest
 
 from agentwatch.agents import databases
 from agentwatch.agents.found import Key
+from agentwatch.base.clock import epoch_ns, now_ms
 from agentwatch.catalog import places
 from agentwatch.catalog.catalog import Machine
 from agentwatch.catalog.digest import reading
 from agentwatch.catalog.row import Row
-from agentwatch.recording.appender import EPOCH_NS, now_ms
 from agentwatch.sources.proc import Proc
 from tests.builders.machine.fake import save
 from tests.builders.machine.made import LINES, Story, id_of
@@ -123,7 +123,7 @@ class Scene:
             shutil.rmtree(folder, ignore_errors=True)
             return
         (folder / "fd").mkdir(parents=True, exist_ok=True)
-        began = (self.began_ms + round(since_s * 1000) - EPOCH_NS // 10**6) * TICKS // 1000
+        began = (self.began_ms + round(since_s * 1000) - epoch_ns() // 10**6) * TICKS // 1000
         works = self.is_busy and PROMPT_S <= at_s < ANSWER_S
         self._ticks += TICKS if works and pid == 7 else 0
         fields = ["S", f"{parent}", *["0"] * 9, f"{self._ticks}", *["0"] * 7, f"{began}", "0"]

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
+from agentwatch.base.clock import now_ms
 from agentwatch.catalog.catalog import Machine
 from agentwatch.catalog.contents import ContentsSearch
 from agentwatch.catalog.places import PASS_S, is_problem, notes_of
 from agentwatch.catalog.row import Row
-from agentwatch.recording.appender import now_ms
 from agentwatch.screen.screens.sessions.preview import row_session
 from tests.builders.machine.damaged import damaged
 from tests.builders.machine.fake import FakeMachine, fake_machine

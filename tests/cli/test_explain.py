@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from agentwatch.agents.reported import State
+from agentwatch.base.clock import now_ms
 from agentwatch.cli import explain
-from agentwatch.recording.appender import now_ms
 from agentwatch.sources.proc import Proc
 from tests.builders.lines import init, result, user
 from tests.builders.machine.fake import FakeMachine, fake_machine

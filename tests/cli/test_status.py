@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from agentwatch.base.clock import now_ms
 from agentwatch.catalog.status.counts import Counts
 from agentwatch.catalog.status.file import write_status
 from agentwatch.cli.status import quick_status
-from agentwatch.recording.appender import now_ms
 from tests.harness.program import AGENTWATCH, environment, watch
 
 pytestmark = pytest.mark.slow

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from agentwatch.base.clock import now_ms
 from agentwatch.feed.feed import Feed
 from agentwatch.output.log import ActionLog, follow_log
 from agentwatch.recording.acts import Act, SessionActs, append_act
-from agentwatch.recording.appender import now_ms
 from agentwatch.recording.saved import open_saved
 from agentwatch.session.reducers import apply_line
 from agentwatch.session.session import Session

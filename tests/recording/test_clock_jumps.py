@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from agentwatch.agents import Decoder
 from agentwatch.analysis.silence import call_clock
 from agentwatch.analysis.status import status
+from agentwatch.base.clock import now_ms
 from agentwatch.cli.printing import print_session
 from agentwatch.feed.feed import Feed
 from agentwatch.feed.line_joiner import LineJoiner
 from agentwatch.output.log import ActionLog
 from agentwatch.output.summary import summary
-from agentwatch.recording.appender import now_ms
 from agentwatch.recording.lines import Line
 from agentwatch.screen.panes.header import _run_clock
 from agentwatch.screen.panes.transcript.block_list import thought_for

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.recording.appender import now_ms
+from agentwatch.base.clock import now_ms
 from agentwatch.recording.lines import Line, LineReader
 from agentwatch.recording.saved import SavedGrowth, open_saved
 from agentwatch.recording.store import create_file

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from agentwatch.base.clock import now_ms
 from agentwatch.recording import write_lock
-from agentwatch.recording.appender import now_ms
 from agentwatch.recording.write_lock import SavedProcess, is_alive, read_process
 from tests.conftest import case
 

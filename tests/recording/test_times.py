@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.recording.appender import now_ms
+from agentwatch.base.clock import now_ms
 from agentwatch.recording.ends import arrivals_ms
 from agentwatch.recording.lines import Line
 from agentwatch.recording.saved import open_saved

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.recording.appender import now_ms
+from agentwatch.base.clock import now_ms
 from agentwatch.recording.saved import SavedGrowth, open_saved
 from agentwatch.recording.store import create_file
 from agentwatch.recording.write_lock import SavedProcess, hold, is_being_written, is_locked, release

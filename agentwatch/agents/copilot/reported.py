@@ -7,7 +7,6 @@ process that began after the file was written does not hold it.
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Container, Iterable
 from contextlib import suppress
 from itertools import islice
@@ -16,6 +15,7 @@ from pathlib import Path
 from agentwatch.agents.found import Key
 from agentwatch.agents.reported import Life, Said
 from agentwatch.agents.small_files import FileState, own_files
+from agentwatch.base.clock import wall_ns
 from agentwatch.sources.proc import Proc
 
 _AGENT = "copilot"
@@ -103,11 +103,11 @@ class CopilotLocks:
         """Read the locks of a session, if its folder has changed."""
         changed = _changed_ns(path)
         if changed == session.changed_ns:
-            session.is_recent = time.time_ns() - changed < _RECENT_NS
+            session.is_recent = wall_ns() - changed < _RECENT_NS
             return
         is_settled = FileState(0, 0, changed).is_settled
         session.changed_ns = changed if is_settled else -1
-        session.is_recent = not is_settled or time.time_ns() - changed < _RECENT_NS
+        session.is_recent = not is_settled or wall_ns() - changed < _RECENT_NS
         session.locks = [
             (_pid(name), state.changed_ns // 10**6) for name, state in own_files(path, self._uid, _is_lock)
         ]

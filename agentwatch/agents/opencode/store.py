@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from agentwatch.base.clock import wall_ns
 from agentwatch.recording.store import is_foreign_id, open_regular, within
 from agentwatch.sources.stores.json_values import as_line, parsed
 from agentwatch.sources.stores.sqlite_file import log_of, queried, stored_columns
@@ -144,7 +145,7 @@ class Database:
         Raises:
             OSError: The database cannot be read: it is locked, damaged, or not opencode's.
         """
-        signature, now_ns = self._signature(), time.time_ns()
+        signature, now_ns = self._signature(), wall_ns()
         rows, updated = queried(self._path, _COLUMNS.keys(), self._rows)
         self._updated |= updated
         self._seen = signature

@@ -24,6 +24,7 @@ from typing import NamedTuple
 import orjson
 
 from agentwatch.agents.found import Key
+from agentwatch.base.clock import now_ms
 from agentwatch.base.files import state_folder
 from agentwatch.base.local_socket import (
     BEAT_SECONDS,
@@ -320,7 +321,7 @@ class Answers:
         path = acts_file(agent, session_id, None, self._environ)
         if path is not None:
             with suppress(OSError):
-                append_act(path, Act(time.time_ns() // 10**6, act, session_id, "list", "hook", receipt))
+                append_act(path, Act(now_ms(), act, session_id, "list", "hook", receipt))
 
 
 def _question(line: bytes) -> PermissionQuestion | None:
@@ -341,7 +342,7 @@ def _question(line: bytes) -> PermissionQuestion | None:
     id_, agent, session_id, tool = map(str, texts)
     cwd = fields.get("cwd")
     cwd = cwd if isinstance(cwd, str) else ""
-    return PermissionQuestion(id_, (agent, session_id), tool, shown, cwd, time.time_ns() // 10**6)
+    return PermissionQuestion(id_, (agent, session_id), tool, shown, cwd, now_ms())
 
 
 def _receipt(line: bytes, id_: str) -> str:

@@ -9,6 +9,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from agentwatch.base.clock import wall_ns
 from agentwatch.recording.store import open_regular
 
 _MOST_COPIES = 100
@@ -76,7 +77,7 @@ def keep_copy(path: Path, data: bytes, mode: int) -> Path:
     Raises:
         OSError: It cannot be written.
     """
-    name = f"{path.name}.{time.strftime('%Y%m%d-%H%M%S')}"
+    name = f"{path.name}.{time.strftime('%Y%m%d-%H%M%S', time.localtime(wall_ns() // 10**9))}"
     for number in range(_MOST_COPIES):
         copy = path.with_name(f"{name}-{number}" if number else name)
         with suppress(FileExistsError):

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from agentwatch.base.clock import now_ms as clock_ms
 from agentwatch.catalog.status.counts import UNKNOWN_COUNTS, Counts, midnight
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def _look(*, has_limits: bool) -> Iterator[Look]:
     from agentwatch.catalog.processes import Processes
     from agentwatch.catalog.reports import Registries
 
-    now_ms = int(time.time() * 1000)
+    now_ms = clock_ms()
     registries, processes = Registries(os.environ, Path.home()), Processes()
     registries.refresh(now_ms / 1000)
     processes.refresh(now_ms / 1000)

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from agentwatch.base.clock import wall_ns
 from agentwatch.remote.chunk import piece_of
 from agentwatch.remote.engine import (
     CARD_STREAM,
@@ -132,7 +133,7 @@ class Consumer:
     def _make(self, seconds: float) -> None:
         connection = self._link.get(seconds)
         name = f"aw-{os.urandom(8).hex()}"
-        began = time.time()
+        began = wall_ns()
         try:
             inbox = connection.listen()
             answer = connection.ask(
@@ -152,7 +153,7 @@ class Consumer:
             self.backlog = pending if isinstance(pending, int) else 0
         self.was_set_back = _start_of(answer) < self.last
         if (created := _seconds_of(answer.get("created"))) is not None:
-            self.skew = (began + time.time()) / 2 - created
+            self.skew = (began + wall_ns()) / 2e9 - created
 
     def _config(self, name: str) -> dict[str, Any]:
         start: dict[str, Any] = {"deliver_policy": "last_per_subject" if self._newest_only else "all"}
@@ -365,7 +366,7 @@ class NatsCards:
         self.is_complete |= self._consumer.backlog == 0
         if self._consumer.was_set_back:
             self._consumer.restart()
-        now = time.time()
+        now = wall_ns() / 1e9
         if is_live:
             self._live.extend(now - place.stored_ns / 1e9 for _, place in found if place.pending == 0)
         skew = min(self._live) if self._live else self._consumer.skew

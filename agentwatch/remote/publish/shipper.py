@@ -15,6 +15,7 @@ from collections.abc import Callable
 from agentwatch.agents.described import folder_in, json_object, text_in, time_in
 from agentwatch.agents.found import OWN, Found, Metadata
 from agentwatch.agents.reported import Life, Said, State
+from agentwatch.base.clock import now_ms
 from agentwatch.base.credentials import credentials
 from agentwatch.base.faults import Fault
 from agentwatch.catalog.digest import Turn
@@ -22,7 +23,6 @@ from agentwatch.catalog.reports import said_of
 from agentwatch.catalog.repository import Repositories
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.tracked import Tracked, row_of
-from agentwatch.recording.appender import now_ms
 from agentwatch.recording.write_lock import MOST_BYTES
 from agentwatch.remote.card import FROM_ROW, Card, encode
 from agentwatch.remote.chunk import (

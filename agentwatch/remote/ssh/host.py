@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 import orjson
 
 from agentwatch.agents.found import Key
+from agentwatch.base.clock import now_ms
 from agentwatch.base.faults import Fault
 from agentwatch.base.files import write_all
 from agentwatch.catalog.catalog import Machine
 from agentwatch.catalog.hiding import is_hidden
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.session_ids import SessionIds
-from agentwatch.recording.appender import now_ms
 from agentwatch.recording.saved import SavedGrowth, open_saved
 from agentwatch.recording.store import SessionFiles, open_regular, sessions_folder
 from agentwatch.recording.write_lock import read_process

@@ -21,12 +21,12 @@ import orjson
 
 from agentwatch.agents.found import OWN, Found, Key
 from agentwatch.agents.registry import program_named
+from agentwatch.base.clock import now_ms
+from agentwatch.base.clock import now_ms as clock_ms
 from agentwatch.catalog.digest.reading import apply_lines, decoder_for, digest_of, format_of
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import LIVE, UNKNOWN
 from agentwatch.catalog.watched import Rows
-from agentwatch.recording.appender import now_ms
-from agentwatch.recording.appender import now_ms as clock_ms
 from agentwatch.recording.lines import split_lines
 from agentwatch.remote.chunk import CARDS
 from agentwatch.remote.engine import EngineError

@@ -6,8 +6,8 @@ import hashlib
 import time
 from collections import deque
 
+from agentwatch.base.clock import now_ms
 from agentwatch.base.faults import USAGE, Fault
-from agentwatch.recording.appender import now_ms
 from agentwatch.remote.channel import ReplacedError, SeenCard
 from agentwatch.remote.chunk import CHUNK_BYTES, Chunk, Ended
 from agentwatch.remote.copies import LocalCopy

@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from agentwatch.agents import Agent, Decoder
+from agentwatch.base.clock import now_ms
 from agentwatch.feed.checkpoints import Checkpoint
 from agentwatch.feed.feed import Feed
-from agentwatch.recording.appender import line_start, now_ms
+from agentwatch.recording.appender import line_start
 from agentwatch.recording.ends import HEAD_BYTES, bytes_before, first_lines
 from agentwatch.recording.lines import LineReader
 from agentwatch.recording.saved import open_saved

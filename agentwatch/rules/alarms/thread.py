@@ -18,12 +18,12 @@ from queue import Empty, SimpleQueue
 from typing import NamedTuple, Protocol
 
 from agentwatch.agents import Agent
+from agentwatch.base.clock import now_ms
 from agentwatch.base.config import SessionRule
 from agentwatch.base.files import write_all
 from agentwatch.feed.feed import POLL_SECONDS, Feed
 from agentwatch.recording.acts import SessionActs
 from agentwatch.recording.alarms import Alarm, AlarmsFile
-from agentwatch.recording.appender import now_ms
 from agentwatch.recording.lines import LineReader
 from agentwatch.rules.alarms.events import HIT, Changes, Event, state_of
 from agentwatch.rules.alarms.tripwire import Action, Tripwire

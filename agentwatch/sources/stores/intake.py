@@ -7,7 +7,8 @@ import threading
 import time
 from pathlib import Path
 
-from agentwatch.recording.appender import Appender, now_ms
+from agentwatch.base.clock import now_ms
+from agentwatch.recording.appender import Appender
 from agentwatch.recording.lines import LineReader
 from agentwatch.recording.times import ArrivalTimes
 from agentwatch.sources.source import WithoutAgent, WrittenFiles

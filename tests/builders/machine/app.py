@@ -20,8 +20,9 @@ from agentwatch.screen.screens.sessions.app import HomeApp
 from agentwatch.screen.screens.sessions.screen import HomeScreen
 from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.text.safe import SafeText
-from tests.builders.home.home_app import screen_rows
+from tests.builders.home.home_app import NOW_MS, screen_rows
 from tests.builders.screen.app import eventually
+from tests.conftest import present
 
 
 class MadeMachine:
@@ -150,21 +151,22 @@ async def at_home(
     *,
     has_more: bool = False,
 ) -> AsyncIterator[HomeStage]:
-    """Run the app; all rows are shown when this yields."""
+    """Run the app at the present of made rows; all rows are shown when this yields."""
     machine = MadeMachine(rows)
     machine.has_more = has_more
-    app = HomeApp(HeldSignals(), machine, config)
     stage: HomeStage | None = None
 
     def write(sequence: str) -> None:
         assert stage is not None
         stage.written.append(sequence)
 
-    app._signals._write = write
-    async with app.run_test(size=size, notifications=True) as pilot:
-        stage = HomeStage(app, machine, pilot)
-        await stage.until(lambda: app._rows is machine.rows or not machine.rows, "the first rows")
-        yield stage
+    with present(NOW_MS):
+        app = HomeApp(HeldSignals(), machine, config)
+        app._signals._write = write
+        async with app.run_test(size=size, notifications=True) as pilot:
+            stage = HomeStage(app, machine, pilot)
+            await stage.until(lambda: app._rows is machine.rows or not machine.rows, "the first rows")
+            yield stage
 
 
 def descriptors() -> set[str]:

@@ -10,10 +10,10 @@ import orjson
 import pytest
 
 from agentwatch.agents.found import Key
+from agentwatch.base.clock import now_ms
 from agentwatch.catalog.catalog import Machine
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.watched import Watched
-from agentwatch.recording.appender import now_ms
 from agentwatch.remote import lists
 from agentwatch.remote.engine import EngineError, StoredCard
 from agentwatch.remote.lists import Several

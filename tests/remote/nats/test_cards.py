@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
+from agentwatch.base import clock
 from agentwatch.remote.engine import new_session
 from agentwatch.remote.nats.archive import NatsArchive
 from agentwatch.remote.nats.link import NatsSink
@@ -43,12 +42,11 @@ def test_cards_of_one_publisher(archive: NatsArchive, sink: NatsSink) -> None:
 
 def test_the_age_of_a_card(archive: NatsArchive, sink: NatsSink, monkeypatch: pytest.MonkeyPatch) -> None:
     """An age is by the engine's clock: a clock of ours that is an hour ahead makes no card older."""
-    clock = time.time
     sink.put_card(new_session("first"), b"{}")
-    written = clock()
-    until(lambda: clock() > written + 0.01, what="a time at least 10 ms after the first card")
+    written_ns = clock.wall_ns()
+    until(lambda: clock.wall_ns() > written_ns + 10**7, what="a time at least 10 ms after the first card")
     sink.put_card(new_session("second"), b"{}")
-    monkeypatch.setattr(time, "time", lambda: clock() + 3600)
+    monkeypatch.setattr(clock, "ahead_ns", 3600 * 10**9)
     cards = archive.cards()
     listed = [*cards.next(5)]
 
@@ -60,7 +58,7 @@ def test_the_age_of_a_card(archive: NatsArchive, sink: NatsSink, monkeypatch: py
     until(has_both, what="both cards")
     first, second = listed
     assert 0 < second.age < first.age < 60
-    monkeypatch.setattr(time, "time", lambda: clock() + 7200)
+    monkeypatch.setattr(clock, "ahead_ns", 7200 * 10**9)
     for _ in range(2):
         sink.put_card(SESSION, b"{}")
         (card,) = cards.next(5)

@@ -8,7 +8,7 @@ from functools import partial
 import orjson
 import pytest
 
-from agentwatch.recording.appender import now_ms
+from agentwatch.base.clock import now_ms
 from agentwatch.remote.chunk import SESSION_BYTES
 from agentwatch.remote.engine import EngineError, Trouble
 from agentwatch.remote.publish import recorded

@@ -17,9 +17,9 @@ from agentwatch.analysis.silence import call_clock
 from agentwatch.analysis.since import Digest, OpenFailure, Play, VerdictChange, ending_words, play_missed
 from agentwatch.analysis.status import NO_WAITS, Wait, Waits, waiting_calls
 from agentwatch.analysis.verdicts import Verdict
+from agentwatch.base.clock import now_ms
 from agentwatch.feed.feed import Feed
 from agentwatch.feed.timeline import Timeline
-from agentwatch.recording.appender import now_ms
 from agentwatch.screen.screens.session.breakdown import keep_updated, take_slice
 from agentwatch.screen.screens.session.call_rows import CallRowsView
 from agentwatch.screen.screens.session.episodes import episode_calls, episode_sign

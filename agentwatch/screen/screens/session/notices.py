@@ -7,10 +7,10 @@ from functools import partial
 
 from agentwatch.analysis.loops import Loops, arguments_of
 from agentwatch.analysis.seen import Mark, mark
+from agentwatch.base.clock import now_ms
 from agentwatch.base.config import Config
 from agentwatch.feed.feed import Feed
 from agentwatch.recording.acts import Act, act_words, index_after
-from agentwatch.recording.appender import now_ms
 from agentwatch.screen.terminal.attention import Attention
 from agentwatch.session.agent_process import AgentFacts
 from agentwatch.sources.source import AlarmWatch

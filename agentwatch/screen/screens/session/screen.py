@@ -23,12 +23,12 @@ from agentwatch.analysis.integrity import integrity
 from agentwatch.analysis.seen import mark
 from agentwatch.analysis.silence import is_stalled
 from agentwatch.analysis.status import NO_WAITS, open_question, status, user_wait, waiting_calls
+from agentwatch.base.clock import now_ms
 from agentwatch.base.config import Config
 from agentwatch.feed.feed import Feed
 from agentwatch.feed.playhead import Replay
 from agentwatch.feed.preview import preview_feed
 from agentwatch.recording.acts import SessionActs
-from agentwatch.recording.appender import now_ms
 from agentwatch.recording.saved import has_both_directions
 from agentwatch.screen.keys import bindings, shortcuts
 from agentwatch.screen.panes.header import HeaderLine

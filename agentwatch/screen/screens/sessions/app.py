@@ -17,6 +17,7 @@ from textual.screen import Screen
 from agentwatch.agents.found import OWN, Key
 from agentwatch.agents.opening import saved_source
 from agentwatch.agents.reported import State
+from agentwatch.base.clock import now_ms
 from agentwatch.base.config import Config, Machines
 from agentwatch.base.faults import Fault, cannot_open
 from agentwatch.base.resources import resource
@@ -26,7 +27,6 @@ from agentwatch.catalog.standing import LIVE, UNKNOWN
 from agentwatch.catalog.watched import Rows, Watched
 from agentwatch.feed.feed import Feed
 from agentwatch.feed.playhead import Replay
-from agentwatch.recording.appender import now_ms
 from agentwatch.screen.keys import SESSION, SESSIONS
 from agentwatch.screen.screens.session.app import SessionApp
 from agentwatch.screen.screens.session.help import Help

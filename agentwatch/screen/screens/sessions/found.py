@@ -15,9 +15,9 @@ from textual.content import Content
 from textual.screen import ModalScreen
 
 from agentwatch.agents.found import Key
+from agentwatch.base.clock import now_ms
 from agentwatch.catalog.contents import ContentsSearch, Hit
 from agentwatch.catalog.row import Row
-from agentwatch.recording.appender import now_ms
 from agentwatch.screen.screens.sessions import requests
 from agentwatch.screen.screens.sessions.preview import head_session
 from agentwatch.screen.screens.sessions.words import foreign, repository, title

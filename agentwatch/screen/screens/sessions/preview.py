@@ -18,11 +18,11 @@ from agentwatch.agents.reported import State
 from agentwatch.analysis.block_text import block_text
 from agentwatch.analysis.silence import call_clock, since_ms
 from agentwatch.analysis.status import waiting_calls
+from agentwatch.base.clock import now_ms
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import LIVE
 from agentwatch.feed.feed import Feed
 from agentwatch.feed.preview import preview_feed
-from agentwatch.recording.appender import now_ms
 from agentwatch.recording.lines import LineReader, Until
 from agentwatch.recording.saved import has_both_directions, open_lines, open_saved
 from agentwatch.recording.store import nameless_file

@@ -14,6 +14,7 @@ from textual.message import Message
 from textual.screen import Screen
 
 from agentwatch.agents.found import Key
+from agentwatch.base.clock import now_ms
 from agentwatch.base.config import Config
 from agentwatch.catalog.hiding import archive
 from agentwatch.catalog.listing import Listing
@@ -21,7 +22,6 @@ from agentwatch.catalog.row import Row
 from agentwatch.catalog.row_counts import Counts
 from agentwatch.catalog.standing import LIVE
 from agentwatch.catalog.watched import Rows
-from agentwatch.recording.appender import now_ms
 from agentwatch.recording.saved_sessions import delete_session, rename_session, session_size
 from agentwatch.screen.keys import bindings
 from agentwatch.screen.screens.sessions import requests

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from agentwatch.agents import Agent
 from agentwatch.agents.found import Key
 from agentwatch.agents.registry import agent_on_disk
+from agentwatch.base.clock import now_ms
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import LIVE
 from agentwatch.catalog.watched import Rows
-from agentwatch.recording.appender import now_ms
 from agentwatch.rules.alarms.events import HIT
 from agentwatch.rules.alarms.joined import JoinedSession
 from agentwatch.rules.alarms.tripwire import Tripwire

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 
 from agentwatch.agents.found import Key
 from agentwatch.agents.reported import State
+from agentwatch.base.clock import now_ms
 from agentwatch.base.config import SessionRule
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import LIVE, UNKNOWN, Ground, Standing
 from agentwatch.output.commands import Commands
-from agentwatch.recording.appender import now_ms
 from agentwatch.rules.alarms.events import ENDED, FAILED, LIMIT, NEEDS_YOU, Event
 from agentwatch.screen.screens.sessions.rings import is_silenced
 

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.agents.found import Key
+from agentwatch.base.clock import now_ms
 from agentwatch.catalog.row import Row, changed_rows
 from agentwatch.catalog.status.publisher import Publisher
 from agentwatch.catalog.watched import Rows, Watched
-from agentwatch.recording.appender import now_ms
 from agentwatch.text.safe import SafeText
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from agentwatch.agents.opening import saved_source
 from agentwatch.analysis.silence import is_stalled
+from agentwatch.base.clock import now_ms
 from agentwatch.feed.feed import Feed
-from agentwatch.recording.appender import now_ms
 from agentwatch.recording.saved import open_saved
 from agentwatch.screen.panes.moment import Moment, live_ms
 from agentwatch.screen.panes.status_line import view_words

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from agentwatch.agents.reported import State
+from agentwatch.base.clock import now_ms
 from agentwatch.base.config import Config, OnSetting, SessionRule
 from agentwatch.catalog.row import Row
-from agentwatch.recording.appender import now_ms
 from tests.builders.home.home_app import row
 from tests.builders.lines import init, started
 from tests.builders.machine.app import HomeStage, at_home, descriptors

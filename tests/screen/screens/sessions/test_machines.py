@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from agentwatch.agents.reported import State
+from agentwatch.base.clock import now_ms
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import Ground
 from agentwatch.catalog.status.file import read_status
-from agentwatch.recording.appender import now_ms
 from agentwatch.screen.screens.sessions.rings import Rings
 from agentwatch.screen.screens.sessions.watching import Watching
 from agentwatch.text.safe import SafeText, safe_line
-from tests.builders.home.home_app import row
+from tests.builders.home.home_app import NOW_MS, row
 from tests.builders.machine.app import HomeStage, MadeMachine, at_home
 from tests.builders.screen.app import eventually
 from tests.harness.processes import until
@@ -62,7 +62,7 @@ async def test_publishers_on_one_machine_differ() -> None:
 @pytest.mark.slow
 async def test_a_silent_machine_is_lost() -> None:
     """A session of a machine that is silent is among the quiet ones, with the time since it was heard."""
-    lost = remote("one", State.UNKNOWN, now="make", lost_ms=now_ms() - 3 * 60 * 60_000)
+    lost = remote("one", State.UNKNOWN, now="make", lost_ms=NOW_MS - 3 * 60 * 60_000)
     async with at_home([lost], (120, 40)) as stage:
         at = next(at for at, line in enumerate(stage.lines) if "QUIET" in line)
         line = stage.lines[at + 1]

@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from agentwatch.agents.reported import State
-from agentwatch.recording.appender import now_ms
 from agentwatch.recording.write_lock import hold
 from agentwatch.screen.screens.session.screen import WatchScreen
-from tests.builders.home.home_app import row
+from tests.builders.home.home_app import NOW_MS, row
 from tests.builders.machine.app import HomeStage, at_home, descriptors
 from tests.builders.machine.made import Story, written
 from tests.builders.screen.lines import append
@@ -125,7 +124,7 @@ async def test_a_session_runs_on_its_screen_if_it_does_in_the_list(
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
     path = tmp_path / "projects" / "-w" / "0f4c2b7e-1111-4222-8333-444455556666.jsonl"
     path.parent.mkdir(parents=True)
-    path.write_bytes(written("claude", Story(path.stem, "/w", "Run the tests", now_ms(), is_open=True)))
+    path.write_bytes(written("claude", Story(path.stem, "/w", "Run the tests", NOW_MS, is_open=True)))
     if state is State.WORKING:
         os.utime(path, (0, 0))
     async with at_home([row("one", state, path=path)]) as stage:

@@ -14,11 +14,10 @@ import pytest
 from agentwatch.agents.reported import State
 from agentwatch.catalog.digest import LastTests
 from agentwatch.catalog.standing import Ground
-from agentwatch.recording.appender import now_ms
 from agentwatch.recording.write_lock import hold
 from agentwatch.screen.screens.sessions import preview as tail_module
 from agentwatch.screen.screens.sessions.preview import Previewed, PreviewPane, tail_session
-from tests.builders.home.home_app import row
+from tests.builders.home.home_app import NOW_MS, row
 from tests.builders.lines import delta, init, started
 from tests.builders.machine.app import HomeStage, at_home, descriptors
 from tests.conftest import RECORDINGS
@@ -103,7 +102,7 @@ async def test_a_narrow_screen_has_it_below_the_list() -> None:
 async def test_open_calls_have_clocks(tmp_path: Path) -> None:
     """A call that runs stands in the preview with its clock, which goes on."""
     path = tmp_path / "live.ndjson"
-    began_ms = now_ms() - 48_000
+    began_ms = NOW_MS - 48_000
     path.write_bytes(init() + delta("Now the tests.") + started("shell", command="pytest -q"))
     (tmp_path / "live.times").write_text(f"0 {began_ms}\n")
     async with at_home([row("one", path=path)]) as stage:
@@ -121,7 +120,7 @@ async def test_a_call_that_the_agent_asks_about_waits_for_the_user(tmp_path: Pat
     path.write_bytes(init() + started("shell", command="rm -rf build"))
     with path.open("ab") as writer:
         hold(writer.fileno())
-        asks = row("one", State.ASKS, path=path, now="shell rm -rf build", since_ms=now_ms() - 183_000)
+        asks = row("one", State.ASKS, path=path, now="shell rm -rf build", since_ms=NOW_MS - 183_000)
         async with at_home([row("one", path=path)]) as stage:
             await stage.press("space")
             await stage.shows("◐ Running rm -rf build")
@@ -144,7 +143,7 @@ async def test_a_question_is_shown_whole_with_the_way_to_its_answer(tmp_path: Pa
     path = tmp_path / "live.ndjson"
     command = "set -e\nrm -rf build\n" + "make dist " * 12 + "last word"
     path.write_bytes(init() + started("shell", command=command))
-    asked: dict[str, Any] = {"path": path, "now": f"shell {command}"[:100], "since_ms": now_ms() - 183_000}
+    asked: dict[str, Any] = {"path": path, "now": f"shell {command}"[:100], "since_ms": NOW_MS - 183_000}
     for size in ((120, 40), (80, 24)):
         async with at_home([row("one", State.ASKS, **asked, tmux="main:@1.%2")], size=size) as stage:
             await stage.press("space")

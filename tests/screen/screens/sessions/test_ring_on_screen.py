@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from agentwatch.agents.reported import State
+from agentwatch.base.clock import now_ms
 from agentwatch.base.config import Config
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import Ground
-from agentwatch.recording.appender import now_ms
 from tests.builders.home.home_app import row
 from tests.builders.machine.app import at_home
 from tests.conftest import RECORDINGS

@@ -9,13 +9,13 @@ from itertools import pairwise
 import pytest
 
 from agentwatch.agents.reported import State
+from agentwatch.base.clock import now_ms
 from agentwatch.catalog.status.counts import counts_of
 from agentwatch.catalog.status.file import read_status
 from agentwatch.catalog.watched import Rows
-from agentwatch.recording.appender import now_ms
 from agentwatch.screen.screens.sessions import watching
 from agentwatch.screen.screens.sessions.watching import Report, Watching
-from tests.builders.home.home_app import row
+from tests.builders.home.home_app import NOW_MS, row
 from tests.builders.machine.app import MadeMachine, at_home
 from tests.harness.processes import until
 
@@ -150,9 +150,9 @@ def test_an_exception_is_reported() -> None:
 
 async def test_the_first_session_is_selected_while_others_are_found() -> None:
     """The empty list of the first frame is not taken for one in which everything was found."""
-    old = row("old", seen_ms=now_ms() - 9000)
+    old = row("old", seen_ms=NOW_MS - 9000)
     async with at_home([old], has_more=True) as stage:
-        await stage.put(row("newer", seen_ms=now_ms()))
+        await stage.put(row("newer", seen_ms=NOW_MS))
         await stage.shows("Title of newer")
         assert stage.chosen is not None
         assert stage.chosen.id == "newer"

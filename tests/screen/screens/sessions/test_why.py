@@ -13,13 +13,11 @@ from agentwatch.catalog.digest.digest import Digest
 from agentwatch.catalog.digest.parts import Turn
 from agentwatch.catalog.evidence import Facts, evidence
 from agentwatch.catalog.standing import Basis
-from agentwatch.recording.appender import now_ms
 from agentwatch.screen.screens.sessions.dialogs import WhyDialog
 from agentwatch.screen.screens.sessions.words import why
 from agentwatch.session.events import Outcome
-from tests.builders.home.home_app import row
+from tests.builders.home.home_app import NOW_MS, row
 from tests.builders.machine.app import at_home
-from tests.catalog.states.cases import NOW_MS
 
 pytestmark = pytest.mark.slow
 
@@ -28,7 +26,7 @@ class Known:
     """What is known about one session."""
 
     def __init__(self, path: str) -> None:
-        digest = Digest(turn=Turn.ENDED, outcome=Outcome.SUCCEEDED, turn_ms=now_ms() - 90_000)
+        digest = Digest(turn=Turn.ENDED, outcome=Outcome.SUCCEEDED, turn_ms=NOW_MS - 90_000)
         self._facts = Facts(Found("claude", "one", Path(path), 1, 1), digest, None, None, Life.DEAD)
 
     def facts(self, key: Key) -> Facts:
