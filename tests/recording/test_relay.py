@@ -31,12 +31,15 @@ EXPENSIVE = {
 
 @pytest.mark.slow
 def test_a_relay_loads_nothing_expensive() -> None:
-    """The relay imports only its own folder of the package, and no large module of the standard library."""
+    """Of the package the relay imports its own folder and the clock, and no large module of Python's library."""
     argv = [sys.executable, "-I", "-S", "-c", LOADED, str(ROOT)]
     loaded = set(subprocess.run(argv, capture_output=True, check=True, text=True).stdout.split())
     assert loaded.isdisjoint(EXPENSIVE)
     ours = {name for name in loaded if name.startswith("agentwatch.")}
-    assert ours == {f"agentwatch.recording{name}" for name in ("", ".appender", ".relay")}
+    assert ours == {
+        f"agentwatch.{name}"
+        for name in ("base", "base.clock", "recording", "recording.appender", "recording.relay")
+    }
 
 
 def test_a_relay_without_requests_copies_to_the_end(tmp_path: Path) -> None:
