@@ -31,7 +31,7 @@ EXPENSIVE = {
 
 @pytest.mark.slow
 def test_a_relay_loads_nothing_expensive() -> None:
-    """Of the package the relay imports its own folder and the clock, and no large module of Python's library."""
+    """The relay imports its own folder and the clock of the package, and no large module of Python."""
     argv = [sys.executable, "-I", "-S", "-c", LOADED, str(ROOT)]
     loaded = set(subprocess.run(argv, capture_output=True, check=True, text=True).stdout.split())
     assert loaded.isdisjoint(EXPENSIVE)
