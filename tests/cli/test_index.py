@@ -47,7 +47,7 @@ def test_the_path_is_printed_and_what_was_done_is_reported(machine: FakeMachine)
     assert done.returncode == 0, done.stderr
     assert done.stdout.decode() == f"{index_of(machine)}\n"
     [(sessions, calls)] = rows(index_of(machine), "SELECT count(*), sum(calls) FROM session")
-    words = rf"agentwatch: {sessions} sessions, {calls} calls · \d+ read \([\d.]+ \w+\) in [\d.]+ s\n"
+    words = rf"agentwatch: {sessions} sessions, {calls} calls · \d+ read \([\d.]+ \w+\) in [\d.]+ m?s\n"
     assert re.fullmatch(words, done.stderr.decode())
     again = updated(machine)
     assert b" 0 read (0 B) in " in again.stderr

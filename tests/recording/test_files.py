@@ -149,7 +149,8 @@ def test_a_sessions_folder_that_is_no_folder(home: Path, tmp_path: Path, kind: s
     other = tmp_path / "other"
     match kind:
         case "link":
-            other.mkdir(mode=0o755)
+            other.mkdir()
+            other.chmod(0o755)  # whatever the umask: its mode would change if it was taken for ours
             (other / "20260101-000000-ffffff.ndjson").touch()
         case "file":
             (home / "sessions").touch()

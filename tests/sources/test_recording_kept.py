@@ -57,10 +57,9 @@ def test_a_displaced_recording_is_reported(
 def test_space_is_reserved_while_an_agent_runs(tmp_path: Path) -> None:
     """While an agent runs, disk space is reserved ahead of its recording, and released afterwards."""
     path, done = tmp_path / "r.ndjson", tmp_path / "done"
-    waiting = f"cat {PLAIN}; while [ ! -e {done} ]; do sleep 0.01; done"
+    waiting = f"cat '{PLAIN}'; while [ ! -e '{done}' ]; do sleep 0.01; done"
     source = agent_source(["sh", "-c", waiting], KeepOptions(recording=path, write_log=False))
-    while source.reader.growth.size() < PLAIN.stat().st_size:
-        pass
+    until(lambda: source.reader.growth.size() >= PLAIN.stat().st_size, what="the whole recording")
     assert path.stat().st_blocks * 512 > 1 << 20
     done.touch()
     assert print_session(source, Feed(source.reader), "summary") == 0
@@ -142,8 +141,7 @@ def test_a_truncated_recording_of_a_pipe_is_reported(
     source_fd, agent_fd = os.pipe()
     source = pipe_source(source_fd, KeepOptions(recording=path, write_log=False))
     os.write(agent_fd, b"".join(lines[:4]))
-    while source.reader.growth.size() < len(b"".join(lines[:4])):
-        pass
+    until(lambda: source.reader.growth.size() >= len(b"".join(lines[:4])), what="four lines in the file")
     assert source.fault is None
     os.truncate(path, len(lines[0]) + 3)
     assert source.fault is not None
