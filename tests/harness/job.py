@@ -6,7 +6,6 @@ ctrl+z stops them, and a closed terminal sends them SIGHUP, but not to the child
 
 import json
 import os
-import select
 import signal
 import socket
 import subprocess
@@ -15,6 +14,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
+
+from tests.harness.processes import is_ready
 
 LEADER = Path(__file__).with_name("session_leader.py")
 
@@ -50,7 +51,7 @@ class Job:
 
     def statuses(self) -> dict[int, int]:
         """Return the last wait status of each stage by process id, -1 before the first."""
-        while select.select([self._link], [], [], 0)[0] and (data := self._link.recv(4096)):
+        while is_ready(self._link) and (data := self._link.recv(4096)):
             self._heard += data
         *lines, self._heard = self._heard.split(b"\n")
         for line in lines:

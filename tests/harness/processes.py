@@ -1,12 +1,14 @@
-"""The state of processes, read from /proc, and waiting for it."""
+"""The state of processes, read from /proc, and waiting for it and for descriptors."""
 
 from __future__ import annotations
 
+import selectors
+import socket
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import IO, TypeVar
 
 from agentwatch.sources.agent import AgentSource
 from agentwatch.sources.agent_output import RelayedOutput
@@ -38,6 +40,19 @@ def relay_of(source: AgentSource) -> int:
     """Return the process id of a source's relay."""
     assert isinstance(source.agent.output, RelayedOutput)
     return source.agent.output.relay_pid
+
+
+def is_ready(
+    file: int | socket.socket | IO[bytes], seconds: float = 0, event: int = selectors.EVENT_READ
+) -> bool:
+    """Return whether a file can be read or, with EVENT_WRITE, written within some seconds.
+
+    `select` refuses descriptors over 1,023, which a process that runs all tests has, and `poll` of macOS
+    refuses terminals.
+    """
+    with selectors.DefaultSelector() as selector:
+        selector.register(file, event)
+        return bool(selector.select(seconds))
 
 
 def until(

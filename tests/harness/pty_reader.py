@@ -1,7 +1,7 @@
 """The thread that reads a pty all the time, so that no program blocks on it."""
 
 import os
-import select
+import selectors
 import threading
 import time
 
@@ -48,11 +48,17 @@ class PtyReader:
             time.sleep(0.01)
 
     def _read(self) -> None:
+        with selectors.DefaultSelector() as selector:  # poll of macOS refuses terminals
+            selector.register(self._master, selectors.EVENT_READ)
+            self._read_while_open(selector)
+        self._parked.set()
+
+    def _read_while_open(self, selector: selectors.BaseSelector) -> None:
         while not self._closing:
             if not self._reads.is_set():
                 self._parked.set()
                 self._reads.wait()
-            elif select.select([self._master], [], [], 0.01)[0]:
+            elif selector.select(0.01):
                 try:
                     data = os.read(self._master, 1 << 16)
                 except OSError:  # EIO, by which Linux reports the end of a pty
@@ -62,4 +68,3 @@ class PtyReader:
                 self.received += data
             else:
                 self._idle += 1
-        self._parked.set()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import select
 import signal
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from agentwatch.base.clock import now_ms
 from agentwatch.recording.saved import SavedGrowth, open_saved
 from agentwatch.recording.store import create_file
 from agentwatch.recording.write_lock import SavedProcess, hold, is_being_written, is_locked, release
+from tests.harness.processes import is_ready
 
 HOLDER = """
 import os, subprocess, sys
@@ -83,7 +83,7 @@ def test_a_child_that_writes_keeps_the_lock(path: Path) -> None:
         assert is_written(path)
         end = os.pidfd_open(child)
         os.kill(child, signal.SIGKILL)
-        assert select.select([end], [], [], 10)[0]
+        assert is_ready(end, 10)
         os.close(end)
     assert not is_written(path)
 

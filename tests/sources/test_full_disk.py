@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
-import select
+import selectors
 import signal
 import subprocess
 import sys
@@ -22,7 +22,7 @@ from tests.builders.gaps import fits
 from tests.conftest import RECORDINGS, ROOT
 from tests.harness.fake_agent import command
 from tests.harness.on_a_pty import saved
-from tests.harness.processes import until
+from tests.harness.processes import is_ready, until
 from tests.harness.program import AGENTWATCH
 from tests.harness.terminal import Terminal
 
@@ -75,7 +75,7 @@ class Program:
         fd = self._process.stdin.fileno()
         os.set_blocking(fd, False)
         while data:
-            assert select.select([], [fd], [], 10)[1], "the pipe is not drained"
+            assert is_ready(fd, 10, selectors.EVENT_WRITE), "the pipe is not drained"
             data = data[os.write(fd, data[: 1 << 16]) :]
 
     def wait_for(self, words: str) -> None:
@@ -83,7 +83,7 @@ class Program:
         assert self._process.stderr
         fd = self._process.stderr.fileno()
         while words.encode() not in self.stderr:
-            assert select.select([fd], [], [], 10)[0], f"not printed: {words}; {self.stderr!r}"
+            assert is_ready(fd, 10), f"not printed: {words}; {self.stderr!r}"
             data = os.read(fd, 4096)
             assert data, f"it ended without {words}; {self.stderr!r}"
             self.stderr += data
@@ -162,7 +162,7 @@ def test_a_full_disk_is_reported_at_once(tmp_path: Path) -> None:
 def test_an_agent_that_fills_the_disk_is_reported(tmp_path: Path, way: str, then: str, code: int) -> None:
     """Under `run`, all that fits is kept; only with --direct the agent fails; code 0 becomes 74."""
     where = (way, "--record", str(tmp_path / "disk" / "r.ndjson"))
-    agent = f"cat{f' {RECORDINGS}/demo.ndjson' * 3}{then}"
+    agent = "cat" + f" '{RECORDINGS}/demo.ndjson'" * 3 + then
     with Program(on_a_disk(tmp_path, "256k", "run", "--print", *where, "--", "sh", "-c", agent)) as program:
         assert program.finish() == code
     assert NO_SPACE.encode() in program.stderr
@@ -176,7 +176,7 @@ def test_an_agent_that_fills_the_disk_is_reported(tmp_path: Path, way: str, then
 def test_reserved_space_stays_available_to_the_agent(tmp_path: Path, way: str) -> None:
     """Disk space reserved ahead of the recording stays available to the agent when others fill the disk."""
     disk = tmp_path / "disk"
-    agent = f"dd if=/dev/zero of={disk}/filler bs=4096; cat {RECORDINGS}/demo.ndjson"
+    agent = f"dd if=/dev/zero of='{disk}/filler' bs=4096; cat '{RECORDINGS}/demo.ndjson'"
     where = (way, "--record", str(disk / "r.ndjson"))
     with Program(on_a_disk(tmp_path, "2m", "run", "--print", *where, "--", "sh", "-c", agent)) as program:
         assert program.finish() == 0

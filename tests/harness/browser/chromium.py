@@ -9,7 +9,6 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import select
 import shutil
 import subprocess
 import tempfile
@@ -20,6 +19,8 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 import pytest
+
+from tests.harness.processes import is_ready
 
 SECONDS = 30.0
 """The longest wait for an answer: a busy machine needs some seconds to start a browser."""
@@ -126,7 +127,7 @@ class Chromium:
     def _next(self, late: float) -> dict[str, Any] | None:
         """Return the next message, which is noted if it is an event; None if none comes in time."""
         while not self._messages:
-            ready = select.select([self._reading], [], [], max(late - time.monotonic(), 0))[0]
+            ready = is_ready(self._reading, max(late - time.monotonic(), 0))
             data = os.read(self._reading, _READ_BYTES) if ready else b""
             if not data:
                 return None

@@ -2,7 +2,6 @@
 
 import json
 import os
-import select
 import signal
 import socket
 import subprocess
@@ -13,7 +12,7 @@ import pytest
 
 from tests.conftest import case
 from tests.harness.fake_agent import command
-from tests.harness.processes import until
+from tests.harness.processes import is_ready, until
 from tests.harness.tests.conftest import INIT, RECORDING, RESULT, TEXT
 
 pytestmark = pytest.mark.slow
@@ -32,7 +31,7 @@ def writes(recording: Path, *switches: str) -> list[bytes]:
     with ours, stdout:
         subprocess.run(argv, stdout=stdout.fileno(), timeout=10, check=True)
         got = []
-        while select.select([ours], [], [], 0)[0]:
+        while is_ready(ours):
             got.append(ours.recv(1 << 16))
         return got
 
@@ -158,7 +157,7 @@ def test_child_holds_stdout_open(recording: Path, tmp_path: Path, switch: str) -
         assert agent.wait(10) == 0
         assert agent.stdout
         assert os.read(agent.stdout.fileno(), 1 << 16) == RECORDING
-        assert not select.select([agent.stdout], [], [], 0)[0]
+        assert not is_ready(agent.stdout)
         [child] = json.loads(report.read_bytes())["children"]
         assert os.getpgid(child) == (agent.pid if switch == "--fork" else child)
         os.kill(child, signal.SIGKILL)

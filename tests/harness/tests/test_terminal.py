@@ -3,7 +3,7 @@
 import os
 import random
 import re
-import select
+import shlex
 import signal
 import sys
 from pathlib import Path
@@ -13,6 +13,7 @@ from wcwidth import wcwidth
 
 from tests.conftest import case
 from tests.harness.fake_agent import command
+from tests.harness.processes import is_ready
 from tests.harness.pyte_screen import NARROW, Screen, Stream
 from tests.harness.terminal import Terminal
 from tests.harness.tests.conftest import INIT, RECORDING
@@ -133,7 +134,7 @@ def test_pipeline_has_the_pty_as_its_controlling_terminal(recording: Path, tmp_p
     """In `producer | program | consumer` the program can use /dev/tty, and bytes pass through."""
     script = "cat; printf 'name? ' >/dev/tty; read x </dev/tty; echo hello $x >/dev/tty; exit 7"
     passed = tmp_path / "passed"
-    consumer = ["sh", "-c", f"cat >{passed}; exit 2"]
+    consumer = ["sh", "-c", f"cat >'{passed}'; exit 2"]
     with Terminal(["sh", "-c", script], producer=command(recording), consumer=consumer) as terminal:
         terminal.wait_for("name?")
         terminal.send("you\n")
@@ -186,12 +187,12 @@ def test_leftover_children_live_until_the_close(recording: Path, tmp_path: Path)
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
-    agent = " ".join(command(recording, "--fork", "60", "--setsid", "60"))
-    with Terminal(["sh", "-c", f"exec {agent} >{fifo}"]) as terminal:
+    agent = shlex.join(command(recording, "--fork", "60", "--setsid", "60"))
+    with Terminal(["sh", "-c", f"exec {agent} >'{fifo}'"]) as terminal:
         assert terminal.wait_exit() == 0
         assert os.read(reader, 1 << 16) == RECORDING
-        assert not select.select([reader], [], [], 0)[0]
-    assert select.select([reader], [], [], 10)[0]
+        assert not is_ready(reader)
+    assert is_ready(reader, 10)
     assert os.read(reader, 1) == b""
     os.close(reader)
 
@@ -201,7 +202,7 @@ def test_leftover_children_live_until_the_close(recording: Path, tmp_path: Path)
 def test_paused_terminal_reads_nothing(tmp_path: Path) -> None:
     """While reading is paused no byte is read, and a program that writes much blocks."""
     begun, done = tmp_path / "begun", tmp_path / "done"
-    script = f"read x; : >{begun}; head -c 200000 /dev/zero | tr '\\0' x; : >{done}; echo over"
+    script = f"read x; : >'{begun}'; head -c 200000 /dev/zero | tr '\\0' x; : >'{done}'; echo over"
     with Terminal(["sh", "-c", script]) as terminal:
         terminal.reader.pause()
         terminal.send("\n")

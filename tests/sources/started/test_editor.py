@@ -6,7 +6,7 @@ import json
 import os
 import random
 import resource
-import select
+import selectors
 import shlex
 import signal
 import subprocess
@@ -23,7 +23,7 @@ import pytest
 from agentwatch.recording.store import SessionFiles
 from agentwatch.sources.procfs import pids, stat_of
 from tests.conftest import ROOT, case
-from tests.harness.processes import is_alive, until
+from tests.harness.processes import is_alive, is_ready, until
 from tests.harness.program import AGENTWATCH, environment
 
 pytestmark = pytest.mark.slow
@@ -282,7 +282,7 @@ def test_the_pipes_of_an_editor_may_not_block(home: Path) -> None:
     with subprocess.Popen(argv, stdin=stdin_fd, stdout=stdout_fd, env=environment()) as process:
         recorder_of(process)
         os.write(to_fd, b"go\n")
-        until(lambda: not select.select([], [stdout_fd], [], 0)[1], what="a full pipe")
+        until(lambda: not is_ready(stdout_fd, event=selectors.EVENT_WRITE), what="a full pipe")
         for fd in (stdin_fd, to_fd, stdout_fd):
             os.close(fd)
         with open(from_fd, "rb") as back:
@@ -301,7 +301,7 @@ def test_the_ends_of_both_sides_are_passed_on(home: Path) -> None:
         assert process.wait(20) == 7
     with editing("sh", "-c", "exec >&-; cat >/dev/null") as process:
         stdout = pipes_of(process)[1]
-        until(lambda: select.select([stdout], [], [], 0)[0], what="the end of stdout while the agent runs")
+        until(lambda: is_ready(stdout), what="the end of stdout while the agent runs")
         assert stdout.read() == b""
     with editing("sh", "-c", "exec <&-; echo closed; sleep 60") as process:
         stdin, stdout, _ = pipes_of(process)
@@ -427,7 +427,7 @@ def test_a_recorder_that_does_not_begin_is_started_once(home: Path, tmp_path: Pa
     python, starts, given = tmp_path / "python", tmp_path / "starts", ODD * 50_000
     argv = [sys.executable, "-c", f"import sys; sys.executable = {str(python)!r}; {CAT}"]
     for end in ("exit 1", "kill -9 $$"):
-        python.write_text(f"#!/bin/sh\necho >>{starts}\n{end}\n")
+        python.write_text(f"#!/bin/sh\necho >>'{starts}'\n{end}\n")
         python.chmod(0o700)
         starts.unlink(missing_ok=True)
         with case(end):
