@@ -43,7 +43,7 @@ def test_the_shell_reads_the_script(shell: str, tmp_path: Path) -> None:
 def test_bash_completes_with_the_script(tmp_path: Path) -> None:
     """After the script was read, bash offers the commands that begin with a word, and not only files."""
     program = tmp_path / "agentwatch"
-    program.write_text(f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m agentwatch "$@"\n')
+    program.write_text(f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -m agentwatch "$@"\n')
     program.chmod(0o755)
     asks = (
         'compopt() { :; }; eval "$(agentwatch completion bash)"; COMP_WORDS=(agentwatch compl) COMP_CWORD=1; '

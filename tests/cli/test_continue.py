@@ -186,8 +186,8 @@ def test_of_two_commands_at_once_one_is_refused(tmp_path: Path, home: Path, work
     """Two commands that continue a session at the same time start one agent."""
     claude_session(str(work))
     count, go = tmp_path / "count", tmp_path / "go"
-    waits = f"while [ ! -e {go} ]; do sleep 0.01; done"
-    Program(tmp_path / "bin", "claude", stream(), does=f"echo >> {count}; {waits}")
+    waits = f"while [ ! -e '{go}' ]; do sleep 0.01; done"
+    Program(tmp_path / "bin", "claude", stream(), does=f"echo >> '{count}'; {waits}")
     both = [
         subprocess.Popen(
             [*AGENTWATCH, "continue", ID, "go"],
@@ -336,7 +336,7 @@ def test_the_queue_is_not_waited_for_longer_than_its_command(
     monkeypatch.setenv("AGENTWATCH_NATS_TOKEN", "secret")
     codex_session(str(work))
     token = tmp_path / "token"
-    does = f"sleep 30 & printenv AGENTWATCH_NATS_TOKEN > {token}"
+    does = f"sleep 30 & printenv AGENTWATCH_NATS_TOKEN > '{token}'"
     Program(tmp_path / "bin", "codex", QUEUED, does=does)
     with started(["codex", "resume", THREAD], work):
         done = ran("continue", THREAD, "--queue", "go")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.builders.lines import init, result, user
+from tests.conftest import case
 from tests.harness.fake_agent import command
 from tests.harness.processes import is_alive
 from tests.harness.program import PLAIN, PLAIN_TEXT, ran, watch
@@ -176,8 +177,9 @@ def test_a_command_that_fails_is_reported_and_changes_nothing(tmp_path: Path) ->
 def test_history_runs_no_command(tmp_path: Path) -> None:
     """A saved recording, its replay and its log are over: nothing happens in them now."""
     config = settings(tmp_path)
-    for words in ("-p {}", "replay {} -p --speed 1000", "log {}"):
-        assert ran(*words.format(PLAIN).split(), AGENTWATCH_CONFIG=config).returncode == 0
+    for words in (["-p"], ["replay", "-p", "--speed", "1000"], ["log"]):
+        with case(words):
+            assert ran(*words, PLAIN, AGENTWATCH_CONFIG=config).returncode == 0
     assert {path.name for path in tmp_path.iterdir()} == {"config.toml"}
 
 

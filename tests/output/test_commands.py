@@ -293,7 +293,7 @@ def test_a_program_that_just_exits_waits_too(tmp_path: Path) -> None:
     program = f"""if True:
         from agentwatch.output.commands import Commands
         from agentwatch.rules.alarms.events import Event
-        Commands().tell(("sh", "-c", "sleep 0.3; cat > {tmp_path}/out"), Event(*{tuple(EVENT)}))
+        Commands().tell(("sh", "-c", "sleep 0.3; cat > '{tmp_path}/out'"), Event(*{tuple(EVENT)}))
     """
     assert subprocess.run([sys.executable, "-c", program], timeout=30, check=False).returncode == 0
     assert len(objects(tmp_path / "out")) == 1

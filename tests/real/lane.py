@@ -432,7 +432,7 @@ def _terminal(
     problem = ""
     phases: list[Phase] = []
     try:
-        watching = f"PYTHONPATH={ROOT} exec {sys.executable} -m agentwatch ."
+        watching = f"PYTHONPATH='{ROOT}' exec '{sys.executable}' -m agentwatch ."
         tmux.open("list", cwd, "sh", "-c", watching)
         watch.start()
         phases.extend(_session(how, [agent.program, *how.arguments], cwd, tmux, model))

@@ -172,7 +172,7 @@ def test_without_an_open_list_the_hook_abstains_at_once(
     """No process of Python is started, unless a list that was killed has left its socket."""
     started = tmp_path / "started"
     python = tmp_path / "python"
-    python.write_text(f'#!/bin/sh\ntouch {started}\nexec {sys.executable} "$@"\n')
+    python.write_text(f'#!/bin/sh\ntouch "{started}"\nexec "{sys.executable}" "$@"\n')
     python.chmod(0o700)
     monkeypatch.setattr(sys, "executable", str(python))
     claude.program.install()

@@ -56,7 +56,7 @@ def test_a_script_is_an_agent_and_what_it_is_started_by_is_not(tmp_path: Path) -
 def test_a_wrapper_is_not_a_second_agent(tmp_path: Path) -> None:
     """Of a script that starts the program with the same arguments, only the program counts."""
     script, program = tmp_path / "codex.js", tmp_path / "codex"
-    script.write_text(f"#!/bin/sh\nexec 5<&0\n{program} -C /there <&5 &\nwait\n")
+    script.write_text(f"#!/bin/sh\nexec 5<&0\n'{program}' -C /there <&5 &\nwait\n")
     program.write_text("#!/bin/sh\necho; read line\n")
     for path in (script, program):
         path.chmod(0o755)
@@ -128,7 +128,7 @@ def test_codex_has_its_sessions_open(tmp_path: Path) -> None:
     later = tmp_path / "rollout-2026-11-22T10-00-01-0191.jsonl"
     for path in (rollout, later, tmp_path / "log.txt"):
         path.touch()
-    code = f"exec 3<{rollout} 4<{tmp_path}/log.txt; echo; read line; exec 5<{later}; echo"
+    code = f"exec 3<'{rollout}' 4<'{tmp_path}/log.txt'; echo; read line; exec 5<'{later}'; echo"
     processes, now = Processes(), time.time()
     with started(["codex", "app-server", "--listen", "unix://"], tmp_path, code) as process:
         processes.refresh(now)
@@ -151,7 +151,7 @@ def test_the_files_of_an_agent_that_begins_are_looked_up_each_time(tmp_path: Pat
     """Opencode opens its database some seconds after its start."""
     database = tmp_path / "opencode.db"
     database.touch()
-    code = f"echo; read line; exec 3<{database}"
+    code = f"echo; read line; exec 3<'{database}'"
     with started(["opencode"], tmp_path, code) as process:
         processes, now = Processes(), time.time() + 0.1  # its beginning is known to 10 ms
         processes.refresh(now)

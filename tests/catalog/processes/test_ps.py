@@ -53,11 +53,11 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Programs:
 
     def replace(**codes: str) -> None:
         for name, code in codes.items():
-            (folder / name).write_text(f"#!/bin/sh\necho $0 $* >> {folder}/calls\n{code}\n")
+            (folder / name).write_text(f"#!/bin/sh\necho $0 $* >> '{folder}/calls'\n{code}\n")
             (folder / name).chmod(0o755)
 
     (tmp_path / "ps.txt").write_text(LINES)
-    replace(ps=f"cat {tmp_path}/ps.txt", lsof="printf 'p501\\nfcwd\\nn/repo\\np505\\nfcwd\\nnone\\n'")
+    replace(ps=f"cat '{tmp_path}/ps.txt'", lsof="printf 'p501\\nfcwd\\nn/repo\\np505\\nfcwd\\nnone\\n'")
     return replace
 
 
@@ -113,7 +113,7 @@ def test_the_table_is_read(nowhere: Proc, programs: Programs) -> None:
 def test_nothing_waits_for_a_program(nowhere: Proc, programs: Programs, tmp_path: Path) -> None:
     """While `ps` runs, the processes are unknown, and it is not started a second time."""
     gate = tmp_path / "gate"
-    programs(ps=f"until [ -e {gate} ]; do sleep 0.01; done; cat {tmp_path}/ps.txt")
+    programs(ps=f"until [ -e '{gate}' ]; do sleep 0.01; done; cat '{tmp_path}/ps.txt'")
     processes = Processes(proc=nowhere)
     for now in (1.0, 10.0, 20.0):
         processes.refresh(now)

@@ -32,8 +32,8 @@ def folder(tmp_path: Path) -> Path:
     programs = tmp_path / "bin"
     programs.mkdir()
     for name, line in (
-        ("agentwatch", f'exec {sys.executable} -m agentwatch "$@"'),
-        ("cursor-agent", f"exec cat {RECORDINGS / 'failures.ndjson'}"),
+        ("agentwatch", f'exec "{sys.executable}" -m agentwatch "$@"'),
+        ("cursor-agent", f'exec cat "{RECORDINGS}/failures.ndjson"'),
         ("pip", "exit 0"),
     ):
         (programs / name).write_text(f"#!/bin/sh\n{line}\n")

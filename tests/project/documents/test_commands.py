@@ -76,9 +76,9 @@ def user_in(folder: Path) -> dict[str, str]:
     shutil.copy(RECORDINGS / "demo.ndjson", home / "sessions" / "20261102-091406-573e587b.ndjson")
     programs.mkdir()
     for name, command in {
-        "agentwatch": f'exec {sys.executable} -m agentwatch "$@"',
-        "python": f'exec {sys.executable} "$@"',
-        "cursor-agent": f"exec cat {RECORDINGS / 'plain.ndjson'}",
+        "agentwatch": f'exec "{sys.executable}" -m agentwatch "$@"',
+        "python": f'exec "{sys.executable}" "$@"',
+        "cursor-agent": f'exec cat "{RECORDINGS}/plain.ndjson"',
     }.items():
         path = programs / name
         path.write_text(f"#!/bin/sh\n{command}\n")

@@ -40,8 +40,8 @@ def shell(command: str, folder: Path, **env: str) -> subprocess.CompletedProcess
     programs = folder / "bin"
     programs.mkdir(exist_ok=True)
     for name, line in (
-        ("agentwatch", f'exec {sys.executable} -m agentwatch "$@"'),
-        ("cursor-agent", f"exec cat {RECORDINGS / 'plain.ndjson'}"),
+        ("agentwatch", f'exec "{sys.executable}" -m agentwatch "$@"'),
+        ("cursor-agent", f'exec cat "{RECORDINGS}/plain.ndjson"'),
     ):
         (programs / name).write_text(f"#!/bin/sh\n{line}\n")
         (programs / name).chmod(0o755)

@@ -109,7 +109,7 @@ def test_telegram(received: Received, tmp_path: Path) -> None:
 def test_a_desktop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The text is two arguments after `--`, so that it is neither an option nor markup."""
     program = tmp_path / "notify-send"
-    program.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {tmp_path}/arguments\n')
+    program.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > "{tmp_path}/arguments"\n')
     program.chmod(0o700)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     send(SCRIPTS[3], tmp_path)

@@ -69,7 +69,7 @@ def opener(
     (folder / "a file;.txt").write_text("text")
     (folder / "editor.py").write_text(EDITOR)
     argv = [sys.executable, "-c", APP, path]
-    known = {"EDITOR": f"{sys.executable} editor.py '--wait now'", "PYTHONPATH": str(ROOT)} | dict(environ)
+    known = {"EDITOR": f"'{sys.executable}' editor.py '--wait now'", "PYTHONPATH": str(ROOT)} | dict(environ)
     with Terminal(argv, producer=producer, env=known, cwd=folder, size=(200, 20)) as terminal:
         terminal.wait_for("READY")
         yield terminal

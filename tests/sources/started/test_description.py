@@ -54,7 +54,7 @@ def test_an_argument_that_is_not_utf8(tmp_path: Path) -> None:
 def test_a_folder_that_is_not_utf8(tmp_path: Path) -> None:
     """A byte of the working directory that is not UTF-8 is described as an escape."""
     os.mkdir(os.fsencode(tmp_path) + b"/caf\xe9")
-    code, described, _ = run(tmp_path, "sh", "-c", "exit 3", before=f"cd {tmp_path}/caf*")
+    code, described, _ = run(tmp_path, "sh", "-c", "exit 3", before=f"cd '{tmp_path}'/caf*")
     assert (code, described["exit_code"]) == (3, 3)
     assert described["cwd"] == f"{tmp_path}/caf\\xe9"
 
@@ -62,7 +62,7 @@ def test_a_folder_that_is_not_utf8(tmp_path: Path) -> None:
 @pytest.mark.system
 def test_a_folder_that_was_deleted_before(tmp_path: Path) -> None:
     """In a working directory that was deleted before the start, the agent runs; the directory is null."""
-    before = f"mkdir {tmp_path}/gone; cd {tmp_path}/gone; rmdir {tmp_path}/gone"
+    before = f"mkdir '{tmp_path}/gone'; cd '{tmp_path}/gone'; rmdir '{tmp_path}/gone'"
     code, described, stderr = run(tmp_path, "sh", "-c", "exit 3", before=before)
     assert (code, described["exit_code"], described["cwd"]) == (3, 3, None)
     assert b"Traceback" not in stderr
@@ -71,8 +71,8 @@ def test_a_folder_that_was_deleted_before(tmp_path: Path) -> None:
 @pytest.mark.system
 def test_a_folder_that_is_deleted_meanwhile(tmp_path: Path) -> None:
     """A working directory that the agent deletes is described as it was at the start."""
-    before = f"mkdir {tmp_path}/gone; cd {tmp_path}/gone"
-    code, described, stderr = run(tmp_path, "sh", "-c", f"rmdir {tmp_path}/gone; exit 3", before=before)
+    before = f"mkdir '{tmp_path}/gone'; cd '{tmp_path}/gone'"
+    code, described, stderr = run(tmp_path, "sh", "-c", f"rmdir '{tmp_path}/gone'; exit 3", before=before)
     assert (code, described["exit_code"], described["cwd"]) == (3, 3, f"{tmp_path}/gone")
     assert isinstance(described["ended_ms"], int)
     assert b"Traceback" not in stderr

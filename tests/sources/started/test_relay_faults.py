@@ -69,7 +69,7 @@ def test_a_full_disk_does_not_reach_the_agent(
 def test_a_full_stderr_is_reported(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """A file of stderr that cannot be written is reported; the recording is complete, and the code is 0."""
     path = tmp_path / "r.ndjson"
-    script = f"while [ ! -e {tmp_path}/go ]; do sleep 0.01; done; cat {PLAIN} >&2; head -c 4000 {PLAIN}"
+    script = f"while [ ! -e '{tmp_path}/go' ]; do sleep 0.01; done; cat '{PLAIN}' >&2; head -c 4000 '{PLAIN}'"
     source = agent_source(["sh", "-c", script], KeepOptions(recording=path, write_log=False))
     resource.prlimit(relay_of(source), resource.RLIMIT_FSIZE, (4500, resource.RLIM_INFINITY))
     (tmp_path / "go").touch()

@@ -47,8 +47,8 @@ def waiting(tmp_path: Path) -> Iterator[Callable[..., AgentSource]]:
         first, second = tmp_path / "first", tmp_path / "second"
         first.write_bytes(b"".join(LINES[:3]))
         second.write_bytes(b"".join(LINES[3:]))
-        wait = "while [ ! -e {} ]; do sleep 0.01; done"
-        script = f"cat {first}; {wait.format(tmp_path / 'go')}; cat {second}; {wait.format(tmp_path / 'end')}"
+        go, end = (f"while [ ! -e '{tmp_path}/{name}' ]; do sleep 0.01; done" for name in ("go", "end"))
+        script = f"cat '{first}'; {go}; cat '{second}'; {end}"
         keep = KeepOptions(recording=tmp_path / "r.ndjson", write_log=False)
         sources.append(agent_source(["sh", "-c", script], keep, direct=direct))
         return sources[0]
@@ -73,7 +73,7 @@ def test_an_agent_that_opens_its_output_again_loses_nothing(tmp_path: Path, agai
     """An agent that opens /dev/stdout or /dev/stderr again appends to what it has written, as in a pipe."""
     (tmp_path / "first").write_bytes(b"".join(LINES[:3]))
     (tmp_path / "second").write_bytes(b"".join(LINES[3:]))
-    script = f"cat {tmp_path}/first; echo a note >&2; {again}; cat {tmp_path}/second"
+    script = f"cat '{tmp_path}/first'; echo a note >&2; {again}; cat '{tmp_path}/second'"
     done = watch("run", "--record", tmp_path / "r.ndjson", "--", "sh", "-c", script)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "r.ndjson").read_bytes() == b"".join([*LINES[:3], b"{}\n", *LINES[3:]])
@@ -111,8 +111,8 @@ def test_an_agent_that_erases_its_recording_is_reported(tmp_path: Path) -> None:
 
     It is noticed although the agent at once writes more than was there before.
     """
-    noted = f"while [ ! -s {tmp_path / 'r.times'} ]; do sleep 0.01; done"
-    script = f"cat {PLAIN}; {noted}; echo > /dev/stdout; cat {PLAIN} {PLAIN}"
+    noted = f"while [ ! -s '{tmp_path}/r.times' ]; do sleep 0.01; done"
+    script = f"cat '{PLAIN}'; {noted}; echo > /dev/stdout; cat '{PLAIN}' '{PLAIN}'"
     done = watch("run", "--direct", "--record", tmp_path / "r.ndjson", "--", "sh", "-c", script)
     assert done.returncode == 74
     assert b"another process has truncated the file" in done.stderr
@@ -177,7 +177,7 @@ def test_arrival_times_survive_the_monitor(tmp_path: Path) -> None:
     halves[0].write_bytes(b"".join(lines[:20]))
     halves[1].write_bytes(b"".join(lines[20:]))
     first, second = (shlex.join(command(half, "--pace", "600")) for half in halves)
-    agent = ["sh", "-c", f"{first}; while [ ! -e {go} ]; do sleep 0.01; done; {second}"]
+    agent = ["sh", "-c", f"{first}; while [ ! -e '{go}' ]; do sleep 0.01; done; {second}"]
     argv = [*AGENTWATCH, "run", "--print", "--no-log", "--record", str(path), "--", *agent]
     with subprocess.Popen(argv, stdout=subprocess.DEVNULL, env=environment(), start_new_session=True) as run:
         until(lambda: path.exists() and path.stat().st_size == halves[0].stat().st_size)

@@ -247,7 +247,8 @@ def test_a_launcher_is_followed(tmp_path: Path, own_session: str) -> None:
     """If the agent exits and leaves a process that goes on writing, that process is followed to its end."""
     fake = shlex.join(command(PLAIN, "--times"))
     go = tmp_path / "go"
-    script = f"{own_session}sh -c 'while [ ! -e {go} ]; do sleep 0.01; done; exec {fake}' & exit 0"
+    waits = f"while [ ! -e '{go}' ]; do sleep 0.01; done; exec {fake}"
+    script = f"{own_session}sh -c {shlex.quote(waits)} & exit 0"
     source = agent_source(["sh", "-c", script], KeepOptions(recording=tmp_path / "r.ndjson", write_log=False))
     until(lambda: source.agent_exit_code is not None)
     assert source.runs_agent

@@ -24,7 +24,7 @@ SECRET = PASSWORDS["ci"]
 AGENT = f"""
 env > environment
 read _ < go
-cat {RECORDINGS / "plain.ndjson"}
+cat '{RECORDINGS}/plain.ndjson'
 """
 """Writes down its environment, and waits, so that all processes are there at once."""
 FAULTY = """
