@@ -6,7 +6,6 @@ import fcntl
 import gc
 import os
 import signal
-import tempfile
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -158,15 +157,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("CI", "GITHUB_ACTIONS", "GITLAB_CI", "TF_BUILD", "TEAMCITY_VERSION", "NO_COLOR"):
         monkeypatch.delenv(name, raising=False)
     return folder
-
-
-@pytest.fixture
-def short_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Keep saved sessions in a folder whose path leaves room for the path of a socket, and return it."""
-    del home
-    with tempfile.TemporaryDirectory(prefix="aw-", dir="/tmp") as folder:
-        monkeypatch.setenv("AGENTWATCH_HOME", folder)
-        yield Path(folder)
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,8 @@
-"""The socket on which an open list is asked, and who is at its other end.
+"""Unix sockets whose paths have any length, who is at their other end, and the one of an open list.
+
+The address of a socket has room for 103 bytes. A longer path is reached through a link with a short path, in
+a private folder that exists only during the system call. The socket itself stays at its path. Every system
+has links, and the working directory, which the threads of a process share, is not changed.
 
 A hook imports this module when an agent waits, so it imports only what a socket needs.
 """
@@ -6,9 +10,14 @@ A hook imports this module when an agent waits, so it imports only what a socket
 from __future__ import annotations
 
 import _socket  # built in; `socket` takes as long to import as Python to start
+import errno
 import os
 import stat
 import struct
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 NAME = "list.sock"
 """The name of the socket in its folder."""
@@ -25,6 +34,97 @@ _GREETING_SECONDS = 0.04
 _XUCRED = "=II"
 """The beginning of `struct xucred` of macOS and the BSDs: version and user; getpeereid reads the same."""
 _LOCAL_PEERCRED = 1
+_MOST_PATH = 103
+"""The longest path in the address of a socket on macOS, before its final NUL; Linux allows 107 bytes."""
+_MOST_PLACE = 60
+"""The longest path of a folder for short paths: 20 bytes of our folder follow it, and 20 of a socket."""
+
+
+def reach(connection: _socket.socket, path: str) -> None:
+    """Connect to the socket at a path of any length.
+
+    Raises:
+        OSError: Nobody listens there, or there is no folder for a short path.
+    """
+    _with_short_path(path, 0, connection.connect)
+
+
+def listen(listener: _socket.socket, path: str, most: int) -> None:
+    """Listen at a path of any length, where only this user may connect; a file that is there is replaced.
+
+    The socket is made under another name, so whoever finds it at the path is heard.
+
+    Args:
+        listener: The socket.
+        path: Its path.
+        most: How many connections may wait.
+
+    Raises:
+        OSError: It cannot be made, or there is no folder for a short path.
+    """
+    folder = os.path.dirname(path) or "."
+    name = f".{os.urandom(8).hex()}"
+    made = f"{folder}/{name}"
+    _with_short_path(folder, len(name) + 1, lambda short: listener.bind(f"{short}/{name}"))
+    try:
+        os.chmod(made, 0o600)
+        listener.listen(most)
+        os.rename(made, path)
+    except OSError:
+        _remove(made, os.unlink)
+        raise
+
+
+def short_folder() -> str:
+    """Make a folder with a short path that only this user may use, in TMPDIR or /tmp.
+
+    Nobody can guess its name, and nobody else can move it.
+
+    Raises:
+        OSError: There is no place for it.
+    """
+    for place in (os.environ.get("TMPDIR", ""), "/tmp"):  # noqa: S108 - the name in it cannot be guessed
+        if not place.startswith("/") or len(os.fsencode(place)) > _MOST_PLACE:
+            continue
+        folder = f"{place}/aw-{os.urandom(8).hex()}"
+        try:
+            if _is_safe(os.stat(place)):
+                os.mkdir(folder, 0o700)
+                return folder
+        except OSError:
+            continue
+    reason = "its socket needs a folder with a short path: set TMPDIR to one of yours, of at most 60 bytes"
+    raise OSError(errno.ENAMETOOLONG, reason)
+
+
+def _with_short_path(path: str, more: int, use: Callable[[str], object]) -> None:
+    """Call a function with a path that has room for more bytes: with this one, or with a link to it."""
+    if len(os.fsencode(path)) + more <= _MOST_PATH:
+        use(path)
+        return
+    target = path if path.startswith("/") else f"{os.getcwd()}/{path}"
+    folder = short_folder()
+    link = f"{folder}/s"
+    try:
+        os.symlink(target, link)
+        use(link)
+    finally:
+        _remove(link, os.unlink)
+        _remove(folder, os.rmdir)
+
+
+def _is_safe(place: os.stat_result) -> bool:
+    """Return whether nobody but root can move or replace what this user makes in a folder."""
+    is_shared = place.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not place.st_mode & stat.S_ISVTX
+    return place.st_uid in (0, os.geteuid()) and not is_shared
+
+
+def _remove(path: str, remove: Callable[[str], None]) -> None:
+    """Remove a file or folder, unless somebody else has."""
+    try:  # noqa: SIM105 - contextlib takes longer to import than all that a hook needs
+        remove(path)
+    except OSError:
+        pass
 
 
 def require_private(folder: str) -> None:
@@ -42,18 +142,16 @@ def connect(folder: str) -> _socket.socket:
     """Return a connection to the open list, once the list has greeted.
 
     Args:
-        folder: The folder of the socket, which becomes the working directory. A path of over 100 bytes does
-            not fit into the address of a socket.
+        folder: The folder of the socket.
 
     Raises:
         OSError: No list is open, or it hangs, is not one of this user, or has another version.
     """
     require_private(folder)
-    os.chdir(folder)
     connection = _socket.socket(_socket.AF_UNIX)
     try:
         connection.settimeout(_GREETING_SECONDS)
-        connection.connect(NAME)
+        reach(connection, f"{folder}/{NAME}")
         if not is_own_peer(connection):
             raise PermissionError(1, "the list is one of another user", folder)
         if connection.recv(len(GREETING)) != GREETING:

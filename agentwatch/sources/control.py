@@ -7,7 +7,6 @@ answer is `done`, or why nothing was done.
 
 from __future__ import annotations
 
-import errno
 import os
 import socket
 import stat
@@ -17,14 +16,12 @@ from contextlib import suppress
 from pathlib import Path
 
 from agentwatch.base.files import state_folder
-from agentwatch.base.local_socket import is_own_peer
+from agentwatch.base.local_socket import is_own_peer, listen, reach
 from agentwatch.recording.store import private_folder
 
 _SECONDS = 2.0
 _MOST_BYTES = 256
 _DONE = "done"
-_MOST_PATH = 103
-"""The longest path of a socket on macOS; Linux allows four bytes more."""
 ENDED = "its run process has ended, or was started before interrupt was switched on"
 
 
@@ -44,18 +41,13 @@ class Control:
             answer: Does what a request asks for, and returns why it could not; called in the thread.
 
         Raises:
-            OSError: The folder or the socket cannot be created, or the path is too long for a socket.
+            OSError: The folder or the socket cannot be created.
         """
-        if len(os.fsencode(path)) > _MOST_PATH:
-            raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG), os.fspath(path))
         private_folder(path.parent)
-        path.unlink(missing_ok=True)
         self._path, self._answer = path, answer
         self._socket = socket.socket(socket.AF_UNIX)
         try:
-            self._socket.bind(os.fspath(path))
-            path.chmod(0o600)
-            self._socket.listen(4)
+            listen(self._socket, os.fspath(path), 4)
         except OSError:
             self._socket.close()
             raise
@@ -92,7 +84,7 @@ def ask(path: Path, request: str) -> str:
             return ENDED
         with socket.socket(socket.AF_UNIX) as peer:
             peer.settimeout(_SECONDS)
-            peer.connect(os.fspath(path))
+            reach(peer, os.fspath(path))
             if not is_own_peer(peer):
                 return "its socket belongs to another user"
             peer.sendall(request.encode())

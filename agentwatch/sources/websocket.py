@@ -15,7 +15,7 @@ import time
 from contextlib import suppress
 from typing import Self
 
-from agentwatch.base.local_socket import peer_uid
+from agentwatch.base.local_socket import peer_uid, reach
 
 _SALT = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 """What a server appends to the key of a client: section 1.3."""
@@ -95,7 +95,7 @@ class WebSocket:
 
     def _connect(self, path: str, uid: int) -> None:
         self._limit()
-        self._socket.connect(path)
+        reach(self._socket, path)
         if (found := peer_uid(self._socket)) not in (None, uid):
             raise PermissionError(f"the server belongs to user {found}")
         key = base64.b64encode(os.urandom(16))

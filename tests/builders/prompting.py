@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from agentwatch.agents.claude.hooks import ANSWERS
+from agentwatch.base.local_socket import reach
 from agentwatch.catalog.hooks.answers import Answers
 from agentwatch.catalog.hooks.program import Program
 
@@ -149,9 +150,9 @@ def behaviour(output: bytes) -> str | None:
 
 
 def is_listening(path: Path) -> bool:
-    """Return whether a list takes connections; its socket exists shortly before that."""
+    """Return whether a list takes connections; a killed one leaves its socket."""
     with socket.socket(socket.AF_UNIX) as connection, suppress(OSError):
-        connection.connect(str(path))
+        reach(connection, str(path))
         return True
     return False
 
@@ -160,7 +161,7 @@ def talk(path: Path, *lines: bytes) -> socket.socket:
     """Connect to a list as a hook does, and send lines."""
     connection = socket.socket(socket.AF_UNIX)
     connection.settimeout(10)
-    connection.connect(str(path))
+    reach(connection, str(path))
     assert connection.recv(100).startswith(b'{"agentwatch":1}\n')
     for line in lines:
         connection.sendall(line + b"\n")

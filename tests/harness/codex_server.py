@@ -16,6 +16,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from agentwatch.base.local_socket import listen, reach
+
 Json = dict[str, Any]
 SALT = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 TEXT, CLOSE, PING, PONG = 0x1, 0x8, 0x9, 0xA
@@ -117,8 +119,7 @@ class CodexServer:
         """How many have connected."""
         self.serve: Callable[[Connection], None] = self.behave
         self._socket = socket.socket(socket.AF_UNIX)
-        self._socket.bind(os.fspath(path))
-        self._socket.listen()
+        listen(self._socket, os.fspath(path), 128)
         self._thread = threading.Thread(target=self._accept, daemon=True)
         self._thread.start()
 
@@ -155,7 +156,7 @@ class CodexServer:
         self.serve = lambda _: None
         with socket.socket(socket.AF_UNIX) as last:
             last.settimeout(10)
-            last.connect(os.fspath(self.path))
+            reach(last, os.fspath(self.path))
             assert last.recv(1) == b""
         self.clients -= 1
 
@@ -180,7 +181,7 @@ class CodexServer:
 
 @contextmanager
 def codex_server(home: Path, threads: Mapping[str, Json] | None = None) -> Iterator[CodexServer]:
-    """Run a server for a folder of Codex, which has a link to the socket: its own name may be too long."""
+    """Run a server for a folder of Codex, which has a link to the socket, as the real one makes it."""
     folder = Path(tempfile.mkdtemp(prefix="codex-"))
     server = CodexServer(folder / "socket", threads)
     link = home / "app-server-control" / "app-server-control.sock"

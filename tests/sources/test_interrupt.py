@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from agentwatch.base import local_socket
+from agentwatch.base.local_socket import listen, reach
 from agentwatch.recording.acts import read_acts
 from agentwatch.sources import agent as module
 from agentwatch.sources import control, process
@@ -123,7 +125,7 @@ def test_a_paused_agent_is_continued_for_an_interrupt(started: Callable[[str], A
 
 
 def test_the_list_asks_the_run_process(
-    started: Callable[[str], AgentSource], short_home: Path, monkeypatch: pytest.MonkeyPatch
+    started: Callable[[str], AgentSource], home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The socket is the user's alone, answers a request for an act, and vanishes with the run process."""
     monkeypatch.setattr(module, "RECEIPT_SECONDS", 0.1)
@@ -132,7 +134,7 @@ def test_the_list_asks_the_run_process(
     path = control_path(source.path)
     assert ask(path, "interrupt") == ENDED
     source.listen()
-    assert path.is_relative_to(short_home)
+    assert path.is_relative_to(home)
     assert (stat.S_IMODE(path.stat().st_mode), stat.S_IMODE(path.parent.stat().st_mode)) == (0o600, 0o700)
     assert ask(path, "x" * 10_000) == "this run process does not know that"
     assert ask(path, "interrupt") == ""
@@ -142,11 +144,32 @@ def test_the_list_asks_the_run_process(
     assert ask(path, "interrupt") == ENDED
 
 
-def test_a_run_that_is_not_kept_has_no_socket(short_home: Path) -> None:
+def test_the_home_folder_may_have_any_length(
+    started: Callable[[str], AgentSource], home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The list asks over a socket below it; without a folder for short paths a fault says what to do."""
+    monkeypatch.setenv("AGENTWATCH_HOME", os.fspath(home / ("x" * 200)))
+    source = started(OBEYS)
+    source.listen()
+    assert source.path is not None
+    assert ask(control_path(source.path), "interrupt") == ""
+    until(source.agent.has_ended)
+    assert source.new_faults() == []
+    without = started(OBEYS)
+    monkeypatch.setattr(local_socket, "_is_safe", lambda _: False)
+    without.listen()
+    (fault,) = without.new_faults()
+    assert "not possible from the list: its socket needs a folder with a short path: set TMPDIR to" in fault
+    assert without.path is not None
+    assert ask(control_path(without.path), "interrupt") == ENDED
+    assert without.act("interrupt", "session") == ""
+
+
+def test_a_run_that_is_not_kept_has_no_socket(home: Path) -> None:
     """Without a recording, no row of the list could ask, and an act is done without a record."""
     source = agent_source(["sh", "-c", OBEYS], KeepOptions(record=False))
     source.listen()
-    assert not (short_home / "control").exists()
+    assert not (home / "control").exists()
     until(lambda: source.agent.size() > 0)
     assert source.act("interrupt", "session") == ""
     until(source.agent.has_ended)
@@ -154,47 +177,46 @@ def test_a_run_that_is_not_kept_has_no_socket(short_home: Path) -> None:
     assert source.new_faults() == []
 
 
-def test_sockets_of_others_are_not_trusted(short_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A request of another user is not answered; a socket of another user, a file and a link get none."""
-    path, asked = short_home / "c.sock", list[str]()
+def test_sockets_of_others_are_not_trusted(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A request of another user is not answered; a socket of another user, a file and a link get none.
+
+    The address of the socket that listens is a path, and that of the one that asks is empty.
+    """
+    path, asked = home / "c.sock", list[str]()
 
     def answer(request: str) -> str:
         asked.append(request)
         return ""
 
     made = Control(path, answer)
-    monkeypatch.setattr(control, "is_own_peer", lambda peer: peer.getsockname() != os.fspath(path))
+    monkeypatch.setattr(control, "is_own_peer", lambda peer: not peer.getsockname())
     assert ask(path, "stop").startswith("its run process does not answer")
-    monkeypatch.setattr(control, "is_own_peer", lambda peer: peer.getsockname() == os.fspath(path))
+    monkeypatch.setattr(control, "is_own_peer", lambda peer: peer.getsockname())
     assert ask(path, "stop") == "its socket belongs to another user"
     monkeypatch.undo()
-    link, file = short_home / "link", short_home / "file"
+    link, file = home / "link", home / "file"
     link.symlink_to(path)
     file.touch()
-    assert {ask(each, "stop") for each in (link, file, short_home / "none")} == {ENDED}
+    assert {ask(each, "stop") for each in (link, file, home / "none")} == {ENDED}
     assert asked in ([], [""])
     assert ask(path, "stop") == ""
     made.close()
     assert asked[-1] == "stop"
 
 
-def test_a_run_process_that_was_killed_or_hangs_is_named(
-    short_home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_process_that_was_killed_or_hangs_is_named(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A socket without a process, one that never answers and a silent client cost at most the time limit."""
     monkeypatch.setattr(control, "_SECONDS", 0.1)
-    path = short_home / "c.sock"
+    path = home / "c.sock"
+    home.mkdir()
     with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(os.fspath(path))
-        assert ask(path, "stop") == ENDED
-        listener.listen()
+        listen(listener, os.fspath(path), 1)
         assert ask(path, "stop") == "its run process does not answer: timed out"
+    assert ask(path, "stop") == ENDED
     monkeypatch.setattr(control, "_SECONDS", 1)
-    with pytest.raises(OSError, match="too long"):
-        Control(short_home / ("x" * 200), str)
     made, silent = Control(path, str.upper), socket.socket(socket.AF_UNIX)
     with silent:
-        silent.connect(os.fspath(path))
+        reach(silent, os.fspath(path))
         assert ask(path, "\x1b[2J") == "\x1b[2J".upper()
     made.close()
     assert not any(each.name == "control" and not each.daemon for each in threading.enumerate())

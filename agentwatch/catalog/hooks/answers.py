@@ -32,6 +32,7 @@ from agentwatch.base.local_socket import (
     MOST_BYTES,
     NAME,
     is_own_peer,
+    listen,
     require_private,
 )
 from agentwatch.catalog.hooks.program import answer_folder
@@ -159,7 +160,8 @@ class Answers:
                 finally:
                     os.close(owner)
         except OSError as error:
-            self.problem = f"permission prompts cannot be answered here: {error.strerror or error}"
+            where = error.filename or self._folder
+            self.problem = f"permission prompts cannot be answered here: {where}: {error.strerror or error}"
             self._changed()
 
     def _owner(self) -> int | None:
@@ -186,11 +188,8 @@ class Answers:
 
     def _serve(self) -> None:
         path, switch_seconds = self._folder / NAME, sys.getswitchinterval()
-        path.unlink(missing_ok=True)  # of a list that was killed: the lock is ours
         with socket.socket(socket.AF_UNIX) as listener:
-            listener.bind(os.fspath(path))
-            path.chmod(0o600)
-            listener.listen(_MOST_HOOKS)
+            listen(listener, os.fspath(path), _MOST_HOOKS)  # in place of one of a list that was killed
             listener.setblocking(False)
             self._selector.register(listener, selectors.EVENT_READ)
             self._selector.register(self._wake, selectors.EVENT_READ)

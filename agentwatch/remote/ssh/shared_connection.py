@@ -34,6 +34,7 @@ import orjson
 from agentwatch.agents.registry import programs
 from agentwatch.base.credentials import without_credentials
 from agentwatch.base.faults import USAGE, Fault
+from agentwatch.base.local_socket import short_folder
 from agentwatch.remote.address import HostPlace, has_password, parse_place
 from agentwatch.remote.chunk import CHUNK_BYTES, Chunk, Piece, headers_of, piece_of
 from agentwatch.remote.engine import EngineError, Trouble
@@ -347,8 +348,6 @@ _FIRST_SECONDS = 3.0
 """How long the screen waits for hosts that may have a question; one that is away takes 10 s."""
 _ANSWER_SECONDS = 5.0
 _MOST_STDERR = 1 << 16
-_LONGEST_FOLDER = 60
-"""The path of a socket has at most 104 bytes on macOS, with the 17 that ssh appends while it connects."""
 _COMMON = (
     *("-a", "-x", "-T", "-e", "none"),
     *("-o", "ClearAllForwardings=yes", "-o", "PermitLocalCommand=no", "-o", "RemoteCommand=none"),
@@ -423,7 +422,7 @@ class Connection:
 
     def _connect(self, *, asks: bool) -> None:
         if self._folder is None:
-            self._folder = _private_folder()
+            self._folder = _socket_folder()
         with suppress(OSError):
             (self._folder / "s").unlink(missing_ok=True)  # of a master that was killed
         argv = self._argv(
@@ -546,10 +545,12 @@ def close_all() -> None:
         each.close()
 
 
-def _private_folder() -> Path:
-    """Create a folder with a short path that only the user may use."""
-    folder = tempfile.gettempdir()
-    return Path(tempfile.mkdtemp(prefix="aw-", dir="/tmp" if len(folder) > _LONGEST_FOLDER else folder))  # noqa: S108 - the path of a socket must be short
+def _socket_folder() -> Path:
+    """Make the folder of a socket, with room for the 17 bytes that ssh appends while it connects."""
+    try:
+        return Path(short_folder())
+    except OSError as error:
+        raise EngineError(f"ssh cannot be started: {error.strerror}", Trouble.REFUSED) from None
 
 
 def _cannot_connect(said: bytes) -> EngineError:

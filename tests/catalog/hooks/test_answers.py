@@ -182,7 +182,7 @@ def test_without_an_open_list_the_hook_abstains_at_once(
     folder = Path(claude.environ["AGENTWATCH_HOME"]) / "answer"
     folder.mkdir(mode=0o700)
     with socket.socket(socket.AF_UNIX) as left:
-        left.bind(str(folder / "list.sock"))
+        local_socket.listen(left, str(folder / "list.sock"), 1)
     assert ended(claude.hook(claude.input())) == b""
     assert started.exists()
     with listening(claude.environ) as opened:  # the socket of the list that was killed is replaced
@@ -333,15 +333,13 @@ def test_a_list_that_does_not_greet_is_not_asked(
     path = folder / "list.sock"
     until(partial(is_listening, path), what="the list")
     talk(path).close()
-    monkeypatch.chdir(tmp_path)
     process.process.send_signal(signal.SIGSTOP)
     with case("stopped"):
         is_abstaining(claude, folder)
     process.kill()
     path.unlink()
     with socket.socket(socket.AF_UNIX) as silent:
-        silent.bind(str(path))
-        silent.listen(0)
+        local_socket.listen(silent, str(path), 0)
         with case("full"):  # nobody accepts, so a later connection finds no room
             is_abstaining(claude, folder)
         silent.listen(64)
@@ -418,7 +416,7 @@ def test_a_flood_of_questions_is_bounded(claude: MadeClaude, monkeypatch: pytest
         until(lambda: len(opened.answers.questions) == 64, what="64 questions")
         beyond = socket.socket(socket.AF_UNIX)
         beyond.settimeout(10)
-        beyond.connect(str(opened.socket))
+        local_socket.reach(beyond, str(opened.socket))
         assert is_ended(beyond)
         for each in asked:
             each.close()
@@ -447,7 +445,6 @@ def test_a_list_that_sends_garbage_decides_nothing(
     """Neither an answer to another question nor a line that is not one is taken; a long line is not read."""
     folder = tmp_path / "own" / "answer"
     folder.mkdir(mode=0o700)
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(local_socket, "_GREETING_SECONDS", 10)
     greeting = b'{"agentwatch":1}\n'
     replies: list[tuple[bytes, type[Exception]]] = [
@@ -458,8 +455,7 @@ def test_a_list_that_sends_garbage_decides_nothing(
     taken = []
     claude.wait()
     with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(folder / "list.sock"))
-        listener.listen()
+        local_socket.listen(listener, str(folder / "list.sock"), 128)
         for reply, fault in replies:
             with case(reply[:60]):
 
@@ -485,7 +481,6 @@ def test_a_socket_or_folder_of_somebody_else_is_not_asked(
 ) -> None:
     """The hook checks the folder and the user at the other end, and the list checks that user too."""
     claude.wait()
-    monkeypatch.chdir(tmp_path)
     with listening(claude.environ) as opened:
         folder = opened.socket.parent
         link = tmp_path / "link"
@@ -502,7 +497,7 @@ def test_a_socket_or_folder_of_somebody_else_is_not_asked(
             decide(claude, folder)
         monkeypatch.setattr(module, "is_own_peer", lambda _: False)
         connection = socket.socket(socket.AF_UNIX)
-        connection.connect(str(opened.socket))
+        local_socket.reach(connection, str(opened.socket))
         assert connection.recv(100) == b""
         connection.close()
         assert not opened.answers.questions
@@ -536,9 +531,21 @@ def test_the_user_at_the_other_end_is_known(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.system
-def test_a_folder_that_cannot_be_used_is_one_line(tmp_path: Path) -> None:
-    """A path that is too long for a socket, a link, and a file in its place."""
-    long = tmp_path / ("x" * 100)
+def test_the_home_folder_may_have_any_length(tmp_path: Path) -> None:
+    """The hook finds the socket below it."""
+    claude = MadeClaude(tmp_path / ("x" * 200))
+    with listening(claude.environ) as opened:
+        claude.wait()
+        hook, question = opened.asked(claude)
+        assert opened.answers.answer(question, "allow")
+        assert behaviour(ended(hook)) == "allow"
+
+
+@pytest.mark.system
+def test_a_folder_that_cannot_be_used_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A long path where no short one is possible, a link, and a file in its place."""
+    long = tmp_path / ("x" * 200)
+    monkeypatch.setattr(local_socket, "_is_safe", lambda _: False)
     link = tmp_path / "linked"
     link.mkdir()
     (link / "answer").symlink_to(tmp_path)
@@ -548,7 +555,8 @@ def test_a_folder_that_cannot_be_used_is_one_line(tmp_path: Path) -> None:
     for folder in (long, link, file):
         with case(folder.name[:10]), listening({"AGENTWATCH_HOME": str(folder)}) as opened:
             until(lambda: opened.answers.problem, what="the problem")
-            assert opened.answers.problem.startswith("permission prompts cannot be answered here: ")
+            where = folder / "answer"
+            assert opened.answers.problem.startswith(f"permission prompts cannot be answered here: {where}: ")
             assert "\n" not in opened.answers.problem
 
 

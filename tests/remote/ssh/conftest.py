@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from agentwatch.base.local_socket import short_folder
 from agentwatch.remote.ssh.shared_connection import close_all
 from tests.remote.ssh.sshd import Sshd, sshd_server
 
@@ -19,9 +19,8 @@ def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sshd]:
     """A host without agentwatch, whose address is `ssh://testhost`."""
     folder = tmp_path / "ssh"
     folder.mkdir()
-    sockets = Path(tempfile.mkdtemp(dir="/tmp"))  # the path of a socket must be short
+    sockets = Path(short_folder())
     monkeypatch.setenv("TMPDIR", str(sockets))
-    monkeypatch.setattr(tempfile, "tempdir", str(sockets))
     try:
         with sshd_server(folder, sockets) as server:
             monkeypatch.setenv("PATH", f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}")

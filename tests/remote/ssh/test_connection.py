@@ -7,12 +7,12 @@ import shutil
 import socket
 import stat
 import sys
-import tempfile
 import threading
 from pathlib import Path
 
 import pytest
 
+from agentwatch.base import local_socket
 from agentwatch.remote.engine import EngineError, Trouble
 from agentwatch.remote.ssh import shared_connection
 from agentwatch.remote.ssh.shared_connection import close_all, connect, connection_to, parse_ssh
@@ -86,7 +86,7 @@ def test_the_folder_of_the_socket_is_private_and_short(called: Path, monkeypatch
     """MacOS allows 104 bytes, of which ssh needs 17 while it connects, and its temporary folder is long."""
     long = called.parent / ("x" * 90)
     long.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(long))
+    monkeypatch.setenv("TMPDIR", str(long))
     with pytest.raises(EngineError):
         log_in("ssh://build3")
     words = called.read_text().split("\n\n")[0].split("\n")
@@ -95,6 +95,27 @@ def test_the_folder_of_the_socket_is_private_and_short(called: Path, monkeypatch
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     close_all()
     assert not path.parent.exists()
+    monkeypatch.setattr(local_socket, "_is_safe", lambda _: False)
+    with pytest.raises(EngineError, match=r"ssh cannot be started: its socket needs a folder .* set TMPDIR"):
+        log_in("ssh://build3")
+    close_all()
+
+
+def test_the_temporary_folder_may_have_any_length(
+    host: Sshd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The master's socket is in a short folder, which is removed at the end."""
+    long = tmp_path / ("x" * 200)
+    long.mkdir()
+    monkeypatch.setenv("TMPDIR", str(long))
+    connection = connection_to(parse_ssh(host.address)[0])
+    connection.log_in(asks=False)
+    folder = connection._folder
+    assert folder is not None
+    assert (folder / "s").is_socket()
+    assert connection._control("check") == 0
+    close_all()
+    assert not folder.exists()
 
 
 def test_without_ssh_nothing_is_connected(monkeypatch: pytest.MonkeyPatch) -> None:

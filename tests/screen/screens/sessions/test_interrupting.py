@@ -39,9 +39,9 @@ def noting(recording: Path, asked: list[str]) -> Control:
     return Control(control_path(recording), answer)
 
 
-async def test_nothing_happens_while_the_switch_is_off(short_home: Path) -> None:
+async def test_nothing_happens_while_the_switch_is_off(home: Path) -> None:
     """Without the switch the key only says how to switch it on."""
-    own, asked = own_row(short_home), list[str]()
+    own, asked = own_row(home), list[str]()
     made = noting(own.path, asked)
     async with at_home([own]) as stage:
         await stage.press("I")
@@ -53,10 +53,10 @@ async def test_nothing_happens_while_the_switch_is_off(short_home: Path) -> None
 
 
 @pytest.mark.system
-async def test_an_agent_is_interrupted_and_then_stopped(short_home: Path) -> None:
+async def test_an_agent_is_interrupted_and_then_stopped(home: Path) -> None:
     """The question says what the agent does; `s` stops it only once an interrupt was sent."""
     asked = list[str]()
-    own = replace(own_row(short_home), acts=[Act(0, "continue", STEM, "list", "claude --resume", "sent")])
+    own = replace(own_row(home), acts=[Act(0, "continue", STEM, "list", "claude --resume", "sent")])
     made = noting(own.path, asked)
     async with at_home([own], config=ON) as stage:
         await stage.press("I")
@@ -79,10 +79,10 @@ async def test_an_agent_is_interrupted_and_then_stopped(short_home: Path) -> Non
 
 
 @pytest.mark.system
-async def test_an_agent_is_interrupted_from_its_open_session(short_home: Path) -> None:
+async def test_an_agent_is_interrupted_from_its_open_session(home: Path) -> None:
     """The key works in the session that the list has opened as in the list."""
-    own, asked = own_row(short_home), list[str]()
-    own.path.parent.mkdir()
+    own, asked = own_row(home), list[str]()
+    own.path.parent.mkdir(parents=True)
     shutil.copy(RECORDINGS / "unfinished.ndjson", own.path)
     made = noting(own.path, asked)
     async with at_home([own], config=ON) as stage:
@@ -96,9 +96,9 @@ async def test_an_agent_is_interrupted_from_its_open_session(short_home: Path) -
 
 
 @pytest.mark.system
-async def test_what_cannot_be_interrupted_says_why(short_home: Path) -> None:
+async def test_what_cannot_be_interrupted_says_why(home: Path) -> None:
     """Sessions of other machines, of other programs, and ended ones are refused; hostile answers are safe."""
-    path = own_row(short_home).path
+    path = own_row(home).path
     rows = [
         row("remote", host="b\x1b[2Jx", is_own=True),
         row("other"),
