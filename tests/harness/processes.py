@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import selectors
 import socket
+import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, TypeVar
@@ -40,6 +41,25 @@ def relay_of(source: AgentSource) -> int:
     """Return the process id of a source's relay."""
     assert isinstance(source.agent.output, RelayedOutput)
     return source.agent.output.relay_pid
+
+
+_ENDS_WITH_STDIN = 'exec 3<&0 </dev/null; ((read -r _ <&3; kill -9 $$) >/dev/null 2>&1 &); exec "$@" 3<&-'
+
+
+def start_with_us(argv: Sequence[str], output: IO[bytes]) -> subprocess.Popen[bytes]:
+    """Start a server that is killed when this process ends, also when that is killed.
+
+    A second process waits for the end of a pipe, whose other end is open here alone, and kills the server.
+    """
+    shell = ["sh", "-c", _ENDS_WITH_STDIN, "sh", *argv]
+    return subprocess.Popen(shell, stdin=subprocess.PIPE, stdout=output, stderr=subprocess.STDOUT)
+
+
+def end(server: subprocess.Popen[bytes]) -> None:
+    """Kill a server of `start_with_us`, and wait until it is gone."""
+    assert server.stdin is not None
+    server.stdin.close()
+    server.wait(20)
 
 
 def is_ready(

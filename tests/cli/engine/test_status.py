@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ import pytest
 from tests.cli.engine.asking import engine, program, store
 from tests.cli.engine.test_init import users_of
 from tests.harness.engine.server import nats_server
-from tests.harness.processes import until
+from tests.harness.processes import end, start_with_us, until
 
 
 @pytest.mark.slow
@@ -72,14 +71,14 @@ def test_a_server_without_jetstream(tmp_path: Path) -> None:
         pass
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    process = subprocess.Popen([program(), "-a", "127.0.0.1", "-p", str(port)], stderr=subprocess.DEVNULL)
+    with (tmp_path / "log").open("wb") as log:
+        process = start_with_us([program(), "-a", "127.0.0.1", "-p", str(port)], log)
     try:
         until(lambda: engine("status", f"nats://127.0.0.1:{port}").returncode == 0)
         status = engine("status", f"nats://127.0.0.1:{port}")
         init = engine("init", f"nats://127.0.0.1:{port}")
     finally:
-        process.kill()
-        process.wait()
+        end(process)
     assert b"warning: JetStream is off" in status.stdout
     assert (init.returncode, init.stdout) == (2, b"")
     assert b"JetStream is off" in init.stderr

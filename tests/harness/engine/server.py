@@ -7,14 +7,13 @@ import os
 import shutil
 import signal
 import socket
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
-from tests.harness.processes import until
+from tests.harness.processes import end, start_with_us, until
 
 _DEBIAN = "/usr/sbin/nats-server"
 """Debian installs it there, which is not in the PATH of most users."""
@@ -48,8 +47,7 @@ class Server:
 
     def kill(self) -> None:
         """Kill the server with SIGKILL, and wait until it is gone."""
-        self._process.kill()
-        self._process.wait()
+        end(self._process)
 
     def restart(self) -> None:
         """Start the server again, on the same port and with what it has stored; kill it first if it runs."""
@@ -74,17 +72,13 @@ class Server:
     def _start(self) -> None:
         for path in self._ports.iterdir():
             path.unlink()
-        self._process = subprocess.Popen(
-            [
-                self._program,
-                *("-a", "127.0.0.1", "-p", str(self.port), "-js", "-sd", str(self.store)),
-                *("--ports_file_dir", str(self._ports), "-c", str(self._config)),
-            ],
-            stdin=subprocess.DEVNULL,
-            stdout=self._output,
-            stderr=subprocess.STDOUT,
-        )
-        until(self._is_ready)
+        argv = [
+            self._program,
+            *("-a", "127.0.0.1", "-p", str(self.port), "-js", "-sd", str(self.store)),
+            *("--ports_file_dir", str(self._ports), "-c", str(self._config)),
+        ]
+        self._process = start_with_us(argv, self._output)
+        until(self._is_ready, what="an answer of nats-server")
 
     def _is_ready(self) -> bool:
         assert self._process.poll() is None, (self._config.parent / "server.log").read_text()[-2000:]

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from tests.harness.processes import until
+from tests.harness.processes import end, start_with_us, until
 
 HOST = "testhost"
 _SYSTEM = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
@@ -84,7 +84,7 @@ class Sshd:
         """Start the server, and wait until it answers."""
         argv = [self._sshd, "-f", str(self.folder / "sshd_config"), "-D", "-e"]
         with (self.folder / "sshd.log").open("ab") as log:
-            self._process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            self._process = start_with_us(argv, log)
         until(self._answers, _START_SECONDS, "an answer of sshd", (self.folder / "sshd.log").read_text)
         until(lambda: not self.connections(), what="the end of the process that has answered")
 
@@ -96,10 +96,10 @@ class Sshd:
     def stop(self) -> None:
         """End the server and the connections that it serves, as when the machine goes away."""
         if self._process is not None:
-            for pid in (*children(self._process.pid), self._process.pid):
+            for pid in children(self._process.pid):
                 with suppress(OSError):
                     os.kill(pid, signal.SIGKILL)
-            self._process.wait()
+            end(self._process)
             self._process = None
 
     def connections(self) -> list[int]:

@@ -1,0 +1,31 @@
+"""A server of a test ends with the process that has started it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.harness.processes import is_alive, until
+
+STARTER = """
+import sys, time
+from tests.harness.processes import start_with_us
+with open("/dev/null", "wb") as log:
+    print(start_with_us(["sleep", "60"], log).pid, flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are found through /proc")
+def test_a_server_ends_with_a_killed_process() -> None:
+    """When the process that has started it is killed, the server is killed too."""
+    with subprocess.Popen([sys.executable, "-c", STARTER], cwd=ROOT, stdout=subprocess.PIPE) as starter:
+        assert starter.stdout is not None
+        pid = int(starter.stdout.readline())
+        assert is_alive(pid)
+        starter.kill()
+    until(lambda: not is_alive(pid), what="the end of the server")
