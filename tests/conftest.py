@@ -9,9 +9,11 @@ import signal
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from random import SystemRandom
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from agentwatch.agents.opening import saved_source
 from agentwatch.base import clock
@@ -37,11 +39,13 @@ STAGES = frozenset({"system", "costs", "long", "shared", "real"})
 """The marks of tests that `pytest -q` leaves out; `CONTRIBUTING.md` describes each stage."""
 
 
-def pytest_configure() -> None:
+@pytest.hookimpl(tryfirst=True)  # before Hypothesis reads its options
+def pytest_configure(config: pytest.Config) -> None:
     """Collect the tests without collecting garbage, and refuse a folder of captures that does not exist.
 
     Collecting the tests makes objects that stay: the garbage collector took 7 of its 19 s.
     """
+    _choose_examples(config)
     gc.disable()
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts what runs behind `&` without it
     if FOREIGN and not Path(FOREIGN).is_dir():
@@ -49,16 +53,35 @@ def pytest_configure() -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out a file that has no test of the one stage that was asked for, before it is imported.
+    """Leave out a file that has no test of the one stage, or of Hypothesis, that was asked for, unimported.
 
     Importing all files takes 13 s of CPU time in each worker; `costs` has tests in 32 of 745 files.
     """
     stage = config.option.markexpr
-    if stage not in STAGES or collection_path.suffix != ".py":
+    if stage not in STAGES | {"hypothesis"} or collection_path.suffix != ".py":
         return None
     text = collection_path.read_bytes()
-    is_in_stage = f"mark.{stage}".encode() in text or (stage == "shared" and b"captures" in text)
+    word = {"shared": b"captures", "hypothesis": b"@given"}.get(stage)
+    is_in_stage = f"mark.{stage}".encode() in text or (word is not None and word in text)
     return None if is_in_stage else True
+
+
+def _choose_examples(config: pytest.Config) -> None:
+    """Let Hypothesis try the same examples each time, or the random ones of a seed.
+
+    Its profile `ci` derives the examples of a test from the source of the test, and sets no time limit.
+    """
+    search = os.environ.get("AGENTWATCH_HYPOTHESIS")
+    if search == "random":
+        config.option.hypothesis_seed = config.option.hypothesis_seed or str(SystemRandom().getrandbits(32))
+    elif search:
+        raise pytest.UsageError(f"AGENTWATCH_HYPOTHESIS: {search}: only `random` is known")
+    settings.register_profile("random", settings.get_profile("ci"), derandomize=False)
+    settings.load_profile("ci" if config.option.hypothesis_seed is None else "random")
+    # Hypothesis tries the constants of modules of ours that are imported: those depend on the tests that ran
+    # before, and on the folder, because it takes all that is below a folder `tests` for a test.
+    constants_of = "hypothesis.internal.conjecture.providers.is_local_module_file"
+    pytest.MonkeyPatch().setattr(constants_of, lambda _path: False)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -82,9 +105,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Report in one line that the stage `shared` was asked for and skipped."""
+    """Report in one line that the stage `shared` was skipped, and the seed of a random search."""
     if config.option.markexpr == "shared" and not FOREIGN:
         terminalreporter.write_line("shared: skipped, because AGENTWATCH_CAPTURES names no folder")
+    if (seed := config.option.hypothesis_seed) is not None:
+        terminalreporter.write_line(f"hypothesis: random examples; --hypothesis-seed={seed} repeats them")
 
 
 def pytest_collection_finish() -> None:

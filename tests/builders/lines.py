@@ -170,9 +170,7 @@ def call(*lines: bytes) -> Call:
     return only
 
 
-PROPERTY = settings(
-    max_examples=int(os.environ.get("AGENTWATCH_EXAMPLES", "80")), deadline=None, database=None
-)
+PROPERTY = settings(max_examples=int(os.environ.get("AGENTWATCH_EXAMPLES", "80")))
 """The settings of property tests."""
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=12)

@@ -47,12 +47,7 @@ from tests.builders.stories.story import Json, Story
 from tests.builders.stories.truth import thoughts_of, truth
 from tests.conftest import Saver, case
 
-GENERATED = settings(
-    max_examples=int(os.environ.get("AGENTWATCH_EXAMPLES", "80")),
-    deadline=None,
-    database=None,
-    suppress_health_check=list(HealthCheck),
-)
+GENERATED = settings(PROPERTY, suppress_health_check=list(HealthCheck))
 """How many stories are generated."""
 
 

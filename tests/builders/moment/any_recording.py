@@ -117,8 +117,6 @@ def _drawn(strategy: st.SearchStrategy[_Drawn], count: int) -> list[_Drawn]:
     @seed(14)
     @settings(
         max_examples=4 * count,
-        database=None,
-        deadline=None,
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )

@@ -174,7 +174,7 @@ def test_a_recording_without_times_has_no_duration(tmp_path: Path) -> None:
 
 
 @pytest.mark.system
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(story=STORIES)
 def test_any_session_equals_itself(tmp_path: Path, story: Story) -> None:
     """Comparing a session with itself yields no differences, whatever it contains."""
@@ -187,7 +187,7 @@ def test_any_session_equals_itself(tmp_path: Path, story: Story) -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from("rse"), st.integers(0, 3)), max_size=12), st.data())
-@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_each_call_is_in_one_row(tmp_path: Path, made: list[tuple[str, int]], data: st.DataObject) -> None:
     """Whatever was removed, added and moved: no call is lost, and none is shown twice."""
     makers: dict[str, Callable[[str], Did]] = {"r": read, "s": shell, "e": edit}

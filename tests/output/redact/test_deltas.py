@@ -8,7 +8,7 @@ from collections.abc import Callable
 from random import Random
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.conftest import case
@@ -17,7 +17,7 @@ from tests.output.redact.planted import PASSWORDS, TOKEN, TOKENS, occurs, pieces
 from tests.output.redact.redacting import redacted_bytes
 
 CUTS = st.lists(st.integers(0, 200), min_size=1, max_size=30)
-QUICK = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(max_examples=40)
 QUICK_FORMS = "claude", "cursor"
 every_form = pytest.mark.parametrize(
     "form",

@@ -31,7 +31,7 @@ names = itertools.count()
 
 
 @pytest.mark.system
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(pieces=PIECES, faults=FAULTS)
 @pytest.mark.slow
 def test_any_faults_leave_a_prefix_and_then_the_whole(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentwatch.remote.chunk import HEADER_BYTES, SEEN_PER_CHUNK
@@ -48,7 +48,6 @@ def test_a_line_that_is_being_written_is_not_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.system
-@settings(deadline=None)
 @given(lines=st.lists(ANY_LINE, max_size=700), length=st.integers(1, 300))
 def test_any_file_gives_headers_that_fit(tmp_path_factory: object, lines: list[bytes], length: int) -> None:
     """Whatever the file contains, chunks advance, and their headers have at most 512 lines and 16 KiB."""

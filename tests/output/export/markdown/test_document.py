@@ -124,7 +124,7 @@ def test_a_part_says_which_part_it_is() -> None:
 @pytest.mark.system
 @pytest.mark.slow
 @given(st.integers(1, 60_000))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_a_size_is_never_exceeded(most: int) -> None:
     """A document of at most N bytes ends after a call, and says how many calls and texts are left out."""
     data = b""
