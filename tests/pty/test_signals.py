@@ -32,16 +32,15 @@ EXAMPLES = int(os.environ.get("AGENTWATCH_EXAMPLES", "2000"))
 """The number of moments that the three long tests try."""
 
 
-def stages(more: int) -> list[Any]:
+def stages(few: int) -> list[Any]:
     """Return the number of moments that a test tries in each stage."""
     return [
-        pytest.param(2, id="few", marks=pytest.mark.system),
-        pytest.param(more, id="more", marks=pytest.mark.system),
+        pytest.param(few, id="few", marks=pytest.mark.system),
         pytest.param(EXAMPLES // 3, id="all", marks=pytest.mark.long),
     ]
 
 
-@pytest.mark.parametrize("count", stages(8))
+@pytest.mark.parametrize("count", stages(4))
 def test_under_run(tmp_path: Path, count: int) -> None:
     """At any moment a signal restores the terminal; INT and TERM end the agent, QUIT and HUP do not.
 
@@ -67,7 +66,7 @@ def test_under_run(tmp_path: Path, count: int) -> None:
             assert whole_log(home).startswith(log) if name == "SIGQUIT" else log == whole_log(home)
 
 
-@pytest.mark.parametrize("count", stages(8))
+@pytest.mark.parametrize("count", stages(4))
 def test_on_a_pipe(tmp_path: Path, count: int) -> None:
     """At any moment a signal restores the terminal; what was received is recorded, after HUP all that comes.
 
@@ -87,7 +86,7 @@ def test_on_a_pipe(tmp_path: Path, count: int) -> None:
             assert saved(home, "log").read_bytes() == whole_log(home)
 
 
-@pytest.mark.parametrize("count", stages(16))
+@pytest.mark.parametrize("count", stages(8))
 def test_while_the_first_screen_is_drawn(tmp_path: Path, count: int) -> None:
     """A signal during the drawing of the first screen restores the terminal as well."""
     for number in range(count):

@@ -14,14 +14,10 @@ from tests.conftest import RECORDINGS, ROOT, case
 from tests.harness.fake_agent import command
 from tests.harness.on_a_pty import DEMO, in_terminal, in_two_parts
 from tests.harness.processes import until
-from tests.harness.program import AGENTWATCH, watch
+from tests.harness.program import AGENTWATCH, ran, watch
 
 PLAIN = RECORDINGS / "plain.ndjson"
 KINDS = ("link", "dangling", "link to a folder", "hardlink", "fifo", "folder", "socket")
-FEW_OR_ALL = pytest.mark.parametrize(
-    "every", [False, pytest.param(True, marks=pytest.mark.system)], ids=["a few", "all"]
-)
-"""A few cases in the default stage, and all of them in the stage `system`."""
 READ_ONLY_TO_ALL = Path("/sys/kernel")
 
 pytestmark = pytest.mark.slow
@@ -78,15 +74,13 @@ def folder(tmp_path: Path) -> Path:
 def started(way: str, option: str, where: str | Path, folder: Path) -> subprocess.CompletedProcess[bytes]:
     """Watch a pipe, or an agent that creates `started`, and name the file of the recording or the log."""
     if way == "run":
-        return watch("run", "-p", option, where, "--", "touch", folder / "started", cwd=folder)
-    return watch("-p", option, where, cwd=folder, stdin=PLAIN.read_bytes())
+        return ran("run", "-p", option, where, "--", "touch", folder / "started", cwd=folder)
+    return ran("-p", option, where, cwd=folder, stdin=PLAIN.read_bytes())
 
 
-@pytest.mark.system
-@FEW_OR_ALL
-def test_a_taken_name_is_refused(tmp_path: Path, every: bool) -> None:
+def test_a_taken_name_is_refused(tmp_path: Path) -> None:
     """A name that leads elsewhere, or is not a file, is refused with 73, and everything stays as it was."""
-    for option, way, kind in product(("--record", "--log"), ("pipe", "run"), KINDS if every else KINDS[:1]):
+    for option, way, kind in product(("--record", "--log"), ("pipe", "run"), KINDS):
         folder = new_folder(tmp_path)
         with case(f"{option}, {way}, {kind}"):
             put_in_the_way(folder / "r.ndjson", kind)
@@ -98,12 +92,9 @@ def test_a_taken_name_is_refused(tmp_path: Path, every: bool) -> None:
             assert state(folder.parent) == before
 
 
-@pytest.mark.system
-@FEW_OR_ALL
-def test_a_taken_name_beside_the_recording(tmp_path: Path, every: bool) -> None:
+def test_a_taken_name_beside_the_recording(tmp_path: Path) -> None:
     """If the name of a file beside the recording is taken, `run` refuses with 73 and starts nothing."""
-    endings = ("times", "log", "stderr", "json")
-    for ending, kind in product(endings, ("file", *KINDS) if every else KINDS[:1]):
+    for ending, kind in product(("times", "log", "stderr", "json"), ("file", *KINDS)):
         folder = new_folder(tmp_path)
         with case(f"{ending}, {kind}"):
             put_in_the_way(folder / f"r.{ending}", kind)
@@ -137,12 +128,10 @@ def test_a_command_that_is_not_found_changes_no_file(tmp_path: Path) -> None:
             assert [path.name for path in folder.iterdir()] == ["r.log"]
 
 
-@pytest.mark.system
-@FEW_OR_ALL
-def test_an_unwritable_folder_is_refused(tmp_path: Path, every: bool) -> None:
+def test_an_unwritable_folder_is_refused(tmp_path: Path) -> None:
     """A folder that is missing, not a folder, or not writable is refused with 73 before the agent starts."""
     kinds = ("missing", "a file", "read-only", "a loop", "a name too long")
-    for kind, option, way in product(kinds if every else kinds[:1], ("--record", "--log"), ("pipe", "run")):
+    for kind, option, way in product(kinds, ("--record", "--log"), ("pipe", "run")):
         folder = new_folder(tmp_path)
         where = folder / "deeper"
         match kind:
@@ -165,11 +154,11 @@ def test_an_unwritable_folder_is_refused(tmp_path: Path, every: bool) -> None:
             assert state(folder) == before
 
 
-@FEW_OR_ALL
-def test_files_are_private_whatever_the_umask(tmp_path: Path, every: bool) -> None:
+@pytest.mark.system
+def test_files_are_private_whatever_the_umask(tmp_path: Path) -> None:
     """With umask 0 no written file is readable by others; a strict umask works as well."""
     agent = command(PLAIN, "--stderr", "a warning")
-    for umask in (0o000, 0o022, 0o277) if every else (0o000,):
+    for umask in (0o000, 0o022, 0o277):
         folder = new_folder(tmp_path)
         with case(f"umask {umask:03o}"):
             done = watch("run", "-p", "--record", "r.ndjson", "--", *agent, cwd=folder, umask=umask)
@@ -209,14 +198,13 @@ def test_a_home_behind_a_link(folder: Path) -> None:
     found = [path for path in elsewhere.rglob("*") if not path.is_dir()]
     assert len(found) == 5
     assert {stat.S_IMODE(path.stat().st_mode) for path in found} == {0o600}
-    assert b".ndjson" in watch("sessions", "--json", "--all", cwd=folder, AGENTWATCH_HOME=str(home)).stdout
+    assert b".ndjson" in ran("sessions", "--json", "--all", cwd=folder, AGENTWATCH_HOME=str(home)).stdout
 
 
-@FEW_OR_ALL
-def test_a_home_that_cannot_be_made(tmp_path: Path, every: bool) -> None:
+def test_a_home_that_cannot_be_made(tmp_path: Path) -> None:
     """A sessions folder that cannot be made is reported with 73 before the agent starts."""
     kinds = ("a file", "dangling", "a loop", "sessions is a file", "read-only")
-    for kind in kinds if every else kinds[:1]:
+    for kind in kinds:
         folder = new_folder(tmp_path)
         home = folder / "home"
         match kind:
@@ -236,7 +224,7 @@ def test_a_home_that_cannot_be_made(tmp_path: Path, every: bool) -> None:
         with case(kind):
             before = state(folder)
             agent = ("touch", folder / "started")
-            done = watch("run", "-p", "--", *agent, cwd=folder, AGENTWATCH_HOME=str(home))
+            done = ran("run", "-p", "--", *agent, cwd=folder, AGENTWATCH_HOME=str(home))
             assert (done.returncode, done.stdout) == (73, b"")
             assert done.stderr.startswith(b"agentwatch: cannot create ")
             assert done.stderr.count(b"\n") == 1

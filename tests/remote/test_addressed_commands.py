@@ -14,7 +14,7 @@ from agentwatch.remote.card import Card
 from tests.conftest import RECORDINGS, case
 from tests.harness.engine.server import Server
 from tests.harness.processes import until
-from tests.harness.program import AGENTWATCH, environment, watch
+from tests.harness.program import AGENTWATCH, environment, ran
 from tests.remote.conftest import SESSION, Publisher
 
 pytestmark = pytest.mark.system
@@ -56,8 +56,8 @@ def test_a_command_prints_what_it_prints_of_the_original(address: str, tmp_path:
     for number, arguments in enumerate(COMMANDS):
         with case(" ".join(arguments)):
             home = str(tmp_path / f"home-{number}")  # without a copy
-            of_copy = watch(*(each.format(address) for each in arguments), AGENTWATCH_HOME=home)
-            original = watch(*(each.format(DEMO) for each in arguments))
+            of_copy = ran(*(each.format(address) for each in arguments), AGENTWATCH_HOME=home)
+            original = ran(*(each.format(DEMO) for each in arguments))
             printed = of_copy.stdout.replace(name, b"demo")
             assert (of_copy.returncode, printed) == (original.returncode, original.stdout), of_copy.stderr
             assert of_copy.stdout or arguments[0] == "drift"
@@ -83,9 +83,9 @@ def test_printing_follows_a_session_to_its_end(server: Server, publisher: Publis
         publisher.end()
         rest, _ = process.communicate(timeout=20)
         assert process.returncode == 0
-        assert line + rest == watch("--print", RECORDINGS / "plain.ndjson").stdout
+        assert line + rest == ran("--print", RECORDINGS / "plain.ndjson").stdout
         log = (tmp_path / "followed.log").read_bytes()
-        assert log == watch("log", RECORDINGS / "plain.ndjson").stdout
+        assert log == ran("log", RECORDINGS / "plain.ndjson").stdout
     finally:
         process.kill()
         process.wait()
@@ -93,17 +93,17 @@ def test_printing_follows_a_session_to_its_end(server: Server, publisher: Publis
 
 def test_a_complete_copy_is_printed_while_the_engine_is_away(address: str, server: Server) -> None:
     """A session that was read once is printed without the engine, and by an abbreviated name too."""
-    first = watch("log", address)
+    first = ran("log", address)
     server.kill()
-    assert watch("log", address).stdout == first.stdout != b""
-    assert watch("log", f"{server.address}/012345").stdout == first.stdout
+    assert ran("log", address).stdout == first.stdout != b""
+    assert ran("log", f"{server.address}/012345").stdout == first.stdout
     server.restart()
 
 
 def test_without_a_copy_an_absent_engine_is_one_line(address: str, server: Server) -> None:
     """Without a copy, an engine that is away is a fault of one line, with exit code 2."""
     server.kill()
-    done = watch("log", address)
+    done = ran("log", address)
     assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
     assert server.address.encode() in done.stderr
     server.restart()
@@ -115,7 +115,7 @@ def test_a_beginning_that_is_not_kept_is_reported(server: Server, publisher: Pub
     publisher.content = lines[0] * 100
     publisher.send(*lines)
     publisher.end()
-    done = watch("log", f"{server.address}/{SESSION}")
+    done = ran("log", f"{server.address}/{SESSION}")
     assert done.returncode == 0
     assert done.stdout
     assert b"the beginning is no longer kept: " in done.stderr
@@ -134,7 +134,7 @@ def test_a_moment_that_does_not_exist_is_a_fault(address: str, tmp_path: Path) -
     for number, arguments in enumerate(faults):
         with case(" ".join(arguments)):
             home = str(tmp_path / f"home-{number}")  # without a copy
-            done = watch(*(each.format(address) for each in arguments), AGENTWATCH_HOME=home)
+            done = ran(*(each.format(address) for each in arguments), AGENTWATCH_HOME=home)
             assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
             assert address.encode() in done.stderr
             assert b"copies" not in done.stderr
@@ -143,7 +143,7 @@ def test_a_moment_that_does_not_exist_is_a_fault(address: str, tmp_path: Path) -
 def test_a_session_without_bytes_is_a_fault(server: Server, publisher: Publisher) -> None:
     """Of a session that has a card and no byte yet, a command says so, and leaves no copy."""
     publisher.card()
-    done = watch("log", f"{server.address}/{SESSION}")
+    done = ran("log", f"{server.address}/{SESSION}")
     assert (done.returncode, done.stdout) == (2, b"")
     assert done.stderr == f"agentwatch: {server.address}/{SESSION}: there are no bytes of it yet\n".encode()
     assert not [*Path(os.environ["AGENTWATCH_HOME"], "copies").iterdir()]
@@ -160,8 +160,8 @@ def test_the_exit_code_of_an_agent_that_died_is_reported(
     original.write_bytes(lines)
     process = {"command": ["agent"], "pid": os.getpid(), "started_ms": 1, "exit_code": 3}
     original.with_suffix(".json").write_bytes(orjson.dumps(process))
-    of_copy = watch("--print", f"{server.address}/{SESSION}")
-    of_original = watch("--print", original)
+    of_copy = ran("--print", f"{server.address}/{SESSION}")
+    of_original = ran("--print", original)
     assert (of_copy.returncode, of_copy.stderr) == (of_original.returncode, of_original.stderr)
     assert b"exit" in of_copy.stderr
 
@@ -182,5 +182,5 @@ def test_an_interrupted_print_leaves_a_copy_that_goes_on(server: Server, publish
     process.send_signal(signal.SIGKILL)
     process.communicate()
     publisher.end()
-    assert watch("log", address).stdout == watch("log", DEMO).stdout
+    assert ran("log", address).stdout == ran("log", DEMO).stdout
     assert len([*copies.glob("*.ndjson")]) == 1

@@ -108,6 +108,8 @@ class Consumer:
     def next(self, seconds: float) -> list[Delivered]:
         """Return the messages that have arrived, at most a batch; empty if none arrives within the time.
 
+        Without a wait it is empty if the consumer was just made and no message exists.
+
         Raises:
             EngineError: They cannot be read. Later calls continue, if they can be read again.
         """
@@ -115,6 +117,8 @@ class Consumer:
         while True:
             if self._inbox is None:
                 self._make(max(0.0, deadline - time.monotonic()))
+                if self.backlog == 0:
+                    return []
             assert self._inbox is not None
             self._pull()
             found = self._taken(deadline)

@@ -1,6 +1,6 @@
 """Random texts built from pieces of attacks pass through every output; none acts on a terminal or a runner.
 
-1,000 texts, the same on every run. The stage `system` tries 20,000, or AGENTWATCH_EXAMPLES if that is larger.
+1,000 texts, the same on every run. The stage `long` tries 20,000, or AGENTWATCH_EXAMPLES if that is larger.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tests.harness.terminal_oracle import acting, driving, foreign
 from tests.harness.viewer import watched
 
 COUNT = max(20_000, int(os.environ.get("AGENTWATCH_EXAMPLES", "0")))
-COUNTS = [1_000, pytest.param(COUNT, marks=pytest.mark.system)]
+COUNTS = [1_000, pytest.param(COUNT, marks=pytest.mark.long)]
 SEED = 20261120
 BATCH = 100
 _PIECES = [

@@ -85,6 +85,8 @@ class Proxy:
                     raise ConnectionRefusedError
                 server = socket.create_connection(("127.0.0.1", self.target), 5)
                 server.settimeout(None)
+                for each in (client, server):
+                    each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else a request waits 40 ms
             except OSError:
                 client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
                 client.close()

@@ -175,8 +175,11 @@ def test_an_engine_without_streams_says_what_to_do(bare_server: Server) -> None:
     archive.close()
 
 
-def test_a_server_that_does_not_answer(server: Server, archive: NatsArchive) -> None:
-    """A suspended server is an error after 2 s, and is read again when it answers."""
+def test_a_server_that_does_not_answer(
+    server: Server, archive: NatsArchive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A suspended server is an error after a while, and is read again when it answers."""
+    monkeypatch.setattr("agentwatch.remote.nats.connection.ANSWER_SECONDS", 0.3)
     pieces = archive.pieces(SESSION)
     server.suspend()
     try:

@@ -146,7 +146,7 @@ LINES = [
 
 
 def test_lines_of_any_content_are_one_safe_error(
-    capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+    capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After whatever a server sends, a request ends with an error of one line, and nothing is logged."""
 
@@ -158,7 +158,8 @@ def test_lines_of_any_content_are_one_safe_error(
             connection.close()
         return str(caught.value)
 
-    with ThreadPoolExecutor(len(LINES)) as pool:  # most requests wait for their answer for 2 s
+    monkeypatch.setattr("agentwatch.remote.nats.connection.ANSWER_SECONDS", 0.3)
+    with ThreadPoolExecutor(len(LINES)) as pool:  # most requests wait for their answer to the end
         errors = [*pool.map(error_after, LINES)]
     for more, error in zip(LINES, errors, strict=True):
         with case(f"{more[:60]!r}"):

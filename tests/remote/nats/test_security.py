@@ -78,7 +78,7 @@ INFOS: list[dict[str, Any] | bytes] = [
 
 def test_nothing_is_sent_to_a_host_without_tls(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another host gets neither the login nor a greeting in plain text, whatever it says about itself."""
-    monkeypatch.setattr("agentwatch.remote.nats.connection.CONNECT_SECONDS", 1)
+    monkeypatch.setattr("agentwatch.remote.nats.connection.CONNECT_SECONDS", 0.3)
 
     def opened_at(info: dict[str, Any] | bytes, opened: Callable[[Login], object]) -> Impostor:
         with Impostor(info) as impostor:
@@ -89,7 +89,7 @@ def test_nothing_is_sent_to_a_host_without_tls(monkeypatch: pytest.MonkeyPatch) 
 
     openers: list[Callable[[Login], object]] = [open_archive, lambda login: open_sink(login, "ci")]
     for opened in openers:
-        with ThreadPoolExecutor(len(INFOS)) as pool:  # some wait for a second
+        with ThreadPoolExecutor(len(INFOS)) as pool:  # some wait until the end
             impostors = [*pool.map(opened_at, INFOS, repeat(opened))]
         for info, impostor in zip(INFOS, impostors, strict=True):
             with case(f"{openers.index(opened)}, {info!r:.60}"):
@@ -222,9 +222,10 @@ def test_no_repr_has_a_secret(tmp_path: Path) -> None:
 
 
 def test_an_error_leaves_nothing_behind(
-    capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+    capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A failed connection writes nothing to stderr or to a log, then or when it is collected."""
+    monkeypatch.setattr("agentwatch.remote.nats.connection.CONNECT_SECONDS", 0.3)
     with Impostor(INFO | {"tls_required": True}) as impostor, pytest.raises(EngineError):
         open_archive(login_to(impostor.port, "127.0.0.1"))
     gc.collect()

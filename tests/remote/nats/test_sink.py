@@ -102,8 +102,11 @@ def test_a_tail_that_has_expired(sink: NatsSink, connected: Callable[[], Connect
     assert sink.append(SESSION, Chunk(4, b"two\n"), 0) > 1
 
 
-def test_an_engine_without_streams_is_not_an_engine_without_pieces(bare_server: Server) -> None:
+def test_an_engine_without_streams_is_not_an_engine_without_pieces(
+    bare_server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Nobody answers for a stream that does not exist or is not ready: that is an error, never `no piece`."""
+    monkeypatch.setattr("agentwatch.remote.nats.connection.ANSWER_SECONDS", 0.3)
     sink = NatsSink(login_of(bare_server), "ci")
     calls: dict[str, Callable[[], object]] = {
         "tail": lambda: sink.tail(SESSION),

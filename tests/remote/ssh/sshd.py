@@ -12,8 +12,10 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -40,15 +42,17 @@ class Sshd:
         self._process: subprocess.Popen[bytes] | None = None
         for each in (self.home, self.bin, folder / "bin"):
             each.mkdir()
-        for name in ("host", "user", "other"):
-            argv = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)]
-            subprocess.run(argv, check=True, stdin=subprocess.DEVNULL, timeout=20)
+        for name in _KEYS:
+            for path, content in _key(name).items():
+                (folder / path).write_bytes(content)
+                (folder / path).chmod(0o600)
         shutil.copy(folder / "user.pub", folder / "authorized_keys")
         self.port = _free_port()
         self._write_sshd_config()
         self.write_config()
         self._write_wrapper()
         self.start()
+        until(lambda: not self.connections(), what="the end of the process that has answered")
 
     @property
     def pid(self) -> int:
@@ -86,7 +90,6 @@ class Sshd:
         with (self.folder / "sshd.log").open("ab") as log:
             self._process = start_with_us(argv, log)
         until(self._answers, _START_SECONDS, "an answer of sshd", (self.folder / "sshd.log").read_text)
-        until(lambda: not self.connections(), what="the end of the process that has answered")
 
     def _answers(self) -> bool:
         with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1) as probe:
@@ -142,6 +145,18 @@ class Sshd:
         wrapper = self.folder / "bin" / "ssh"
         wrapper.write_text(f'#!/bin/sh\nexec "{shutil.which("ssh")}" -F "{self.folder / "config"}" "$@"\n')
         wrapper.chmod(0o755)
+
+
+_KEYS = ("host", "user", "other")
+
+
+@cache
+def _key(name: str) -> dict[str, bytes]:
+    """Return the two files of a new key, the same ones for all tests of this process."""
+    with tempfile.TemporaryDirectory() as folder:
+        argv = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", f"{folder}/{name}"]
+        subprocess.run(argv, check=True, stdin=subprocess.DEVNULL, timeout=20)
+        return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
 
 
 def children(pid: int) -> list[int]:

@@ -24,6 +24,13 @@ WORKING = '{"row":{"id":"abcdef","agent":"claude","state":"working","ground":"sa
 BOTH = pytest.mark.parametrize("is_there", [True, False], ids=["agentwatch", "tail"])
 
 
+@pytest.fixture(autouse=True)
+def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Connect again, and ask again for a list, after 50 ms instead of seconds."""
+    monkeypatch.setattr(rows_module, "_FIRST_PAUSE", 0.05)
+    monkeypatch.setattr(rows_module, "_ASK_SECONDS", 0.05)
+
+
 def test_a_host_with_agentwatch_sends_its_rows(host: Sshd) -> None:
     """The rows are those that agentwatch has there, with the host's name and an address that opens them."""
     host.install()

@@ -38,6 +38,7 @@ class Impostor:
         self.connections = 0
         self.closed = 0
         """How many connections their clients have closed."""
+        self._client: socket.socket | None = None
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
 
@@ -50,15 +51,20 @@ class Impostor:
         return self
 
     def __exit__(self, *raised: object) -> None:
+        """End the server and the connection that it has; what has arrived is still read."""
         with suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
+        if self._client is not None:
+            with suppress(OSError):
+                self._client.shutdown(socket.SHUT_RDWR)
         self._thread.join(5)
 
     def _serve(self) -> None:
         with suppress(OSError):
             while True:
                 client, _ = self._listener.accept()
+                self._client = client
                 self.connections += 1
                 client.settimeout(10)
                 with client, suppress(OSError):

@@ -18,7 +18,7 @@ import pytest
 from tests.cli.engine.asking import engine
 from tests.conftest import RECORDINGS, case
 from tests.harness.engine.server import Server, nats_server
-from tests.harness.program import AGENTWATCH, environment
+from tests.harness.program import ran
 from tests.harness.terminal_oracle import acting
 from tests.harness.viewer import watched
 
@@ -144,17 +144,8 @@ def _publish_raw(server: Server) -> None:
 
 def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[bytes]:
     """Run agentwatch in a home of its own."""
-    return subprocess.run(
-        [*AGENTWATCH, *arguments],
-        env=environment(
-            AGENTWATCH_HOME=str(folder / "home"), AGENTWATCH_CONFIG="/dev/null", HOME=str(folder / "user")
-        ),
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=60,
-        check=False,
-    )
+    home, user = str(folder / "home"), str(folder / "user")
+    return ran(*arguments, cwd=folder, AGENTWATCH_HOME=home, AGENTWATCH_CONFIG="/dev/null", HOME=user)
 
 
 def test_the_list_is_printed(server: Server, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from tests.harness.engine.foreign.impostor import Impostor
 from tests.harness.engine.server import nats_server
 from tests.harness.engine.shippers import agent_until_trouble
 from tests.harness.processes import until
-from tests.harness.program import AGENTWATCH, environment
+from tests.harness.program import ran, watch
 
 pytestmark = pytest.mark.system
 
@@ -39,16 +39,9 @@ def listening(**said: object) -> Impostor:
 
 
 def run(*arguments: str, home: Path, **env: str) -> subprocess.CompletedProcess[bytes]:
-    """Run agentwatch with a login."""
+    """Run agentwatch with a login; what starts an agent runs in a process of its own."""
     env = {"AGENTWATCH_HOME": str(home), "AGENTWATCH_CONFIG": "/dev/null"} | LOGIN | env
-    return subprocess.run(
-        [*AGENTWATCH, *arguments],
-        env=environment(**env),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=60,
-        check=False,
-    )
+    return (watch if arguments[0] == "run" else ran)(*arguments, **env)  # type: ignore[arg-type]
 
 
 @pytest.mark.usefixtures("ended_shippers")
@@ -80,7 +73,7 @@ def test_plain_text_is_allowed_by_an_option(tmp_path: Path) -> None:
     """With `--publish-plaintext` the login is sent to a server without TLS."""
     with listening() as listener:
         address = f"nats://{other_host()}:{listener.port}"
-        options = ["--publish", address, "--publish-plaintext"]
+        options = ["--publish", address, "--publish-plaintext", "--publish-wait", "0"]
         run("run", "-p", *options, "--", "cat", str(RECORDINGS / "plain.ndjson"), home=tmp_path)
         until(lambda: b"secret-of-ci" in listener.received, what="the login")
 
