@@ -8,11 +8,14 @@ import pytest
 
 from agentwatch.agents.registry import AGENTS, FORMATS, known_agents, programs
 from tests.conftest import ROOT, case
+from tests.project.documents.doc_claims import page
 from tests.project.test_agent_knowledge import MODULES, PACKAGE, literals
 
 WORD = re.compile(rf"(?<![\w.-])(?:{'|'.join(AGENTS)})(?![\w.-])")
 PROSE = {"acp", "amp", "copilot", "cursor", "droid", "pi"}
 """Short names that are words or parts of words: they count only as a whole text."""
+LONG_NAMES = {"acp": "agent client protocol"}
+"""The names of agents that the pages do not call by their short names."""
 OTHER_MEANINGS = {
     "screen/screens/compare/screen.py": {"cursor"},  # the row at which a list is
     "screen/screens/session/file_list.py": {"cursor"},
@@ -56,6 +59,25 @@ def test_a_name_in_code_is_found() -> None:
     ):
         with case(source):
             assert len(names_in(source)) == 1
+
+
+def test_the_pages_name_each_agent_and_each_format() -> None:
+    """The table of formats has each format once, and the pages that list the agents have each agent."""
+    [named] = [
+        [name for row in rows for name in re.findall("`([^`]+)`", row[0])]
+        for header, _, *rows in page((ROOT / "docs" / "agents.md").read_text()).tables
+        if header[:2] == ["format", "command, or files"]
+    ]
+    for name in FORMATS:
+        with case(name):
+            assert named.count(name) == 1, "add a row to the first table of docs/agents.md"
+    assert {*named} == {*FORMATS}
+    for path in ("README.md", "docs/index.md", "CHANGELOG.md"):
+        text = (ROOT / path).read_text().casefold()
+        for name in AGENTS:
+            with case(name):
+                words = LONG_NAMES.get(name, name)
+                assert re.search(rf"\b{words}\b", text), f"add the agent to {path}"
 
 
 def test_each_agent_is_one_folder_and_one_line() -> None:

@@ -19,13 +19,10 @@ from tests.builders import lines
 from tests.builders.captures import Captures
 from tests.conftest import RECORDINGS
 
+KNOWN = frozenset(agent.name for agent in known_agents())
 FORMATS = {
-    **{f"agents/{name}": name for name in ("acp", "amp", "claude-code", "claude-transcript", "codex")},
-    **{f"agents/{name}": name for name in ("codex-rollout", "gemini", "opencode", "pi", "qwen", "copilot")},
-    **{f"disk/{name}": name for name in ("claude-transcript", "codex-rollout", "gemini-chat", "qwen-chat")},
+    **{f"{kind}/{name}/": name for kind in ("agents", "disk") for name in KNOWN},
     "disk/copilot-events": "copilot",
-    "disk/pi-session": "pi-session",
-    "disk/cursor-transcript": "cursor-transcript",
     **{f"real/{name}-": name for name in ("codex", "copilot", "droid", "gemini", "opencode", "pi", "qwen")},
     "real/claude-": "claude-code",
     "real/droid-0.215.0/sessions/": "droid-session",
@@ -33,7 +30,6 @@ FORMATS = {
 """The format of the captures in each folder."""
 OF_NO_FORMAT = ("meawoppl-sse-event-stream",)
 """Captures of other formats than that of their folder."""
-KNOWN = frozenset(agent.name for agent in known_agents())
 
 
 def samples(captures: Captures) -> list[tuple[Path, str | None]]:
