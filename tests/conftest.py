@@ -6,6 +6,7 @@ import fcntl
 import gc
 import os
 import signal
+import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -159,6 +160,19 @@ def present(at_ms: int) -> Iterator[None]:
         yield
     finally:
         clock.ahead_ns = before
+
+
+@contextmanager
+def in_zone(name: str) -> Iterator[None]:
+    """Set the local time zone, and set it back."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("TZ", name)
+        time.tzset()
+        try:
+            yield
+        finally:
+            patched.undo()
+            time.tzset()
 
 
 @pytest.fixture(params=["ours", pytest.param("shared", marks=pytest.mark.shared)])

@@ -10,6 +10,7 @@ UNKNOWN = "unknown"
 NO_TIME = "--:--:--"
 """An unknown time of day, as wide as a known one."""
 _SOON_MS, _WEEK_MS = 20 * 3_600_000, 6 * 86_400_000
+_HALF_YEAR_DAYS = 183
 _YEAR_10000_MS = 253_402_300_800_000
 
 
@@ -65,14 +66,16 @@ def day_or_time(epoch_ms: int, now_ms: int) -> str:
         now_ms: The present time.
 
     Returns:
-        `14:03` for a time of today, `12 Nov` for one of this year, otherwise `2025-11`; `–` if it is unknown.
+        `14:03` for a time of today, `12 Nov` for one of this year or of the last half year, otherwise
+        `2025-11`; `–` if it is unknown.
     """
     then, now = local(epoch_ms), local(now_ms)
     if then is None or now is None:
         return NOT_KNOWN
     if then.date() == now.date():
         return f"{then:%H:%M}"
-    return f"{then.day} {then:%b}" if then.year == now.year else f"{then:%Y-%m}"
+    is_near = then.year == now.year or 0 <= (now - then).days < _HALF_YEAR_DAYS
+    return f"{then.day} {then:%b}" if is_near else f"{then:%Y-%m}"
 
 
 def coming(epoch_ms: int, now_ms: int) -> str:
@@ -100,10 +103,10 @@ def day_words(epoch_ms: int, now_ms: int) -> str:
     then, now = local(epoch_ms), local(now_ms)
     if then is None or now is None:
         return ""
-    if then.year != now.year:
-        return f"{then.day} {then:%b %Y}"
     days = (now.date() - then.date()).days
-    return ("today", "yesterday")[days] if 0 <= days <= 1 else f"{then:%a} {then.day} {then:%b}"
+    if 0 <= days <= 1:
+        return ("today", "yesterday")[days]
+    return f"{then:%a} {then.day} {then:%b}" if then.year == now.year else f"{then.day} {then:%b %Y}"
 
 
 def utc(epoch_ms: int | None) -> datetime | None:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import time
 from bisect import bisect_right
 from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -31,7 +28,7 @@ from agentwatch.feed.feed import Feed
 from agentwatch.recording.saved import open_saved
 from agentwatch.session.session import Session
 from tests.builders.lines import DONE, completed, init, result, started
-from tests.conftest import case
+from tests.conftest import case, in_zone
 
 LINE_BYTES = 100
 
@@ -71,19 +68,6 @@ def zone(request: pytest.FixtureRequest) -> Iterator[None]:
     """Run the test in three time zones, two of them with an odd offset from UTC."""
     with in_zone(request.param):
         yield
-
-
-@contextmanager
-def in_zone(name: str) -> Iterator[None]:
-    """Set the local time zone, and set it back."""
-    before = os.environ.get("TZ")
-    os.environ["TZ"] = name
-    time.tzset()
-    yield
-    del os.environ["TZ"]
-    if before is not None:
-        os.environ["TZ"] = before
-    time.tzset()
 
 
 def timed(*clocks: str) -> Lines:

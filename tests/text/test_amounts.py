@@ -9,6 +9,7 @@ from agentwatch.text.times import (
     date_and_minute,
     date_and_time,
     day_or_time,
+    day_words,
     time_of_day,
     time_with_zone,
     utc,
@@ -76,14 +77,32 @@ def test_a_time_is_local() -> None:
 
 
 def test_a_past_time_is_short() -> None:
-    """It is a time of today, a day of this year, or a month."""
-    for then, words in (
-        (epoch_ms(2026, 11, 20, 0, 5), "00:05"),
-        (epoch_ms(2026, 2, 3), "3 Feb"),
-        (epoch_ms(2025, 12, 31), "2025-12"),
+    """It is a time of today, a day of this year or of the last half year, or a month."""
+    january = epoch_ms(2027, 1, 5)
+    for then, now, words in (
+        (epoch_ms(2026, 11, 20, 0, 5), NOW, "00:05"),
+        (epoch_ms(2026, 2, 3), NOW, "3 Feb"),
+        (epoch_ms(2025, 12, 31), NOW, "2025-12"),
+        (epoch_ms(2026, 12, 30), january, "30 Dec"),
+        (epoch_ms(2026, 6, 30), january, "2026-06"),
+        (epoch_ms(2027, 2, 1), NOW, "2027-02"),
     ):
         with case(words):
-            assert day_or_time(then, NOW) == words
+            assert day_or_time(then, now) == words
+
+
+def test_a_day_is_named_by_its_distance() -> None:
+    """Yesterday may be in another year; an earlier day of another year has its year."""
+    new_year = epoch_ms(2027, 1, 1, 0, 0, 1)
+    for then, now, words in (
+        (epoch_ms(2026, 11, 20), NOW, "today"),
+        (epoch_ms(2026, 11, 19, 23, 59), NOW, "yesterday"),
+        (epoch_ms(2026, 11, 18), NOW, "Wed 18 Nov"),
+        (epoch_ms(2026, 12, 31), new_year, "yesterday"),
+        (epoch_ms(2026, 12, 30), new_year, "30 Dec 2026"),
+    ):
+        with case(words):
+            assert day_words(then, now) == words
 
 
 def test_an_unknown_time_is_no_error() -> None:

@@ -6,6 +6,7 @@ import os
 import time
 from pathlib import Path
 
+from agentwatch.base import clock
 from agentwatch.recording.store import sessions_folder
 from tests.builders.lines import init, user
 
@@ -28,7 +29,7 @@ def save(days: float, *endings: str, random: str = "123abcdef", size: int = 100)
     """
     folder = sessions_folder()
     folder.mkdir(parents=True, exist_ok=True)
-    at = time.time() - days * DAY_SECONDS
+    at = clock.wall_ns() / 1e9 - days * DAY_SECONDS
     stem = f"{time.strftime('%Y%m%d-%H%M%S', time.localtime(at))}-{random}"
     path = folder / f"{stem}.ndjson"
     path.write_bytes(init() + user())
