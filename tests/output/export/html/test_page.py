@@ -22,7 +22,7 @@ from tests.builders.captures import Captures
 from tests.builders.exports.opened import RAW, WHOLE, every_recording, opened, written
 from tests.builders.lines import DONE, completed, final, init, result, segment, started, thought, user
 from tests.builders.payloads import PAYLOADS
-from tests.conftest import RECORDINGS, Saver, case
+from tests.conftest import RECORDINGS, Saver, case, in_zone
 from tests.output.export.html.parsed import Page, check_inert, check_nodes
 
 DEMO = RECORDINGS / "demo.ndjson"
@@ -181,9 +181,10 @@ def test_a_page_says_what_was_masked() -> None:
 
 
 def test_a_part_says_that_it_is_one() -> None:
-    """The header names the times of a part and the words of a filter; calls keep their numbers."""
+    """The header names the local times of a part and the words of a filter; calls keep their numbers."""
     wanted = Wanted(Asked(CallEnd(5), CallEnd(9)), "shell")
-    page = page_of(DEMO, wanted)
+    with in_zone("UTC"):
+        page = page_of(DEMO, wanted)
     assert [row["n"] for row in page.rows()] == [6]
     assert "a part: from 09:14:" in visible(page)
     assert "only calls that match “shell”" in visible(page)

@@ -9,7 +9,7 @@ from tests.builders.claude_lines import written
 from tests.builders.exports.opened import RAW, opened
 from tests.builders.lines import completed, init, started, user
 from tests.builders.on_disk import cursor_transcript as cursor
-from tests.conftest import RECORDINGS, Saver, case
+from tests.conftest import RECORDINGS, Saver, case, in_zone
 
 DEMO = RECORDINGS / "demo.ndjson"
 
@@ -43,8 +43,9 @@ def test_what_happened_comes_first() -> None:
 
 
 def test_the_facts_are_those_of_the_screen() -> None:
-    """The line of facts has the outcome with its sign, the duration, the limit and the start."""
-    facts = next(node for node in body_of(6) if node[1] == "facts")
+    """The line of facts has the outcome with its sign, the duration, the limit and the local start."""
+    with in_zone("UTC"):
+        facts = next(node for node in body_of(6) if node[1] == "facts")
     assert facts[2] == "✗ failed · exit 1 · 8.6 s · limit 2:00 · started 09:14:15"
 
 
