@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Iterator
 from functools import cache
+from math import inf
 from typing import Any
 
 import pytest
+from textual._context import active_app
 from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
 
@@ -29,10 +32,33 @@ def styles_are_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Stylesheet, "_parse_rules", parse)
 
 
+async def _idle(min_sleep: float = 0, max_sleep: float = 1) -> None:
+    """Wait until an app has handled its messages, drawn its changes, and met each timer of the next 10 ms.
+
+    A screen draws its changes at the next beat of a timer of 1/60 s: here it draws them at once. An app that
+    goes on working is left after a second of CPU time, which a busy machine does not shorten.
+    """
+    loop, app = asyncio.get_running_loop(), active_app.get()
+    began, most = loop.time(), time.process_time() + max_sleep
+    while time.process_time() < most:
+        await asyncio.sleep(0)
+        if loop._ready:  # type: ignore[attr-defined]
+            continue
+        screen = app.screen_stack[-1] if app._running and app.screen_stack else None
+        if screen is not None and (timer := screen._update_timer) is not None and timer._active.is_set():
+            screen._on_timer_update()
+            continue
+        timers = [each.when() for each in loop._scheduled if not each.cancelled()]  # type: ignore[attr-defined]
+        if (due := min(timers, default=inf)) > began + 0.01:
+            return
+        await asyncio.sleep(due - loop.time())
+
+
 @pytest.fixture(autouse=True)
-def an_app_that_works_less_is_idle(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a pilot take an app that used half of the last 20 ms for idle; else, clocks keep it waiting."""
-    monkeypatch.setattr("textual._wait.SLEEP_IDLE", 0.01)
+def a_pilot_waits_for_what_is_due(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a pilot wait for the messages of an app, not for 20 ms: it waits twice for each key."""
+    monkeypatch.setattr("textual.app.wait_for_idle", _idle)
+    monkeypatch.setattr("textual.pilot.wait_for_idle", _idle)
 
 
 @pytest.fixture(autouse=True)

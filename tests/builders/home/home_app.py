@@ -14,7 +14,7 @@ from textual.screen import Screen
 
 from agentwatch.agents.reported import State
 from agentwatch.base.resources import stylesheets
-from agentwatch.catalog.listing import Listing
+from agentwatch.catalog.listing import Listing, Request
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.row_counts import counts
 from agentwatch.catalog.standing import Ground, Standing
@@ -84,6 +84,16 @@ class HomeApp(App[None]):
         counted = counts(self.rows.values(), now_ms)
         self.home.limits.update(self.rows.values())
         self.home.show(self.listing, counted, now_ms, is_settled=is_settled)
+
+    async def begin(self, pilot: Pilot[None], rows: Iterable[Row]) -> None:
+        """Show other sessions as after the start: in the usual order, with the first one selected."""
+        self.home.ask(Request())
+        self.rows = {}
+        self.put()
+        self.put(*rows)
+        await pilot.press("g")
+        await pilot.pause()
+        self.posted.clear()
 
     def keep(self, message: Message) -> None:
         """Keep a message that the list posts; each widget that gets it reports it again."""

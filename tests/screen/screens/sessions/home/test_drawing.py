@@ -44,40 +44,32 @@ def settled(number: int) -> Row:
     return row(f"e{number:04}", State.SUCCEEDED, seen_ms=NOW_MS - number * SECOND_MS)
 
 
-async def test_an_update_out_of_view_draws_nothing(painted: list[int]) -> None:
-    """When 270 of 300 sessions change, none of which is in view, no row is painted."""
+async def test_only_changes_in_view_are_drawn(painted: list[int]) -> None:
+    """A change in view is one painted row; what is out of view, not shown or stands still paints nothing."""
     async with home_of([working(number) for number in range(300)], (120, 30)) as (app, pilot):
+        # When 270 of 300 sessions change, none of which is in view, no row is painted.
         painted.clear()
         app.put(*(working(number, now="make", calls=8) for number in range(30, 300)))
         await pilot.pause()
         assert painted == []
         assert app.listing.rows["claude", "s0299"].calls == 8
-
-
-async def test_a_change_that_is_not_shown_draws_nothing(painted: list[int]) -> None:
-    """When 300 sessions get other values that the list does not show, no row is painted."""
-    async with home_of([working(number) for number in range(300)], (120, 30)) as (app, pilot):
+        # When 300 sessions get other values that the list does not show, no row is painted.
+        await app.begin(pilot, [working(number) for number in range(300)])
         painted.clear()
         app.put(*(working(number, size=99) for number in range(300)))
         await pilot.pause()
         assert painted == []
         assert app.listing.rows["claude", "s0000"].size == 99
-
-
-async def test_a_change_in_view_draws_its_row(painted: list[int]) -> None:
-    """One session in view that does something else is one row that is painted, and it is up to date."""
-    async with home_of([working(number) for number in range(300)], (120, 30)) as (app, pilot):
+        # One session in view that does something else is one row that is painted, and it is up to date.
+        await app.begin(pilot, [working(number) for number in range(300)])
         painted.clear()
         app.put(working(3, now="make all"))
         await pilot.pause()
         assert painted == [4]
         assert "make all" in screen_rows(app)[7]
-
-
-async def test_a_tick_draws_the_clocks_in_view(painted: list[int]) -> None:
-    """After a second, the rows of live sessions in view are painted; headings and ended sessions are not."""
-    rows = [working(0), working(1), *(settled(number) for number in range(300))]
-    async with home_of(rows, (120, 30)) as (app, pilot):
+        # After a second, the rows of live sessions in view are painted; headings and ended sessions are not.
+        rows = [working(0), working(1), *(settled(number) for number in range(300))]
+        await app.begin(pilot, rows)
         painted.clear()
         app.home.tick(NOW_MS + 400)
         await pilot.pause()
@@ -86,45 +78,21 @@ async def test_a_tick_draws_the_clocks_in_view(painted: list[int]) -> None:
         await pilot.pause()
         assert sorted(painted) == [1, 2]
         assert "1:01" in screen_rows(app)[4]
-
-
-async def test_a_tick_of_sessions_that_have_ended_draws_nothing(painted: list[int]) -> None:
-    """Where every clock in view stands still, nothing is painted for a minute at 120 columns."""
-    async with home_of([settled(number) for number in range(300)], (120, 30)) as (app, pilot):
+        # Where every clock in view stands still, nothing is painted for a minute at 120 columns.
+        await app.begin(pilot, [settled(number) for number in range(300)])
         painted.clear()
         for second in range(60):
             app.home.tick(NOW_MS + second * SECOND_MS)
         await pilot.pause()
         assert painted == []
-
-
-@pytest.mark.system
-async def test_moving_the_cursor_draws_two_rows(painted: list[int]) -> None:
-    """The rows of the session that the cursor leaves and of the one that it enters are painted."""
-    rows = [working(number) for number in range(300)]
-    for size, expected in (((120, 30), [2, 3]), ((40, 12), [3, 4, 5, 6])):
-        async with home_of(rows, size) as (_, pilot):
-            await pilot.press("j")
-            await pilot.pause()
-            painted.clear()
-            await pilot.press("j")
-            await pilot.pause()
-            assert sorted(set(painted)) == expected
-
-
-@pytest.mark.system
-async def test_wider_contents_draw_all_rows_in_view() -> None:
-    """When a project needs more room, the columns of all rows move together."""
-    async with home_of([working(number) for number in range(60)], (120, 30)) as (app, pilot):
+        # When a project needs more room, the columns of all rows move together.
+        await app.begin(pilot, [working(number) for number in range(60)])
         app.put(row("s0005", seen_ms=NOW_MS - 5 * SECOND_MS, repo="a-much-longer-name"))
         await pilot.pause()
         assert len({line.index("Title of") for line in screen_rows(app) if "Title of" in line}) == 1
         assert stale_rows(app.home.sessions) == []
-
-
-async def test_at_midnight_a_session_that_has_ended_shows_the_day(painted: list[int]) -> None:
-    """Its heading names the day, or, in another order, its row does, without any change of the session."""
-    async with home_of([settled(0)], (120, 30)) as (app, pilot):
+        # Its heading names the day, or, in another order, its row does, without any change of the session.
+        await app.begin(pilot, [settled(0)])
         assert "✓ 12:59" in screen_rows(app)[4]
         painted.clear()
         app.home.tick(NOW_MS + 12 * 3600 * SECOND_MS)
@@ -137,6 +105,20 @@ async def test_at_midnight_a_session_that_has_ended_shows_the_day(painted: list[
         app.home.tick(NOW_MS)
         await pilot.pause()
         assert "✓ 12:59" in screen_rows(app)[3]
+
+
+@pytest.mark.system
+async def test_moving_the_cursor_draws_two_rows(painted: list[int]) -> None:
+    """The rows of the session that the cursor leaves and of the one that it enters are painted."""
+    async with home_of([working(number) for number in range(300)], (120, 30)) as (_, pilot):
+        for size, expected in (((120, 30), [2, 3]), ((40, 12), [3, 4, 5, 6])):
+            await pilot.resize_terminal(*size)
+            await pilot.press("g", "j")
+            await pilot.pause()
+            painted.clear()
+            await pilot.press("j")
+            await pilot.pause()
+            assert sorted(set(painted)) == expected
 
 
 def stale_rows(sessions: SessionList) -> list[int]:

@@ -27,48 +27,39 @@ def many() -> list[Row]:
     ]
 
 
-@pytest.mark.system
-async def test_the_counts_give_way_to_the_width() -> None:
-    """The name goes first, then the word `older`, the ended sessions, and the words; no count is cut."""
+async def test_the_header_counts_the_sessions() -> None:
+    """The header counts the sessions in each group and those that are hidden, as far as the width allows."""
     async with home_of(many(), (140, 20)) as (app, pilot):
+        # The name goes first, then the word `older`, the ended sessions, and the words; no count is cut.
         found = {}
         for width in (140, 100, 84, 76, 60, 40, 24):
             await pilot.resize_terminal(width, 20)
             await pilot.pause()
             found[width] = screen_rows(app)[0]
             assert columns(SafeText(found[width])) <= width
-    whole = "2 need you · 1 failed · 3 working · 1 quiet · 1 your turn"
-    assert found[140].split("   ")[0] == f" agentwatch │ {whole} · 9 ended today"
-    assert found[140].endswith("4,981 older hidden: a")
-    assert found[100].startswith(f" {whole} · 9 ended today  ")
-    assert found[100].endswith(" 4,981 older hidden: a")
-    assert found[84].startswith(f" {whole}  ")
-    assert found[84].endswith(" 4,981 hidden: a")
-    assert found[60].startswith(" ! 2 · ✗ 1 · ◐ 3 · ? 1 · › 1 ")
-    assert found[60].endswith(" 4,981 hidden: a")
-    assert found[24] == " ! 2"
-
-
-@pytest.mark.system
-async def test_hidden_sessions_are_not_counted_while_they_are_shown() -> None:
-    """`a` shows them, and the header does not name the key any more; again, it does."""
-    async with home_of(many()) as (app, pilot):
+        whole = "2 need you · 1 failed · 3 working · 1 quiet · 1 your turn"
+        assert found[140].split("   ")[0] == f" agentwatch │ {whole} · 9 ended today"
+        assert found[140].endswith("4,981 older hidden: a")
+        assert found[100].startswith(f" {whole} · 9 ended today  ")
+        assert found[100].endswith(" 4,981 older hidden: a")
+        assert found[84].startswith(f" {whole}  ")
+        assert found[84].endswith(" 4,981 hidden: a")
+        assert found[60].startswith(" ! 2 · ✗ 1 · ◐ 3 · ? 1 · › 1 ")
+        assert found[60].endswith(" 4,981 hidden: a")
+        assert found[24] == " ! 2"
+        # `a` shows them, and the header does not name the key any more; again, it does.
+        await pilot.resize_terminal(140, 20)
+        await pilot.pause()
         assert "4,981 older hidden: a" in screen_rows(app)[0]
         await pilot.press("a")
         assert "hidden" not in screen_rows(app)[0]
         await pilot.press("a")
         assert "4,981 older hidden: a" in screen_rows(app)[0]
-
-
-async def test_one_session_needs_you() -> None:
-    """The verb agrees with the number."""
-    async with home_of([row("ask", State.ASKS)]) as (app, _):
+        # The verb agrees with the number.
+        await app.begin(pilot, [row("ask", State.ASKS)])
         assert screen_rows(app)[0] == " agentwatch │ 1 needs you"
-
-
-async def test_without_live_sessions() -> None:
-    """The header says that no session is running."""
-    async with home_of([]) as (app, _):
+        # The header says that no session is running.
+        await app.begin(pilot, [])
         assert screen_rows(app)[0] == " agentwatch │ no session is running"
 
 

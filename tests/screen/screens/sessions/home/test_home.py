@@ -32,10 +32,10 @@ def titles(app: HomeApp) -> list[str]:
     return [title for line in screen_rows(app) for title in known if title in line]
 
 
-@pytest.mark.system
-async def test_a_search_shows_what_matches_while_it_is_typed() -> None:
-    """Titles and prompts are searched, those of hidden sessions too; the number of matches is shown."""
+async def test_words_show_the_sessions_that_match() -> None:
+    """A search and a filter show what matches while they are typed; esc shows all sessions again."""
     async with home_of(some()) as (app, pilot):
+        # Titles and prompts are searched, those of hidden sessions too; the number of matches is shown.
         await pilot.press("slash", *"retry")
         await eventually(pilot, lambda: titles(app) == ["Add retry limits", "An old retry"], "the matches")
         assert "2 of 3 sessions · enter: keep · esc: clear" in screen_rows(app)[-2]
@@ -48,18 +48,94 @@ async def test_a_search_shows_what_matches_while_it_is_typed() -> None:
         await pilot.pause()
         assert titles(app) == ["Add retry limits", "Port the page"]
         assert not any("search" in line for line in screen_rows(app))
-
-
-@pytest.mark.system
-async def test_esc_in_the_bar_clears_the_words() -> None:
-    """All sessions are shown again, and the list has the focus."""
-    async with home_of(some()) as (app, pilot):
+        # All sessions are shown again, and the list has the focus.
         await pilot.press("f", *"agent:codex")
         await eventually(pilot, lambda: titles(app) == ["Port the page"], "the match")
         await pilot.press("escape")
         await pilot.pause()
         assert titles(app) == ["Add retry limits", "Port the page"]
         assert app.focused is app.home.sessions
+        assert app.home.request == Request()
+        # A session is shown if both match; opening a bar again shows its words.
+        await pilot.press("f", *"agent:claude", "enter", "slash", *"old", "enter")
+        await pilot.pause()
+        assert titles(app) == ["An old retry"]
+        assert any(
+            "search “old” · filter “agent:claude” · 1 of 3 sessions" in line for line in screen_rows(app)
+        )
+        await pilot.press("f")
+        assert app.home.bars.filter.input.value == "agent:claude"
+        assert not app.home.bars.find.display
+        # While words are typed, `s`, `a`, `e` and `q` are letters.
+        await pilot.press("escape")
+        await app.begin(pilot, some())
+        await pilot.press("slash", *"saeq")
+        assert app.home.bars.find.input.value == "saeq"
+        assert app.home.request.sort is Sort.STATE
+        # Pasted control characters do not reach the terminal, and a search without a match says so.
+        await pilot.press("escape")
+        app.home.ask(Request(search="\x1b[2J\nnothing"))
+        await pilot.pause()
+        assert titles(app) == []
+        assert any(
+            "No session matches “␛[2J␊nothing”. esc: all sessions" in line for line in screen_rows(app)
+        )
+        # A hidden session that matches is not among the number of those that are shown.
+        await app.begin(pilot, some())
+        await pilot.press("f", *"retry", "enter")
+        assert any("1 of 3 sessions, 1 hidden" in line for line in screen_rows(app))
+        await pilot.press("a")
+        assert any("2 of 3 sessions ·" in line for line in screen_rows(app))
+        # Tab completes a field and the name of an agent; a wrong rule is not kept, and its first words hold.
+        await pilot.press("a")
+        await app.begin(pilot, some())
+        await pilot.press("f", *"ag")
+        await eventually(
+            pilot, lambda: any("agent: · age>" in line for line in screen_rows(app)), "the fields"
+        )
+        await pilot.press("tab", *"cod", "tab")
+        assert app.home.bars.filter.input.value == "agent:codex"
+        await eventually(pilot, lambda: titles(app) == ["Port the page"], "the match")
+        await pilot.press("space", *"stat:x", "enter")
+        await pilot.pause()
+        assert app.home.bars.filter.is_typed_in
+        assert titles(app) == ["Port the page"]
+        assert any('unknown field "stat" (did you mean state?)' in line for line in screen_rows(app))
+        await pilot.press(*["backspace"] * 7, "enter")
+        await pilot.pause()
+        assert app.focused is app.home.sessions
+        assert app.home.request.filter == "agent:codex"
+        # `a` shows old sessions, and hides them again; the order and the selection stay.
+        await app.begin(pilot, some())
+        await pilot.press("j", "a")
+        assert titles(app) == ["Add retry limits", "Port the page", "An old retry"]
+        assert app.home.sessions.chosen is not None
+        assert app.home.sessions.chosen.id == "work"
+        await pilot.press("a")
+        assert titles(app) == ["Add retry limits", "Port the page"]
+        shows = [each.request.shows_hidden for each in app.posted if isinstance(each, requests.Requested)]
+        assert shows == [True, False]
+        # `s` sorts by age, repository, and by state again; a line names the order, unless it is by state.
+        await app.begin(pilot, some())
+        for sort in ("age", "repository", "state"):
+            await pilot.press("s")
+            words = f"sorted by {sort}"
+            await pilot.pause()
+            assert app.home.request.sort == sort
+            assert (words in "\n".join(screen_rows(app))) is (sort != "state")
+            assert any("WORKING" in line for line in screen_rows(app)) is (sort == "state")
+        # If all sessions are hidden, the list says how many and which key shows them.
+        await app.begin(pilot, some()[2:])
+        assert any("No session of the last 7 days. 1 older hidden: a" in line for line in screen_rows(app))
+        # Without words to clear, the key is not used by the list.
+        await app.begin(pilot, some())
+        seen: list[str] = []
+        app.bind("escape", "noted")
+        app.action_noted = lambda: seen.append("esc")  # type: ignore[attr-defined]
+        await pilot.press("escape")
+        assert seen == ["esc"]
+        await pilot.press("f", *"x", "enter", "escape")
+        assert seen == ["esc"]
         assert app.home.request == Request()
 
 
@@ -93,122 +169,32 @@ async def test_words_keep_the_selection_and_esc_restores_it() -> None:
 
 
 @pytest.mark.system
-async def test_search_and_filter_hold_together() -> None:
-    """A session is shown if both match; opening a bar again shows its words."""
-    async with home_of(some()) as (app, pilot):
-        await pilot.press("f", *"agent:claude", "enter", "slash", *"old", "enter")
-        await pilot.pause()
-        assert titles(app) == ["An old retry"]
-        assert any(
-            "search “old” · filter “agent:claude” · 1 of 3 sessions" in line for line in screen_rows(app)
-        )
-        await pilot.press("f")
-        assert app.home.bars.filter.input.value == "agent:claude"
-        assert not app.home.bars.find.display
-
-
-async def test_a_hostile_search_is_one_line_of_safe_text() -> None:
-    """Pasted control characters do not reach the terminal, and a search without a match says so."""
-    async with home_of(some()) as (app, pilot):
-        app.home.ask(Request(search="\x1b[2J\nnothing"))
-        await pilot.pause()
-        assert titles(app) == []
-        assert any(
-            "No session matches “␛[2J␊nothing”. esc: all sessions" in line for line in screen_rows(app)
-        )
-
-
-@pytest.mark.system
-async def test_keys_of_the_list_are_letters_in_a_bar() -> None:
-    """While words are typed, `s`, `a`, `e` and `q` are letters."""
-    async with home_of(some()) as (app, pilot):
-        await pilot.press("slash", *"saeq")
-        assert app.home.bars.find.input.value == "saeq"
-        assert app.home.request.sort is Sort.STATE
-
-
-async def test_sorting_goes_round() -> None:
-    """`s` sorts by age, repository, and by state again; a line names the order, unless it is by state."""
-    async with home_of(some(), (100, 30)) as (app, pilot):
-        for sort in ("age", "repository", "state"):
-            await pilot.press("s")
-            words = f"sorted by {sort}"
-            await pilot.pause()
-            assert app.home.request.sort == sort
-            assert (words in "\n".join(screen_rows(app))) is (sort != "state")
-            assert any("WORKING" in line for line in screen_rows(app)) is (sort == "state")
-
-
-async def test_hidden_sessions_are_one_key_away() -> None:
-    """`a` shows old sessions, and hides them again; the order and the selection stay."""
-    async with home_of(some()) as (app, pilot):
-        await pilot.press("j", "a")
-        assert titles(app) == ["Add retry limits", "Port the page", "An old retry"]
-        assert app.home.sessions.chosen is not None
-        assert app.home.sessions.chosen.id == "work"
-        await pilot.press("a")
-        assert titles(app) == ["Add retry limits", "Port the page"]
-        shows = [each.request.shows_hidden for each in app.posted if isinstance(each, requests.Requested)]
-        assert shows == [True, False]
-
-
-@pytest.mark.system
-async def test_a_filter_counts_what_it_hides() -> None:
-    """A hidden session that matches is not among the number of those that are shown."""
-    async with home_of(some()) as (app, pilot):
-        await pilot.press("f", *"retry", "enter")
-        assert any("1 of 3 sessions, 1 hidden" in line for line in screen_rows(app))
-        await pilot.press("a")
-        assert any("2 of 3 sessions ·" in line for line in screen_rows(app))
-
-
-@pytest.mark.system
-async def test_esc_is_left_to_the_screen_without_a_search() -> None:
-    """Without words to clear, the key is not used by the list."""
-    async with home_of(some()) as (app, pilot):
-        seen: list[str] = []
-        app.bind("escape", "noted")
-        app.action_noted = lambda: seen.append("esc")  # type: ignore[attr-defined]
-        await pilot.press("escape")
-        assert seen == ["esc"]
-        await pilot.press("f", *"x", "enter", "escape")
-        assert seen == ["esc"]
-        assert app.home.request == Request()
-
-
-@pytest.mark.system
-@pytest.mark.parametrize("size", [(160, 50), (80, 24), (40, 12)])
-async def test_an_empty_machine_shows_how_to_begin(size: tuple[int, int]) -> None:
-    """Without a session, the list says so and names three commands and the demo."""
-    async with home_of([], size) as (app, pilot):
-        await pilot.resize_terminal(size[0], 30)
-        await pilot.pause()
-        shown = " ".join(" ".join(line.strip(" │") for line in screen_rows(app)).split())
-        assert "No session of a coding agent here yet." in shown
-        for command in ("claude", "agentwatch run -- cursor-agent -p", "| agentwatch", "agentwatch demo"):
-            assert command in shown
-
-
-async def test_before_every_place_was_searched_the_list_says_so() -> None:
-    """An empty list does not claim that there is no session before that is known."""
-    async with home_of([]) as (app, pilot):
-        app.home.show(app.listing, app.home._counts, NOW_MS, is_complete=False)
-        await pilot.pause()
-        assert any("Searching for sessions …" in line for line in screen_rows(app))
-
-
-async def test_only_old_sessions() -> None:
-    """If all sessions are hidden, the list says how many and which key shows them."""
-    async with home_of(some()[2:]) as (app, _):
-        assert any("No session of the last 7 days. 1 older hidden: a" in line for line in screen_rows(app))
+async def test_an_empty_machine_shows_how_to_begin() -> None:
+    """Without a session, the list says so and names three commands and the demo, in any terminal."""
+    async with home_of([], (160, 50)) as (app, pilot):
+        for size in ((160, 30), (80, 30), (40, 30)):
+            with case(size):
+                await pilot.resize_terminal(*size)
+                await pilot.pause()
+                shown = " ".join(" ".join(line.strip(" │") for line in screen_rows(app)).split())
+                assert "No session of a coding agent here yet." in shown
+                for command in (
+                    "claude",
+                    "agentwatch run -- cursor-agent -p",
+                    "| agentwatch",
+                    "agentwatch demo",
+                ):
+                    assert command in shown
 
 
 @pytest.mark.system
 async def test_the_keys_fit() -> None:
     """The line at the bottom names the keys of the list; help and quit are always there."""
-    for width in (160, 140, 100, 80, 60, 40):
-        with case(width):
-            async with home_of(some(), (width, 24)) as (app, _):
+    async with home_of(some(), (160, 24)) as (app, pilot):
+        for width in (160, 140, 100, 80, 60, 40):
+            with case(width):
+                await pilot.resize_terminal(width, 24)
+                await pilot.pause()
                 line = screen_rows(app)[-1]
                 assert line.startswith(" enter Open  ")
                 assert line.endswith("? Help  q Quit")
@@ -216,31 +202,10 @@ async def test_the_keys_fit() -> None:
                     assert "/ Find  f Filter  s Sort  r Ring  w Why  t Terminal" in line
 
 
-@pytest.mark.system
-async def test_the_filter_offers_fields_and_names_and_says_what_is_wrong() -> None:
-    """Tab completes a field and the name of an agent; a wrong rule is not kept, and its first words hold."""
-    async with home_of(some()) as (app, pilot):
-        await pilot.press("f", *"ag")
-        await eventually(
-            pilot, lambda: any("agent: · age>" in line for line in screen_rows(app)), "the fields"
-        )
-        await pilot.press("tab", *"cod", "tab")
-        assert app.home.bars.filter.input.value == "agent:codex"
-        await eventually(pilot, lambda: titles(app) == ["Port the page"], "the match")
-        await pilot.press("space", *"stat:x", "enter")
-        await pilot.pause()
-        assert app.home.bars.filter.is_typed_in
-        assert titles(app) == ["Port the page"]
-        assert any('unknown field "stat" (did you mean state?)' in line for line in screen_rows(app))
-        await pilot.press(*["backspace"] * 7, "enter")
-        await pilot.pause()
-        assert app.focused is app.home.sessions
-        assert app.home.request.filter == "agent:codex"
-
-
 async def test_an_empty_machine_offers_the_demo() -> None:
-    """The key line has only what works there, and enter asks for the demo; with a session it opens that."""
+    """Without a session the list says how to begin, and enter asks for the demo; with one it opens that."""
     async with home_of([]) as (app, pilot):
+        # The key line has only what works there, and enter asks for the demo; with a session it opens that.
         assert screen_rows(app)[-1].split("  ") == [" enter Demo", "? Help", "q Quit"]
         await pilot.press("enter")
         await pilot.pause()
@@ -254,3 +219,9 @@ async def test_an_empty_machine_offers_the_demo() -> None:
         app.put(row("old", State.SUCCEEDED, seen_ms=NOW_MS - 9 * 24 * 60 * MINUTE_MS))
         await pilot.pause()
         assert screen_rows(app)[-1].startswith(" a All")
+        # An empty list does not claim that there is no session before that is known.
+        app.rows.clear()
+        app.put()
+        app.home.show(app.listing, app.home._counts, NOW_MS, is_complete=False)
+        await pilot.pause()
+        assert any("Searching for sessions …" in line for line in screen_rows(app))

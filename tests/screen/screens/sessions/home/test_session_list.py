@@ -21,41 +21,67 @@ def place_of(app: HomeApp) -> int:
     return sessions.cursor - sessions.scroll_offset.y
 
 
-@pytest.mark.system
-async def test_keys_move_over_the_headings() -> None:
-    """The cursor begins on the first session, and headings are skipped in both directions."""
+async def test_the_cursor_moves_over_sessions() -> None:
+    """In one row or two for each session, keys and pages move the cursor by sessions, over the headings."""
     rows = [row("ask", State.ASKS), row("work"), row("turn", State.YOUR_TURN)]
     async with home_of(rows) as (app, pilot):
+        # The cursor begins on the first session, and headings are skipped in both directions.
         visited = [chosen_id(app)]
         for key in ("j", "down", "down", "k", "up", "up", "G", "g"):
             await pilot.press(key)
             visited.append(chosen_id(app))
-    assert visited == ["ask", "work", "turn", "turn", "work", "ask", "ask", "turn", "ask"]
-
-
-@pytest.mark.system
-async def test_keys_move_by_session_in_two_rows() -> None:
-    """Where a session takes two rows, a key moves by a session too."""
-    rows = [row("ask", State.ASKS), *working(3)]
-    async with home_of(rows, NARROW) as (app, pilot):
-        visited = [chosen_id(app)]
-        for key in ("j", "j", "j", "j", "k", "k", "k", "k"):
+        assert visited == ["ask", "work", "turn", "turn", "work", "ask", "ask", "turn", "ask"]
+        # The right arrow shows the subagents of a session, indented; the left one hides them.
+        rows = [row("top", subagents=1), row("sub", parent=("claude", "top"))]
+        await app.begin(pilot, rows)
+        assert any("+1 sub" in line for line in screen_rows(app))
+        assert not any("└ Title of sub" in line for line in screen_rows(app))
+        await pilot.press("right")
+        assert any("└ Title of sub" in line for line in screen_rows(app))
+        await pilot.press("left")
+        assert not any("└ Title of sub" in line for line in screen_rows(app))
+        assert chosen_id(app) == "top"
+        # `e` selects the next session that needs the user or failed, `E` the previous one, around the ends.
+        rows = [row("ask", State.ASKS), row("fail", State.TURN_FAILED), *working(4)]
+        await app.begin(pilot, rows)
+        visited = []
+        for key in ("G", "e", "e", "e", "E", "E", "E"):
             await pilot.press(key)
             visited.append(chosen_id(app))
-        marked = [line for line in screen_rows(app) if line.startswith("▐")]
-        assert len(marked) == 2
-    assert visited == ["ask", "s0000", "s0001", "s0002", "s0002", "s0001", "s0000", "ask", "ask"]
-
-
-async def test_pages_move_the_cursor() -> None:
-    """A page moves by as many rows as the list shows."""
-    async with home_of(working(200), (100, 30)) as (app, pilot):
-        await pilot.press("pagedown")
-        height = app.home.sessions.scrollable_content_region.height
-        assert chosen_id(app) == f"s{height:04}"
-        await pilot.press("pageup")
+        assert visited == ["s0003", "ask", "fail", "ask", "fail", "ask", "fail"]
+        # `e` says that no session needs the user, and selects nothing else.
+        await app.begin(pilot, working(2))
+        await pilot.press("e")
+        await eventually(pilot, lambda: "no session needs you" in "\n".join(screen_rows(app)), "the message")
         assert chosen_id(app) == "s0000"
-        assert app.home.sessions.scroll_offset.y == 0
+        # `y` copies the id of the selected session as safe text, and says so.
+        await app.begin(pilot, [row("0a1b\x1b[31m")])
+        await pilot.press("y")
+        await eventually(pilot, lambda: "copied 0a1b␛[31m" in "\n".join(screen_rows(app)), "the message")
+        assert app.clipboard == "0a1b␛[31m"
+        # When the selected session vanishes, the one in its place is selected; the last one at the end.
+        await app.begin(pilot, working(3))
+        await pilot.press("j")
+        del app.rows["claude", "s0001"]
+        app.put()
+        assert chosen_id(app) == "s0002"
+        del app.rows["claude", "s0002"]
+        app.put()
+        assert chosen_id(app) == "s0000"
+        app.rows.clear()
+        app.put()
+        assert app.home.sessions.chosen is None
+        await pilot.press("j", "k", "enter", "space", "e", "y", "right", "g", "G", "pagedown")
+        app.put(row("again"))
+        assert chosen_id(app) == "again"
+        # A message names the selected session when it is another one than before, and only then.
+        await app.begin(pilot, [])
+        app.put(*working(3))
+        await pilot.press("j", "k", "k")
+        app.put(row("s0001", now="something else"))
+        await pilot.pause()
+        reported = [each.row and each.row.id for each in app.posted if isinstance(each, requests.Chosen)]
+        assert reported == ["s0000", "s0001", "s0000"]
 
 
 @pytest.mark.system
@@ -72,10 +98,10 @@ async def test_the_selected_session_stays_where_it_is() -> None:
             assert (chosen_id(app), place_of(app)) == before
 
 
-@pytest.mark.system
-async def test_the_rows_in_view_stay_while_the_selected_one_is_out_of_view() -> None:
-    """After scrolling away from the selected session, the first row in view holds its place."""
+async def test_the_rows_in_view_stay() -> None:
+    """What comes, goes or changes moves neither the selected session nor the rows in view."""
     async with home_of(working(200), (100, 30)) as (app, pilot):
+        # After scrolling away from the selected session, the first row in view holds its place.
         app.home.sessions.scroll_to(y=100, animate=False, immediate=True)
         await pilot.pause()
         shown = viewport(app.home.sessions)
@@ -83,11 +109,8 @@ async def test_the_rows_in_view_stay_while_the_selected_one_is_out_of_view() -> 
         await pilot.pause()
         assert viewport(app.home.sessions) == shown
         assert chosen_id(app) == "s0000"
-
-
-async def test_the_top_stays_in_view_while_the_first_session_is_selected() -> None:
-    """A session that begins to need the user appears at the top; the selection stays on its session."""
-    async with home_of(working(200), (100, 30)) as (app, pilot):
+        # A session that begins to need the user appears at the top; the selection stays on its session.
+        await app.begin(pilot, working(200))
         app.put(row("new", State.ASKS))
         await pilot.pause()
         assert "NEEDS YOU" in screen_rows(app)[3]
@@ -98,6 +121,63 @@ async def test_the_top_stays_in_view_while_the_first_session_is_selected() -> No
         app.put(row("newer", State.ASKS))
         await pilot.pause()
         assert "Title of newer" in screen_rows(app)[4]
+        # A page moves by as many rows as the list shows.
+        await app.begin(pilot, working(200))
+        await pilot.press("pagedown")
+        height = app.home.sessions.scrollable_content_region.height
+        assert chosen_id(app) == f"s{height:04}"
+        await pilot.press("pageup")
+        assert chosen_id(app) == "s0000"
+        assert app.home.sessions.scroll_offset.y == 0
+        # A group never begins without its heading at the top of the list.
+        rows = [*(row(f"a{number}", State.ASKS) for number in range(9)), *working(60)]
+        await app.begin(pilot, rows)
+        await pilot.press("G")
+        while chosen_id(app) != "s0000":
+            await pilot.press("k")
+        assert "WORKING" in viewport(app.home.sessions)[0]
+        assert "Title of s0000" in viewport(app.home.sessions)[1]
+        # The selection follows the session to another group.
+        await app.begin(pilot, working(60))
+        await pilot.press("j", "j")
+        app.put(row("s0002", State.ASKS))
+        assert chosen_id(app) == "s0002"
+        # The first and the last of 5,000 sessions are one key apart, and both are drawn.
+        await app.begin(pilot, working(5000))
+        lines = app.listing.lines
+        assert isinstance(lines[0], Heading)
+        assert len(lines) == 5001
+        await pilot.press("G")
+        assert any("Title of s4999" in line for line in screen_rows(app))
+        await pilot.press("g")
+        assert any("Title of s0000" in line for line in screen_rows(app))
+        # When sessions begin to take two rows, the selected one is still selected and in view.
+        await app.begin(pilot, working(100))
+        await pilot.press("pagedown", "pagedown", "pagedown")
+        before = chosen_id(app)
+        await pilot.resize_terminal(*NARROW)
+        await eventually(pilot, lambda: app.home.sessions.size.width < 41, "the narrow list")
+        assert chosen_id(app) == before
+        assert any("▐◐ model" in line and f"Title of {before}" in line for line in screen_rows(app))
+        # While the list is at its top, it stays there if the selected session is in view there too.
+        await app.begin(pilot, working(100))
+        await pilot.press("j", "j")
+        for size in (NARROW, (100, 20)):
+            await pilot.resize_terminal(*size)
+            await eventually(pilot, lambda width=size[0]: abs(app.home.sessions.size.width - width) < 5, "it")  # type: ignore[misc]
+            assert app.home.sessions.scroll_offset.y == 0
+            assert chosen_id(app) == "s0002"
+        # Where a session takes two rows, a key moves by a session too.
+        rows = [row("ask", State.ASKS), *working(3)]
+        await pilot.resize_terminal(*NARROW)
+        await app.begin(pilot, rows)
+        visited = [chosen_id(app)]
+        for key in ("j", "j", "j", "j", "k", "k", "k", "k"):
+            await pilot.press(key)
+            visited.append(chosen_id(app))
+        marked = [line for line in screen_rows(app) if line.startswith("▐")]
+        assert len(marked) == 2
+        assert visited == ["ask", "s0000", "s0001", "s0002", "s0002", "s0001", "s0000", "ask", "ask"]
 
 
 async def test_the_first_session_is_selected_until_all_are_found() -> None:
@@ -111,71 +191,8 @@ async def test_the_first_session_is_selected_until_all_are_found() -> None:
 
 
 @pytest.mark.system
-async def test_moving_up_to_the_first_session_of_a_group_shows_its_heading() -> None:
-    """A group never begins without its heading at the top of the list."""
-    rows = [*(row(f"a{number}", State.ASKS) for number in range(9)), *working(60)]
-    async with home_of(rows, (100, 20)) as (app, pilot):
-        await pilot.press("G")
-        while chosen_id(app) != "s0000":
-            await pilot.press("k")
-        assert "WORKING" in viewport(app.home.sessions)[0]
-        assert "Title of s0000" in viewport(app.home.sessions)[1]
-
-
-@pytest.mark.system
-async def test_after_the_selected_session_its_neighbour_is_selected() -> None:
-    """When the selected session vanishes, the one in its place is selected; the last one at the end."""
-    async with home_of(working(3)) as (app, pilot):
-        await pilot.press("j")
-        del app.rows["claude", "s0001"]
-        app.put()
-        assert chosen_id(app) == "s0002"
-        del app.rows["claude", "s0002"]
-        app.put()
-        assert chosen_id(app) == "s0000"
-        app.rows.clear()
-        app.put()
-        assert app.home.sessions.chosen is None
-        await pilot.press("j", "k", "enter", "space", "e", "y", "right", "g", "G", "pagedown")
-        app.put(row("again"))
-        assert chosen_id(app) == "again"
-
-
-async def test_a_session_that_changes_its_group_stays_selected() -> None:
-    """The selection follows the session to another group."""
-    async with home_of(working(60), (100, 20)) as (app, pilot):
-        await pilot.press("j", "j")
-        app.put(row("s0002", State.ASKS))
-        assert chosen_id(app) == "s0002"
-
-
-@pytest.mark.system
-async def test_another_width_keeps_the_selected_session_in_view() -> None:
-    """When sessions begin to take two rows, the selected one is still selected and in view."""
-    async with home_of(working(100), (100, 20)) as (app, pilot):
-        await pilot.press("pagedown", "pagedown", "pagedown")
-        before = chosen_id(app)
-        await pilot.resize_terminal(*NARROW)
-        await eventually(pilot, lambda: app.home.sessions.size.width < 41, "the narrow list")
-        assert chosen_id(app) == before
-        assert any("▐◐ model" in line and f"Title of {before}" in line for line in screen_rows(app))
-
-
-@pytest.mark.system
-async def test_another_width_keeps_the_top_in_view() -> None:
-    """While the list is at its top, it stays there if the selected session is in view there too."""
-    async with home_of(working(100), (100, 20)) as (app, pilot):
-        await pilot.press("j", "j")
-        for size in (NARROW, (100, 20)):
-            await pilot.resize_terminal(*size)
-            await eventually(pilot, lambda width=size[0]: abs(app.home.sessions.size.width - width) < 5, "it")  # type: ignore[misc]
-            assert app.home.sessions.scroll_offset.y == 0
-            assert chosen_id(app) == "s0002"
-
-
-@pytest.mark.system
-async def test_messages_name_the_selected_session() -> None:
-    """Each key posts what the user wants of the selected session."""
+async def test_keys_are_about_the_selected_or_the_marked_sessions() -> None:
+    """Keys post what the user wants of the selected session or of all marked ones, and unfold a fold."""
     wants: dict[str, type[requests.OfRow]] = {
         "enter": requests.Opened,
         "space": requests.PreviewWanted,
@@ -190,6 +207,7 @@ async def test_messages_name_the_selected_session() -> None:
         "z": requests.ArchiveWanted,
     }
     async with home_of(working(2)) as (app, pilot):
+        # Each key posts what the user wants of the selected session.
         await pilot.press("j")
         for key, kind in wants.items():
             await pilot.press(key)
@@ -203,14 +221,10 @@ async def test_messages_name_the_selected_session() -> None:
             posted = app.posted[-1]
             assert isinstance(posted, of_rows)
             assert [each.id for each in posted.rows] == ["s0001"]
-
-
-@pytest.mark.system
-async def test_marked_sessions_are_named_together() -> None:
-    """`v` marks sessions and goes on to the next; keys are about all of them, and esc removes the marks."""
-    ended = [row(f"o{number}", State.SUCCEEDED, is_one_liner=True, cwd="/api") for number in range(3)]
-    sub = row("sub", State.SUCCEEDED, parent=("claude", "o1"))
-    async with home_of([*working(4), *ended, sub]) as (app, pilot):
+        # `v` marks sessions and goes on to the next; keys are about all of them, and esc removes the marks.
+        ended = [row(f"o{number}", State.SUCCEEDED, is_one_liner=True, cwd="/api") for number in range(3)]
+        sub = row("sub", State.SUCCEEDED, parent=("claude", "o1"))
+        await app.begin(pilot, [*working(4), *ended, sub])
         await pilot.press("v", "j", "v")
         assert chosen_id(app) == "s0003"
         assert [line[1] for line in screen_rows(app) if "Title of s000" in line] == ["•", " ", "•", "▐"]
@@ -228,6 +242,17 @@ async def test_marked_sessions_are_named_together() -> None:
         await pilot.press("escape")
         assert not app.home.sessions.marked
         assert not any("marked" in line or "•" in line for line in screen_rows(app))
+        # Enter and space toggle a fold, the arrows open and close it; it stays selected.
+        ended = [row(f"o{number}", State.SUCCEEDED, is_one_liner=True, cwd="/api") for number in range(3)]
+        await app.begin(pilot, [row("work"), *ended])
+        await pilot.press("j")
+        assert app.home.sessions.chosen is None
+        assert not any("Title of o1" in line for line in screen_rows(app))
+        for key, is_open in (("enter", 1), ("space", 0), ("right", 1), ("right", 1), ("left", 0), ("l", 1)):
+            await pilot.press(key)
+            assert any("Title of o1" in line for line in screen_rows(app)) is bool(is_open), key
+            assert sum("one-liners in api" in line and "▐" in line for line in screen_rows(app)) == 1
+        assert not app.posted[1:] or not isinstance(app.posted[-1], requests.Opened)
 
 
 @pytest.mark.system
@@ -270,82 +295,3 @@ async def test_columns_can_be_chosen() -> None:
         assert app.home.request.sort == "age"
         app.home.reset_columns()
         assert "now" in app.home.sessions.columns
-
-
-@pytest.mark.system
-async def test_a_new_selection_is_reported_once() -> None:
-    """A message names the selected session when it is another one than before, and only then."""
-    async with home_of(working(3)) as (app, pilot):
-        await pilot.press("j", "k", "k")
-        app.put(row("s0001", now="something else"))
-        await pilot.pause()
-        reported = [each.row and each.row.id for each in app.posted if isinstance(each, requests.Chosen)]
-    assert reported == ["s0000", "s0001", "s0000"]
-
-
-@pytest.mark.system
-async def test_a_fold_opens_and_closes() -> None:
-    """Enter and space toggle a fold, the arrows open and close it; it stays selected."""
-    ended = [row(f"o{number}", State.SUCCEEDED, is_one_liner=True, cwd="/api") for number in range(3)]
-    async with home_of([row("work"), *ended]) as (app, pilot):
-        await pilot.press("j")
-        assert app.home.sessions.chosen is None
-        assert not any("Title of o1" in line for line in screen_rows(app))
-        for key, is_open in (("enter", 1), ("space", 0), ("right", 1), ("right", 1), ("left", 0), ("l", 1)):
-            await pilot.press(key)
-            assert any("Title of o1" in line for line in screen_rows(app)) is bool(is_open), key
-            assert sum("one-liners in api" in line and "▐" in line for line in screen_rows(app)) == 1
-        assert not app.posted[1:] or not isinstance(app.posted[-1], requests.Opened)
-
-
-async def test_subagents_unfold_below_their_session() -> None:
-    """The right arrow shows the subagents of a session, indented; the left one hides them."""
-    rows = [row("top", subagents=1), row("sub", parent=("claude", "top"))]
-    async with home_of(rows) as (app, pilot):
-        assert any("+1 sub" in line for line in screen_rows(app))
-        assert not any("└ Title of sub" in line for line in screen_rows(app))
-        await pilot.press("right")
-        assert any("└ Title of sub" in line for line in screen_rows(app))
-        await pilot.press("left")
-        assert not any("└ Title of sub" in line for line in screen_rows(app))
-        assert chosen_id(app) == "top"
-
-
-async def test_keys_lead_to_the_sessions_that_need_the_user() -> None:
-    """`e` selects the next session that needs the user or failed, `E` the previous one, around the ends."""
-    rows = [row("ask", State.ASKS), row("fail", State.TURN_FAILED), *working(4)]
-    async with home_of(rows) as (app, pilot):
-        visited = []
-        for key in ("G", "e", "e", "e", "E", "E", "E"):
-            await pilot.press(key)
-            visited.append(chosen_id(app))
-    assert visited == ["s0003", "ask", "fail", "ask", "fail", "ask", "fail"]
-
-
-async def test_without_such_a_session_the_key_says_so() -> None:
-    """`e` says that no session needs the user, and selects nothing else."""
-    async with home_of(working(2)) as (app, pilot):
-        await pilot.press("e")
-        await eventually(pilot, lambda: "no session needs you" in "\n".join(screen_rows(app)), "the message")
-        assert chosen_id(app) == "s0000"
-
-
-async def test_the_id_is_copied() -> None:
-    """`y` copies the id of the selected session as safe text, and says so."""
-    async with home_of([row("0a1b\x1b[31m")]) as (app, pilot):
-        await pilot.press("y")
-        await eventually(pilot, lambda: "copied 0a1b␛[31m" in "\n".join(screen_rows(app)), "the message")
-        assert app.clipboard == "0a1b␛[31m"
-
-
-@pytest.mark.system
-async def test_five_thousand_sessions() -> None:
-    """The first and the last of 5,000 sessions are one key apart, and both are drawn."""
-    async with home_of(working(5000), (140, 40)) as (app, pilot):
-        lines = app.listing.lines
-        assert isinstance(lines[0], Heading)
-        assert len(lines) == 5001
-        await pilot.press("G")
-        assert any("Title of s4999" in line for line in screen_rows(app))
-        await pilot.press("g")
-        assert any("Title of s0000" in line for line in screen_rows(app))
