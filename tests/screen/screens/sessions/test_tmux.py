@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from agentwatch.base.local_socket import short_folder
 from agentwatch.screen.screens.sessions import rings
 from agentwatch.screen.screens.sessions.rings import go_to_pane, pane_of
 from tests.builders.home.home_app import row
@@ -100,11 +101,15 @@ class Server:
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    """Return a server, which is ended afterwards."""
-    server = Server(tmp_path)
-    yield server
-    server.run("kill-server")
+def server() -> Iterator[Server]:
+    """Return a server, which is ended afterwards; tmux takes no long path of a socket."""
+    folder = Path(short_folder())
+    try:
+        server = Server(folder)
+        yield server
+        server.run("kill-server")
+    finally:
+        shutil.rmtree(folder)
 
 
 @pytest.mark.slow
