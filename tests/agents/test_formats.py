@@ -17,7 +17,20 @@ import pytest
 from agentwatch.agents import Decoder
 from agentwatch.analysis.block_text import block_text
 from agentwatch.analysis.integrity import integrity
-from agentwatch.api.check_agent import ABSENT, WRONG, check_agent, paths, replaced, shape
+from agentwatch.api.check_agent import (
+    ABSENT,
+    WRONG,
+    Subject,
+    _check_changes,
+    _check_detection,
+    _check_order,
+    _check_sample,
+    _objects,
+    check_agent,
+    paths,
+    replaced,
+    shape,
+)
 from agentwatch.output.summary import summary
 from agentwatch.session.actions import action
 from agentwatch.session.session import Session
@@ -86,6 +99,22 @@ def test_every_format_has_a_sample() -> None:
     missing = KNOWN - {name for _, _, name in of_a_format(OURS)} - {"claude-family"}
     paths = [f"tests/captures/agents/{name}/*.jsonl" for name in sorted(missing)]
     assert not paths, f"no sample: add {' and '.join(paths)}, with a row in tests/captures/README.md"
+
+
+def test_every_format_reads_its_shortest_sample() -> None:
+    """A format recognises its lines, returns events of the declared types, and raises for no changed field.
+
+    Six kinds of lines are changed here; the stages `costs` and `long` check everything.
+    """
+    shortest: dict[str, bytes] = {}
+    for _, data, name in of_a_format(OURS):
+        shortest[name] = min(shortest.get(name, data), data, key=len)
+    for name, data in shortest.items():
+        with case(name):
+            subject, lines = Subject(named(name)), _objects(data.split(b"\n"))
+            _check_detection(subject, lines)
+            _check_changes(subject, _check_sample(subject, lines)[:6])
+            _check_order(subject, lines)
 
 
 _TIMES = 12
@@ -164,7 +193,6 @@ def check(data: bytes, name: str, known: set[str]) -> Session:
     return found
 
 
-@pytest.mark.slow
 @by_work
 def test_a_recording_may_end_anywhere(captures: Captures, work: int) -> None:
     """A recording that is cut at a line or inside one is read without inventing a call."""
@@ -215,7 +243,6 @@ def test_lines_may_be_lost_doubled_or_out_of_order(captures: Captures, work: int
                 check(b"\n".join(chance.sample(lines, len(lines))), name, known)
 
 
-@pytest.mark.slow
 def test_a_doubled_line_doubles_no_call(captures: Captures) -> None:
     """Each line given twice in a row adds no call to those of the recording."""
     for title, data, name in of_a_format(captures):
