@@ -100,8 +100,10 @@ def main() -> None:
         code = 128 + ended.number
     except click.exceptions.Exit as stop:
         code = stop.exit_code
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, click.Abort) as stopped:
         code = 128 + signal.SIGINT
+        if isinstance(stopped.__cause__, EOFError):  # click takes it for the end of stdin
+            code = _report(internal_error(stopped.__cause__), INTERNAL_ERROR)
     except Exception as error:  # noqa: BLE001 - the outermost edge: any other error is a bug
         code = _report(internal_error(error), INTERNAL_ERROR)
     for name in ("agentwatch.agents.plugins", "agentwatch.output.export.plugins"):

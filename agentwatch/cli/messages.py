@@ -15,6 +15,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from agentwatch.cli.start import CUT_BYTE_CODE, cut_byte_code
 from agentwatch.text.safe import SafeText, safe_line
 
 if TYPE_CHECKING:
@@ -59,8 +60,11 @@ def internal_error(error: BaseException, files: SessionFiles | None = None) -> s
         files: The session's files; the traceback is written beside them. None for a new path among the saved
             sessions.
 
-    Too few file descriptors are not an internal error, and leave none for the file of a traceback.
+    Too few file descriptors are not an internal error, and leave none for the file of a traceback. Neither is
+    a module that a full disk has cut off.
     """
+    if isinstance(error, EOFError) and (folder := cut_byte_code(error)):
+        return f"{CUT_BYTE_CODE}{folder}"
     if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
         return "too many open files (ulimit -n)"
     return f"internal error: {type(error).__name__}({_arguments(error)}) ({_write_crash(error, files)})"

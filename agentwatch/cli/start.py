@@ -12,10 +12,35 @@ import sys
 from agentwatch import NEEDS
 
 _INTERRUPTED = 128 + _signal.SIGINT
+_CANNOT_START = 70
+CUT_BYTE_CODE = "a full disk has cut off the compiled modules of Python; delete this folder: "
 
 
 def main() -> None:
     """Run the program and exit."""
+    try:
+        _run()
+    except EOFError as error:
+        if not (folder := cut_byte_code(error)):
+            raise
+        sys.stderr.write(f"agentwatch: {CUT_BYTE_CODE}{folder}\n")
+        sys.exit(_CANNOT_START)
+
+
+def cut_byte_code(error: BaseException) -> str:
+    """Return the folder of the byte code whose end is missing; empty if an error has another cause.
+
+    Python 3.11 leaves such a file on a full disk and under a limit of file sizes. It then reads no source.
+    """
+    trace, path = error.__traceback__, ""
+    while trace is not None:
+        if trace.tb_frame.f_code.co_name == "_compile_bytecode":  # of importlib
+            path = trace.tb_frame.f_locals.get("bytecode_path") or ""
+        trace = trace.tb_next
+    return os.path.dirname(path)
+
+
+def _run() -> None:
     gc.set_threshold(200_000, 20, 1000)  # many objects, no cycles: with 50,000, 3 % more CPU
     is_interruptible = _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler  # nohup ignores it
     if is_interruptible:

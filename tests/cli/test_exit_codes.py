@@ -129,7 +129,7 @@ def test_no_agent_is_started_without_its_files(tmp_path: Path, option: str) -> N
 @pytest.mark.slow
 def test_an_incomplete_recording_is_reported(tmp_path: Path) -> None:
     """A recording that could not be written completely exits with 74 and one line on stderr."""
-    limited = f'ulimit -f 1; exec "$@" -p --no-log --record {tmp_path / "r"}'
+    limited = f'ulimit -f 1; exec "$@" -p --no-log --record "{tmp_path}/r"'
     done = subprocess.run(
         ["sh", "-c", limited, "sh", *AGENTWATCH],
         input=PLAIN.read_bytes(),

@@ -139,7 +139,7 @@ def test_a_full_disk_leaves_no_file(folder: Path, more: tuple[str, ...]) -> None
         [*AGENTWATCH, "export", "a.ndjson", *MARKDOWN, "-o", "b.md", *more],
         capture_output=True,
         cwd=folder,
-        env=environment(),
+        env=environment(PYTHONDONTWRITEBYTECODE="1"),
         check=False,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8000, 8000)),
     )

@@ -112,7 +112,7 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path) -> None:
     limit = DEMO.stat().st_size // 2
     done = subprocess.run(
         [*AGENTWATCH, "redact", str(DEMO), "-o", str(tmp_path / "out.ndjson")],
-        env=environment(),
+        env=environment(PYTHONDONTWRITEBYTECODE="1"),
         capture_output=True,
         timeout=30,
         check=False,

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from py_compile import compile as compile_to
 
 import click
 import pytest
 
 from agentwatch.cli.app import agentwatch as program
 from agentwatch.cli.default_command import SUBCOMMANDS
-from tests.conftest import case
-from tests.harness.program import PLAIN, environment
+from tests.conftest import ROOT, case
+from tests.harness.program import AGENTWATCH, PLAIN, environment
 
 INTERRUPTED = """
 import gc, os, signal, sys
@@ -70,6 +72,28 @@ def test_an_interrupted_command_ends_with_130(tmp_path: Path) -> None:
         with case(words[0]):
             assert interrupted(str(module), *words) == (128 + signal.SIGINT, b"\n")
             assert not output.exists()
+
+
+@pytest.mark.slow
+def test_byte_code_that_was_cut_off_is_one_line(tmp_path: Path) -> None:
+    """Whether the program or a command imports it, the line names the folder to delete."""
+    redact = ("output/redact/recording", "redact", PLAIN, "-o", tmp_path / "out")
+    for module, *words in (("cli/app", "--version"), redact):
+        with case(module):
+            source = ROOT / "agentwatch" / f"{module}.py"
+            cached = Path(f"{tmp_path}{source.parent}", f"{source.stem}.{sys.implementation.cache_tag}.pyc")
+            compile_to(str(source), str(cached), doraise=True)
+            os.truncate(cached, cached.stat().st_size // 2)
+            env = environment(PYTHONPYCACHEPREFIX=str(tmp_path), PYTHONDONTWRITEBYTECODE="1")
+            done = subprocess.run(
+                [*AGENTWATCH, *map(str, words)], env=env, capture_output=True, check=False, timeout=60
+            )
+            assert (done.returncode, done.stdout) == (70, b"")
+            line = done.stderr.decode().strip()  # click begins with an empty line
+            assert line.startswith("agentwatch: ")
+            assert line.endswith(f"; delete this folder: {cached.parent}")
+            assert "\n" not in line
+            cached.unlink()
 
 
 @pytest.mark.slow

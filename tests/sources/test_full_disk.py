@@ -54,6 +54,7 @@ class Program:
                 stdout=stdout,
                 stderr=stderr if err else subprocess.PIPE,
                 cwd=ROOT,
+                env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},  # under a limit it could be cut off
                 start_new_session=True,
                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limits),  # noqa: PLW1509 - takes no lock
             )

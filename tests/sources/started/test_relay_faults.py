@@ -71,6 +71,7 @@ def test_a_full_stderr_is_reported(tmp_path: Path, capfd: pytest.CaptureFixture[
     path = tmp_path / "r.ndjson"
     script = f"while [ ! -e '{tmp_path}/go' ]; do sleep 0.01; done; cat '{PLAIN}' >&2; head -c 4000 '{PLAIN}'"
     source = agent_source(["sh", "-c", script], KeepOptions(recording=path, write_log=False))
+    until(lambda: relay_of(source) in our_relays(), what="a relay that has imported its modules")
     resource.prlimit(relay_of(source), resource.RLIMIT_FSIZE, (4500, resource.RLIM_INFINITY))
     (tmp_path / "go").touch()
     print_session(source, Feed(source.reader), "stream-json")
