@@ -6,7 +6,9 @@ import fcntl
 import gc
 import os
 import signal
+import stat
 import sys
+import threading
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
@@ -22,6 +24,7 @@ from agentwatch.base import clock
 from agentwatch.feed.feed import Feed
 from agentwatch.recording.lines import LineReader
 from agentwatch.recording.saved import open_saved
+from agentwatch.recording.wakeup import Wakeup
 from agentwatch.session.session import Session
 from tests.builders.captures import FOREIGN, OURS, Captures
 
@@ -234,26 +237,52 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(autouse=True)
 def _recordings_are_closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Close the recordings that a test has opened for reading and left open.
+    """Close the recordings that a test has opened for reading and left open, and the pipes of their readers.
 
     A program that opens one ends soon. Thousands of tests in one process would leave more than a thousand
-    open, which many systems do not allow.
+    open, which many systems do not allow. A pipe that a thread may still use stays open.
     """
     opened: dict[int, os.stat_result] = {}
-    create = LineReader.__init__
+    threads = {*threading.enumerate()}
+    read, wake = LineReader.__init__, Wakeup.__init__
 
-    def note(reader: LineReader, fd: int, *given: Any, **named: Any) -> None:
-        create(reader, fd, *given, **named)
+    def note_recording(reader: LineReader, fd: int, *given: Any, **named: Any) -> None:
+        read(reader, fd, *given, **named)
         with suppress(OSError):
+            if fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY:
+                opened[fd] = os.fstat(fd)
+
+    def note_pipe(wakeup: Wakeup) -> None:
+        wake(wakeup)
+        for fd in (wakeup.fd, wakeup._bell_fd):
             opened[fd] = os.fstat(fd)
 
-    monkeypatch.setattr(LineReader, "__init__", note)
+    monkeypatch.setattr(LineReader, "__init__", note_recording)
+    monkeypatch.setattr(Wakeup, "__init__", note_pipe)
     yield
+    is_quiet = threads >= {*threading.enumerate()}
     for fd, status in opened.items():
         with suppress(OSError):
-            is_same = os.path.samestat(os.fstat(fd), status)
-            if is_same and fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY:
+            if os.path.samestat(os.fstat(fd), status) and (is_quiet or not stat.S_ISFIFO(status.st_mode)):
                 os.close(fd)
+
+
+@contextmanager
+def descriptors_closed() -> Iterator[None]:
+    """Close the descriptors that the block leaves, as the end of a program does. No object may own one."""
+    before = _descriptors()
+    yield
+    for fd in _descriptors() - before:
+        os.close(fd)
+
+
+def _descriptors() -> set[int]:
+    found = set()
+    for fd in map(int, os.listdir("/dev/fd")):
+        with suppress(OSError):  # the folder itself is closed by now
+            os.fstat(fd)
+            found.add(fd)
+    return found
 
 
 @pytest.fixture
@@ -283,7 +312,7 @@ def session_of(tmp_path: Path) -> Callable[[bytes], Session]:
         reader = open_saved(path)
         feed = Feed(reader)
         feed.advance()
-        os.close(reader.fd)  # `select` refuses descriptors over 1,023, and thousands of sessions are read
+        os.close(reader.fd)  # a test may read thousands of sessions
         return feed.session
 
     return read

@@ -26,7 +26,7 @@ from agentwatch.rules.alarms.joined import JoinedSession
 from agentwatch.rules.alarms.tripwire import tripwire
 from agentwatch.screen.screens.sessions.preview import head_session
 from agentwatch.session.transcript import Kind
-from tests.conftest import case
+from tests.conftest import case, descriptors_closed
 
 Piece = tuple[bytes, bytes]
 """A direction, and what arrived in it at one time."""
@@ -45,7 +45,8 @@ def frames(pieces: list[Piece], offsets: dict[bytes, int] | None = None, ended: 
 def recorded(folder: Path, pieces: list[Piece]) -> SessionFiles:
     """Record pieces, and return the files of the session."""
     files = SessionFiles(folder / "r.ndjson")
-    Recorder(files, continues=False).run(frames(pieces))
+    with descriptors_closed():
+        Recorder(files, continues=False).run(frames(pieces))
     return files
 
 
@@ -88,7 +89,7 @@ def test_lines_are_read_in_the_order_of_their_ends(tmp_path: Path) -> None:
         pieces = some_pieces(chance, chance.randrange(1, 30))
         folder = tmp_path / f"{number}"
         folder.mkdir()
-        with case(pieces):
+        with case(pieces), descriptors_closed():
             expected = in_order(pieces)
             files, offsets = SessionFiles(folder / "r.ndjson"), {b"w": 0, b"s": 0}
             recorder, reader, found = Recorder(files, continues=False), Exchange(), b""
@@ -172,7 +173,7 @@ def test_a_frame_that_is_cut_off_is_recorded_as_far_as_it_goes(tmp_path: Path) -
     """The program that copies may be killed at any byte of a frame; the agent's end is then unknown."""
     whole = frames([(b"s", b"one\n"), (b"w", b"two\n")]).getvalue()
     for end in range(len(whole)):
-        with case(end):
+        with case(end), descriptors_closed():
             files = SessionFiles(tmp_path / f"{end}.ndjson")
             assert Recorder(files, continues=False).run(BytesIO(whole[:end])) is None
             assert b"one\n".startswith(files.sent.read_bytes())

@@ -14,7 +14,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,7 +31,7 @@ from agentwatch.sources import agent_output
 from agentwatch.sources.open import KeepOptions, agent_source, pipe_source
 from agentwatch.sources.source import Source
 from tests.builders.gaps import fits
-from tests.conftest import RECORDINGS, case
+from tests.conftest import RECORDINGS, case, descriptors_closed
 from tests.sources.failing_os import Case, FailingOs, RelayThread, each_call, watched
 
 PLAIN = RECORDINGS / "plain.ndjson"
@@ -84,16 +84,9 @@ def raised(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @contextmanager
 def trial(tmp_path: Path, *words: object) -> Iterator[Path]:
-    """Yield a new folder, name the trial in its failure, and close the descriptors that its sources leave.
-
-    They normally live as long as the process.
-    """
-    before = os.listdir("/dev/fd")
-    with case(" ".join(map(str, words))), TemporaryDirectory(dir=tmp_path) as folder:
+    """Yield a new folder, name the trial in its failure, and close the descriptors that its sources leave."""
+    with descriptors_closed(), case(" ".join(map(str, words))), TemporaryDirectory(dir=tmp_path) as folder:
         yield Path(folder)
-    for fd in set(os.listdir("/dev/fd")) - set(before):
-        with suppress(OSError):
-            os.close(int(fd))
 
 
 def plain_pipe(keep: KeepOptions) -> Source:

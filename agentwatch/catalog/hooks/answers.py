@@ -10,7 +10,6 @@ import errno
 import fcntl
 import json
 import os
-import select
 import selectors
 import socket
 import sys
@@ -117,6 +116,7 @@ class Answers:
         """The ids of all questions that are not over, also of those that the user has answered."""
         self._selector = selectors.DefaultSelector()
         self._wake, self._woken = os.pipe()
+        self._selector.register(self._wake, selectors.EVENT_READ)
         self._lock = threading.Lock()
         self._given: list[tuple[str, str, str]] = []
         """The answers of the user that the thread has not sent yet: id, act, message."""
@@ -180,7 +180,7 @@ class Answers:
             except OSError as error:
                 if error.errno not in (errno.EAGAIN, errno.EACCES):
                     raise
-                select.select([self._wake], [], [], _OWNER_SECONDS)
+                self._selector.select(_OWNER_SECONDS)
             else:
                 return fd
         os.close(fd)
@@ -192,7 +192,6 @@ class Answers:
             listen(listener, os.fspath(path), _MOST_HOOKS)  # in place of one of a list that was killed
             listener.setblocking(False)
             self._selector.register(listener, selectors.EVENT_READ)
-            self._selector.register(self._wake, selectors.EVENT_READ)
             sys.setswitchinterval(_SWITCH_SECONDS)
             try:
                 self._loop(listener, path)
