@@ -97,7 +97,7 @@ def continue_session(
             plan = plan if is_queued else in_folder(plan, session)
             if mark and mark != plan.mark:
                 words = "refused: the session or its folder has changed since the command was shown"
-                raise Fault(words, REFUSED)  # noqa: TRY301 - it is recorded below
+                raise Fault(words, REFUSED)  # it is recorded below
             where = f"in {plan.folder}: " if plan.folder else ""
             say(f"{where}{shlex.join(plan.command)}")
             if is_queued:

@@ -182,7 +182,7 @@ class WithoutAgent:
         """Return what the list of sessions knows; without it, no facts."""
         return self.facts
 
-    def outlives(self, result_ms: int | None) -> bool:  # noqa: ARG002 - an argument of the protocol
+    def outlives(self, result_ms: int | None) -> bool:
         """Return False, because it is not known when the agent exits."""
         return False
 
@@ -190,7 +190,7 @@ class WithoutAgent:
         """Return 0."""
         return 0
 
-    def act(self, act: str, by: str) -> str:  # noqa: ARG002 - the arguments of the protocol
+    def act(self, act: str, by: str) -> str:
         """Return that nothing can be done."""
         return "agentwatch has not started this agent"
 
@@ -202,7 +202,7 @@ class WithoutAgent:
         """Return no lines, because the agent's stderr is not recorded."""
         return []
 
-    def last_stderr(self, count: int) -> list[str]:  # noqa: ARG002 - an argument of the protocol
+    def last_stderr(self, count: int) -> list[str]:
         """Return no lines, because the agent's stderr is not recorded."""
         return []
 

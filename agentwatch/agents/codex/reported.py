@@ -53,7 +53,7 @@ class CodexReports:
         self.is_exact = False
         """Whether a session without a lock is not loaded."""
 
-    def refresh(self, now: float, keys: Container[Key] | None = None) -> bool:  # noqa: ARG002 - few files
+    def refresh(self, now: float, keys: Container[Key] | None = None) -> bool:
         """Read the locks if it is time, and return whether something new is said.
 
         Args:

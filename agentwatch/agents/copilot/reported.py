@@ -63,7 +63,7 @@ class CopilotLocks:
         """The sessions in each folder, by their ids."""
         self.said: dict[Key, Said] = {}
 
-    def refresh(self, now: float, keys: Container[Key] | None = None) -> bool:  # noqa: ARG002 - few files
+    def refresh(self, now: float, keys: Container[Key] | None = None) -> bool:
         """Read what may have changed, and return whether something new is said.
 
         Args:

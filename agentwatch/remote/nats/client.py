@@ -205,7 +205,7 @@ class GuardedTransport(Transport):
         self._plain: asyncio.StreamWriter | None = None
         """The writer before TLS. It closes the connection when it is collected."""
 
-    async def connect(self, uri: ParseResult, buffer_size: int, connect_timeout: float) -> None:  # noqa: ARG002
+    async def connect(self, uri: ParseResult, buffer_size: int, connect_timeout: float) -> None:
         """Connect to the address of the login; the client's own idea of the address is ignored."""
         address = self._login.address
         connection = await asyncio.wait_for(
@@ -217,9 +217,9 @@ class GuardedTransport(Transport):
 
     async def connect_tls(
         self,
-        uri: str | ParseResult,  # noqa: ARG002
+        uri: str | ParseResult,
         ssl_context: ssl.SSLContext,
-        buffer_size: int,  # noqa: ARG002
+        buffer_size: int,
         connect_timeout: float,
     ) -> None:
         """Begin TLS on the connection, for the host of the login."""
@@ -247,7 +247,7 @@ class GuardedTransport(Transport):
         """Write several pieces."""
         self._sending().writelines(payload)
 
-    async def read(self, buffer_size: int) -> bytes:  # noqa: ARG002
+    async def read(self, buffer_size: int) -> bytes:
         """Read what has arrived, up to 1 MiB: with the client's own 32 KiB, history takes longer."""
         assert self._reader is not None
         return await self._reader.read(_BUFFER)

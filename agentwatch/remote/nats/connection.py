@@ -74,7 +74,7 @@ class Connection:
         self._answers: dict[str, Future[Message]] = {}
         self._inboxes: dict[int, Inbox] = {}
         self._loop = asyncio.new_event_loop()
-        self._loop.set_exception_handler(lambda loop, context: None)  # noqa: ARG005 - a traceback on stderr helps nobody
+        self._loop.set_exception_handler(lambda loop, context: None)  # a traceback on stderr helps nobody
         self._thread = threading.Thread(target=self._serve, name="nats", daemon=True)
         self._thread.start()
         try:

@@ -32,7 +32,7 @@ class RuleBar(InputBar):
         placeholder: str,
         offers: Callable[[str], list[Offer]],
         *,
-        id: str,  # noqa: A002 - Textual's name
+        id: str,
     ) -> None:
         """Create the bar, hidden.
 

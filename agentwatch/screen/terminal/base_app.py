@@ -86,7 +86,7 @@ class Guard(LineFilter):
         self.has_256_colours = False
         """Whether the terminal has 256 colours, and no others."""
 
-    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002 - Textual's signature
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         """Return the pieces, made safe."""
         return [self._passed(segment) for segment in segments]
 

@@ -77,7 +77,7 @@ class InputBar(Horizontal):
         label: str,
         placeholder: str,
         *,
-        id: str,  # noqa: A002 - Textual's name
+        id: str,
         suggester: Suggester | None = None,
     ) -> None:
         """Create the bar, hidden.

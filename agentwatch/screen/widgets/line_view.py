@@ -81,7 +81,7 @@ class LineView(ScrollView, can_focus=True):
     following = var(True)
     """Whether the view stays at the end while lines are added."""
 
-    def __init__(self, title: str, *, id: str) -> None:  # noqa: A002 - Textual's name
+    def __init__(self, title: str, *, id: str) -> None:
         self.line_style = LineStyles(self)
         super().__init__(id=id)
         self.painter = LinePainter(self)
@@ -273,7 +273,7 @@ class PopupLines(LineView):
 
     fits_content = True
 
-    def __init__(self, title: str, lines: Callable[[int], Iterable[Spans]], *, id: str) -> None:  # noqa: A002
+    def __init__(self, title: str, lines: Callable[[int], Iterable[Spans]], *, id: str) -> None:
         """Create the view.
 
         Args:

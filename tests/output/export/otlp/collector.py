@@ -131,7 +131,7 @@ def collector() -> Iterator[Collector]:
             self.end_headers()
             self.wfile.write(reply.body)
 
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name of the base class
+        def log_message(self, format: str, *args: object) -> None:
             pass
 
     with Server(("127.0.0.1", 0), Handler) as server:
