@@ -531,7 +531,11 @@ class Machine:
     @property
     def problems(self) -> list[OSError]:
         """Why files of agents cannot be read; a file may occur several times."""
-        return [*self._places.problems.values(), *self._registries.problems, *self._problems.values()]
+        return [
+            *self._places.problems.values(),
+            *self._registries.problems.values(),
+            *self._problems.values(),
+        ]
 
     @property
     def notes(self) -> tuple[SafeText, ...]:

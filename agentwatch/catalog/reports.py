@@ -317,8 +317,8 @@ class Registries:
         self._own = OwnRecordings(own / "sessions", uid)
         self._hooks = HookLogs(own / "hooks", uid)
         self._folders += [own / "sessions", own / "hooks"]
-        self.problems: list[OSError] = []
-        """Why something could not be read by the last `refresh`; what was said before holds."""
+        self.problems: dict[Path, OSError] = {}
+        """Why something could not be read by the last `refresh` of all sessions; what was said before holds."""
         self.said: dict[Key, Said] = {}
 
     @property
@@ -335,7 +335,7 @@ class Registries:
                 or have their own times.
         """
         agents: list[Reporter | OwnRecordings] = [*self._agents.values(), self._own]
-        has_changed, self.problems = False, []
+        has_changed = False
         refreshes: list[Callable[[float], bool]] = [
             *(partial(each.refresh, keys=keys) for each in self._agents.values()),
             self._own.refresh,
@@ -346,7 +346,10 @@ class Registries:
                 with reading(folder):
                     has_changed = refresh(now) or has_changed
             except OSError as error:
-                self.problems.append(error)
+                self.problems[folder] = error
+            else:
+                if keys is None:  # otherwise what could not be read may not have been asked for
+                    self.problems.pop(folder, None)
         if not has_changed:
             return False
         said: dict[Key, Said] = {}

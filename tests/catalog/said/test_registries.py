@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from agentwatch.agents.found import Key
 from agentwatch.agents.reported import Life, State
 from agentwatch.catalog.reports import Registries
 from agentwatch.sources.proc import Proc
@@ -121,3 +122,23 @@ def test_own_recordings_lie_in_the_folder_of_the_user(
         fcntl.flock(recording, fcntl.LOCK_EX)
         registries.refresh(1.0)
     assert registries.said.keys() == {("agentwatch", "r")}
+
+
+def test_what_cannot_be_read_is_a_problem_until_all_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A look at chosen sessions, which does not read the file, leaves the problem."""
+    claude_record(tmp_path / ".claude", "c")
+    registries = Registries({"AGENTWATCH_HOME": str(tmp_path / "own")}, tmp_path)
+    with monkeypatch.context() as damaged:
+
+        def fail(*_: object) -> None:
+            raise ZeroDivisionError
+
+        damaged.setattr("agentwatch.agents.claude.reported.own_object", fail)
+        for keys in (None, frozenset[Key]()):
+            registries.refresh(1.0, keys)
+            assert [*registries.problems] == [tmp_path / ".claude/sessions"]
+    registries.refresh(2.0)
+    assert registries.problems == {}
+    assert ("claude", "c") in registries.said
