@@ -318,7 +318,7 @@ class Registries:
         self._hooks = HookLogs(own / "hooks", uid)
         self._folders += [own / "sessions", own / "hooks"]
         self.problems: dict[Path, OSError] = {}
-        """Why something could not be read by the last `refresh` of all sessions; what was said before holds."""
+        """Why something could not be read by the last `refresh` of all; what was said before holds."""
         self.said: dict[Key, Said] = {}
 
     @property
