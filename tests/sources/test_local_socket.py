@@ -120,12 +120,12 @@ def test_the_folder_of_a_link_is_the_users_alone(short: Path, monkeypatch: pytes
             folder.rmdir()
     monkeypatch.setenv("TMPDIR", str(short))
     real = os.stat
-    owned = (*real(short)[:4], os.geteuid() + 1, *real(short)[5:])
-    monkeypatch.setattr(os, "stat", lambda path: os.stat_result(owned) if path == str(short) else real(path))
-    with case("of another user"):
+    owned = os.stat_result((*real(short)[:4], os.geteuid() + 1, *real(short)[5:]))
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "stat", lambda path: owned if path == str(short) else real(path))
         folder = Path(short_folder())
-        assert folder.parent == Path("/tmp")
-        folder.rmdir()
+    assert folder.parent == Path("/tmp"), "it is a folder of another user"
+    folder.rmdir()
 
 
 def test_a_folder_that_is_there_before_is_not_used(short: Path, monkeypatch: pytest.MonkeyPatch) -> None:
