@@ -64,7 +64,7 @@ from agentwatch.cli.start import main
 try:
     main()
 finally:
-    print(len(sys.modules), file=sys.stderr)
+    print(len(sys.modules.keys() - {"sitecustomize", "usercustomize"}), file=sys.stderr)
 """
 
 FRAME = """
@@ -77,7 +77,7 @@ write, path = WriterThread.write, sys.argv.pop(1)
 def count(self, text):
     if "\\u256d" in text and not os.path.exists(path):  # the corner of a pane
         with open(path, "w") as file:
-            print(len(sys.modules), file=file)
+            print(len(sys.modules.keys() - {"sitecustomize", "usercustomize"}), file=file)
     write(self, text)
 
 WriterThread.write = count

@@ -206,6 +206,19 @@ def cut(text: SafeText, limit: int) -> SafeText:
     return SafeText("…" if columns(kept) >= limit else f"{kept}…")
 
 
+def cut_inside(text: SafeText, limit: int) -> SafeText:
+    """Return a line of safe text truncated to `limit` columns after its first third: its end is the reason.
+
+    Example:
+        >>> cut_inside(SafeText("cannot open /home/ada/x.ndjson: permission denied"), 32)
+        'cannot ope…on: permission denied'
+    """
+    if columns(text) <= limit:
+        return text
+    head = text[: fitting(text, 0, limit // 3)]
+    return SafeText(f"{head}…{_ending(text, limit - 1 - columns(SafeText(head)))}")
+
+
 def cut_middle(text: SafeText, limit: int) -> SafeText:
     """Return a path of at most `limit` columns, shortened in the middle: `agentwatch/…/calls.py`.
 

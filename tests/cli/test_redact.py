@@ -30,7 +30,7 @@ def test_the_recording_and_its_times_are_written(tmp_path: Path) -> None:
     done = ran("redact", DEMO, "-o", written)
     assert (done.returncode, done.stdout) == (0, b"")
     assert re.fullmatch(
-        rb"agentwatch: wrote \S+ \(\d+.* kB, 583 lines\); masked \d+ personal values \(\d+ home folder\)\n",
+        rb"agentwatch: wrote .+ \(\d+.* kB, 583 lines\); masked \d+ personal values \(\d+ home folder\)\n",
         done.stderr,
     )
     assert files(tmp_path) == {"out.ndjson", "out.times"}

@@ -33,7 +33,7 @@ from agentwatch.screen.terminal.driver import KeyQueue
 from agentwatch.screen.terminal.frames import is_stock, is_styled
 from agentwatch.screen.terminal.signals import ENDING, HeldSignals
 from agentwatch.screen.terminal.themes import ANSI_THEMES, in_256_colours
-from agentwatch.text.safe import SafeText, columns, safe_line
+from agentwatch.text.safe import SafeText, columns, cut_inside, safe_line
 
 # A last line filter, independent of `safe_text`, against control characters and live links.
 
@@ -118,6 +118,8 @@ _THEME = "theme"
 _RESIZED_SECONDS = 0.5
 """How long after a resize the size is checked: the storm of resizes that loses the last one is over then."""
 _SIZE_SECONDS = 5.0
+_AROUND_MESSAGE = 2
+"""The columns of a message that hold no text."""
 """How often the size is checked without a resize, for a terminal that sends no SIGWINCH."""
 
 
@@ -219,7 +221,12 @@ class TerminalApp(App[Result], Generic[Result]):
         timeout: float | None = None,
         markup: bool = False,
     ) -> None:
-        """Show a message in the place of the previous one, whose empty holder Textual would leave."""
+        """Show a message in the place of the previous one, whose empty holder Textual would leave.
+
+        It is one line, which keeps its end: a long path must not hide the reason.
+        """
+        if self.size.width:
+            message = cut_inside(SafeText(message), self.size.width - _AROUND_MESSAGE)
         self.clear_notifications()
         self.screen.query("ToastHolder").remove()
         super().notify(message, title=title, severity=severity, timeout=timeout, markup=markup)

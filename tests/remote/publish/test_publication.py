@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 from pathlib import Path
+from shlex import quote
 
 import pytest
 
@@ -51,7 +52,7 @@ def test_what_is_tried_later_is_not_published_yet(publication: Publication) -> N
     """While the engine is away, its process goes on."""
     said = publication.unsent()
     assert said.startswith("not published yet: 2.0 kB (nats://127.0.0.1:")
-    assert said.endswith(f"; run: agentwatch ship {publication._recording}")
+    assert said.endswith(f"; run: agentwatch ship {quote(str(publication._recording))}")
 
 
 def test_what_is_given_up_is_not_published(
@@ -65,7 +66,7 @@ def test_what_is_given_up_is_not_published(
     sidecar.write(sidecar.before._replace(state=ShipState.STOPPED, problem=problem))
     sidecar.close()
     assert not publication.wait()
-    command = f"agentwatch ship {files.recording}"
+    command = f"agentwatch ship {quote(str(files.recording))}"
     assert publication.unsent() == f"not published: 2.0 kB ({problem}); run: {command}"
 
 
@@ -96,9 +97,9 @@ def test_a_recording_is_noted_before_its_process_starts(
     assert shipped is not None
     assert (shipped.to, shipped.session.publisher, shipped.shipped) == (NOBODY, "ci", 0)
     assert unsent() == [files.recording]
-    assert publication.command() == f"agentwatch ship {files.recording}"
+    assert publication.command() == f"agentwatch ship {quote(str(files.recording))}"
     files.shipped.unlink()
-    command = f"agentwatch ship {files.recording} --to {NOBODY} --publish-as ci"
+    command = f"agentwatch ship {quote(str(files.recording))} --to {NOBODY} --publish-as ci"
     assert publication.command() == command
 
 
