@@ -489,7 +489,7 @@ class Processes:
             is_new = known is None or known.began != stat.began
             if is_new:
                 self._forget(pid)
-            is_young = 0 <= now * 1000 - stat.began_ms <= _YOUNG_MS
+            is_young = abs(now * 1000 - stat.began_ms) <= _YOUNG_MS  # it may have begun after `now` was read
             (self._young.add if is_young else self._young.discard)(pid)
             self._stats[pid] = stat
             if is_new or is_young or (known is not None and known.name != stat.name):

@@ -102,18 +102,19 @@ def test_an_agent_that_ends_is_gone(tmp_path: Path) -> None:
 
 
 def test_a_shell_becomes_an_agent(tmp_path: Path) -> None:
-    """A process that runs the agent in its own place is found then."""
-    processes, now = Processes(), time.time()
+    """A process that runs the agent in its own place is found, also if it began after the time was read."""
     command = "echo; read line; exec -a copilot sleep 1000"
-    with started(["bash", "-c", command], tmp_path, executable="/bin/bash") as process:
-        processes.refresh(now)
-        assert process.pid not in processes.agents
-        assert process.stdin is not None
-        process.stdin.write(b"\n")
-        process.stdin.flush()
-        until(lambda: "copilot" in Proc().arguments(process.pid))
-        processes.refresh(now + 0.25)
-        assert processes.agents[process.pid].agent == "copilot"
+    for name, late_s in (("it has begun", 0), ("it began later", 0.6)):
+        with case(name), started(["bash", "-c", command], tmp_path, executable="/bin/bash") as process:
+            processes, now = Processes(), time.time() - late_s
+            processes.refresh(now)
+            assert process.pid not in processes.agents
+            assert process.stdin is not None
+            process.stdin.write(b"\n")
+            process.stdin.flush()
+            until(lambda pid=process.pid: "copilot" in Proc().arguments(pid), what="copilot")  # type: ignore[misc]
+            processes.refresh(now + 0.25)
+            assert processes.agents[process.pid].agent == "copilot"
 
 
 def test_only_own_processes_are_found(tmp_path: Path) -> None:
