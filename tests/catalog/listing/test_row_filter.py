@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 from agentwatch.agents.reported import State
+from agentwatch.base import clock
 from agentwatch.catalog.digest import LastTests
 from agentwatch.catalog.row_filter import ROW_FIELDS, ROWS, row_filter, row_filter_offers, row_filter_problem
 from agentwatch.rules.language.parser import parse
@@ -99,7 +99,7 @@ FIELDS: list[tuple[str, bool]] = [
 
 def test_fields_are_compared() -> None:
     """Numbers, times, shares and globs are those of the language of rules."""
-    now_ms = round(1000 * time.time())
+    now_ms = clock.now_ms()
     full = replace(
         ASKING,
         calls=120,

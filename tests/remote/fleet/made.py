@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from agentwatch.base.clock import now_ms as clock_ms
 from agentwatch.remote.address import parse_engine
 from agentwatch.remote.card import Card, encode
 from agentwatch.remote.engine import EngineError, Login, SessionName, StoredCard, StreamPieces
@@ -93,7 +94,7 @@ def step_until(watched: Any, check: Callable[[], object], now_ms: int | None = N
 
     def is_reached() -> object:
         if not (found := check()):
-            watched.step(time.time_ns() // 10**6 if now_ms is None else now_ms)
+            watched.step(clock_ms() if now_ms is None else now_ms)
         return found
 
     until(is_reached)

@@ -8,14 +8,16 @@ from datetime import datetime
 
 import pytest
 
+from agentwatch.base.clock import now_ms
 from agentwatch.base.faults import USAGE, Fault
 from agentwatch.remote import lists
 from agentwatch.remote.engine import EngineError, StoredCard, Trouble
 from agentwatch.remote.lists import EngineFleet
-from tests.conftest import case
+from tests.conftest import case, present
 from tests.harness.processes import until
 from tests.remote.fleet.made import (
     LOGIN,
+    NOW_MS,
     MadeArchive,
     card,
     fleet_of,
@@ -68,26 +70,26 @@ def test_the_age_of_a_card_counts() -> None:
     step_until(fleet, lambda: len(fleet.rows) == 2)
     lost_ms = fleet.rows[key(1)].lost_ms
     assert lost_ms is not None
-    assert abs(time.time() * 1000 - 120_000 - lost_ms) < 30_000
+    assert abs(now_ms() - 120_000 - lost_ms) < 30_000
     assert fleet.rows[key(2)].lost_ms is None
     fleet.close()
 
 
 def test_an_engine_that_is_away_is_named_with_the_time() -> None:
     """Its rows stay, the list says since when there is no answer, and the note goes with the next answer."""
-    archive = MadeArchive()
-    fleet = fleet_of(archive)
-    archive.put(StoredCard(named(1), card(), 0.0))
-    step_until(fleet, lambda: fleet.rows)
-    archive.error = EngineError("nats://team: connection refused")
-    step_until(fleet, lambda: fleet.notes)
-    (note,) = fleet.notes
-    minutes = {f"{datetime.fromtimestamp(time.time() - ago):%H:%M}" for ago in (0, 60)}
-    assert note in {f"team: no answer since {minute}: connection refused" for minute in minutes}
-    assert key(1) in fleet.rows
-    archive.error = None
-    step_until(fleet, lambda: not fleet.notes)
-    fleet.close()
+    with present(NOW_MS):
+        archive = MadeArchive()
+        fleet = fleet_of(archive)
+        archive.put(StoredCard(named(1), card(), 0.0))
+        step_until(fleet, lambda: fleet.rows)
+        archive.error = EngineError("nats://team: connection refused")
+        step_until(fleet, lambda: fleet.notes)
+        minute = f"{datetime.fromtimestamp(NOW_MS / 1000):%H:%M}"
+        assert fleet.notes == (f"team: no answer since {minute}: connection refused",)
+        assert key(1) in fleet.rows
+        archive.error = None
+        step_until(fleet, lambda: not fleet.notes)
+        fleet.close()
 
 
 def test_a_session_of_an_engine_that_is_away_is_lost() -> None:
@@ -97,7 +99,7 @@ def test_a_session_of_an_engine_that_is_away_is_lost() -> None:
     archive.put(StoredCard(named(1), card(), 0.0))
     step_until(fleet, lambda: fleet.rows)
     archive.error = EngineError("away")
-    fleet.step(time.time_ns() // 10**6 + 91_000)
+    fleet.step(now_ms() + 91_000)
     assert fleet.rows[key(1)].lost_ms is not None
     fleet.close()
 
@@ -185,7 +187,7 @@ def test_a_publisher_cannot_push_out_the_sessions_of_others(monkeypatch: pytest.
     others = [named(number, "anna") for number in range(5)]
     archive.put(*(StoredCard(each, card(), 9000.0) for each in others))
     archive.put(*(StoredCard(named(number, "flood"), card(), 10.0) for number in range(2000)))
-    fleet.step(time.time_ns() // 10**6)
+    fleet.step(now_ms())
     until(lambda: not archive.batches)
     archive.is_complete = True
     step_until(fleet, lambda: fleet.is_found)
@@ -211,7 +213,7 @@ def test_a_burst_makes_few_mappings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lists, "_STEP_SECONDS", 0.0)  # a step takes one card
     for after, is_new in ((0.0, False), (0.49, False), (0.51, True), (0.9, False), (1.02, True)):
         clock[0] = published + after
-        assert fleet.step(time.time_ns() // 10**6)
+        assert fleet.step(now_ms())
         assert (fleet.rows is not before) == is_new, after
         before = fleet.rows
     monkeypatch.undo()
@@ -238,7 +240,7 @@ def test_cards_wait_in_the_engine_while_the_list_is_busy(monkeypatch: pytest.Mon
     fleet._closed = pauses = Pauses()
     for batch in range(5):
         archive.put(*(StoredCard(named(batch * 60 + each), card(), 0.0) for each in range(60)))
-    fleet.step(time.time_ns() // 10**6)
+    fleet.step(now_ms())
     until(lambda: pauses.count > 20)  # the thread waits for room
     assert 100 < len(fleet._waiting) <= 160
     step_until(fleet, lambda: len(fleet.rows) == 300)
@@ -264,7 +266,7 @@ def test_of_a_long_first_list_only_the_newest_are_read(monkeypatch: pytest.Monke
     fleet = fleet_of(archive)
     monkeypatch.setattr(fleet._cards, "_most", 100)
     archive.put(*(StoredCard(named(number), card(), 1000.0 - number) for number in range(500)))
-    fleet.step(time.time_ns() // 10**6)
+    fleet.step(now_ms())
     until(lambda: not archive.batches)
     archive.is_complete = True
     step_until(fleet, lambda: fleet.is_found)
