@@ -101,7 +101,9 @@ def test_a_call_is_described_by_its_fields() -> None:
 
 
 def test_an_update_replaces_what_it_contains() -> None:
-    """Opencode announces a call with the tool's name as its title, and sends the arguments later."""
+    """Opencode announces a call with the tool's name as its title, and sends the arguments later. A title is
+    the name only where the call has no arguments yet, or no kind.
+    """
     found = only(
         called(title="read", kind="read", status="pending", rawInput={}),
         changed(status="in_progress", title="read", rawInput={"filePath": f"{CWD}/a.txt"}),
@@ -114,10 +116,6 @@ def test_an_update_replaces_what_it_contains() -> None:
         called(kind="execute", title="x", status="pending"), changed(title="make"), changed(status="failed")
     )
     assert titled.target == "make"
-
-
-def test_a_title_with_arguments_is_no_name() -> None:
-    """A title is the tool's name only where the call has no arguments yet, or no kind."""
     assert only(called(title="Makefile", kind="read", status="in_progress")).tool == "read"
     assert only(called(title="bash", kind="execute", status="pending", rawInput={"cwd": "/"})).tool == "bash"
 
@@ -158,8 +156,10 @@ def test_the_end_of_a_call_decides() -> None:
             assert (found.outcome, found.error, found.exit_code) == (outcome, error, code)
 
 
-def test_the_exit_code_of_claude_code_is_in_its_output() -> None:
-    """Its adapter reports 1 for every failure; the output begins with the real exit code."""
+def test_an_exit_code_is_where_its_agent_has_it() -> None:
+    """In the first words of Claude Code's output, in the terminal that a call refers to, and not among the
+    fields of a web page.
+    """
     found = only(
         called(kind="execute", status="pending"),
         changed(_meta={"terminal_output_delta": {"data": "Exit code 42\nno"}}),
@@ -168,15 +168,7 @@ def test_the_exit_code_of_claude_code_is_in_its_output() -> None:
     )
     assert (found.outcome, found.exit_code, found.error) == ("failed", 42, "exit 42")
     assert only(called(kind="execute", status="failed", content=words("Exit code x"))).exit_code is None
-
-
-def test_an_exit_code_in_the_result_of_another_tool_is_none() -> None:
-    """The fields of a web page or of an MCP tool's result are no exit code."""
     assert only(called(kind="fetch", status="completed", rawOutput={"exit": 3})).exit_code is None
-
-
-def test_the_terminal_of_a_call_has_its_command_and_exit_code() -> None:
-    """A call may only refer to a terminal, which the agent has asked its client for."""
     terminal = [{"type": "terminal", "terminalId": "t-1"}]
     lines = request("terminal/create", 5, sessionId=SESSION, command="make", args=["test", 7])
     lines += response(5, {"terminalId": "t-1"}) + called(kind="execute", status="pending", content=terminal)
@@ -195,7 +187,9 @@ def test_the_terminal_of_a_call_has_its_command_and_exit_code() -> None:
 
 
 def test_a_diff_has_its_counts() -> None:
-    """The lines that a diff adds and removes are counted, unless there are too many to compare."""
+    """The lines that a diff adds and removes are counted by the shortest edit, unless the texts differ too
+    much. Opencode's write has no diff, but says whether the file existed.
+    """
     cases: list[tuple[str | None, str, dict[str, Any], str]] = [
         ("a\nb\n", "a\nc\n", {}, "Edited file a.py (+1 -1)"),
         ("a\nb\nc\nd\n", "x\nb\nc\ny\nz\n", {}, "Edited file a.py (+3 -2)"),
@@ -217,19 +211,29 @@ def test_a_diff_has_its_counts() -> None:
             )
             failed = only(called(kind="edit", status="failed", content=[diff]))
             assert (failed.lines_added, failed.phrase) == (None, "Edited file")
-
-
-def test_opencode_says_whether_a_file_is_new() -> None:
-    """The result of a write has no diff, but whether the file existed, or the counts of its diff."""
+    further: list[tuple[str, str, tuple[int, int] | None]] = [
+        ("", "", (0, 0)),
+        ("a", "a\n", (0, 0)),
+        ("", "a\nb\n", (2, 0)),
+        ("a\nb\nc", "a\nc", (0, 1)),
+        ("a\nb\nc\nd\ne", "b\nx\nd\ne\nf", (2, 2)),
+        ("\n".join("ab" * 500), "\n".join("ba" * 500), (1, 1)),
+        ("x\n" * 300, "y\n" * 300, None),
+        ("a\n" + "x\n" * 150_000 + "b\n", "b\n" + "x\n" * 150_000 + "a\n", (2, 2)),
+        ("p\n" + "x\ny\n" * 60_000 + "q", "q\n" + "y\nx\n" * 60_000 + "p", None),
+    ]
+    for old, new, counts in further:
+        with case((old, new)):
+            assert changed_lines(old, new) == counts
     write = called(kind="edit", status="pending", rawInput={"filePath": "a", "content": "x\ny\n"})
-    new = only(write, changed(status="completed", rawOutput={"metadata": {"exists": False}}))
-    assert action(new) == "Created new file a (2 lines)"
-    counts = {"metadata": {"exists": True, "filediff": {"additions": 4, "deletions": 1}}}
-    assert action(only(write, changed(status="completed", rawOutput=counts))) == "Edited file a (+4 -1)"
+    made = only(write, changed(status="completed", rawOutput={"metadata": {"exists": False}}))
+    assert action(made) == "Created new file a (2 lines)"
+    figures = {"metadata": {"exists": True, "filediff": {"additions": 4, "deletions": 1}}}
+    assert action(only(write, changed(status="completed", rawOutput=figures))) == "Edited file a (+4 -1)"
 
 
-def test_the_output_of_an_open_call_is_its_progress() -> None:
-    """What a command has printed is shown while it runs: all of it, or what was added."""
+def test_an_open_call_reports_its_output_and_its_plan() -> None:
+    """What a command has printed is shown while it runs; a to-do list in the arguments updates the plan."""
     start = called(kind="execute", status="in_progress")
     lines = start + changed(status="in_progress", content=words("one"))
     [found] = session(DIRECT, lines, is_over=False).calls
@@ -239,25 +243,17 @@ def test_the_output_of_an_open_call_is_its_progress() -> None:
     )
     [found] = session(DIRECT, start, more, is_over=False).calls
     assert found.output == "ab"
-
-
-def test_the_to_do_list_of_a_call_is_the_plan() -> None:
-    """A call with a to-do list among its arguments updates the plan."""
     todos = [{"content": "Measure", "status": "completed"}, 7]
     read = session(DIRECT, called(rawInput={"todos": todos}, status="completed"))
     assert [entry.text for entry in read.plan] == ["Measure", ""]
 
 
-def test_a_late_update_changes_nothing() -> None:
-    """An update of a call that has ended is understood, and the first end counts."""
+def test_the_end_of_a_call_is_its_first() -> None:
+    """A later update changes nothing; an end that no line has announced is an orphan."""
     read = session(
         DIRECT, called(status="completed", kind="read"), changed(status="failed"), changed(title="x")
     )
     assert [call.outcome for call in read.calls] == ["succeeded"]
-
-
-def test_an_end_without_a_start_is_counted() -> None:
-    """An update that ends a call which no line has announced adds it, and counts as an orphan."""
     read = session(DIRECT, changed(status="completed", kind="read"))
     assert (len(read.calls), read.completed_without_started) == (1, 1)
 
@@ -273,23 +269,10 @@ def test_many_open_calls_are_bounded() -> None:
     assert {call.outcome for call in read.calls} == {"succeeded"}
 
 
-def test_a_call_may_begin_inside_a_permission() -> None:
-    """The only line before the end of a call may be the request for permission."""
-    ask = permission(kind="execute", title="make", status="pending")
-    read = session(DIRECT, ask, is_over=False)
-    assert [(call.target, call.outcome) for call in read.calls] == [("make", "running")]
-    oldest = read.asked.oldest
-    assert oldest is not None
-    assert (oldest.words, oldest.call_id) == ("execute make", "c-1")
-    read = session(DIRECT, ask, chose("yes"), changed(status="completed"), stopped())
-    assert [call.outcome for call in read.calls] == ["succeeded"]
-    assert read.completed_without_started == 0
-    notes = [entry.text for entry in read.transcript if entry.kind is Kind.NOTICE]
-    assert notes == ["asks: execute make", "execute allowed"]
-
-
 def test_a_refusal_is_what_the_end_says() -> None:
-    """A call that a person refused is rejected if it fails, or if it has no end of its own."""
+    """A refused call is rejected, and a cancelled one cancelled, if it fails or has no end; one that says
+    completed has completed.
+    """
     cases: list[tuple[str | None, str | None, str]] = [
         ("yes", "failed", "failed"),
         ("always", "completed", "succeeded"),
@@ -308,10 +291,6 @@ def test_a_refusal_is_what_the_end_says() -> None:
             assert call.outcome == outcome
             assert call.has_result is (status is not None or option is None)
             assert len(read.asked) == 0
-
-
-def test_a_cancelled_turn_cancels_its_calls() -> None:
-    """A call that fails after the client's cancel is cancelled; one that says completed has completed."""
     cancel = request("session/cancel", sessionId=SESSION)
     start = called(kind="execute", status="in_progress", rawInput={"command": "sleep 9"})
     assert only(start, cancel, changed(status="failed"), stopped("cancelled")).outcome == "cancelled"
@@ -392,8 +371,12 @@ def test_the_answers_to_questions_of_cursor_are_in_the_transcript() -> None:
     ] == "question not answered"
 
 
-def test_an_elicitation_waits_for_the_user() -> None:
-    """Its message is asked until the response, in both of its forms, has the action and what was entered."""
+def test_other_ways_to_ask_wait_for_the_user() -> None:
+    """Its message is asked until the response, in both of its forms, has the action and what was entered. In
+    version 2, `requires_action` asks until the state changes, unless a request says what is asked. A
+    client that cannot ask answers with an error; one that only answers is understood too. The only line
+    before the end of a call may be the request for permission.
+    """
     ask = request("elicitation/create", 7, sessionId=SESSION, mode="form", message="Which branch?")
     read = session(DIRECT, ask, is_over=False)
     assert read.asked.oldest is not None
@@ -413,15 +396,11 @@ def test_an_elicitation_waits_for_the_user() -> None:
             read = session(DIRECT, ask, response(7, result), stopped())
             notes = [entry.text for entry in read.transcript if entry.kind is Kind.NOTICE]
             assert notes == ["asks: question Which branch?", noted]
-
-
-def test_a_session_may_report_that_it_waits_for_the_user() -> None:
-    """In version 2, `requires_action` asks until the state changes, unless a request says what is asked."""
     waits, runs = (update("state_update", state=state) for state in ("requires_action", "running"))
     idle = update("state_update", state="idle", stopReason="end_turn")
     ask = permission(kind="execute", title="make")
     question = request("elicitation/create", 7, sessionId=SESSION, message="Why?")
-    cases: dict[str, tuple[tuple[bytes, ...], list[str]]] = {
+    further: dict[str, tuple[tuple[bytes, ...], list[str]]] = {
         "waits": ((waits, waits), ["your action"]),
         "runs again": ((waits, runs, runs), []),
         "has ended": ((waits, idle), []),
@@ -430,7 +409,7 @@ def test_a_session_may_report_that_it_waits_for_the_user() -> None:
         "waits, then asks for input": ((waits, question), ["question Why?"]),
         "has another agent": ((waits, opening()), []),
     }
-    for name, (lines, asked) in cases.items():
+    for name, (lines, asked) in further.items():
         with case(name):
             read = session(DIRECT, *lines, is_over=False)
             oldest = read.asked.oldest
@@ -438,6 +417,22 @@ def test_a_session_may_report_that_it_waits_for_the_user() -> None:
             assert len(read.asked) == len(asked)
     other = permission("c-1", 0, "other", kind="execute", title="make")
     assert len(session(DIRECT, other, waits, is_over=False).asked) == 2
+    read = session(DIRECT, permission(kind="edit"), refused(0, "no"), is_over=False)
+    assert len(read.asked) == 0
+    notes = [entry.text for entry in read.transcript if entry.kind is Kind.NOTICE]
+    assert notes == ["asks: edit", "edit not answered"]
+    assert session(opening(), chose("yes", 9)).lines.unknown == 0
+    ask = permission(kind="execute", title="make", status="pending")
+    read = session(DIRECT, ask, is_over=False)
+    assert [(call.target, call.outcome) for call in read.calls] == [("make", "running")]
+    oldest = read.asked.oldest
+    assert oldest is not None
+    assert (oldest.words, oldest.call_id) == ("execute make", "c-1")
+    read = session(DIRECT, ask, chose("yes"), changed(status="completed"), stopped())
+    assert [call.outcome for call in read.calls] == ["succeeded"]
+    assert read.completed_without_started == 0
+    notes = [entry.text for entry in read.transcript if entry.kind is Kind.NOTICE]
+    assert notes == ["asks: execute make", "execute allowed"]
 
 
 def test_cursor_reports_with_methods_of_its_own() -> None:
@@ -451,15 +446,6 @@ def test_cursor_reports_with_methods_of_its_own() -> None:
     notes = [entry.text for entry in read.transcript if entry.kind is Kind.NOTICE]
     assert notes[:2] == ["subagent: Look", "subagent ended: no description"]
     assert (read.lines.unknown, read.outcome) == (1, "succeeded")
-
-
-def test_an_error_answers_a_permission() -> None:
-    """A client that cannot ask answers with an error; one that only answers is understood too."""
-    read = session(DIRECT, permission(kind="edit"), refused(0, "no"), is_over=False)
-    assert len(read.asked) == 0
-    notes = [entry.text for entry in read.transcript if entry.kind is Kind.NOTICE]
-    assert notes == ["asks: edit", "edit not answered"]
-    assert session(opening(), chose("yes", 9)).lines.unknown == 0
 
 
 LONG = "one\ntwo"
@@ -476,7 +462,7 @@ def item(**content: Any) -> list[dict[str, Any]]:
 
 
 def test_a_call_is_divided_into_blocks() -> None:
-    """Arguments, texts, diffs, images and results are shown once each, and nothing is dumped."""
+    """Arguments, texts, diffs, images and results are shown once each; a line about no call has no blocks."""
     cases: list[tuple[dict[str, Any], list[Block]]] = [
         ({"rawInput": {"command": "make"}}, [FieldsBlock("arguments", {"command": "make"})]),
         ({"rawInput": {"description": "Build", "x": ""}}, [TextBlock("description", "Build")]),
@@ -530,17 +516,15 @@ def test_a_call_is_divided_into_blocks() -> None:
         with case(fields):
             assert blocks(changed(**fields)) == shown
             assert blocks(permission(**fields)) == shown
-
-
-def test_other_lines_have_no_blocks() -> None:
-    """A line that is about no call has no blocks."""
     assert blocks(chunk("x")) == []
     assert blocks(response(1, {})) == []
     assert blocks(request("session/request_permission", 1, options=[], subject={"toolCall": {}})) == []
 
 
-def test_the_role_of_a_line() -> None:
-    """Requests start a run, updates of calls belong to them, and responses are neither."""
+def test_a_line_is_recognised_and_has_its_role() -> None:
+    """Requests start a run, updates belong to calls, responses are neither; other lines of JSON-RPC are not
+    the protocol's.
+    """
     cases: list[tuple[bytes, LineRole]] = [
         (request("initialize", 0, protocolVersion=1), LineRole.START),
         (request("session/new", 1, cwd="/"), LineRole.START),
@@ -556,11 +540,7 @@ def test_the_role_of_a_line() -> None:
     for line, role in cases:
         with case(line):
             assert Decoder(agent_named("acp")).role(line.rstrip()) is role
-
-
-def test_only_the_protocols_own_lines_are_recognised() -> None:
-    """Lines of other protocols that use JSON-RPC are not taken for this one."""
-    cases: list[tuple[bytes, str | None]] = [
+    further: list[tuple[bytes, str | None]] = [
         (request("initialize", 0, protocolVersion=1), "acp"),
         (response(0, {"protocolVersion": 1}), "acp"),
         (request("session/anything"), "acp"),
@@ -570,25 +550,7 @@ def test_only_the_protocols_own_lines_are_recognised() -> None:
         (json.dumps({"method": "session/update"}).encode(), None),
         (json.dumps({"jsonrpc": "2.0", "method": 7}).encode(), None),
     ]
-    for line, name in cases:
+    for line, name in further:
         with case(line):
             events = Decoder().decode(line.rstrip())
             assert next((event.format for event in events if isinstance(event, FormatDetected)), None) == name
-
-
-def test_changed_lines_are_counted() -> None:
-    """The shortest edit is counted; texts that differ too much are not compared."""
-    cases: list[tuple[str, str, tuple[int, int] | None]] = [
-        ("", "", (0, 0)),
-        ("a", "a\n", (0, 0)),
-        ("", "a\nb\n", (2, 0)),
-        ("a\nb\nc", "a\nc", (0, 1)),
-        ("a\nb\nc\nd\ne", "b\nx\nd\ne\nf", (2, 2)),
-        ("\n".join("ab" * 500), "\n".join("ba" * 500), (1, 1)),
-        ("x\n" * 300, "y\n" * 300, None),
-        ("a\n" + "x\n" * 150_000 + "b\n", "b\n" + "x\n" * 150_000 + "a\n", (2, 2)),
-        ("p\n" + "x\ny\n" * 60_000 + "q", "q\n" + "y\nx\n" * 60_000 + "p", None),
-    ]
-    for old, new, counts in cases:
-        with case((old, new)):
-            assert changed_lines(old, new) == counts

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
-
 from agentwatch.agents import Decoder
 from agentwatch.agents.registry import agent_named
 from agentwatch.session.events import Tokens
@@ -37,8 +35,20 @@ def notices(read: Session) -> list[str]:
     return [entry.text for entry in read.transcript if entry.kind is Kind.NOTICE]
 
 
-def test_the_history_of_a_loaded_session_is_shown_once() -> None:
-    """Loading a session replays it: a history that is in the log already is not added again."""
+def test_a_new_session_is_a_run() -> None:
+    """A session that is created after a turn begins a run, before any prompt none. Loading replays it: a
+    history that is in the log is not added again.
+    """
+    second = request("session/new", 7, cwd="/b") + response(7, {"sessionId": "ses-2"})
+    read = session(DIRECT, chunk("One."), stopped(), second, prompt("Go.", 8, "ses-2"), stopped("refusal", 8))
+    assert (len(read.runs), read.run.cwd, read.outcome) == (2, "/b", "failed")
+    assert len(session(opening(), second, prompt("Go.", 8, "ses-2")).runs) == 1
+    back = session(
+        DIRECT, stopped(), second, prompt("Go.", 8, "ses-2"), stopped("end_turn", 8), prompt("x", 9)
+    )
+    assert [run.session_id for run in back.runs] == [SESSION, "ses-2", SESSION]
+    twice = session(DIRECT, stopped(), opening("ses-3"))
+    assert [run.session_id for run in twice.runs] == [SESSION, "ses-3"]
     history = chunk("Do it.", "user_message") + called(status="completed", kind="read") + chunk("Hi.")
     load = request("session/load", 8, sessionId=SESSION, cwd="/srv")
     done = response(8, {"modes": {"currentModeId": "plan"}})
@@ -54,20 +64,6 @@ def test_the_history_of_a_loaded_session_is_shown_once() -> None:
     assert (again.run.text, again.run.turns, len(again.calls)) == ("Hi.", 1, 1)
     failed = session(DIRECT, chunk("Hi."), stopped(), load, refused(8, "gone"), chunk("Yes."))
     assert (failed.run.text, failed.last_error) == ("Hi.Yes.", "session/load: gone")
-
-
-def test_another_session_is_another_run() -> None:
-    """A session that is created after a turn begins a run; one that is created before any prompt does not."""
-    second = request("session/new", 7, cwd="/b") + response(7, {"sessionId": "ses-2"})
-    read = session(DIRECT, chunk("One."), stopped(), second, prompt("Go.", 8, "ses-2"), stopped("refusal", 8))
-    assert (len(read.runs), read.run.cwd, read.outcome) == (2, "/b", "failed")
-    assert len(session(opening(), second, prompt("Go.", 8, "ses-2")).runs) == 1
-    back = session(
-        DIRECT, stopped(), second, prompt("Go.", 8, "ses-2"), stopped("end_turn", 8), prompt("x", 9)
-    )
-    assert [run.session_id for run in back.runs] == [SESSION, "ses-2", SESSION]
-    twice = session(DIRECT, stopped(), opening("ses-3"))
-    assert [run.session_id for run in twice.runs] == [SESSION, "ses-3"]
 
 
 def test_sessions_at_the_same_time_do_not_mix() -> None:
@@ -136,32 +132,6 @@ def test_a_subagents_lines_belong_to_its_call() -> None:
     assert notices(native) == ["subagent started: Plan it"]
 
 
-def test_usage_is_that_of_the_session() -> None:
-    """The tokens of a response and the cost count the whole session; other currencies are no dollars."""
-    first = {
-        "inputTokens": 10,
-        "outputTokens": 5,
-        "totalTokens": 118,
-        "thoughtTokens": 3,
-        "cachedReadTokens": 100,
-    }
-    second = {"inputTokens": 200, "outputTokens": 9, "totalTokens": 209, "cachedReadTokens": 150}
-    read = session(
-        DIRECT,
-        update("usage_update", used=7, size=100, cost={"amount": 0.5, "currency": "USD"}),
-        stopped(usage=first),
-    )
-    assert read.run.tokens == Tokens(110, 100, 8, 0.5, 7, 100)
-    assert read.run.usage == first
-    read = session(DIRECT, stopped(usage=first), prompt("x", 3), stopped("end_turn", 3, usage=second))
-    assert read.run.tokens == Tokens(200, 150, 9)
-    quota = {"quota": {"token_count": {"input_tokens": 3, "output_tokens": 4}}}
-    gemini = session(DIRECT, stopped(_meta=quota), prompt("x", 3), stopped("end_turn", 3, _meta=quota))
-    assert gemini.run.tokens == Tokens(6, None, 8)
-    for cost in ({"amount": 1, "currency": "EUR"}, {"amount": "1", "currency": "USD"}, {"amount": -1}, {}):
-        assert session(DIRECT, update("usage_update", used=-1, cost=cost)).run.tokens == Tokens()
-
-
 def test_other_updates_are_understood() -> None:
     """Plans, notices and compactions are shown; commands and titles are known and silent."""
     entry = {"content": "Measure", "status": "in_progress", "priority": "high"}
@@ -193,7 +163,9 @@ def test_other_updates_are_understood() -> None:
 
 
 def test_the_run_has_the_facts_of_its_session() -> None:
-    """The agent's name and version, the mode, the model and the folder come from the responses."""
+    """Name, version, mode, model and folder come from responses; updates replace the mode and the model.
+    Tokens and cost count the whole session; other currencies are no dollars.
+    """
     facts = {"modes": {"currentModeId": "ask"}, "models": {"currentModelId": "arctic-2"}}
     read = session(opening(**facts), prompt(), chunk("Hi."), stopped())
     run = read.run
@@ -205,10 +177,6 @@ def test_the_run_has_the_facts_of_its_session() -> None:
     )
     assert (read.agent_name, run.agent_version, run.turns, run.prompt) == ("tern", "2.1", 1, "Do it.")
     assert (read.outcome, run.text, read.lines.unknown) == ("succeeded", "Hi.", 0)
-
-
-def test_the_mode_and_the_model_may_change() -> None:
-    """Updates, and requests that the agent confirms, replace the mode and the model."""
     options = [{"id": "model", "currentValue": "a"}, {"id": "x", "category": "mode", "currentValue": "b"}]
     read = session(opening(configOptions=options))
     assert (read.run.model, read.run.permission_mode) == ("a", "b")
@@ -225,10 +193,34 @@ def test_the_mode_and_the_model_may_change() -> None:
     assert session(lines).run.model == "c"
     changed_later = [{"id": "model", "currentValue": "d"}, {"id": "effort", "currentValue": "low"}]
     assert session(lines, update("config_option_update", configOptions=changed_later)).run.model == "d"
+    first = {
+        "inputTokens": 10,
+        "outputTokens": 5,
+        "totalTokens": 118,
+        "thoughtTokens": 3,
+        "cachedReadTokens": 100,
+    }
+    second = {"inputTokens": 200, "outputTokens": 9, "totalTokens": 209, "cachedReadTokens": 150}
+    read = session(
+        DIRECT,
+        update("usage_update", used=7, size=100, cost={"amount": 0.5, "currency": "USD"}),
+        stopped(usage=first),
+    )
+    assert read.run.tokens == Tokens(110, 100, 8, 0.5, 7, 100)
+    assert read.run.usage == first
+    read = session(DIRECT, stopped(usage=first), prompt("x", 3), stopped("end_turn", 3, usage=second))
+    assert read.run.tokens == Tokens(200, 150, 9)
+    quota = {"quota": {"token_count": {"input_tokens": 3, "output_tokens": 4}}}
+    gemini = session(DIRECT, stopped(_meta=quota), prompt("x", 3), stopped("end_turn", 3, _meta=quota))
+    assert gemini.run.tokens == Tokens(6, None, 8)
+    for cost in ({"amount": 1, "currency": "EUR"}, {"amount": "1", "currency": "USD"}, {"amount": -1}, {}):
+        assert session(DIRECT, update("usage_update", used=-1, cost=cost)).run.tokens == Tokens()
 
 
 def test_the_stop_reason_decides() -> None:
-    """Only `end_turn` is a success; a failure has the reason as its message."""
+    """Only `end_turn` is a success. An unknown reason, and an error, are failures; without a response the run
+    is unfinished.
+    """
     cases: list[tuple[str, str]] = [
         ("end_turn", "succeeded"),
         ("cancelled", "cancelled"),
@@ -241,17 +233,9 @@ def test_the_stop_reason_decides() -> None:
             read = session(DIRECT, stopped(reason))
             assert (read.outcome, read.run.result) == (outcome, reason if outcome == "failed" else None)
             assert read.lines.unknown == 0
-
-
-def test_an_unknown_stop_reason_is_a_failure() -> None:
-    """A reason that this version does not know is no success, and is counted as unknown."""
     read = session(DIRECT, stopped("tired"))
     assert (read.outcome, read.run.result, read.lines.unknown) == ("failed", "tired", 1)
-
-
-def test_an_error_ends_the_turn() -> None:
-    """The error of a prompt is a failure with its message and details."""
-    cases: list[tuple[object, str]] = [
+    further: list[tuple[object, str]] = [
         (None, "Internal error"),
         ("no quota", "Internal error: no quota"),
         ({"details": "no quota"}, "Internal error: no quota"),
@@ -259,44 +243,31 @@ def test_an_error_ends_the_turn() -> None:
         ({"message": "Internal error"}, "Internal error"),
         ([1], "Internal error"),
     ]
-    for data, message in cases:
+    for data, message in further:
         with case(data):
             read = session(DIRECT, refused(2, "Internal error", data=data))
             assert (read.outcome, read.run.result) == ("failed", message)
             cancelled = session(DIRECT, refused(2, "cancelled", code=-32800))
             assert (cancelled.outcome, cancelled.run.result) == ("cancelled", None)
-
-
-def test_a_run_without_a_response_is_unfinished() -> None:
-    """A stream that ends within a turn has no result."""
     assert session(DIRECT, chunk("Hm")).outcome == "unfinished"
     assert session(DIRECT, stopped(), prompt("More.", 3), chunk("Hm")).outcome == "unfinished"
 
 
 def test_turns_continue_a_run() -> None:
-    """Each prompt of a session is a turn of the same run."""
+    """Each prompt is a turn of the same run, an echo of it is none, and a queued one keeps the turn open.
+    Attachments are named, not dumped.
+    """
     read = session(DIRECT, chunk("One."), stopped(), prompt("More.", 3), chunk("Two."), stopped("refusal", 3))
     assert (len(read.runs), read.run.turns, read.outcome, read.run.text) == (1, 2, "failed", "One.Two.")
-
-
-def test_a_queued_prompt_keeps_the_turn_open() -> None:
-    """The response to a prompt ends the run only if no later prompt waits for one."""
     lines = DIRECT + prompt("And this.", 3) + chunk("One.")
     assert session(lines, stopped(), is_over=False).outcome == "running"
     assert session(lines, stopped(), stopped("refusal", 3)).outcome == "failed"
     assert session(lines, stopped("end_turn", 3)).outcome == "succeeded"
-
-
-@pytest.mark.parametrize("pieces", [["Do it."], ["Do ", "it."], ["Do it.", ""]])
-def test_the_echo_of_a_prompt_is_no_prompt(pieces: list[str]) -> None:
-    """An agent may repeat the prompt that the client sent; a message that differs is another prompt."""
-    echo = [chunk(piece, "user_message", messageId=f"m-{nth}") for nth, piece in enumerate(pieces)]
-    assert session(DIRECT, *echo, chunk("Hi."), stopped()).run.turns == 1
-    assert session(DIRECT, chunk("Also.", "user_message"), chunk("Hi.")).run.turns == 2
-
-
-def test_the_attachments_of_a_prompt_are_named() -> None:
-    """Files and images in a prompt are named, not dumped."""
+    for pieces in [["Do it."], ["Do ", "it."], ["Do it.", ""]]:
+        with case(pieces):
+            echo = [chunk(piece, "user_message", messageId=f"m-{nth}") for nth, piece in enumerate(pieces)]
+            assert session(DIRECT, *echo, chunk("Hi."), stopped()).run.turns == 1
+            assert session(DIRECT, chunk("Also.", "user_message"), chunk("Hi.")).run.turns == 2
     blocks = [
         {"type": "text", "text": "See "},
         {"type": "resource_link", "uri": "file:///a.txt", "name": "a.txt"},
@@ -309,8 +280,18 @@ def test_the_attachments_of_a_prompt_are_named() -> None:
     assert read.run.prompt == "See @a.txt@file:///b.txt[image/png 1 B][audio]"
 
 
-def test_a_log_of_the_agent_alone_has_its_turns() -> None:
-    """Without the client's lines, the agent's own lines give session, turns, texts and outcome."""
+def test_requests_are_matched_with_responses() -> None:
+    """Client and agent number their requests independently; without the client's lines, the agent's own give
+    turns, texts and outcome.
+    """
+    ask = request("fs/read_text_file", 2, sessionId=SESSION, path="a.txt")
+    assert session(DIRECT, ask, response(2, {"content": "x"}), is_over=False).outcome == "running"
+    assert session(DIRECT, ask, response(2, {"content": "x"}), stopped()).outcome == "succeeded"
+    assert session(DIRECT, ask, refused(2, "no file"), stopped()).outcome == "succeeded"
+    assert session(DIRECT, ask, stopped(), is_over=False).outcome == "succeeded"
+    assert session(opening(), ask, prompt(), refused(2, "no quota")).outcome == "failed"
+    assert session(opening(), ask, stopped()).outcome == "succeeded"
+    assert session(DIRECT, response(2, {})).outcome == "unfinished"
     lines = opening().splitlines(keepends=True)
     agents = lines[1] + lines[3]
     read = session(agents, chunk("Hi."), stopped(), chunk("More."), refused(3, "no quota"))
@@ -322,20 +303,10 @@ def test_a_log_of_the_agent_alone_has_its_turns() -> None:
     assert session(agents, stopped()).outcome == "succeeded"
 
 
-def test_client_and_agent_number_their_requests_independently() -> None:
-    """Of two open requests with one id, the result says which one it answers; else the later is answered."""
-    ask = request("fs/read_text_file", 2, sessionId=SESSION, path="a.txt")
-    assert session(DIRECT, ask, response(2, {"content": "x"}), is_over=False).outcome == "running"
-    assert session(DIRECT, ask, response(2, {"content": "x"}), stopped()).outcome == "succeeded"
-    assert session(DIRECT, ask, refused(2, "no file"), stopped()).outcome == "succeeded"
-    assert session(DIRECT, ask, stopped(), is_over=False).outcome == "succeeded"
-    assert session(opening(), ask, prompt(), refused(2, "no quota")).outcome == "failed"
-    assert session(opening(), ask, stopped()).outcome == "succeeded"
-    assert session(DIRECT, response(2, {})).outcome == "unfinished"
-
-
 def test_what_is_unknown_is_counted() -> None:
-    """A method, an update and a line that the protocol does not have are unknown."""
+    """A method, an update and a line that the protocol does not have are unknown; requests that show nothing
+    are understood.
+    """
     cases: list[bytes] = [
         update("mood_update"),
         update(""),
@@ -348,10 +319,6 @@ def test_what_is_unknown_is_counted() -> None:
     for unknown in cases:
         with case(unknown):
             assert session(DIRECT, unknown).lines.unknown == 1
-
-
-def test_known_methods_are_silent() -> None:
-    """Requests that show nothing, and those that agents add, are understood; so are their errors."""
     for method in ["_vendor/x", "$/cancel_request", "authenticate", "session/list", "fs/x"]:
         with case(method):
             read = session(
@@ -361,8 +328,10 @@ def test_known_methods_are_silent() -> None:
             assert notices(read) == [f"{method}: no"]
 
 
-def test_messages_end_with_their_id() -> None:
-    """A new message id ends a text; without ids, consecutive chunks are one text."""
+def test_messages_end_with_their_id(session_of: Callable[[bytes], Session]) -> None:
+    """A new id ends a text; without ids, consecutive chunks are one, also an emoji that two of them split. A
+    burst of chunks gives the text of its lines.
+    """
     read = session(
         DIRECT,
         chunk("a", messageId="1"),
@@ -375,14 +344,23 @@ def test_messages_end_with_their_id() -> None:
         "agent_message_chunk", content={"type": "image", "mimeType": "image/png", "data": "eHh4"}
     )
     assert notices(session(DIRECT, picture)) == ["the agent attached [image/png 3 B]"]
-
-
-def test_half_an_emoji_waits_for_its_other_half() -> None:
-    """An emoji that two chunks split is joined; a half that stays alone becomes U+FFFD."""
     assert session(DIRECT, chunk("a\ud83d"), chunk("\ude80b"), stopped()).run.text == "a🚀b"
     assert session(DIRECT, chunk("a\ud83d", messageId="1"), chunk("b", messageId="2")).run.text == "a\ufffdb"
     assert session(DIRECT, chunk("a\ud83d"), stopped()).run.text == "a\ufffd"
     assert session(DIRECT, chunk("a\ud83d"), called(kind="read"), chunk("b")).run.text == "a\ufffdb"
+    lines = b"".join(chunk(f"word {number} ") for number in range(500))
+    thoughts = b"".join(chunk(f"thought {number} ", "agent_thought") for number in range(500))
+    read = session_of(DIRECT + lines + thoughts + lines + called(kind="read", status="completed") + stopped())
+    assert read.run.text == 2 * "".join(f"word {number} " for number in range(500))
+    assert read.lines.total == 5 + 1500 + 2
+    decoder = Decoder(agent_named("acp"))
+    for each in DIRECT.splitlines():
+        decoder.decode(each)
+    rows = lines.splitlines(keepends=True)
+    decoder.decode(rows[0])
+    assert decoder.burst(rows, 1) is not None
+    decoder.decode(changed(status="completed").rstrip())
+    assert decoder.burst(rows, 1) is None
 
 
 def test_version_2_of_the_protocol_is_read() -> None:
@@ -418,14 +396,12 @@ def test_version_2_of_the_protocol_is_read() -> None:
 LONG = "s" * 10_000
 
 
-def test_thousands_of_calls_that_have_ended_are_forgotten() -> None:
-    """Only the last ids of ended calls are kept; every call keeps its outcome."""
+def test_what_is_kept_is_bounded() -> None:
+    """Ids of ended calls, sessions, terminals and long texts beyond the limits are read, and each call keeps
+    its outcome.
+    """
     lines = b"".join(called(f"c-{number}", kind="read", status="completed") for number in range(5000))
     assert {call.outcome for call in session(DIRECT, lines).calls} == {"succeeded"}
-
-
-def test_hundreds_of_sessions_at_once_are_read() -> None:
-    """Sessions, subagents and terminals beyond the limits are read; their texts stay apart."""
     lines = b""
     for number in range(300):
         name = f"ses-{number + 5}"
@@ -437,10 +413,6 @@ def test_hundreds_of_sessions_at_once_are_read() -> None:
     assert (read.run.text, len(read.runs), read.outcome) == ("Main.", 1, "succeeded")
     foreign = [each.text for each in read.transcript if each.parent is not None]
     assert sorted(foreign) == sorted(f"ses-{number + 5}" for number in range(300))
-
-
-def test_long_ids_are_read() -> None:
-    """Ids of thousands of characters name sessions, requests, terminals and options like any other."""
     read = session(
         opening(LONG),
         prompt("Go.", 2, LONG),
@@ -459,27 +431,15 @@ def test_long_ids_are_read() -> None:
     assert "Foreign." in [each.text for each in read.transcript]
     aside = session(DIRECT, chunk("Foreign.", "agent_message", LONG), chunk("Hi."), stopped())
     assert aside.run.text == "Hi."
-
-
-def test_a_long_text_of_a_subagent_comes_in_parts() -> None:
-    """A text that is held back is reported when it has a million characters."""
     claude = {"_meta": {"claudeCode": {"parentToolUseId": "c-1"}}}
     pieces = b"".join(chunk("x" * 600_000, **claude) for _ in range(3))
     read = session(DIRECT, called(kind="think", status="pending"), pieces, stopped())
     assert sum(len(each.text) for each in read.transcript if each.parent == 1) == 1_800_000
-
-
-def test_a_long_prompt_is_cut() -> None:
-    """A message of the user that comes in pieces is gathered up to a million characters."""
     pieces = b"".join(chunk("x" * 600_000, "user_message") for _ in range(3))
     read = session(opening(), pieces, chunk("Hi."))
     assert len(read.run.prompt or "") == 1 << 20
     assert session(opening(), chunk("", "user_message"), chunk("Hi."), stopped()).run.turns == 1
     assert session(DIRECT, chunk("", "user_message", "kid"), stopped()).run.turns == 1
-
-
-def test_answers_about_unknown_calls_are_read() -> None:
-    """A permission without a call, and options without ids, are asked and answered."""
     ask = request(
         "session/request_permission", 0, sessionId=SESSION, options=[{"optionId": "x"}, 7], toolCall={}
     )
@@ -487,20 +447,3 @@ def test_answers_about_unknown_calls_are_read() -> None:
     assert (read.asked.count, len(read.calls), read.lines.unknown) == (1, 0, 1)
     late = session(DIRECT, called(kind="read", status="completed"), permission(), chose("no"))
     assert late.calls[0].outcome == "succeeded"
-
-
-def test_consecutive_deltas_are_read_at_once(session_of: Callable[[bytes], Session]) -> None:
-    """A burst of deltas gives the same text as its lines, and only the main agent's texts are bursts."""
-    lines = b"".join(chunk(f"word {number} ") for number in range(500))
-    thoughts = b"".join(chunk(f"thought {number} ", "agent_thought") for number in range(500))
-    read = session_of(DIRECT + lines + thoughts + lines + called(kind="read", status="completed") + stopped())
-    assert read.run.text == 2 * "".join(f"word {number} " for number in range(500))
-    assert read.lines.total == 5 + 1500 + 2
-    decoder = Decoder(agent_named("acp"))
-    for each in DIRECT.splitlines():
-        decoder.decode(each)
-    rows = lines.splitlines(keepends=True)
-    decoder.decode(rows[0])
-    assert decoder.burst(rows, 1) is not None
-    decoder.decode(changed(status="completed").rstrip())
-    assert decoder.burst(rows, 1) is None

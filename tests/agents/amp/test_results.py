@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from agentwatch.agents.amp.agent import AGENT
-from agentwatch.session.blocks import Block, ChangeBlock, ContentBlock, ErrorBlock, OutputBlock
+from agentwatch.session.blocks import ChangeBlock, ContentBlock, ErrorBlock, OutputBlock
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.session.session import Session
 from tests.builders.formats.wrong_types import read
@@ -55,7 +53,9 @@ def whole(*lines: dict[str, Any]) -> Session:
 
 
 def test_a_command_has_its_exit_code() -> None:
-    """Although the flag says no error, a command that exited with another code than 0 failed."""
+    """A command that exited with another code than 0 failed, whatever the flag says; the text of another tool
+    has no code.
+    """
     cases: list[tuple[Any, tuple[Any, ...]]] = [
         ({"output": "x", "exitCode": 0}, (Outcome.SUCCEEDED, 0, None)),
         ({"output": "x", "exitCode": 3}, (Outcome.FAILED, 3, "exit 3")),
@@ -70,16 +70,25 @@ def test_a_command_has_its_exit_code() -> None:
                 [call] = whole(used(name, command="ls"), result(content)).calls
                 assert (call.outcome, call.exit_code, call.error) == expected
                 assert (call.kind, call.target) == (ToolKind.EXECUTE, "ls")
-
-
-def test_the_text_of_another_tool_is_no_result_object() -> None:
-    """A file that is read may contain an exit code."""
     [call] = whole(used("Read", path="/w/a.json"), result({"exitCode": 3, "files": [FILE]})).calls
     assert (call.outcome, call.exit_code) == (Outcome.SUCCEEDED, None)
 
 
-def test_a_patch_has_its_files_and_lines() -> None:
-    """The paths are those of the patch, the lines those of the result."""
+def test_a_result_is_shown_as_what_it_is() -> None:
+    """Output and changes are shown, not the text of the object. The paths are those of the patch; the tokens
+    those of the messages.
+    """
+    for content, blocks in [
+        ({"output": "x\n", "exitCode": 0}, [OutputBlock("stdout", "x\n")]),
+        (
+            {"stdout": "x", "stderr": "y", "exitCode": 1},
+            [ErrorBlock("exit 1"), OutputBlock("stdout", "x"), OutputBlock("stderr", "y")],
+        ),
+        ({"files": [FILE, {"diff": "none"}]}, [ChangeBlock("@@ -0,0 +1 @@\n+x")]),
+        ("plain", [ContentBlock("plain")]),
+    ]:
+        with case((content, blocks)):
+            assert list(AGENT.blocks(result(content), "TU-1")) == blocks
     [call] = whole(used("apply_patch", patchText=PATCH), result({"summary": "add", "files": [FILE]})).calls
     assert (call.phrase, call.target, call.path) == ("Created new file", "a.md", "a.md")
     assert (call.lines_added, call.lines_removed) == (1, 0)
@@ -88,26 +97,5 @@ def test_a_patch_has_its_files_and_lines() -> None:
     assert (call.phrase, call.lines_added, call.lines_removed) == ("Edited file", None, 0)
     [call] = whole(used("apply_patch", patchText=PATCH), result({"files": []})).calls
     assert (call.outcome, call.lines_added) == (Outcome.SUCCEEDED, None)
-
-
-def test_the_tokens_are_those_of_the_messages() -> None:
-    """The result line has none."""
     found = whole(used("Bash", cmd="ls"), result("x"), used("Bash", cmd="ls"), result("x"))
     assert found.run.tokens[:3] == (14, 4, 6)
-
-
-@pytest.mark.parametrize(
-    ("content", "blocks"),
-    [
-        ({"output": "x\n", "exitCode": 0}, [OutputBlock("stdout", "x\n")]),
-        (
-            {"stdout": "x", "stderr": "y", "exitCode": 1},
-            [ErrorBlock("exit 1"), OutputBlock("stdout", "x"), OutputBlock("stderr", "y")],
-        ),
-        ({"files": [FILE, {"diff": "none"}]}, [ChangeBlock("@@ -0,0 +1 @@\n+x")]),
-        ("plain", [ContentBlock("plain")]),
-    ],
-)
-def test_a_result_is_shown_as_what_it_is(content: Any, blocks: list[Block]) -> None:
-    """The output and the changes are shown, not the text of the object."""
-    assert list(AGENT.blocks(result(content), "TU-1")) == blocks

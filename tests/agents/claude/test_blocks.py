@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from agentwatch.agents.claude.blocks import argument_blocks, blocks, result_blocks
 from agentwatch.session.blocks import (
     BinaryBlock,
@@ -121,24 +119,17 @@ ERRORS: list[tuple[Any, list[Block]]] = [
 ]
 
 
-def test_arguments_are_blocks() -> None:
-    """Changes are diffs, a to-do list is a plan, and long texts have blocks of their own."""
+def test_results_are_blocks() -> None:
+    """Changes are diffs, a to-do list is a plan, images are only named, and a failure has its reason."""
     for arguments, expected in ARGUMENTS:
         with case(arguments):
             assert list(argument_blocks(arguments)) == expected
-
-
-def test_results_are_blocks() -> None:
-    """The structured result is shown, or else the text; images are only named."""
     for content, structured, expected in RESULTS:
         with case((content, structured)):
             assert list(result_blocks({"content": content}, structured)) == expected
-
-
-@pytest.mark.parametrize(("content", "expected"), ERRORS)
-def test_errors_are_blocks(content: Any, expected: list[Block]) -> None:
-    """A failure is shown with its reason; the output of a command follows its exit code."""
-    assert list(result_blocks({"content": content, "is_error": True}, {"stdout": "x"})) == expected
+    for content, expected in ERRORS:
+        with case((content, expected)):
+            assert list(result_blocks({"content": content, "is_error": True}, {"stdout": "x"})) == expected
 
 
 def test_a_line_has_the_blocks_of_the_call_that_is_meant() -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from agentwatch.agents import Decoder
 from agentwatch.agents.claude.calls import TOOLS, mcp_tool, read_result, tool_named
 from agentwatch.agents.registry import agent_named, answered_agents
@@ -116,7 +114,9 @@ USES: list[tuple[str, str, dict[str, Any], str, str, str | None]] = [
 
 
 def test_a_tool_has_a_kind_a_phrase_and_a_target() -> None:
-    """Each tool of each agent of the family is described by its main argument."""
+    """Each tool of each agent of the family is described by its main argument. The path is as the agent wrote
+    it; only a name with the prefix is an MCP tool.
+    """
     for agent, tool, arguments, kind, phrase, target in USES:
         with case((agent, tool, arguments)):
             (started,) = (
@@ -130,22 +130,14 @@ def test_a_tool_has_a_kind_a_phrase_and_a_target() -> None:
                 phrase,
                 target,
             )
-
-
-def test_a_call_has_its_path_its_limit_and_its_group() -> None:
-    """The path is as the agent wrote it; the limit is in milliseconds."""
     found = events(init(), call("Read", file_path=f"{CWD}/a", timeout=9))[-1]
     assert (found.path, found.limit_ms, found.group, found.agent) == (f"{CWD}/a", 9, "msg_1", None)
-
-
-def test_mcp_tools_are_known_by_their_prefix() -> None:
-    """Only a name with the prefix is an MCP tool."""
     assert mcp_tool("Bash") is None
     assert tool_named("mcp__a__b").kind is ToolKind.MCP
 
 
 def test_open_calls_are_bounded() -> None:
-    """Of more than 1,024 open calls the oldest are forgotten: their ends are those of an unknown tool."""
+    """Of more than 1,024 open calls, 64 undecided ones and 64 questions the oldest are forgotten."""
     many = [call("Bash", f"t-{number}", command="ls") for number in range(1030)]
     ends = events(*many, answer("x", "t-0"), answer("x", "t-1029"))[-2:]
     assert [end.tool for end in ends] == ["", "Bash"]
@@ -157,13 +149,12 @@ def test_open_calls_are_bounded() -> None:
     denials.append({"type": "system", "subtype": "permission_denied", "tool_use_id": long})
     ends = events(call("Bash", "t-0"), call("Bash", "t-9"), *denials, answer("x", "t-0"), answer("x", "t-9"))
     assert [end.outcome for end in ends[-2:]] == ["succeeded", "rejected"]
-
-
-def test_a_denial_in_the_result_ends_an_open_call() -> None:
-    """A call that is open when its turn ends, and that the result says was refused, was rejected."""
-    denials = [{"tool_name": "Bash", "tool_use_id": "t-1"}, {"tool_name": "Bash", "tool_use_id": "t-77"}, 5]
-    found = session(written(init(), call("Bash", command="ls"), result("x", permission_denials=denials)))
-    assert [(each.call_id, each.outcome) for each in found.calls] == [("t-1", "rejected")]
+    uses = [{"type": "tool_use", "id": f"c{n}", "name": "Bash", "input": {}} for n in range(70)]
+    answers = [answer(REFUSAL, f"c{n}", is_error=True) for n in range(70)]
+    found = [event for event in events(assistant(*uses), *answers) if isinstance(event, ToolEnded)]
+    assert [event.call_id for event in found] == [f"c{n}" for n in range(6)]
+    replied = events(*(ask(f"r-{n}") for n in range(70)), reply("r-0"), reply("r-69"))
+    assert [event.key for event in replied if event.answer] == ["r-69"]
 
 
 def test_calls_of_parallel_subagents_have_their_parents() -> None:
@@ -183,8 +174,8 @@ def test_calls_of_parallel_subagents_have_their_parents() -> None:
     assert [each.outcome for each in found.calls] == ["succeeded", "unfinished", *["succeeded"] * 4]
 
 
-def test_amps_commands_may_return_an_object() -> None:
-    """The text of a command's result may be an object with its exit code; only Amp's is read so."""
+def test_an_agent_says_how_a_command_ended() -> None:
+    """Amp's result may be an object with the exit code; Qwen Code gives none: its own `success` counts."""
     content = '{"output":"boom","exitCode":2}'
     for agent, outcome, code in (("amp", "failed", 2), ("claude-code", "succeeded", None)):
         found = events(call("Bash", command="make"), answer(content), agent=agent)[-1]
@@ -193,10 +184,6 @@ def test_amps_commands_may_return_an_object() -> None:
     assert (found.outcome, found.exit_code) == ("succeeded", None)
     found = events(call("Read", path="/a"), answer(content), agent="amp")[-1]
     assert (found.outcome, found.exit_code) == ("succeeded", None)
-
-
-def test_an_agent_says_how_a_command_ended() -> None:
-    """Qwen Code gives no exit code: its own status `success` counts."""
     found = events(call("run_shell_command", command="exit 3"), answer("", is_error=False), agent="qwen")[-1]
     assert (found.outcome, found.exit_code) == ("succeeded", None)
 
@@ -260,22 +247,6 @@ def test_a_result_decides_the_outcome() -> None:
             assert (found.outcome, found.error, found.exit_code) == (outcome, error, code)
 
 
-@pytest.mark.parametrize("is_error", [True, None])
-def test_a_denied_call_is_rejected_whatever_its_text_says(is_error: bool | None) -> None:
-    """A line that says that a call was refused decides its outcome."""
-    denied = line("system", "permission_denied", tool_use_id="t-1", tool_name="Bash", message="A rule.")
-    found = events(call("Bash", command="ls"), denied, answer("No.", is_error=is_error))
-    (asked,) = [each for each in found if type(each).__name__ == "Permission"]
-    assert (asked.subject, asked.answer, asked.reason, asked.is_automatic) == (
-        "Bash",
-        "denied",
-        "A rule.",
-        True,
-    )
-    assert isinstance(found[-1], ToolEnded)
-    assert (found[-1].outcome, found[-1].error) == (REJECTED, "No.")
-
-
 NOTES: list[tuple[str, dict[str, Any], Any, Any, str | None, str]] = [
     ("Read", {}, "x", {"file": {"numLines": 9, "startLine": 1, "totalLines": 9}}, "9 lines", "Read file"),
     (
@@ -309,7 +280,9 @@ NOTES: list[tuple[str, dict[str, Any], Any, Any, str | None, str]] = [
 
 
 def test_a_result_has_a_note() -> None:
-    """The note names the size of a result, and the phrase whether a file is new."""
+    """The note names the size of a result; the patch counts, or the arguments; a subagent's duration is that
+    which the agent measured.
+    """
     for tool, arguments, content, structured, note, phrase in NOTES:
         with case((tool, arguments, content)):
             fields = {} if structured is None else {"result": structured}
@@ -320,47 +293,25 @@ def test_a_result_has_a_note() -> None:
             )
             assert (ended.note, ended.phrase) == (note, phrase)
             assert ended.is_new_file == (phrase == "Created new file")
-
-
-def test_changed_lines_are_counted() -> None:
-    """The patch of a result counts, and the arguments without a patch."""
     patch = [{"lines": ["+a", "+b", "-c", " d"]}]
     edited = call("Edit", file_path="/x", old_string="a", new_string="b\nc\nd")
     for end, counts in ((answer("x", result={"structuredPatch": patch}), (2, 1)), (answer("x"), (3, 1))):
         ended = events(edited, end)[-1]
         assert (ended.lines_added, ended.lines_removed) == counts
-
-
-def test_a_subagents_duration_is_its_own() -> None:
-    """The result of a subagent's call has the duration that the agent measured."""
     ended = events(call("Task", description="x"), answer("x", result={"totalDurationMs": 6869}))[-1]
     assert ended.duration_ms == 6869
 
 
-def test_a_result_that_was_only_partly_read_has_no_outcome() -> None:
-    """A line that is too large to be read may lack what decides the outcome."""
+def test_an_end_may_be_incomplete() -> None:
+    """A line that is too large may lack the outcome; an end without a start is a call without a name."""
     data = written(answer("x" * 100))
     decoder = Decoder(agent_named("claude-code"))
     decoder.decode(written(call("Bash", command="ls")))
     ended = decoder.decode_oversize(data[:150], data[-100:], len(data))[-1]
     assert isinstance(ended, ToolEnded)
     assert (ended.call_id, ended.outcome) == ("t-1", RETURNED)
-
-
-def test_an_end_without_a_start_is_a_call() -> None:
-    """A result whose start is missing is a call whose tool has no name."""
     ended = events(answer("x", "t-9"))[-1]
     assert (ended.call_id, ended.tool, ended.target, ended.outcome) == ("t-9", "", None, OK)
-
-
-def test_the_to_do_list_is_that_of_the_main_agent() -> None:
-    """A to-do list that a subagent writes does not replace the main agent's."""
-    todos = [{"content": "x", "status": "in_progress"}]
-    found = events(call("TodoWrite", todos=todos), answer("ok"))
-    assert found[-1] == Plan((PlanEntry("x", PlanStatus.IN_PROGRESS),))
-    inner = {**call("TodoWrite", todos=todos), "parent_tool_use_id": "t-0"}
-    found = events(inner, answer("ok", parent_tool_use_id="t-0"))
-    assert not any(isinstance(event, Plan) for event in found)
 
 
 STOPPED = user("[Request interrupted by user for tool use]")
@@ -411,7 +362,7 @@ def test_a_command_that_ran_and_was_interrupted_is_cancelled() -> None:
 
 
 def test_a_line_may_say_why_a_call_did_not_run() -> None:
-    """The field decides, whatever the text is."""
+    """The field, the user's words or the structured result decide, whatever the text is."""
     cases: list[tuple[object, Outcome]] = [
         ("permission-rule", REJECTED),
         ("automode-blocked", REJECTED),
@@ -430,24 +381,8 @@ def test_a_line_may_say_why_a_call_did_not_run() -> None:
             ]
             found = events(call("Bash"), answer("Not here.", is_error=True, tool_result_meta=metas))
             assert found[-1].outcome is outcome
-
-
-def test_a_refusal_with_the_words_of_the_user_is_clear() -> None:
-    """The user was asked, and said what to do instead: the call did not run."""
     words = f"{REFUSAL} To tell you how to proceed, the user said:\nUse make."
     assert events(call("Bash"), answer(words, is_error=True))[-1].outcome is REJECTED
-
-
-def test_the_calls_that_wait_to_be_decided_are_bounded() -> None:
-    """Of more than 64 the oldest are refused."""
-    uses = [{"type": "tool_use", "id": f"c{n}", "name": "Bash", "input": {}} for n in range(70)]
-    answers = [answer(REFUSAL, f"c{n}", is_error=True) for n in range(70)]
-    found = [event for event in events(assistant(*uses), *answers) if isinstance(event, ToolEnded)]
-    assert [event.call_id for event in found] == [f"c{n}" for n in range(6)]
-
-
-def test_the_structured_result_of_a_refused_call_is_a_sentence() -> None:
-    """It decides if the text is another one: the user may have answered a question with a question."""
     words = "The user wants to clarify these questions."
     found = events(call("AskUserQuestion"), answer(words, is_error=True, result="User rejected tool use"))
     assert (found[-1].outcome, found[-1].error) == (REJECTED, words)
@@ -466,7 +401,9 @@ def reply(key: str = "r-1", **response: Any) -> Json:
 
 
 def test_a_question_is_open_until_it_is_answered() -> None:
-    """The question names the tool and its target; the answer ends it."""
+    """The question names the tool and its target; an answer allows, denies or withdraws. Requests of the
+    program itself are none.
+    """
     found = session(written(init(), call("Bash", command="rm -rf build"), ask()), is_over=False)
     assert found.asked.oldest is not None
     assert found.asked.oldest.words == "Bash rm -rf build"
@@ -474,53 +411,51 @@ def test_a_question_is_open_until_it_is_answered() -> None:
     assert (found.asked.oldest, found.asked.count) == (None, 1)
     found = session(written(init(), call("Bash"), ask(), answer("x")), is_over=False)
     assert found.asked.oldest is None
-
-
-@pytest.mark.parametrize(
-    ("line_of_answer", "answer_word"),
-    [
+    for line_of_answer, answer_word in [
         (reply(behavior="allow"), "allowed"),
         (reply(behavior="deny", message="No."), "denied"),
         (reply(), "answered"),
         (line("control_cancel_request", request_id="r-1"), "withdrawn"),
-    ],
-)
-def test_an_answer_is_in_words(line_of_answer: Json, answer_word: str) -> None:
-    """An answer allows, denies or withdraws."""
-    found = events(ask(decision_reason="outside"), line_of_answer)
-    assert found[0] == Permission("Bash", None, "outside", key="r-1", call_id="t-1", target="rm -rf build")
-    assert (found[1].subject, found[1].answer, found[1].key) == ("Bash", answer_word, "r-1")
-
-
-def test_a_denied_call_is_rejected() -> None:
-    """A call whose question was answered with a denial was rejected, whatever its result says."""
-    found = events(call("Bash"), ask(), reply(behavior="deny", message="No."), answer("No.", is_error=True))
-    assert (found[-1].outcome, found[-1].error) == ("rejected", "No.")
-
-
-def test_other_requests_are_no_questions() -> None:
-    """Requests of the program itself, and answers to them, report nothing."""
+    ]:
+        with case((line_of_answer, answer_word)):
+            seen = events(ask(decision_reason="outside"), line_of_answer)
+            assert seen[0] == Permission(
+                "Bash", None, "outside", key="r-1", call_id="t-1", target="rm -rf build"
+            )
+            assert (seen[1].subject, seen[1].answer, seen[1].key) == ("Bash", answer_word, "r-1")
     assert events(ask(subtype="interrupt"), reply("r-2"), ask("r" * 2000)) == []
     assert events(line("control_request", request_id="r-1"), line("control_response")) == []
-
-
-def test_a_question_about_a_file_names_it_as_a_call_does() -> None:
-    """A path inside the folder of the run is relative to it."""
     asked = ask(tool_name="Write", input={"file_path": f"{CWD}/a.py"}, tool_use_id=None)
     assert (events(init(), asked)[-1].target, events(init(), asked)[-1].call_id) == ("a.py", None)
 
 
-def test_open_questions_are_bounded() -> None:
-    """Of more than 64 questions the oldest are forgotten."""
-    found = events(*(ask(f"r-{n}") for n in range(70)), reply("r-0"), reply("r-69"))
-    assert [event.key for event in found if event.answer] == ["r-69"]
-
-
-def test_a_denial_without_a_call_refuses_none() -> None:
-    """The line says that a call was denied, and not which: the next result is an ordinary failure."""
+def test_a_denied_call_is_rejected() -> None:
+    """Its answer, a line about the denial, or the result of the turn says so, whatever its own result says. A
+    denial that names no call refuses none.
+    """
+    found = events(call("Bash"), ask(), reply(behavior="deny", message="No."), answer("No.", is_error=True))
+    assert (found[-1].outcome, found[-1].error) == ("rejected", "No.")
+    for is_error in [True, None]:
+        with case(is_error):
+            denied = line(
+                "system", "permission_denied", tool_use_id="t-1", tool_name="Bash", message="A rule."
+            )
+            found = events(call("Bash", command="ls"), denied, answer("No.", is_error=is_error))
+            (asked,) = [each for each in found if type(each).__name__ == "Permission"]
+            assert (asked.subject, asked.answer, asked.reason, asked.is_automatic) == (
+                "Bash",
+                "denied",
+                "A rule.",
+                True,
+            )
+            assert isinstance(found[-1], ToolEnded)
+            assert (found[-1].outcome, found[-1].error) == (REJECTED, "No.")
+    denials = [{"tool_name": "Bash", "tool_use_id": "t-1"}, {"tool_name": "Bash", "tool_use_id": "t-77"}, 5]
+    seen = session(written(init(), call("Bash", command="ls"), result("x", permission_denials=denials)))
+    assert [(each.call_id, each.outcome) for each in seen.calls] == [("t-1", "rejected")]
     denial = line("system", subtype="permission_denied", tool_name="Bash", message="No.")
-    found = events(call("Bash"), denial, answer("No.", is_error=True))
-    assert (found[-1].outcome, found[-1].error) == ("failed", "No.")
+    unnamed = events(call("Bash"), denial, answer("No.", is_error=True))
+    assert (unnamed[-1].outcome, unnamed[-1].error) == ("failed", "No.")
 
 
 def test_only_claude_has_a_hook_that_answers() -> None:
@@ -536,17 +471,15 @@ def plan_after(*lines: Json) -> list[tuple[str, str]]:
     return [(entry.text, entry.status.value) for entry in session(written(init(), *lines)).plan]
 
 
-def test_a_list_is_written_as_a_whole() -> None:
-    """`TodoWrite` replaces the list, with the list in its result if there is one."""
+def test_tasks_are_added_and_updated_one_by_one() -> None:
+    """`TodoWrite` replaces the list, `TaskCreate` and `TaskUpdate` change it; reading, and a subagent's list,
+    change nothing. At most 1,000 entries of 4,096 characters are kept.
+    """
     todos = [{"content": "a", "status": "completed"}, {"content": "b", "status": "soon"}]
     assert plan_after(call("TodoWrite", todos=todos), answer("ok")) == [("a", "completed"), ("b", "pending")]
     new = {"newTodos": [{"content": "c", "status": "in_progress"}]}
     assert plan_after(call("TodoWrite", todos=todos), answer("ok", result=new)) == [("c", "in_progress")]
     assert plan_after(call("TodoWrite", todos=todos), answer("no", is_error=True)) == []
-
-
-def test_tasks_are_added_and_updated_one_by_one() -> None:
-    """`TaskCreate` adds an entry, by the id in its result or its text; `TaskUpdate` changes or removes it."""
     lines = [
         call("TaskCreate", "t-1", subject="a", description="long"),
         answer("Task #1 created successfully: a", "t-1"),
@@ -565,16 +498,14 @@ def test_tasks_are_added_and_updated_one_by_one() -> None:
     tasks = {"tasks": [{"id": "5", "subject": "z", "status": "completed"}]}
     lines += [call("TaskList", "t-8"), answer("x", "t-8", result=tasks)]
     assert plan_after(*lines) == [("z", "completed")]
-
-
-def test_other_tools_do_not_change_the_list() -> None:
-    """Reading one task, or a list without a structured result, changes nothing."""
     found = events(call("TaskGet", taskId="1"), answer("x"), call("TaskList", "t-2"), answer("x", "t-2"))
     assert not [event for event in found if isinstance(event, Plan)]
-
-
-def test_a_list_is_bounded() -> None:
-    """At most 1,000 entries of 4,096 characters are kept."""
+    todos = [{"content": "x", "status": "in_progress"}]
+    found = events(call("TodoWrite", todos=todos), answer("ok"))
+    assert found[-1] == Plan((PlanEntry("x", PlanStatus.IN_PROGRESS),))
+    inner = {**call("TodoWrite", todos=todos), "parent_tool_use_id": "t-0"}
+    found = events(inner, answer("ok", parent_tool_use_id="t-0"))
+    assert not any(isinstance(event, Plan) for event in found)
     many = [{"content": "x" * 9999, "status": "pending"}] * 1500
     (plan,) = (each for each in events(call("TodoWrite", todos=many), answer("x")) if isinstance(each, Plan))
     assert (len(plan.entries), len(plan.entries[0].text)) == (1000, 4096)

@@ -73,12 +73,15 @@ DETECTED: list[tuple[Json, str | None]] = [
 
 
 def test_a_line_shows_its_agent() -> None:
-    """The keys at the top of a line decide, wherever they are in it."""
+    """The keys at the top of a line decide. Inits and prompts start a run; lines with calls are calls."""
     for fields, name in DETECTED:
         with case(fields):
             for each in (fields, dict(reversed(fields.items()))):
                 found = detect(each)
                 assert (None if found is None else found.name) == name
+    for fields, role in ROLES:
+        with case(fields):
+            assert Decoder(agent_named("claude-code")).role(written(fields)) is role
 
 
 def test_a_cut_sample_is_not_another_agents(captures: Captures) -> None:
@@ -95,7 +98,9 @@ def test_a_cut_sample_is_not_another_agents(captures: Captures) -> None:
 
 
 def test_the_family_becomes_its_agent() -> None:
-    """A stream whose head is missing is the family's until a line shows the agent. Its run continues."""
+    """A stream without its head is the family's until a line shows the agent, and its run continues. Only
+    Qwen Code says success of an error. Another agent's run is read in its format.
+    """
     head = (say("One", uuid=None), call("read_file", file_path="/a"), answer("x"), result("One"))
     assert session(written(*head)).format == "claude-family"
     ends: list[tuple[Any, str]] = [
@@ -106,21 +111,13 @@ def test_the_family_becomes_its_agent() -> None:
         found = session(written(*head, end, say("Two"), result("Two")))
         assert (found.format, len(found.runs), found.run.turns, found.text) == (name, 1, 2, "OneTwo")
         assert [(each.tool, each.kind) for each in found.calls] == [("read_file", "read")]
-
-
-def test_a_familys_error_is_an_error() -> None:
-    """Only Qwen Code says success of an error: without its head, the text decides."""
     assert (
         session(written(say("[API Error: 400]", uuid=None), result("[API Error: 400]"))).outcome == "failed"
     )
-
-
-def test_another_agents_run_may_follow() -> None:
-    """A run of another agent in the same file is read in its format."""
     decoder = Decoder(agent_named("claude-code"))
     qwens = {"type": "system", "subtype": "init", "session_id": "q", "qwen_code_version": "1"}
-    found = [event for each in (init(), qwens) for event in decoder.decode(written(each))]
-    assert [event.format for event in found if isinstance(event, FormatDetected)] == ["qwen"]
+    seen = [event for each in (init(), qwens) for event in decoder.decode(written(each))]
+    assert [event.format for event in seen if isinstance(event, FormatDetected)] == ["qwen"]
 
 
 ROLES: list[tuple[Json, LineRole]] = [
@@ -136,13 +133,6 @@ ROLES: list[tuple[Json, LineRole]] = [
     (result(), LineRole.OTHER),
     (line("system", "status"), LineRole.OTHER),
 ]
-
-
-def test_a_line_has_a_role() -> None:
-    """Inits and prompts start a run; lines with calls are calls."""
-    for fields, role in ROLES:
-        with case(fields):
-            assert Decoder(agent_named("claude-code")).role(written(fields)) is role
 
 
 ODD: tuple[Any, ...] = (

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from agentwatch.agents.claude.limits import limits_in
 from agentwatch.session.events import (
     Channel,
@@ -56,41 +54,52 @@ def read(*lines: Json) -> Session:
     return session(written(*lines))
 
 
-def test_an_init_of_the_same_session_is_a_turn() -> None:
-    """After a result, an init of the same session continues the run, and closes no call."""
+def test_an_init_is_a_run_or_a_turn() -> None:
+    """After a result, an init of the same session continues the run; without one it is another run, or,
+    within a compaction, the same turn. Hooks before it are no run; a result alone is one.
+    """
     background = (call("Bash", command="make"), result("One"), init(model="claude-opus-5"), answer("done"))
     found = read(init(), *background, say("Two"), result("Two"))
     assert (len(found.runs), found.run.turns, found.run.model) == (1, 2, "claude-opus-5")
     assert (found.calls[0].outcome, found.never_completed) == ("succeeded", 0)
     assert (found.run.outcome, found.run.text_matches_result) == ("succeeded", True)
-
-
-def test_an_init_without_a_result_before_it_is_a_run() -> None:
-    """A process that was killed has no result; the one that continues its session is another run."""
     found = read(init(), call("Bash", command="make"), init(), say("Two"), result("Two"))
     assert (len(found.runs), found.runs[0].outcome) == (2, "unfinished")
     assert (found.calls[0].outcome, found.never_completed) == ("unfinished", 1)
     assert len(read(init(), result(), init(session_id="s-2"), result()).runs) == 2
-
-
-def test_a_compaction_may_have_an_init_within_its_turn() -> None:
-    """While the conversation is shortened, an init continues the present turn."""
     compacting = line("system", "status", status="compacting")
     boundary = line("system", "compact_boundary", compact_metadata={"pre_tokens": 9, "post_tokens": 5})
     found = read(init(), say("a"), compacting, init(), boundary, say("b"), result("b"))
     assert (len(found.runs), found.run.turns, found.text) == (1, 1, "ab")
     assert len(read(init(), say("a"), compacting, boundary, init(), result()).runs) == 2
-
-
-def test_lines_of_hooks_come_before_the_init() -> None:
-    """Hooks, and a status, before the init are no run."""
     hook = line("system", "hook_started", hook_id="h")
     found = read(hook, line("system", "status", status="requesting"), init(), say("a"), result("a"))
     assert (len(found.runs), found.run.turns, found.run.cwd, found.lines.unknown) == (1, 1, CWD, 0)
+    found = read(result("Done.", total_cost_usd=0.5, usage=USAGE))
+    assert (found.format, found.outcome, found.run.result) == ("claude-code", "succeeded", "Done.")
+    assert found.run.text_matches_result is None
 
 
-def test_a_turn_may_start_without_an_init() -> None:
-    """What the agent writes after a result, or before any init, is a turn."""
+def test_prompts_that_the_agent_repeats_are_prompts() -> None:
+    """An echoed prompt is that of its turn; a summary and a notification are none. What the agent writes
+    after a result is a turn.
+    """
+    found = read(
+        init(), user("Go on.", isReplay=True), say("a"), user("Stop.", isReplay=True), say("b"), result("b")
+    )
+    assert (found.run.prompt, found.run.turns) == ("Go on.", 2)
+    found = read(init(), user("Go on."), say("a"), result("a"), user("More."), say("b"), result("b"))
+    assert (found.run.prompt, found.run.turns) == ("Go on.", 2)
+    for own in [
+        user("This session is being continued.", isSynthetic=True),
+        user("<local-command-stdout>Compacted</local-command-stdout>", isReplay=True),
+        user("<task-notification>x</task-notification>"),
+    ]:
+        with case(own):
+            found = read(init(), own, say("a"), result("a"))
+            assert (found.run.prompt, found.run.turns) == (None, 1)
+            found = read(init(), say("a"), user("Base directory for this skill: /x"), result("a"))
+            assert (found.run.prompt, found.run.turns) == (None, 1)
     found = read(init(), say("One"), result("One"), say("Two"), result("Two"))
     assert (len(found.runs), found.run.turns, found.run.outcome) == (1, 2, "succeeded")
     found = read(line("system", "hook_started"), delta("One"), say("One"), say("Two"))
@@ -103,39 +112,6 @@ def test_a_turn_may_start_without_an_init() -> None:
     assert found.run.turns == 1
     found = read(init(), result("One"), result("Two", local_command="compact"))
     assert (len(found.runs), found.run.turns) == (1, 2)
-
-
-def test_a_result_alone_is_a_whole_run() -> None:
-    """The agent's `json` format is one line."""
-    found = read(result("Done.", total_cost_usd=0.5, usage=USAGE))
-    assert (found.format, found.outcome, found.run.result) == ("claude-code", "succeeded", "Done.")
-    assert found.run.text_matches_result is None
-
-
-def test_prompts_that_the_agent_repeats_are_prompts() -> None:
-    """An echoed prompt is that of its turn; in the midst of a turn it starts another."""
-    found = read(
-        init(), user("Go on.", isReplay=True), say("a"), user("Stop.", isReplay=True), say("b"), result("b")
-    )
-    assert (found.run.prompt, found.run.turns) == ("Go on.", 2)
-    found = read(init(), user("Go on."), say("a"), result("a"), user("More."), say("b"), result("b"))
-    assert (found.run.prompt, found.run.turns) == ("Go on.", 2)
-
-
-@pytest.mark.parametrize(
-    "own",
-    [
-        user("This session is being continued.", isSynthetic=True),
-        user("<local-command-stdout>Compacted</local-command-stdout>", isReplay=True),
-        user("<task-notification>x</task-notification>"),
-    ],
-)
-def test_texts_of_the_agent_are_no_prompts(own: Json) -> None:
-    """A summary, the output of a command and a notification are the agent's own."""
-    found = read(init(), own, say("a"), result("a"))
-    assert (found.run.prompt, found.run.turns) == (None, 1)
-    found = read(init(), say("a"), user("Base directory for this skill: /x"), result("a"))
-    assert (found.run.prompt, found.run.turns) == (None, 1)
 
 
 OUTCOMES: list[tuple[dict[str, Any], str, str | None]] = [
@@ -165,17 +141,15 @@ OUTCOMES: list[tuple[dict[str, Any], str, str | None]] = [
 
 
 def test_a_result_has_an_outcome_and_a_reason() -> None:
-    """`success` with an error failed, an abort was cancelled, and a reason is in words."""
+    """`success` with an error failed, an abort was cancelled; so was a turn that the user interrupted, if its
+    result says that it failed.
+    """
     for fields, outcome, text in OUTCOMES:
         with case((fields, outcome)):
             words = "Done." if outcome == "succeeded" else ""
             end = {**result(words), **fields}
             found = read(init(), say("Done."), end)
             assert (found.outcome, found.run.result) == (outcome, text)
-
-
-def test_an_interruption_is_cancelled() -> None:
-    """A turn that the user interrupted was cancelled, if its result says that it failed."""
     stop = user("[Request interrupted by user for tool use]")
     end = result(subtype="error_during_execution", is_error=True)
     assert read(init(), say("a"), stop, end).outcome == "cancelled"
@@ -184,7 +158,7 @@ def test_an_interruption_is_cancelled() -> None:
 
 
 def test_tokens_are_those_of_the_results() -> None:
-    """The usage of each turn is added; the cost and the context are the latest."""
+    """The usage of each turn is added; without a result, that of each message counts once."""
     models = {"claude-sonnet-5": {"contextWindow": 200_000}, "claude-haiku-4-5": {"contextWindow": 100_000}}
     lines = [init(model="claude-sonnet-5[1m]")]
     for cost in (0.25, 0.75):
@@ -193,10 +167,6 @@ def test_tokens_are_those_of_the_results() -> None:
         lines.append(init(model="claude-sonnet-5[1m]"))
     tokens = read(*lines[:-1]).run.tokens
     assert tokens == (226, 200, 14, 0.75, 113, 200_000)
-
-
-def test_a_run_without_a_result_has_the_tokens_of_its_messages() -> None:
-    """All lines of a message have the same usage: it counts once. Its output is not final."""
     found = read(
         init(), say("a", usage=USAGE), say("b", usage=USAGE), say("c", message_id="m-2", usage=USAGE)
     )
@@ -205,8 +175,8 @@ def test_a_run_without_a_result_has_the_tokens_of_its_messages() -> None:
     assert read(init(), written_so_far).run.tokens.output == 9
     more = line("stream_event", event={"type": "message_delta", "usage": {"output_tokens": 12}})
     start = line("stream_event", event={"type": "message_start"})
-    lines = (written_so_far, more, written_so_far, start, more)
-    assert read(init(), *lines).run.tokens.output == 24
+    rows = (written_so_far, more, written_so_far, start, more)
+    assert read(init(), *rows).run.tokens.output == 24
     inner = say("a", usage=USAGE, parent_tool_use_id="t-1")
     assert read(init(), inner, line("stream_event", event={"type": "ping"})).run.tokens == (
         113,
@@ -219,43 +189,33 @@ def test_a_run_without_a_result_has_the_tokens_of_its_messages() -> None:
 
 
 def test_the_requests_of_subagents_are_added_to_the_turn() -> None:
-    """A result line counts only those of the main agent; each message of a subagent counts once."""
+    """A result counts only the main agent's. It is not known whether those of other agents contain them."""
     inner = say("a", message_id="m-2", usage=USAGE, parent_tool_use_id="t-1")
     lines = [init(), say("a", usage=USAGE), inner, inner, result("a", usage=USAGE)]
     assert read(*lines).run.tokens[:3] == (226, 200, 14)
     assert read(*lines, init(), result("b", usage=USAGE)).run.tokens[:3] == (339, 300, 21)
-
-
-def test_the_subagents_of_other_agents_are_not_added() -> None:
-    """It is not known whether their results contain them."""
     inner = say("a", usage=USAGE, parent_tool_use_id="t-1")
     assert not any(isinstance(event, Usage) for event in events(inner, agent="amp"))
     assert any(isinstance(event, Usage) for event in events(init(), inner))
 
 
-def test_an_odd_cost_is_unknown() -> None:
-    """A cost that is no number, negative or absurd is not shown."""
-    cases: list[object] = ["1", True, -1.0, 1e300, None]
-    for cost in cases:
-        with case(cost):
-            assert read(init(), result("a", total_cost_usd=cost)).run.tokens.cost_usd is None
-
-
-def test_the_only_models_context_counts() -> None:
-    """Without the main model's name, the context is that of the only model."""
-    one = {"claude-x": {"contextWindow": 5}}
-    assert read(init(), result("a", modelUsage=one)).run.tokens.context_size == 5
-    two = {**one, "claude-y": {"contextWindow": 6}}
-    assert read(init(), result("a", modelUsage=two)).run.tokens.context_size is None
-
-
 def test_facts_of_the_run_are_in_its_init() -> None:
-    """Model, folder, mode, source of the key and version are shown; the usage is the agent's own."""
+    """Model, folder, mode and version are shown; the context of the only model counts; an absurd cost does
+    not.
+    """
     found = read(init(permissionMode="plan", apiKeySource="none"), result("a", usage={"a": 1, "b": []}))
     run = found.run
     assert (run.permission_mode, run.api_key_source, run.agent_version) == ("plan", "none", "2.1.330")
     assert (run.usage, found.agent_name) == ({"a": 1}, "claude")
     assert read(init(), result("a", usage=None)).run.usage is None
+    one = {"claude-x": {"contextWindow": 5}}
+    assert read(init(), result("a", modelUsage=one)).run.tokens.context_size == 5
+    two = {**one, "claude-y": {"contextWindow": 6}}
+    assert read(init(), result("a", modelUsage=two)).run.tokens.context_size is None
+    cases: list[object] = ["1", True, -1.0, 1e300, None]
+    for cost in cases:
+        with case(cost):
+            assert read(init(), result("a", total_cost_usd=cost)).run.tokens.cost_usd is None
 
 
 ANSWER, REASONING = Channel.ANSWER, Channel.REASONING
@@ -274,61 +234,50 @@ def think(words: str, **fields: object) -> Json:
 
 
 def test_a_full_block_repeats_its_deltas() -> None:
-    """The text of a block that came as deltas is there once: the block may come before or after its stop."""
+    """The text is there once, whichever comes first; a block that differs replaces its deltas, and reasoning
+    keeps them. A message that was broken off is no part of the text.
+    """
     assert (
         text_of(START, delta("On"), delta("e"), say("One"), STOP, delta("Two"), STOP, say("Two")) == "OneTwo"
     )
     assert events(delta("One"), say("One"))[-1] == TextEnded(ANSWER)
-
-
-def test_a_full_block_replaces_other_deltas() -> None:
-    """A full block that differs from its deltas is the text; one that is empty removes them."""
     assert text_of(say("Zero"), delta("Onr"), say("One")) == "ZeroOne"
     assert text_of(say("Zero"), delta("One"), say("")) == "Zero"
     assert TextRetracted(3) in events(delta("Onr"), say("One"))
-
-
-def test_a_message_that_was_broken_off_is_repeated() -> None:
-    """The deltas of a message without a full block are no part of the text once another message starts."""
     assert text_of(START, delta("Half of"), START, delta("All"), say("All")) == "All"
     assert text_of(START, delta("Half of")) == "Half of"
-
-
-def test_reasoning_keeps_its_deltas() -> None:
-    """A full block of reasoning ends its deltas even if it is empty, and is shown if no deltas came."""
     assert events(delta("Hm", "thinking"), think(""))[-2:] == [Text(REASONING, "Hm"), TextEnded(REASONING)]
     assert events(think("Hm"))[-2:] == [Text(REASONING, "Hm"), TextEnded(REASONING)]
     assert not [event for event in events(think("")) if isinstance(event, Text)]
 
 
 def test_blocks_of_one_message_come_in_lines_of_their_own() -> None:
-    """Reasoning, text and calls of a message are separate lines, and calls of a message share a group."""
+    """Reasoning, text and calls are separate lines or one, calls of a message share a group, and what is
+    neither is passed over.
+    """
     found = events(
         think("Hm"), say("I look."), call("Read", "t-1", file_path="/a"), call("Bash", "t-2", command="ls")
     )
     kinds = [type(event) for event in found if isinstance(event, Text | ToolStarted)]
     assert kinds == [Text, Text, ToolStarted, ToolStarted]
     assert {event.group for event in found if isinstance(event, ToolStarted)} == {"msg_1"}
-
-
-def test_a_line_may_have_several_calls() -> None:
-    """Each block of a line is read."""
     uses = [
         {"type": "tool_use", "id": f"t-{n}", "name": "Read", "input": {"file_path": "/a"}} for n in (1, 2)
     ]
     found = events(assistant({"type": "text", "text": "I read."}, *uses))
     assert [event.call_id for event in found if isinstance(event, ToolStarted)] == ["t-1", "t-2"]
-
-
-def test_tools_of_the_server_are_calls() -> None:
-    """A search that the model's provider makes starts and ends in messages of the agent."""
     use = {"type": "server_tool_use", "id": "s-1", "name": "web_search", "input": {"query": "tide"}}
-    found = session(
+    seen = session(
         written(init(), assistant(use), assistant({"type": "web_search_tool_result", "tool_use_id": "s-1"}))
     )
-    assert [(call.tool, call.target, call.outcome) for call in found.calls] == [
+    assert [(call.tool, call.target, call.outcome) for call in seen.calls] == [
         ("web_search", "web_search tide", "succeeded")
     ]
+    assert text_of(line("assistant", message={"role": "assistant", "content": "Hm"})) == "Hm"
+    block = {"type": "redacted_thinking", "data": "x"}
+    assert text_of(assistant(block, {"type": "text", "text": "Yes"}), assistant(block)) == "Yes"
+    odd = line("stream_event", event={"type": "content_block_delta", "index": 0, "delta": "Hm"})
+    assert text_of(START, odd) == ""
 
 
 def test_texts_of_subagents_are_not_the_answer() -> None:
@@ -343,50 +292,31 @@ def test_texts_of_subagents_are_not_the_answer() -> None:
     assert found.run.turns == 1
 
 
-@pytest.mark.parametrize("is_partial", [False, True])
-def test_a_refused_message_is_replaced(is_partial: bool) -> None:
-    """Messages that another one supersedes, or that a fallback retracts, are no part of the text."""
-    first = [delta("No"), say("No", uuid="u-9")] if is_partial else [say("No", uuid="u-9")]
-    fallback = line(
-        "system", "model_refusal_fallback", retracted_message_uuids=["u-9"], message="Another model."
-    )
-    assert text_of(say("So: ", uuid="u-8"), *first, say("Yes", supersedes=["u-9"])) == "So: Yes"
-    assert text_of(say("So: ", uuid="u-8"), *first, fallback, say("Yes", uuid="u-10")) == "So: Yes"
-    assert text_of(say("So: ", uuid="u-8"), say("Yes", supersedes=["u-77"], uuid="u-9")) == "So: Yes"
-
-
-def test_at_most_256_messages_can_be_retracted() -> None:
-    """The oldest lines of a turn are forgotten: a refusal retracts the newest."""
+def test_a_refused_message_is_replaced() -> None:
+    """Messages that another one supersedes or retracts are no part of the text; the newest 256 can be."""
+    for is_partial in [False, True]:
+        with case(is_partial):
+            first = [delta("No"), say("No", uuid="u-9")] if is_partial else [say("No", uuid="u-9")]
+            fallback = line(
+                "system", "model_refusal_fallback", retracted_message_uuids=["u-9"], message="Another model."
+            )
+            assert text_of(say("So: ", uuid="u-8"), *first, say("Yes", supersedes=["u-9"])) == "So: Yes"
+            assert text_of(say("So: ", uuid="u-8"), *first, fallback, say("Yes", uuid="u-10")) == "So: Yes"
+            assert text_of(say("So: ", uuid="u-8"), say("Yes", supersedes=["u-77"], uuid="u-9")) == "So: Yes"
     many = [say(str(number), uuid=f"u-{number}") for number in range(300)]
     assert text_of(*many, say("!", supersedes=["u-299"])).endswith("298!")
     assert text_of(*many, say("!", supersedes=["u-0"])).endswith("299!")
 
 
-def test_a_message_may_be_one_string() -> None:
-    """The content of a message is a list of blocks, or one text."""
-    assert text_of(line("assistant", message={"role": "assistant", "content": "Hm"})) == "Hm"
-
-
-def test_blocks_and_deltas_of_other_types_have_no_text() -> None:
-    """A block that is neither text nor a call, and a delta that is not an object, are passed over."""
-    block = {"type": "redacted_thinking", "data": "x"}
-    assert text_of(assistant(block, {"type": "text", "text": "Yes"}), assistant(block)) == "Yes"
-    odd = line("stream_event", event={"type": "content_block_delta", "index": 0, "delta": "Hm"})
-    assert text_of(START, odd) == ""
-
-
-@pytest.mark.parametrize("stamp", ["2026-11-20T14:03:07.250Z", "2026-11-20T15:03:07.250+01:00"])
-def test_lines_have_the_agents_time(stamp: str) -> None:
-    """The time of a line is that of its ISO timestamp with a time zone."""
-    assert events(answer("x", timestamp=stamp))[-1].at_ms == 1_795_183_387_250
-
-
-def test_other_times_are_unknown() -> None:
-    """A timestamp in another form, or without a time zone, is no time."""
-    cases: list[object] = [None, 5, "", "soon", "2026-11-20T14:03:07", "x" * 99, "0001-01-01T00:00:00+23:00"]
-    for stamp in cases:
+def test_lines_have_the_agents_time() -> None:
+    """The time of a line is that of its ISO timestamp with a time zone; another form is none."""
+    for stamp in ["2026-11-20T14:03:07.250Z", "2026-11-20T15:03:07.250+01:00"]:
         with case(stamp):
-            assert events(answer("x", timestamp=stamp))[-1].at_ms is None
+            assert events(answer("x", timestamp=stamp))[-1].at_ms == 1_795_183_387_250
+    cases: list[object] = [None, 5, "", "soon", "2026-11-20T14:03:07", "x" * 99, "0001-01-01T00:00:00+23:00"]
+    for other_stamp in cases:
+        with case(other_stamp):
+            assert events(answer("x", timestamp=other_stamp))[-1].at_ms is None
 
 
 TASK = line("system", "task_started", task_id="k", tool_use_id="t-1", description="make all")
@@ -471,7 +401,9 @@ def test_a_line_reports_its_incident() -> None:
 
 
 def test_the_end_of_a_background_task_is_reported() -> None:
-    """A task that ends after its call is reported once, by whichever line says so first."""
+    """It is reported once, unless it is the end of an open call; of more than 256 tasks the oldest are
+    forgotten.
+    """
     background = (call("Bash", command="make"), TASK, answer("x", result={"backgroundTaskId": "k"}))
     assert events(*background, ENDED)[-1] == Notice("background task completed: make all")
     patch = system("task_updated", task_id="k", patch={"status": "failed", "end_time": 5})
@@ -480,17 +412,9 @@ def test_the_end_of_a_background_task_is_reported() -> None:
     assert not [event for event in events(*background, running) if isinstance(event, Notice)]
     unnamed = system("task_started", task_id="k")
     assert events(unnamed, ENDED) == [Notice("background task completed: x")]
-
-
-def test_a_task_of_an_open_call_is_not_reported() -> None:
-    """The end of a task whose call is open is the end of the call."""
     found = events(call("Task", description="Look"), TASK, ENDED, answer("x"))
     assert not [event for event in found if isinstance(event, Notice)]
     assert events(ENDED) == []
-
-
-def test_open_tasks_are_bounded() -> None:
-    """Of more than 256 tasks the oldest are forgotten."""
     many = [system("task_started", task_id=f"k-{n}", description="x") for n in range(260)]
     ends = [system("task_notification", task_id=f"k-{n}", status="stopped") for n in (0, 259)]
     assert events(*many, *ends) == [Notice("background task stopped: x")]
@@ -505,7 +429,7 @@ UNIFIED = {
 
 
 def test_each_form_of_a_report_is_read() -> None:
-    """All windows where they are reported; otherwise the only one, whose share may be unknown."""
+    """All windows of a limit where they are reported, at most 6; an impossible share or time is unknown."""
     own = {"rateLimitType": "five_hour", "resetsAt": RESET_S}
     bare = SHORT._replace(used_percent=None)
     cases: list[tuple[dict[str, object], list[Limits]]] = [
@@ -529,21 +453,15 @@ def test_each_form_of_a_report_is_read() -> None:
     for info, expected in cases:
         with case(info):
             assert limits_in(info) == expected
-
-
-def test_impossible_values_are_unknown() -> None:
-    """A share or a time that cannot be is not taken for one."""
-    cases: list[tuple[object, object]] = [
+    further: list[tuple[object, object]] = [
         *((True, 0), (-0.1, -5), (1e9, 1 << 70), ("0.5", "soon"), (None, None), ([], {})),
     ]
-    for used, resets in cases:
-        info: dict[str, object] = {"unifiedWindows": {"five_hour": {"utilization": used, "resetsAt": resets}}}
-        with case(info):
-            assert limits_in(info) == []
-
-
-def test_windows_are_bounded() -> None:
-    """At most 6 windows of a line are read, and the names are cut."""
+    for used, resets in further:
+        others: dict[str, object] = {
+            "unifiedWindows": {"five_hour": {"utilization": used, "resetsAt": resets}}
+        }
+        with case(others):
+            assert limits_in(others) == []
     many = {f"seven_day_{'m' * 99}{number}": {"utilization": 0.1} for number in range(9)}
     few = {f"seven_day_{number}": {"utilization": 0.1} for number in range(9)}
     assert [len(window.name) for window in limits_in({"unifiedWindows": many})[0].windows] == [33]

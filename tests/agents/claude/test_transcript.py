@@ -147,7 +147,9 @@ def test_a_queued_prompt_is_reported_once() -> None:
 
 
 def test_the_facts_of_the_run_follow_the_lines() -> None:
-    """Each fact is reported when it changes; a change of the session's id begins no run."""
+    """Each fact is reported when it changes; another id begins no run. The last cost counts, and the
+    timestamp of a line is its time.
+    """
     decoder = Decoder()
     first = decoder.decode({"type": "permission-mode", "permissionMode": "default", "sessionId": "s"})
     assert first[1] == RunInfo(session_id="s", permission_mode="default")
@@ -157,10 +159,16 @@ def test_the_facts_of_the_run_follow_the_lines() -> None:
     assert not any(isinstance(event, RunInfo) for event in decoder.decode(said("B", sessionId="t")))
     synthetic = said("x", message={"model": "<synthetic>"}, sessionId="t")
     assert not any(isinstance(event, RunInfo) for event in decoder.decode(synthetic))
+    lines = [line("cost-state", totalCostUSD=cost) for cost in (0.1, 0.2, "x", True, -1, float("nan"))]
+    assert session_of(user("Go"), *lines).run.tokens.cost_usd == 0.2
+    assert AGENT.time_of is not None
+    assert AGENT.time_of({"timestamp": AT}) == AT_MS
+    assert AGENT.time_of({"timestamp": 5}) is None
+    assert answer()["type"] == "assistant"
 
 
 def test_each_message_is_counted_once() -> None:
-    """The lines of a message repeat its counts; the last has the final count of its output."""
+    """The lines of a message repeat its counts. A subagent's requests are the session's, not its context."""
     usage = {
         "input_tokens": 3,
         "cache_read_input_tokens": 10,
@@ -178,10 +186,6 @@ def test_each_message_is_counted_once() -> None:
         assert requests.usage({"id": f"{number}", "usage": usage}, None) is not None
     assert requests.usage({"usage": usage}, None) is None
     assert requests.usage({"id": "x" * 5000, "usage": usage}, None) is None
-
-
-def test_a_subagent_in_the_same_file_is_counted() -> None:
-    """Its requests are the session's; its context is not."""
     usage = {"input_tokens": 3, "output_tokens": 1}
     own = said("A", uuid="a", message={"id": "m", "usage": usage})
     inner = said("B", uuid="b", isSidechain=True, message={"id": "n", "usage": {**usage, "input_tokens": 50}})
@@ -190,6 +194,9 @@ def test_a_subagent_in_the_same_file_is_counted() -> None:
     progress = [line("progress", number, data=data, parentToolUseID="t-1") for number in ("d", "e")]
     run = session_of(user("Go", "u"), own, inner, *progress).run
     assert run.tokens == Tokens(253, None, 3, context_used=3)
+    requests = Requests()
+    first, second = ({"id": name, "usage": {"input_tokens": 10, "output_tokens": 2}} for name in "ab")
+    assert [requests.usage(each, None) is None for each in (first, second, first)] == [False, False, True]
 
 
 def test_the_lines_that_a_fork_copies_are_not_its_own() -> None:
@@ -211,14 +218,10 @@ def test_the_lines_that_a_fork_copies_are_not_its_own() -> None:
     assert (found.run.tokens.input, len(found.calls), repeated_calls(found)) == (40, 3, 1)
 
 
-def test_the_cost_is_the_last_that_was_written() -> None:
-    """A cost is that of the process so far: the last one counts, and no other type of value does."""
-    lines = [line("cost-state", totalCostUSD=cost) for cost in (0.1, 0.2, "x", True, -1, float("nan"))]
-    assert session_of(user("Go"), *lines).run.tokens.cost_usd == 0.2
-
-
-def test_the_role_of_a_line() -> None:
-    """The lines before the first answer belong to the start; calls are found for the preview."""
+def test_a_line_is_recognised_and_has_its_role() -> None:
+    """A transcript has `sessionId`; other agents have data beside it. The lines before the first answer
+    belong to the start.
+    """
     cases: list[tuple[dict[str, Any], LineRole]] = [
         (user("Go"), LineRole.START),
         (line("mode"), LineRole.START),
@@ -235,11 +238,7 @@ def test_the_role_of_a_line() -> None:
     for made, role in cases:
         with case(made):
             assert AGENT.role(made) is role
-
-
-def test_only_lines_of_a_transcript_are_recognised() -> None:
-    """A transcript has `sessionId`, the stream `session_id`; other agents have data beside it."""
-    cases: list[tuple[dict[str, Any], bool]] = [
+    further: list[tuple[dict[str, Any], bool]] = [
         (user("Go"), True),
         (said("A", session_id="both"), True),
         ({"type": "mode", "sessionId": "s"}, True),
@@ -253,24 +252,9 @@ def test_only_lines_of_a_transcript_are_recognised() -> None:
         ({"type": ["user"], "sessionId": "s"}, False),
         ({"type": "result", "sessionId": "s"}, False),
     ]
-    for made, is_own in cases:
+    for made, is_own in further:
         with case(made):
             assert AGENT.recognises(made) is is_own
-
-
-def test_a_line_has_the_time_of_the_agents_clock() -> None:
-    """The timestamp of a line is its time."""
-    assert AGENT.time_of is not None
-    assert AGENT.time_of({"timestamp": AT}) == AT_MS
-    assert AGENT.time_of({"timestamp": 5}) is None
-    assert answer()["type"] == "assistant"
-
-
-def test_messages_that_alternate_are_counted_once() -> None:
-    """A message that repeats its counts after a line of another message adds nothing."""
-    requests = Requests()
-    first, second = ({"id": name, "usage": {"input_tokens": 10, "output_tokens": 2}} for name in "ab")
-    assert [requests.usage(each, None) is None for each in (first, second, first)] == [False, False, True]
 
 
 def blocks(made: dict[str, Any], call_id: str = "c") -> list[Block]:
@@ -278,8 +262,10 @@ def blocks(made: dict[str, Any], call_id: str = "c") -> list[Block]:
     return list(AGENT.blocks(made, call_id))
 
 
-def test_the_structured_result_is_drawn() -> None:
-    """The result beside the message has the printed text, and the change of a file as a diff."""
+def test_blocks_are_those_of_the_line_of_the_call() -> None:
+    """The result has the printed text and the change of a file; a progress line those of its inner line; a
+    call without an id has that of its line.
+    """
     assert blocks(call("c")) == [FieldsBlock("arguments", {"command": "ls"})]
     printed = returned("c", toolUseResult={"stdout": "hi", "stderr": "", "interrupted": False})
     assert OutputBlock("stdout", "hi") in blocks(printed)
@@ -288,17 +274,9 @@ def test_the_structured_result_is_drawn() -> None:
     (change,) = [block for block in blocks(edited) if isinstance(block, ChangeBlock)]
     assert change.diff is not None
     assert change.diff.endswith("-two\n+zwei")
-
-
-def test_a_progress_line_has_the_blocks_of_the_line_in_it() -> None:
-    """The calls of a subagent may be wrapped in progress lines."""
     wrapped = line("progress", data={"type": "agent_progress", "message": call("c")})
     assert blocks(wrapped) == blocks(call("c"))
     assert blocks(line("progress")) == []
-
-
-def test_a_call_without_an_id_has_the_blocks_of_its_line() -> None:
-    """The id of such a call is that of its line."""
     bare = answer({"type": "tool_use", "name": "bash", "input": {"command": "ls"}}, uuid="a1")
     assert blocks(bare, "a1") == [FieldsBlock("arguments", {"command": "ls"})]
     ended = user([{"type": "tool_result", "content": "ok"}], toolUseResult={"stdout": "ok", "stderr": ""})
@@ -337,8 +315,15 @@ def test_the_outcome_is_the_agents() -> None:
 STOPPED = "[Request interrupted by user for tool use]"
 
 
-def test_a_call_that_ran_and_was_interrupted_is_cancelled() -> None:
-    """Its text is that of a refusal: the next text of the user names the message that was interrupted."""
+def test_the_end_of_a_refused_call_waits_for_the_next_line() -> None:
+    """The next text of the user says whether the call ran and was interrupted. Parallel calls end at once."""
+    decoder = Decoder()
+    for each in (call("c"), call("d"), returned("c", REFUSED, is_error=True)):
+        assert not [event for event in decoder.decode(each) if isinstance(event, ToolEnded)]
+    assert not decoder.decode(returned("d", REFUSED, is_error=True))
+    ends = decoder.decode(user(STOPPED, interruptedMessageId="m"))
+    found = [(event.call_id, event.outcome) for event in ends if isinstance(event, ToolEnded)]
+    assert found == [("c", Outcome.CANCELLED), ("d", Outcome.CANCELLED)]
     cases: list[tuple[dict[str, object], list[dict[str, object]], Outcome]] = [
         ({}, [user([{"type": "text", "text": STOPPED}], interruptedMessageId="m")], Outcome.CANCELLED),
         ({}, [line("attachment"), user(STOPPED, interruptedMessageId="m")], Outcome.CANCELLED),
@@ -359,19 +344,10 @@ def test_a_call_that_ran_and_was_interrupted_is_cancelled() -> None:
             assert end_of(call("c"), refused, *later).outcome is outcome
 
 
-def test_the_end_of_a_refused_call_waits_for_the_next_line() -> None:
-    """Parallel calls that were interrupted end together."""
-    decoder = Decoder()
-    for each in (call("c"), call("d"), returned("c", REFUSED, is_error=True)):
-        assert not [event for event in decoder.decode(each) if isinstance(event, ToolEnded)]
-    assert not decoder.decode(returned("d", REFUSED, is_error=True))
-    ends = decoder.decode(user(STOPPED, interruptedMessageId="m"))
-    found = [(event.call_id, event.outcome) for event in ends if isinstance(event, ToolEnded)]
-    assert found == [("c", Outcome.CANCELLED), ("d", Outcome.CANCELLED)]
-
-
-def test_a_call_without_an_id_has_that_of_its_line() -> None:
-    """The first call of a line without ids has the line's id; its result names that line."""
+def test_a_call_may_lack_its_id() -> None:
+    """It has that of its line, which its result names; a search of the service is answered by the agent. A
+    call that never ends is forgotten in the end.
+    """
     block = {"type": "tool_use", "name": "bash", "input": {"command": "ls"}}
     events = decoded(
         answer(block, block, uuid="a1"),
@@ -382,18 +358,24 @@ def test_a_call_without_an_id_has_that_of_its_line() -> None:
     started = [event.call_id for event in events if isinstance(event, ToolStarted)]
     assert started == ["a1", "a1#1"]
     assert [event.call_id for event in events if isinstance(event, ToolEnded)] == ["a1", "a1#1", ""]
+    search = answer({"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"query": "x"}})
+    found = answer({"type": "web_search_tool_result", "tool_use_id": "s", "content": []})
+    assert end_of(search, found).outcome is Outcome.SUCCEEDED
+    calls = Calls()
+    for number in range(2000):
+        list(calls.started({"name": "Bash"}, str(number), {}, "", None))
+    assert not calls.is_open("0")
+    assert calls.is_open("1999")
+    assert calls.has_open()
+    long = Calls()
+    list(long.started({"name": "Bash"}, "x" * 5000, {}, "", None))
+    assert not long.has_open()
 
 
-def test_paths_are_shown_relative_to_the_first_folder() -> None:
-    """The folder may change from line to line; a file keeps its name."""
-    first = call("c", "Read", {"file_path": "/w/a.py"})
-    second = call("d", "Read", {"file_path": "/w/a.py"}, cwd="/w/sub")
-    started = [event for event in decoded(first, second) if isinstance(event, ToolStarted)]
-    assert [event.target for event in started] == ["a.py", "a.py"]
-
-
-def test_a_question_to_the_user_is_asked_and_answered() -> None:
-    """The calls that wait for the user are questions, with their answers."""
+def test_a_call_shows_what_it_asks_plans_and_prints() -> None:
+    """Calls that wait for the user are questions, a to-do list is the plan, and progress lines replace the
+    output. Paths are relative to the first folder.
+    """
     asked = call("c", "AskUserQuestion", {"questions": [{"question": "Which?"}, 5]})
     question = Permission("AskUserQuestion", None, at_ms=AT_MS, key="c", call_id="c", target="Which?")
     assert question in decoded(asked)
@@ -406,44 +388,20 @@ def test_a_question_to_the_user_is_asked_and_answered() -> None:
     assert Permission("ExitPlanMode", "rejected", at_ms=AT_MS, key="c", call_id="c") in refused
     failed = decoded(asked, returned("c", "no", is_error=True))
     assert question._replace(answer="answered", target=None) in failed
-
-
-def test_a_to_do_list_is_a_plan() -> None:
-    """A to-do list that was written is the plan."""
     todos = [{"content": "A", "status": "completed"}]
     written = decoded(
         call("c", "TodoWrite", {"todos": todos}), returned("c", toolUseResult={"newTodos": todos})
     )
     assert [event.entries[0].text for event in written if isinstance(event, Plan)] == ["A"]
-
-
-def test_results_of_the_services_own_tools_are_paired() -> None:
-    """A search that the service makes is answered in a line of the agent."""
-    search = answer({"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"query": "x"}})
-    found = answer({"type": "web_search_tool_result", "tool_use_id": "s", "content": []})
-    assert end_of(search, found).outcome is Outcome.SUCCEEDED
-
-
-def test_the_output_of_a_running_command_is_its_progress() -> None:
-    """Progress lines replace the output of the open call."""
     progress = line("progress", data={"type": "bash_progress", "fullOutput": "50 %"}, parentToolUseID="c")
     session = session_of(call("c"), progress)
     assert session.calls[0].output == "50 %"
     assert decoded(line("progress", data={"type": "bash_progress"})) == []
     assert decoded(line("progress", data={"type": "hook_progress"})) == []
-
-
-def test_only_the_newest_open_calls_are_kept() -> None:
-    """A call that never ends is forgotten in the end, so it cannot keep its turn open for ever."""
-    calls = Calls()
-    for number in range(2000):
-        list(calls.started({"name": "Bash"}, str(number), {}, "", None))
-    assert not calls.is_open("0")
-    assert calls.is_open("1999")
-    assert calls.has_open()
-    long = Calls()
-    list(long.started({"name": "Bash"}, "x" * 5000, {}, "", None))
-    assert not long.has_open()
+    first = call("c", "Read", {"file_path": "/w/a.py"})
+    second = call("d", "Read", {"file_path": "/w/a.py"}, cwd="/w/sub")
+    started = [event for event in decoded(first, second) if isinstance(event, ToolStarted)]
+    assert [event.target for event in started] == ["a.py", "a.py"]
 
 
 TASK = call("t", "Task", {"prompt": "Count the files.", "description": "Count"})
@@ -461,8 +419,10 @@ def of_agent(made: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {**made, "isSidechain": True, **more}
 
 
-def test_progress_lines_wrap_the_messages_of_a_subagent() -> None:
-    """A wrapped message belongs to the call that the progress line names; its text is not the run's."""
+def test_the_call_of_a_subagent_is_found() -> None:
+    """By the progress line that wraps its messages, the id in its lines or beside the result, its prompt, or
+    as the only call without an agent. Only the newest subagents are kept.
+    """
     wrapped = [user("Count."), said("Ls."), call("x"), returned("x"), line("system")]
     lines = [
         line("progress", data={"type": "agent_progress", "message": each}, parentToolUseID="t")
@@ -473,90 +433,24 @@ def test_progress_lines_wrap_the_messages_of_a_subagent() -> None:
     session = session_of(user("Go"), TASK, *lines)
     assert (session.text, session.run.turns) == ("", 1)
     assert session.calls[1].parent == 1
-
-
-def test_lines_with_the_id_of_their_agent_belong_to_its_call() -> None:
-    """The result of the call names the agent; so does the file beside the subagent's own."""
     told = returned("u", toolUseResult={"isAsync": True, "agentId": "a2"})
     meta = {"type": "subagent-meta", "agentId": "a1", "toolUseId": "t", "sessionId": ""}
     lines = [of_agent(said("One"), agentId="a1"), of_agent(said("Two"), agentId="a2")]
     events = decoded(TASK, OTHER, told, meta, *lines)
     assert [event.agent for event in events if isinstance(event, Text)] == ["t", "u"]
-
-
-def test_the_call_is_found_by_its_prompt() -> None:
-    """Without any id, the first line of a subagent has the prompt of its call."""
     first = of_agent(user("Find the bug."), agentId="a2")
     assert Prompt("Find the bug.", "u") in decoded(TASK, OTHER, first)
     old = [of_agent(user("Count the files.", "s1")), of_agent(said("Ls.", uuid="s2", parent="s1"))]
     assert agents(decoded(said("Main"), TASK, OTHER, *old)[4:]) == {"t"}
-
-
-def test_the_only_call_without_an_agent_is_taken() -> None:
-    """A subagent whose prompt was changed belongs to the only call without one, or to no call."""
     first = of_agent(user("Do it.", "s1"), agentId="a9")
     assert Prompt("Do it.", "t") in decoded(TASK, first)
     assert Prompt("Do it.", "a9") in decoded(TASK, OTHER, first)
     assert Prompt("Do it.", "s1") in decoded(TASK, OTHER, of_agent(user("Do it.", "s1")))
-
-
-def test_older_versions_name_the_agent_beside_the_result() -> None:
-    """The lines of a subagent may follow the end of its call, and only some of them have its id."""
     done = returned("t", agentId="e1")
     late = [of_agent(said("Ls.", uuid="s1")), of_agent(returned("x"), agentId="e1")]
     events = decoded(user("Go"), TASK, done, *late)
     assert [event.agent for event in events if isinstance(event, Text)] == ["t"]
     assert [event.agent for event in events if isinstance(event, ToolEnded)] == [None, "t"]
-
-
-def test_the_file_of_a_subagent_is_a_session_of_its_own() -> None:
-    """A file that begins with a subagent's line shows that subagent as the main agent."""
-    lines = [of_agent(user("Count."), agentId="a1"), of_agent(ended("3"), agentId="a1")]
-    session = session_of(*lines)
-    assert (session.text, session.run.turns, session.run.prompt) == ("3", 1, "Count.")
-    nested = of_agent(said("x"), agentId="a2")
-    assert session_of(*lines, nested).text == "3"
-    bare = [of_agent(user("Count.")), of_agent(said("3"))]
-    assert session_of(*bare).text == "3"
-
-
-def test_a_subagent_does_not_change_the_facts_of_the_run() -> None:
-    """Its session id, folder and model are its own, and its end ends no turn."""
-    lines = [
-        user("Go"),
-        TASK,
-        of_agent(ended(message={"model": "haiku", "id": "m"}), agentId="a", sessionId="agent-a", cwd="/x"),
-    ]
-    run = session_of(*lines).run
-    assert (run.session_id, run.cwd, run.model, run.ended) == ("s", "/w", "opus", None)
-
-
-def test_an_error_of_a_subagents_service_is_a_notice() -> None:
-    """Only an error of the main agent fails the turn."""
-    failed = of_agent(said("API Error", isApiErrorMessage=True), agentId="a")
-    assert Notice("API Error", AT_MS, is_error=True) in decoded(user("Go"), TASK, failed)
-
-
-def test_the_end_of_a_subagents_turn_ends_no_turn() -> None:
-    """A system line of a subagent is read, and the main agent continues."""
-    done = of_agent(line("system", subtype="turn_duration", durationMs=5), agentId="a")
-    told = of_agent(line("system", subtype="informational", content="x"), agentId="a")
-    session = session_of(user("Go"), TASK, done, told)
-    assert session.run.ended is None
-    assert decoded(user("Go"), done, told)[1:] == [Notice("x", AT_MS)]
-
-
-@pytest.mark.parametrize("text", ["<system-reminder>x</system-reminder>", "", None])
-def test_what_the_program_adds_is_no_prompt_of_a_subagent(text: str | None) -> None:
-    """A reminder in a subagent's conversation is nothing."""
-    reminder = of_agent(user(text), agentId="a")
-    assert agents(decoded(user("Go"), TASK, reminder)) == {None}
-    meta = of_agent(user("skill", isMeta=True), agentId="a")
-    assert agents(decoded(user("Go"), TASK, meta)) == {None}
-
-
-def test_only_the_newest_subagents_are_kept() -> None:
-    """The lists of agents and lines do not grow for ever."""
     found = Subagents()
     for number in range(5000):
         found.call_started(f"c{number}", {"prompt": f"p{number}"})
@@ -570,6 +464,39 @@ def test_only_the_newest_subagents_are_kept() -> None:
     found.link("a", None)
 
 
+def test_a_subagent_does_not_change_the_run() -> None:
+    """Its session id, folder, model, errors and ends are its own; a reminder is nothing. A file that begins
+    with its line shows it as the main agent.
+    """
+    lines = [
+        user("Go"),
+        TASK,
+        of_agent(ended(message={"model": "haiku", "id": "m"}), agentId="a", sessionId="agent-a", cwd="/x"),
+    ]
+    run = session_of(*lines).run
+    assert (run.session_id, run.cwd, run.model, run.ended) == ("s", "/w", "opus", None)
+    failed = of_agent(said("API Error", isApiErrorMessage=True), agentId="a")
+    assert Notice("API Error", AT_MS, is_error=True) in decoded(user("Go"), TASK, failed)
+    done = of_agent(line("system", subtype="turn_duration", durationMs=5), agentId="a")
+    told = of_agent(line("system", subtype="informational", content="x"), agentId="a")
+    session = session_of(user("Go"), TASK, done, told)
+    assert session.run.ended is None
+    assert decoded(user("Go"), done, told)[1:] == [Notice("x", AT_MS)]
+    for text in ["<system-reminder>x</system-reminder>", "", None]:
+        with case(text):
+            reminder = of_agent(user(text), agentId="a")
+            assert agents(decoded(user("Go"), TASK, reminder)) == {None}
+            meta = of_agent(user("skill", isMeta=True), agentId="a")
+            assert agents(decoded(user("Go"), TASK, meta)) == {None}
+    lines = [of_agent(user("Count."), agentId="a1"), of_agent(ended("3"), agentId="a1")]
+    session = session_of(*lines)
+    assert (session.text, session.run.turns, session.run.prompt) == ("3", 1, "Count.")
+    nested = of_agent(said("x"), agentId="a2")
+    assert session_of(*lines, nested).text == "3"
+    bare = [of_agent(user("Count.")), of_agent(said("3"))]
+    assert session_of(*bare).text == "3"
+
+
 CLEAR = "<command-name>/clear</command-name>\n <command-message>clear</command-message>"
 DONE = (
     "<task-notification>\n<task-id>a9</task-id>\n<status>completed</status>\n"
@@ -577,8 +504,10 @@ DONE = (
 )
 
 
-def test_what_the_program_writes_is_a_notice() -> None:
-    """A command, its output and the end of a background task are notices, never prompts."""
+def test_what_the_program_writes_is_no_prompt() -> None:
+    """Commands, outputs and ends of tasks are notices; reminders, skills and summaries are nothing. A prompt
+    is the user's own text, without what the editor adds.
+    """
     cases: list[tuple[str, str]] = [
         (CLEAR, "/clear"),
         ("<command-message>review</command-message>\n<command-args>all</command-args>", "review all"),
@@ -594,11 +523,7 @@ def test_what_the_program_writes_is_a_notice() -> None:
         with case(text):
             assert decoded(user(text)) == [Notice(words, AT_MS)]
             assert decoded(user([{"type": "text", "text": text}])) == [Notice(words, AT_MS)]
-
-
-def test_what_the_program_adds_for_the_model_is_nothing() -> None:
-    """Reminders, skills and summaries are neither prompts nor notices."""
-    cases: list[dict[str, object]] = [
+    further: list[dict[str, object]] = [
         user("Caveat: The messages below were generated by the user while running local commands."),
         user("<local-command-stdout></local-command-stdout>"),
         user("<system-reminder>Be kind.</system-reminder>"),
@@ -610,22 +535,26 @@ def test_what_the_program_adds_for_the_model_is_nothing() -> None:
         line("user"),
         line("user", message="x"),
     ]
-    for made in cases:
+    for made in further:
         with case(made):
             assert decoded(made) == []
-
-
-def test_a_prompt_is_the_users_own_text() -> None:
-    """A prompt may have several blocks and an image; what the editor adds is left out."""
     assert decoded(user(" Go on ")) == [Prompt("Go on")]
     blocks = [{"type": "text", "text": "<ide_opened_file>x</ide_opened_file>"}, {"type": "text", "text": "A"}]
     assert decoded(user([*blocks, {"type": "text", "text": "B"}])) == [Prompt("A\nB")]
     assert decoded(user([{"type": "image"}])) == [Prompt("[image]")]
     assert decoded(user("<b>bold</b>")) == [Prompt("<b>bold</b>")]
+    more = {"type": "text", "text": "[Request interrupted by user]"}
+    beside = returned("c")
+    beside["message"]["content"].append({"type": "text", "text": "more"})
+    assert not any(isinstance(event, Prompt) for event in decoded(beside))
+    beside["message"]["content"].append(more)
+    assert type(decoded(beside)[-1]).__name__ == "TurnEnded"
 
 
 def test_the_blocks_of_an_answer_are_texts() -> None:
-    """A text and a thought are texts of their channels; an empty thought, and a redacted one, are not."""
+    """Texts and thoughts have their channels; a redacted thought is nothing, an unknown block is counted, and
+    a model that takes over is named.
+    """
     line_ = answer({"type": "thinking", "thinking": ""}, {"type": "redacted_thinking"})
     assert decoded(line_) == []
     expected: list[Event] = [
@@ -636,10 +565,6 @@ def test_the_blocks_of_an_answer_are_texts() -> None:
     ]
     assert decoded(answer({"type": "thinking", "thinking": "Hm"}, {"type": "text", "text": "A"})) == expected
     assert decoded(line("assistant", message={"content": "A"})) == expected[2:]
-
-
-def test_unknown_blocks_and_types_are_counted() -> None:
-    """A block, a line or a progress of an unknown type is unknown."""
     assert decoded(answer({"type": "hologram"})) == [Unknown("content hologram")]
     assert decoded(answer({})) == [Unknown("content None")]
     assert decoded(line("weather")) == [Unknown("type weather")]
@@ -647,10 +572,6 @@ def test_unknown_blocks_and_types_are_counted() -> None:
     assert decoded({"type": ["x"]}) == [Unknown("type an array")]
     session = session_of(user("Go"), line("weather"))
     assert session.lines.unknown == 1
-
-
-def test_the_model_that_continues_is_named() -> None:
-    """If another model takes over, a notice names it."""
     switched = answer({"type": "fallback", "to": {"model": "opus-4"}})
     assert decoded(switched) == [Notice("continues with the model opus-4", AT_MS)]
     assert decoded(answer({"type": "fallback"})) == [Notice("continues with another model", AT_MS)]
@@ -671,16 +592,6 @@ def test_a_text_that_is_written_again_replaces_the_first() -> None:
     assert session_of(user("Go"), first, second, refused).text == "One"
 
 
-def test_a_text_beside_a_result_is_no_prompt() -> None:
-    """A line with the result of a call has no prompt; an interruption in it still ends the turn."""
-    more = {"type": "text", "text": "[Request interrupted by user]"}
-    made = returned("c")
-    made["message"]["content"].append({"type": "text", "text": "more"})
-    assert not any(isinstance(event, Prompt) for event in decoded(made))
-    made["message"]["content"].append(more)
-    assert type(decoded(made)[-1]).__name__ == "TurnEnded"
-
-
 OK = TurnEnded(Outcome.SUCCEEDED)
 
 
@@ -692,29 +603,19 @@ def ends(*lines: dict[str, object]) -> list[object]:
 
 
 def test_the_last_text_of_a_turn_ends_it() -> None:
-    """An answer with `end_turn` ends the turn; its duration, written later, is added."""
+    """An answer with `end_turn` ends the turn once, unless a call is open; older versions end it by its
+    hooks.
+    """
     assert ends(user("Go"), said("Hm"), ended()) == [Prompt("Go"), OK]
     measured = line("system", subtype="turn_duration", durationMs=1311)
     assert ends(user("Go"), ended(), measured)[1:] == [OK, OK._replace(duration_ms=1311)]
     session = session_of(user("Go"), ended(), measured)
     assert (session.outcome, session.run.duration_ms, session.run.turns) == (Outcome.SUCCEEDED, 1311, 1)
     assert len(session.transcript) == 3
-
-
-def test_the_thoughts_before_the_last_text_do_not_end_the_turn() -> None:
-    """Each line of a message has its `stop_reason`; only a line with a text ends the turn, once."""
     thought = answer({"type": "thinking", "thinking": "Hm"}, message={"id": "m", "stop_reason": "end_turn"})
     text = said("A", message={"id": "m", "stop_reason": "end_turn"})
     assert ends(user("Go"), thought, text, text) == [Prompt("Go"), OK]
-
-
-def test_a_turn_with_an_open_call_goes_on() -> None:
-    """An `end_turn` while a call is open does not end the turn."""
     assert ends(user("Go"), call("c"), ended(), returned("c"), ended()) == [Prompt("Go"), OK]
-
-
-def test_the_hooks_after_an_answer_end_the_turn() -> None:
-    """Older versions write no `stop_reason`: the turn ends when its hooks have run and let it end."""
     hooks = line("system", subtype="stop_hook_summary", hookErrors=[], preventedContinuation=False)
     assert ends(user("Go"), said("A"), hooks) == [Prompt("Go"), OK]
     assert ends(user("Go"), hooks) == [Prompt("Go")]
@@ -724,14 +625,12 @@ def test_the_hooks_after_an_answer_end_the_turn() -> None:
 
 
 def test_an_interruption_cancels_the_turn() -> None:
-    """The line that Claude Code writes after Esc ends the turn as cancelled, once."""
+    """The line after Esc ends the turn as cancelled, once, and not that of a prompt which was queued before
+    it.
+    """
     stop = user([{"type": "text", "text": "[Request interrupted by user for tool use]"}])
     assert ends(user("Go"), said("A"), stop) == [Prompt("Go"), TurnEnded(Outcome.CANCELLED)]
     assert ends(user("Go"), ended(), stop) == [Prompt("Go"), OK]
-
-
-def test_the_interruption_of_the_turn_before_a_queued_prompt_does_not_end_its_turn() -> None:
-    """A prompt that was queued may be written before the interruption of the turn that it followed."""
     lines = (
         user("wait", "p1"),
         call("c", uuid="a1", parent="p1", message={"id": "m"}),
@@ -746,24 +645,24 @@ def test_the_interruption_of_the_turn_before_a_queued_prompt_does_not_end_its_tu
 
 
 def test_an_error_of_the_service_fails_the_turn() -> None:
-    """What Claude Code writes about an error is the result of the turn, and no text of the agent."""
+    """The error is the result, and no text of the agent; that of a limit has the window or the words."""
     error = said("API Error: 400", isApiErrorMessage=True, message={"model": "<synthetic>"})
     assert ends(user("Go"), error) == [Prompt("Go"), TurnEnded(Outcome.FAILED, "API Error: 400")]
     session = session_of(user("Go"), error)
     assert (session.outcome, session.text, session.run.result) == (Outcome.FAILED, "", "API Error: 400")
     bare = answer(isApiErrorMessage=True, error="overloaded")
     assert ends(bare) == [TurnEnded(Outcome.FAILED, "overloaded")]
-
-
-def test_an_error_of_the_usage_limit_says_until_when() -> None:
-    """The line has the window that refused the request; older versions have only the words."""
     words = "You've hit your session limit · resets 2pm (Europe/Berlin)"
     quota = {"status": "rejected", "resetsAt": 1_789_846_800, "rateLimitType": "five_hour"}
     named = said(words, isApiErrorMessage=True, error="rate_limit", quotaLimits=quota)
     limits = session_of(user("Go"), named).limits
     assert (limits.is_refused, limits.until_ms) == (True, 1_789_846_800_000)
-    bare = session_of(user("Go"), said(words, isApiErrorMessage=True, error="rate_limit"))
-    assert (bare.limits.is_refused, bare.limits.until_ms, bare.outcome) == (True, None, Outcome.FAILED)
+    other_bare = session_of(user("Go"), said(words, isApiErrorMessage=True, error="rate_limit"))
+    assert (other_bare.limits.is_refused, other_bare.limits.until_ms, other_bare.outcome) == (
+        True,
+        None,
+        Outcome.FAILED,
+    )
     for other in (said("API Error: 429", isApiErrorMessage=True, error="rate_limit"), said(words)):
         assert not session_of(user("Go"), other).limits.is_refused
     assert not session_of(user("Go"), named, user("on")).limits.is_refused
@@ -785,7 +684,9 @@ def test_an_answer_after_the_end_of_a_turn_begins_another() -> None:
 
 
 def test_a_rewind_is_reported_before_the_prompt_that_follows_it() -> None:
-    """A prompt in the place of an earlier one takes the turns since then out of the text of the run."""
+    """The turns since the earlier prompt are taken out of the text; decoder and session count the same turns,
+    also one without a prompt.
+    """
     lines = (
         user("One", "p1"),
         ended("A", uuid="a1", parent="p1"),
@@ -798,18 +699,14 @@ def test_a_rewind_is_reported_before_the_prompt_that_follows_it() -> None:
     assert ends(*lines)[-3:] == [Rewound(2), Prompt("Other"), OK]
     session = session_of(*lines)
     assert (session.text, session.run.turns) == ("AC", 2)
-
-
-def test_a_rewind_over_a_turn_without_a_prompt_leaves_the_turns_of_the_session() -> None:
-    """The decoder and the session count the same turns, also if one has no prompt."""
-    lines = (
+    rows = (
         user("One", "p1"),
         ended("A", uuid="a1", parent="p1", message={"id": "m1"}),
         said("B", uuid="b1", parent="a1", message={"id": "m2"}),
         user("Other", "p2", "a1"),
         ended("C", uuid="c1", parent="p2"),
     )
-    session = session_of(*lines)
+    session = session_of(*rows)
     assert (session.text, session.run.turns) == ("AC", 2)
 
 

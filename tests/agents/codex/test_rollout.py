@@ -163,16 +163,10 @@ def command(code: int | None, status: str = "completed", item_id: str = "c-1", *
     return completed("CommandExecution", item_id, command=["ls"], status=status, exit_code=code, **fields)
 
 
-def test_the_item_of_a_command_decides_before_its_output() -> None:
-    """The item has the exit code and the duration; the output that follows changes nothing."""
-    end = command(3, "failed", duration={"secs": 1, "nanos": 5_000_000})
-    call = only_call(META, LS, end, output("Process exited with code 0\nOutput:\n"))
-    assert (call.outcome, call.exit_code, call.duration_ms, call.tool) == ("failed", 3, 1005, "exec_command")
-    assert only_call(META, LS, command(None, "inProgress")).outcome is Outcome.UNFINISHED
-
-
 def test_a_process_that_goes_on_keeps_its_call_open() -> None:
-    """The call ends with the process: by an item, or by what `write_stdin` returns."""
+    """The call ends with the process: by an item, which decides before the output, by what `write_stdin`
+    returns, or by the `wait` that says that the script ended.
+    """
     running = output("Wall time: 1 seconds\nProcess running with session ID 7\nOutput:\n12 %")
     found = read(META, LS, running)
     assert [(call.outcome, call.note) for call in found.calls] == [(Outcome.RETURNED, "in the background")]
@@ -188,39 +182,38 @@ def test_a_process_that_goes_on_keeps_its_call_open() -> None:
     elsewhere = function("write_stdin", {"session_id": 8}, "c-2")
     first, second = read(META, LS, running, elsewhere, over).calls
     assert [first.outcome, second.outcome] == [Outcome.RETURNED, Outcome.FAILED]
+    for cell in ["66", 66]:
+        with case(cell):
+            script = item("custom_tool_call", name="exec", input="run()", call_id="c-1")
+            other_running = "Script running with cell ID 66\nWall time 1.0 seconds\nOutput:\n"
+            lines = [
+                META,
+                script,
+                output(other_running),
+                function("wait", {"cell_id": cell}, "c-2"),
+                output(other_running, "c-2"),
+            ]
+            assert [call.outcome for call in read(*lines).calls] == [Outcome.RETURNED, Outcome.RETURNED]
+            over = output("Script failed\nWall time 0.0 seconds\nOutput:\nScript error:\nno", "c-3")
+            first, _, last = read(*lines, function("wait", {"cell_id": cell}, "c-3"), over).calls
+            assert (first.outcome, first.error, first.target) == (Outcome.FAILED, "no", "exec run()")
+            assert (last.outcome, last.kind, last.target) == (Outcome.FAILED, "execute", "wait 66")
+    end = command(3, "failed", duration={"secs": 1, "nanos": 5_000_000})
+    call = only_call(META, LS, end, output("Process exited with code 0\nOutput:\n"))
+    assert (call.outcome, call.exit_code, call.duration_ms, call.tool) == ("failed", 3, 1005, "exec_command")
+    assert only_call(META, LS, command(None, "inProgress")).outcome is Outcome.UNFINISHED
 
 
-@pytest.mark.parametrize("cell", ["66", 66])
-def test_a_script_that_goes_on_ends_with_the_call_that_waits_for_it(cell: Any) -> None:
-    """Each `wait` is a call of its own; the one whose output says that the script ended ends it as well."""
-    script = item("custom_tool_call", name="exec", input="run()", call_id="c-1")
-    running = "Script running with cell ID 66\nWall time 1.0 seconds\nOutput:\n"
-    lines = [
-        META,
-        script,
-        output(running),
-        function("wait", {"cell_id": cell}, "c-2"),
-        output(running, "c-2"),
-    ]
-    assert [call.outcome for call in read(*lines).calls] == [Outcome.RETURNED, Outcome.RETURNED]
-    over = output("Script failed\nWall time 0.0 seconds\nOutput:\nScript error:\nno", "c-3")
-    first, _, last = read(*lines, function("wait", {"cell_id": cell}, "c-3"), over).calls
-    assert (first.outcome, first.error, first.target) == (Outcome.FAILED, "no", "exec run()")
-    assert (last.outcome, last.kind, last.target) == (Outcome.FAILED, "execute", "wait 66")
-
-
-def test_a_call_that_the_user_interrupted_was_cancelled() -> None:
-    """Its output says so; a call without an output was cancelled too, unless the output still comes."""
+def test_a_call_may_lack_its_output_or_its_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call without an output was cancelled, unless it still comes; an item that no line announced is a
+    call with its own start. The oldest open call is forgotten first.
+    """
     assert only_call(META, LS, output("aborted by user"), ABORTED, command(0)).outcome is Outcome.CANCELLED
     assert only_call(META, LS, ABORTED).outcome is Outcome.CANCELLED
     assert only_call(META, LS, ABORTED, event("task_started")).outcome is Outcome.CANCELLED
     late = output("Exit code: 0\nOutput:\n")
     assert only_call(META, LS, ABORTED, late, event("task_started")).outcome is Outcome.SUCCEEDED
     assert read(META, LS, ABORTED).outcome is Outcome.CANCELLED
-
-
-def test_a_call_without_a_start_is_shown() -> None:
-    """An item that no line announced is a call with both ends; an output alone has no name."""
     found = read(META, command(0), command(None, "inProgress", "c-2"), output("x", "c-3"))
     assert [(call.tool, call.outcome) for call in found.calls] == [
         ("command_execution", Outcome.SUCCEEDED),
@@ -228,19 +221,23 @@ def test_a_call_without_a_start_is_shown() -> None:
         ("", Outcome.RETURNED),
     ]
     assert found.completed_without_started == 1
-
-
-def test_the_calls_that_are_kept_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The oldest open call is forgotten first; its end is still joined by its id."""
     monkeypatch.setattr(open_calls, "MOST_OPEN", 2)
     starts = [function("exec_command", {"cmd": "ls"}, f"c-{number}") for number in range(5)]
     found = read(META, *starts, *(output("Exit code: 0\nOutput:\n", f"c-{number}") for number in range(5)))
     assert [call.outcome for call in found.calls] == [Outcome.SUCCEEDED] * 5
     assert [call.phrase for call in found.calls] == ["Used tool"] * 3 + ["Ran terminal command"] * 2
+    start = LS | {"timestamp": "2026-01-01T00:00:01.000Z"}
+    end = event("item_completed", item=command(0)["payload"]["item"], started_at_ms=1, completed_at_ms=5)
+    call = only_call(META, start, end | {"timestamp": "2026-01-01T00:00:09Z"})
+    assert (call.started_ms, call.ended_ms) == (1_767_225_601_000, 5)
+    assert only_call(META, end).duration_ms == 4
+    assert read(META, message("user", "x"), start).calls[0].started_ms == 1_767_225_601_000
 
 
-def test_a_plan_is_updated_when_its_call_succeeds() -> None:
-    """A call that fails leaves the plan as it was; at most 64 plans are kept."""
+def test_what_else_a_call_reports() -> None:
+    """A plan counts once its call succeeds, a question is asked until its call ends, and leaving the sandbox
+    is noted.
+    """
     plan = {"plan": [{"step": "a", "status": "in_progress"}, {"step": "b"}]}
     entries = (PlanEntry("a", PlanStatus.IN_PROGRESS), PlanEntry("b", PlanStatus.PENDING))
     assert read(META, function("update_plan", plan), output("Plan updated")).plan == entries
@@ -248,45 +245,35 @@ def test_a_plan_is_updated_when_its_call_succeeds() -> None:
     many = [function("update_plan", plan, f"c-{number}") for number in range(66)]
     assert read(META, *many, output("Plan updated", "c-0")).plan == ()
     assert read(META, *many, output("Plan updated", "c-65")).plan == entries
-
-
-def test_a_question_is_asked_until_its_call_ends() -> None:
-    """The status line shows the question until it is answered."""
     ask = function("request_user_input", {"questions": [{}, {"question": "Which?"}]})
     assert read(META, ask).asked.count == 1
     assert only_call(META, ask).target == "request_user_input Which?"
     assert read(META, ask, output('{"answers":{}}')).asked.oldest is None
-
-
-def test_a_call_outside_the_sandbox_is_noted() -> None:
-    """The rollout does not say whether somebody is asked, so this is no question."""
     ask = function("exec_command", {"cmd": "touch x", "sandbox_permissions": "require_escalated"})
     found = read(META, ask)
     assert notes(found) == ["needs permission to run outside the sandbox: touch x"]
     assert found.asked.count == 0
 
 
-def test_a_search_without_an_id_has_a_number() -> None:
-    """Older versions gave searches no id: each is a call of its own."""
+def test_a_search_is_one_call() -> None:
+    """Older versions gave searches no id, or report one by an event and an item; a list of tools is a
+    success.
+    """
     search = item("web_search_call", action={"query": "q"})
     assert [call.call_id for call in read(META, search, search).calls] == ["web_search_1", "web_search_2"]
-
-
-def test_a_tool_search_ends_with_its_tools() -> None:
-    """The result is a list of tools, so the search succeeded."""
     start = item("tool_search_call", call_id="c-1", arguments={"query": "mail"})
     call = only_call(META, start, item("tool_search_output", call_id="c-1", tools=[]))
     assert (call.target, call.phrase, call.outcome) == ("tool_search mail", "Used tool", Outcome.SUCCEEDED)
-
-
-def test_the_times_of_a_call_are_those_of_its_lines() -> None:
-    """A call begins with its line; an item that no line announced has its own start."""
-    start = LS | {"timestamp": "2026-01-01T00:00:01.000Z"}
-    end = event("item_completed", item=command(0)["payload"]["item"], started_at_ms=1, completed_at_ms=5)
-    call = only_call(META, start, end | {"timestamp": "2026-01-01T00:00:09Z"})
-    assert (call.started_ms, call.ended_ms) == (1_767_225_601_000, 5)
-    assert only_call(META, end).duration_ms == 4
-    assert read(META, message("user", "x"), start).calls[0].started_ms == 1_767_225_601_000
+    end, again = (
+        event("web_search_end", call_id=each, query="q", action={"type": "search", "query": "q"})
+        for each in ("ws-1", "ws-2")
+    )
+    found = item("web_search_call", status="completed", action={"type": "search", "query": "q"})
+    for lines in ([end, found, again, found], [found, end, found, again]):
+        assert len(list(read(META, *lines).calls)) == 2
+    assert only_call(META, end, found).call_id == "ws-1"
+    own = item("web_search_call", id="ws-1", status="completed", action={"type": "search", "query": "q"})
+    assert only_call(META, end, own).call_id == "ws-1"
 
 
 START, END = event("task_started"), event("task_complete", duration_ms=5)
@@ -320,7 +307,9 @@ def entries(found: Session, kind: Kind) -> list[str]:
 
 
 def test_an_answer_is_shown_once() -> None:
-    """Whichever copy comes first is shown, and its copy is not, even if it has more than what was shown."""
+    """Whichever copy comes first is shown, and no copy of it: of an answer, a prompt, or the parts of a
+    thought.
+    """
     cases: list[tuple[list[Json], str]] = [
         ([heard("a"), said("a")], "a"),
         ([said("a"), heard("a")], "a"),
@@ -349,10 +338,6 @@ def test_an_answer_is_shown_once() -> None:
     for lines, text in cases:
         with case(lines):
             assert read(META, START, asked("x"), *lines, END).text == text
-
-
-def test_a_text_that_two_kinds_of_events_report_is_shown_once() -> None:
-    """A completed item and an event of the older form report the same prompt and the same answer."""
     item_asked = completed("UserMessage", content=[{"type": "text", "text": "x"}])
     turn = [item_asked, asked("x"), answer("a", "m-1"), heard("a"), said("a", "m-1")]
     found = read(META, START, *turn, END, START, *turn, END)
@@ -360,28 +345,6 @@ def test_a_text_that_two_kinds_of_events_report_is_shown_once() -> None:
     found = read(META, START, asked("x"), item_asked, heard("a"), said("a", "m-1"), answer("a", "m-1"), END)
     assert (found.runs[-1].turns, found.text) == (1, "a")
     assert read(META, START, asked("x"), heard("a"), asked("x"), heard("a"), END).runs[-1].turns == 2
-
-
-def test_an_error_before_the_end_of_a_turn_without_an_answer_is_its_reason() -> None:
-    """Older versions end a turn that failed without an error; one that has an answer went on after it."""
-    failed = [asked("x"), event("error", message="no quota"), event("task_complete", last_agent_message=None)]
-    found = read(META, START, *failed)
-    assert (found.outcome, found.runs[-1].result) == (Outcome.FAILED, "no quota")
-    assert read(META, START, *failed, START, asked("x"), END).outcome is Outcome.SUCCEEDED
-    answered = [heard("a"), event("task_complete", last_agent_message="a")]
-    assert read(META, START, asked("x"), failed[1], *answered).outcome is Outcome.SUCCEEDED
-    aborted = [START, asked("x"), failed[1], event("turn_aborted"), START, asked("y"), END]
-    assert read(META, *aborted).outcome is Outcome.SUCCEEDED
-
-
-def test_a_turn_has_another_name_in_newer_sources() -> None:
-    """`turn_started` and `turn_complete` are `task_started` and `task_complete`."""
-    found = read(META, event("turn_started"), asked("x"), heard("a"), event("turn_complete"))
-    assert (found.runs[-1].turns, found.outcome, found.lines.unknown) == (1, Outcome.SUCCEEDED, 0)
-
-
-def test_reasoning_is_shown_once() -> None:
-    """Its parts come as events of their own, as parts of one item, or as both."""
     parts = [{"type": "summary_text", "text": "a"}, {"type": "summary_text", "text": "b"}, 7]
     events = [
         event("agent_reasoning", text="a"),
@@ -447,7 +410,9 @@ def test_only_messages_of_the_user_are_prompts() -> None:
 
 
 def test_turns_are_those_of_the_user() -> None:
-    """The start of a turn may come after its prompt; a turn without a prompt counts if it has an answer."""
+    """The start of a turn may come after its prompt; a compaction is no turn. Turns that were rolled back
+    are no part of the text; their calls stay.
+    """
     assert read(META, START, asked("x"), said("y"), END).run.turns == 1
     assert read(META, asked("x"), START, said("y"), END).run.turns == 1
     assert read(META, START, said("y"), END, START, said("z")).run.turns == 2
@@ -456,10 +421,6 @@ def test_turns_are_those_of_the_user() -> None:
         META, START, review, event("exited_review_mode", review_output={"overall_explanation": "ok"})
     )
     assert (found.run.turns, notes(found)) == (1, ["review: changes", "review ended: ok"])
-
-
-def test_a_compaction_is_no_turn() -> None:
-    """Three lines report one compaction, in a turn of its own that changes no outcome."""
     compacted = {"type": "compacted", "payload": {"message": ""}}
     lines = [START, compacted, event("context_compacted"), completed("ContextCompaction"), END]
     found = read(META, START, asked("x"), said("y"), event("task_complete", error={"message": "no"}), *lines)
@@ -467,10 +428,16 @@ def test_a_compaction_is_no_turn() -> None:
     assert notes(read(META, *lines, START, asked("x"), said("y"), END, *lines)) == ["context compacted"] * 2
     failed = event("task_complete", error={"message": "no room"})
     assert read(META, START, asked("x"), said("y"), END, START, failed).outcome is Outcome.FAILED
+    turns = [asked("x"), said("a"), function("f"), output("x"), END, asked("y"), said("b"), END]
+    found = read(META, *turns, event("thread_rolled_back", num_turns=1))
+    assert (found.text, found.run.turns, len(found.calls)) == ("a", 1, 1)
+    assert read(META, *turns, event("thread_rolled_back")).run.turns == 2
 
 
 def test_the_end_of_a_turn_may_be_a_failure() -> None:
-    """A turn that failed is complete too, with an error; without an end nobody knows."""
+    """A turn that failed is complete too, with an error or after one; one that has an answer went on. Newer
+    sources name turns otherwise.
+    """
     cases: list[tuple[Json, Outcome, str | None]] = [
         (event("task_complete", last_agent_message="y"), Outcome.SUCCEEDED, None),
         (event("task_complete", error=None), Outcome.SUCCEEDED, None),
@@ -485,14 +452,16 @@ def test_the_end_of_a_turn_may_be_a_failure() -> None:
         with case((end, outcome)):
             found = read(META, START, asked("x"), said("y"), end)
             assert (found.outcome, found.run.result) == (outcome, result)
-
-
-def test_the_user_may_go_back() -> None:
-    """Turns that were rolled back are no part of the text; their calls stay."""
-    turns = [asked("x"), said("a"), function("f"), output("x"), END, asked("y"), said("b"), END]
-    found = read(META, *turns, event("thread_rolled_back", num_turns=1))
-    assert (found.text, found.run.turns, len(found.calls)) == ("a", 1, 1)
-    assert read(META, *turns, event("thread_rolled_back")).run.turns == 2
+    failed = [asked("x"), event("error", message="no quota"), event("task_complete", last_agent_message=None)]
+    found = read(META, START, *failed)
+    assert (found.outcome, found.runs[-1].result) == (Outcome.FAILED, "no quota")
+    assert read(META, START, *failed, START, asked("x"), END).outcome is Outcome.SUCCEEDED
+    answered = [heard("a"), event("task_complete", last_agent_message="a")]
+    assert read(META, START, asked("x"), failed[1], *answered).outcome is Outcome.SUCCEEDED
+    aborted = [START, asked("x"), failed[1], event("turn_aborted"), START, asked("y"), END]
+    assert read(META, *aborted).outcome is Outcome.SUCCEEDED
+    found = read(META, event("turn_started"), asked("x"), heard("a"), event("turn_complete"))
+    assert (found.runs[-1].turns, found.outcome, found.lines.unknown) == (1, Outcome.SUCCEEDED, 0)
 
 
 PARENT, FORK = name_at(BEGAN_MS, 1), name_at(BEGAN_MS + 10 * MINUTE_MS, 2)
@@ -509,8 +478,10 @@ def parent(*, has_id: bool = True) -> list[Json]:
     ]
 
 
-def test_a_fork_that_copies_history_counts_its_own_requests() -> None:
-    """The copied lines are shown, and their requests count in the session in which they were made."""
+def test_a_fork_counts_its_own_requests() -> None:
+    """The copied lines, or the inherited totals, count in the session in which they were made; a total
+    smaller than the inherited one counts whole.
+    """
     for has_id in (True, False):
         with case(has_id):
             begin = [meta(FORK, FORKED_MS, forked_from_id=PARENT), *copied(parent(has_id=has_id), FORKED_MS)]
@@ -523,10 +494,6 @@ def test_a_fork_that_copies_history_counts_its_own_requests() -> None:
     kept = [meta(FORK, FORKED_MS, forked_from_id=PARENT), *parent(has_id=False)]
     own = turn(FORK, FORKED_MS + 100, 13, 6300, 3200, is_paginated=False, has_id=False)
     assert read(*kept, *own).run.tokens.input == 3200
-
-
-def test_a_copy_without_times_is_taken_for_history() -> None:
-    """Nothing shows where it ends."""
     lines = [{**line, "timestamp": None} for line in parent(has_id=False)]
     assert read(meta(FORK, FORKED_MS, forked_from_id=PARENT), *lines).run.tokens.input == 0
     strange = turn(FORK, FORKED_MS + MINUTE_MS, 13, 6300, 3200, is_paginated=False, has_id=False)
@@ -535,12 +502,8 @@ def test_a_copy_without_times_is_taken_for_history() -> None:
             named = [{**line, "payload": line["payload"] | {"turn_id": name}} for line in strange]
             found = read(meta(FORK, FORKED_MS, forked_from_id=PARENT), *copied(parent(), FORKED_MS), *named)
             assert (number, found.run.tokens.input) == (number, 0)
-
-
-def test_a_fork_that_names_its_history_counts_its_own_requests() -> None:
-    """The totals go on from the inherited ones; a version whose totals begin at 0 counts the same."""
     base = {"thread_id": PARENT, "end_ordinal_exclusive": 9, "end_byte_offset": 100}
-    begin = meta(FORK, FORKED_MS, forked_from_id=PARENT, history_base=base)
+    other_begin = meta(FORK, FORKED_MS, forked_from_id=PARENT, history_base=base)
     at_ms = FORKED_MS + MINUTE_MS
     for before in (1000, 0):
         with case(before):
@@ -548,16 +511,12 @@ def test_a_fork_that_names_its_history_counts_its_own_requests() -> None:
                 *turn(FORK, at_ms, 31, before + 500, 500),
                 *turn(FORK, at_ms + MINUTE_MS, 32, before + 1200, 700),
             ]
-            found = read(begin, *lines)
+            found = read(other_begin, *lines)
             assert (found.run.tokens.input, found.run.tokens.output) == (1200, 120)
             assert (repeated_calls(found), len(found.calls)) == (0, 2)
-
-
-def test_a_count_that_starts_again_is_not_negative() -> None:
-    """If the total is smaller than the inherited one, nothing was inherited, and all of it counts."""
-    begin = [meta(FORK, FORKED_MS, forked_from_id=PARENT), *copied(parent(), FORKED_MS)]
+    copied_lines = [meta(FORK, FORKED_MS, forked_from_id=PARENT), *copied(parent(), FORKED_MS)]
     own = turn(FORK, FORKED_MS + MINUTE_MS, 13, 300, 300, is_paginated=False)
-    assert read(*begin, *own).run.tokens.input == 300
+    assert read(*copied_lines, *own).run.tokens.input == 300
 
 
 MCP: Json = {"server": "s", "tool": "t"}
@@ -632,20 +591,6 @@ def test_what_ended_is_a_call() -> None:
             assert found.completed_without_started == 0
 
 
-def test_a_web_search_whose_item_has_no_id_is_one_call() -> None:
-    """Older versions report it by an event and an item, which only share what was looked for."""
-    end, again = (
-        event("web_search_end", call_id=each, query="q", action={"type": "search", "query": "q"})
-        for each in ("ws-1", "ws-2")
-    )
-    found = item("web_search_call", status="completed", action={"type": "search", "query": "q"})
-    for lines in ([end, found, again, found], [found, end, found, again]):
-        assert len(list(read(META, *lines).calls)) == 2
-    assert only_call(META, end, found).call_id == "ws-1"
-    own = item("web_search_call", id="ws-1", status="completed", action={"type": "search", "query": "q"})
-    assert only_call(META, end, own).call_id == "ws-1"
-
-
 RESET_S = 1_771_890_497
 SHORT = {"used_percent": 7.0, "window_minutes": 300, "resets_at": RESET_S}
 WEEK = {"used_percent": 11.0, "window_minutes": 10_080, "resets_at": RESET_S}
@@ -658,7 +603,9 @@ def windows(**limits: Any) -> list[tuple[str, float | None, int | None]]:
 
 
 def test_the_windows_of_the_account_are_read() -> None:
-    """Another `limit_id` counts a single model, and older versions write none."""
+    """A window needs a length and a share. A refusal lasts until the full window is empty, which the token
+    count before it says.
+    """
     both = [("5h", 7.0, RESET_S * 1000), ("7d", 11.0, RESET_S * 1000)]
     assert windows(limit_id="codex", primary=SHORT, secondary=WEEK) == both
     assert windows(primary=SHORT, secondary=WEEK) == both
@@ -666,10 +613,6 @@ def test_the_windows_of_the_account_are_read() -> None:
     assert windows(limit_id="codex_bengalfox", primary=SHORT) == []
     for minutes, name in ((60, "1h"), (90, "90m"), (1440, "1d"), (43_200, "30d")):
         assert windows(primary={**SHORT, "window_minutes": minutes})[0][0] == name
-
-
-def test_what_cannot_be_a_window_is_ignored() -> None:
-    """Without a length or a share there is none. An unknown reset is left out."""
     for change in (
         {"window_minutes": 0},
         {"used_percent": None},
@@ -684,10 +627,6 @@ def test_what_cannot_be_a_window_is_ignored() -> None:
             assert windows(primary=other) == []
             assert read(META, event("token_count", rate_limits=other)).limits.windows == ()
     assert windows(primary={**SHORT, "resets_at": 0}) == [("5h", 7.0, None)]
-
-
-def test_a_refusal_is_the_error_of_the_turn() -> None:
-    """It lasts until the full window is empty, which the token count before it says."""
     full = event("token_count", rate_limits={"primary": {**SHORT, "used_percent": 100.0}, "secondary": WEEK})
     error = {"message": "You've hit your usage limit.", "codex_error_info": "usage_limit_exceeded"}
     other = {"message": "overloaded", "codex_error_info": "server_overloaded"}
@@ -706,28 +645,6 @@ def test_a_refusal_is_the_error_of_the_turn() -> None:
             assert session.limits.windows[0] == Reported(
                 "5h", 100.0, RESET_S * 1000, session.limits.windows[0].said_ms
             )
-
-
-def test_a_question_may_answer_itself() -> None:
-    """Versions up to 0.146 write after how many milliseconds; other values are not a time."""
-    cases: list[tuple[object, int | None]] = [
-        *(
-            (60_000, 60_000),
-            ("60000", 60_000),
-            (None, None),
-            (0, None),
-            (-5, None),
-            (1 << 40, None),
-            ([], None),
-        ),
-    ]
-    for limit, expected in cases:
-        with case(limit):
-            arguments = {"questions": [{"question": "Which port?"}], "autoResolutionMs": limit}
-            asked = Decoder(agent_named("codex-rollout")).decode(
-                json.dumps(function("request_user_input", arguments)).encode()
-            )
-            assert [each.limit_ms for each in asked if isinstance(each, Permission)] == [expected]
 
 
 ADDED_FILE = "*** Begin Patch\n*** Add File: a.py\n+x\n*** End Patch"
@@ -795,11 +712,7 @@ def test_the_output_of_a_command_says_how_it_ended() -> None:
                 reason,
                 duration_ms,
             )
-
-
-def test_the_output_of_a_script_says_how_it_ended() -> None:
-    """Its first line does, if the second line is a part of the head too."""
-    cases: list[tuple[str, str, str | None, int | None]] = [
+    further: list[tuple[str, str, str | None, int | None]] = [
         ("Script completed\nWall time 0.9 seconds\nOutput:\nScript failed", "succeeded", None, 900),
         ("Script completed\nOutput:\n", "succeeded", None, None),
         ("Script completed\nOutput:\nrejected by user", "succeeded", None, None),
@@ -810,7 +723,7 @@ def test_the_output_of_a_script_says_how_it_ended() -> None:
         ("Script completed\nAll is well", "returned", None, None),
         ("Script running with cell ID 7\nand more", "returned", None, None),
     ]
-    for text, outcome, reason, duration_ms in cases:
+    for text, outcome, reason, duration_ms in further:
         with case((text, outcome, reason)):
             start = item("custom_tool_call", name="exec", input="run()", call_id="c-1")
             call = only_call(META, start, item("custom_tool_call_output", call_id="c-1", output=text))
@@ -818,51 +731,10 @@ def test_the_output_of_a_script_says_how_it_ended() -> None:
             assert call.exit_code is None
 
 
-def test_an_output_may_be_an_object_or_a_list() -> None:
-    """Its texts are read as one text, and a flag beside them decides."""
-    cases: list[tuple[Any, Outcome]] = [
-        ({"content": "x", "success": True}, Outcome.SUCCEEDED),
-        ({"content": "x", "success": False}, Outcome.FAILED),
-        ({"content": [{"type": "input_text", "text": "Exit code: 1\nOutput:\n"}]}, Outcome.FAILED),
-        ({"type": "input_text", "text": "Exit code: 0\nOutput:\n"}, Outcome.SUCCEEDED),
-        ([{"type": "input_text", "text": "Exit code: 0"}, {"text": "Output:"}, 7], Outcome.SUCCEEDED),
-        (None, Outcome.RETURNED),
-        (7, Outcome.RETURNED),
-    ]
-    for value, outcome in cases:
-        with case(value):
-            assert only_call(META, function("exec_command", {"cmd": "ls"}), output(value)).outcome is outcome
-
-
-def test_the_output_of_a_patch_is_why_it_failed() -> None:
-    """A patch is applied or not; its lines are counted if it was. Its exit code is the one in its output."""
-    cases: list[tuple[str, str, str | None, int | None, int | None]] = [
-        ("Success. Updated the following files:\nA a.py\n", "succeeded", None, None, 1),
-        ("Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess.", "succeeded", None, 0, 1),
-        ('{"output": "Success.", "metadata": {"exit_code": 0}}', "succeeded", None, 0, 1),
-        ('{"output": "no line", "metadata": {"exit_code": 1}}', "failed", "no line", 1, None),
-        ("Exit code: 1\nOutput:\nno such line", "failed", "no such line", 1, None),
-        ("apply_patch verification failed: no", "failed", "apply_patch verification failed: no", None, None),
-        ("patch rejected by user", "rejected", "patch rejected by user", None, None),
-        ("Done!", "returned", None, None, None),
-    ]
-    for text, outcome, reason, code, added in cases:
-        with case((text, outcome, reason)):
-            calls = [
-                item("custom_tool_call", name="apply_patch", input=ADDED_FILE, call_id="c-1"),
-                function("apply_patch", {"input": ADDED_FILE}),
-                function("shell", {"command": ["apply_patch", ADDED_FILE]}),
-                function("exec_command", {"cmd": f"apply_patch <<'EOF'\n{ADDED_FILE}\nEOF"}),
-            ]
-            for line in calls:
-                call = only_call(META, line, output(text))
-                assert (call.outcome, call.error, call.exit_code) == (outcome, reason, code)
-                assert (call.lines_added, call.phrase, call.target) == (added, "Created new file", "a.py")
-                assert call.is_new_file is (outcome == "succeeded")
-
-
 def test_other_outputs_prove_what_they_say() -> None:
-    """Only a message of Codex itself is a success or a failure; another text is not judged."""
+    """A patch is applied or not; a flag beside the texts decides, and a message of Codex itself. The reason
+    of a failure has at most 500 characters.
+    """
     cases: list[tuple[str, Any, Outcome]] = [
         ("update_plan", "Plan updated", Outcome.SUCCEEDED),
         ("view_image", "attached local image path", Outcome.SUCCEEDED),
@@ -880,10 +752,41 @@ def test_other_outputs_prove_what_they_say() -> None:
     for name, value, outcome in cases:
         with case((name, value)):
             assert only_call(META, function(name), output(value)).outcome is outcome
-
-
-def test_an_error_is_cut() -> None:
-    """The reason of a failure has at most 500 characters: it may repeat the whole patch."""
+    further: list[tuple[Any, Outcome]] = [
+        ({"content": "x", "success": True}, Outcome.SUCCEEDED),
+        ({"content": "x", "success": False}, Outcome.FAILED),
+        ({"content": [{"type": "input_text", "text": "Exit code: 1\nOutput:\n"}]}, Outcome.FAILED),
+        ({"type": "input_text", "text": "Exit code: 0\nOutput:\n"}, Outcome.SUCCEEDED),
+        ([{"type": "input_text", "text": "Exit code: 0"}, {"text": "Output:"}, 7], Outcome.SUCCEEDED),
+        (None, Outcome.RETURNED),
+        (7, Outcome.RETURNED),
+    ]
+    for value, outcome in further:
+        with case(value):
+            assert only_call(META, function("exec_command", {"cmd": "ls"}), output(value)).outcome is outcome
+    others: list[tuple[str, str, str | None, int | None, int | None]] = [
+        ("Success. Updated the following files:\nA a.py\n", "succeeded", None, None, 1),
+        ("Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess.", "succeeded", None, 0, 1),
+        ('{"output": "Success.", "metadata": {"exit_code": 0}}', "succeeded", None, 0, 1),
+        ('{"output": "no line", "metadata": {"exit_code": 1}}', "failed", "no line", 1, None),
+        ("Exit code: 1\nOutput:\nno such line", "failed", "no such line", 1, None),
+        ("apply_patch verification failed: no", "failed", "apply_patch verification failed: no", None, None),
+        ("patch rejected by user", "rejected", "patch rejected by user", None, None),
+        ("Done!", "returned", None, None, None),
+    ]
+    for text, expected, reason, code, added in others:
+        with case((text, expected, reason)):
+            calls = [
+                item("custom_tool_call", name="apply_patch", input=ADDED_FILE, call_id="c-1"),
+                function("apply_patch", {"input": ADDED_FILE}),
+                function("shell", {"command": ["apply_patch", ADDED_FILE]}),
+                function("exec_command", {"cmd": f"apply_patch <<'EOF'\n{ADDED_FILE}\nEOF"}),
+            ]
+            for line in calls:
+                call = only_call(META, line, output(text))
+                assert (call.outcome, call.error, call.exit_code) == (expected, reason, code)
+                assert (call.lines_added, call.phrase, call.target) == (added, "Created new file", "a.py")
+                assert call.is_new_file is (expected == "succeeded")
     call = only_call(
         META, function("apply_patch"), output("apply_patch verification failed: " + "x" * 10_000)
     )
@@ -894,37 +797,26 @@ CONTEXT: Json = {"type": "turn_context", "payload": {"cwd": "/b/", "model": "m",
 
 
 def test_the_first_meta_line_is_the_session() -> None:
-    """A second one is that of the session from which the file was forked, or which it resumes."""
+    """A second one is that of the session from which the file was forked. Settings and totals replace the
+    earlier ones.
+    """
     second: Json = {"type": "session_meta", "payload": {"id": "t-2", "cwd": "/other", "cli_version": "0.1"}}
     found = read(META, second, CONTEXT)
     assert (len(found.runs), found.run.session_id, found.run.cwd) == (1, "t-1", "/b/")
     assert (found.run.model, found.run.permission_mode) == ("m", "never")
     (call,) = read(META, CONTEXT, function("view_image", {"path": "/b/x.png"})).calls
     assert call.target == "x.png"
-
-
-@pytest.mark.parametrize(
-    ("fields", "note"),
-    [
+    origins: list[tuple[Json, str]] = [
         ({"parent_thread_id": "t-0"}, "subagent of session t-0"),
         ({"source": {"subagent": {"thread_spawn": {"parent_thread_id": "t-9"}}}}, "subagent of session t-9"),
         ({"forked_from_id": "t-0"}, "forked from session t-0"),
-    ],
-)
-def test_a_session_names_its_origin(fields: Json, note: str) -> None:
-    """The thread of a subagent, and a fork, are files of their own."""
-    assert notes(read({"type": "session_meta", "payload": {"id": "t-1"} | fields})) == [note]
-
-
-def test_settings_replace_only_what_they_carry() -> None:
-    """Settings that change during the session are facts of the run; empty ones change nothing."""
+    ]
+    for fields, note in origins:
+        with case((fields, note)):
+            assert notes(read({"type": "session_meta", "payload": {"id": "t-1"} | fields})) == [note]
     settings = event("thread_settings_applied", thread_settings={"model": "n"})
     found = read(META, CONTEXT, settings, {"type": "turn_context", "payload": {}})
     assert (found.run.model, found.run.cwd) == ("n", "/b/")
-
-
-def test_tokens_are_those_of_the_run() -> None:
-    """The total replaces earlier ones; the context is that of the newest request; no info says nothing."""
     last = {"input_tokens": 5, "total_tokens": 7}
     info = {"total_token_usage": {"input_tokens": 9, "cached_input_tokens": 4, "output_tokens": 2}}
     counts = info | {"last_token_usage": last, "model_context_window": 100}
@@ -940,7 +832,9 @@ def test_tokens_are_those_of_the_run() -> None:
 
 
 def test_an_event_beside_the_turn_is_a_notice() -> None:
-    """Errors, warnings, reviews and messages between agents are noted."""
+    """Errors, warnings and reviews are noted; what a second model decides is no question to the user, and
+    older versions write after how long a question answers itself.
+    """
     cases: list[tuple[Json, str]] = [
         (event("error", message='{"detail": "no"}'), "no"),
         (event("stream_error", message="Reconnecting... 2/5 (lost)"), "retry 2 of 5: lost"),
@@ -961,16 +855,30 @@ def test_an_event_beside_the_turn_is_a_notice() -> None:
     for line, note in cases:
         with case(line):
             assert notes(read(META, line)) == [note]
-
-
-def test_a_second_model_answers_by_itself() -> None:
-    """What it has to decide is no question to the user."""
     found = read(META, event("guardian_assessment", id="g", status="in_progress", action={"command": "ls"}))
     assert (found.asked.count, notes(found)) == (0, [])
+    further: list[tuple[object, int | None]] = [
+        *(
+            (60_000, 60_000),
+            ("60000", 60_000),
+            (None, None),
+            (0, None),
+            (-5, None),
+            (1 << 40, None),
+            ([], None),
+        ),
+    ]
+    for limit, expected in further:
+        with case(limit):
+            arguments = {"questions": [{"question": "Which port?"}], "autoResolutionMs": limit}
+            asked = Decoder(agent_named("codex-rollout")).decode(
+                json.dumps(function("request_user_input", arguments)).encode()
+            )
+            assert [each.limit_ms for each in asked if isinstance(each, Permission)] == [expected]
 
 
-def test_what_reports_nothing_is_understood() -> None:
-    """Lines of the context and of the lifecycle are no content, and are not unknown."""
+def test_what_is_not_known_is_counted() -> None:
+    """Lines of the context report nothing; unknown types of lines, items and events are named."""
     cases: list[Json] = [
         event("thread_name_updated"),
         event("task_started"),
@@ -988,11 +896,7 @@ def test_what_reports_nothing_is_understood() -> None:
         with case(line):
             found = read(META, line)
             assert (found.lines.unknown, len(found.transcript), len(found.calls)) == (0, 0, 0)
-
-
-def test_what_is_not_known_is_counted() -> None:
-    """Unknown types of lines, items and events are named, and invent nothing."""
-    cases: list[tuple[Json, str]] = [
+    further: list[tuple[Json, str]] = [
         ({"type": "weather", "payload": {}}, "type weather"),
         (item("teleport"), "item teleport"),
         ({"type": "response_item", "payload": {"type": 7}}, "item 7"),
@@ -1000,15 +904,17 @@ def test_what_is_not_known_is_counted() -> None:
         ({"type": "event_msg", "payload": {}}, "event None"),
         (completed("Teleport"), "item Teleport"),
     ]
-    for line, what in cases:
+    for line, what in further:
         with case(line):
             found = read(META, line)
             assert [odd.event for odd in found.lines.odd] == [Unknown(what)]
             assert len(found.calls) == 0
 
 
-def test_the_time_of_a_line_is_its_timestamp() -> None:
-    """A time in ISO format is read, in any zone; anything else is no time."""
+def test_the_time_and_the_role_of_a_line() -> None:
+    """A time in ISO format is read, in any zone. Only the meta line, or the thread's, starts a session;
+    calls are found without it.
+    """
     cases: list[tuple[Any, int | None]] = [
         ("1970-01-01T00:00:01.5Z", 1500),
         ("1970-01-01T00:00:01", 1000),
@@ -1024,11 +930,7 @@ def test_the_time_of_a_line_is_its_timestamp() -> None:
     for written, at_ms in cases:
         with case(written):
             assert time_of({"timestamp": written}) == at_ms
-
-
-def test_the_role_of_a_line_of_a_rollout() -> None:
-    """Only the meta line starts a session; calls are found without the lines before them."""
-    cases: list[tuple[Json, LineRole]] = [
+    further: list[tuple[Json, LineRole]] = [
         (META, LineRole.START),
         (function("x"), LineRole.CALL),
         (output("x"), LineRole.CALL),
@@ -1040,22 +942,18 @@ def test_the_role_of_a_line_of_a_rollout() -> None:
         ({"type": "event_msg", "payload": 7}, LineRole.OTHER),
         ({"type": "event_msg", "payload": {"type": "item_completed"}}, LineRole.OTHER),
     ]
-    for line, expected in cases:
+    for line, expected in further:
         with case(line):
             assert role(line) is expected
             assert recognises(line) is isinstance(line["payload"], dict)
-
-
-def test_the_role_of_a_line_of_the_stream() -> None:
-    """Only the thread's line starts a run; items are calls, except texts."""
-    cases: list[tuple[Json, LineRole]] = [
+    others: list[tuple[Json, LineRole]] = [
         (THREAD, LineRole.START),
         (begun("command_execution"), LineRole.CALL),
         (done("agent_message"), LineRole.OTHER),
         ({"type": "item.completed"}, LineRole.OTHER),
         ({"type": "turn.started"}, LineRole.OTHER),
     ]
-    for line, expected in cases:
+    for line, expected in others:
         with case(line):
             assert role_in_stream(line) is expected
             assert is_stream(line)
@@ -1075,7 +973,9 @@ EDITS = """*** Begin Patch
 
 
 def test_a_tool_is_described_by_its_arguments() -> None:
-    """The phrase is that of the text format, and the target what the call acts on."""
+    """The target is what the call acts on; a namespace is its server. The limit has two names, and the
+    arguments may be a text that is no JSON.
+    """
     cases: list[tuple[str, Any, str, ToolKind]] = [
         ("shell", {"command": ["bash", "-lc", "ls -la"]}, "Ran terminal command ls -la", ToolKind.EXECUTE),
         ("container.exec", {"command": ["git", "log"]}, "Ran terminal command git log", ToolKind.EXECUTE),
@@ -1109,30 +1009,16 @@ def test_a_tool_is_described_by_its_arguments() -> None:
         with case((name, arguments, action)):
             call = only_call(META, function(name, arguments))
             assert (f"{call.phrase} {call.target or ''}", call.kind, call.tool) == (action, kind, name)
-
-
-@pytest.mark.parametrize(
-    ("namespace", "name", "target"),
-    [
+    for namespace, name, target in [
         ("mcp__weather", "forecast", "weather forecast"),
         ("mcp__weather__", "forecast", "weather forecast"),
         ("mcp__", "x", "x"),
-    ],
-)
-def test_a_namespace_is_the_server_of_a_tool(namespace: str, name: str, target: str) -> None:
-    """Newer versions give the server and the tool separately."""
-    call = only_call(META, function(name, namespace=namespace))
-    assert (call.target, call.kind) == (target, ToolKind.MCP)
-
-
-def test_a_command_has_its_time_limit() -> None:
-    """The limit has two names."""
+    ]:
+        with case((namespace, name, target)):
+            call = only_call(META, function(name, namespace=namespace))
+            assert (call.target, call.kind) == (target, ToolKind.MCP)
     assert only_call(META, function("shell", {"command": ["x"], "timeout_ms": 9})).limit_ms == 9
     assert only_call(META, function("shell", {"command": ["x"], "timeout": 0})).limit_ms == 0
-
-
-def test_a_tool_may_take_a_text() -> None:
-    """A custom tool takes a text that is no JSON; a shell may get its arguments that way too."""
     script = only_call(META, item("custom_tool_call", name="exec", input="tools.ls()\n", call_id="c"))
     assert script.target == "exec tools.ls()"
     shell = only_call(META, item("custom_tool_call", name="shell", input='{"command":["ls"]}', call_id="c"))

@@ -30,7 +30,9 @@ def command(status: str | None, code: Any = None, **fields: Any) -> Json:
 
 
 def test_status_and_exit_code_decide() -> None:
-    """An exit code other than 0 is a failure, declined is rejected, an unknown status is no success."""
+    """An exit code other than 0 is a failure, declined is rejected; an unknown status, and a line that was
+    partly read, prove no success.
+    """
     cases: list[tuple[str | None, int | None, Outcome, int | None, str | None]] = [
         ("completed", 0, Outcome.SUCCEEDED, 0, None),
         ("completed", None, Outcome.SUCCEEDED, None, None),
@@ -55,17 +57,21 @@ def test_status_and_exit_code_decide() -> None:
                 reason,
                 "x",
             )
-
-
-def test_a_call_that_is_still_in_progress_when_the_turn_ends_never_ended() -> None:
-    """The stream completes open items at the end of a turn with their last status."""
     start = begun("command_execution", command="sleep 9", status="in_progress")
     end = done("command_execution", command="sleep 9", status="in_progress")
     assert only_call(THREAD, TURN, start, end, {"type": "turn.completed"}).outcome is Outcome.UNFINISHED
+    for kind, outcome in (("command_execution", Outcome.RETURNED), ("web_search", Outcome.SUCCEEDED)):
+        decoder = Decoder()
+        decoder.decode(json.dumps(THREAD).encode())
+        line = json.dumps(done(kind, status="completed", command="x", query="x")).encode()
+        ends = [each for each in decoder.decode_oversize(line, b"", 1 << 30) if isinstance(each, ToolEnded)]
+        assert [end.outcome for end in ends] == [outcome]
 
 
-def test_the_kinds_of_its_changes_describe_a_call() -> None:
-    """A kind is a name or an object; a call has all its paths."""
+def test_lines_are_counted_where_the_change_is_in_the_line() -> None:
+    """Kinds and paths describe a call; hunks and contents are counted, unless the patch was not applied. An
+    update replaces the changes.
+    """
     cases: list[tuple[list[Any], str, ToolKind]] = [
         (["add"], "Created new file", ToolKind.EDIT),
         (["delete", "delete"], "Deleted file", ToolKind.DELETE),
@@ -82,11 +88,7 @@ def test_the_kinds_of_its_changes_describe_a_call() -> None:
             assert (call.phrase, call.kind, call.path) == (phrase, kind, "/0.py")
             moved = ("/moved",) if "move_path" in str(kinds) else ()
             assert call.more_paths == tuple(f"/{number}.py" for number in range(1, len(kinds))) + moved
-
-
-def test_lines_are_counted_where_the_change_is_in_the_line() -> None:
-    """A diff is counted by its hunks, the content of a new or deleted file by its lines."""
-    cases: list[tuple[str, Any, tuple[int | None, int | None]]] = [
+    further: list[tuple[str, Any, tuple[int | None, int | None]]] = [
         ("update", "@@ -1 +1,2 @@\n-old\n+new\n+er\n", (2, 1)),
         ("update", "@@ -1 +1 @@\n-a\n+b\n\n\nMoved to: /c.py", (1, 1)),
         ("add", "one\ntwo\n", (2, 0)),
@@ -94,20 +96,21 @@ def test_lines_are_counted_where_the_change_is_in_the_line() -> None:
         ("add", "--- /dev/null\n+++ /a\n@@ -0,0 +1 @@\n+x", (1, 0)),
         ("update", None, (None, None)),
     ]
-    for kind, diff, counts in cases:
-        with case((kind, diff)):
-            changes = [{"path": "/a.py", "kind": kind, "diff": diff}]
+    for name, diff, counts in further:
+        with case((name, diff)):
+            changes = [{"path": "/a.py", "kind": name, "diff": diff}]
             call = only_call(THREAD, TURN, done("file_change", changes=changes, status="completed"))
             assert (call.lines_added, call.lines_removed) == counts
-
-
-@pytest.mark.parametrize("status", ["failed", "declined"])
-def test_a_change_that_was_not_made_has_no_counts(status: str) -> None:
-    """A patch that was not applied changed no lines and created no file."""
-    changes = [{"path": "/a", "kind": "add", "diff": "x"}, {"kind": "add"}]
-    call = only_call(THREAD, TURN, done("file_change", changes=changes, status=status))
-    outcome = Outcome.FAILED if status == "failed" else Outcome.REJECTED
-    assert (call.outcome, call.lines_added, call.is_new_file) == (outcome, None, False)
+    for status in ["failed", "declined"]:
+        with case(status):
+            changes = [{"path": "/a", "kind": "add", "diff": "x"}, {"kind": "add"}]
+            call = only_call(THREAD, TURN, done("file_change", changes=changes, status=status))
+            outcome = Outcome.FAILED if status == "failed" else Outcome.REJECTED
+            assert (call.outcome, call.lines_added, call.is_new_file) == (outcome, None, False)
+    more = [*PATCH, {"path": "/b.py", "kind": "add"}]
+    update = {"type": "item.updated", "item": {"id": "item_1", "type": "file_change", "changes": more}}
+    start = begun("file_change", changes=PATCH, status="in_progress")
+    assert only_call(THREAD, TURN, start, update).target == "/a.py, /b.py"
 
 
 def test_an_mcp_call_fails_by_its_error_or_its_result() -> None:
@@ -158,7 +161,7 @@ def test_work_with_subagents_is_delegated(fields: Json, phrase: str, target: str
 
 
 def test_a_search_is_described_when_it_has_ended() -> None:
-    """The line that starts a search has no query yet; a search has no status."""
+    """The line that starts it has no query yet, and the key `id` twice: the last counts."""
     cases: list[tuple[Json, str | None]] = [
         ({"query": "tides"}, "tides"),
         ({"query": "", "action": {"type": "search", "queries": ["a", "b"]}}, "a"),
@@ -179,55 +182,31 @@ def test_a_search_is_described_when_it_has_ended() -> None:
                     Outcome.SUCCEEDED,
                     "Searched the web",
                 )
-
-
-def test_the_last_of_two_ids_is_the_id() -> None:
-    """A search has the key `id` twice; both lines have the same last one."""
     item = '"item":{"id":"item_8","type":"web_search","id":"ws_1","query":"q"}}'
-    lines = [json.dumps(THREAD), '{"type":"item.started",' + item, '{"type":"item.completed",' + item]
-    (call,) = session("\n".join(lines).encode()).calls
+    rows = [json.dumps(THREAD), '{"type":"item.started",' + item, '{"type":"item.completed",' + item]
+    (call,) = session("\n".join(rows).encode()).calls
     assert (call.call_id, call.outcome) == ("ws_1", Outcome.SUCCEEDED)
 
 
-def test_an_update_describes_an_open_call() -> None:
-    """The changes of a patch may be replaced while it is applied."""
-    more = [*PATCH, {"path": "/b.py", "kind": "add"}]
-    update = {"type": "item.updated", "item": {"id": "item_1", "type": "file_change", "changes": more}}
-    start = begun("file_change", changes=PATCH, status="in_progress")
-    assert only_call(THREAD, TURN, start, update).target == "/a.py, /b.py"
-
-
-def test_a_to_do_list_is_a_plan_and_no_call() -> None:
-    """Its item is open for the whole turn: as a call it would seem to run all that time."""
+def test_items_that_are_no_calls() -> None:
+    """A to-do list is the plan, an error a warning, a question a permission, and a plan in words a text."""
     items = [{"text": "a", "completed": True}, {"text": "b", "completed": False}]
     found = read(THREAD, TURN, begun("todo_list", items=items))
     assert found.plan == (PlanEntry("a", PlanStatus.COMPLETED), PlanEntry("b", PlanStatus.PENDING))
     assert len(found.calls) == 0
-
-
-def test_errors_among_the_items_are_warnings() -> None:
-    """They may come before the turn, and change no outcome."""
     found = read(THREAD, done("error", message="old model"), TURN, {"type": "turn.completed"})
     assert (found.outcome, notes(found), found.run.turns) == (Outcome.SUCCEEDED, ["old model"], 1)
     assert found.last_error == ""
-
-
-def test_a_question_waits_for_an_answer() -> None:
-    """A question of the model is a permission that nobody gives."""
     asked = {"type": "request_user_input", "call_id": "c", "questions": [{}, {"question": "Which?"}]}
     found = read(THREAD, TURN, asked)
     assert notes(found) == ["asks: request_user_input Which?"]
-
-
-def test_a_plan_in_words_is_a_text() -> None:
-    """The deltas of a plan are repeated by its item."""
     delta = {"type": "item.plan.delta", "item_id": "p", "delta": "# Pl"}
     found = read(THREAD, TURN, delta, done("plan", text="# Plan"), begun("plan", text="# Plan"))
     assert (found.text, found.lines.unknown) == ("# Plan", 0)
 
 
 def test_what_is_not_known_is_counted() -> None:
-    """Unknown lines and items are named and add no call."""
+    """Unknown lines and items are named; one with a status is a call."""
     cases: list[tuple[Json, str]] = [
         ({"type": "thread.renamed"}, "type thread.renamed"),
         ({"type": "error"}, "error without a message"),
@@ -242,23 +221,9 @@ def test_what_is_not_known_is_counted() -> None:
             found = read(THREAD, TURN, line)
             assert [odd.event for odd in found.lines.odd] == [Unknown(what)]
             assert len(found.calls) == 0
-
-
-def test_an_unknown_item_with_a_status_is_a_call() -> None:
-    """A new kind of call is shown with its name, and is counted as unknown."""
     found = read(THREAD, TURN, done("teleport", status="completed", to="Mars"))
     (call,) = found.calls
     assert (call.target, call.outcome, found.lines.unknown) == ("teleport Mars", Outcome.SUCCEEDED, 1)
-
-
-def test_a_line_that_was_only_partly_read_proves_no_success() -> None:
-    """The status may have been in the part that is missing; that of a search is not needed."""
-    for kind, outcome in (("command_execution", Outcome.RETURNED), ("web_search", Outcome.SUCCEEDED)):
-        decoder = Decoder()
-        decoder.decode(json.dumps(THREAD).encode())
-        line = json.dumps(done(kind, status="completed", command="x", query="x")).encode()
-        ends = [each for each in decoder.decode_oversize(line, b"", 1 << 30) if isinstance(each, ToolEnded)]
-        assert [end.outcome for end in ends] == [outcome]
 
 
 def test_each_thread_is_a_run() -> None:
@@ -291,7 +256,7 @@ def test_the_stream_and_the_rollout_of_a_run_agree() -> None:
 
 
 def test_a_script_is_shown_without_its_shell() -> None:
-    """A shell with one word after -c or -lc is left out; any other command is shown as it is."""
+    """A shell with one word after -c or -lc is left out; the words of any other command are joined."""
     cases: list[tuple[str, str]] = [
         ("/bin/bash -lc 'git status --short'", "git status --short"),
         ("bash -lc ls", "ls"),
@@ -310,18 +275,7 @@ def test_a_script_is_shown_without_its_shell() -> None:
     for command, script in cases:
         with case(command):
             assert script_of(command) == script
-
-
-@PROPERTY
-@given(st.text(st.characters(exclude_categories=["Cs"])))
-def test_any_quoted_script_is_found(script: str) -> None:
-    """What a shell's quoting wraps is found again."""
-    assert script_of(f"/bin/bash -lc {shlex.quote(script)}") == script
-
-
-def test_the_words_of_a_command_are_joined() -> None:
-    """The words of a shell's call are its script, those of another program the command."""
-    cases: list[tuple[list[object], str]] = [
+    further: list[tuple[list[object], str]] = [
         (["bash", "-lc", "ls -la"], "ls -la"),
         (["/usr/bin/zsh", "-c", "x"], "x"),
         (["git", "status"], "git status"),
@@ -330,9 +284,16 @@ def test_the_words_of_a_command_are_joined() -> None:
         ([1, None, "ls"], "ls"),
         ([], ""),
     ]
-    for words, script in cases:
+    for words, script in further:
         with case(words):
             assert script_in(words) == script
+
+
+@PROPERTY
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_any_quoted_script_is_found(script: str) -> None:
+    """What a shell's quoting wraps is found again."""
+    assert script_of(f"/bin/bash -lc {shlex.quote(script)}") == script
 
 
 @pytest.mark.costs
@@ -358,7 +319,9 @@ def think(text: str) -> Json:
 
 
 def test_a_retry_is_no_failure() -> None:
-    """A lost connection is a retry; other errors are kept as the reason, until the turn says better."""
+    """A lost connection is a retry, after which the texts of the same answer come again, in order, until a
+    call follows. Other errors are kept as the reason.
+    """
     again = error("Reconnecting... 2/5 (stream disconnected)")
     found = read(THREAD, TURN, again, {"type": "turn.completed"})
     assert (found.outcome, notes(found)) == (Outcome.SUCCEEDED, ["retry 2 of 5: stream disconnected"])
@@ -370,10 +333,6 @@ def test_a_retry_is_no_failure() -> None:
     assert (over.outcome, over.run.result) == (Outcome.FAILED, "late")
     plain = read(THREAD, TURN, {"type": "turn.failed", "error": "late"})
     assert (plain.outcome, plain.run.result) == (Outcome.FAILED, "late")
-
-
-def test_what_a_retry_repeats_is_shown_once() -> None:
-    """After a lost connection the texts of the same answer come again, in order, until a call follows."""
     cases: list[tuple[list[Json], str]] = [
         ([say("a"), CUT, say("a")], "a"),
         ([say("a"), say("a")], "aa"),

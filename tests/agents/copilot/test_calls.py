@@ -30,7 +30,9 @@ PATCH = "*** Begin Patch\n*** Update File: a\n@@\n-x\n+y\n*** Add File: b\n+z\n*
 
 
 def test_a_tool_has_its_kind_and_target() -> None:
-    """Arguments may be an object, an object as a text, or any other text."""
+    """Arguments may be an object or any text; a server's tool may have two names. Steps are counted from 0
+    in each turn and for each agent.
+    """
     cases: list[tuple[str, Any, str, str, str | None]] = [
         ("bash", {"command": "make\ntest"}, "execute", "Ran terminal command", "make"),
         ("powershell", '{"command":"ls"}', "execute", "Ran terminal command", "ls"),
@@ -55,10 +57,6 @@ def test_a_tool_has_its_kind_and_target() -> None:
         with case((name, arguments, kind)):
             call = session_of(AGENT, start(), started("c", name, arguments)).calls[0]
             assert (call.tool, call.kind, call.phrase, call.target) == (name, kind, action, target)
-
-
-def test_a_tool_of_a_server_shows_both() -> None:
-    """The name of a tool of an MCP server may be another than that on the server."""
     own = {"mcpServerName": "github", "mcpToolName": "get_issue"}
     call = session_of(AGENT, started("c", "github-get_issue", {"n": 1}, **own)).calls[0]
     assert (call.tool, call.kind, call.phrase, call.target) == (
@@ -66,10 +64,21 @@ def test_a_tool_of_a_server_shows_both() -> None:
     )
     bare = session_of(AGENT, started("c", "ping", mcpServerName="s")).calls[0]
     assert bare.target == "s ping"
+    lines = [
+        *(user("a"), started("1", "ls", turnId="0"), started("2", "ls", turnId="0")),
+        *(started("3", "ls", turnId="0", parentToolCallId="1"), user("b"), started("4", "ls", turnId="0")),
+        started("5", "ls"),
+    ]
+    groups = [call.group for call in session_of(AGENT, *lines).calls]
+    assert groups[0] == groups[1]
+    assert len(set(groups)) == 4
+    assert groups[4] is None
 
 
 def test_a_command_has_its_exit_code() -> None:
-    """`success` is true for a command that failed. The code has its own field, or Copilot's last line."""
+    """`success` is true for a command that failed. The code has its own field, a block, or Copilot's last
+    line; a line that is too large may lack it.
+    """
     cases: list[tuple[str, dict[str, Any], str, int | None]] = [
         ("x\n<shellId: 0 completed with exit code 3>", {"shellExecution": {"exitCode": 3}}, "failed", 3),
         ("x", {"shellExecution": {"exitCode": 0}}, "succeeded", 0),
@@ -99,10 +108,6 @@ def test_a_command_has_its_exit_code() -> None:
             call = session_of(AGENT, *lines).calls[0]
             assert (call.outcome, call.exit_code) == (outcome, code)
             assert call.note == ("in the background" if outcome == "returned" and "<" in content else None)
-
-
-def test_a_line_that_is_too_large_may_lack_the_exit_code() -> None:
-    """A command whose output was not read only returned; a file that was viewed was viewed."""
     ends = {"bash": "returned", "view": "succeeded"}
     for name, outcome in ends.items():
         end = Salvaged(ended("c", "x" * 100))
@@ -110,10 +115,6 @@ def test_a_line_that_is_too_large_may_lack_the_exit_code() -> None:
         assert [event.outcome for event in events if isinstance(event, ToolEnded)] == [outcome]
     known = Salvaged(ended("c", "x", shellExecution={"exitCode": 0}))
     assert getattr(events_of(AGENT, started("c", "bash"), known)[-1], "outcome", None) is Outcome.SUCCEEDED
-
-
-def test_an_exit_code_may_be_in_a_block_of_the_content() -> None:
-    """A structured result has it beside the output; only a command's text is searched for one."""
     blocks = [{"type": "text"}, {"type": "shell_exit", "exitCode": 4}]
     line_of = ended("c") | {"data": {"toolCallId": "c", "success": True, "result": {"contents": blocks}}}
     assert session_of(AGENT, started("c", "bash"), line_of).calls[0].exit_code == 4
@@ -160,7 +161,9 @@ def test_the_facts_of_a_file() -> None:
 
 
 def test_the_output_of_an_open_call_grows() -> None:
-    """Copilot repeats what it has written so far, or writes what is new; the same line may come twice."""
+    """Copilot repeats what it has written so far, or writes what is new; the same line may come twice. The
+    lines of a command's output are appended; partial results of the same command repeat them.
+    """
 
     def printed(words: object) -> dict[str, Any]:
         return line("tool.execution_partial_result", {"toolCallId": "c", "partialOutput": words})
@@ -174,19 +177,20 @@ def test_the_output_of_an_open_call_grows() -> None:
     assert output("a", None, []) == "a"
     assert events_of(AGENT, printed(""))[0] == ToolProgress("c", None, None)
 
-
-def test_the_output_of_a_command_is_counted_once() -> None:
-    """The lines of a command's output are appended; partial results of the same command repeat them."""
-
-    def printed(words: object, call_id: str = "c") -> list[dict[str, Any]]:
+    def other_printed(words: object, call_id: str = "c") -> list[dict[str, Any]]:
         repeated = {"toolCallId": call_id, "partialOutput": words}
         shown = passing("tool.shell_output", {"toolCallId": call_id, "stream": "stdout", "text": words})
         return [shown, *[passing("tool.execution_partial_result", repeated)] * 2]
 
-    lines = [started("c", "bash"), *printed("a\n"), *printed("b\n"), passing("model.call_final_result")]
+    lines = [
+        started("c", "bash"),
+        *other_printed("a\n"),
+        *other_printed("b\n"),
+        passing("model.call_final_result"),
+    ]
     seen = session_of(AGENT, user("Go"), *lines, is_closed=False)
     assert (seen.calls[0].output, seen.lines.unknown) == ("a\nb\n", 0)
-    again = session_of(AGENT, user("Go"), *lines, ended("c"), *printed(None, "d"), is_closed=False)
+    again = session_of(AGENT, user("Go"), *lines, ended("c"), *other_printed(None, "d"), is_closed=False)
     assert (again.calls[0].outcome, len(again.calls)) == ("succeeded", 1)
 
 
@@ -222,21 +226,10 @@ def test_what_is_kept_of_open_calls_is_bounded() -> None:
     ]
 
 
-def test_the_calls_of_one_step_have_one_group() -> None:
-    """Steps are counted from 0 in each turn and for each agent."""
-    lines = [
-        *(user("a"), started("1", "ls", turnId="0"), started("2", "ls", turnId="0")),
-        *(started("3", "ls", turnId="0", parentToolCallId="1"), user("b"), started("4", "ls", turnId="0")),
-        started("5", "ls"),
-    ]
-    groups = [call.group for call in session_of(AGENT, *lines).calls]
-    assert groups[0] == groups[1]
-    assert len(set(groups)) == 4
-    assert groups[4] is None
-
-
 def test_a_question_is_open_until_it_is_answered() -> None:
-    """It names the tool and what it would act on; the answer says who gave it."""
+    """It names the tool and what it would act on; the answer says who gave it. Forms, inputs and the end of
+    the plan mode are questions too.
+    """
     asked = line(
         "permission.requested",
         {
@@ -253,10 +246,33 @@ def test_a_question_is_open_until_it_is_answered() -> None:
     given = line("permission.completed", {"requestId": "r", "result": {"kind": "approved"}}, **AT)
     assert events_of(AGENT, asked, given)[1] == Permission("shell", "approved", None, 0, "r", "c")
     assert len(session_of(AGENT, user("Go"), started("c", "bash"), asked, given, is_closed=False).asked) == 0
+    asks = {**started("c", "ask_user", {"question": "Which?\nA or B"}), **AT}
+    question = Permission("ask_user", None, at_ms=0, key="c", call_id="c", target="Which?")
+    repeated = line("user_input.requested", {"requestId": "r", "question": "Which?", "toolCallId": "c"})
+    assert events_of(AGENT, asks, repeated)[1:] == [question]
+    seen = session_of(AGENT, user("Go"), asks, repeated, is_closed=False)
+    assert len(seen.asked) == 1
+    assert len(session_of(AGENT, user("Go"), asks, ended("c", "A"), is_closed=False).asked) == 0
+    form = line("elicitation.requested", {"requestId": "r", "message": "Name?"}, **AT)
+    plan = line("exit_plan_mode.requested", {"requestId": "p", "summary": "Do it"}, **AT)
+    answers = [
+        line("elicitation.completed", {"requestId": "r", "action": "accept"}, **AT),
+        line("exit_plan_mode.completed", {"requestId": "p", "selectedAction": "autopilot"}, **AT),
+        line("user_input.completed", {"requestId": "?"}, **AT),
+    ]
+    assert events_of(AGENT, form, plan, *answers) == [
+        Permission("elicitation", None, at_ms=0, key="r", target="Name?"),
+        Permission("exit_plan_mode", None, at_ms=0, key="p", target="Do it"),
+        Permission("elicitation", "accept", None, 0, "r"),
+        Permission("exit_plan_mode", "autopilot", None, 0, "p"),
+        Permission("permission", "answered", None, 0, "?"),
+    ]
 
 
 def test_an_answer_says_whether_anybody_gave_it() -> None:
-    """A rule answers by itself; without a source, a person did."""
+    """A rule answers by itself; without a source, a person did. A refused call is rejected, and a question
+    without a call names a path, an address or a tool.
+    """
     cases: list[tuple[dict[str, Any], str, str | None, bool]] = [
         ({"result": {"kind": "approved-for-session"}}, "approved for session", None, False),
         ({"result": {"kind": "approved"}, "decisionSource": "user"}, "approved", None, False),
@@ -274,23 +290,15 @@ def test_an_answer_says_whether_anybody_gave_it() -> None:
         with case((data, answer, reason)):
             found = events_of(AGENT, line("permission.completed", {"requestId": "r", **data}, **AT))
             assert found == [Permission("permission", answer, reason, 0, "r", is_automatic=is_automatic)]
-
-
-def test_a_refused_call_is_rejected_whatever_its_end_says() -> None:
-    """The answer is about a call, by its id or that of the question."""
     asked = line("permission.requested", {"requestId": "r", "permissionRequest": {"toolCallId": "c"}})
     for kind, outcome in (
         *(("denied-by-rules", "rejected"), ("denied-interactively-by-user", "rejected")),
         *(("cancelled", "cancelled"), ("approved", "succeeded")),
     ):
-        answer = line("permission.completed", {"requestId": "r", "result": {"kind": kind}})
-        seen = session_of(AGENT, started("c", "bash"), asked, answer, ended("c", "x"))
+        other_answer = line("permission.completed", {"requestId": "r", "result": {"kind": kind}})
+        seen = session_of(AGENT, started("c", "bash"), asked, other_answer, ended("c", "x"))
         assert (seen.calls[0].outcome, seen.calls[0].exit_code) == (outcome, None)
-
-
-def test_a_question_without_a_call_names_what_it_is_about() -> None:
-    """A path, an address, a server's tool; one that a hook has answered asks nobody."""
-    cases: list[tuple[dict[str, Any], str, str | None]] = [
+    further: list[tuple[dict[str, Any], str, str | None]] = [
         ({"kind": "write", "fileName": "/w/a", "diff": "x"}, "write", "/w/a"),
         ({"kind": "url", "url": "https://e.org"}, "url", "https://e.org"),
         ({"kind": "mcp", "serverName": "github", "toolName": "get"}, "get", "github get"),
@@ -298,41 +306,12 @@ def test_a_question_without_a_call_names_what_it_is_about() -> None:
         ({"kind": "custom-tool", "toolName": "mine"}, "mine", None),
         ({}, "permission", None),
     ]
-    for request_of, subject, target in cases:
+    for request_of, subject, target in further:
         with case((request_of, subject)):
             data = {"permissionRequest": request_of, "resolvedByHook": True}
             assert events_of(AGENT, line("permission.requested", data, **AT)) == [
                 Permission(subject, None, at_ms=0, target=target, is_automatic=True)
             ]
-
-
-def test_asking_the_user_is_a_question() -> None:
-    """On disk the call itself is the question; in the stream a line of its own repeats it."""
-    asks = {**started("c", "ask_user", {"question": "Which?\nA or B"}), **AT}
-    question = Permission("ask_user", None, at_ms=0, key="c", call_id="c", target="Which?")
-    repeated = line("user_input.requested", {"requestId": "r", "question": "Which?", "toolCallId": "c"})
-    assert events_of(AGENT, asks, repeated)[1:] == [question]
-    seen = session_of(AGENT, user("Go"), asks, repeated, is_closed=False)
-    assert len(seen.asked) == 1
-    assert len(session_of(AGENT, user("Go"), asks, ended("c", "A"), is_closed=False).asked) == 0
-
-
-def test_other_questions_are_open_until_they_are_answered() -> None:
-    """A form, an input without a call, the end of the plan mode."""
-    form = line("elicitation.requested", {"requestId": "r", "message": "Name?"}, **AT)
-    plan = line("exit_plan_mode.requested", {"requestId": "p", "summary": "Do it"}, **AT)
-    answers = [
-        line("elicitation.completed", {"requestId": "r", "action": "accept"}, **AT),
-        line("exit_plan_mode.completed", {"requestId": "p", "selectedAction": "autopilot"}, **AT),
-        line("user_input.completed", {"requestId": "?"}, **AT),
-    ]
-    assert events_of(AGENT, form, plan, *answers) == [
-        Permission("elicitation", None, at_ms=0, key="r", target="Name?"),
-        Permission("exit_plan_mode", None, at_ms=0, key="p", target="Do it"),
-        Permission("elicitation", "accept", None, 0, "r"),
-        Permission("exit_plan_mode", "autopilot", None, 0, "p"),
-        Permission("permission", "answered", None, 0, "?"),
-    ]
 
 
 def blocks(of_line: dict[str, Any]) -> list[Block]:
@@ -345,8 +324,10 @@ def result(**fields: Any) -> dict[str, Any]:
     return line("tool.execution_complete", {"toolCallId": "c", "success": True, "result": fields})
 
 
-def test_short_arguments_are_one_block() -> None:
-    """Texts of several lines follow; the content of a file is content, a to-do list is a list."""
+def test_a_call_is_divided_into_blocks() -> None:
+    """Texts of several lines follow the short arguments. A result is a diff, a content, output, a page, or
+    why it failed; data is named with its size.
+    """
     assert blocks(started("c", "create", {"path": "a", "file_text": "1\n2", "remark": "x\ny", "no": ""})) == [
         FieldsBlock("arguments", {"path": "a"}),
         ContentBlock("1\n2"),
@@ -362,10 +343,6 @@ def test_short_arguments_are_one_block() -> None:
     ]
     todos = started("c", "update_todo", {"todos": "- [x] Read"})
     assert blocks(todos) == [PlanBlock((PlanEntry("Read", PlanStatus.COMPLETED),))]
-
-
-def test_a_result_is_what_its_tool_returns() -> None:
-    """A diff, the content of a file, output, a page, or why it failed."""
     assert blocks(result(content="ok", detailedContent=DIFF)) == [ChangeBlock(DIFF.lstrip("\n"))]
     assert blocks(result(content="one\ntwo\n", detailedContent=VIEWED)) == [ContentBlock("one\ntwo\n")]
     assert blocks(ended("c", "x", shellExecution={"exitCode": 0})) == [OutputBlock("stdout", "x")]
@@ -377,10 +354,6 @@ def test_a_result_is_what_its_tool_returns() -> None:
     assert blocks(failed("c", "no")) == [ErrorBlock("no")]
     older = line("tool.execution_complete", {"toolCallId": "c", "result": "plain", "error": "why"})
     assert blocks(older) == [ErrorBlock("why"), ContentBlock("plain")]
-
-
-def test_a_binary_result_is_named_with_its_size() -> None:
-    """An image, the bytes of a resource, and bytes that were left out; other fields follow."""
     contents = [
         {"type": "image", "data": "AAA=", "mimeType": "image/png"},
         {"type": "resource", "resource": {"blob": "AAAA", "uri": "x"}},

@@ -57,8 +57,10 @@ def test_a_sample_is_recognised_without_its_first_lines(captures: Captures) -> N
                 assert session_of(None, *lines[cut:]).format == ("copilot" if lines[cut:] else None)
 
 
-def test_a_line_is_recognised() -> None:
-    """On disk, in the stream, and its result line."""
+def test_a_line_is_recognised_and_has_its_role() -> None:
+    """On disk, in the stream, and its result line; not an envelope that others use too. A message to a
+    subagent starts nothing.
+    """
     cases: list[dict[str, Any]] = [
         start(),
         message("x"),
@@ -71,24 +73,16 @@ def test_a_line_is_recognised() -> None:
     for each in cases:
         with case(each):
             assert detect(each) is AGENT
-
-
-def test_another_line_is_not() -> None:
-    """An envelope that others use too, or one that is not whole."""
-    cases: list[dict[str, Any]] = [
+    further: list[dict[str, Any]] = [
         {"type": "org.example.event", "data": {}, "id": "1", "specversion": "1.0"},
         *({"type": "session.start", "data": [], "id": "1"}, {"type": "session.start", "data": {}}),
         *({"type": "assistant.message", "data": {"text": "x"}}, {"type": "user.message", "data": {}}),
         *({"type": "session", "data": {}, "id": "1"}, {"type": 7, "data": {}, "id": "1"}),
         *({"type": "result", "exitCode": 0}, {"type": "result", "sessionId": "s"}),
     ]
-    for each in cases:
+    for each in further:
         with case(each):
             assert detect(each) is not AGENT
-
-
-def test_a_line_has_its_role() -> None:
-    """A message to a subagent starts nothing."""
     assert AGENT.role(start()) is AGENT.role(user("x")) is LineRole.START
     assert AGENT.role(started("c", "ls")) is AGENT.role(ended("c")) is LineRole.CALL
     assert AGENT.role(user("x", "a")) is AGENT.role(message("x")) is LineRole.OTHER
@@ -100,7 +94,9 @@ def ends_of(*lines: dict[str, Any]) -> list[TurnEnded]:
 
 
 def test_a_turn_on_disk_ends_with_a_step_that_requests_no_call() -> None:
-    """`turn_start` and `turn_end` are steps of the model: only the last of them ends the turn."""
+    """`turn_start` and `turn_end` are steps of the model: the last of them ends the turn, unless it is a
+    subagent's. Older versions write the answer after it.
+    """
     lines = [
         *(start(), user("Go"), begin("0"), message("I look.", request("c", "bash"))),
         *(
@@ -122,23 +118,11 @@ def test_a_turn_on_disk_ends_with_a_step_that_requests_no_call() -> None:
     assert session_of(None, *lines[:-3]).outcome == "unfinished"
     again = session_of(None, *lines, user("More"), begin(), message("", request("d", "view")), done())
     assert (again.outcome, again.run.turns) == ("unfinished", 2)
-
-
-def test_a_step_without_a_prompt_begins_a_turn() -> None:
-    """A stream that is cut has no prompt. Later steps, and those after a prompt, begin no other turn."""
     assert session_of(AGENT, begin(), done(), begin("1"), message("Done."), done("1")).run.turns == 1
     assert session_of(AGENT, start(), user("Go"), begin(), message("Done."), done()).run.turns == 1
-
-
-def test_a_session_that_was_closed_after_its_answer_has_ended_well() -> None:
-    """Older versions write the answer after the end of its step."""
     end = line("session.shutdown", {"shutdownType": "routine"})
     assert ends_of(user("Go"), begin(), done(), message("Done."), end) == [TurnEnded(Outcome.SUCCEEDED)]
     assert ends_of(user("Go"), begin(), message("", request("c", "bash")), end) == []
-
-
-def test_a_step_of_a_subagent_is_none_of_the_main_agent() -> None:
-    """It neither keeps the turn open nor begins one."""
     lines = [start(), user("Go"), begin(), message("Done."), begin("9", agentId="a"), done()]
     assert ends_of(*lines) == [TurnEnded(Outcome.SUCCEEDED)]
     assert session_of(None, *lines, begin("9", agentId="a")).outcome == "succeeded"
@@ -166,31 +150,30 @@ def test_a_turn_of_the_stream_ends_with_the_result_line() -> None:
     assert session_of(None, good).format == "copilot"
 
 
-@pytest.mark.parametrize("code", [0, 1])
-def test_an_error_fails_the_turn_whatever_follows(code: int) -> None:
-    """The result line of a turn that has failed adds only the session's id."""
-    error = line("session.error", {"errorType": "query", "message": "400 refused", "statusCode": 400})
-    lines = [start(), user("Go"), begin(), done(), error]
-    assert ends_of(*lines) == [TurnEnded(Outcome.FAILED, "400 refused")]
-    assert Notice("400 refused", session_time(error), is_error=True) in events_of(AGENT, *lines)
-    result = {"type": "result", "sessionId": "s-1", "exitCode": code}
-    assert ends_of(*lines, result) == [TurnEnded(Outcome.FAILED, "400 refused")]
-    assert ends_of(start(), error) == []
-    assert ends_of(*lines, begin(), message("Done."), done())[-1] == TurnEnded(Outcome.SUCCEEDED)
+def test_an_error_fails_the_turn_whatever_follows() -> None:
+    """The result line of a turn that has failed adds the session's id; that of a good turn has the last
+    word.
+    """
+    for code in [0, 1]:
+        with case(code):
+            error = line("session.error", {"errorType": "query", "message": "400 refused", "statusCode": 400})
+            lines = [start(), user("Go"), begin(), done(), error]
+            assert ends_of(*lines) == [TurnEnded(Outcome.FAILED, "400 refused")]
+            assert Notice("400 refused", session_time(error), is_error=True) in events_of(AGENT, *lines)
+            result = {"type": "result", "sessionId": "s-1", "exitCode": code}
+            assert ends_of(*lines, result) == [TurnEnded(Outcome.FAILED, "400 refused")]
+            assert ends_of(start(), error) == []
+            assert ends_of(*lines, begin(), message("Done."), done())[-1] == TurnEnded(Outcome.SUCCEEDED)
+    lines = [start(), user("Go"), begin(), message("Done."), done()]
+    bad = {"type": "result", "sessionId": "s-1", "exitCode": 3}
+    assert [each.outcome for each in ends_of(*lines, bad)] == [Outcome.SUCCEEDED, Outcome.FAILED]
+    assert ends_of(*lines, {**bad, "exitCode": 0}) == [TurnEnded(Outcome.SUCCEEDED)]
 
 
 def session_time(of_line: dict[str, Any]) -> int | None:
     """Return the time of a line."""
     assert AGENT.time_of is not None
     return AGENT.time_of(of_line)
-
-
-def test_a_good_turn_fails_with_a_bad_exit_code() -> None:
-    """The result line has the last word; without an error line its code is the reason."""
-    lines = [start(), user("Go"), begin(), message("Done."), done()]
-    bad = {"type": "result", "sessionId": "s-1", "exitCode": 3}
-    assert [each.outcome for each in ends_of(*lines, bad)] == [Outcome.SUCCEEDED, Outcome.FAILED]
-    assert ends_of(*lines, {**bad, "exitCode": 0}) == [TurnEnded(Outcome.SUCCEEDED)]
 
 
 def test_an_abort_and_an_idle_session_end_a_turn() -> None:
@@ -209,7 +192,7 @@ def test_an_abort_and_an_idle_session_end_a_turn() -> None:
 
 
 def test_a_subagent_is_shown_below_its_call() -> None:
-    """Its lines have its id, which its start gives to a call; its text is no part of the run's."""
+    """Its lines have its id, which its start gives to a call; in a file that was cut, the id replaces it."""
     begun = line("subagent.started", {"toolCallId": "t", "agentName": "general"}, agentId="a-1")
     own = {"agentId": "a-1"}
     lines = [
@@ -241,10 +224,6 @@ def test_a_subagent_is_shown_below_its_call() -> None:
     ]
     below = [entry.text for entry in seen.transcript if entry.parent == 1 and entry.text]
     assert below == ["Count.", "Three."]
-
-
-def test_a_subagent_without_a_start_is_not_the_main_agent() -> None:
-    """In a file that was cut, the subagent's id replaces that of its call; older lines name the call."""
     seen = session_of(AGENT, message("Sub.", agent="a-1"), {**started("c", "ls"), "agentId": "a-1"})
     assert (seen.text, seen.calls[0].agent) == ("", "a-1")
     older = session_of(AGENT, message("Sub.", parentToolCallId="t"), started("c", "ls", parentToolCallId="t"))
@@ -316,8 +295,10 @@ _OF_MAIN = (
 )
 
 
-def test_many_subagents_and_prompts_are_forgotten() -> None:
-    """Of 1,100 subagents and 10,100 prompts the first are forgotten; huge ids are not kept."""
+def test_what_is_forgotten_or_missing() -> None:
+    """Of 1,100 subagents and 10,100 prompts the first are forgotten. In older files the message announces
+    the call.
+    """
     huge = "h" * 2000
     begun = [line("subagent.started", {"toolCallId": f"t{n}"}, agentId=f"a{n}") for n in range(1100)]
     odd = line("subagent.started", {"toolCallId": huge}, agentId="a-huge")
@@ -328,10 +309,6 @@ def test_many_subagents_and_prompts_are_forgotten() -> None:
     back = [line("session.snapshot_rewind", {"upToEventId": target}) for target in ("p0", huge, "p10099")]
     events = events_of(AGENT, *prompts, {**user("x"), "id": huge}, *back)
     assert [event for event in events if isinstance(event, Rewound)] == [Rewound(1)]
-
-
-def test_a_call_without_a_start_is_known_from_its_request() -> None:
-    """Older files have no line for the start; the message announces the call."""
     seen = session_of(AGENT, start(), message("", request("c", "bash", {"command": "ls"})), ended("c", "x"))
     assert ids_in(seen) == ["c"]
     assert (seen.calls[0].target, seen.calls[0].tool, seen.calls[0].outcome) == ("ls", "bash", "succeeded")
@@ -361,7 +338,7 @@ def thought(words: Any, number: str = "t") -> dict[str, Any]:
 
 
 def test_a_message_that_repeats_its_deltas_is_one_text() -> None:
-    """It may also be longer than its deltas, or differ from them."""
+    """It may be longer than its deltas, or differ from them; without deltas, each chunk is a part."""
     assert answer(delta("Do"), delta("ne."), message("Done.")) == "Done."
     assert answer(delta("Do"), message("Done.")) == "Done."
     assert answer(delta("Dune"), message("Done.")) == "Done."
@@ -370,17 +347,15 @@ def test_a_message_that_repeats_its_deltas_is_one_text() -> None:
     assert answer(delta("Do", "m-1"), delta("More.", "m-2"), message("More.", messageId="m-2")) == "DoMore."
     assert answer(delta("Do", "m-1"), message("Other.", messageId="m-2")) == "DoOther."
     assert answer(delta("Do"), message(None)) == answer(delta("Do"), line("assistant.message_delta")) == "Do"
-
-
-def test_the_chunks_of_a_streamed_message_add_nothing() -> None:
-    """Without deltas, each chunk is a part of the text."""
     chunks = [message(words, chunkIndex=number, chunkCount=2) for number, words in enumerate(("Do", "ne."))]
     assert answer(*chunks) == "Done."
     assert answer(delta("Done."), chunks[0]) == "Done."
 
 
 def test_a_thought_is_shown_once() -> None:
-    """It comes as deltas, in the message that follows, and by itself after it."""
+    """It comes as deltas, in the message that follows, and by itself. Subagents' deltas are held back; only
+    the newest are compared.
+    """
     whole = message("", reasoningText="Hm. Yes.")
     assert thoughts(think("Hm. "), think("Yes."), whole, thought("Hm. Yes.")) == ["Hm. Yes."]
     assert thoughts(whole, thought("Hm. Yes.")) == ["Hm. Yes."]
@@ -390,10 +365,6 @@ def test_a_thought_is_shown_once() -> None:
     assert thoughts(*two, whole, thought("Hm. ", "t-1"), thought("Yes.", "t-2")) == ["Hm. Yes."]
     assert thoughts(thought("Hm. ", "t-1"), thought("Yes.", "t-2"), whole) == ["Hm. ", "Yes."]
     assert thoughts(thought(None), message(""), think("x"), thought("x")) == ["x"]
-
-
-def test_the_thoughts_of_subagents_are_kept_apart() -> None:
-    """Their deltas are held back; only the newest agents and thoughts are compared."""
     own = {"agentId": "a"}
     sub = message("", agent="a", reasoningText="Sub.")
     assert thoughts(think("Ma"), {**think("Su"), **own}, think("in."), sub, {**thought("Sub."), **own}) == [
@@ -426,7 +397,9 @@ def tokens(*lines: dict[str, Any]) -> Tokens:
 
 
 def test_a_request_is_counted_once() -> None:
-    """The stream reports it twice, by its id; the cost counts premium requests and is no cost in dollars."""
+    """By its id; if none was counted, the end of the session, or the messages, have the counts. The last
+    line has the context.
+    """
     twice = passing("assistant.usage", {**USAGE, "apiCallId": "r-1"})
     assert tokens(record(apiCallId="r-1"), twice, record(apiCallId="r-2")) == Tokens(
         2000, 800, 40, None, 1020, 128_000
@@ -437,10 +410,6 @@ def test_a_request_is_counted_once() -> None:
     assert tokens(of_subagent) == Tokens(1000, 400, 20)
     many = [record(apiCallId=f"r-{number}") for number in range(70)]
     assert tokens(*many, many[69], many[0], record(apiCallId="h" * 2000)).input == 72_000
-
-
-def test_the_end_of_a_session_has_all_counts() -> None:
-    """They are used if no request was counted. Older versions have them by kind, not by model."""
     usage = {"inputTokens": 10, "outputTokens": 2, "cacheReadTokens": 4}
     metrics = {"m-1": {"usage": usage}, "m-2": {"usage": {"inputTokens": 5}}, "m-3": 7}
     end = line("session.shutdown", {"modelMetrics": metrics, "currentTokens": 9})
@@ -450,10 +419,6 @@ def test_the_end_of_a_session_has_all_counts() -> None:
     older = line("session.shutdown", {"modelMetrics": {"m": {"requests": 2}}, "tokenDetails": details})
     assert tokens(older) == Tokens(100, 5, 15)
     assert events_of(AGENT, line("session.shutdown")) == []
-
-
-def test_a_stream_without_counts_has_the_output_of_its_messages() -> None:
-    """The messages have their output tokens, which are used at the result if no request was counted."""
     said = [
         line("assistant.message", {"messageId": "m", "content": "x", "outputTokens": n}) for n in (20, 3, -9)
     ]
@@ -461,10 +426,6 @@ def test_a_stream_without_counts_has_the_output_of_its_messages() -> None:
     assert tokens(*said, done) == Tokens(output=23)
     assert tokens(record(), *said, done).output == 20
     assert tokens(*said[2:], done) == Tokens()
-
-
-def test_the_context_is_that_of_the_last_line() -> None:
-    """The stream reports its size and how much of it is in use."""
     info = passing("session.usage_info", {"currentTokens": 5000, "tokenLimit": 64_000})
     assert tokens(record(), info) == Tokens(1000, 400, 20, None, 5000, 64_000)
 
@@ -514,10 +475,6 @@ def test_incidents_are_notices() -> None:
     assert events_of(AGENT, of_subagent) == [Notice("query", at)]
     bare = line("session.error", **time)
     assert events_of(AGENT, bare) == [Notice("an error without a message", at, is_error=True)]
-
-
-def test_a_known_line_without_content_is_silent() -> None:
-    """It is understood, and reports nothing."""
     cases: list[str] = [
         *(
             "session.info",
@@ -538,15 +495,11 @@ def test_a_known_line_without_content_is_silent() -> None:
     for kind in cases:
         with case(kind):
             assert events_of(AGENT, line(kind)) == []
-
-
-def test_an_unknown_type_is_counted() -> None:
-    """A type that this version does not know is unknown, in every family."""
-    cases: list[str] = [
+    further: list[str] = [
         *("session.weather", "assistant.weather", "tool.weather", "subagent.weather", "permission.weather"),
         *("weather", "weather.rain", "user.weather"),
     ]
-    for kind in cases:
+    for kind in further:
         with case(kind):
             assert events_of(AGENT, line(kind)) == [Unknown(f"type {kind}")]
             assert events_of(AGENT, line("x.y") | {"type": 7}) == [Unknown("type 7")]

@@ -56,15 +56,13 @@ TARGETS: list[tuple[str, dict[str, Any], str, str | None]] = [
 
 
 def test_each_tool_has_a_phrase_and_a_target() -> None:
-    """A call has its tool's phrase and a target, as in the agent's documentation."""
+    """A call has its tool's phrase and a target; that of an MCP call is server and tool. Digits may be a
+    string.
+    """
     for tool, args, phrase, target in TARGETS:
         with case((tool, args, phrase)):
             found = call(started(tool, **args))
             assert (found.tool, found.phrase, found.target) == (tool, phrase, target)
-
-
-def test_an_mcp_call_is_about_a_server_and_a_tool() -> None:
-    """An MCP call's target is server and tool; without them, the combined name."""
     args = {"name": "tracker-close", "args": {}, "providerIdentifier": "tracker", "toolName": "close"}
     line = event("tool_call", "started", call_id="c", tool_call={"mcpToolCall": {"args": args}})
     found = call(line)
@@ -74,22 +72,30 @@ def test_an_mcp_call_is_about_a_server_and_a_tool() -> None:
     newer = {"serverIdentifier": "tracker", "toolName": "close", "args": {}}
     line = event("tool_call", "started", call_id="c", tool_call={"mcpToolCall": {"args": newer}})
     assert call(line).target == "tracker close"
+    ended = completed("read", result={"success": {"totalLines": "54"}}, at_ms="1706")
+    found = call(started("read", at_ms="1000", path="a", timeout="12 s"), ended)
+    assert (found.started_ms, found.ended_ms, found.duration_ms, found.note) == (1000, 1706, 706, "54 lines")
+    assert found.limit_ms is None
 
 
-@pytest.mark.parametrize("as_string", [False, True], ids=["object", "string"])
-def test_the_tool_is_found_among_its_siblings(as_string: bool) -> None:
-    """Siblings may precede the tool's key, and the whole value may be a string of JSON."""
-    siblings = {"hookAdditionalContexts": [], "toolCallId": "c", "startedAtMs": "1"}
-    tool_call = siblings | {"readToolCall": {"args": {"path": "/home/ada/app/a"}}} | {"completedAtMs": "2"}
-    line = event(
-        "tool_call", "started", call_id="c", tool_call=json.dumps(tool_call) if as_string else tool_call
-    )
-    found = call(line)
-    assert (found.tool, found.target) == ("read", "a")
-
-
-def test_an_id_may_be_beside_the_tool() -> None:
-    """Calls without a call_id at the top level are identified by the toolCallId beside their tools."""
+def test_the_tool_is_found_among_its_siblings() -> None:
+    """Siblings may precede the tool's key, and the value may be a string of JSON. The key in `case` is a
+    name; a `tool` nested 10,000 times is one call.
+    """
+    for as_string in [False, True]:
+        with case(as_string):
+            siblings = {"hookAdditionalContexts": [], "toolCallId": "c", "startedAtMs": "1"}
+            tool_call = (
+                siblings | {"readToolCall": {"args": {"path": "/home/ada/app/a"}}} | {"completedAtMs": "2"}
+            )
+            line = event(
+                "tool_call",
+                "started",
+                call_id="c",
+                tool_call=json.dumps(tool_call) if as_string else tool_call,
+            )
+            found = call(line)
+            assert (found.tool, found.target) == ("read", "a")
 
     def one(subtype: str, name: str, **result: Any) -> bytes:
         body = {"readToolCall": {"args": {"path": name}} | result, "toolCallId": f"id-{name}"}
@@ -98,22 +104,51 @@ def test_an_id_may_be_beside_the_tool() -> None:
     ends = one("completed", "b", result={"success": {}}), one("completed", "a", result={"success": {}})
     read = session(init(), one("started", "a"), one("started", "b"), *ends)
     assert [(found.call_id, found.target) for found in read.ended_calls] == [("id-b", "b"), ("id-a", "a")]
+    for tool_call, tool, target, is_known in BARE:
+        with case((tool_call, tool, target)):
+            line = event("tool_call", "started", call_id="c", tool_call=tool_call)
+            found = call(line)
+            assert (found.tool, found.target) == (tool, target)
+            assert events(init(), line)[1:] == ([] if is_known else [Unknown(f"tool {tool}")])
+            assert (
+                bool([what for what, _ in unknown_fields(json.loads(line)) if what.startswith("tool ")])
+                != is_known
+            )
+    nested: dict[str, Any] = {}
+    for _ in range(10_000):
+        nested = {"tool": {"case": "tool", "value": nested}}
+    assert read_tool(nested).name == "tool"
 
 
 def test_a_function_is_named_by_its_name() -> None:
-    """The documented `function` form has a name and, as a string, its arguments."""
+    """The documented `function` has a name and arguments as a string, and may return anything; without a
+    name it is unknown.
+    """
     function = {"name": "lookup", "arguments": '{"query": "tides"}'}
     lines = (init(), event("tool_call", "started", call_id="c", tool_call={"function": function}))
     found = call(*lines[1:])
     assert (found.tool, found.phrase, found.target) == ("lookup", "Used tool", "lookup tides")
     assert events(*lines)[1:] == []
-
-
-def test_a_function_without_a_name_is_unknown() -> None:
-    """A `function` without a name has a call, and its line counts as unknown."""
     line = event("tool_call", "started", call_id="c", tool_call={"function": {"arguments": "{}"}})
     assert call(line).tool == "unknown"
     assert events(init(), line)[1:] == [Unknown("tool unknown")]
+    cases: list[Any] = ["sunny", "", 21, [1], {"degrees": 21}, {"deferred": {"until": 3}}, None]
+    for given in cases:
+        with case(given):
+            function = {"name": "weather", "arguments": "{}", "result": given}
+            read = session(
+                init(), event("tool_call", "completed", call_id="c", tool_call={"function": function})
+            )
+            [found] = read.calls
+            assert (found.outcome, read.lines.unknown) == (Outcome.RETURNED, 0)
+            assert found.error == (None if given else "came back without a result")
+            assert action(found) == "Used tool weather (returned)"
+    failed = {"name": "shell", "arguments": {"command": "make"}, "result": {"failure": {"exitCode": 2}}}
+    found = call(event("tool_call", "completed", call_id="c", tool_call={"function": failed}))
+    assert action(found) == "Ran terminal command make (failed: exit 2)"
+    read = session(init(), event("tool_call", "started", call_id="c", tool_call={"toolCallId": "c"}))
+    assert [found.phrase for found in read.calls] == ["Used tool"]
+    assert (read.lines.events, read.lines.unknown) == (1, 1)
 
 
 BARE: list[tuple[dict[str, Any], str, str | None, bool]] = [
@@ -131,60 +166,24 @@ BARE: list[tuple[dict[str, Any], str, str | None, bool]] = [
 ]
 
 
-def test_a_key_without_the_suffix_names_the_tool() -> None:
-    """A key without `ToolCall`, and the key in `case`, are the name of the tool."""
-    for tool_call, tool, target, is_known in BARE:
-        with case((tool_call, tool, target)):
-            line = event("tool_call", "started", call_id="c", tool_call=tool_call)
-            found = call(line)
-            assert (found.tool, found.target) == (tool, target)
-            assert events(init(), line)[1:] == ([] if is_known else [Unknown(f"tool {tool}")])
-            assert (
-                bool([what for what, _ in unknown_fields(json.loads(line)) if what.startswith("tool ")])
-                != is_known
-            )
-
-
-def test_a_key_inside_a_key_is_read_once() -> None:
-    """A `tool` nested in itself 10,000 times is one call of an unknown tool."""
-    nested: dict[str, Any] = {}
-    for _ in range(10_000):
-        nested = {"tool": {"case": "tool", "value": nested}}
-    assert read_tool(nested).name == "tool"
-
-
-def test_numbers_may_be_strings() -> None:
-    """A string of digits is read as a number; any other string is not."""
-    ended = completed("read", result={"success": {"totalLines": "54"}}, at_ms="1706")
-    found = call(started("read", at_ms="1000", path="a", timeout="12 s"), ended)
-    assert (found.started_ms, found.ended_ms, found.duration_ms, found.note) == (1000, 1706, 706, "54 lines")
-    assert found.limit_ms is None
-
-
-def test_a_tool_call_without_a_tool_is_kept() -> None:
-    """A call without a recognisable tool still has a phrase, and its line counts as unknown."""
-    read = session(init(), event("tool_call", "started", call_id="c", tool_call={"toolCallId": "c"}))
-    assert [found.phrase for found in read.calls] == ["Used tool"]
-    assert (read.lines.events, read.lines.unknown) == (1, 1)
-
-
-@pytest.mark.parametrize(
-    "ending", [{"rejected": {"reason": "skipped"}}, {"error": {"error": "no"}}, {"success": {"answer": "b"}}]
-)
-def test_the_target_of_the_start_is_kept(ending: dict[str, Any]) -> None:
-    """If the end has no arguments, the target of the start is kept, whatever the result contains."""
-    found = call(started("askQuestion", title="Which?"), completed("askQuestion", result=ending))
-    assert found.target == "askQuestion Which?"
-
-
-def test_an_end_without_arguments_has_the_path_of_its_result() -> None:
-    """The target of a call without a start is the path in its result."""
+def test_the_target_of_the_start_is_kept() -> None:
+    """If the end has no arguments, the target of the start is kept, or that in the result is taken."""
+    for ending in [
+        {"rejected": {"reason": "skipped"}},
+        {"error": {"error": "no"}},
+        {"success": {"answer": "b"}},
+    ]:
+        with case(ending):
+            found = call(started("askQuestion", title="Which?"), completed("askQuestion", result=ending))
+            assert found.target == "askQuestion Which?"
     found = call(completed("edit", result={"error": {"path": "/home/ada/app/a.py", "error": "no"}}))
     assert (found.target, found.path, found.error) == ("a.py", "/home/ada/app/a.py", "no")
 
 
 def test_a_path_inside_the_cwd_is_shown_relative_to_it() -> None:
-    """Only paths inside the cwd are shortened, by the rules of the agent's system; `path` stays complete."""
+    """Only paths inside the cwd are shortened, once each, by the rules of the agent's system; the shown
+    paths that are kept are limited.
+    """
     cases: list[tuple[str, str, str]] = [
         ("/home/ada/app", "/home/ada/app/src/a.py", "src/a.py"),
         ("/home/ada/app/", "/home/ada/app/src/a.py", "src/a.py"),
@@ -214,18 +213,21 @@ def test_a_path_inside_the_cwd_is_shown_relative_to_it() -> None:
         with case((cwd, path)):
             [found] = session(init(cwd), started("read", path=path)).calls
             assert (found.target, found.path) == (shown, path)
-
-
-def test_many_paths_and_long_ones_are_shortened_too() -> None:
-    """The shown paths that are kept are limited in number and length; every path is shown in the same way."""
     paths = [*(f"/w/{number}" for number in range(1_000)), f"/w/{'x' * 2_000}", "/w/0"]
     lines = [started("read", f"c{number}", path=path) for number, path in enumerate(paths)]
-    assert [call.target for call in session(init("/w"), *lines).calls] == [path[3:] for path in paths]
-
-
-def test_only_paths_are_shortened() -> None:
-    """A command or pattern that begins with the cwd is not a path and is not shortened."""
+    assert [each.target for each in session(init("/w"), *lines).calls] == [path[3:] for path in paths]
     assert call(started("shell", command="/home/ada/app/run.sh")).target == "/home/ada/app/run.sh"
+    read = session(
+        started("read", path="/home/ada/app/a"), init("/"), started("read", path="/home/ada/app/a"), user()
+    )
+    assert [each.target for each in read.calls] == ["/home/ada/app/a"] * 2
+    paths = ["/w/a.py", "/w/b.py"]
+    begun = [init(cwd="/w"), started("readLints", paths=paths)]
+    ended = completed("readLints", result={"success": {}}, paths=paths)
+    for lines in (begun, [*begun, ended]):
+        (shortened,) = events(*lines)
+        assert isinstance(shortened, (ToolStarted, ToolEnded))
+        assert shortened.target == "a.py, b.py"
 
 
 OUTCOMES: list[tuple[str, Any, Outcome, str | None, int | None]] = [
@@ -283,39 +285,27 @@ OUTCOMES: list[tuple[str, Any, Outcome, str | None, int | None]] = [
 
 
 def test_the_facts_decide_the_outcome() -> None:
-    """Exit code and isError decide over the name of the variant; otherwise each variant has its outcome."""
+    """Exit code and isError decide over the variant, whose name is cut to 100 characters if it is unknown. A
+    returned call is paired.
+    """
     for tool, ending, outcome, error, exit_code in OUTCOMES:
         with case((tool, ending, outcome)):
             found = call(started(tool), completed(tool, result=ending))
             assert (found.outcome, found.error, found.exit_code) == (outcome, error, exit_code)
-
-
-def test_the_name_of_an_unknown_variant_is_cut() -> None:
-    """The reason of a call contains at most 100 characters of an unknown variant."""
     found = call(completed("read", result={"x" * 10_000: {}}))
     assert found.error == "unknown outcome " + "x" * 100
-
-
-def test_a_function_may_return_anything() -> None:
-    """A `function` may have any result: the call returned, and its line is known."""
-    cases: list[Any] = ["sunny", "", 21, [1], {"degrees": 21}, {"deferred": {"until": 3}}, None]
-    for given in cases:
-        with case(given):
-            function = {"name": "weather", "arguments": "{}", "result": given}
-            read = session(
-                init(), event("tool_call", "completed", call_id="c", tool_call={"function": function})
-            )
-            [found] = read.calls
-            assert (found.outcome, read.lines.unknown) == (Outcome.RETURNED, 0)
-            assert found.error == (None if given else "came back without a result")
-            assert action(found) == "Used tool weather (returned)"
-
-
-def test_the_result_of_a_function_may_have_a_variant() -> None:
-    """A variant in the result of a `function` decides its outcome, as in that of any other tool."""
-    function = {"name": "shell", "arguments": {"command": "make"}, "result": {"failure": {"exitCode": 2}}}
-    found = call(event("tool_call", "completed", call_id="c", tool_call={"function": function}))
-    assert action(found) == "Ran terminal command make (failed: exit 2)"
+    lines = (init(), started("read"), completed("read", result={"deferred": {}}))
+    assert events(*lines)[1:] == [Unknown("result deferred of tool read")]
+    assert session(*lines).lines.unknown == 1
+    [ended] = events(init(), completed("read", result={"later": 7, "isBackground": False}))
+    assert isinstance(ended, ToolEnded)
+    assert (ended.outcome, ended.error) == (Outcome.RETURNED, "came back without a result")
+    read = session(init(), started("read"), completed("read"))
+    assert (read.completed_without_started, read.never_completed) == (0, 0)
+    assert calls_by_outcome(read) == {Outcome.RETURNED: 1}
+    assert (integrity(read).paired, integrity(read).problems()) == (1, "")
+    assert (session(is_over=False).outcome, session().outcome) == (Outcome.RUNNING, Outcome.UNFINISHED)
+    assert session(result("x")).outcome is Outcome.SUCCEEDED
 
 
 @pytest.mark.parametrize("tool", ["shell", "task"])
@@ -335,23 +325,8 @@ def test_what_runs_on_in_the_background_has_not_succeeded(tool: str, is_beside: 
     assert call(started(tool), ended).outcome is Outcome.SUCCEEDED
 
 
-def test_a_returned_call_is_paired() -> None:
-    """A call without a known outcome has an end: it is paired and not counted as never completed."""
-    read = session(init(), started("read"), completed("read"))
-    assert (read.completed_without_started, read.never_completed) == (0, 0)
-    assert calls_by_outcome(read) == {Outcome.RETURNED: 1}
-    assert (integrity(read).paired, integrity(read).problems()) == (1, "")
-
-
-def test_a_variant_that_is_unknown_counts_as_unknown() -> None:
-    """A result variant of another version ends the call, and its line counts as unknown."""
-    lines = (init(), started("read"), completed("read", result={"deferred": {}}))
-    assert events(*lines)[1:] == [Unknown("result deferred of tool read")]
-    assert session(*lines).lines.unknown == 1
-
-
 def test_an_edit_without_a_file_before_creates_it() -> None:
-    """An edit created the file if there was no file before; an empty file is a file."""
+    """An empty file is a file; only a success can report a new one."""
     cases: list[tuple[dict[str, Any], str, str | None]] = [
         ({"linesAdded": 19, "linesRemoved": 0, "afterFullFileContent": "x"}, "Created new file", "19 lines"),
         (
@@ -387,10 +362,6 @@ def test_an_edit_without_a_file_before_creates_it() -> None:
                 success.get("linesAdded"),
                 success.get("linesRemoved"),
             )
-
-
-def test_an_edit_that_failed_created_nothing() -> None:
-    """Only a success can report a new file."""
     assert call(started("edit", path="a"), completed("edit", result={"error": {}})).phrase == "Edited file"
 
 
@@ -417,8 +388,10 @@ def test_the_note_of_a_success_is_a_count() -> None:
             assert call(completed(tool, result={"success": success})).note == note
 
 
-def test_a_fetched_page_is_markdown() -> None:
-    """The Markdown of a fetched page is a block of its own, and its URL is a field."""
+def test_results_of_searches_and_pages_are_blocks() -> None:
+    """A page is Markdown, pages are a list with title, URL and text, matches are numbered lines below their
+    file.
+    """
     page = {"url": "https://example.com", "markdown": "# Tides\n\n- high\n"}
     decoder = Decoder()
     decoder.decode(init())
@@ -426,10 +399,6 @@ def test_a_fetched_page_is_markdown() -> None:
         MarkdownBlock("# Tides\n\n- high\n"),
         FieldsBlock("result", {"url": "https://example.com"}),
     ]
-
-
-def test_the_pages_that_a_web_search_found_are_a_list() -> None:
-    """Each page has its title, its URL and its text; an empty field is left out, and an empty page too."""
     pages = [
         {"title": "Tides", "url": "https://example.com/a", "chunk": "High at noon.\n"},
         {"title": "", "url": "", "chunk": "Low at six."},
@@ -448,39 +417,23 @@ def test_the_pages_that_a_web_search_found_are_a_list() -> None:
     assert blocks(completed("webSearch", result={"success": {"references": [{}]}})) == [
         ("result", "references: [\n  {}\n]")
     ]
-
-
-def test_the_description_of_a_command_comes_first() -> None:
-    """A command's description is a text of its own, wherever the line has it; other tools list it."""
-    shown = [("description", "Run the tests"), ("arguments", "command: pytest")]
-    assert blocks(started("shell", command="pytest", description="Run the tests")) == shown
-    body = {"args": {"command": "pytest"}, "description": "Run the tests"}
-    assert blocks(event("tool_call", "started", call_id="c", tool_call={"shellToolCall": body})) == shown
-    beside = {"shellToolCall": {"args": {"command": "pytest"}}, "description": "Run the tests"}
-    assert blocks(event("tool_call", "started", call_id="c", tool_call=beside)) == shown
-    assert blocks(started("await", description="x")) == [("arguments", "description: x")]
-
-
-def test_a_function_shows_what_it_returned() -> None:
-    """The text or the fields that a documented `function` returned are shown."""
-    cases: list[tuple[object, list[tuple[str, str]]]] = [
-        ("sunny\n", [("content", "sunny\n")]),
-        ({"degrees": 21}, [("result", "degrees: 21")]),
-        ({"later": {"x": 1}, "stdout": "o"}, [("stdout", "o"), ("result", 'later: {\n  "x": 1\n}')]),
-        ({"error": {"error": "no"}}, [("error", "no")]),
-        ("", []),
+    lines = [
+        {"lineNumber": 11, "content": "def f():\n", "isContextLine": True},
+        {"lineNumber": 12, "content": "a\nb", "contentTruncated": True},
+        {"content": "x"},
     ]
-    for given, expected in cases:
-        with case(given):
-            function = {"name": "weather", "arguments": "{}", "result": given}
-            assert (
-                blocks(event("tool_call", "completed", call_id="c", tool_call={"function": function}))
-                == expected
-            )
+    found = {"matches": [{"file": "a.py", "matches": lines}, {"matches": 7}], "totalLines": 3}
+    names = {"files": ["b.py", 7], "totalLines": 1}
+    result = {"success": {"workspaceResults": {"/w": {"content": found, "files": names}}}}
+    assert blocks(completed("grep", result=result)) == [
+        ("matches", "a.py\n11-def f():\n12:a␊b…\n:x\n?"),
+        ("files", "b.py"),
+        ("result", 'content: {\n  "totalLines": 3\n}\nfiles: {\n  "totalLines": 1\n}'),
+    ]
 
 
-def test_a_subagent_has_a_kind_and_a_model() -> None:
-    """The kind and the model of a subagent are a text of their own, before the other arguments."""
+def test_a_subagent_has_its_kind_and_its_steps() -> None:
+    """Kind and model come before the other arguments; each of its calls is a line with its outcome."""
     cases: list[tuple[dict[str, Any], str | None]] = [
         ({"subagentType": {"explore": {}}, "model": "Sonnet 5"}, "explore · Sonnet 5"),
         ({"subagentType": {"custom": {"name": "reviewer"}}}, "reviewer"),
@@ -496,10 +449,6 @@ def test_a_subagent_has_a_kind_and_a_model() -> None:
                 *lead,
                 ("arguments", "description: Look"),
             ]
-
-
-def test_the_steps_of_a_subagent() -> None:
-    """A subagent's thoughts and texts begin with a sign; each of its calls is a line with its outcome."""
     steps: list[Any] = [
         {"thinkingMessage": {"text": "hm\nwell"}},
         {"assistantMessage": {"text": "I look.\n"}},
@@ -527,42 +476,55 @@ def test_the_steps_of_a_subagent() -> None:
         "↵ Used tool await (came back without a result)",
         "✓ Updated to-do list",
     ]
-
-
-def test_only_steps_of_a_subagent_are_shown_in_other_words() -> None:
-    """Only lines with a subagent's steps have blocks with text that is not in their bytes."""
-    steps = completed("task", "t", {"success": {"conversationSteps": []}})
+    other_steps = completed("task", "t", {"success": {"conversationSteps": []}})
     decoder = Decoder()
-    assert not decoder.searchable_text_differs(steps)
+    assert not decoder.searchable_text_differs(other_steps)
     decoder.decode(init())
-    assert decoder.searchable_text_differs(steps)
+    assert decoder.searchable_text_differs(other_steps)
     assert not decoder.searchable_text_differs(completed("read", "r", {"success": {"content": "steps"}}))
 
 
-def test_arguments_are_listed_one_per_line() -> None:
-    """Short arguments share a part, long ones have their own, and empty or internal ones are left out."""
+def test_arguments_are_blocks() -> None:
+    """Short arguments share a part, long ones have their own; a description comes first, a written text is a
+    content, and a to-do has the sign of its status.
+    """
     line = started("shell", command="cat <<E\nx\nE", timeout=5, toolCallId="x", description="", deep={"a": 1})
     assert blocks(line) == [("arguments", 'timeout: 5\ndeep: {\n  "a": 1\n}'), ("command", "cat <<E\nx\nE")]
-
-
-def test_text_to_write_is_a_content() -> None:
-    """The text of a file that a call writes is a content block."""
     assert blocks(started("write", path="/a", fileText="x\ny\n")) == [
         ("arguments", "path: /a"),
         ("content", "x\ny\n"),
     ]
-
-
-def test_todos_are_a_list_with_signs() -> None:
-    """Each to-do has the sign of its status, in arguments and result; the remaining fields follow."""
+    shown = [("description", "Run the tests"), ("arguments", "command: pytest")]
+    assert blocks(started("shell", command="pytest", description="Run the tests")) == shown
+    body = {"args": {"command": "pytest"}, "description": "Run the tests"}
+    assert blocks(event("tool_call", "started", call_id="c", tool_call={"shellToolCall": body})) == shown
+    beside = {"shellToolCall": {"args": {"command": "pytest"}}, "description": "Run the tests"}
+    assert blocks(event("tool_call", "started", call_id="c", tool_call=beside)) == shown
+    assert blocks(started("await", description="x")) == [("arguments", "description: x")]
+    cases: list[tuple[object, list[tuple[str, str]]]] = [
+        ("sunny\n", [("content", "sunny\n")]),
+        ({"degrees": 21}, [("result", "degrees: 21")]),
+        ({"later": {"x": 1}, "stdout": "o"}, [("stdout", "o"), ("result", 'later: {\n  "x": 1\n}')]),
+        ({"error": {"error": "no"}}, [("error", "no")]),
+        ("", []),
+    ]
+    for given, expected in cases:
+        with case(given):
+            function = {"name": "weather", "arguments": "{}", "result": given}
+            assert (
+                blocks(event("tool_call", "completed", call_id="c", tool_call={"function": function}))
+                == expected
+            )
     names = ("COMPLETED", "IN_PROGRESS", "CANCELLED", "PENDING")
     todos: list[Any] = [{"status": f"TODO_STATUS_{name}", "content": name[:1]} for name in names]
-    shown = "✓ C\n◐ I\n✗ C\n○ P\n○ "
+    other_shown = "✓ C\n◐ I\n✗ C\n○ P\n○ "
     assert blocks(started("updateTodos", todos=[*todos, 7], merge=True)) == [
-        ("plan", shown),
+        ("plan", other_shown),
         ("arguments", "merge: true"),
     ]
-    assert blocks(completed("updateTodos", result={"success": {"todos": [*todos, {}]}})) == [("plan", shown)]
+    assert blocks(completed("updateTodos", result={"success": {"todos": [*todos, {}]}})) == [
+        ("plan", other_shown)
+    ]
 
 
 COUNTED = 'workspaceResults: {\n  "/a": {\n    "count": {\n      "a.py": 3\n    }\n  }\n}'
@@ -646,42 +608,20 @@ def test_parts_keep_their_structure() -> None:
     assert matches == MatchesBlock((FoundFile("a.py", (FoundLine("x", number=1),)),))
 
 
-def test_matches_are_listed_below_their_file() -> None:
-    """A search lists each file with its numbered lines, context and cuts, and then the remaining fields."""
-    lines = [
-        {"lineNumber": 11, "content": "def f():\n", "isContextLine": True},
-        {"lineNumber": 12, "content": "a\nb", "contentTruncated": True},
-        {"content": "x"},
-    ]
-    found = {"matches": [{"file": "a.py", "matches": lines}, {"matches": 7}], "totalLines": 3}
-    names = {"files": ["b.py", 7], "totalLines": 1}
-    result = {"success": {"workspaceResults": {"/w": {"content": found, "files": names}}}}
-    assert blocks(completed("grep", result=result)) == [
-        ("matches", "a.py\n11-def f():\n12:a␊b…\n:x\n?"),
-        ("files", "b.py"),
-        ("result", 'content: {\n  "totalLines": 3\n}\nfiles: {\n  "totalLines": 1\n}'),
-    ]
-
-
-def test_an_undecodable_line_is_shown_unchanged() -> None:
-    """A line that is not an object, or of no known agent, is shown unchanged."""
+def test_odd_lines_are_shown() -> None:
+    """A line of no known agent is shown unchanged, a change without its text by its fields; of a tool
+    without known fields, none is reported.
+    """
     assert blocks(b"oops \xff") == [("content", "oops \ufffd")]
     assert blocks(b"[1]") == [("content", "[1]")]
     assert blocks(started("read", path="a"), b'{"a":1}') == [
         ("content", started("read", path="a").decode().rstrip()),
     ]
     assert Decoder().blocks(b"{}") == [ContentBlock("{}")]
-
-
-def test_a_variant_that_is_not_an_object_has_no_outcome() -> None:
-    """A result whose only variant is a plain value has no outcome."""
-    [ended] = events(init(), completed("read", result={"later": 7, "isBackground": False}))
-    assert isinstance(ended, ToolEnded)
-    assert (ended.outcome, ended.error) == (Outcome.RETURNED, "came back without a result")
-
-
-def test_fields_of_a_tool_known_by_name_are_not_listed() -> None:
-    """For a tool without known fields, no argument and no field of a success is reported as unknown."""
+    success = {"path": "a.py", "linesAdded": 3, "diffString": ""}
+    shown = blocks(completed("edit", result={"success": success}, path="a.py"))
+    assert "change" not in dict(shown)
+    assert "linesAdded: 3" in "\n".join(words for _, words in shown)
     line = completed("await", result={"success": {"anything": 1}}, whatever=2)
     assert list(unknown_fields(json.loads(line))) == []
     bare = event(
@@ -699,36 +639,3 @@ def test_the_seen_duration_needs_two_reads() -> None:
     for seen_ms, duration in ((3000, 2000), (1000, None), (None, None), (500, None)):
         call.ended = Place(2, 1, seen_ms)
         assert call.seen_duration_ms == duration
-
-
-def test_a_path_without_a_cwd_stays_whole() -> None:
-    """In a recording without its head, paths are shown as the agent wrote them."""
-    read = session(
-        started("read", path="/home/ada/app/a"), init("/"), started("read", path="/home/ada/app/a"), user()
-    )
-    assert [call.target for call in read.calls] == ["/home/ada/app/a"] * 2
-
-
-def test_the_outcome_of_an_empty_stream() -> None:
-    """A stream without a run is running until it ends, and then unfinished."""
-    assert (session(is_over=False).outcome, session().outcome) == (Outcome.RUNNING, Outcome.UNFINISHED)
-    assert session(result("x")).outcome is Outcome.SUCCEEDED
-
-
-def test_a_change_without_its_text_is_listed_by_its_fields() -> None:
-    """The result of an edit may lack the diff and the new content; then its other members are shown."""
-    success = {"path": "a.py", "linesAdded": 3, "diffString": ""}
-    shown = blocks(completed("edit", result={"success": success}, path="a.py"))
-    assert "change" not in dict(shown)
-    assert "linesAdded: 3" in "\n".join(words for _, words in shown)
-
-
-def test_the_paths_of_a_call_are_relative_at_its_start_and_its_end() -> None:
-    """Each path is made relative once, and shown twice."""
-    paths = ["/w/a.py", "/w/b.py"]
-    begun = [init(cwd="/w"), started("readLints", paths=paths)]
-    ended = completed("readLints", result={"success": {}}, paths=paths)
-    for lines in (begun, [*begun, ended]):
-        (call,) = events(*lines)
-        assert isinstance(call, (ToolStarted, ToolEnded))
-        assert call.target == "a.py, b.py"

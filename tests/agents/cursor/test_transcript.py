@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from agentwatch.agents import LineRole
 from agentwatch.agents.cursor.transcript import user_words
 from agentwatch.agents.cursor.transcript_recognition import recognises, role
@@ -50,31 +48,25 @@ def outcomes(*lines: Line) -> list[tuple[Outcome, str | None]]:
 RETURNED = (Outcome.RETURNED, "the file has no result")
 
 
-@pytest.mark.parametrize("after", [said("Done."), called(call("Read", path="a")), user("On"), ended()])
-def test_a_call_has_returned_once_the_agent_goes_on(after: Line) -> None:
-    """Nothing says how it ended: its outcome is unknown, and never a success."""
-    assert outcomes(called(), after)[0] == RETURNED
-
-
-@pytest.mark.parametrize("lines", [[], [{"type": "weather"}], [line("user", {"type": "image"})]])
-def test_the_last_call_may_still_run(lines: list[Line]) -> None:
-    """No line came after it that shows that the agent went on."""
-    assert outcomes(called(), *lines) == [(Outcome.RUNNING, None)]
-
-
-@pytest.mark.parametrize("status", ["error", "aborted"])
-def test_a_call_of_a_broken_off_turn_is_unfinished(status: str) -> None:
-    """It may have been what was broken off. A later message does not end it."""
-    assert outcomes(called(), ended(status)) == [(Outcome.UNFINISHED, None)]
-    assert outcomes(called(), ended(status), user("On"), said("b")) == [(Outcome.UNFINISHED, None)]
-
-
-def test_calls_of_one_message_run_in_parallel() -> None:
-    """Equal calls are different ones."""
+def test_a_call_has_returned_once_the_agent_goes_on() -> None:
+    """Its outcome is unknown, and never a success. The last call may still run, or be what was broken off;
+    calls of one message are parallel.
+    """
+    for after in [said("Done."), called(call("Read", path="a")), user("On"), ended()]:
+        with case(after):
+            assert outcomes(called(), after)[0] == RETURNED
+    for lines in [[], [{"type": "weather"}], [line("user", {"type": "image"})]]:
+        with case(lines):
+            assert outcomes(called(), *lines) == [(Outcome.RUNNING, None)]
+    for status in ["error", "aborted"]:
+        with case(status):
+            assert outcomes(called(), ended(status)) == [(Outcome.UNFINISHED, None)]
+            assert outcomes(called(), ended(status), user("On"), said("b")) == [(Outcome.UNFINISHED, None)]
     session = session_of(user("Go"), called(call(), call()), called(call()))
     groups = [each.group for each in session.calls]
     assert len(session.calls) == 3
     assert groups[0] == groups[1] != groups[2]
+    assert len(session_of(user("Go"), called(call()), ended("melted")).open_calls) == 1
 
 
 def test_a_result_ends_its_call() -> None:
@@ -95,7 +87,9 @@ def test_a_result_ends_its_call() -> None:
 
 
 def test_a_tool_is_known_by_its_name() -> None:
-    """Names of the stream are known too; another tool shows its name and one argument."""
+    """Another tool shows its name, of 1,000 characters at most, and one argument; a to-do list is a plan. Of
+    1,100 open calls the oldest are forgotten.
+    """
     cases: list[tuple[Line, ToolKind, str | None]] = [
         (call("Shell", command="make\ntest"), ToolKind.EXECUTE, "make"),
         (call("Read", path="/w/a.py"), ToolKind.READ, "/w/a.py"),
@@ -116,10 +110,6 @@ def test_a_tool_is_known_by_its_name() -> None:
         with case((part, kind)):
             (found,) = session_of(called(part)).calls
             assert (found.kind, found.target) == (kind, target)
-
-
-def test_a_to_do_list_is_a_plan() -> None:
-    """It replaces the list before, unless it is merged into it."""
     todos = [{"id": "1", "content": "Test", "status": "in_progress"}]
     plans = [
         each
@@ -128,6 +118,15 @@ def test_a_to_do_list_is_a_plan() -> None:
     ]
     assert plans == [Plan((PlanEntry("Test", PlanStatus.IN_PROGRESS),), is_update=True), Plan(())]
     assert not any(isinstance(each, Plan) for each in decoded(called(call("TodoWrite", x=1))))
+    (ended,) = [
+        each
+        for each in decoded(called({**call("x" * 5000), "id": "y" * 5000}), said("b"))
+        if isinstance(each, ToolEnded)
+    ]
+    assert (len(ended.tool), len(ended.call_id)) == (1000, 1000)
+    many = called(*[call("Shell", command=f"c{number}") for number in range(1100)])
+    seen = [each for each in decoded(many, said("b")) if isinstance(each, ToolEnded)]
+    assert len(seen) == 1024
 
 
 def texts(fields: Line, call_id: str) -> list[str]:
@@ -143,7 +142,9 @@ def ids(*lines: Line) -> list[str]:
 
 
 def test_each_call_of_a_line_has_its_arguments() -> None:
-    """The next message, which ends a call, has the arguments of others only."""
+    """A written file is new content, a replacement a diff, a value of another type is data. Results without
+    ids are in the order of their calls.
+    """
     first, second = called(call(), call("Shell", command="pwd")), called(call("Shell", command="id"))
     one, two, three = ids(first, second)
     assert "ls" in texts(first, one)[0]
@@ -152,25 +153,14 @@ def test_each_call_of_a_line_has_its_arguments() -> None:
     assert texts(second, one) == []
     named = {**call(), "id": "a"}
     assert len(texts(called(named, call()), "a")) == 1
-
-
-def test_a_written_file_is_shown_as_new_content() -> None:
-    """A replacement is shown as a diff."""
     written = called(call("Write", path="a", contents="x\ny"))
     assert "x\ny" in "\n".join(texts(written, ids(written)[0])).replace("+", "")
     replaced = called(call("StrReplace", path="a", old_string="x", new_string="y"))
     assert "-x" in "\n".join(texts(replaced, ids(replaced)[0]))
-
-
-@pytest.mark.parametrize("part", [call("Write", path="a", contents=7), {"type": "tool_use"}])
-def test_arguments_of_other_types_are_data(part: Line) -> None:
-    """They are shown as they are."""
-    fields = called(part)
-    assert isinstance(texts(fields, ids(fields)[0]), list)
-
-
-def test_a_result_is_shown_with_its_call() -> None:
-    """Several results without ids are in the order of their calls."""
+    for part in [call("Write", path="a", contents=7), {"type": "tool_use"}]:
+        with case(part):
+            fields = called(part)
+            assert isinstance(texts(fields, ids(fields)[0]), list)
 
     def results(*words: str, **more: Any) -> Line:
         return line("user", *({"type": "tool_result", "content": each, **more} for each in words))
@@ -184,46 +174,24 @@ def test_a_result_is_shown_with_its_call() -> None:
     assert texts(results("a", "b"), "#1.-9-x") == ["a"]
 
 
-def test_the_oldest_open_calls_are_forgotten() -> None:
-    """Of 1,100 calls in one message, the newest 1,024 are ended by the next."""
-    many = called(*[call("Shell", command=f"c{number}") for number in range(1100)])
-    found = [each for each in decoded(many, said("b")) if isinstance(each, ToolEnded)]
-    assert len(found) == 1024
-
-
-def test_a_huge_name_is_cut() -> None:
-    """Ids and names have at most 1,000 characters."""
-    (found,) = [
-        each
-        for each in decoded(called({**call("x" * 5000), "id": "y" * 5000}), said("b"))
-        if isinstance(each, ToolEnded)
-    ]
-    assert (len(found.tool), len(found.call_id)) == (1000, 1000)
-
-
 def of_type(kind: type[Event], *lines: Line) -> list[Any]:
     """Return the events of one type in lines."""
     return [event for event in decoded(*lines) if isinstance(event, kind)]
 
 
-def test_it_is_the_format_of_cursor_on_disk() -> None:
-    """Its stream has another format, with times and results."""
+def test_a_line_is_recognised_and_has_its_role() -> None:
+    """The role stands beside the message; a line with a type or without parts may be another agent's. A
+    prompt begins a run.
+    """
     found = agent_on_disk("cursor")
     assert found is not None
     assert found is agent_named("cursor-transcript")
     assert (found.agent, found.traits.has_times, found.traits.has_result) == ("cursor", False, False)
-
-
-@pytest.mark.parametrize("words", [user("Go"), said("Done."), called(), returned()])
-def test_a_message_is_recognised(words: Line) -> None:
-    """Its role stands beside the message."""
-    found = detect(words)
-    assert found is not None
-    assert found.name == "cursor-transcript"
-
-
-def test_another_line_is_not_recognised() -> None:
-    """A line with a type, another role or no parts may be another agent's."""
+    for words in [user("Go"), said("Done."), called(), returned()]:
+        with case(words):
+            found = detect(words)
+            assert found is not None
+            assert found.name == "cursor-transcript"
     cases: list[Line] = [
         {**said("Done."), "type": "assistant"},
         line("system", text("x")),
@@ -236,24 +204,22 @@ def test_another_line_is_not_recognised() -> None:
     for fields in cases:
         with case(fields):
             assert not recognises(fields)
-
-
-def test_a_line_has_its_role() -> None:
-    """A prompt begins a run; calls and results are lines of calls."""
-    cases: list[tuple[Line, LineRole]] = [
+    further: list[tuple[Line, LineRole]] = [
         (user("Go"), LineRole.START),
         (said("Done."), LineRole.OTHER),
         (called(), LineRole.CALL),
         (returned(), LineRole.CALL),
         (ended(), LineRole.OTHER),
     ]
-    for fields, expected in cases:
+    for fields, expected in further:
         with case(fields):
             assert role(fields) is expected
 
 
 def test_a_prompt_is_what_the_user_typed() -> None:
-    """What Cursor writes around it is left out."""
+    """Texts are joined without what Cursor writes around them; reasoning that was left out has a mark, which
+    is not shown.
+    """
     cases: list[tuple[str, str]] = [
         ("List.", "List."),
         ("<user_query>\nList.\n</user_query>", "List."),
@@ -267,17 +233,9 @@ def test_a_prompt_is_what_the_user_typed() -> None:
         with case(given):
             assert user_words(given) == expected
             assert of_type(Prompt, line("user", text(given))) == [Prompt(expected)]
-
-
-def test_a_prompt_may_have_several_parts_or_be_a_text() -> None:
-    """Texts are joined; an image says nothing in words, and is no prompt alone."""
     assert of_type(Prompt, line("user", text("a"), {"type": "image"}, text("b"))) == [Prompt("a\nb")]
     assert of_type(Prompt, {"role": "user", "message": {"content": "a"}}) == [Prompt("a")]
     assert decoded(line("user", {"type": "image"})) == []
-
-
-def test_texts_and_reasoning_are_told_apart() -> None:
-    """Reasoning that was left out has a mark, which is not shown."""
     thought = {"type": "thinking", "thinking": "Hm."}
     found = of_type(Text, line("assistant", thought, {"type": "reasoning", "text": "So."}, text("Done.")))
     assert [(each.channel, each.text) for each in found] == [
@@ -292,7 +250,9 @@ def test_texts_and_reasoning_are_told_apart() -> None:
 
 
 def test_newer_versions_end_a_turn() -> None:
-    """The line says how it ended, and why it failed."""
+    """The line says how it ended, and why it failed; an unknown status ends none, and older versions say
+    nothing. A turn may begin without a prompt.
+    """
     cases: list[tuple[str, Outcome]] = [
         ("success", Outcome.SUCCEEDED),
         ("completed", Outcome.SUCCEEDED),
@@ -305,27 +265,15 @@ def test_newer_versions_end_a_turn() -> None:
             assert decoded(user("Go"), ended(status, error="no quota"))[1:] == [
                 TurnEnded(outcome, "no quota")
             ]
-
-
-def test_older_versions_do_not_say_that_a_turn_has_ended() -> None:
-    """Such a session has no outcome, whatever was answered."""
     session = session_of(user("Go"), said("Done."))
     assert session.run.turn_result is None
     assert session.run.text == "Done."
     assert session.run.turns == 1
     assert session_of(user("Go"), said("a"), user("On"), said("b")).run.turns == 2
-
-
-def test_a_turn_may_begin_without_a_prompt() -> None:
-    """The agent goes on after the end of a turn, as after a background task."""
     found = decoded(user("Go"), ended(), said("More."), ended(), user("On"), said("b"))
     assert [type(each) for each in found if not isinstance(each, Text)].count(TurnStarted) == 1
     assert session_of(user("Go"), ended(), said("More."), ended(), user("On"), said("b")).run.turns == 3
-
-
-def test_what_is_not_known_is_reported() -> None:
-    """An unknown status ends no turn."""
-    cases: list[tuple[Line, str]] = [
+    further: list[tuple[Line, str]] = [
         ({"type": "weather"}, "type weather"),
         ({}, "type None"),
         (line("system", text("x")), "role system"),
@@ -336,11 +284,6 @@ def test_what_is_not_known_is_reported() -> None:
         (line("assistant", {"type": []}), "content an array"),
         (line("assistant", "x"), "content None"),
     ]
-    for fields, what in cases:
+    for fields, what in further:
         with case(fields):
             assert decoded(fields) == [Unknown(what)]
-
-
-def test_an_unknown_status_leaves_the_calls_open() -> None:
-    """It does not say whether they have ended."""
-    assert len(session_of(user("Go"), called(call()), ended("melted")).open_calls) == 1
