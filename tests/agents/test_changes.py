@@ -49,7 +49,9 @@ ignored"""
 
 
 def test_each_file_of_a_patch_is_a_change() -> None:
-    """A new file has all its lines added, a deleted one has no diff, a moved one has both paths."""
+    """A new file has all its lines added, a deleted one has no diff, a moved one both paths. Spaces around
+    the marks, CR LF and a missing end are tolerated; a text without a begin or a file changes nothing.
+    """
     assert patched_files(PATCH) == [
         FileChange("new.py", ChangeKind.ADD, "--- /dev/null\n+++ new.py\n@@ -0,0 +1,2 @@\n+one\n++two", 2, 0),
         FileChange(
@@ -62,18 +64,9 @@ def test_each_file_of_a_patch_is_a_change() -> None:
         ),
         FileChange("gone.py", ChangeKind.DELETE),
     ]
-
-
-@pytest.mark.parametrize(
-    "patch", ["", "*** Update File: a\n+x", "text", "*** Begin Patch\n+x\n*** End Patch"]
-)
-def test_what_is_no_patch_has_no_files(patch: str) -> None:
-    """A text without a begin, or without a file, changes nothing."""
-    assert patched_files(patch) == []
-
-
-def test_a_patch_may_have_spaces_and_no_end() -> None:
-    """The tool tolerates spaces around the marks, CR LF, and a cut-off patch has its lines so far."""
+    for patch in ["", "*** Update File: a\n+x", "text", "*** Begin Patch\n+x\n*** End Patch"]:
+        with case(patch):
+            assert patched_files(patch) == []
     (change,) = patched_files("<<'EOF'\r\n  *** Begin Patch\r\n *** Update File: a b.py \r\n@@\r\n-x\r\n\r\n")
     assert (change.path, change.added, change.removed) == ("a b.py", 0, 1)
     (empty,) = patched_files("*** Begin Patch\n*** Add File: e\n*** End Patch")
@@ -96,7 +89,9 @@ def test_a_command_applies_a_patch_if_it_runs_the_tool() -> None:
 
 
 def test_a_call_is_described_by_all_its_changes() -> None:
-    """Files that are all new are created, all gone deleted; counts are known only if all are."""
+    """Files that are all new are created, all gone deleted; counts are known only if all are, and a last
+    line counts without its end.
+    """
     add = FileChange("a", ChangeKind.ADD, "", 2, 0)
     delete = FileChange("b", ChangeKind.DELETE)
     assert summed([add, add])[:3] == (ToolKind.EDIT, "Created new file", ("a",))
@@ -104,10 +99,6 @@ def test_a_call_is_described_by_all_its_changes() -> None:
     assert summed([add, delete])[1:] == ("Edited file", ("a", "b"), None, None, False)
     assert summed([])[1:] == ("Edited file", (), None, None, False)
     assert summed([add]).added == 2
-
-
-def test_the_lines_of_a_content_are_counted() -> None:
-    """A last line counts with and without its end."""
     for content, lines in [("", 0), ("a", 1), ("a\n", 1), ("a\nb", 2), ("\n", 1)]:
         with case(content):
             assert line_count(content) == lines
@@ -122,43 +113,35 @@ def test_a_large_patch_is_read_in_linear_time() -> None:
     assert time.process_time() - began < 10
 
 
-def test_a_change_comes_before_the_other_arguments() -> None:
-    """The texts of a change are drawn as a diff, and left out if the result has the change."""
+def test_arguments_are_blocks() -> None:
+    """The texts of a change are a diff, the content of a file is one only if the tool edits, a description
+    is a remark, and a to-do list stands for its argument.
+    """
     arguments = {"path": "a", "edits": [{"old_str": "a", "new_str": "b"}], "note": "x\ny"}
     rest = [FieldsBlock("arguments", {"path": "a"}), TextBlock("note", "x\ny")]
     found = list(argument_blocks(ToolKind.EDIT, arguments))
     assert found == [ChangeBlock("@@ -1,1 +1,1 @@\n-a\n+b"), *rest]
     assert list(argument_blocks(ToolKind.EDIT, arguments, is_change_known=True)) == rest
-
-
-def test_a_content_is_a_change_only_if_the_tool_edits() -> None:
-    """The content of a file is what the file contains after the call; for another tool it is an argument."""
     arguments = {"content": "x"}
     assert list(argument_blocks(ToolKind.EDIT, arguments)) == [ChangeBlock(None, after="x")]
     both = {"old_string": "a", "new_string": "b", "content": "x"}
     assert list(argument_blocks(ToolKind.EDIT, both)) == [ChangeBlock("@@ -1,1 +1,1 @@\n-a\n+b")]
     assert list(argument_blocks(ToolKind.OTHER, arguments)) == [FieldsBlock("arguments", arguments)]
     assert list(argument_blocks(ToolKind.EDIT, {"content": 1})) == [FieldsBlock("arguments", {"content": 1})]
-
-
-def test_the_description_of_a_command_is_a_remark() -> None:
-    """Empty arguments are left out."""
-    arguments: Fields = {"command": "ls", "description": "List", "dir": "", "list": [], "none": None}
-    found = list(argument_blocks(ToolKind.EXECUTE, arguments))
+    further: Fields = {"command": "ls", "description": "List", "dir": "", "list": [], "none": None}
+    found = list(argument_blocks(ToolKind.EXECUTE, further))
     assert found == [TextBlock("description", "List"), FieldsBlock("arguments", {"command": "ls"})]
     assert list(argument_blocks(ToolKind.EXECUTE, {"description": 1})) == [
         FieldsBlock("arguments", {"description": 1})
     ]
-
-
-def test_a_to_do_list_stands_for_its_argument() -> None:
-    """The entries are drawn, and the argument that contains them is not shown again."""
     entries = (PlanEntry("a", PlanStatus.PENDING),)
     assert list(argument_blocks(ToolKind.PLAN, {"todos": [1]}, entries)) == [PlanBlock(entries)]
 
 
 def test_replaced_texts_are_counted() -> None:
-    """Each pair of texts is found; the lines are unknown if each occurrence is replaced."""
+    """Each pair of texts is found; the lines between the first and the last difference are shown with three
+    around.
+    """
     cases: list[tuple[Any, Any, tuple[Any, Any]]] = [
         ({"old_string": "a\nb", "new_string": "a"}, [("a\nb", "a")], (0, 1)),
         ({"old_str": "a", "new_str": "a\nb"}, [("a", "a\nb")], (1, 0)),
@@ -176,11 +159,7 @@ def test_replaced_texts_are_counted() -> None:
             assert list(replaced_texts(arguments)) == texts
             facts = replaced_lines(arguments)
             assert (facts.lines_added, facts.lines_removed) == counts
-
-
-def test_what_differs_is_shown() -> None:
-    """The lines between the first and the last difference are removed and added, with three lines around."""
-    cases: list[tuple[str, str, str, tuple[int, int]]] = [
+    further: list[tuple[str, str, str, tuple[int, int]]] = [
         ("a", "a", "", (0, 0)),
         ("a\n", "a", "", (0, 0)),
         ("a", "b", "@@ -1,1 +1,1 @@\n-a\n+b", (1, 1)),
@@ -191,7 +170,7 @@ def test_what_differs_is_shown() -> None:
         ("a\na", "a\na\na", "@@ -1,2 +1,3 @@\n a\n a\n+a", (1, 0)),
         ("x\u2028y", "x\u2028z", "@@ -1,1 +1,1 @@\n-x\u2028y\n+x\u2028z", (1, 1)),
     ]
-    for old, new, diff, counts in cases:
+    for old, new, diff, counts in further:
         with case((old, new, diff)):
             found = replacement(old, new)
             assert (found.diff, (found.added, found.removed)) == (diff, counts)
@@ -208,7 +187,9 @@ HUNK = {"oldStart": 3, "oldLines": 2, "newStart": 4, "newLines": 3, "lines": [" 
 
 
 def test_hunks_become_a_diff() -> None:
-    """Each hunk has its own heading; the sizes in it are those of the lines that are there."""
+    """Each hunk has its own heading and the sizes of its lines; a patch that is empty or of another type has
+    no diff.
+    """
     wrong = {
         "oldStart": 9,
         "oldLines": 77,
@@ -219,10 +200,6 @@ def test_hunks_become_a_diff() -> None:
         "@@ -3,2 +4,3 @@\n a\n-b\n+c\n+d\n@@ -9,0 +0,1 @@\n+x\n\\ No newline at end of file"
     )
     assert patch_lines([HUNK, wrong]) == (3, 1)
-
-
-def test_a_patch_without_lines_is_no_diff() -> None:
-    """A patch that is empty or of another type has no diff, and no lines are counted as changed."""
     cases: list[Any] = [None, [], "x", 5, [None], [{"lines": "x"}], [{"lines": []}]]
     for patch in cases:
         with case(patch):
@@ -230,28 +207,10 @@ def test_a_patch_without_lines_is_no_diff() -> None:
             assert patch_lines(patch) in ((None, None), (0, 0))
 
 
-def test_changed_lines_are_those_of_the_hunks() -> None:
-    """Headers are no changed lines, but lines of a hunk that look like headers are."""
-    cases: list[tuple[str, tuple[int, int]]] = [
-        ("", (0, 0)),
-        ("no diff", (0, 0)),
-        ("@@ -1 +1,2 @@\n a\n+b\n", (1, 0)),
-        ("--- a\n+++ b\n@@ -1,2 +1,2 @@\n same\n-old\n+new\n", (1, 1)),
-        ("@@ -1 +1 @@\n--- old\n+++ new\n", (1, 1)),
-        ("@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+b\n\\ No newline at end of file\n", (1, 1)),
-        ("@@ -1,9 +1,9 @@\n-a\n+b\ndiff --git a/x b/x\n@@ -1 +1 @@\n-a\n+b\n", (2, 2)),
-        ("@@ -0,0 +1,2 @@\n+\n+x\n", (2, 0)),
-        ("@@ class Tide\n-a\n+b\n@@\n-c\n\n d\n", (1, 2)),
-        ("+a\n-b\n-c\n", (1, 2)),
-        ("@@ -1 +1 @@\n-a\n+b\n+after the hunk\n", (1, 1)),
-    ]
-    for diff, counts in cases:
-        with case(diff):
-            assert changed_lines(diff) == counts
-
-
 def test_a_diff_of_several_files_is_split() -> None:
-    """Each part has its own header, paths and counts, and the parts together are the diff."""
+    """Each part has its own header, paths and counts. Headers are no changed lines, but lines of a hunk that
+    look like headers are.
+    """
     diff = (
         "diff --git a/one.py b/one.py\nindex 1..2\n--- a/one.py\t2026-01-01\n+++ b/one.py\r\n"
         "@@ -1 +1 @@\n-a\n+b\n"
@@ -268,12 +227,24 @@ def test_a_diff_of_several_files_is_split() -> None:
         ("six", "seven", 1, 0),
     ]
     assert "\n".join(each.text for each in found) == diff
-
-
-def test_a_git_header_alone_begins_a_file() -> None:
-    """A file that was only renamed has a header and no hunk."""
     diff = "diff --git a/x b/y\nrename from x\ndiff --git a/z b/z\n@@ -1 +1 @@\n-a\n+b"
     assert [(each.added, each.removed) for each in per_file(diff)] == [(0, 0), (1, 1)]
+    cases: list[tuple[str, tuple[int, int]]] = [
+        ("", (0, 0)),
+        ("no diff", (0, 0)),
+        ("@@ -1 +1,2 @@\n a\n+b\n", (1, 0)),
+        ("--- a\n+++ b\n@@ -1,2 +1,2 @@\n same\n-old\n+new\n", (1, 1)),
+        ("@@ -1 +1 @@\n--- old\n+++ new\n", (1, 1)),
+        ("@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+b\n\\ No newline at end of file\n", (1, 1)),
+        ("@@ -1,9 +1,9 @@\n-a\n+b\ndiff --git a/x b/x\n@@ -1 +1 @@\n-a\n+b\n", (2, 2)),
+        ("@@ -0,0 +1,2 @@\n+\n+x\n", (2, 0)),
+        ("@@ class Tide\n-a\n+b\n@@\n-c\n\n d\n", (1, 2)),
+        ("+a\n-b\n-c\n", (1, 2)),
+        ("@@ -1 +1 @@\n-a\n+b\n+after the hunk\n", (1, 1)),
+    ]
+    for diff, counts in cases:
+        with case(diff):
+            assert changed_lines(diff) == counts
 
 
 @pytest.mark.costs

@@ -66,30 +66,17 @@ def prompt_line(text: bytes) -> bytes:
     return head + text + b'"}]}}\n'
 
 
-@pytest.mark.parametrize("blank", [b"", b"\r", b"  \t", b" \r"])
-def test_a_blank_line_is_not_counted(blank: bytes) -> None:
-    """A line of white space is not counted."""
-    assert session(blank + b"\n").lines == LineCounts()
-    assert session(init(), blank + b"\n", result()).lines.total == 2
-
-
-def test_a_byte_order_mark_is_ignored() -> None:
-    """A BOM before the first line is ignored, and the line counts as repaired."""
+def test_what_is_around_a_line_changes_nothing() -> None:
+    """A blank line is not counted, a BOM and CR before LF are ignored, bytes that are not UTF-8 and lone
+    surrogates become U+FFFD.
+    """
+    for blank in [b"", b"\r", b"  \t", b" \r"]:
+        with case(blank):
+            assert session(blank + b"\n").lines == LineCounts()
+            assert session(init(), blank + b"\n", result()).lines.total == 2
     assert events(b"\xef\xbb\xbf" + init()) == [*events(init()), Repair()]
-
-
-def test_a_carriage_return_before_the_line_end_is_white_space() -> None:
-    """CR LF ends a line as LF does."""
     assert events(init(), user("Hi").replace(b"\n", b"\r\n")) == [Prompt("Hi")]
-
-
-def test_invalid_utf8_is_shown_as_replacement_characters() -> None:
-    """Bytes that are not UTF-8 become U+FFFD, and the line is still an event, repaired."""
     assert events(init(), prompt_line(b"a\xff\xc3(b")) == [Prompt("a\ufffd\ufffd(b"), Repair()]
-
-
-def test_half_a_surrogate_pair_is_one_bad_character() -> None:
-    """A lone surrogate becomes U+FFFD, a surrogate pair its character; nothing else is lost."""
     cases: list[tuple[bytes, str, list[Event]]] = [
         (rb"a\ud83d", "a\ufffd", [Repair()]),
         (rb"\ude00b", "\ufffdb", [Repair()]),
@@ -102,17 +89,28 @@ def test_half_a_surrogate_pair_is_one_bad_character() -> None:
             assert events(init(), prompt_line(escaped)) == [Prompt(text), *repairs]
 
 
-@pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity"])
-def test_json_extensions_of_python_are_read(value: str) -> None:
-    """NaN and Infinity in a field are read as unknown; the line is still an event, repaired."""
-    line = user("Hi").replace(b"{", f'{{"timestamp_ms":{value},'.encode(), 1)
-    assert events(init(), line) == [Prompt("Hi"), Repair()]
-    timed = delta("Hi").replace(b"1000", value.encode())
-    assert events(init(), timed) == [Text(Channel.ANSWER, "Hi", None), Repair()]
-
-
-def test_nesting_of_any_depth_is_a_line() -> None:
-    """A deeply nested line is one event, decodable or not."""
+def test_extensions_of_json_are_read() -> None:
+    """NaN, Infinity and 5,000 digits are unknown values of an event; of two equal keys the last counts. A
+    line may be nested to any depth, also in a string.
+    """
+    for value in ["NaN", "Infinity", "-Infinity"]:
+        with case(value):
+            line = user("Hi").replace(b"{", f'{{"timestamp_ms":{value},'.encode(), 1)
+            assert events(init(), line) == [Prompt("Hi"), Repair()]
+            timed = delta("Hi").replace(b"1000", value.encode())
+            assert events(init(), timed) == [Text(Channel.ANSWER, "Hi", None), Repair()]
+    for digits in [25, 5_000]:
+        with case(digits):
+            huge = b"9" * digits
+            for line in (
+                delta("Hi").replace(b"1000", huge),
+                b'{"type":"result","duration_ms":' + huge + b"}\n",
+            ):
+                assert session(init(), line).lines == LineCounts(events=2, repaired=int(digits > 400))
+    line = user("first").replace(b"}\n", b',"message":{"content":"second"}}\n')
+    assert events(init(), line) == [Prompt("second")]
+    read = session(init(), event("tool_call", "started", call_id="c", tool_call='{"a":' * 100_000))
+    assert [call.phrase for call in read.calls] == ["Used tool"]
     for head in [b"", b'{"type":"user","deep":', b'{"type":"tool_call","tool_call":']:
         for depth in [1_000, 100_000]:
             with case((head, depth)):
@@ -123,42 +121,16 @@ def test_nesting_of_any_depth_is_a_line() -> None:
                     assert read.lines.total == 2
 
 
-def test_nesting_inside_a_string_is_read_safely() -> None:
-    """A tool call given as a deeply nested JSON string is a call without a tool."""
-    read = session(init(), event("tool_call", "started", call_id="c", tool_call='{"a":' * 100_000))
-    assert [call.phrase for call in read.calls] == ["Used tool"]
-
-
-@pytest.mark.parametrize("digits", [25, 5_000])
-def test_a_number_of_any_length_is_a_line(digits: int) -> None:
-    """A number of 5,000 digits, which orjson and Python reject, makes one event and raises nothing."""
-    huge = b"9" * digits
-    for line in (delta("Hi").replace(b"1000", huge), b'{"type":"result","duration_ms":' + huge + b"}\n"):
-        assert session(init(), line).lines == LineCounts(events=2, repaired=int(digits > 400))
-
-
-def test_the_last_of_two_equal_keys_counts() -> None:
-    """Of duplicate keys the last one counts, as in every common JSON reader."""
-    line = user("first").replace(b"}\n", b',"message":{"content":"second"}}\n')
-    assert events(init(), line) == [Prompt("second")]
-
-
-def test_json_that_is_not_an_object_is_malformed() -> None:
-    """A line with JSON that is not an object is malformed, and its text is kept."""
+def test_a_line_that_is_no_event() -> None:
+    """JSON that is no object, and text that is no JSON, are malformed and kept; a type may be any JSON
+    value, also on the first line.
+    """
     for value in [b"[1, 2]", b'"text"', b"12", b"null", b"true", b"NaN"]:
         with case(value):
             assert events(init(), value) == [Malformed("not an object", value.decode())]
-
-
-def test_a_line_that_is_not_json_is_malformed() -> None:
-    """A line that is not JSON is malformed; its first 400 bytes are kept, undecodable ones replaced."""
     assert events(init(), b"warning: \xff\n") == [Malformed("not JSON", "warning: \ufffd")]
     [found] = events(init(), b"x" * 1_000_000)
     assert found == Malformed("not JSON", "x" * 400)
-
-
-def test_a_type_that_is_not_a_string_is_unknown() -> None:
-    """The type of a line may be any JSON value, even on the first line, which decides the agent."""
     cases: list[Any] = [[], ["user"], {}, {"a": 1}, 7, 1.5, True, None]
     for kind in cases:
         with case(kind):
@@ -213,8 +185,10 @@ def test_the_detail_of_any_line_can_be_shown(lines: list[dict[str, Any]]) -> Non
 # --- which agent -----------------------------------------------------------------------------------
 
 
-def test_each_line_of_cursor_is_recognised() -> None:
-    """A recording may begin anywhere: each kind of Cursor's lines is recognised as Cursor's."""
+def test_only_cursors_lines_are_recognised_as_cursors() -> None:
+    """A recording may begin anywhere. Cursor's init has no list of tools; a line with another agent's fields
+    is not Cursor's.
+    """
     cases: list[tuple[str, bytes]] = [
         ("init", init()),
         ("user", user()),
@@ -230,19 +204,12 @@ def test_each_line_of_cursor_is_recognised() -> None:
             agent = detect(json.loads(line))
             assert agent is not None
             assert agent.name == "cursor"
-
-
-@pytest.mark.parametrize("known", ["cwd", "model", "permissionMode"])
-def test_an_init_without_tools_is_cursors(known: str) -> None:
-    """Cursor's init is recognised by having no list of tools, with any of its other fields missing."""
-    agent = detect({"type": "system", "subtype": "init", "session_id": "s-1", known: "x"})
-    assert agent is not None
-    assert agent.name == "cursor"
-
-
-def test_a_line_of_another_agent_is_not_recognised_as_cursors() -> None:
-    """A line with another agent's fields, or with no agent's, is not recognised as Cursor's."""
-    cases: list[dict[str, Any]] = [
+    for known in ["cwd", "model", "permissionMode"]:
+        with case(known):
+            agent = detect({"type": "system", "subtype": "init", "session_id": "s-1", known: "x"})
+            assert agent is not None
+            assert agent.name == "cursor"
+    further: list[dict[str, Any]] = [
         {"type": "system", "subtype": "init", "session_id": "T-1", "cwd": "/work", "tools": []},
         {
             "type": "system",
@@ -257,7 +224,7 @@ def test_a_line_of_another_agent_is_not_recognised_as_cursors() -> None:
         {"type": "result", "session_id": "s", "num_turns": 3, "is_error": False},
         {"type": "step_start", "sessionID": "s"},
     ]
-    for fields in cases:
+    for fields in further:
         with case(fields):
             assert (found := detect(fields)) is None or found.name != "cursor"
 
@@ -273,16 +240,14 @@ def test_claude_is_not_recognised_as_cursor(captures: Captures) -> None:
             assert [agent.name for agent in found if agent is not None and agent.name == "cursor"] == []
 
 
-def test_lines_before_the_format_is_known_are_decoded_with_the_line_that_tells() -> None:
-    """The events of each earlier line come first, one list a line."""
+def test_lines_around_the_start_of_an_agent() -> None:
+    """Lines before the format is known come first, one list a line; a start line that the agent does not
+    write is unknown.
+    """
     lines = [segment("One."), init(), result("One.")]
     decoder = Decoder()
     groups = [group for line in lines for group in decoder.decode_all(line)]
     assert [text.text for group in groups for text in group if isinstance(text, Text)] == ["One."]
-
-
-def test_lines_after_another_agents_start_are_decoded() -> None:
-    """A start line that the agent does not write is unknown; the lines after it are the agent's."""
     prompt = {"type": "user", "message": {"role": "user", "content": "Go"}}
     hook = {"type": "system", "subtype": "informational", "content": "x"}
     rate = {"type": "rate_limit_event", "rate_limit_info": {"status": "rejected"}}
@@ -301,35 +266,30 @@ GOOD = (init(), user("Hi"), started("read", path="a"), completed("read", result=
 # --- line ends, byte order mark, encoding ----------------------------------------------------------------
 
 
-def test_carriage_returns_before_line_ends_change_nothing() -> None:
-    """A recording with CR LF has the same summary as with LF, byte for byte."""
+def test_bytes_around_lines_change_nothing() -> None:
+    """CR LF gives the summary of LF, and no other character ends a line. A BOM and bytes that are not UTF-8
+    are repaired, and count once; a repaired line of unknown type counts as unknown alone.
+    """
     data = b"".join((*GOOD, result("ok")))
     expected = list(summary(session(data)))
     assert list(summary(session(data.replace(b"\n", b"\r\n")))) == expected
     assert list(summary(session(data.replace(b"\n", b"\r\n\r\n \r\n")))) == expected
-
-
-def test_only_a_line_feed_ends_a_line() -> None:
-    """Characters that other programs treat as line ends are part of the text."""
     for separator in ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\r"]:
         with case(separator):
             read = session(init(), final(f"a{separator}b"), result(f"a{separator}b"))
             assert read.text == f"a{separator}b"
             assert read.lines == LineCounts(events=3)
-
-
-def test_a_byte_order_mark_on_the_first_line_is_repaired() -> None:
-    """A BOM does not change the first line, which counts as repaired."""
     read = session(b"\xef\xbb\xbf" + init(), user("Hi"))
     assert read.run.model == "Auto"
     assert read.lines == LineCounts(events=2, repaired=1)
-
-
-def test_invalid_utf8_is_repaired_and_counted() -> None:
-    """Bytes that are not UTF-8 become U+FFFD; each such line counts once, as an event and as repaired."""
     read = session(init(), delta("a#b").replace(b"#", b"\xff"), delta("c#").replace(b"#", b"\xed\xa0\xbd"))
     assert read.text == f"a{BAD}bc{BAD * 3}"
     assert read.lines == LineCounts(events=3, repaired=2)
+    line = b'{"type":"result","session_id":"s-1","type":"user","message":{"content":"Hi"}}'
+    assert events(init(), line) == [Prompt("Hi")]
+    for odd in [b'{"type":"weather","text":"\xff"}\n', b'{"type":"weather","n":NaN}\n']:
+        with case(odd):
+            assert session(init(), odd).lines == LineCounts(events=1, unknown=1)
 
 
 # --- what is not quite JSON ------------------------------------------------------------------------------
@@ -401,24 +361,16 @@ def test_a_deeply_nested_value_is_shown(tmp_path: Path, depth: int) -> None:
     assert any("field new in a success of tool shell" in row for row in report(open_saved(path)).lines())
 
 
-def test_the_last_of_duplicate_keys_counts() -> None:
-    """A line that has its type twice is of the second type."""
-    line = b'{"type":"result","session_id":"s-1","type":"user","message":{"content":"Hi"}}'
-    assert events(init(), line) == [Prompt("Hi")]
-
-
-def test_json_that_is_not_an_object_is_malformed_and_harms_nothing() -> None:
-    """Arrays, strings and numbers as lines are malformed, and each is kept as written."""
+def test_lines_that_are_no_objects_harm_nothing() -> None:
+    """Arrays, numbers and text between the events are malformed, kept and shown. The last line needs no line
+    end.
+    """
     for data in [b"[]", b"[1, {}]", b'"text"', b"7", b"-0.5e9", b"null", b"true", b"NaN"]:
         with case(data):
             read = session(data + b"\n", *GOOD, data + b"\n", result("ok"))
             assert read.lines == LineCounts(events=6, malformed=2)
             assert [odd.event for odd in read.lines.odd] == [Malformed("not an object", data.decode())] * 2
             assert read.run.text_matches_result
-
-
-def test_lines_of_stderr_are_malformed_and_harm_nothing() -> None:
-    """Text between the events is counted, kept and shown, and the events are unaffected."""
     cases: list[bytes] = [
         b"Error: ENOENT: no such file",
         b"    at Object.open (node:fs:1:2) {",
@@ -438,18 +390,14 @@ def test_lines_of_stderr_are_malformed_and_harm_nothing() -> None:
             assert read.lines == LineCounts(events=6, malformed=7)
             assert read.run.text_matches_result
             assert [call.outcome for call in read.calls] == [Outcome.SUCCEEDED]
-
-
-# --- long lines, last lines ------------------------------------------------------------------------------
-
-
-def test_a_last_line_without_its_end_is_read() -> None:
-    """The last line needs no line end; one that is cut short is malformed."""
     last = result("ok").rstrip()
     assert session(*GOOD, last).lines == LineCounts(events=6)
     read = session(*GOOD, last[:-1])
     assert read.lines == LineCounts(events=5, malformed=1)
     assert (read.outcome, read.text) == (Outcome.UNFINISHED, "ok")
+
+
+# --- long lines, last lines ------------------------------------------------------------------------------
 
 
 def test_a_line_that_is_still_being_written_waits(tmp_path: Path) -> None:
@@ -471,40 +419,27 @@ def test_a_line_that_is_still_being_written_waits(tmp_path: Path) -> None:
     os.close(reader.fd)
 
 
-@pytest.mark.parametrize("odd", [b'{"type":"weather","text":"\xff"}\n', b'{"type":"weather","n":NaN}\n'])
-def test_an_unknown_line_is_not_a_repaired_event(odd: bytes) -> None:
-    """Only events count as repaired: a repaired line of unknown type counts as unknown alone."""
-    assert session(init(), odd).lines == LineCounts(events=1, unknown=1)
-
-
-def test_a_line_of_12_megabytes_is_an_event(session_of: Callable[[bytes], Session]) -> None:
-    """A line of up to 16 MiB is read whole over many reads, and the next line is read."""
+def test_lines_over_16_mib_are_read_at_their_ends(session_of: Callable[[bytes], Session]) -> None:
+    """A line up to 16 MiB is read whole; a longer result still ends its run, and longer noise is one odd
+    line. The next line is read.
+    """
     text = "x" * 12_000_000
     read = session_of(init() + final(text) + user("next"))
     assert len(read.text) == 12_000_000
     assert read.lines == LineCounts(events=3)
     assert read.run.prompt == "next"
-
-
-def test_a_result_of_30_megabytes_ends_its_run(session_of: Callable[[bytes], Session]) -> None:
-    """A result line over 16 MiB still ends its run with its outcome, and counts as oversize."""
     huge = json.dumps(json.loads(result("#")), separators=(",", ":")).replace("#", "x" * 30_000_000)
     read = session_of(init() + final("a") + huge.encode() + b"\n" + init(model="Next"))
     assert [run.outcome for run in read.runs] == [Outcome.SUCCEEDED, Outcome.UNFINISHED]
     assert read.runs[0].request_id == "r-1"
     assert read.lines == LineCounts(events=4, oversize=1)
     assert read.run.model == "Next"
-
-
-@pytest.mark.parametrize("begins", [b"", b'{"type":"user","text":"'], ids=["noise", "a cut line"])
-def test_30_megabytes_of_noise_are_one_odd_line(
-    begins: bytes, session_of: Callable[[bytes], Session]
-) -> None:
-    """A long line that is not JSON is one odd line, and the next line is read."""
-    read = session_of(init() + begins + b"x" * 30_000_000 + b"\n" + user("next"))
-    assert (read.lines.total, read.lines.events, read.run.prompt) == (3, 2, "next")
-    [odd] = read.lines.odd
-    assert odd.place.length == 30_000_000 + len(begins)
+    for begins in [b"", b'{"type":"user","text":"']:
+        with case(begins):
+            read = session_of(init() + begins + b"x" * 30_000_000 + b"\n" + user("next"))
+            assert (read.lines.total, read.lines.events, read.run.prompt) == (3, 2, "next")
+            [odd] = read.lines.odd
+            assert odd.place.length == 30_000_000 + len(begins)
 
 
 @pytest.mark.parametrize(
@@ -526,18 +461,6 @@ def test_the_tail_is_not_parsed_at_each_of_its_members(tail: bytes, monkeypatch:
     assert 2 <= parsed <= 41
 
 
-def test_the_fields_after_a_large_text_are_read() -> None:
-    """The members that follow the large text are read from the tail, those before it from the head."""
-    head = b'{"type":"result","is_error":false,"result":"' + b"x" * 60_000
-    tail = b'xxx","request_id":"r-1","usage":{"in":1,"out":2}}'
-    assert decoder.salvage(head, tail) == {
-        "type": "result",
-        "is_error": False,
-        "request_id": "r-1",
-        "usage": {"in": 1, "out": 2},
-    }
-
-
 def ends(line: bytes, kept: int) -> tuple[bytes, bytes, int]:
     """Return the first and last `kept` bytes of a line as Cursor writes it, and its length."""
     data = json.dumps(json.loads(line), separators=(",", ":")).encode()
@@ -545,7 +468,9 @@ def ends(line: bytes, kept: int) -> tuple[bytes, bytes, int]:
 
 
 def test_an_oversize_line_invents_no_outcome() -> None:
-    """An outcome that is not in the ends of a line stays unknown: the exit code may come after the output."""
+    """Members around the large text are read. An outcome that is not in the ends stays unknown, because the
+    line is too large; noise is malformed.
+    """
     cases: list[tuple[str, Any, Outcome]] = [
         ("shell", {"success": {"stdout": "x" * 999, "exitCode": 1}}, Outcome.RETURNED),
         ("mcp", {"success": {"content": "x" * 999, "isError": True}}, Outcome.RETURNED),
@@ -556,31 +481,31 @@ def test_an_oversize_line_invents_no_outcome() -> None:
     ]
     for tool, outcome, expected in cases:
         with case((tool, outcome)):
-            decoder = Decoder()
-            decoder.decode(init())
+            reading = Decoder()
+            reading.decode(init())
             line = completed(tool, result=outcome)
-            [size, ended] = decoder.decode_oversize(*ends(line, 250))[:2]
+            [size, ended] = reading.decode_oversize(*ends(line, 250))[:2]
             assert isinstance(size, Oversize)
             assert isinstance(ended, ToolEnded)
             assert ended.outcome is expected
-
-
-def test_an_oversize_line_says_why_its_outcome_is_unknown() -> None:
-    """The reason of an unknown outcome is that the line is too large, and not that it has no result."""
     line = completed("read", result={"success": {"content": "y"}}, path="x" * 999)
-    decoder = Decoder()
-    decoder.decode(init())
-    [_, ended] = decoder.decode_oversize(*ends(line, 250))
+    reading = Decoder()
+    reading.decode(init())
+    [_, ended] = reading.decode_oversize(*ends(line, 250))
     assert isinstance(ended, ToolEnded)
     assert (ended.outcome, ended.error) == (Outcome.RETURNED, "its line is too large to be read")
-
-
-def test_an_oversize_line_that_is_not_an_object_is_malformed() -> None:
-    """An oversize line of noise, of an array or of a cut object without members is malformed."""
     for data in (b"x" * 500, b"[" * 500, b"{" * 500, b"[1,{}]" * 90):
         [found] = Decoder().decode_oversize(data[:200], data[-200:], len(data))
         assert isinstance(found, Malformed)
         assert found.reason == f"not JSON, {len(data)} bytes"
+    head = b'{"type":"result","is_error":false,"result":"' + b"x" * 60_000
+    tail = b'xxx","request_id":"r-1","usage":{"in":1,"out":2}}'
+    assert decoder.salvage(head, tail) == {
+        "type": "result",
+        "is_error": False,
+        "request_id": "r-1",
+        "usage": {"in": 1, "out": 2},
+    }
 
 
 @pytest.mark.costs

@@ -68,38 +68,26 @@ MALFORMED = {
 }
 
 
-def test_invalid_lines_stay_invalid_in_a_burst(tmp_path: Path) -> None:
-    """Lines that are valid only when joined are decoded one by one, each as malformed."""
+def test_a_time_is_read_as_it_is_written(tmp_path: Path) -> None:
+    """A time in quotes is a string; digits that equal it are not the time. Lines that are valid only when
+    joined are malformed.
+    """
+    for raw in [b"    760000000", b"-760000000077", b"0760000000077"]:
+        with case(raw):
+            quoted = [line.replace(b"176", b'"176').replace(b"}\n", b'"}\n') for line in deltas(3, T)]
+            other = quoted[0].replace(b"1760000000077", raw)
+            lines = [init(), *quoted, other, result("…")]
+            assert facts_of(at_once(lines, tmp_path / "r.ndjson")) == facts_of(session(*lines))
+    form = b'{"type":"thinking","subtype":"delta","timestamp_ms":%d,"text":"a","note":"b:%d,c"}\n'
+    lines = [init(), *(form % (T, T + n) for n in range(4)), result("…")]
+    assert facts_of(at_once(lines, tmp_path / "r.ndjson")) == facts_of(session(*lines))
     for name, odd in MALFORMED.items():
         with case(name):
             lines = [init(), *deltas(3), *odd, *deltas(4, T + 1000), result("…")]
             read = at_once(lines, tmp_path / "r.ndjson")
             assert facts_of(read) == facts_of(session(*lines))
             if b"\xe2" not in b"".join(lines):
-                assert any(type(odd.event) is Malformed for odd in read.lines.odd)
-
-
-@pytest.mark.parametrize("raw", [b"    760000000", b"-760000000077", b"0760000000077"])
-def test_a_time_that_is_a_string_is_read_as_one(tmp_path: Path, raw: bytes) -> None:
-    """A time in quotes is decoded as a string, which allows other forms than a number does."""
-    quoted = [line.replace(b"176", b'"176').replace(b"}\n", b'"}\n') for line in deltas(3, T)]
-    odd = quoted[0].replace(b"1760000000077", raw)
-    lines = [init(), *quoted, odd, result("…")]
-    assert facts_of(at_once(lines, tmp_path / "r.ndjson")) == facts_of(session(*lines))
-
-
-def test_digits_in_a_string_are_not_the_time(tmp_path: Path) -> None:
-    """Digits inside a string that equal those of the time are not read as the time."""
-    form = b'{"type":"thinking","subtype":"delta","timestamp_ms":%d,"text":"a","note":"b:%d,c"}\n'
-    lines = [init(), *(form % (T, T + n) for n in range(4)), result("…")]
-    assert facts_of(at_once(lines, tmp_path / "r.ndjson")) == facts_of(session(*lines))
-
-
-def test_an_invalid_line_interrupts_only_its_burst() -> None:
-    """Deltas before and after an invalid line are decoded in bursts; after it, the bursts grow from two."""
-    lines = [init(), *deltas(1), *deltas(32), with_text(b"\t"), *deltas(32)]
-    assert bursts(lines) == [32, 2, 4, 8, 16, 2]
-    assert bursts([init(), *deltas(1), *deltas(20), with_text(b"\t"), *deltas(20)])[0] == 20
+                assert any(type(each.event) is Malformed for each in read.lines.odd)
 
 
 @pytest.mark.parametrize("valid", [0, 1, 2, 7])
@@ -155,29 +143,28 @@ def deltas(count: int, at_ms: int = 1_760_000_000_000) -> list[bytes]:
 
 
 def test_deltas_are_read_at_once() -> None:
-    """All deltas after the first of a kind are one burst, up to the first line of another kind."""
+    """All deltas after the first of a kind are one burst, with or without blanks, up to another line; a time
+    before the text makes none.
+    """
     call = [started("read", path="a"), completed("read", result={"success": {}})]
     assert bursts([init(), *deltas(5), *call, *deltas(4)]) == [4, 4]
     thoughts = [thought(f"hm {n}", 1_760_000_000_000 + n) for n in range(6)]
     assert bursts([init(), *thoughts, thought_through(), *thoughts[:2], *deltas(3)]) == [5, 2, 2]
     assert bursts([init(), *(final(f"part {n}") for n in range(5))]) == [4]
-
-
-def test_a_time_before_the_text_makes_no_burst() -> None:
-    """If the time comes before the text, deltas are decoded one by one."""
     fields = {"type": "thinking", "subtype": "delta", "timestamp_ms": 1_760_000_000_000, "text": "hm"}
     assert bursts([init(), *[json.dumps(fields).encode()] * 4]) == []
-
-
-def test_spaced_json_is_read_at_once_too() -> None:
-    """Blanks after colons and commas, which some writers put there, make no difference."""
     assert b'"text": "word' in deltas(1)[0]
     tight = [json.dumps(json.loads(line), separators=(",", ":")).encode() for line in deltas(5)]
     assert bursts([init(), *tight]) == bursts([init(), *deltas(5)]) == [4]
+    lines = [init(), *deltas(1), *deltas(32), with_text(b"\t"), *deltas(32)]
+    assert bursts(lines) == [32, 2, 4, 8, 16, 2]
+    assert bursts([init(), *deltas(1), *deltas(20), with_text(b"\t"), *deltas(20)])[0] == 20
 
 
 def test_an_odd_line_among_deltas(tmp_path: Path) -> None:
-    """A cut or invalid line, a flush or half an emoji among deltas is decoded as if it were alone."""
+    """A cut line, a flush or half an emoji among deltas, and a line that depends on earlier ones, are
+    decoded as if they were alone.
+    """
     cases: list[bytes] = [
         delta("cut", 1_760_000_000_077)[:-30] + b"\n",
         delta("x", 1_760_000_000_077).replace(b'x"', b'x\\"'),
@@ -201,6 +188,10 @@ def test_an_odd_line_among_deltas(tmp_path: Path) -> None:
     for odd in cases:
         with case(odd):
             lines = [init(), *deltas(3), odd, *deltas(4, 1_760_000_001_000), result("…")]
+            assert facts_of(at_once(lines, tmp_path / "r.ndjson")) == facts_of(session(*lines))
+    for name, sequence in SEQUENCES.items():
+        with case(name):
+            lines = [init(), *deltas(3), *sequence, *deltas(4, 1_760_000_001_000), result("…")]
             assert facts_of(at_once(lines, tmp_path / "r.ndjson")) == facts_of(session(*lines))
 
 
@@ -233,14 +224,6 @@ SEQUENCES = {
     "half an emoji in a thought": [thought("a", T), thought("b", T), HALF_THOUGHT, *deltas(3)],
     "half an emoji between thoughts": [thought("a", T), HALF_THOUGHT, thought("b", T), thought("c", T)],
 }
-
-
-def test_lines_that_depend_on_earlier_lines(tmp_path: Path) -> None:
-    """A line whose meaning depends on earlier lines has the same meaning after a burst."""
-    for name, sequence in SEQUENCES.items():
-        with case(name):
-            lines = [init(), *deltas(3), *sequence, *deltas(4, 1_760_000_001_000), result("…")]
-            assert facts_of(at_once(lines, tmp_path / "r.ndjson")) == facts_of(session(*lines))
 
 
 _LINES: st.SearchStrategy[Callable[[str, int], bytes]] = st.sampled_from(
@@ -320,7 +303,9 @@ class Lines:
 
 
 def test_deltas_are_joined() -> None:
-    """Consecutive texts of a channel are one text; counts of tokens and arguments are skipped."""
+    """Consecutive texts of a channel are one text, counts and arguments are skipped; a single, long or other
+    line is decoded by itself.
+    """
     found = batched(
         claude_delta("I ", "thinking"),
         COUNT,
@@ -332,10 +317,6 @@ def test_deltas_are_joined() -> None:
         claude_result(),
     )
     assert found == ([Text(Channel.REASONING, "I see"), Text(Channel.ANSWER, "Done.")], 7)
-
-
-def test_other_lines_are_no_batch() -> None:
-    """A single line, a long one, a list, and a line of another type are decoded by themselves."""
     cases: list[list[Any]] = [
         [claude_delta("a")],
         [claude_delta("a"), claude_result()],
@@ -351,6 +332,9 @@ def test_other_lines_are_no_batch() -> None:
     for lines in cases:
         with case(lines):
             assert batched(*lines) is None
+    batches = LineBatches(Lines())
+    assert lengths(batches, b'{"x":[{}\n', b'{"x":1}]}\n') == [0]
+    assert lengths(batches, b'{"x":1},{"x":2}\n', b'{"x":3}\n') == [0]
 
 
 GOOD, BAD, ODD = b'{"x":1}\n', b'{"x":"' + b"}\n", b'{"x":0}\n'
@@ -361,29 +345,26 @@ def lengths(batches: LineBatches, *batch: bytes, times: int = 1) -> list[int]:
     return [found[1] if (found := batches.events_at([*batch], 0)) else 0 for _ in range(times)]
 
 
-def test_an_invalid_line_ends_a_batch() -> None:
-    """The lines before an invalid one are parsed at once, and later batches become as long as before."""
+def test_an_odd_line_ends_a_batch() -> None:
+    """The lines before it are parsed at once, and later batches become as long as before. Before a turn,
+    each line is decoded by itself.
+    """
     batches = LineBatches(Lines())
     assert lengths(batches, *[GOOD] * 100, BAD, *[GOOD] * 600) == [87]
     assert lengths(batches, *[GOOD] * 3000, times=4) == [174, 348, 696, 1024]
     assert lengths(batches, BAD, *[GOOD] * 600) == [0]
-
-
-def test_a_line_of_another_type_ends_a_batch() -> None:
-    """The lines before it are read at once. Many such lines are not parsed again from each line."""
     batches = LineBatches(Lines())
     assert lengths(batches, *[GOOD] * 100, ODD, *[GOOD] * 600) == [100]
     assert lengths(batches, *[GOOD] * 3000, times=4) == [200, 400, 800, 1024]
     assert lengths(batches, ODD, *[GOOD] * 600) == [0]
     assert lengths(batches, *[GOOD] * 3000) == [2]
     assert lengths(batches, GOOD, ODD) == [1]
-
-
-def test_lines_that_are_valid_only_together_are_not_parsed_together() -> None:
-    """Each line of a batch is an object by itself."""
-    batches = LineBatches(Lines())
-    assert lengths(batches, b'{"x":[{}\n', b'{"x":1}]}\n') == [0]
-    assert lengths(batches, b'{"x":1},{"x":2}\n', b'{"x":3}\n') == [0]
+    for agent in ("claude-code", "claude-family"):
+        decoder = Decoder(agent_named(agent))
+        assert decoder.burst([written(claude_delta("a")), written(claude_delta("b"))], 0) is None
+    assert [
+        event.text for event in events(claude_delta("a"), claude_delta("b")) if isinstance(event, Text)
+    ] == ["a", "b"]
 
 
 @pytest.mark.costs
@@ -401,16 +382,6 @@ def test_odd_lines_cost_no_more_than_others() -> None:
 
     count, odd = written(COUNT), written(line("system", "informational", note={"thinking_tokens": 1}))
     assert not takes_more(partial(read, count, odd), 20, partial(read, count, count), 0.1)
-
-
-def test_a_stream_that_begins_with_deltas_is_read_line_by_line() -> None:
-    """Before a turn has started, and while the agent is not decided, each line is decoded by itself."""
-    for agent in ("claude-code", "claude-family"):
-        decoder = Decoder(agent_named(agent))
-        assert decoder.burst([written(claude_delta("a")), written(claude_delta("b"))], 0) is None
-    assert [
-        event.text for event in events(claude_delta("a"), claude_delta("b")) if isinstance(event, Text)
-    ] == ["a", "b"]
 
 
 def test_a_file_of_deltas_has_the_text_of_its_lines(recording: Any, opened_session: Any) -> None:

@@ -147,28 +147,33 @@ def test_another_agent_may_follow(captures: Captures, recording: Saver) -> None:
             ]
 
 
-def test_each_format_can_be_named() -> None:
-    """Each format is found by its name, and a feed with it uses it from the first line."""
+def test_each_format_has_its_name() -> None:
+    """No two formats have the same name, and a feed with it uses it from the first line."""
     for name in sorted(KNOWN):
         with case(name):
             agent = agent_named(name)
             assert agent is not None
             assert agent.name == name
             assert Decoder(agent).is_detecting is False
-
-
-def test_the_names_of_formats_differ() -> None:
-    """No two formats have the same name."""
     assert len(KNOWN) == len(known_agents())
 
 
-def test_a_stream_of_no_known_agent_has_no_format(recording: Saver) -> None:
-    """A stream of JSON lines that no known agent writes has no format, no outcome and no run."""
+def test_a_stream_of_an_unknown_agent_has_no_format(recording: Saver) -> None:
+    """It has no outcome and no run, which is known after 50 lines, unless the agent is named."""
     for name, data in STREAMS.items():
         with case(name):
             found = read(recording(data))
             assert (found.format, found.outcome, found.runs) == (None, None, [])
             assert found.lines.events == 0
+    assert read(recording(*[FOREIGN] * 49), follow=True).outcome == "running"
+    assert read(recording(*[FOREIGN] * 50), follow=True).outcome is None
+    assert read(recording(b"a notice\n"), follow=True).outcome == "running"
+    assert read(recording(*[FOREIGN] * 50, started("read")), follow=True).outcome == "running"
+    feed = Feed(open_saved(recording(FOREIGN, user(), final("x"), result("x"))), agent=agent_named("cursor"))
+    assert feed.session.format == "cursor"
+    feed.advance()
+    assert (feed.session.outcome, feed.session.lines.unknown) == ("succeeded", 1)
+    assert agent_named("no such") is None
 
 
 def test_cursor_is_recognised(captures: Captures) -> None:
@@ -196,8 +201,14 @@ def test_a_recording_cut_at_its_start_is_recognised(captures: Captures, recordin
                     )
 
 
-def test_a_shared_type_decides_only_at_the_beginning(recording: Saver) -> None:
-    """A line of a type that several agents have decides only if no other event came before it."""
+def test_a_type_of_its_own_decides_at_any_place(recording: Saver) -> None:
+    """A line that only Cursor can have written decides anywhere, one of a shared type before any other
+    event, and one with another agent's fields never.
+    """
+    for each in [init(), thought("x"), started("read")]:
+        with case(each):
+            assert read(recording(FOREIGN, each)).format == "cursor"
+            assert read(recording(*[FOREIGN] * 60, each)).format == "cursor"
     for each in [user(), delta("x"), final("x"), segment("x"), result("x")]:
         with case(each):
             assert read(recording(each)).format == "cursor"
@@ -205,17 +216,6 @@ def test_a_shared_type_decides_only_at_the_beginning(recording: Saver) -> None:
             assert read(recording(FOREIGN, each)).format is None
             assert read(recording(*[FOREIGN] * 60, each)).format is None
             assert Decoder().decode(each) != []
-
-
-@pytest.mark.parametrize("line", [init(), thought("x"), started("read")])
-def test_a_type_of_its_own_decides_at_any_place(line: bytes, recording: Saver) -> None:
-    """A line that only Cursor can have written decides, also after lines of another agent."""
-    assert read(recording(FOREIGN, line)).format == "cursor"
-    assert read(recording(*[FOREIGN] * 60, line)).format == "cursor"
-
-
-def test_a_line_with_what_cursor_never_writes_is_not_cursors(recording: Saver) -> None:
-    """Calls and tokens in a message, a count of turns, and calls without a subtype are another agent's."""
     cases: list[bytes] = [
         event("user", message={"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t"}]}),
         event("assistant", message={"content": [{"type": "tool_use", "id": "t", "name": "Bash"}]}),
@@ -227,23 +227,6 @@ def test_a_line_with_what_cursor_never_writes_is_not_cursors(recording: Saver) -
     for each in cases:
         with case(each):
             assert read(recording(each)).format != "cursor"
-
-
-def test_a_stream_of_an_unknown_agent_is_unknown_while_it_goes_on(recording: Saver) -> None:
-    """After 50 lines of no known agent the outcome is known to be none, before the stream ends."""
-    assert read(recording(*[FOREIGN] * 49), follow=True).outcome == "running"
-    assert read(recording(*[FOREIGN] * 50), follow=True).outcome is None
-    assert read(recording(b"a notice\n"), follow=True).outcome == "running"
-    assert read(recording(*[FOREIGN] * 50, started("read")), follow=True).outcome == "running"
-
-
-def test_a_named_agent_is_used_from_the_first_line(recording: Saver) -> None:
-    """A feed with an agent reads the first line by its format; an unknown name has no agent."""
-    feed = Feed(open_saved(recording(FOREIGN, user(), final("x"), result("x"))), agent=agent_named("cursor"))
-    assert feed.session.format == "cursor"
-    feed.advance()
-    assert (feed.session.outcome, feed.session.lines.unknown) == ("succeeded", 1)
-    assert agent_named("no such") is None
 
 
 def test_no_other_agent_recognises_a_line_of_cursor(captures: Captures) -> None:
@@ -262,8 +245,10 @@ def test_no_other_agent_recognises_a_line_of_cursor(captures: Captures) -> None:
     assert recognised
 
 
-def test_a_failure_has_the_cause_of_its_agent() -> None:
-    """The first line with words of an agent decides; other texts have no cause."""
+def test_agents_have_causes_hints_and_names() -> None:
+    """The first line with words of an agent has the cause; one agent prints at its end; a package leads to
+    the short name.
+    """
     cause = "Cursor does not trust this folder: add --trust"
     cases: list[tuple[list[str], str | None]] = [
         (["⚠ Workspace Trust Required"], cause),
@@ -274,15 +259,7 @@ def test_a_failure_has_the_cause_of_its_agent() -> None:
     for lines, expected in cases:
         with case(lines):
             assert failure_hint(lines) == expected
-
-
-def test_the_agents_that_print_at_their_end_are_named() -> None:
-    """One agent does: its hint names the flag."""
     assert silence_hint() == "Cursor prints nothing until its end without --output-format stream-json"
-
-
-def test_an_agent_is_known_by_the_names_of_its_program() -> None:
-    """Its package and its own name lead to the short name, in capitals or not; others stay as they are."""
     names = {
         "gemini-cli": "gemini",
         "OpenCode": "opencode",
@@ -319,7 +296,19 @@ def test_a_line_has_a_role_of_its_own() -> None:
 
 
 def test_a_start_line_of_another_agent_changes_the_agent(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After the start line of a second agent, lines are decoded by its format."""
+    """Lines after it are decoded by its format; a line that starts no run, and a kept start line of another
+    agent, stay unknown.
+    """
+    add_late_agent(monkeypatch)
+    decoder = Decoder()
+    decoder.decode(init())
+    assert decoder.decode(event("later")) == [Unknown("type later")]
+    assert decoder.decode(ASKED) == [Unknown("type asked")]
+    decoder = Decoder()
+    foreign = event("system", "greeting")
+    assert decoder.decode(foreign) == [Unknown("type system", foreign.decode().strip())]
+    assert type(decoder.decode(started("read"))[0]) is FormatDetected
+    assert decoder.take_redecoded() == []
     add_late_agent(monkeypatch)
     decoder = Decoder()
     assert decoder.decode(ASKED) == [Unknown("type asked", ASKED.decode().strip())]
@@ -329,21 +318,3 @@ def test_a_start_line_of_another_agent_changes_the_agent(monkeypatch: pytest.Mon
     assert decoder.take_redecoded() == []
     assert type(decoder.decode(LATE_START)[-1]) is RunStarted
     assert decoder.decode(ASKED) == [Prompt("Do it.")]
-
-
-def test_any_other_unknown_line_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A line that no agent writes, and one of the second agent that starts no run, stay unknown."""
-    add_late_agent(monkeypatch)
-    decoder = Decoder()
-    decoder.decode(init())
-    assert decoder.decode(event("later")) == [Unknown("type later")]
-    assert decoder.decode(ASKED) == [Unknown("type asked")]
-
-
-def test_a_foreign_start_line_is_not_read_with_the_format_of_a_later_line() -> None:
-    """If a kept line would start a run, but not one of the agent's own, the kept lines stay unknown."""
-    decoder = Decoder()
-    foreign = event("system", "greeting")
-    assert decoder.decode(foreign) == [Unknown("type system", foreign.decode().strip())]
-    assert type(decoder.decode(started("read"))[0]) is FormatDetected
-    assert decoder.take_redecoded() == []

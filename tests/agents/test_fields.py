@@ -160,8 +160,10 @@ def test_a_nested_type_is_unknown(name: str, before: tuple[bytes, ...]) -> None:
     assert "an object" in getattr(found, "what", "") or (name, before) == ("subtype", ())
 
 
-def test_a_value_is_named_in_words() -> None:
-    """A string is cut to 200 characters, an object or array is only named."""
+def test_values_are_shown_in_words() -> None:
+    """A string is cut to 200 characters, an object is named, deep JSON is a message, and data has a size.
+    Scalars stay, but not numbers of more than 64 bits.
+    """
     cases: list[tuple[object, str]] = [
         ("weather", "weather"),
         ("x" * 200, "x" * 200),
@@ -177,26 +179,32 @@ def test_a_value_is_named_in_words() -> None:
     for value, words in cases:
         with case(value):
             assert in_words(value) == words
-
-
-def test_json_for_a_reader_has_a_limit_of_depth() -> None:
-    """A value that is nested too deeply is replaced by a message."""
-    value: Any = 1
+    further: Any = 1
     for _ in range(5_000):
-        value = [value]
-    assert as_json(value) == "nested too deeply to be shown"
-
-
-def test_the_size_of_data_is_known_without_decoding() -> None:
-    """Base64 has four characters for three bytes."""
-    cases: list[tuple[str, int]] = [("", 0), ("=", 0), ("AA==", 1), ("AAA=", 2), ("AAAA", 3), ("AAAAAA==", 4)]
-    for data, size in cases:
+        further = [further]
+    assert as_json(further) == "nested too deeply to be shown"
+    assert scalars({"a": 1, "b": "x", "c": True, "d": 0.5, "e": [], "f": {}, "g": 1 << 70}) == {
+        "a": 1,
+        "b": "x",
+        "c": True,
+        "d": 0.5,
+    }
+    assert scalars([1]) is None
+    others: list[tuple[str, int]] = [
+        ("", 0),
+        ("=", 0),
+        ("AA==", 1),
+        ("AAA=", 2),
+        ("AAAA", 3),
+        ("AAAAAA==", 4),
+    ]
+    for data, size in others:
         with case(data):
             assert decoded_size(data) == size
 
 
-def test_a_cost_is_a_number() -> None:
-    """A number that is no possible cost is unknown."""
+def test_numbers_are_possible_ones() -> None:
+    """An impossible cost, share or time is unknown; a sum is unknown if all its counts are."""
     cases: list[tuple[object, float | None]] = [
         (0, 0.0),
         (2, 2.0),
@@ -210,35 +218,12 @@ def test_a_cost_is_a_number() -> None:
     for value, expected in cases:
         with case(value):
             assert cost(value) == expected
-
-
-def test_a_sum_has_the_known_counts() -> None:
-    """Counts that are unknown do not make the sum unknown, unless all of them are."""
     assert (known_sum([1, None, 2]), known_sum([None]), known_sum([])) == (3, None, None)
-
-
-def test_scalars_are_kept_unchanged() -> None:
-    """Lists, objects and numbers of more than 64 bits are left out."""
-    assert scalars({"a": 1, "b": "x", "c": True, "d": 0.5, "e": [], "f": {}, "g": 1 << 70}) == {
-        "a": 1,
-        "b": "x",
-        "c": True,
-        "d": 0.5,
-    }
-    assert scalars([1]) is None
-
-
-def test_a_share_is_a_number_in_percent() -> None:
-    """A limit may be exceeded, but not tenfold; what is not a number is not a share."""
     assert [percent(share, 1) for share in (0, 0.29, 0.9996, 1.02, 10)] == [0, 29, 99.96, 102, 1000]
     wrong: list[object] = [True, -0.01, 10.1, float("nan"), float("inf"), "0.5", None, []]
     for share in wrong:
         with case(share):
             assert percent(share, 1) is None
-
-
-def test_a_time_in_seconds_is_one_of_the_calendar() -> None:
-    """Zero, a negative number and one beyond the year 9999 are not times."""
     assert seconds_ms({"at": 1_789_846_800}, "at") == 1_789_846_800_000
     for at in (0, -1, 1 << 39, "soon", None, 1.5):
         with case(at):

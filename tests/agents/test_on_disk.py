@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import orjson
-import pytest
 
 from agentwatch.agents.agent import Agent
 from agentwatch.agents.on_disk import SessionFacts, Tree, iso_ms
@@ -24,30 +23,45 @@ from tests.conftest import case
 
 
 def test_the_branch_is_reported_when_it_changes() -> None:
-    """A line with the same branch, an empty one or none reports nothing. `HEAD` is not a branch."""
-    facts = SessionFacts()
-    assert facts.new({"sessionId": "s", "gitBranch": "main"}) == RunInfo("s", branch="main")
-    assert facts.new({"sessionId": "s", "gitBranch": "main"}) is None
-    assert facts.new({"sessionId": "s", "gitBranch": ""}) is None
-    assert facts.new({"sessionId": "s"}) is None
-    assert facts.new({"gitBranch": "fix"}) == RunInfo(branch="fix")
-    assert facts.new({"gitBranch": "HEAD"}) == RunInfo(branch="")
-    assert facts.new({"gitBranch": "HEAD"}) is None
-    assert facts.new({"gitBranch": "", "cwd": "/w"}) == RunInfo(cwd="/w")
-
-
-def test_a_branch_of_any_type_is_no_reason_to_report_the_same_again() -> None:
-    """The second line with the same facts reports nothing."""
+    """It is that of the working directory, also of a fork. The same branch, an empty one or none report
+    nothing; `HEAD` is none.
+    """
+    seen = SessionFacts()
+    assert seen.new({"sessionId": "s", "gitBranch": "main"}) == RunInfo("s", branch="main")
+    assert seen.new({"sessionId": "s", "gitBranch": "main"}) is None
+    assert seen.new({"sessionId": "s", "gitBranch": ""}) is None
+    assert seen.new({"sessionId": "s"}) is None
+    assert seen.new({"gitBranch": "fix"}) == RunInfo(branch="fix")
+    assert seen.new({"gitBranch": "HEAD"}) == RunInfo(branch="")
+    assert seen.new({"gitBranch": "HEAD"}) is None
+    assert seen.new({"gitBranch": "", "cwd": "/w"}) == RunInfo(cwd="/w")
     cases: list[object] = ["", None, 7, [], {}, True, "x" * 100_000]
     for branch in cases:
         with case(branch):
-            facts, line = SessionFacts(), {"sessionId": "s", "gitBranch": branch}
-            facts.new(line)
-            assert facts.new(line) is None
+            again, row = SessionFacts(), {"sessionId": "s", "gitBranch": branch}
+            again.new(row)
+            assert again.new(row) is None
+    further: list[tuple[str, Line]] = [
+        ("claude", claude.user("Go", gitBranch="main")),
+        ("qwen", qwen.user("Go", gitBranch="main")),
+        ("codex", codex("session_meta", id="t", git={"branch": "main"})),
+        ("copilot", copilot("session.start", sessionId="s", context={"branch": "main"})),
+        ("copilot", copilot("session.context_changed", branch="main")),
+        ("copilot", copilot("session.resume", context={"branch": "main", "cwd": "/w"})),
+    ]
+    for agent, line in further:
+        with case(agent):
+            assert facts(agent, line).branch == "main"
+            assert session_of(agent, line).run.branch == "main"
+    for more in [{"parent_thread_id": "p"}, {"forked_from_id": "p"}, {}]:
+        with case(more):
+            assert facts("codex", codex("session_meta", id="t", git={"branch": "b"}, **more)).branch == "b"
 
 
-def test_a_run_of_another_program_for_one_prompt_is_marked() -> None:
-    """`claude -p` names its entry point."""
+def test_a_run_for_one_prompt_is_marked() -> None:
+    """Another program has started it; `claude -p` names its entry point. An unknown agent has no format on
+    disk.
+    """
     cases: list[tuple[Any, bool]] = [
         ("sdk-cli", True),
         ("cli", False),
@@ -60,6 +74,16 @@ def test_a_run_of_another_program_for_one_prompt_is_marked() -> None:
             found = SessionFacts().new({"sessionId": "s", "entrypoint": entry})
             assert found is not None
             assert found.is_one_liner is expected
+    for agent, line, expected in [
+        ("codex", codex("session_meta", id="t", originator="codex_exec"), True),
+        ("codex", codex("session_meta", id="t", originator="codex-tui"), False),
+        ("claude", claude.user("Go", entrypoint="sdk-cli"), True),
+        ("claude", claude.user("Go", entrypoint="cli"), False),
+    ]:
+        with case((agent, line, expected)):
+            assert facts(agent, line).is_one_liner is expected
+    assert agent_on_disk("amp") is None
+    assert agent_on_disk("nobody") is None
 
 
 def agent(name: str) -> Agent:
@@ -113,7 +137,7 @@ def test_lines_may_come_in_any_order(captures: Captures) -> None:
 
 
 def test_a_time_is_read_in_its_zone() -> None:
-    """A time is exact to the millisecond; without a zone it is in UTC."""
+    """A time is exact to the millisecond; without a zone it is in UTC. Another type or text is none."""
     cases: list[tuple[str, int]] = [
         ("2026-11-21T22:50:55.616Z", 1795301455616),
         ("2026-11-21T23:50:55.616+01:00", 1795301455616),
@@ -124,12 +148,8 @@ def test_a_time_is_read_in_its_zone() -> None:
     for text, expected in cases:
         with case(text):
             assert iso_ms(text) == expected
-
-
-def test_another_value_is_no_time() -> None:
-    """Another type, another text and a very long text are no times."""
-    cases: list[object] = [None, 5, "", "soon", "2026-99-99T00:00:00Z", ["x"], "2026" * 100]
-    for value in cases:
+    further: list[object] = [None, 5, "", "soon", "2026-99-99T00:00:00Z", ["x"], "2026" * 100]
+    for value in further:
         with case(value):
             assert iso_ms(value) is None
 
@@ -204,11 +224,35 @@ TITLES: list[tuple[str, Line, bool]] = [
 
 
 def test_a_title_is_read_and_whose_it_is() -> None:
-    """The title of the user is distinguished from the agent's where the lines do so."""
+    """The title of the user is distinguished from the agent's, and stays; one of another type, of a
+    subagent, or of the time is none. A summary is that of the session with its leaf.
+    """
     for agent, line, is_users in TITLES:
         with case((agent, line)):
             found = facts(agent, line)
             assert (found.title, found.is_users_title) == ("Tidy", is_users)
+    others: list[object] = [None, "", 7, [], {"a": 1}, True]
+    for agent, line, _ in TITLES:
+        for title in others:
+            with case((agent, title)):
+                assert facts(agent, with_title(line, title)).title is None
+    assert facts("copilot", {**copilot("session.title_changed", title="Tidy"), "agentId": "a"}).title is None
+    line = opencode("session", info={"title": "New session - 2026-11-21T22:50:55.616Z"})
+    assert facts("opencode", line).title is None
+    leaf = "0a1b2c3d-4e5f-4061-8071-2a3b4c5d6e7f"
+    summary = beside("summary", summary="Tidy", leafUuid=leaf)
+    prompt = claude.user("Go", leaf)
+    assert facts("claude", prompt, summary).title == "Tidy"
+    assert facts("claude", summary, prompt).title is None
+    users, agents = beside("custom-title", customTitle="Mine"), beside("ai-title", aiTitle="Theirs")
+    assert session_of("claude", agents).run.title == "Theirs"
+    assert session_of("claude", agents, users, agents).run.title == "Mine"
+    other = beside("custom-title", customTitle="Other")
+    assert session_of("claude", users, other).run.title == "Other"
+    prompts: list[tuple[object, str | None]] = [("Fix it", "Fix it"), (None, None), ([], None)]
+    for value, expected in prompts:
+        with case((value, expected)):
+            assert facts("claude", beside("last-prompt", lastPrompt=value)).last_prompt == expected
 
 
 def with_title(part: Any, title: object) -> Any:
@@ -216,92 +260,6 @@ def with_title(part: Any, title: object) -> Any:
     if isinstance(part, dict):
         return {key: with_title(inner, title) for key, inner in part.items()}
     return title if part == "Tidy" else part
-
-
-def test_a_title_of_another_type_is_none() -> None:
-    """It changes nothing."""
-    others: list[object] = [None, "", 7, [], {"a": 1}, True]
-    for agent, line, _ in TITLES:
-        for title in others:
-            with case((agent, title)):
-                assert facts(agent, with_title(line, title)).title is None
-
-
-def test_a_subagent_of_copilot_names_no_session() -> None:
-    """Its title is not that of the session."""
-    assert facts("copilot", {**copilot("session.title_changed", title="Tidy"), "agentId": "a"}).title is None
-
-
-def test_the_title_of_a_new_session_of_opencode_is_none() -> None:
-    """It consists of the time."""
-    line = opencode("session", info={"title": "New session - 2026-11-21T22:50:55.616Z"})
-    assert facts("opencode", line).title is None
-
-
-def test_a_summary_is_the_title_of_the_session_that_has_its_leaf() -> None:
-    """Older versions begin a file with the summaries of other sessions."""
-    leaf = "0a1b2c3d-4e5f-4061-8071-2a3b4c5d6e7f"
-    summary = beside("summary", summary="Tidy", leafUuid=leaf)
-    prompt = claude.user("Go", leaf)
-    assert facts("claude", prompt, summary).title == "Tidy"
-    assert facts("claude", summary, prompt).title is None
-
-
-@pytest.mark.parametrize(("value", "expected"), [("Fix it", "Fix it"), (None, None), ([], None)])
-def test_claude_repeats_the_last_prompt(value: object, expected: str | None) -> None:
-    """It is read for those who read only the last lines."""
-    assert facts("claude", beside("last-prompt", lastPrompt=value)).last_prompt == expected
-
-
-def test_the_branch_is_read() -> None:
-    """It is that of the working directory."""
-    cases: list[tuple[str, Line]] = [
-        ("claude", claude.user("Go", gitBranch="main")),
-        ("qwen", qwen.user("Go", gitBranch="main")),
-        ("codex", codex("session_meta", id="t", git={"branch": "main"})),
-        ("copilot", copilot("session.start", sessionId="s", context={"branch": "main"})),
-        ("copilot", copilot("session.context_changed", branch="main")),
-        ("copilot", copilot("session.resume", context={"branch": "main", "cwd": "/w"})),
-    ]
-    for agent, line in cases:
-        with case(agent):
-            assert facts(agent, line).branch == "main"
-            assert session_of(agent, line).run.branch == "main"
-
-
-@pytest.mark.parametrize(
-    ("agent", "line", "expected"),
-    [
-        ("codex", codex("session_meta", id="t", originator="codex_exec"), True),
-        ("codex", codex("session_meta", id="t", originator="codex-tui"), False),
-        ("claude", claude.user("Go", entrypoint="sdk-cli"), True),
-        ("claude", claude.user("Go", entrypoint="cli"), False),
-    ],
-)
-def test_a_run_for_one_prompt_is_marked(agent: str, line: Line, expected: bool) -> None:
-    """Another program has started it."""
-    assert facts(agent, line).is_one_liner is expected
-
-
-@pytest.mark.parametrize("more", [{"parent_thread_id": "p"}, {"forked_from_id": "p"}, {}])
-def test_a_session_of_codex_has_its_branch_whatever_its_origin(more: Line) -> None:
-    """A fork and a subagent have one too."""
-    assert facts("codex", codex("session_meta", id="t", git={"branch": "b"}, **more)).branch == "b"
-
-
-def test_the_title_of_the_user_stays() -> None:
-    """A later title of the agent does not replace it; another one of the user does."""
-    users, agents = beside("custom-title", customTitle="Mine"), beside("ai-title", aiTitle="Theirs")
-    assert session_of("claude", agents).run.title == "Theirs"
-    assert session_of("claude", agents, users, agents).run.title == "Mine"
-    other = beside("custom-title", customTitle="Other")
-    assert session_of("claude", users, other).run.title == "Other"
-
-
-def test_an_agent_that_has_no_sessions_on_disk_has_no_format_there() -> None:
-    """Nothing is known of the format of an unknown agent either."""
-    assert agent_on_disk("amp") is None
-    assert agent_on_disk("nobody") is None
 
 
 def questions(agent: str, *lines: Line) -> list[Permission]:
@@ -312,8 +270,8 @@ def questions(agent: str, *lines: Line) -> list[Permission]:
 ASKED = {"questions": [{"question": "Which?"}, {"question": "When?"}]}
 
 
-def test_the_tools_of_qwen_that_ask_are_questions() -> None:
-    """The question is closed by the end of its call."""
+def test_the_tools_that_ask_are_questions() -> None:
+    """The question is closed by the end of its call; a subagent asks nobody."""
     asked = qwen.call("c1", "ask_user_question", **ASKED)
     assert [each.target for each in questions("qwen", asked)] == ["Which? When?"]
     session = session_of("qwen", asked)
@@ -323,6 +281,10 @@ def test_the_tools_of_qwen_that_ask_are_questions() -> None:
     assert [each.target for each in questions("qwen", plan)] == ["# Do it"]
     assert questions("qwen", qwen.call("c1")) == []
     assert len(session_of("qwen", asked, qwen.returned("c1", "ask_user_question")).asked) == 0
+    assert [each.target for each in questions("opencode", part("running"))] == ["Which?"]
+    assert questions("opencode", part("running", agent="c0")) == []
+    assert questions("opencode", part("running", "bash")) == []
+    assert len(session_of("opencode", part("running"), part("completed")).asked) == 0
 
 
 def part(status: str, tool: str = "question", **more: object) -> Line:
@@ -330,14 +292,6 @@ def part(status: str, tool: str = "question", **more: object) -> Line:
     state = {"status": status, "input": ASKED, "time": {"start": 1, "end": 2}}
     found = {"type": "tool", "tool": tool, "callID": "c1", "id": "p1", "state": state}
     return opencode("part", part=found, message={"role": "assistant", "id": "m"}, **more)
-
-
-def test_the_tool_of_opencode_that_asks_is_a_question() -> None:
-    """A subagent asks nobody: its question is not shown."""
-    assert [each.target for each in questions("opencode", part("running"))] == ["Which?"]
-    assert questions("opencode", part("running", agent="c0")) == []
-    assert questions("opencode", part("running", "bash")) == []
-    assert len(session_of("opencode", part("running"), part("completed")).asked) == 0
 
 
 def grown(turns: int) -> Tree:
@@ -349,55 +303,23 @@ def grown(turns: int) -> Tree:
     return tree
 
 
-def test_prompts_in_a_row_rewind_nothing() -> None:
-    """Each prompt that follows the last answer begins the next turn."""
-    assert grown(5).turns == 5
-
-
 def test_a_prompt_in_place_of_another_rewinds_it_and_what_followed() -> None:
-    """A prompt with the parent of the third of five prompts rewinds three turns."""
+    """A prompt with the parent of the third of five rewinds three turns, one without a parent all, unless
+    the first had one. A parent that is not in the file rewinds nothing.
+    """
+    assert grown(5).turns == 5
     tree = grown(5)
     assert tree.add_prompt("new", "a1", begins_turn=True) == 3
     assert tree.turns == 3
     tree.add("answer", "new")
     assert tree.add_prompt("next", "answer", begins_turn=True) == 0
-
-
-def test_a_prompt_without_a_parent_rewinds_all_turns() -> None:
-    """The first prompt had no parent: another one without a parent replaces it."""
     tree = grown(3)
     assert tree.add_prompt("new", None, begins_turn=True) == 3
     assert tree.turns == 1
-
-
-def test_a_prompt_without_a_parent_continues_a_cut_conversation() -> None:
-    """If the first prompt had a parent, a prompt without one replaces no other."""
     tree = Tree()
     tree.add_prompt("p0", "unknown", begins_turn=True)
     assert tree.add_prompt("p1", None, begins_turn=True) == 0
     assert tree.turns == 2
-
-
-def test_side_branches_of_other_lines_are_no_rewinds() -> None:
-    """The results of parallel calls and progress lines have one parent, and the next prompt follows one."""
-    tree = grown(2)
-    for side in ("result", "progress", "attachment"):
-        tree.add(side, "a1")
-    assert tree.add_prompt("p2", "progress", begins_turn=True) == 0
-
-
-def test_lines_of_the_last_turn_may_have_an_earlier_parent() -> None:
-    """The result of a call may follow the prompt that was queued while it ran."""
-    tree = grown(1)
-    tree.add_prompt("queued", "a0", begins_turn=True)
-    tree.add("result", "a0", is_of_last_turn=True)
-    tree.add("answer", "result")
-    assert tree.add_prompt("p2", "answer", begins_turn=True) == 0
-    assert tree.turns == 3
-
-
-def test_an_unknown_parent_rewinds_nothing() -> None:
-    """A parent that is not in the file, or of another type, continues the branch."""
     tree = grown(2)
     assert tree.add_prompt("p2", "elsewhere", begins_turn=True) == 0
     assert tree.add_prompt(7, {"a": 1}, begins_turn=True) == 0
@@ -405,17 +327,25 @@ def test_an_unknown_parent_rewinds_nothing() -> None:
     assert tree.turns == 4
 
 
-def test_a_rewind_is_found_over_more_lines_than_are_kept() -> None:
-    """Lines are forgotten, but a user goes back to a prompt, and the parents of prompts are kept longer."""
+def test_side_branches_of_other_lines_are_no_rewinds() -> None:
+    """The results of parallel calls have one parent, and may follow a queued prompt. The parents of prompts
+    are kept longer than lines; a known UUID is a repetition.
+    """
+    tree = grown(2)
+    for side in ("result", "progress", "attachment"):
+        tree.add(side, "a1")
+    assert tree.add_prompt("p2", "progress", begins_turn=True) == 0
+    tree = grown(1)
+    tree.add_prompt("queued", "a0", begins_turn=True)
+    tree.add("result", "a0", is_of_last_turn=True)
+    tree.add("answer", "result")
+    assert tree.add_prompt("p2", "answer", begins_turn=True) == 0
+    assert tree.turns == 3
     tree = grown(2)
     for number in range(40_000):
         tree.add(f"x{number}", f"x{number - 1}" if number else "a1")
     assert not tree.has("a0")
     assert tree.add_prompt("new", "a0", begins_turn=True) == 1
-
-
-def test_a_repeated_line_is_known_by_its_uuid() -> None:
-    """A line with the id of an earlier one is a repetition, unless the id is no UUID."""
     tree = Tree()
     uuid = "b2553a24-ae87-478f-98ad-8c56d614c0be"
     assert not tree.has(uuid)

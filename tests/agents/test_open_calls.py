@@ -23,25 +23,19 @@ from tests.builders.lines import ANY_TEXT, PROPERTY
 from tests.conftest import case
 
 
-def test_the_oldest_call_is_dropped() -> None:
-    """At most 1,024 calls are open; the next one replaces the one that has been open for the longest time."""
+def test_what_is_open_is_bounded() -> None:
+    """At most 1,024 calls are open, none with an id or a name of more than 1,000 characters; the next one
+    replaces the oldest.
+    """
     calls = OpenCalls[int]()
     for number in range(1030):
         calls.keep(f"call-{number}", number)
     assert (len(calls), next(iter(calls.items()))) == (1024, ("call-6", 6))
-
-
-def test_a_call_with_a_long_id_or_name_is_not_kept() -> None:
-    """Neither an id nor a name of more than 1,000 characters stays in memory."""
-    calls = OpenCalls[None]()
-    calls.keep("x" * 1000, None, "x" * 1000)
-    calls.keep("x" * 1001, None)
-    calls.keep("y", None, "x" * 1001)
-    assert list(calls) == ["x" * 1000]
-
-
-def test_the_oldest_value_of_a_table_is_dropped() -> None:
-    """A value that is replaced keeps its place; one more than the limit replaces the oldest."""
+    made = OpenCalls[None]()
+    made.keep("x" * 1000, None, "x" * 1000)
+    made.keep("x" * 1001, None)
+    made.keep("y", None, "x" * 1001)
+    assert list(made) == ["x" * 1000]
     kept = {"a": 1, "b": 2}
     remember(kept, "a", 3, 2)
     assert list(kept.items()) == [("a", 3), ("b", 2)]
@@ -49,21 +43,15 @@ def test_the_oldest_value_of_a_table_is_dropped() -> None:
     assert list(kept.items()) == [("b", 2), ("c", 4)]
 
 
-def test_data_may_be_unknown() -> None:
-    """Data without a type is binary, and data that the line does not contain has no size."""
+def test_fields_and_data_are_blocks() -> None:
+    """Data has a type and a size, if they are known; empty fields are left out, and texts of several lines
+    follow.
+    """
     assert binary_block("image/png", "AAA=") == BinaryBlock("image/png", 2)
     assert binary_block(None, None) == BinaryBlock("binary", None)
-
-
-def test_empty_fields_are_not_shown() -> None:
-    """A number or a flag is shown, whatever its value; a block without fields is not."""
     fields = {"a": 0, "b": False, "c": "", "d": None, "e": [], "f": {}}
     assert [*fields_block("result", fields)] == [FieldsBlock("result", {"a": 0, "b": False})]
     assert not [*fields_block("result", {"c": ""})]
-
-
-def test_long_arguments_follow_the_short_ones() -> None:
-    """A text of several lines has a block of its own. The content of a file is shown as such."""
     arguments = {"note": "x\ny", "path": "/a", "content": "p\nq"}
     expected: list[Block] = [FieldsBlock("arguments", {"path": "/a"}), TextBlock("note", "x\ny")]
     assert [*short_and_long(arguments, ["content"])] == [*expected, ContentBlock("p\nq")]
@@ -71,31 +59,21 @@ def test_long_arguments_follow_the_short_ones() -> None:
 
 
 def test_a_list_has_entries() -> None:
-    """The first field with a text is the text of an entry. An unknown status is pending."""
+    """The first field with a text is that of an entry; an unknown status is pending, or the former one. A
+    list has 10,000 entries of 4,096 characters at most.
+    """
     todos = [{"title": "", "content": "a", "status": "completed"}, {"content": "b", "status": []}, 7]
     assert listed_entries(todos, "title", "content") == (
         PlanEntry("a", PlanStatus.COMPLETED),
         PlanEntry("b", PlanStatus.PENDING),
         PlanEntry("", PlanStatus.PENDING),
     )
-
-
-def test_another_value_is_no_list() -> None:
-    """A value that is no list has no entries."""
     cases: list[object] = [None, 7, "a", {"content": "a"}, []]
     for value in cases:
         with case(value):
             assert listed_entries(value, "content") == ()
-
-
-def test_a_list_is_bounded() -> None:
-    """A list has at most 10,000 entries, and an entry at most 4,096 characters."""
     assert len(listed_entries([{}] * (MOST_ENTRIES + 1), "content")) == 10_000
     assert len(entry_in({"content": "x" * 5000}, "content").text) == 4096
-
-
-def test_an_unknown_status_leaves_the_former_one() -> None:
-    """An update whose status is unknown does not change it."""
     assert plan_entry("a", "gone", PlanStatus.COMPLETED).status is PlanStatus.COMPLETED
     assert plan_entry("a", None).status is PlanStatus.PENDING
 
@@ -119,19 +97,18 @@ def test_only_the_same_text_is_a_repetition(pieces: list[str], ending: str, othe
     assert segment_of(*pieces).is_repeated_by(changed, ending) == (changed == whole)
 
 
-@pytest.mark.parametrize("length", [3, 100_000])
-def test_a_text_of_the_same_length_may_differ(length: int) -> None:
-    """A text of the same length is compared, in a short segment and in a long one."""
-    segment = segment_of("a" * length)
-    assert segment.is_repeated_by("a" * length)
-    assert not segment.is_repeated_by("a" * (length - 1) + "b")
-    assert not segment.is_repeated_by("a" * length, "b")
-    segment.clear()
-    assert segment.is_repeated_by("")
-
-
-def test_a_segment_goes_on_after_it_was_written_to_a_checkpoint() -> None:
-    """A segment that is pickled and read again takes more pieces, and is repeated by the same text."""
+def test_a_segment_is_compared_and_saved() -> None:
+    """A text of the same length is compared, in a short segment and a long one, also after the segment was
+    pickled.
+    """
+    for length in [3, 100_000]:
+        with case(length):
+            segment = segment_of("a" * length)
+            assert segment.is_repeated_by("a" * length)
+            assert not segment.is_repeated_by("a" * (length - 1) + "b")
+            assert not segment.is_repeated_by("a" * length, "b")
+            segment.clear()
+            assert segment.is_repeated_by("")
     for length in [3, 65_535, 65_536, 65_537, 200_000]:
         with case(length):
             segment = pickle.loads(pickle.dumps(segment_of("é" * (length - 1), "\ud800")))
@@ -161,15 +138,13 @@ def test_texts_of_other_lengths_are_rejected_at_once() -> None:
     assert time.process_time() - began < 0.5
 
 
-def test_each_checked_format_is_known() -> None:
-    """Each format that was checked has a reader, and its check has a version and a day."""
+def test_a_checked_format_is_known() -> None:
+    """Each format that was checked has a reader, a version and a day; its words have the number of wrong
+    facts.
+    """
     for name, checked in checked_formats().items():
         with case(name):
             assert agent_named(name) is not None
             assert re.fullmatch(r"checked with version \S+ on [\d-]{10}: (right|\d+ wrong)", str(checked))
-
-
-def test_a_check_names_what_was_wrong() -> None:
-    """The words of a check have the number of facts that were wrong, or `right`."""
     assert str(Checked("1.2", "2026-11-24", 0)) == "checked with version 1.2 on 2026-11-24: right"
     assert str(Checked("1.2", "2026-11-24", 2)) == "checked with version 1.2 on 2026-11-24: 2 wrong"

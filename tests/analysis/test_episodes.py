@@ -106,15 +106,19 @@ def test_a_failure_and_its_retries_are_one_episode(recording: Saver) -> None:
 
 
 def test_an_open_episode_says_so(recording: Saver) -> None:
-    """While the session runs, the failure is not fixed yet. When the run has ended, it never will be."""
+    """While the session runs, the failure is not fixed yet; when the run has ended, it never will be. A call
+    that ends later belongs to it. Without a clock there is no duration.
+    """
     tries = [shell(BUILD, 2)] * 13
     assert words_of(found_in(recording(written(*tries)))) == ["not fixed yet, 13 tries, 2:01: npm run build"]
     ended = recording(written(*tries) + result("no"))
     assert words_of(found_in(ended)) == ["not fixed after 13 tries, 2:01: npm run build"]
-
-
-def test_an_episode_grows_with_its_session(recording: Saver) -> None:
-    """Calls that end later belong to the same episode, which is reported once."""
+    lines = b"".join(
+        started("shell", f"c-{number}", command=BUILD)
+        + completed("shell", f"c-{number}", {"failure": {"exitCode": 2}}, command=BUILD)
+        for number in range(3)
+    )
+    assert words_of(found_in(recording(init() + lines))) == ["not fixed yet, 3 tries: npm run build"]
     path = recording(written(shell(BUILD, 2), shell(BUILD, 2), shell(BUILD, 2)))
     feed = feed_of(path, follow=True)
     episodes = read_whole(Episodes(feed))
@@ -125,16 +129,6 @@ def test_an_episode_grows_with_its_session(recording: Saver) -> None:
     feed.advance()
     assert only(read_whole(episodes)).words == "fixed on try 4, 31.0 s: npm run build"
     assert episodes.tries(4) == 4
-
-
-def test_calls_without_times_have_no_duration(recording: Saver) -> None:
-    """Without any clock, no duration is printed."""
-    lines = b"".join(
-        started("shell", f"c-{number}", command=BUILD)
-        + completed("shell", f"c-{number}", {"failure": {"exitCode": 2}}, command=BUILD)
-        for number in range(3)
-    )
-    assert words_of(found_in(recording(init() + lines))) == ["not fixed yet, 3 tries: npm run build"]
 
 
 NEAR_MISSES: dict[str, Sequence[Call]] = {
@@ -158,50 +152,47 @@ def test_what_is_no_episode(recording: Saver) -> None:
 
 
 def test_a_command_is_the_same_in_other_words(recording: Saver) -> None:
-    """Options, filters, redirections, wrappers and `cd` to the cwd make no other command."""
+    """Options, filters and `cd` to the cwd make no other command. After `| tail` the verdict of the tests
+    counts, or another exit code of the pipe. Edits of the same file are tries.
+    """
     commands = (f"cd {CWD} && pytest tests", "python -m pytest -x tests 2>&1", ".venv/bin/pytest tests -v")
     calls = [shell(command, 1, RED) for command in commands] + [shell("uv run pytest tests", 0, GREEN)]
     episodes = found_in(recording(written(*calls)))
     assert tries_of(episodes, 4) == [1, 2, 3, 4]
     assert words_of(episodes) == ["fixed on try 4, 31.0 s: pytest tests"]
-
-
-def test_the_exit_code_of_a_filter_says_nothing(recording: Saver) -> None:
-    """After `| tail`, the verdict of the tests counts; of another command, a success is unknown."""
     red, green = shell("pytest | tail -3", 0, RED), shell("pytest | tail -3", 0, GREEN)
     episodes = found_in(recording(written(red, red, shell("pytest", 1, RED), green)))
     assert words_of(episodes) == ["fixed on try 4, 31.0 s: pytest | tail -3"]
     build = (shell(BUILD, 2), shell(BUILD, 2), shell(BUILD, 2), shell(f"{BUILD} | tail -3"))
     assert words_of(found_in(recording(written(*build)))) == ["not fixed yet, 3 tries, 21.0 s: npm run build"]
-
-
-def test_the_same_words_with_another_exit_code_are_fixed(recording: Saver) -> None:
-    """A piped command whose exit code was 1, and is 0 now, has succeeded: the shell reports the pipe."""
     piped = f"{BUILD} | tail -3"
     episodes = found_in(recording(written(shell(piped, 1), shell(piped, 1), shell(piped))))
     assert words_of(episodes) == ["fixed on try 3, 21.0 s: npm run build | tail -3"]
-
-
-def test_edits_of_the_same_file_are_tries(recording: Saver) -> None:
-    """An edit that fails, and succeeds on the third try, is an episode of its file."""
-    calls = (read("src/a.py"), failed_edit("src/a.py"), failed_edit("src/a.py"), edit("src/a.py"))
-    episodes = found_in(recording(written(*calls)))
+    made = (read("src/a.py"), failed_edit("src/a.py"), failed_edit("src/a.py"), edit("src/a.py"))
+    episodes = found_in(recording(written(*made)))
     assert tries_of(episodes, 4) == [1, 1, 2, 3]
     assert words_of(episodes) == ["fixed on try 3, 21.0 s: src/a.py"]
 
 
-def test_parallel_calls_are_no_retries(recording: Saver) -> None:
-    """Calls that started before the failure had ended are no tries after it."""
+def test_what_is_no_retry(recording: Saver) -> None:
+    """Calls that started before the failure had ended, or of the same step, are no tries after it; one that
+    runs has no counts.
+    """
     begun = b"".join(started("shell", f"c-{number}", 1000, command=BUILD) for number in range(4))
     failure = {"failure": {"exitCode": 2}}
     ends = b"".join(completed("shell", f"c-{number}", failure, 2000, command=BUILD) for number in range(4))
     episodes = found_in(recording(init() + begun + ends))
     assert tries_of(episodes, 4) == [1, 1, 1, 1]
     assert words_of(episodes) == []
-
-
-def test_calls_that_are_not_read_have_no_counts(recording: Saver) -> None:
-    """The counts of a call that runs, or that does not exist, are 0."""
+    failing = {"error": "Exit code 2\\nno", "command": "make"}
+    together = calls("Bash", "s1", "s2", "s3", message_id="msg_1", **failing)
+    episodes = found_in(recording(claude_written(claude_init(), *together)))
+    assert [episodes.tries(number) for number in (1, 2, 3)] == [1, 1, 1]
+    assert words_of(episodes) == []
+    each = calls("Bash", "s1", "s2", "s3", **failing)
+    assert words_of(found_in(recording(claude_written(claude_init(), *each)))) == [
+        "not fixed yet, 3 tries: make"
+    ]
     path = recording(init() + started("shell", "c-1", command=BUILD))
     episodes = found_in(path)
     for number in (0, 1, 2):
@@ -210,25 +201,19 @@ def test_calls_that_are_not_read_have_no_counts(recording: Saver) -> None:
 
 
 def test_calls_are_read_in_small_pieces(recording: Saver) -> None:
-    """An update reads at most as many calls as it may, and reports that more are left."""
+    """An update reads as many calls as it may, fewer if it reads outputs, and reports that more are left.
+    Identical calls in a row are counted.
+    """
     episodes = Episodes(feed_of(recording(written(*[shell(BUILD, 2)] * 10))))
     assert episodes.update(most=4)
     assert only(episodes).tries == 4
     assert episodes.update(most=4)
     assert not episodes.update(most=4)
     assert only(episodes).tries == 10
-
-
-def test_outputs_make_the_pieces_smaller(recording: Saver) -> None:
-    """An update that reads outputs reads fewer calls: reading one takes as long as reading 25 calls."""
     piped = shell("pytest | tail -1", 0, GREEN)
     episodes = Episodes(feed_of(recording(written(*[piped] * 10))))
     assert episodes.update(most=52)
     assert [episodes.tries(number) for number in (2, 3)] == [1, 0]
-
-
-def test_identical_calls_in_a_row_are_counted(recording: Saver) -> None:
-    """A repetition has the same tool, target and arguments; another call in between ends the row."""
     status, part = shell("git status"), read("a.py", offset=1)
     calls = (status, status, status, read("a.py"), part, part, status)
     episodes = found_in(recording(written(*calls)))
@@ -241,7 +226,9 @@ KNOWN = read("src/a.py")
 
 
 def test_cycles_in_a_row_are_an_episode(recording: Saver) -> None:
-    """Three cycles are trouble. A green test run ends them, and counting begins again."""
+    """Three cycles are trouble, which is open while the tests fail; a green test run ends them, and counting
+    begins again.
+    """
     calls = (KNOWN, EDIT, TESTS[0], EDIT, TESTS[1], EDIT, TESTS[2], EDIT, shell("pytest", 0, GREEN))
     episodes = found_in(recording(written(*calls, EDIT, TESTS[0])))
     assert [episodes.cycle(number) for number in range(1, 12)] == [0, 0, 1, 1, 2, 2, 3, 3, 0, 0, 1]
@@ -250,61 +237,45 @@ def test_cycles_in_a_row_are_an_episode(recording: Saver) -> None:
     assert (found.kind, found.first, found.last, found.tries) == (EpisodeKind.CYCLES, 2, 9, 3)
     assert found.is_over
     assert found.is_fixed
-
-
-def test_cycles_that_go_on_are_open(recording: Saver) -> None:
-    """While the tests fail, the episode is not over."""
     found = only(found_in(recording(written(KNOWN, EDIT, TESTS[0], EDIT, TESTS[1], EDIT, TESTS[2]))))
     assert found.words == "3 edit-test-fail cycles, 51.0 s: pytest c.py"
     assert not found.is_over
 
 
-def test_cycles_of_one_command_are_part_of_its_failure(recording: Saver) -> None:
-    """The tries of one test command and their cycles are one episode."""
+def test_cycles_belong_to_their_own_failure(recording: Saver) -> None:
+    """The tries of one command and their cycles are one episode, if there were edits between its tries;
+    those of several commands are one of their own.
+    """
     red, green = shell("pytest -q", 1, RED), shell("pytest -q", 0, GREEN)
     calls = (red, EDIT, red, EDIT, red, EDIT, red, EDIT, green)
     episodes = found_in(recording(written(KNOWN, *calls)))
     assert words_of(episodes) == ["fixed on try 5, 1:21, 3 edit-test-fail cycles: pytest -q"]
-
-
-def test_cycles_belong_to_their_own_failure(recording: Saver) -> None:
-    """Of two failures of the same command, only the one with edits between its tries has cycles."""
     red, green = shell("pytest -q", 1, RED), shell("pytest -q", 0, GREEN)
-    calls = (red, red, red, green, EDIT, red, EDIT, red, EDIT, red, green)
-    assert words_of(found_in(recording(written(KNOWN, *calls)))) == [
+    listed = (red, red, red, green, EDIT, red, EDIT, red, EDIT, red, green)
+    assert words_of(found_in(recording(written(KNOWN, *listed)))) == [
         "fixed on try 4, 31.0 s: pytest -q",
         "fixed on try 4, 51.0 s, 3 edit-test-fail cycles: pytest -q",
     ]
-
-
-def test_cycles_of_several_commands_are_an_episode_of_their_own(recording: Saver) -> None:
-    """If another test command has failed too, the cycles belong to none of the failures alone."""
     red, other = shell("pytest a", 1, RED), shell("pytest b", 1, RED)
-    calls = (EDIT, red, EDIT, red, EDIT, red, EDIT, other)
-    assert words_of(found_in(recording(written(KNOWN, *calls)))) == [
+    made = (EDIT, red, EDIT, red, EDIT, red, EDIT, other)
+    assert words_of(found_in(recording(written(KNOWN, *made)))) == [
         "not fixed yet, 3 tries, 41.0 s: pytest a",
         "4 edit-test-fail cycles, 1:11: pytest b",
     ]
 
 
 def test_what_is_no_cycle(recording: Saver) -> None:
-    """Tests without an edit between them, builds, and tests that could not start are no cycles."""
+    """Tests without an edit between them, builds, and tests that could not start are no cycles; a test run
+    is known by its program, and red by its last line.
+    """
     first = (KNOWN, EDIT, TESTS[0], TESTS[1], TESTS[2], EDIT, shell("npm run build", 2))
     then = (EDIT, shell("pytest a.py", 127), EDIT, shell("git commit -m 'pytest passes'", 1))
     episodes = found_in(recording(written(*first, *then)))
     assert [episodes.cycle(number) for number in (3, 5, 7, 9, 11)] == [1, 1, 1, 1, 1]
     assert words_of(episodes) == []
-
-
-def test_a_verdict_counts_before_the_exit_code_of_a_filter(recording: Saver) -> None:
-    """`pytest | tail` that exits with 0 is a failed test run if its last line says so."""
     red = shell("pytest 2>&1 | tail -1", 0, RED)
     episodes = found_in(recording(written(KNOWN, EDIT, red, EDIT, shell("pytest | tail -1", 0, GREEN))))
     assert [episodes.cycle(number) for number in (3, 5)] == [1, 0]
-
-
-def test_tests_of_every_kind_count(recording: Saver) -> None:
-    """A test run is known by its program and its command."""
     runs = ("npm test", "npm run test:unit", "go test ./...", "cargo test -p a", "npx jest", "mvn -q test")
     for command in (*runs, "python3 -m unittest", "make test", "dotnet test", "cd web && npx vitest run"):
         episodes = found_in(recording(written(KNOWN, EDIT, shell(command, 1))))
@@ -316,43 +287,42 @@ def test_tests_of_every_kind_count(recording: Saver) -> None:
 
 
 def test_the_same_file_read_four_times_is_an_episode(recording: Saver) -> None:
-    """Reads of the same file without a change are counted, with other calls in between."""
-    calls = (KNOWN, KNOWN, shell("ls"), KNOWN, read("src/b.py"), KNOWN, KNOWN)
-    episodes = found_in(recording(written(*calls)))
+    """Reads of the same part without a change are counted, with other calls in between, for each run and
+    each subagent.
+    """
+    made = (KNOWN, KNOWN, shell("ls"), KNOWN, read("src/b.py"), KNOWN, KNOWN)
+    episodes = found_in(recording(written(*made)))
     assert [episodes.reread(number) for number in range(1, 8)] == [1, 2, 0, 3, 1, 4, 5]
     found = only(episodes)
     assert found.words == "read 5 times: src/a.py"
     assert (found.kind, found.first, found.last, found.tries) == (EpisodeKind.REREAD, 1, 7, 5)
-
-
-def test_other_parts_of_a_file_are_other_reads(recording: Saver) -> None:
-    """Four parts of a large file are no trouble, and neither is a file whose length has changed."""
     parts = [read("big.py", offset=start, limit=100) for start in (1, 101, 201, 301)]
     episodes = found_in(recording(written(*parts, parts[0])))
     assert [episodes.reread(number) for number in range(1, 6)] == [1, 1, 1, 1, 2]
     grown = [read("log.txt", lines) for lines in (10, 20, 30, 40)]
     assert words_of(found_in(recording(written(*parts, *grown)))) == []
-
-
-def test_reading_again_after_a_change_is_no_trouble(recording: Saver) -> None:
-    """A change of the file begins the count again."""
     change = edit("src/a.py")
-    calls = (KNOWN, KNOWN, KNOWN, change, KNOWN, KNOWN, KNOWN)
-    episodes = found_in(recording(written(*calls)))
+    made = (KNOWN, KNOWN, KNOWN, change, KNOWN, KNOWN, KNOWN)
+    episodes = found_in(recording(written(*made)))
     assert [episodes.reread(number) for number in range(1, 8)] == [1, 2, 3, 0, 1, 2, 3]
     assert words_of(episodes) == []
-
-
-def test_another_run_reads_again(recording: Saver) -> None:
-    """Each run counts its own reads."""
     twice = b"".join(KNOWN(number) for number in (1, 2))
     later = b"".join(KNOWN(number) for number in (3, 4))
     episodes = found_in(recording(init() + twice + init() + later))
     assert [episodes.reread(number) for number in range(1, 5)] == [1, 2, 1, 2]
+    begins = assistant({"type": "tool_use", "id": "task", "name": "Task", "input": {"prompt": "Look."}})
+    path = f"{CLAUDE_CWD}/a.py"
+    own = calls("Read", "r1", "r2", file_path=path)
+    others = by("task", calls("Read", "r3", "r4", file_path=path))
+    episodes = found_in(recording(claude_written(claude_init(), begins, *own, *others)))
+    assert [episodes.reread(number) for number in range(2, 6)] == [1, 2, 1, 2]
+    assert [episodes.repeat(number) for number in range(2, 6)] == [1, 2, 1, 2]
 
 
 def test_a_file_that_is_edited_back_is_an_episode(recording: Saver) -> None:
-    """The content after the last edit is that before the first one."""
+    """The content after the last edit is that before the first one; an edit after it, also a later one, ends
+    that. A file that was created and deleted is none.
+    """
     calls = (KNOWN, edit("src/a.py", "a\n", "b\n"), edit("src/a.py", "b\n", "c\n"))
     path = recording(written(*calls, edit("src/a.py", "c\n", "a\n")))
     found = only(found_in(path))
@@ -360,10 +330,6 @@ def test_a_file_that_is_edited_back_is_an_episode(recording: Saver) -> None:
     assert (found.kind, found.first, found.last, found.tries) == (EpisodeKind.BACK, 2, 4, 3)
     other = recording(written(*calls, edit("src/a.py", "c\n", "a \n")))
     assert words_of(found_in(other)) == []
-
-
-def test_a_file_that_is_edited_on_is_not_back(recording: Saver) -> None:
-    """An edit after it, or a file that was created and deleted, is no such episode."""
     there, back = edit("src/a.py", "a\n", "b\n"), edit("src/a.py", "b\n", "a\n")
     assert len(words_of(found_in(recording(written(KNOWN, there, back))))) == 1
     assert words_of(found_in(recording(written(KNOWN, there, back, there)))) == []
@@ -371,10 +337,6 @@ def test_a_file_that_is_edited_on_is_not_back(recording: Saver) -> None:
     made = call("write", {"success": body}, path=f"{CWD}/try.py", fileText="x\n")
     gone = call("delete", {"success": {}}, path=f"{CWD}/try.py")
     assert words_of(found_in(recording(written(made, gone)))) == []
-
-
-def test_an_edit_ends_that_a_file_is_back(recording: Saver) -> None:
-    """While a session goes on, a file that was back at its start may be edited again."""
     there, back = edit("src/a.py", "a\n", "b\n"), edit("src/a.py", "b\n", "a\n")
     path = recording(written(KNOWN, there, back))
     feed = feed_of(path, follow=True)
@@ -386,23 +348,17 @@ def test_an_edit_ends_that_a_file_is_back(recording: Saver) -> None:
     assert words_of(read_whole(episodes)) == []
 
 
-def test_a_read_that_ends_later_comes_too_late(recording: Saver) -> None:
-    """An edit that began before the read had ended was made without it."""
+def test_a_file_that_is_edited_unread_is_an_episode(recording: Saver) -> None:
+    """Only the first edit counts, also one before the read had ended. A file that was created, printed, or
+    named in the prompt may be known.
+    """
+    found = only(found_in(recording(written(edit("src/a.py"), edit("src/a.py", "b\n", "c\n")))))
+    assert found.words == "edited without reading: src/a.py"
+    assert (found.kind, found.first, found.last) == (EpisodeKind.UNREAD, 1, 1)
     both = started("read", "r", 1000, path=f"{CWD}/a.py") + started("edit", "e", 1000, path=f"{CWD}/a.py")
     ends = completed("read", "r", {"success": {"totalLines": 2}}, 2000, path=f"{CWD}/a.py")
     ends += completed("edit", "e", {"success": {"linesRemoved": 1}}, 3000, path=f"{CWD}/a.py")
     assert words_of(found_in(recording(init() + both + ends))) == ["edited without reading: a.py"]
-
-
-def test_a_file_that_is_edited_unread_is_an_episode(recording: Saver) -> None:
-    """Only the first edit counts: afterwards the agent knows what it wrote."""
-    found = only(found_in(recording(written(edit("src/a.py"), edit("src/a.py", "b\n", "c\n")))))
-    assert found.words == "edited without reading: src/a.py"
-    assert (found.kind, found.first, found.last) == (EpisodeKind.UNREAD, 1, 1)
-
-
-def test_what_may_be_known_is_not_unread(recording: Saver) -> None:
-    """A file that was read, created, printed by a command, or named in the prompt may be known."""
     change = edit("src/a.py")
     made = call("write", {"success": {"linesCreated": 2}}, path=f"{CWD}/src/a.py")
     for known in (KNOWN, made, shell("sed -n 1,80p src/a.py")):
@@ -431,27 +387,3 @@ def calls(
 def by(agent: str, lines: list[Json]) -> list[Json]:
     """Return lines as those of the subagent that a call started."""
     return [line | {"parent_tool_use_id": agent} for line in lines]
-
-
-def test_each_subagent_reads_for_itself(recording: Saver) -> None:
-    """A subagent does not know what another one has read, so its reads are counted on their own."""
-    begins = assistant({"type": "tool_use", "id": "task", "name": "Task", "input": {"prompt": "Look."}})
-    path = f"{CLAUDE_CWD}/a.py"
-    own = calls("Read", "r1", "r2", file_path=path)
-    others = by("task", calls("Read", "r3", "r4", file_path=path))
-    episodes = found_in(recording(claude_written(claude_init(), begins, *own, *others)))
-    assert [episodes.reread(number) for number in range(2, 6)] == [1, 2, 1, 2]
-    assert [episodes.repeat(number) for number in range(2, 6)] == [1, 2, 1, 2]
-
-
-def test_calls_of_one_step_are_no_retries(recording: Saver) -> None:
-    """The model did not see the failure of a call when it requested the other calls of the same step."""
-    failing = {"error": "Exit code 2\\nno", "command": "make"}
-    together = calls("Bash", "s1", "s2", "s3", message_id="msg_1", **failing)
-    episodes = found_in(recording(claude_written(claude_init(), *together)))
-    assert [episodes.tries(number) for number in (1, 2, 3)] == [1, 1, 1]
-    assert words_of(episodes) == []
-    each = calls("Bash", "s1", "s2", "s3", **failing)
-    assert words_of(found_in(recording(claude_written(claude_init(), *each)))) == [
-        "not fixed yet, 3 tries: make"
-    ]

@@ -28,7 +28,9 @@ see docs/errors.md"""
 
 
 def test_the_file_of_a_failing_line() -> None:
-    """Each runner names its file in the failing line or near it; the nearest comes first."""
+    """Each runner names its file in the failing line or near it; the nearest comes first. Without a selected
+    line, the first failing line counts.
+    """
     cases: dict[str, tuple[str, int, FileLine]] = {
         "pytest, an assertion": (PYTEST, 3, FileLine("tests/test_a.py", 12)),
         "pytest, its place": (PYTEST, 5, FileLine("tests/test_a.py", 12)),
@@ -48,10 +50,6 @@ def test_the_file_of_a_failing_line() -> None:
     for name, (output, at, expected) in cases.items():
         with case(name):
             assert files_near(output.split("\n"), at)[0] == expected
-
-
-def test_the_files_of_an_output() -> None:
-    """Without a selected line, the first failing line counts first; an output without one names no file."""
     assert failing_files(PYTEST)[0] == FileLine("tests/test_a.py", 12)
     assert failing_files("3 passed in tests/test_a.py") == []
 

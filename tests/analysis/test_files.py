@@ -56,7 +56,10 @@ def only(*lines: bytes) -> TouchedFile:
 
 
 def test_file_actions_are_counted_separately() -> None:
-    """Reads, edits, creations and deletions are counted separately, and changed lines are summed up."""
+    """Reads, edits, creations and deletions; a failed call was tried, and what one without an outcome did is
+    unknown. A listing or a command is none; a call about several files counts for each, but not its
+    lines.
+    """
     file = only(
         call("read", 1, "a.py"),
         call("read", 2, "a.py"),
@@ -73,33 +76,17 @@ def test_file_actions_are_counted_separately() -> None:
     }
     assert (file.lines_added, file.lines_removed) == (6, 2)
     assert [one.number for one in file.calls] == [1, 2, 3, 4, 5, 6]
-
-
-def test_a_file_only_read_has_unknown_changes() -> None:
-    """A file that was only read has an unknown number of changed lines, not 0."""
     file = only(call("read", 1, "a.py"))
     assert file.lines_added is None
     assert file.lines_removed is None
-
-
-def test_a_failed_call_counts_as_tried() -> None:
-    """A call that failed or never ended counts as tried, whatever it was meant to do."""
     file = only(call("edit", 1, "a.py", FAILED), started("delete", "c-2", path="a.py"))
     assert file.file_actions == {FileAction.TRIED: 2}
     assert file.unread is None
-
-
-def test_what_a_call_without_an_outcome_did_is_unknown() -> None:
-    """After an edit that returned without an outcome, the file may be changed, and no lines are counted."""
     lines = started("edit", path="a.py") + completed("edit", result={"later": {"linesAdded": 3}})
     file = only(lines)
     assert file.file_actions == {FileAction.TRIED: 1}
     assert file.may_be_changed
     assert file.lines_added is None
-
-
-def test_calls_without_a_file_are_not_file_actions() -> None:
-    """A listing, a search and a command are not file actions."""
     found = touched(
         call("ls", 1, CWD),
         started("shell", "c-2", command="rm a.py") + completed("shell", "c-2", {"success": {"exitCode": 0}}),
@@ -107,10 +94,23 @@ def test_calls_without_a_file_are_not_file_actions() -> None:
     )
     assert found.newest_first() == []
     assert found.calls_read == 3
+    read = Session()
+    ended = ToolEnded("c", None, "apply_patch", ToolKind.EDIT, Outcome.SUCCEEDED, "Edited file", True)
+    several = ended._replace(path="a.py", more_paths=("b.py", "a.py"), lines_added=7, lines_removed=2)
+    one = ended._replace(call_id="d", path="b.py", lines_added=3)
+    for event in (RunStarted("x", cwd="/src"), several, one):
+        apply_line(read, [event], Place(0, 1, None))
+    files = TouchedFiles(read)
+    files.update()
+    shown = [(file.shown, len(file.calls), file.lines_added) for file in files.by_name()]
+    assert shown == [("a.py", 1, None), ("b.py", 2, 3)]
+    assert files.by_name()[0].file_actions == {FileAction.EDITED: 1}
 
 
 def test_a_change_of_an_unread_file_is_marked() -> None:
-    """An edit or deletion is unread if no earlier call of the session has read or created the file."""
+    """An edit or deletion is unread if no earlier call has read or created the file; a parallel read is too
+    late.
+    """
     cases: list[tuple[list[bytes], FileAction | None]] = [
         ([edit(1, "a.py", "x", "y")], FileAction.EDITED),
         ([call("delete", 1, "a.py")], FileAction.DELETED),
@@ -124,10 +124,6 @@ def test_a_change_of_an_unread_file_is_marked() -> None:
     for lines, mark in cases:
         with case(lines):
             assert only(*lines).unread is mark
-
-
-def test_a_parallel_read_is_too_late_for_an_edit() -> None:
-    """A parallel read that ends after the edit began does not count as read before it."""
     file = only(
         started("edit", "c-1", path="a.py"),
         call("read", 2, "a.py"),
@@ -136,17 +132,10 @@ def test_a_parallel_read_is_too_late_for_an_edit() -> None:
     assert file.unread is FileAction.EDITED
 
 
-def test_the_last_touched_comes_first() -> None:
-    """The last touched file comes first; the order by name does not depend on time."""
-    found = touched(
-        call("read", 1, "b.py", at_ms=1000), call("read", 2, "a.py"), call("read", 3, "b.py", at_ms=3000)
-    )
-    assert [(file.shown, file.last_ms) for file in found.newest_first()] == [("b.py", 3000), ("a.py", None)]
-    assert [file.shown for file in found.by_name()] == ["a.py", "b.py"]
-
-
 def test_a_path_is_shown_from_the_cwd() -> None:
-    """Whether a path is inside the cwd is decided by the rules of the agent's system, if they are known."""
+    """Inside the cwd is decided by the rules of the agent's system, for the run that touched the file; a
+    redacted path begins with `~`. Relative and differently cased paths are one file.
+    """
     cases: list[tuple[str, str | None, str, bool]] = [
         ("/home/ada/app/src/a.py", "/home/ada/app", "src/a.py", False),
         ("src/../a.py", "/home/ada/app/", "a.py", False),
@@ -167,10 +156,6 @@ def test_a_path_is_shown_from_the_cwd() -> None:
     for path, cwd, shown, is_outside in cases:
         with case((path, cwd, shown)):
             assert named(path, cwd)[1:] == (shown, is_outside)
-
-
-def test_one_file_by_two_names_is_one() -> None:
-    """Relative, absolute and, on Windows, differently cased paths are the same file."""
     assert only(call("read", 1, "a.py"), call("read", 2, f"{CWD}/a.py")).file_actions[FileAction.READ] == 2
     macos = TouchedFiles(
         session(
@@ -184,12 +169,10 @@ def test_one_file_by_two_names_is_one() -> None:
     )
     windows.update()
     assert len(windows.newest_first()) == 1
-
-
-def test_a_file_outside_the_cwd_is_marked() -> None:
-    """A file is outside or inside relative to the cwd of the run that touched it."""
     assert only(call("read", 1, "/etc/hosts")).is_outside
     assert not only(call("read", 1, "hosts")).is_outside
+    assert named("~/mill/src/a.py", "~/mill") == ("~/mill/src/a.py", "src/a.py", False)
+    assert named("~/.bashrc", "~/mill") == ("~/.bashrc", "~/.bashrc", True)
 
 
 def test_a_file_may_be_back_to_its_start(tmp_path: Path) -> None:
@@ -225,7 +208,9 @@ def test_a_file_may_be_back_to_its_start(tmp_path: Path) -> None:
 
 
 def test_the_calls_are_taken_some_at_a_time() -> None:
-    """Calls that are read in any portions give the same files, and no call is counted twice."""
+    """Calls that are read in any portions give the same files, the last touched first; the order by name
+    does not depend on time.
+    """
     lines = [init(), *(call("read", number, f"{number % 3}.py", at_ms=number) for number in range(10))]
     whole, slowly = TouchedFiles(session(*lines)), TouchedFiles(session(*lines))
     whole.update()
@@ -237,6 +222,11 @@ def test_the_calls_are_taken_some_at_a_time() -> None:
     assert [vars_of(file) for file in slowly.newest_first()] == [
         vars_of(file) for file in whole.newest_first()
     ]
+    found = touched(
+        call("read", 1, "b.py", at_ms=1000), call("read", 2, "a.py"), call("read", 3, "b.py", at_ms=3000)
+    )
+    assert [(file.shown, file.last_ms) for file in found.newest_first()] == [("b.py", 3000), ("a.py", None)]
+    assert [file.shown for file in found.by_name()] == ["a.py", "b.py"]
 
 
 def vars_of(file: TouchedFile) -> tuple[object, ...]:
@@ -252,24 +242,3 @@ def test_any_lines_have_a_list_of_files(fields: list[dict[str, Any]]) -> None:
     found = TouchedFiles(session(*map(line, fields)))
     found.update()
     assert len(found.by_name()) == len(found.newest_first())
-
-
-def test_a_call_about_several_files_counts_for_each() -> None:
-    """Each file has the call, but not its changed lines: the call reports those of all files together."""
-    read = Session()
-    ended = ToolEnded("c", None, "apply_patch", ToolKind.EDIT, Outcome.SUCCEEDED, "Edited file", True)
-    several = ended._replace(path="a.py", more_paths=("b.py", "a.py"), lines_added=7, lines_removed=2)
-    one = ended._replace(call_id="d", path="b.py", lines_added=3)
-    for event in (RunStarted("x", cwd="/src"), several, one):
-        apply_line(read, [event], Place(0, 1, None))
-    touched = TouchedFiles(read)
-    touched.update()
-    shown = [(file.shown, len(file.calls), file.lines_added) for file in touched.by_name()]
-    assert shown == [("a.py", 1, None), ("b.py", 2, 3)]
-    assert touched.by_name()[0].file_actions == {FileAction.EDITED: 1}
-
-
-def test_a_redacted_path_is_inside_its_redacted_working_directory() -> None:
-    """Both begin with `~` instead of the home folder, so the path is not relative."""
-    assert named("~/mill/src/a.py", "~/mill") == ("~/mill/src/a.py", "src/a.py", False)
-    assert named("~/.bashrc", "~/mill") == ("~/.bashrc", "~/.bashrc", True)

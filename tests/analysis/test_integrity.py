@@ -43,10 +43,19 @@ def line(*lines: bytes) -> str:
 
 
 def test_integrity_holds() -> None:
-    """Integrity holds if the text matches the result, all calls are paired and all lines are known."""
+    """It holds if the text matches the result, all calls are paired and all lines are known; a lone result
+    has no text to compare with. `problems` names failed checks.
+    """
     read = session(init(), user(), segment("a"), *CALL, final("b"), result("ab"))
     assert integrity(read).passes
     assert integrity(read).line() == "text = result · 1 of 1 call paired · 0 malformed · 0 unknown"
+    assert line(result("a")).startswith("no result to compare")
+    assert line(delta("b"), result("a")).startswith("text ≠ result")
+    assert integrity(session(init(), *CALL, final("a"), result("a"))).problems() == ""
+    odd = session(init(), started("read"), final("a"), b"{\n", event("odd"), event("odd"), result("b"))
+    assert integrity(odd).problems() == "text ≠ result · 1 call not paired · 1 malformed"
+    unknown = integrity(session(b'{"kind": 1}\n'))
+    assert (unknown.problems(), unknown.passes) == ("1 unknown", False)
 
 
 def test_each_part_of_the_line() -> None:
@@ -100,14 +109,10 @@ def test_each_part_of_the_line() -> None:
             assert (found.line(), found.passes) == (words, holds)
 
 
-def test_a_recording_of_the_json_format_has_nothing_to_compare() -> None:
-    """A lone result has no text to compare with; a result after any line of text has."""
-    assert line(result("a")).startswith("no result to compare")
-    assert line(delta("b"), result("a")).startswith("text ≠ result")
-
-
-def test_a_call_that_failed_or_was_rejected_is_paired() -> None:
-    """A call is paired if it has both ends, whatever its outcome, even without a result."""
+def test_each_call_is_paired_once() -> None:
+    """A call is paired if it has both ends, whatever its outcome; an open one breaks nothing until its run
+    ends. Calls of all runs count.
+    """
     ends = [{"failure": {"exitCode": 1}}, {"rejected": {"reason": "no"}}, None, {"success": {}}]
     lines = [
         piece
@@ -115,36 +120,15 @@ def test_a_call_that_failed_or_was_rejected_is_paired() -> None:
         for piece in (started("read", f"c-{at}"), completed("read", f"c-{at}", ending))
     ]
     assert line(init(), *lines, result("")).startswith("text = result · 4 of 4 calls paired")
-
-
-def test_an_open_call_is_not_yet_paired() -> None:
-    """An open call is unpaired, which breaks nothing until its run ends without it."""
     running = session(init(), started("read"), is_over=False)
     assert integrity(running).line() == "no result yet · 0 of 1 call paired · 0 malformed · 0 unknown"
     assert integrity(running).passes
     assert integrity(session(init(), *CALL, is_over=False)).passes
     assert not integrity(session(init(), started("read"), result(), is_over=False)).passes
-
-
-def test_problems_names_only_failed_checks() -> None:
-    """`problems` names only the failed checks, and is empty if there are none."""
-    assert integrity(session(init(), *CALL, final("a"), result("a"))).problems() == ""
-    odd = session(init(), started("read"), final("a"), b"{\n", event("odd"), event("odd"), result("b"))
-    assert integrity(odd).problems() == "text ≠ result · 1 call not paired · 1 malformed"
-    unknown = integrity(session(b'{"kind": 1}\n'))
-    assert (unknown.problems(), unknown.passes) == ("1 unknown", False)
-
-
-def test_several_runs_pair_their_calls_and_compare_the_last() -> None:
-    """Calls of all runs count, even with repeated ids; the text is compared in the last run."""
     first = (init(), final("one"), started("read"), result("another"))
     assert line(*first, init(), *CALL, final("two"), result("two")) == (
         "text = result · 1 of 2 calls paired · 0 malformed · 0 unknown"
     )
-
-
-def test_a_call_that_ends_twice_is_one_pair() -> None:
-    """A repeated end neither adds nor removes a pair."""
     assert line(init(), *CALL, DONE, result("")).startswith("text = result · 1 of 1 call paired")
 
 
@@ -152,7 +136,9 @@ def test_a_call_that_ends_twice_is_one_pair() -> None:
 
 
 def test_the_first_difference_of_text_and_result() -> None:
-    """The first differing character is counted from 0, and both texts are kept unchanged."""
+    """The first differing character is counted from 0 in the texts of the last run, which are kept
+    unchanged.
+    """
     cases: list[tuple[str, str, int]] = [
         ("abc", "abd", 2),
         ("abc", "ab", 2),
@@ -177,10 +163,6 @@ def test_the_first_difference_of_text_and_result() -> None:
                 "line": "text ≠ result · 0 of 0 calls paired · 0 malformed · 0 unknown",
                 "difference_at": at,
             }
-
-
-def test_the_difference_is_that_of_the_last_run() -> None:
-    """Of several runs, the last one's text is compared with its result, not all of the text."""
     read = session(init(), final("one"), result("one"), init(), final("two!"), result("two?"))
     assert integrity(read).difference_at == 3
 

@@ -42,65 +42,28 @@ def loops_of(names: str, *, step: int = 1) -> list[tuple[int, int, bool]]:
     return [(loop.calls[-1].number, loop.times, loop.is_row) for loop in found]
 
 
-def test_four_equal_calls_in_a_row_are_a_loop() -> None:
-    """The fourth equal call in a row is a loop; the third is not."""
+def test_what_is_a_loop() -> None:
+    """The fourth equal call in a row, a call that is six of the last ten, and the fourth round of two or
+    three calls are one; fewer, and rounds of four calls, are none.
+    """
     assert loops_of("aaa") == []
     assert loops_of("baaaa") == [(5, 4, True)]
-
-
-def test_six_of_the_last_ten_are_a_loop() -> None:
-    """A call that is six of the last ten is a loop, even with others in between; five are not."""
     assert loops_of("aabaabaa") == [(8, 6, False)]
     assert loops_of("aabaabacd") == []
-
-
-def test_four_rounds_of_two_or_three_calls_are_a_loop() -> None:
-    """Calls that take turns are a loop when the fourth round is complete; rounds of four calls are not."""
     assert loops_of("ab" * 3 + "a") == loops_of("abc" * 3 + "ab") == []
     assert loops_of("ab" * 50) == [(8, 4, True)]
     assert loops_of("d" + "abc" * 50) == [(13, 4, True)]
     assert loops_of("abcd" * 50) == []
 
 
-def test_a_change_between_the_rounds_is_no_loop() -> None:
-    """Edits and tests in turn are not a loop, because each edit has different arguments."""
+def test_what_is_no_loop() -> None:
+    """Edits and tests in turn, calls of two runs, of other arguments or of another tool are not counted
+    together.
+    """
     made = calls(["app.py", "pytest -q"] * 20)
     assert Loops(lambda call: call.number if call.target == "app.py" else 0).update(made) == []
     assert Loops(lambda call: None if call.target == "app.py" else 0).update(made) == []
     assert loops_of("ababab" + "x" + "ababab" + "x" + "ab") == []
-
-
-def test_a_round_with_a_looping_call_is_the_same_episode() -> None:
-    """A call that loops alone and then with another, or the other way round, is one episode."""
-    assert loops_of("aaaa" + "ba" * 20) == [(4, 4, True)]
-    assert loops_of("ab" * 4 + "a" * 20) == [(8, 4, True)]
-    assert loops_of("aab" * 20) == [(8, 6, False)]
-    assert loops_of("ab" * 4 + "cdefghijk" + "ba" * 4) == [(8, 4, True), (25, 4, True)]
-
-
-def test_an_episode_is_reported_once() -> None:
-    """A loop is reported once when it begins, and again only after nine other calls in between."""
-    assert loops_of("a" * 300) == [(4, 4, True)]
-    assert loops_of("aaaab" + "a" * 20) == [(4, 4, True)]
-    assert loops_of("aaaa" + "bcdefghi" + "aaaa") == [(4, 4, True)]
-    assert loops_of("aaaa" + "bcdefghij" + "aaaa") == [(4, 4, True), (17, 4, True)]
-
-
-def test_two_loops_are_two_warnings() -> None:
-    """Another looping call is reported while the first loop is still recent."""
-    assert loops_of("aaaabbbb") == [(4, 4, True), (8, 4, True)]
-
-
-def test_calls_can_be_taken_in_any_portions() -> None:
-    """Calls that are added one by one or together give the same loops."""
-    chance = random.Random(6)
-    for _ in range(200):
-        names = "".join(chance.choices("aabcd", k=40))
-        assert loops_of(names) == loops_of(names, step=7) == loops_of(names, step=40)
-
-
-def test_calls_of_two_runs_are_not_a_loop() -> None:
-    """Calls of two runs are not counted together."""
     loops = Loops(lambda _call: ())
     made = calls("aaaa")
     made[3].run = 2
@@ -109,37 +72,46 @@ def test_calls_of_two_runs_are_not_a_loop() -> None:
     for call in rounds[4:]:
         call.run = 2
     assert Loops(lambda _call: ()).update(rounds) == []
-
-
-def test_other_arguments_are_another_call() -> None:
-    """Calls with one target but different or unknown arguments are not a loop."""
     assert Loops(lambda call: call.number).update(calls("aaaaaaaaaa")) == []
     assert Loops(lambda _call: None).update(calls("aaaaaaaaaa")) == []
-
-
-def test_another_tool_is_another_call() -> None:
-    """Calls of different tools with the same target are different calls."""
     made = calls("aaaa")
     made[2].tool = "read"
     assert Loops(lambda _call: ()).update(made) == []
 
 
-def test_arguments_are_read_only_for_repeated_targets() -> None:
-    """Arguments are read only for calls whose target occurred before, and once for each."""
+def test_an_episode_is_reported_once() -> None:
+    """When it begins, and again only after nine other calls, also if the call then loops with another.
+    Another looping call is a second one.
+    """
+    assert loops_of("aaaa" + "ba" * 20) == [(4, 4, True)]
+    assert loops_of("ab" * 4 + "a" * 20) == [(8, 4, True)]
+    assert loops_of("aab" * 20) == [(8, 6, False)]
+    assert loops_of("ab" * 4 + "cdefghijk" + "ba" * 4) == [(8, 4, True), (25, 4, True)]
+    assert loops_of("a" * 300) == [(4, 4, True)]
+    assert loops_of("aaaab" + "a" * 20) == [(4, 4, True)]
+    assert loops_of("aaaa" + "bcdefghi" + "aaaa") == [(4, 4, True)]
+    assert loops_of("aaaa" + "bcdefghij" + "aaaa") == [(4, 4, True), (17, 4, True)]
+    assert loops_of("aaaabbbb") == [(4, 4, True), (8, 4, True)]
+
+
+def test_calls_can_be_taken_in_any_portions() -> None:
+    """One by one or together they give the same loops; arguments are read once for repeated targets, and
+    100,000 calls at once cost as much as 50.
+    """
+    chance = random.Random(6)
+    for _ in range(200):
+        names = "".join(chance.choices("aabcd", k=40))
+        assert loops_of(names) == loops_of(names, step=7) == loops_of(names, step=40)
     asked = Asked()
     Loops(asked.each_anew).update(calls("abcdefghijabcxxxx"))
     assert asked == dict.fromkeys((14, 15, 16, 17), 1)
-
-
-def test_only_the_end_of_a_burst_is_compared() -> None:
-    """In a burst only the last calls are compared: 100,000 calls at once cost as much as 50."""
     asked = Asked()
     Loops(asked.all_the_same).update(calls("a" * 100_000))
     assert asked.total() == 50
 
 
 def test_a_loop_is_described_in_one_line() -> None:
-    """A loop is described in one safe line of at most 80 columns."""
+    """The line is safe and has at most 80 columns, of which each call of a round gets its share."""
     [row] = Loops(lambda _call: ()).update(calls(["pytest -q"] * 4))
     assert row.words() == "the same call 4 times in a row: shell pytest -q"
     [turns] = Loops(lambda _call: ()).update(calls(["a.py", "pytest -q"] * 4))
@@ -148,10 +120,6 @@ def test_a_loop_is_described_in_one_line() -> None:
     assert some.startswith("the same call 6 times in the last 10: shell x␛]0;a␇␊")
     assert some.isprintable()
     assert len(some) == 80
-
-
-def test_each_call_of_a_round_is_described() -> None:
-    """Each call of a round gets its share of the 80 columns, however long the targets are."""
     words = Loop(tuple(calls(["x" * 90, "東" * 90, "short"])), 4, True).words()
     first, second, third = words.partition(": ")[2].split(", ")
     assert first.startswith("shell xxx")
@@ -161,7 +129,16 @@ def test_each_call_of_a_round_is_described() -> None:
 
 
 def test_arguments_are_read_from_the_recording(tmp_path: Path) -> None:
-    """Edits of one file with different contents differ; the ids of calls are ignored."""
+    """Edits of one file with different contents differ, ids are ignored; calls without a name, a target or
+    an end are compared like others.
+    """
+    odd = [event("tool_call", "started", call_id=str(n), tool_call={"function": {}}) for n in range(6)]
+    path = tmp_path / "session.ndjson"
+    path.write_bytes(init() + b"".join(odd) + line({"type": "tool_call"}))
+    feed = Feed(saved_source(path).reader)
+    feed.advance()
+    found = Loops(lambda call: arguments_of(feed, call)).update(feed.session.calls)
+    assert [loop.times for loop in found] == [4]
     edits = [("1", "same"), ("2", "same"), ("3", "other")]
     lines = [init()]
     for call_id, text in edits:
@@ -177,14 +154,3 @@ def test_arguments_are_read_from_the_recording(tmp_path: Path) -> None:
     assert first is not None
     assert large is None
     assert startless is None
-
-
-def test_a_hostile_stream_is_data(tmp_path: Path) -> None:
-    """Calls without a name, a target or an end are compared like others, and raise nothing."""
-    odd = [event("tool_call", "started", call_id=str(n), tool_call={"function": {}}) for n in range(6)]
-    path = tmp_path / "session.ndjson"
-    path.write_bytes(init() + b"".join(odd) + line({"type": "tool_call"}))
-    feed = Feed(saved_source(path).reader)
-    feed.advance()
-    found = Loops(lambda call: arguments_of(feed, call)).update(feed.session.calls)
-    assert [loop.times for loop in found] == [4]

@@ -93,7 +93,9 @@ AFTERNOON = (
 
 
 def test_a_moment_follows_the_last_line_at_or_before_it() -> None:
-    """A time without a fraction includes its whole second; a time after the end is the end."""
+    """A time without a fraction includes its whole second; `+` and `-` count from the given moment.
+    `time_of` returns the time that was asked for.
+    """
     cases: list[tuple[str, int]] = [
         ("14:03:05", 100),
         ("14:03:07", 200),
@@ -116,18 +118,10 @@ def test_a_moment_follows_the_last_line_at_or_before_it() -> None:
     for words, offset in cases:
         with case(words):
             assert found(words, timed(*AFTERNOON)) == offset
-
-
-def test_a_duration_is_relative_to_the_given_moment() -> None:
-    """With a base, `+` and `-` count from the time of the last line before it."""
     lines = timed(*AFTERNOON)
     assert found("+1s", lines, base=200) == 300
     assert found("-2s", lines, base=300) == 100
     assert found("-4s", lines, base=300) == 0
-
-
-def test_a_time_may_lie_between_two_lines() -> None:
-    """`time_of` returns the time that was asked for, and None for a moment that is no time or not there."""
     lines = timed(*AFTERNOON)
     first_ms = lines.times[0]
 
@@ -144,16 +138,30 @@ def test_a_time_may_lie_between_two_lines() -> None:
 
 
 def test_a_time_before_the_start_is_not_in_the_recording() -> None:
-    """A time of day or a date before the first line has a reason with the range of the recording."""
+    """The reason has the range of the recording. Without times, percentages are shares of the bytes; times
+    that no calendar has raise nothing.
+    """
     lines = timed(*AFTERNOON)
     assert found("14:03:04", lines) == "14:03:04 is not in the recording: 14:03:05 to 15:00:00"
     assert found("2026-11-19", lines) == (
         "2026-11-19 00:00:00 is not in the recording: 2026-11-20 14:03:05 to 2026-11-20 15:00:00"
     )
+    lines = Lines([], 1000)
+    assert found("50%", lines) == 500
+    assert found("100%", lines) == 1000
+    assert found("live", lines) == 1000
+    for words in ("14:03", "2026-11-20", "+5s"):
+        assert found(words, lines) == "the recording has no times; #12, 50%, start and live are moments of it"
+    for ms in (1 << 62, -(1 << 62), 10**400):
+        assert (
+            found("14:03", Lines([ms], 100)) == "the times of the recording are outside the years 1 to 9999"
+        )
 
 
-def test_a_time_after_midnight_is_on_the_next_day() -> None:
-    """Of a recording that passes midnight, the first such time at or after its start is meant."""
+def test_a_time_of_another_day_is_meant() -> None:
+    """The first such time at or after the start is meant, also after midnight and of a time that comes
+    twice.
+    """
     lines = timed("2026-11-20 23:59:00", "2026-11-21 00:00:30", "2026-11-21 23:58:30", "2026-11-22 01:00:00")
     assert found("23:59", lines) == 100
     assert found("00:01", lines) == 200
@@ -162,32 +170,10 @@ def test_a_time_after_midnight_is_on_the_next_day() -> None:
     assert found("12:00", lines) == (
         "12:00:00 is not in the recording: 2026-11-20 23:59:00 to 2026-11-21 00:00:30"
     )
-
-
-def test_when_clocks_are_put_back_the_time_after_the_start_is_meant() -> None:
-    """Of a time of day that comes twice, the one at or after the first line is meant."""
     with in_zone("Europe/Berlin"):
         second_0230 = int(datetime(2026, 10, 25, 2, 30, fold=1).timestamp() * 1000)
         lines = Lines([second_0230 - 60_000, second_0230, second_0230 + 60_000], 300)
         assert found("02:30", lines) == 200
-
-
-def test_a_recording_without_times_has_moments_by_bytes() -> None:
-    """Percentages are shares of the bytes; times and durations have a reason."""
-    lines = Lines([], 1000)
-    assert found("50%", lines) == 500
-    assert found("100%", lines) == 1000
-    assert found("live", lines) == 1000
-    for words in ("14:03", "2026-11-20", "+5s"):
-        assert found(words, lines) == "the recording has no times; #12, 50%, start and live are moments of it"
-
-
-def test_an_impossible_clock_has_a_reason() -> None:
-    """Times that no calendar has do not raise an error."""
-    for ms in (1 << 62, -(1 << 62), 10**400):
-        assert (
-            found("14:03", Lines([ms], 100)) == "the times of the recording are outside the years 1 to 9999"
-        )
 
 
 def test_a_bookmark_is_found_by_its_name() -> None:
@@ -225,7 +211,9 @@ NOON_MS = int(datetime(2026, 11, 20, 12, 0, 7, tzinfo=UTC).timestamp()) * 1000
 
 
 def test_each_form_has_its_value() -> None:
-    """Times, durations, calls, percentages, ends and names have different forms."""
+    """Times, durations, calls, percentages, ends and names have different forms; an impossible value has one
+    safe line that says so, no words the list of forms.
+    """
     cases: list[tuple[str, MomentSpec]] = [
         ("14:03:07", TimeOfDay(14 * HOUR_MS + 3 * MINUTE_MS + 7_999)),
         ("14:03", TimeOfDay(14 * HOUR_MS + 3 * MINUTE_MS + 999)),
@@ -252,11 +240,7 @@ def test_each_form_has_its_value() -> None:
     for words, moment in cases:
         with case(words):
             assert parse(words) == moment
-
-
-def test_a_value_out_of_range_has_a_reason() -> None:
-    """Words of a form with an impossible value have one line that says so."""
-    cases: list[tuple[str, str]] = [
+    further: list[tuple[str, str]] = [
         ("24:00", "24:00 is not a time of day"),
         ("14:60", "14:60 is not a time of day"),
         ("14:03:60", "14:03:60 is not a time of day"),
@@ -267,19 +251,12 @@ def test_a_value_out_of_range_has_a_reason() -> None:
         ("100.001%", "100.001% is more than 100%"),
         ("a" * 401, f"{'a' * 59}… is too long"),
     ]
-    for words, reason in cases:
+    for words, reason in further:
         with case(words):
             assert parse(words) == Problem(reason)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("words", ["", "   ", "\n"])
-def test_no_words_show_the_forms(words: str) -> None:
-    """Without words, the reason lists the forms that a moment may have."""
-    problem = parse(words)
-    assert isinstance(problem, Problem)
-    assert "14:03:07, +95s, -10s, #12, 50%, start, live" in problem.words
-
-
-def test_a_reason_is_safe_text() -> None:
-    """Control characters of the words do not reach the terminal."""
+    for words in ["", "   ", "\n"]:
+        with case(words):
+            problem = parse(words)
+            assert isinstance(problem, Problem)
+            assert "14:03:07, +95s, -10s, #12, 50%, start, live" in problem.words
     assert parse("2026-11-20\x1b[2J") == Problem("2026-11-20␛[2J is not a date and time")  # type: ignore[arg-type]

@@ -13,7 +13,9 @@ from tests.conftest import case
 
 
 def test_one_open_call_is_shown_with_its_time() -> None:
-    """A running call is named with its time and its limit, which explains the silence."""
+    """A running call is named with its time and its limit, without a clock without them; one from the future
+    has run for 0 s.
+    """
     cases: list[tuple[dict[str, Any], str]] = [
         ({"command": "make"}, "running make · 0:42"),
         ({"command": "make", "timeout": 120_000}, "running make · 0:42 of its 2:00 limit"),
@@ -31,10 +33,23 @@ def test_one_open_call_is_shown_with_its_time() -> None:
             lines = (init(), started("shell", **args))
             assert sentence(*lines, after_ms=42_000) == words
             assert sentence(*lines, after_ms=42_000, agent=BUSY) == f"{words} · its processes use CPU"
+    line = started("shell", command="make", timeout=600_000)
+    assert sentence(init(), line, after_ms=None) == "running make"
+    untimed = session(init(), line, is_over=False)
+    assert status(untimed, NOW) == "running make"
+    assert not is_quiet(untimed, NOW)
+    assert not is_quiet(session(init(), line, seen_ms=NOW, is_over=False), None)
+    read = session(init(), started("shell", command="make"), is_over=False)
+    apply_line(read, (), read.calls[0].started._replace(seen_ms=NOW), 0)  # type: ignore[union-attr]
+    assert status(read, NOW + 99_000) == "running make"
+    assert not is_quiet(read, NOW + 99_000)
+    assert sentence(init(), started("shell", command="make"), after_ms=-5_000) == "running make · 0:00"
 
 
 def test_a_call_within_its_limit_is_not_quiet() -> None:
-    """A call is quiet 30 s after its limit, and stalled 60 s after it."""
+    """A call is quiet 30 s after its limit, and stalled 60 s after it; of several, when all are over and no
+    line came for 30 s.
+    """
     lines = (init(), started("shell", command="pytest -q", timeout=600_000))
     read = session(*lines, seen_ms=NOW, is_over=False)
     assert [is_quiet(read, NOW + ms) for ms in (0, 629_999, 630_000)] == [False, False, True]
@@ -42,10 +57,20 @@ def test_a_call_within_its_limit_is_not_quiet() -> None:
     assert not is_stalled(read, NOW + 660_000, BUSY)
     assert sentence(*lines, after_ms=659_999) == "running pytest -q · 10:59, 0:59 over its limit"
     assert sentence(*lines, after_ms=660_000) == "stalled? running pytest -q · 11:00, 1:00 over its limit"
+    late = started("shell", "a", command="late", timeout=10_000)
+    in_time = started("shell", "b", command="in time", timeout=500_000)
+    read = session(init(), late, in_time, seen_ms=NOW, is_over=False)
+    assert not is_quiet(read, NOW + 100_000)
+    assert is_quiet(read, NOW + 530_000)
+    noisy = paced([(0, init()), (0, late), (50, event("connection", "reconnected"))])
+    assert not is_quiet(noisy[0], noisy[1] + 29_999)
+    assert is_quiet(noisy[0], noisy[1] + 30_000)
 
 
 def test_a_call_without_a_limit_is_compared_with_similar_calls() -> None:
-    """A read that takes far longer than earlier reads is quiet; commands are not compared with each other."""
+    """A read that takes far longer than the newest reads is quiet, but not a command; without similar calls,
+    one is after ten minutes.
+    """
     for tool, name in (("read", "read y"), ("shell", "y")):
         past = [
             line
@@ -62,23 +87,15 @@ def test_a_call_without_a_limit_is_compared_with_similar_calls() -> None:
         assert is_quiet(read[0], read[1] + 60_000) is (tool == "read")
         assert not is_quiet(read[0], read[1] + 59_999)
         assert is_quiet(read[0], read[1] + 600_000)
-
-
-def test_an_unlike_call_without_a_limit_has_ten_minutes() -> None:
-    """Without a limit and without similar calls before it, a call is quiet after ten minutes."""
     reads = [
         line
         for number in range(5)
         for line in ((0, started("read", f"r-{number}")), (4, completed("read", f"r-{number}", DONE)))
     ]
     for past in ([(0, init())], [(0, init()), *reads]):
-        read, now = paced([*past, (0, started("webFetch", url="https://x.example"))])
-        assert not is_quiet(read, now + 599_999)
-        assert is_quiet(read, now + 600_000)
-
-
-def test_only_the_newest_calls_are_compared() -> None:
-    """A call is compared with the newest calls of its kind only, as old ones may be of another nature."""
+        seen, now = paced([*past, (0, started("webFetch", url="https://x.example"))])
+        assert not is_quiet(seen, now + 599_999)
+        assert is_quiet(seen, now + 600_000)
     past = [(0, init())]
     for number, length in enumerate([100] * 64 + [1] * 64):
         past += [(0, started("read", f"p-{number}")), (length, completed("read", f"p-{number}", DONE))]
@@ -88,43 +105,8 @@ def test_only_the_newest_calls_are_compared() -> None:
     )
 
 
-def test_one_call_within_its_limit_explains_the_silence() -> None:
-    """With several open calls it is quiet when all are over their time and no line came for 30 s."""
-    late = started("shell", "a", command="late", timeout=10_000)
-    in_time = started("shell", "b", command="in time", timeout=500_000)
-    read = session(init(), late, in_time, seen_ms=NOW, is_over=False)
-    assert not is_quiet(read, NOW + 100_000)
-    assert is_quiet(read, NOW + 530_000)
-    noisy = paced([(0, init()), (0, late), (50, event("connection", "reconnected"))])
-    assert not is_quiet(noisy[0], noisy[1] + 29_999)
-    assert is_quiet(noisy[0], noisy[1] + 30_000)
-
-
-def test_an_unknown_time_is_not_shown() -> None:
-    """Without a clock the call is named without its time and its limit."""
-    line = started("shell", command="make", timeout=600_000)
-    assert sentence(init(), line, after_ms=None) == "running make"
-    untimed = session(init(), line, is_over=False)
-    assert status(untimed, NOW) == "running make"
-    assert not is_quiet(untimed, NOW)
-    assert not is_quiet(session(init(), line, seen_ms=NOW, is_over=False), None)
-
-
-def test_a_call_without_an_arrival_time_is_not_late() -> None:
-    """A call without an arrival time is neither timed nor quiet, whatever came since."""
-    read = session(init(), started("shell", command="make"), is_over=False)
-    apply_line(read, (), read.calls[0].started._replace(seen_ms=NOW), 0)  # type: ignore[union-attr]
-    assert status(read, NOW + 99_000) == "running make"
-    assert not is_quiet(read, NOW + 99_000)
-
-
-def test_a_clock_that_runs_backwards_is_at_zero() -> None:
-    """A call that began in the future has run for 0 s."""
-    assert sentence(init(), started("shell", command="make"), after_ms=-5_000) == "running make · 0:00"
-
-
 def test_parallel_calls_of_one_step_are_counted_down() -> None:
-    """Parallel calls of one model step are shown with their number, the number left, and the oldest."""
+    """They are shown with their number, the number left, and the oldest, or the one over its limit."""
     lines = [init(), started("read", "before", path="z"), completed("read", "before", DONE)]
     lines += [of_step(name) for name in "abcd"]
     assert sentence(*lines, after_ms=3_000) == "4 parallel calls, 4 left: read a 0:03"
@@ -140,19 +122,11 @@ def test_parallel_calls_of_one_step_are_counted_down() -> None:
     assert sentence(*lines, *later).startswith("4 parallel calls, 1 left: read d")
     again = (result(), init(), of_step("a"))
     assert sentence(*lines, *again, after_ms=3_000) == "running read a · 0:03"
-
-
-def test_open_calls_of_several_steps_are_shown_with_the_oldest() -> None:
-    """Open calls of several steps are shown with their number and the oldest."""
     lines = [started("read", name, path=name) for name in "abc"]
     words = sentence(init(), *lines, completed("read", "a", DONE), after_ms=3_000)
     assert words == "2 parallel calls, the oldest: read b 0:03"
     two_steps = (of_step("a"), of_step("b"), of_step("c", "m-2"))
     assert sentence(init(), *two_steps, after_ms=3_000) == "3 parallel calls, the oldest: read a 0:03"
-
-
-def test_a_call_over_its_limit_is_shown_first() -> None:
-    """Among parallel calls, a call over its limit is shown first."""
     lines = [
         started("shell", name, command=name, timeout=limit) for name, limit in (("a", 90_000), ("b", 5_000))
     ]

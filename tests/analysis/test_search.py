@@ -69,7 +69,9 @@ def call(number: int, command: str, stdout: str) -> bytes:
 
 
 def test_everything_that_is_shown_is_found(saved: Saver) -> None:
-    """Prompt, thinking, text, target, arguments and result are searched, in the order of arrival."""
+    """Prompt, thinking, text, target, arguments and result are searched in the order of arrival, a target
+    once. An upper-case letter makes case count.
+    """
     feed = saved(
         init(),
         user("find the Needle"),
@@ -91,18 +93,22 @@ def test_everything_that_is_shown_is_found(saved: Saver) -> None:
         "#2 edit x.py, arguments",
         "#2 edit x.py, result",
     ]
-
-
-def test_an_upper_case_letter_makes_case_count(saved: Saver) -> None:
-    """A lower-case query matches both cases; one with an upper-case letter matches its own case only."""
     feed = saved(init(), delta("Café CAFÉ"), call(1, "make", "CAFÉ Café"), result("Café CAFÉ"))
     assert len(complete(feed, "café").found) == 4
     assert len(complete(feed, "Café").found) == 2
     assert complete(feed, "cAfé").found == []
+    feed = saved(init(), call(1, "make needle", ""), call(2, "make needle\nmake needle", ""), result(""))
+    assert places(feed, "needle") == [
+        "#1 shell make needle",
+        "#2 shell make needle",
+        "#2 shell make needle, arguments",
+    ]
 
 
 def test_escapes_hide_nothing(saved: Saver) -> None:
-    """Text is found in a payload in any JSON escaping, in the form in which safe text shows it."""
+    """Text is found in any JSON escaping, in a nested string, in a subagent's steps and across marks of
+    Markdown, in the form in which it is shown.
+    """
     cases: list[tuple[str, str]] = [
         ('say "hi"', 'say "hi" twice'),
         ("one two", "one\ntwo"),
@@ -125,26 +131,14 @@ def test_escapes_hide_nothing(saved: Saver) -> None:
                     init(), started("shell", "c-1", command="x"), written, delta(shown), result(shown)
                 )
                 assert places(feed, query) == ["#1 shell x, result", "text"]
-
-
-def test_letters_written_as_escapes_are_found(saved: Saver) -> None:
-    r"""A word with each letter written as a `\u` escape is found."""
     line = completed("shell", "c-1", {"success": {"stdout": "QQQ"}}, command="x")
     hidden = line.replace(b"QQQ", b"".join(b"\\u%04x" % ord(char) for char in "needle"))
     feed = saved(init(), started("shell", "c-1", command="x"), hidden, result(""))
     assert places(feed, "Needle".lower()) == ["#1 shell x, result"]
-
-
-def test_a_nested_string_of_json_is_searched(saved: Saver) -> None:
-    """Arguments that are a string of JSON are found as the detail shows them."""
     arguments = json.dumps({"query": 'a "quoted" word'})
     line = started("mcp", "c-1").replace(b'"args": {}', b'"args": ' + json.dumps(arguments).encode())
     feed = saved(init(), line, result(""))
     assert places(feed, 'a "quoted" word') == ["#1 mcp , arguments".replace(" ,", ",")]
-
-
-def test_steps_of_a_subagent_are_searched_as_they_are_shown(saved: Saver) -> None:
-    """Phrases and notes that the detail adds to steps are found, although not in the line's bytes."""
     steps: list[object] = [
         {"toolCall": {"readToolCall": {"args": {"path": "/a"}, "result": {"success": {"totalLines": 54}}}}},
         {"toolCall": {"editToolCall": {"args": {"path": "/b"}, "result": {"permissionDenied": {}}}}},
@@ -157,24 +151,10 @@ def test_steps_of_a_subagent_are_searched_as_they_are_shown(saved: Saver) -> Non
     )
     for words in ("Read file", "54 lines", "permission denied"):
         assert places(feed, words) == ["#1 task look, result"], words
-
-
-def test_marks_of_markdown_hide_nothing(saved: Saver) -> None:
-    """A phrase is found across Markdown marks and line ends."""
     text = "I **oil** the\nwheel. **Note**: see [the docs](x)."
     feed = saved(init(), delta(text), result(text))
     for phrase in ("oil the wheel", "note: see the docs", "**oil**"):
         assert places(feed, phrase) == ["text"], phrase
-
-
-def test_a_match_in_the_target_is_found_once(saved: Saver) -> None:
-    """Arguments that only repeat the target are not found again; the rest of a long command is."""
-    feed = saved(init(), call(1, "make needle", ""), call(2, "make needle\nmake needle", ""), result(""))
-    assert places(feed, "needle") == [
-        "#1 shell make needle",
-        "#2 shell make needle",
-        "#2 shell make needle, arguments",
-    ]
 
 
 def history(count: int) -> list[bytes]:

@@ -28,7 +28,9 @@ def waits(*seconds: int) -> list[tuple[int, bytes]]:
 
 
 def test_a_thought_is_judged_by_the_thoughts_before_it() -> None:
-    """A thought shows its time from 5 s on, and the usual time if it is longer than nine of ten."""
+    """A thought shows the usual time if it is longer than nine of ten; a silence in it is compared with
+    silences. The pause after the last delta counts as one.
+    """
     read = paced([*thoughts(3, 4, 8, 5, 8), (2, thought("a")), *[(1, thought("b"))] * 4])
     assert status_after(read, 0) == "thinking"
     assert status_after(read, 1) == "thinking · 0:05"
@@ -43,42 +45,9 @@ def test_a_thought_is_judged_by_the_thoughts_before_it() -> None:
     untimed = paced([*waits(1), (20, event("connection", "lost"))])
     apply_line(untimed[0], [Text(Channel.REASONING, "a")], Place(0, 1, None))
     assert status_after(untimed, 50) == "thinking"
-
-
-def test_a_short_wait_has_no_time_even_if_unusual() -> None:
-    """In a session with short waits, the time is shown from 5 s on."""
-    read = paced(waits(1, 1, 1, 1, 1))
-    assert status_after(read, 4) == "waiting for the model"
-    assert status_after(read, 5) == "waiting for the model · 0:05 (usually under 0:02)"
-
-
-def test_a_wait_is_judged_by_the_waits_before_it() -> None:
-    """A wait shows the usual time when it is longer, is quiet from three times that on, and then stalls."""
-    read = paced(waits(12, 20, 3, 15, 18))
-    assert status_after(read, 4) == "waiting for the model"
-    assert status_after(read, 21) == "waiting for the model · 0:21"
-    assert status_after(read, 22) == "waiting for the model · 0:22 (usually under 0:21)"
-    assert status_after(read, 59).startswith("waiting")
-    assert status_after(read, 60) == "quiet for 1:00, no open call (usually under 0:21)"
-    assert status_after(read, 119) == "quiet for 1:59, no open call (usually under 0:21)"
-    assert status_after(read, 120) == "stalled? quiet for 2:00, no open call (usually under 0:21)"
-    slow = paced(waits(*[90] * 5))
-    assert status_after(slow, 269) == "waiting for the model · 4:29 (usually under 1:31)".replace(
-        "4:29", "4:29"
-    )
-    assert status_after(slow, 270) == "quiet for 4:30, no open call (usually under 1:31)"
-    slower = paced(waits(*[300] * 5))
-    assert status_after(slower, 400) == "waiting for the model · 6:40 (usually under 5:01)"
-
-
-def test_only_the_newest_silences_count() -> None:
-    """Only the newest 64 silences count, so a session that has become slow is not quiet."""
-    assert status_after(paced(waits(*[1] * 64, *[40] * 10)), 50).endswith("(usually under 0:41)")
-    assert status_after(paced(waits(*[300] * 64, *[1] * 64)), 6).endswith("(usually under 0:02)")
-
-
-def test_the_pause_after_a_stream_of_deltas_counts() -> None:
-    """The pause after the last delta, while the model writes a call's arguments, counts as a silence."""
+    read = paced([*thoughts(60, 60, 60, 60, 60), (2, thought("a"))])
+    assert status_after(read, 29) == "thinking · 0:29"
+    assert status_after(read, 30) == "quiet for 0:30, no open call (usually under 0:02) · while thinking"
     text = [
         line
         for number in range(5)
@@ -94,11 +63,30 @@ def test_the_pause_after_a_stream_of_deltas_counts() -> None:
     assert status_after(read, 11) == "writing · quiet for 0:11 (usually under 0:10)"
 
 
-def test_a_silence_within_a_thought_is_quiet() -> None:
-    """A silence within a thought is compared with silences in other thoughts, not with their lengths."""
-    read = paced([*thoughts(60, 60, 60, 60, 60), (2, thought("a"))])
-    assert status_after(read, 29) == "thinking · 0:29"
-    assert status_after(read, 30) == "quiet for 0:30, no open call (usually under 0:02) · while thinking"
+def test_a_wait_is_judged_by_the_waits_before_it() -> None:
+    """A wait shows its time from 5 s on, the usual time when it is longer, is quiet from three times that
+    on, and then stalls. Only the newest 64 silences count.
+    """
+    read = paced(waits(12, 20, 3, 15, 18))
+    assert status_after(read, 4) == "waiting for the model"
+    assert status_after(read, 21) == "waiting for the model · 0:21"
+    assert status_after(read, 22) == "waiting for the model · 0:22 (usually under 0:21)"
+    assert status_after(read, 59).startswith("waiting")
+    assert status_after(read, 60) == "quiet for 1:00, no open call (usually under 0:21)"
+    assert status_after(read, 119) == "quiet for 1:59, no open call (usually under 0:21)"
+    assert status_after(read, 120) == "stalled? quiet for 2:00, no open call (usually under 0:21)"
+    slow = paced(waits(*[90] * 5))
+    assert status_after(slow, 269) == "waiting for the model · 4:29 (usually under 1:31)".replace(
+        "4:29", "4:29"
+    )
+    assert status_after(slow, 270) == "quiet for 4:30, no open call (usually under 1:31)"
+    slower = paced(waits(*[300] * 5))
+    assert status_after(slower, 400) == "waiting for the model · 6:40 (usually under 5:01)"
+    read = paced(waits(1, 1, 1, 1, 1))
+    assert status_after(read, 4) == "waiting for the model"
+    assert status_after(read, 5) == "waiting for the model · 0:05 (usually under 0:02)"
+    assert status_after(paced(waits(*[1] * 64, *[40] * 10)), 50).endswith("(usually under 0:41)")
+    assert status_after(paced(waits(*[300] * 64, *[1] * 64)), 6).endswith("(usually under 0:02)")
 
 
 def test_busy_processes_do_not_stall() -> None:

@@ -57,7 +57,9 @@ def opened(path: Path) -> Feed:
 
 
 def test_a_digest_grows_with_its_session(recording: Saver) -> None:
-    """Calls that end later are added: a repetition that succeeds closes a failure."""
+    """Calls that end later are added, and a repetition that succeeds closes a failure. Prompts of later runs
+    count, and an update reads as many calls as it may.
+    """
     path = recording(init(), shell(1))
     feed = opened(path)
     digest = Digest(feed, mark(feed.session, feed.offset, None))
@@ -72,10 +74,6 @@ def test_a_digest_grows_with_its_session(recording: Saver) -> None:
     feed.advance()
     assert complete(digest).failures.newest_first() == []
     assert digest.happened.calls == 2
-
-
-def test_prompts_are_counted_across_runs(recording: Saver) -> None:
-    """The number of prompts has those of later runs, and not those before the moment."""
     path = recording(init(), user("One."), result(""))
     feed = opened(path)
     digest = Digest(feed, mark(feed.session, feed.offset, None))
@@ -86,10 +84,6 @@ def test_prompts_are_counted_across_runs(recording: Saver) -> None:
     assert digest.turns == 2
     assert digest.happened.ending is None
     assert Digest(feed, mark(session_at([], 0), 0, None)).turns == 3
-
-
-def test_a_digest_reads_in_small_pieces(recording: Saver) -> None:
-    """An update reads at most as many calls as it may, and reports that more are left."""
     feed = opened(recording(init(), *map(shell, range(10))))
     digest = Digest(feed, mark(session_at([], 0), 0, None))
     assert digest.update(most=4)
@@ -171,39 +165,25 @@ def open_after(*calls: Call) -> list[tuple[int, int]]:
 
 
 def test_a_repetition_that_succeeds_closes_a_failure() -> None:
-    """The same call that succeeds later closes it; another one does not."""
+    """Without a known success it stays open. Equal failures are one, at the place of the last; a call
+    without a target is known by its path. The newest are kept.
+    """
     failed = call(1, Outcome.FAILED)
     assert open_after(failed) == [(1, 1)]
     assert open_after(failed, call(2, Outcome.SUCCEEDED)) == []
     assert open_after(failed, call(2, Outcome.SUCCEEDED, "make test")) == [(1, 1)]
     assert open_after(failed, call(2, Outcome.SUCCEEDED, tool="bash")) == [(1, 1)]
     assert open_after(call(1, Outcome.SUCCEEDED), call(2, Outcome.FAILED)) == [(2, 1)]
-
-
-def test_only_a_success_closes_a_failure() -> None:
-    """A repetition without a known success leaves it open."""
     for outcome in (Outcome.REJECTED, Outcome.CANCELLED, Outcome.RETURNED, Outcome.UNFINISHED):
         assert open_after(call(1, Outcome.FAILED), call(2, outcome)) == [(1, 1)]
         assert open_after(call(2, outcome)) == []
-
-
-def test_equal_failures_are_one() -> None:
-    """A call that fails again is listed once, with how often it failed, at the place of the last time."""
     calls = [call(1, Outcome.FAILED), call(2, Outcome.FAILED, "ls"), call(3, Outcome.FAILED)]
     assert open_after(*calls) == [(3, 2), (2, 1)]
     assert open_after(*calls, call(4, Outcome.SUCCEEDED), call(5, Outcome.FAILED)) == [(5, 1), (2, 1)]
-
-
-def test_a_call_without_a_target_is_known_by_its_path() -> None:
-    """Calls without a target are the same if they have the same path."""
     first, second = call(1, Outcome.FAILED, None), call(2, Outcome.SUCCEEDED, None)
     assert open_after(first, second) == []
     second.path = "/a"
     assert open_after(first, second) == [(1, 1)]
-
-
-def test_the_number_is_bounded() -> None:
-    """Of very many open failures only the newest are kept."""
     calls = [call(number, Outcome.FAILED, f"make {number}") for number in range(1, 1003)]
     found = open_after(*calls)
     assert len(found) == since._MOST_OPEN == 1000
@@ -237,7 +217,9 @@ def real_seconds(seconds: list[float], play: Play) -> float:
 
 
 def test_the_speed_is_rounded_up_to_a_power_of_two() -> None:
-    """The part is played at the slowest of the speeds that take at most 30 seconds."""
+    """The part is played at the slowest of the speeds that take at most 30 seconds, or longer if the agent
+    never paused. Without times there is no speed.
+    """
     cases: list[tuple[float, int, int]] = [
         (0, 1, 0),
         (3, 1, 3),
@@ -250,10 +232,16 @@ def test_the_speed_is_rounded_up_to_a_power_of_two() -> None:
     for duration, speed, seconds in cases:
         with case((duration, speed)):
             assert play_of([0, duration]) == Play(LINE, speed, None, seconds)
+    assert play_missed(RecordedTimes([], 500), 100, 500) is None
+    assert play_of([0, 45], start=0) == Play(0, 2, None, 23)
+    play = play_of([float(second) for second in range(2 * HOUR)])
+    assert play == Play(LINE, 64, 1, -(-2 * HOUR // 64))
 
 
 def test_a_long_silence_is_shortened() -> None:
-    """If 64 times does not suffice, silences are shortened until it does; a busy part is not."""
+    """If 64 times does not suffice, silences longer than the allowed time are shortened until it does; a
+    busy part is not.
+    """
     busy = [float(second) for second in range(1000)]
     seconds = [*busy, 3 * HOUR, 6 * HOUR]
     play = play_of(seconds)
@@ -261,21 +249,11 @@ def test_a_long_silence_is_shortened() -> None:
     assert play.max_idle is not None
     assert 440 < play.max_idle <= 460  # 1,920 s of time, less 999 busy ones, for two silences
     assert 29 < real_seconds(seconds, play) <= 30
-
-
-def test_short_silences_stay_whole() -> None:
-    """Only silences that are longer than the allowed time are shortened."""
     seconds = [*itertools.accumulate([0, *[60] * 20, 5 * HOUR])]
     play = play_of([float(each) for each in seconds])
     assert play.max_idle is not None
     assert 700 < play.max_idle <= 720
     assert real_seconds([float(each) for each in seconds], play) <= 30
-
-
-def test_hours_without_a_silence_take_longer() -> None:
-    """If the agent never paused, silences of a second are the shortest, and playing takes longer."""
-    play = play_of([float(second) for second in range(2 * HOUR)])
-    assert play == Play(LINE, 64, 1, -(-2 * HOUR // 64))
 
 
 def test_playing_never_takes_longer_than_announced() -> None:
@@ -288,16 +266,6 @@ def test_playing_never_takes_longer_than_announced() -> None:
         assert real_seconds(seconds, play) <= play.seconds + 0.01
         assert play.seconds <= 30 or play.max_idle == 1
         assert play.max_idle is None or play.speed == 64
-
-
-def test_a_part_without_times_cannot_be_played() -> None:
-    """Without recorded times there is no speed."""
-    assert play_missed(RecordedTimes([], 500), 100, 500) is None
-
-
-def test_from_the_start_the_first_time_counts() -> None:
-    """Before the first line no time is known, so the part begins with the first line."""
-    assert play_of([0, 45], start=0) == Play(0, 2, None, 23)
 
 
 class Counted(RecordedTimes):
@@ -359,46 +327,25 @@ def changes(path: Path, first: int) -> list[str]:
 
 
 def test_red_becomes_green(recording: Saver) -> None:
-    """A tool has its first and its last verdict, the number of its runs, and the last call."""
+    """Each tool has its first verdict, or that of before the moment, and its last; red ones come first. A
+    tool that did not run again, and a command that only prints, are left out; the newest commands are
+    read.
+    """
     assert changes(recording(lines_of(RED_3, RED_1, OTHER, GREEN)), 0) == ["3 → 0 pytest ×3 #4"]
-
-
-def test_the_verdict_of_the_moment_comes_first(recording: Saver) -> None:
-    """If a verdict from before the moment is known, the change begins with it."""
     path = recording(lines_of(GREEN, RED_3, OTHER, GREEN))
     assert changes(path, 3) == ["3 → 0 pytest ×1 #4"]
     assert changes(path, 2) == ["3 → 0 pytest ×1 #4"]
     assert changes(path, 1) == ["0 → 0 pytest ×2 #4"]
-
-
-def test_tools_have_their_own_changes(recording: Saver) -> None:
-    """Each tool has a change of its own; those that are red come first, then the newest."""
     path = recording(lines_of(UNLINTED, RED_1, GREEN, UNLINTED))
     assert changes(path, 0) == ["2 → 2 ruff ×2 #4", "1 → 0 pytest ×2 #3"]
     assert changes(recording(lines_of(UNLINTED, GREEN)), 0) == ["2 → 2 ruff ×1 #1", "0 → 0 pytest ×1 #2"]
     path = recording(lines_of(UNLINTED, RED_1, GREEN, LINTED))
     assert changes(path, 0) == ["2 → 0 ruff ×2 #4", "1 → 0 pytest ×2 #3"]
-
-
-def test_a_tool_that_did_not_run_again_is_left_out(recording: Saver) -> None:
-    """A tool with verdicts only from before the moment did not change."""
     assert changes(recording(lines_of(UNLINTED, RED_1)), 1) == ["1 → 1 pytest ×1 #2"]
-
-
-def test_what_is_no_verdict_is_left_out(recording: Saver) -> None:
-    """A command that only prints a file, that runs no tool, or whose run found no tests, has no verdict."""
     assert changes(recording(lines_of(QUIET, OTHER, NOTHING)), 0) == []
-
-
-def test_only_the_newest_commands_are_read(recording: Saver) -> None:
-    """Of very many commands only the newest are read; the first verdict is then the first of these."""
     path = recording(lines_of(RED_3, *[RED_1] * (MOST_READ - 1), GREEN))
     assert changes(path, 0) == [f"1 → 0 pytest ×{MOST_READ} #{MOST_READ + 1}"]
     assert MOST_BEFORE < MOST_READ
-
-
-def test_commands_that_only_print_take_no_place(recording: Saver) -> None:
-    """Commands that only print files do not count among the newest commands."""
     assert changes(recording(lines_of(RED_3, *[QUIET] * MOST_READ)), 0) == ["3 → 3 pytest ×1 #1"]
 
 
@@ -444,76 +391,50 @@ def summary_of(*lines: bytes, since: Mark = NO_MARK, after: int = 6 * MINUTES, i
 
 
 def test_calls_changed_files_and_failures_are_counted() -> None:
-    """The line contains the time, the calls, the failures, and the files with their changed lines."""
+    """The line contains the time, the new calls, failures and rejections, and the files with their changed
+    lines; zero counts are left out.
+    """
     edits = [edit(1, "/a", 1, 2), edit(2, "/b", 40, 0), edit(3, "/c", 0, 1), edit(4, "/a", 0, 4)]
     shells = [shell_call(n) for n in range(9)]
     assert (
         summary_of(init(), *edits, *shells, shell_call(9, 1))
         == "6:00 away: 14 calls, 1 failed, 3 files +41 −7"
     )
-
-
-def test_singular_counts() -> None:
-    """One call and one file are in the singular, and zero counts are left out."""
     assert summary_of(init(), edit(1, "/a", 3, None)) == "6:00 away: 1 call, 1 file +3"
     assert summary_of(init(), shell_call(1)) == "6:00 away: 1 call"
-
-
-def test_a_file_without_known_lines_counts() -> None:
-    """A deleted file is a changed file; a file that was only read, or whose edit failed, is not."""
     gone = started("delete", path="/a") + completed("delete", result={"success": {}}, path="/a")
     assert summary_of(init(), gone) == "6:00 away: 1 call, 1 file"
     read = started("read", path="/a") + completed("read", result={"success": {}}, path="/a")
     assert summary_of(init(), read) == "6:00 away: 1 call"
     failed = started("edit", path="/a") + completed("edit", result={"error": {"error": "no"}}, path="/a")
     assert summary_of(init(), failed) == "6:00 away: 1 call, 1 failed"
-
-
-def test_events_before_the_mark_are_left_out() -> None:
-    """Only new events count, among them the end of a call that began before."""
     before = [init(), shell_call(1, 1), edit(1, "/a", 5, 5), started("shell", "late")]
     then = mark(session(*before, is_over=False), 0, 1000)
     assert summary_of(*before, since=then) == ""
     late = completed("shell", "late", {"failure": {"exitCode": 2}})
     assert summary_of(*before, late, since=then) == "6:00 away: 1 call, 1 failed"
     assert summary_of(*before, late, shell_call(2), since=then) == "6:00 away: 2 calls, 1 failed"
-
-
-def test_a_rejection_is_counted() -> None:
-    """A rejected call is counted as rejected."""
     rejected = started("shell") + completed("shell", result={"rejected": {"reason": "no"}})
     assert summary_of(init(), rejected) == "6:00 away: 1 call, 1 rejected"
 
 
-@pytest.mark.parametrize(
-    ("last", "words"),
-    [
+def test_the_end_of_the_run_is_reported() -> None:
+    """Once, with its outcome; a stream without a run has none, which is not held against an unknown agent.
+    Text alone is a number of events.
+    """
+    for last, words in [
         (result("ok"), "succeeded"),
         (result("no", subtype="error", is_error=True), "failed"),
         (b"", "ended without a result"),
-    ],
-)
-def test_the_end_of_the_run_is_reported(last: bytes, words: str) -> None:
-    """The end of the run is reported once, with its outcome."""
-    lines = [init(), shell_call(1), last]
-    assert summary_of(*lines, is_over=True) == f"6:00 away: 1 call, the run {words}"
-    then = mark(session(*lines), 0, 0)
-    assert summary_of(*lines, since=then, is_over=True) == ""
-
-
-def test_a_stream_without_a_run_has_ended() -> None:
-    """A stream without a run has ended without a result."""
+    ]:
+        with case((last, words)):
+            lines = [init(), shell_call(1), last]
+            assert summary_of(*lines, is_over=True) == f"6:00 away: 1 call, the run {words}"
+            then = mark(session(*lines), 0, 0)
+            assert summary_of(*lines, since=then, is_over=True) == ""
     assert summary_of(is_over=True) == "6:00 away: the run ended without a result"
-
-
-def test_text_alone_is_reported_as_events() -> None:
-    """If only text arrived, the line has the number of events."""
     then = mark(session(init(), delta("One."), is_over=False), 0, 0)
     assert summary_of(init(), delta("One."), delta("Two."), since=then) == "6:00 away: 1 event"
-
-
-def test_the_end_of_an_unknown_agents_stream_is_only_an_end() -> None:
-    """A stream of no known agent ended; that it has no result is not held against it."""
     assert summary_of(b"Hello\n", is_over=True) == "6:00 away: the run ended"
     assert summary_of(b"", is_over=True) == "6:00 away: the run ended without a result"
 
@@ -524,36 +445,28 @@ LINES = [
 ]
 
 
-def test_what_happened_since_is_one_line() -> None:
-    """The line has the events, and of the calls those that ended, those that failed and the changed files."""
+def test_what_happened_since_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The line has the events, and of the calls those that ended, those that failed and the changed files,
+    unless there are too many; zero counts are left out. The end of the stream is none.
+    """
     live = session(*LINES, is_over=False)
     assert since_words(live, NO_MARK) == "12 events: 5 calls, 1 failed, 2 files"
     assert since_words(live, mark(session(*LINES[:4], is_over=False), 0, None)) == (
         "5 events: 2 calls, 1 failed"
     )
-
-
-def test_parts_that_are_zero_are_left_out() -> None:
-    """Without calls, only the events are named; without events, the line says that nothing happened."""
     live = session(*LINES, is_over=False)
     assert since_words(live, mark(session(*LINES[:-1], is_over=False), 0, None)) == "1 event"
     assert since_words(live, mark(live, 0, None)) == "nothing happened since"
-
-
-def test_the_end_of_the_stream_is_no_event() -> None:
-    """A stream that ended without another line is reported by its end; its running calls never completed."""
     then = mark(session(*LINES, is_over=False), 0, None)
     assert since_words(session(*LINES), then) == "1 call, 1 unfinished, the run ended without a result"
-
-
-def test_files_are_not_counted_after_very_many_calls(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The line appears at once: after more calls than can be read for it, it has no files."""
     monkeypatch.setattr("agentwatch.analysis.since._MOST_CALLS", 4)
     assert since_words(session(*LINES, is_over=False), NO_MARK) == "12 events: 5 calls, 1 failed"
 
 
 def test_how_far_a_moment_is_behind() -> None:
-    """The header has the longest form that fits."""
+    """The header has the longest form that fits, behind the live moment or before the end, under the
+    caller's name.
+    """
     cases: list[tuple[int, str]] = [
         (60, "‖ as of 09:14:31 · 11 events, 5 calls, 1 failure behind live"),
         (59, "‖ as of 09:14:31 · 11 events behind live"),
@@ -565,17 +478,9 @@ def test_how_far_a_moment_is_behind() -> None:
         with case(width):
             shown, live = session(init(), is_over=False), session(*LINES, is_over=False)
             assert behind_words(shown, live, SafeText("‖ as of 09:14:31"), width) == words
-
-
-def test_a_finished_session_has_an_end() -> None:
-    """A moment of a finished session is before its end, not behind the live moment."""
     shown, ended = session(init(), is_over=False), session(*LINES)
     lead = SafeText("as of 09:14:31")
     assert behind_words(shown, ended, lead, 42) == "as of 09:14:31 · 11 events before the end"
     assert behind_words(shown, ended, lead, 37) == "as of 09:14:31 · 11 left"
-
-
-def test_a_moment_without_a_time_has_another_name() -> None:
-    """A moment is named as the caller names it; parts that are zero are left out."""
     shown, live = session(init(), is_over=False), session(init(), delta("a"), is_over=False)
     assert behind_words(shown, live, SafeText("62 %"), 80) == "62 % · 1 event behind live"

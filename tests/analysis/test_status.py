@@ -46,16 +46,14 @@ FAILED = completed("shell", "x", {"failure": {"exitCode": 1}})
 
 
 def test_before_the_first_event() -> None:
-    """The status waits for the first event, which takes about 8 s; a started agent is quiet after 60 s."""
+    """The status waits for the first event; a started agent is quiet after 60 s. A pipe without a line for
+    20 s, and plain text, may lack the flag.
+    """
     assert sentence() == "waiting for the first event"
     assert sentence(after_ms=None) == "waiting for the first event"
     assert sentence(after_ms=8_000, agent=BUSY) == "waiting for the first event · its processes use CPU"
     assert sentence(after_ms=62_000, agent=BUSY) == "quiet for 1:02, no event yet · its processes use CPU"
     assert sentence(after_ms=99_000) == "waiting for the first event"
-
-
-def test_a_silent_pipe_names_the_flag() -> None:
-    """A pipe without a line for 20 s may be that of an agent that prints only at its end."""
     facts = AgentFacts(started_ms=NOW, silence="X prints at its end")
     silent = Session()
     hint = "X prints at its end"
@@ -63,27 +61,6 @@ def test_a_silent_pipe_names_the_flag() -> None:
         with case(after_ms):
             assert status(silent, NOW + after_ms, facts) == f"waiting for the first event{words}"
     assert sentence(init(), after_ms=25_000, agent=facts) == "waiting for the model · 0:25"
-
-
-def test_a_run_waits_for_its_subagents() -> None:
-    """After a subagent that continues in the background, a silence of minutes is no hang."""
-    moved = completed("task", "t", {"success": {}, "isBackground": True})
-    assert sentence(init(), moved, after_ms=300_000) == "waiting for the model or its subagents · 5:00"
-    assert sentence(init(), moved, after_ms=620_000).startswith("quiet for 10:20")
-    assert sentence(init(), completed("read"), after_ms=300_000).startswith("stalled? quiet for 5:00")
-    assert sentence(init(), moved, result(""), init(), after_ms=300_000).startswith("stalled? quiet")
-
-
-def test_a_run_whose_edits_were_all_rejected_names_the_cause() -> None:
-    """The cause follows the counts of the calls."""
-    edit = completed("edit", "a", {"rejected": {"reason": ""}})
-    why = "without --force, Cursor proposes changes and does not write them"
-    found = sentence(init(), edit, result(""))
-    assert found.endswith(f"1 call, 1 rejected · the only edit was rejected: {why}")
-
-
-def test_plain_text_before_the_first_event_names_the_flag() -> None:
-    """While only text arrives, the status asks whether the agent's command lacks the flag."""
     asked = "waiting for the first event · only text so far: is --output-format stream-json missing?"
     assert sentence(b"I will fix it.\n") == asked
     assert sentence(b"A notice\n", init()) == "waiting for the model"
@@ -136,22 +113,18 @@ def test_a_result_is_the_last_word() -> None:
                 assert not is_quiet(read, NOW + 9_000_000)
 
 
-@pytest.mark.parametrize(
-    ("lines", "words"),
-    [
+def test_an_end_without_a_result() -> None:
+    """It neither succeeded nor failed: the exit code and the last line of stderr, or the last line that is
+    no JSON, explain why. A code that contradicts the result is shown with it.
+    """
+    for lines, words in [
         ((), "ended without a result"),
         ((init(), user()), "ended without a result"),
         ((init(), started("shell")), "ended without a result · 1 call, 1 unfinished"),
         ((init(), started("a", "a"), started("b", "b")), "ended without a result · 2 calls, 2 unfinished"),
-    ],
-)
-def test_an_end_without_a_result(lines: tuple[bytes, ...], words: str) -> None:
-    """A stream that ends without a result neither succeeded nor failed, even if it was empty."""
-    assert sentence(*lines, is_over=True) == words
-
-
-def test_how_the_process_ended_explains_an_end_without_a_result() -> None:
-    """Under `run`, the exit code and the last line of stderr explain why there is no result."""
+    ]:
+        with case((lines, words)):
+            assert sentence(*lines, is_over=True) == words
     cases: list[tuple[AgentFacts, str]] = [
         (AgentFacts(exit_code=1, stderr=" no\x1b login "), "exit 1 · stderr: no␛ login"),
         (AgentFacts(exit_code=1), "exit 1"),
@@ -164,10 +137,6 @@ def test_how_the_process_ended_explains_an_end_without_a_result() -> None:
             assert sentence(is_over=True, agent=agent) == f"ended without a result · {words}"
             told_all = sentence(init(), started("shell"), is_over=True, agent=agent)
             assert told_all == f"ended without a result · {words} · 1 call, 1 unfinished"
-
-
-def test_an_exit_code_that_contradicts_the_result_is_shown() -> None:
-    """A result that contradicts the exit code is shown with it; with a reason, stderr is left out."""
     ended = AgentFacts(exit_code=1, stderr="oops")
     assert sentence(init(), result(), is_over=True, agent=ended) == "succeeded in 5.2 s · exit 1"
     assert sentence(init(), result(), is_over=True, agent=AgentFacts(exit_code=0)) == "succeeded in 5.2 s"
@@ -175,6 +144,20 @@ def test_an_exit_code_that_contradicts_the_result_is_shown() -> None:
     assert sentence(*failed, is_over=True, agent=ended) == "failed: No login · exit 1"
     unsaid = sentence(init(), result(None, is_error=True), is_over=True, agent=ended)
     assert unsaid == "failed: no reason given · exit 1 · stderr: oops"
+    further: list[tuple[tuple[bytes, ...], AgentFacts, str]] = [
+        ((init(), b"RetriableError: no\n"), NO_FACTS, "ended without a result: RetriableError: no"),
+        (
+            (init(), b"RetriableError: no\n", started("read")),
+            AgentFacts(exit_code=1, stderr="oops"),
+            "ended without a result: RetriableError: no · exit 1 · 1 call, 1 unfinished",
+        ),
+        ((init(), b"Bad key\n", result("", is_error=True)), NO_FACTS, "failed: Bad key"),
+        ((init(), b"Bad key\n", result("No", is_error=True)), NO_FACTS, "failed: No"),
+        ((init(), b"A notice\n", result()), NO_FACTS, "succeeded in 5.2 s"),
+    ]
+    for lines, agent, words in further:
+        with case((lines, agent)):
+            assert sentence(*lines, is_over=True, agent=agent) == words
 
 
 def test_a_process_that_outlives_its_result_is_shown() -> None:
@@ -202,27 +185,9 @@ def test_a_status_is_one_line() -> None:
             assert len(words.splitlines()) == 1
 
 
-def test_the_last_line_that_is_no_json_is_the_reason() -> None:
-    """Without a text in the result, the last line that is no JSON explains the end, before stderr does."""
-    cases: list[tuple[tuple[bytes, ...], AgentFacts, str]] = [
-        ((init(), b"RetriableError: no\n"), NO_FACTS, "ended without a result: RetriableError: no"),
-        (
-            (init(), b"RetriableError: no\n", started("read")),
-            AgentFacts(exit_code=1, stderr="oops"),
-            "ended without a result: RetriableError: no · exit 1 · 1 call, 1 unfinished",
-        ),
-        ((init(), b"Bad key\n", result("", is_error=True)), NO_FACTS, "failed: Bad key"),
-        ((init(), b"Bad key\n", result("No", is_error=True)), NO_FACTS, "failed: No"),
-        ((init(), b"A notice\n", result()), NO_FACTS, "succeeded in 5.2 s"),
-    ]
-    for lines, agent, words in cases:
-        with case((lines, agent)):
-            assert sentence(*lines, is_over=True, agent=agent) == words
-
-
-@pytest.mark.parametrize(
-    ("lines", "words"),
-    [
+def test_an_unknown_agent_is_called_unknown() -> None:
+    """The status shows the first line of its stream, and what can be done, which is kept in few columns."""
+    for lines, words in [
         ((b"Hello\n",), "(first line: Hello): add --output-format stream-json to the agent's command"),
         (
             (event("report.started"),),
@@ -231,34 +196,26 @@ def test_the_last_line_that_is_no_json_is_the_reason() -> None:
                 "try --format NAME, or agentwatch drift"
             ),
         ),
-    ],
-)
-def test_an_unknown_agent_is_called_unknown(lines: tuple[bytes, ...], words: str) -> None:
-    """The status of a stream of no known agent says so, shows its first line, and what can be done."""
-    lead = "not a stream of an agent that this version knows"
-    assert sentence(*lines, is_over=True) == f"{lead} {words}"
-    assert sentence(*lines, is_over=True, agent=AgentFacts(exit_code=3)) == f"{lead} {words} · exit 3"
-
-
-@pytest.mark.parametrize(
-    ("width", "words"),
-    [
+    ]:
+        with case((lines, words)):
+            lead = "not a stream of an agent that this version knows"
+            assert sentence(*lines, is_over=True) == f"{lead} {words}"
+            assert sentence(*lines, is_over=True, agent=AgentFacts(exit_code=3)) == f"{lead} {words} · exit 3"
+    for width, words in [
         (120, '{"type": "report…): try --format NAME, or agentwatch drift'),
         (100, "this version knows: try --format NAME, or agentwatch drift"),
         (80, "unknown format: try --format NAME, or agentwatch drift"),
         (40, "unknown format: try --format NAME, or a…"),
-    ],
-)
-def test_what_to_do_about_an_unknown_agent_comes_before_its_first_line(width: int, words: str) -> None:
-    """In few columns the first line is shortened or left out, and what to do is kept."""
-    shown = sentence(event("report.started"), is_over=True, width=width)
-    assert shown.endswith(words)
-    assert len(shown) <= width
-    ended = AgentFacts(exit_code=3)
-    if width > 40:
-        assert sentence(event("report.started"), is_over=True, width=width, agent=ended).endswith(
-            "or agentwatch drift · exit 3"
-        )
+    ]:
+        with case((width, words)):
+            shown = sentence(event("report.started"), is_over=True, width=width)
+            assert shown.endswith(words)
+            assert len(shown) <= width
+            ended = AgentFacts(exit_code=3)
+            if width > 40:
+                assert sentence(event("report.started"), is_over=True, width=width, agent=ended).endswith(
+                    "or agentwatch drift · exit 3"
+                )
 
 
 @pytest.mark.parametrize(
@@ -363,8 +320,10 @@ def made_at(events: list[Event], seen_ms: int | None = SEEN_MS) -> Session:
     return read
 
 
-def test_a_question_of_the_stream_names_its_call() -> None:
-    """Calls are found by the question's call; one that names none is about the main agent's newest call."""
+def test_a_question_names_its_call() -> None:
+    """The question's call, or else the main agent's newest; so do words that the agent says elsewhere, but
+    the stream's word is better.
+    """
     cases: list[tuple[list[Event], dict[int, Wait]]] = [
         ([BASH, MAKE], {}),
         ([BASH, MAKE, ASKS], {1: PERMISSION}),
@@ -381,11 +340,7 @@ def test_a_question_of_the_stream_names_its_call() -> None:
     for events, waits in cases:
         with case(events):
             assert waiting_calls(made_at([*START, *events])) == waits
-
-
-def test_what_the_agent_says_elsewhere_is_about_a_call_that_it_names() -> None:
-    """Its words name a call, or else it is the newest call of the main agent. The stream's word is better."""
-    cases: list[tuple[list[Event], str, dict[int, Wait]]] = [
+    further: list[tuple[list[Event], str, dict[int, Wait]]] = [
         ([BASH, MAKE], "Bash rm -rf build or 1 more", {1: PERMISSION}),
         ([TASK, READ], "Read a.py", {2: PERMISSION}),
         ([BASH, TASK, READ], "permission", {2: PERMISSION}),
@@ -394,7 +349,7 @@ def test_what_the_agent_says_elsewhere_is_about_a_call_that_it_names() -> None:
         ([], "permission", {}),
         ([BASH, MAKE, ASKS], "Bash make", {1: PERMISSION}),
     ]
-    for events, words, waits in cases:
+    for events, words, waits in further:
         with case((events, words)):
             facts = AgentFacts(asks=words, asks_since_ms=SEEN_MS)
             assert waiting_calls(made_at([*START, *events]), facts) == waits
@@ -402,7 +357,9 @@ def test_what_the_agent_says_elsewhere_is_about_a_call_that_it_names() -> None:
 
 
 def test_a_session_waits_for_the_user() -> None:
-    """It waits since its oldest open question; of two clocks, by that of the arrival times."""
+    """It waits since its oldest open question, by the clock of the arrival times, which is empty while a
+    time is unknown.
+    """
     session = made_at([*START, BASH, ASKS, ASKS._replace(key="r")])
     assert user_wait(session) == PERMISSION
     assert user_wait(made_at([*START, BASH, ASKS], None)) == Wait("waits for your permission", 7)
@@ -413,10 +370,6 @@ def test_a_session_waits_for_the_user() -> None:
     assert user_wait(idle, facts, waiting_calls(idle, facts)) == ANSWER
     assert user_wait(calling, facts, waiting_calls(calling, facts)) == PERMISSION
     assert user_wait(idle, facts._replace(asks="permission")) == PERMISSION
-
-
-def test_a_wait_has_a_clock() -> None:
-    """It is empty while one of its two times is unknown."""
     assert PERMISSION.clock(SEEN_MS + 183_000) == "3:03"
     assert PERMISSION.clock(None) == Wait("", None).clock(5) == ""
 
@@ -441,7 +394,9 @@ def made(events: list[Event]) -> Session:
 
 
 def test_what_is_waited_for() -> None:
-    """An open question comes first, then a compaction, then a retry without an open call."""
+    """An open question comes first, then a compaction, then a retry: these are no silence. The words are cut
+    to the line; without times they have no durations.
+    """
     cases: list[tuple[list[Event], str]] = [
         ([begins("c", "Bash", "rm -rf build"), ASKED], "asks: Bash rm -rf build · 0:14"),
         ([ASKED, ASKED._replace(key="r")], "asks: Bash rm -rf build (and 1 more) · 0:14"),
@@ -466,81 +421,71 @@ def test_what_is_waited_for() -> None:
     for events, words in cases:
         with case(events):
             assert at([*START, *events], 14_000) == words
-
-
-def test_a_narrow_line_is_cut() -> None:
-    """The words are cut to the width of the line."""
     assert at([*START, ASKED], 14_000, 20) == "asks: Bash rm -rf b…"
-
-
-def test_without_times_there_are_no_durations() -> None:
-    """Where the present time is unknown, only the words are shown."""
     assert status(made([*START, ASKED]), None) == "asks: Bash rm -rf build"
     assert status(made([*START, Retry("busy", 2, None, 5_000)]), None) == "retry 2: busy"
+    causes: list[tuple[Event, int]] = [
+        (ASKED, 10**9),
+        (Compaction(is_over=False), 500_000),
+        (Retry("busy", 1, 9, 300_000), 350_000),
+    ]
+    for cause, explained_ms in causes:
+        with case((cause, explained_ms)):
+            read = made([*START, cause])
+            assert not is_quiet(read, BEGAN_MS + explained_ms)
+            assert not is_stalled(read, BEGAN_MS + explained_ms)
+            if not isinstance(cause, Permission):
+                assert is_quiet(read, BEGAN_MS + 700_000)
 
 
-@pytest.mark.parametrize(
-    ("event", "explained_ms"),
-    [(ASKED, 10**9), (Compaction(is_over=False), 500_000), (Retry("busy", 1, 9, 300_000), 350_000)],
-)
-def test_what_explains_a_silence(event: Event, explained_ms: int) -> None:
-    """The agent is not quiet while the user is to answer, while it compacts, and before its next attempt."""
-    read = made([*START, event])
-    assert not is_quiet(read, BEGAN_MS + explained_ms)
-    assert not is_stalled(read, BEGAN_MS + explained_ms)
-    if not isinstance(event, Permission):
-        assert is_quiet(read, BEGAN_MS + 700_000)
-
-
-@pytest.mark.parametrize(
-    ("result", "words", "reason"),
-    [
+def test_a_run_that_was_not_finished_says_so() -> None:
+    """A cancelled run did not fail; a later turn is not over, and subagents in the background are no hang.
+    Rejected edits have their cause.
+    """
+    for given, words, reason in [
         (None, "cancelled", "the run was cancelled"),
         (
             "interrupted by the user",
             "cancelled: interrupted by the user",
             "the run was cancelled: interrupted by the user",
         ),
-    ],
-)
-def test_a_cancelled_run_says_so(result: str | None, words: str, reason: str) -> None:
-    """A cancelled run did not fail, and is not unfinished either."""
-    read = made([*START, TurnEnded(Outcome.CANCELLED, result)])
-    assert status(read, None) == words
-    assert ending(read, NO_FACTS) == reason
-
-
-def test_a_later_turn_does_not_show_the_end_of_an_earlier_one() -> None:
-    """While another turn is under way, the run is not over; its reason is not the earlier result."""
+    ]:
+        with case((given, words, reason)):
+            read = made([*START, TurnEnded(Outcome.CANCELLED, given)])
+            assert status(read, None) == words
+            assert ending(read, NO_FACTS) == reason
     read = made([*START, TurnEnded(Outcome.SUCCEEDED, "Done.", duration_ms=9), Prompt("More.")])
     assert status(read, None) == "waiting for the model"
     close_session(read)
     assert status(read, None) == "ended without a result"
+    moved = completed("task", "t", {"success": {}, "isBackground": True})
+    assert sentence(init(), moved, after_ms=300_000) == "waiting for the model or its subagents · 5:00"
+    assert sentence(init(), moved, after_ms=620_000).startswith("quiet for 10:20")
+    assert sentence(init(), completed("read"), after_ms=300_000).startswith("stalled? quiet for 5:00")
+    assert sentence(init(), moved, result(""), init(), after_ms=300_000).startswith("stalled? quiet")
+    edit = completed("edit", "a", {"rejected": {"reason": ""}})
+    why = "without --force, Cursor proposes changes and does not write them"
+    found = sentence(init(), edit, result(""))
+    assert found.endswith(f"1 call, 1 rejected · the only edit was rejected: {why}")
 
 
 def test_a_question_that_the_agent_reports_elsewhere_is_shown() -> None:
-    """The transcripts of some agents do not contain their questions; such a session does not hang."""
+    """Such a session does not hang, also after the end of a turn; the words of the stream say more."""
     facts = AgentFacts(asks="permission", asks_since_ms=BEGAN_MS + 5_000)
     session, now_ms = made(START), BEGAN_MS + 400_000
     assert status(session, now_ms, facts) == "asks: permission · 6:35"
     assert not is_stalled(session, now_ms, facts)
     assert is_stalled(session, now_ms)
-
-
-def test_a_question_of_the_stream_is_shown_with_its_words() -> None:
-    """It says more than the report of a question elsewhere."""
     facts = AgentFacts(asks="permission")
     assert status(made([*START, ASKED]), BEGAN_MS, facts).startswith("asks: Bash rm -rf build")
-
-
-def test_an_idle_agent_with_an_open_dialog_asks() -> None:
-    """The turn has ended, and the agent still waits for the user."""
     ended = made([*START, TurnEnded(Outcome.SUCCEEDED)])
     assert status(ended, None, AgentFacts(asks="dialog")) == "asks: dialog"
 
 
 def test_a_turn_that_a_limit_has_refused_waits_for_it() -> None:
-    """The reason follows in the agent's words. After the reset or the end of the session, it has failed."""
+    """The reason follows in the agent's words, and the silence has a cause. After the reset or the end of
+    the session, it has failed.
+    """
     refused: list[Event] = [*START, REFUSED, TurnEnded(Outcome.FAILED, "You've hit your limit")]
     assert at(refused, 14_000) == f"waits for the limit until {UNTIL} · You've hit your limit"
     assert at(refused, 3_600_000).startswith("failed: You've hit your limit")
@@ -550,10 +495,6 @@ def test_a_turn_that_a_limit_has_refused_waits_for_it() -> None:
     assert status(session, BEGAN_MS).startswith("failed: ")
     ended = made([*START, REFUSED, TurnEnded(Outcome.SUCCEEDED, "done")])
     assert status(ended, BEGAN_MS).startswith("succeeded")
-
-
-def test_a_session_that_waits_for_a_limit_is_not_quiet() -> None:
-    """Its silence has a cause, and nothing can be done about it before the reset."""
     late_ms = BEGAN_MS + 3_000_000
     assert not is_quiet(made([*START, REFUSED]), late_ms)
     assert not is_stalled(made([*START, REFUSED]), late_ms)

@@ -125,37 +125,32 @@ def shortened(ms: int) -> int:
 
 
 def test_positions_are_times() -> None:
-    """A moment's position is the time of its last line; a position's moment is after the last line there."""
+    """A moment's position is the time of its last line, without times its byte; a recording of one line has
+    a scale of length 1.
+    """
     axis = Axis(silent())
     assert (axis.begin, axis.end) == (BEGAN_MS, BEGAN_MS + 241_000)
     assert [axis.position_of(at) - BEGAN_MS for at in (0, 100, 200, 300)] == [0, 0, 1000, 241_000]
     assert [axis.offset_at(BEGAN_MS + ms) for ms in (-1, 0, 999, 1000, 240_999, 241_000)] == [
         *(0, 100, 100, 200, 200, 300)
     ]
-
-
-def test_without_times_positions_are_bytes() -> None:
-    """In a recording without times the scale goes from its first byte to its last."""
     made = Recorded(has_times=False)
     made.line(1000)
     axis = Axis(made)
     assert not axis.has_times
     assert (axis.begin, axis.end, axis.position_of(100), axis.offset_at(150)) == (0, 200, 100, 150)
     assert axis.offset_at(999) == 200
+    assert Axis(Recorded()).length(is_growing=False) == 1
 
 
 def test_a_shortened_silence_takes_less_of_the_scale() -> None:
-    """A mapping shortens the scale; positions after the silence still lead to the lines there."""
+    """Positions after the silence still lead to the lines there, and its length is exact."""
     axis = Axis(silent(), shortened)
     assert axis.end - axis.begin == 11_000
     assert axis.position_of(300) == axis.end
     assert [axis.offset_at(axis.begin + ms) for ms in (0, 1000, 10_999, 11_000)] == [100, 200, 200, 300]
     assert axis.ms_at(axis.begin + 1000) == BEGAN_MS + 1000
     assert axis.ms_at(axis.end) == BEGAN_MS + 241_000
-
-
-def test_the_length_of_a_silence_is_the_recorded_one() -> None:
-    """The length of a silence is exact, whether or not the scale shortens it."""
     for axis in (Axis(silent()), Axis(silent(), shortened)):
         assert axis.silence_ms(200, axis.end) == 240_000
         assert axis.silence_ms(100, axis.end) == 1000
@@ -174,11 +169,6 @@ def test_a_growing_scale_grows_in_steps() -> None:
     assert lengths == sorted(lengths)
     assert len(steps) < 25
     assert all(later <= earlier * 1.25 for earlier, later in pairwise(steps))
-
-
-def test_an_empty_scale_has_a_length() -> None:
-    """A recording of one line has a scale of length 1."""
-    assert Axis(Recorded()).length(is_growing=False) == 1
 
 
 WIDTHS = (1, 2, 7, 22, 60, 120, 333)
@@ -271,7 +261,9 @@ def test_a_click_on_a_cell_leads_there() -> None:
 
 
 def test_calls_silences_and_what_is_not_shown_yet() -> None:
-    """A call is a tick where it ended after a line while it ran; a long silence has its length."""
+    """A call is a tick where it ended, heavier for many, after a line while it ran; a long silence has its
+    length, and nothing follows the newest line.
+    """
     made = Recorded()
     made.call(1000, 3000)
     made.call(1000, 1000, Outcome.FAILED)
@@ -282,10 +274,6 @@ def test_calls_silences_and_what_is_not_shown_yet() -> None:
     bar = bar_of(made, 30)
     assert text(drawn(bar, made.size)) == " ━━━│━✗ ────── 20.0 s ─────━│●"
     assert text(drawn(bar, shown)) == " ━━━│━✗●╌╌╌╌╌╌ 20.0 s ╌╌╌╌╌╌│╌"
-
-
-def test_a_silent_call_is_no_silence() -> None:
-    """While a call runs without any line, the stretch is drawn as a running call, with its length."""
     made = Recorded()
     made.call(1000, 240_000)
     made.close()
@@ -293,18 +281,10 @@ def test_a_silent_call_is_no_silence() -> None:
     assert " 4:00 " in text(cells)
     assert "─" not in text(cells)
     assert text(cells).count("━") > 15
-
-
-def test_a_short_recording_has_no_silence() -> None:
-    """In a recording of a few milliseconds no gap is a silence."""
     made = Recorded()
     made.call(1, 4)
     made.close()
     assert Kind.SILENCE not in {cell.kind for cell in drawn(bar_of(made, 60), made.size)}
-
-
-def test_many_calls_in_a_cell_are_dense() -> None:
-    """A cell with many calls has a heavier tick than one with few."""
     made = Recorded()
     for _ in range(40):
         made.call(1, 1)
@@ -315,6 +295,14 @@ def test_many_calls_in_a_cell_are_dense() -> None:
     signs = text(drawn(bar_of(made, 20), made.size))
     assert signs[0] == "┃"
     assert signs.count("│") == 1
+    made = Recorded()
+    made.line(15_000)
+    made.start(1000, "c")
+    made.line(11_000)
+    cells = drawn(bar_of(made, 60), made.size)
+    assert "━●" in text(cells)
+    assert text(cells[cells.index(Cell("●", Kind.HANDLE)) + 1 :]).strip() == ""
+    assert cells[-1].sign == " "
 
 
 def test_what_shares_a_cell() -> None:
@@ -445,18 +433,6 @@ def test_a_live_bar_moves_in_steps() -> None:
     assert places == sorted(places, reverse=True)
 
 
-def test_nothing_is_drawn_after_the_newest_line() -> None:
-    """In a live session the cells after the newest line are blank, even while a call is running."""
-    made = Recorded()
-    made.line(15_000)
-    made.start(1000, "c")
-    made.line(11_000)
-    cells = drawn(bar_of(made, 60), made.size)
-    assert "━●" in text(cells)
-    assert text(cells[cells.index(Cell("●", Kind.HANDLE)) + 1 :]).strip() == ""
-    assert cells[-1].sign == " "
-
-
 def test_times_that_come_late() -> None:
     """A recording whose first times come later is laid out again, on the scale of times."""
     made = Recorded(has_times=False)
@@ -471,7 +447,7 @@ def test_times_that_come_late() -> None:
 
 
 def test_moments_are_counted_over_all_pages() -> None:
-    """The number of moments up to any moment is exact, wherever they are stored."""
+    """The number of moments up to any moment is exact, and one before the last counts as the last."""
     moments = Moments(Spill())
     for number in range(5000):
         moments.append(number // 3 * 10)
@@ -480,10 +456,6 @@ def test_moments_are_counted_over_all_pages() -> None:
         assert moments.count_to(at) == expected
         rest = [number // 3 * 10 for number in range(5000) if number // 3 * 10 > at]
         assert moments.first_after(at) == (rest[0] if rest else None)
-
-
-def test_moments_never_go_back() -> None:
-    """A moment that is before the last one counts as the last one, so that bisection holds."""
     moments = Moments(Spill())
     for moment in (5, 9, 3, 12):
         moments.append(moment)
@@ -491,7 +463,9 @@ def test_moments_never_go_back() -> None:
 
 
 def test_calls_are_read_once_and_in_pieces() -> None:
-    """Each update reads what is new; one without time reads a piece and reports that more is left."""
+    """Each update reads what is new, or a piece; a call without an end ended with the last call before its
+    run was closed.
+    """
     made = Recorded()
     for number in range(200):
         made.call(10, 10, Outcome.FAILED if number % 10 == 0 else Outcome.SUCCEEDED)
@@ -506,10 +480,6 @@ def test_calls_are_read_once_and_in_pieces() -> None:
     assert not calls.update(1)
     assert (len(calls.ended), len(calls.rejected)) == (201, 1)
     assert calls.rejected.first_after(0) == made.size
-
-
-def test_a_call_that_never_ended_stops_with_the_session() -> None:
-    """A call without an end counts as ended with the last call that ended before its run was closed."""
     made = Recorded()
     made.start(10, "lost")
     last = made.call(10, 10)

@@ -55,7 +55,9 @@ FOLDER = "/home/me/app"
 
 
 def test_the_same_command() -> None:
-    """Blanks, the cwd, time limits, stderr and what only prints the result make no other command."""
+    """Blanks, the cwd, time limits, stderr and what only prints the result make no other command; another
+    folder and other arguments do.
+    """
     cases: list[str] = [
         *(
             "pytest -q",
@@ -72,11 +74,7 @@ def test_the_same_command() -> None:
     for command in cases:
         with case(command):
             assert command_key(command, FOLDER) == "pytest -q"
-
-
-def test_other_commands() -> None:
-    """Another folder, other arguments, and another command before it make another command."""
-    cases: list[tuple[str, str]] = [
+    further: list[tuple[str, str]] = [
         ("cd web && npm test", "cd web && npm test"),
         ("cd /home/me/app/web && npm test | tail", "cd web && npm test"),
         ("cd web && cd js && npm test", "cd web/js && npm test"),
@@ -89,13 +87,9 @@ def test_other_commands() -> None:
         ("cd web", "cd web"),
         ("", ""),
     ]
-    for command, key in cases:
+    for command, key in further:
         with case(command):
             assert command_key(command, FOLDER) == key
-
-
-def test_without_a_cwd_each_folder_counts() -> None:
-    """If the cwd is unknown, `cd` remains."""
     assert command_key("cd /home/me/app && pytest", None) == "cd /home/me/app && pytest"
 
 
@@ -232,17 +226,13 @@ def test_the_state_at_an_earlier_moment(recording: Saver) -> None:
     assert states == [State.UNKNOWN, State.RED, State.RED, State.GREEN]
 
 
-def test_the_outputs_read_are_bounded(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of many commands the newest are read, and that others were not is reported."""
+def test_what_is_read_is_bounded(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of many commands the newest are read and compared, and that others were not is reported."""
     monkeypatch.setattr(verdict_history, "MOST_READ", 3)
     lines = b"".join(run_of_tests(number, number % 2, f"pytest {number}") for number in range(1, 7))
     found = final_verdicts(feed_of(recording(init() + lines)))
     assert [each.call.number for each in found.commands] == [6, 5, 4]
     assert not found.is_complete
-
-
-def test_the_commands_compared_are_bounded(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of very many commands the newest are compared, and it is reported that others were not."""
     monkeypatch.setattr(verdict_history, "_MOST_KEYED", 3)
     lines = b"".join(run_of_tests(number, 0, f"cat {number}") for number in range(2, 7))
     found = final_verdicts(feed_of(recording(init() + run_of_tests(1, 0) + lines)))
@@ -380,7 +370,9 @@ def stale(read: VerdictHistory) -> list[int]:
 
 
 def test_a_green_run_is_stale_after_an_edit(recording: Saver) -> None:
-    """Only the newest verdict can be stale, if it is green; a newer verdict takes its place."""
+    """Only the newest verdict can be stale, if it is green; edits after it are found before it, read
+    backwards.
+    """
     path = recording(STORY)
     feed = feed_of(path, follow=True)
     read = VerdictHistory(feed)
@@ -397,10 +389,6 @@ def test_a_green_run_is_stale_after_an_edit(recording: Saver) -> None:
         feed.advance()
         read.update(1)
         assert stale(read) == numbers_of_stale
-
-
-def test_an_edit_before_the_first_reading_counts(recording: Saver) -> None:
-    """Read backwards, the edits after the newest verdict are found before it, and older ones do not count."""
     path = recording(STORY + edit(9, "a.py") + shell(10))
     read = VerdictHistory(feed_of(path))
     read.update(1)
@@ -422,20 +410,14 @@ def made(*failed: int | None) -> list[CallVerdict]:
     return runs
 
 
-def test_the_newest_is_at_the_right() -> None:
-    """A red verdict has its number of failed tests if that is known."""
+def test_a_ribbon_shows_the_newest_at_the_right() -> None:
+    """A red verdict has its number of failed tests, a stale one a `?`. At any width the ribbon fits and ends
+    with the newest, or has the chosen one; the next and the previous are found.
+    """
     assert ribbon(made(12, 9, None, 1, 0), 80) == "✗12 ✗9 ✗ ✗1 ✓"
     assert ribbon([], 80) == ""
-
-
-def test_a_stale_run_is_marked() -> None:
-    """If a file changed after the newest green run, a `?` follows it."""
     *runs, last = made(12, 0, 0)
     assert ribbon([*runs, last._replace(is_stale=True)], 80) == "✗12 ✓ ✓?"
-
-
-def test_what_does_not_fit_is_left_out_at_the_left() -> None:
-    """At any width the ribbon fits and is the end of the whole one, after `…` if any is left out."""
     for width in range(30):
         with case(width):
             runs = made(12, 9, 9, 120, 1, 0, 3, 0)
@@ -448,25 +430,17 @@ def test_what_does_not_fit_is_left_out_at_the_left() -> None:
                 assert whole.endswith(shown[1:])
             else:
                 assert shown == ""
-
-
-def test_the_chosen_one_is_shown() -> None:
-    """Whichever verdict is chosen, it is in the ribbon, and the verdicts shown are consecutive."""
     for width in range(12, 30):
         with case(width):
             runs = made(*[12, 9, 9, 120, 1, 0, 3, 0] * 4)
             for chosen in range(len(runs)):
                 pieces = ribbon_pieces(runs, width, chosen)
                 assert sum(columns(piece.words) + 1 for piece in pieces) - 1 <= width
-                shown = [piece.at for piece in pieces if piece.at is not None]
-                assert chosen in shown
-                assert shown == list(range(shown[0], shown[-1] + 1))
-                assert (pieces[0].at is None) == (shown[0] > 0)
-                assert (pieces[-1].at is None) == (shown[-1] < len(runs) - 1)
-
-
-def test_the_next_and_the_previous_verdict() -> None:
-    """From a moment, the next test run ended after it and the previous one before it."""
+                other_shown = [piece.at for piece in pieces if piece.at is not None]
+                assert chosen in other_shown
+                assert other_shown == list(range(other_shown[0], other_shown[-1] + 1))
+                assert (pieces[0].at is None) == (other_shown[0] > 0)
+                assert (pieces[-1].at is None) == (other_shown[-1] < len(runs) - 1)
     runs = made(3, 2, 0)
     following = [each and each.number for each in (beside(runs, at, 1) for at in (0, 100, 250, 300))]
     assert following == [1, 2, 3, None]

@@ -22,8 +22,22 @@ def colour_of(command: str, output: str, exit_code: int | None = None) -> str | 
     return None if found is None else colour(found)
 
 
-def test_other_lines_are_no_verdict() -> None:
-    """A line that resembles a closing line gives no verdict."""
+def test_a_closing_line_counts_before_the_exit_code() -> None:
+    """A red line with exit code 0 is red, a green one with another code too. Other lines, and files that are
+    only printed, give none.
+    """
+    assert colour_of("pytest | tail -3", "1 failed, 4 passed in 0.31s", 0) == RED
+    assert colour_of("pytest || true", "1 failed, 4 passed in 0.31s", 0) == RED
+    found = verdict("pytest --cov", "17 passed in 0.3s", 1)
+    assert found == ("pytest", True, False, Source.EXIT, Counts(passed=17), "17 passed, exit 1")
+    assert colour_of("pytest -k none", "2 deselected in 0.01s", 5) == RED
+    found = verdict("cargo test", (CARGO, "   Compiling x\n" * 500), 0)
+    assert found is not None
+    assert found.words == "3 passed"
+    for command in ["cat test.log", "cd a && grep -r passed . | head", "git show", "tail -5 a"]:
+        with case(command):
+            assert verdict(command, "1 failed, 4 passed in 0.31s", 0) is None
+            assert verdict(f"pytest; {command}", "1 failed, 4 passed in 0.31s", 0) is not None
     cases: list[str] = [
         *(
             "OK",
@@ -41,19 +55,6 @@ def test_other_lines_are_no_verdict() -> None:
     for line in cases:
         with case(line):
             assert verdict("./run.sh", line, 0) is None
-
-
-def test_a_closing_line_counts_before_the_exit_code() -> None:
-    """A red line with exit code 0 is red: the code is that of `tail`."""
-    assert colour_of("pytest | tail -3", "1 failed, 4 passed in 0.31s", 0) == RED
-    assert colour_of("pytest || true", "1 failed, 4 passed in 0.31s", 0) == RED
-
-
-def test_a_green_line_with_an_exit_code_is_red() -> None:
-    """A green line with an exit code other than 0 is red by the exit code, and the words contain it."""
-    found = verdict("pytest --cov", "17 passed in 0.3s", 1)
-    assert found == ("pytest", True, False, Source.EXIT, Counts(passed=17), "17 passed, exit 1")
-    assert colour_of("pytest -k none", "2 deselected in 0.01s", 5) == RED
 
 
 def test_silence_is_green_for_tools_that_are_silent() -> None:
@@ -77,25 +78,21 @@ def test_silence_is_green_for_tools_that_are_silent() -> None:
                 assert found.source is Source.EXIT
 
 
-@pytest.mark.parametrize(
-    ("command", "output", "tool"),
-    [
+def test_one_of_several_tools_is_reported() -> None:
+    """A red one before a green one, tests before linters, else the last; `Found 2 errors.` is of tsc if the
+    command or an earlier line names it.
+    """
+    for command, output, tool in [
         ("npx tsc -p .", "Found 2 errors.", "tsc"),
         ("npm run types", "a.ts(1,2): error TS1: x\nFound 2 errors.", "tsc"),
         ("ruff check . && npx tsc", "Found 2 errors.", "ruff"),
         ("npm run lint", "Found 2 errors.", "ruff"),
-    ],
-)
-def test_the_command_decides_a_tie(command: str, output: str, tool: str) -> None:
-    """`Found 2 errors.` is of tsc if the command or an earlier line names it, and not ruff."""
-    found = verdict(command, output, 1)
-    assert found is not None
-    assert found.tool == tool
-    assert found.counts.errors == 2
-
-
-def test_counts_of_several_tools_are_not_added_up() -> None:
-    """With several tools, a red one is reported before a green one, and tests before linters."""
+    ]:
+        with case((command, output, tool)):
+            found = verdict(command, output, 1)
+            assert found is not None
+            assert found.tool == tool
+            assert found.counts.errors == 2
     mypy, ruff = "Found 2 errors in 1 file (checked 3 source files)", "All checks passed!"
     tests = "17 passed in 0.31s"
     for output, words in (
@@ -108,10 +105,6 @@ def test_counts_of_several_tools_are_not_added_up() -> None:
         found = verdict("make", output, None)
         assert found is not None
         assert found.words == words
-
-
-def test_a_red_run_is_not_hidden_by_a_later_green_one() -> None:
-    """If a tool ran twice, its red run is reported; if both are green, the last."""
     red, green = "1 failed, 4 passed in 0.3s", "17 passed in 0.3s"
     for output, words in (
         (f"{red}\n{green}", "1 failed, 4 passed"),
@@ -121,22 +114,6 @@ def test_a_red_run_is_not_hidden_by_a_later_green_one() -> None:
         found = verdict("", output, None)
         assert found is not None
         assert found.words == words
-
-
-def test_stdout_and_stderr_are_read_apart() -> None:
-    """A closing line on stdout is found although stderr has 500 lines."""
-    found = verdict("cargo test", (CARGO, "   Compiling x\n" * 500), 0)
-    assert found is not None
-    assert found.words == "3 passed"
-
-
-@pytest.mark.parametrize(
-    "command", ["cat test.log", "cd a && grep -r passed . | head", "git show", "tail -5 a"]
-)
-def test_text_that_exists_already_gives_no_verdict(command: str) -> None:
-    """Programs that only print files and history give no verdict, whatever these contain."""
-    assert verdict(command, "1 failed, 4 passed in 0.31s", 0) is None
-    assert verdict(f"pytest; {command}", "1 failed, 4 passed in 0.31s", 0) is not None
 
 
 PASSED = "17 passed in 0.31s"
@@ -162,19 +139,13 @@ HOSTILE = {
 }
 
 
-def test_escape_sequences_and_blanks_are_removed() -> None:
-    """Lines are returned without escape sequences, surrounding blanks and blank lines."""
+def test_only_the_end_is_read() -> None:
+    """The last 400 lines of the last 65,536 characters, each up to 400, without escape sequences and blanks;
+    a carriage return ends a line.
+    """
     text = "\x1b[1;31m  red\x1b[m \r\n\n\x1b]0;title\x07\tb\x1b]8;;http://a\x1b\\link\x1b]8;;\x1b\\\nc\x1b(B"
     assert last_lines(text) == ["red", "blink", "c"]
-
-
-def test_a_carriage_return_ends_a_line() -> None:
-    """What a progress bar left in its line is separate from what follows."""
     assert last_lines(f"10%\r50%\r{PASSED}") == ["10%", "50%", PASSED]
-
-
-def test_only_the_end_is_read() -> None:
-    """The last 400 lines of the last 65,536 characters are read, each up to 400 characters."""
     assert verdict("", f"{PASSED}\n" + "x\n" * 399, 0) is not None
     assert verdict("", f"{PASSED}\n" + "x\n" * 400, 0) is None
     assert verdict("", f"{PASSED}\n" + "x" * 65_000, 0) is not None
@@ -205,7 +176,9 @@ def test_hostile_commands_take_linear_time() -> None:
 
 
 def test_programs_are_named_without_wrappers() -> None:
-    """Each program is named once, without assignments, wrappers, folders and arguments."""
+    """Each program is named once, without assignments, wrappers and arguments; an exit code of 0 is its own
+    if only `&&` follow.
+    """
     cases: list[tuple[str, list[str]]] = [
         ("pytest -q", ["pytest"]),
         ("cd web && CI=1 npx tsc --noEmit 2>&1 | tail -3", ["cd", "tsc", "tail"]),
@@ -221,15 +194,11 @@ def test_programs_are_named_without_wrappers() -> None:
     for command, programs in cases:
         with case(command):
             assert [part.program for part in parts_of(command)] == programs
-
-
-def test_an_exit_code_belongs_to_what_had_to_succeed() -> None:
-    """An exit code of 0 means that a program succeeded if only `&&` follow it."""
-    cases: list[tuple[str, bool]] = [
+    further: list[tuple[str, bool]] = [
         *(("make", True), ("a && make && b", True), ("a; make", True), ("make\n", True)),
         *(("make | b", False), ("make & b", False), ("a || make", False), ("make && b; c", False)),
     ]
-    for command, decides in cases:
+    for command, decides in further:
         with case(command):
             assert (decides_exit(parts_of(command), frozenset({"make"})) == "make") is decides
 

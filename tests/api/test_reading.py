@@ -44,34 +44,28 @@ def test_the_events_are_those_of_the_loaded_session() -> None:
             assert [run.outcome for run in built.runs] == [run.outcome for run in loaded.runs]
 
 
-def test_a_place_is_the_line_of_its_event() -> None:
-    """The bytes at the place of a call's end contain its id."""
+def test_nothing_is_read_after_the_end(recording: Saver) -> None:
+    """The last line needs no line end; a closed or exhausted iterator has no more. The bytes at the place of
+    a call's end contain its id.
+    """
+    path = recording(b'{"what":1}\n', init(), user("Hi").rstrip(b"\n"))
+    events = [event for event, _ in agentwatch.read(path)]
+    assert [type(event).__name__ for event in events] == ["FormatDetected", "Unknown", "RunStarted", "Prompt"]
+    path = recording(init(), user("Hi"), result(""))
+    reported = agentwatch.read(path)
+    next(reported)
+    reported.close()
+    assert list(reported) == []
+    reported.close()
+    with agentwatch.read(path) as others:
+        assert list(others)
+        assert list(others) == []
     path = RECORDINGS / "parallel.ndjson"
     data = path.read_bytes()
     ended = [(event, place) for event, place in agentwatch.read(path) if isinstance(event, ToolEnded)]
     assert len(ended) == 3
     for event, place in ended:
         assert event.call_id.split("\n")[0].encode() in data[place.offset : place.offset + place.length]
-
-
-def test_a_line_that_is_cut_is_read_at_the_end(recording: Saver) -> None:
-    """The last line needs no line end, and a line of no known agent is an event too."""
-    path = recording(b'{"what":1}\n', init(), user("Hi").rstrip(b"\n"))
-    events = [event for event, _ in agentwatch.read(path)]
-    assert [type(event).__name__ for event in events] == ["FormatDetected", "Unknown", "RunStarted", "Prompt"]
-
-
-def test_nothing_is_read_after_the_end(recording: Saver) -> None:
-    """A closed or exhausted iterator has no more events."""
-    path = recording(init(), user("Hi"), result(""))
-    events = agentwatch.read(path)
-    next(events)
-    events.close()
-    assert list(events) == []
-    events.close()
-    with agentwatch.read(path) as others:
-        assert list(others)
-        assert list(others) == []
 
 
 def test_following_waits_for_lines(recording: Saver) -> None:
@@ -93,35 +87,29 @@ def test_following_waits_for_lines(recording: Saver) -> None:
         later.join()
 
 
-def test_following_ends_after_a_timeout(recording: Saver) -> None:
-    """Without a new line for the timeout, the session is read as if it had ended: its last half line too."""
+def test_following_ends(recording: Saver, tmp_path: Path) -> None:
+    """Without a new line for the timeout, when the file gets shorter, and when the recording of a pipe is
+    complete.
+    """
     path = recording(init(), user("Hi").rstrip(b"\n"))
     events = [event for event, _ in agentwatch.follow(path, timeout=0.05)]
     assert isinstance(events[-1], Prompt)
-
-
-def test_following_ends_when_the_file_is_truncated(recording: Saver) -> None:
-    """A file that gets shorter ends the iterator."""
     path = recording(init(), user("Hi"))
-    events = agentwatch.follow(path)
+    other_events = agentwatch.follow(path)
     for _ in range(3):
-        next(events)
+        next(other_events)
     os.truncate(path, 0)
-    assert list(events) == []
-
-
-def test_following_ends_with_the_writer(tmp_path: Path) -> None:
-    """The recording of a pipe or of `agentwatch run` ends when it is complete."""
+    assert list(other_events) == []
     path = tmp_path / "own.ndjson"
     fd = create_file(path)
     hold(fd)
     os.write(fd, init() + user("Hi"))
-    events = agentwatch.follow(path)
-    assert [type(next(events).event) for _ in range(3)] == [FormatDetected, RunStarted, Prompt]
+    reported = agentwatch.follow(path)
+    assert [type(next(reported).event) for _ in range(3)] == [FormatDetected, RunStarted, Prompt]
     os.write(fd, result("Done."))
     release(fd)
     os.close(fd)
-    assert isinstance([*events][-1].event, TurnEnded)
+    assert isinstance([*reported][-1].event, TurnEnded)
 
 
 def test_a_call_is_seen_to_end(recording: Saver) -> None:
@@ -143,36 +131,23 @@ def open_files() -> int:
     return len(os.listdir("/dev/fd"))
 
 
-def test_a_path_may_be_a_string_or_a_path() -> None:
-    """Strings and paths are opened alike."""
-    assert agentwatch.summary(str(PLAIN)) == agentwatch.summary(PLAIN)
-
-
 def test_a_session_is_found_by_its_id(home: Path) -> None:
-    """The id of a session, the stem of its recording, and the beginning of either open it."""
+    """The id of a session, the stem of its recording, and the beginning of either open it; a `Path` names a
+    file. What only the command line can read is a fault.
+    """
     path = home / "sessions" / "20261122-120000-000abcdef.ndjson"
     path.parent.mkdir(parents=True)
     path.write_bytes(init(session_id="573e587b-1111-4222-8333-444455556666") + user("Hi") + result(""))
     for name in ("573e587b-1111-4222-8333-444455556666", "573e58", path.stem, path.stem[:15]):
         assert agentwatch.load(name).run.prompt == "Hi"
-
-
-def test_an_address_of_another_machine_is_named_as_it_is() -> None:
-    """What only the command line can read is a fault that names the whole address, and why."""
+    with pytest.raises(agentwatch.Fault, match="no such file"):
+        agentwatch.load(Path(path.stem))
+    assert agentwatch.summary(str(PLAIN)) == agentwatch.summary(PLAIN)
     for address in ("nats://team/ci.0f3a", "ssh://build1/20261122-120000-000abcdef"):
         for function in (agentwatch.read, agentwatch.follow, agentwatch.load, agentwatch.summary):
             with case(f"{function.__name__} {address}"), pytest.raises(agentwatch.Fault) as raised:
                 function(address)
             assert str(raised.value).startswith(f"{address}: a session of another machine; ")
-
-
-def test_a_path_object_is_no_id(home: Path) -> None:
-    """Only a string may be an id: a `Path` names a file."""
-    path = home / "sessions" / "20261122-120000-000abcdef.ndjson"
-    path.parent.mkdir(parents=True)
-    path.write_bytes(init())
-    with pytest.raises(agentwatch.Fault, match="no such file"):
-        agentwatch.load(Path(path.stem))
 
 
 @pytest.mark.parametrize(
@@ -202,7 +177,9 @@ def test_the_cause_of_a_fault_is_the_error_of_the_system(tmp_path: Path) -> None
 
 
 def test_no_file_stays_open(tmp_path: Path) -> None:
-    """200 sessions that are loaded, summarised, read, or read in part leave no descriptor open."""
+    """200 sessions that are loaded, summarised or read leave no descriptor open; the file of a large session
+    is closed with it.
+    """
     before = open_files()
     for _ in range(50):
         agentwatch.load(PLAIN)
@@ -211,10 +188,6 @@ def test_no_file_stays_open(tmp_path: Path) -> None:
         next(agentwatch.read(PLAIN))
         agentwatch.read(PLAIN)
     assert open_files() == before
-
-
-def test_a_large_session_closes_its_temporary_file(tmp_path: Path) -> None:
-    """The texts of a large session lie in a file without a name, which is closed with the session."""
     path = tmp_path / "large.ndjson"
     path.write_bytes(init() + b"".join(user("x" * 5_000) for _ in range(1_000)) + result(""))
     before = open_files()
@@ -265,16 +238,14 @@ def test_each_summary_is_that_of_the_command_line() -> None:
         check_summary(path)
 
 
-def test_a_loaded_session_is_over() -> None:
-    """Calls that never ended are unfinished, and so is the run."""
+def test_a_loaded_session_is_over(recording: Saver) -> None:
+    """Calls that never ended are unfinished. A file that no known agent wrote is a fault; one without lines
+    is loaded.
+    """
     session = agentwatch.load(RECORDINGS / "unfinished.ndjson")
     assert session.is_closed
     assert session.outcome is agentwatch.Outcome.UNFINISHED
     assert agentwatch.Outcome.UNFINISHED in {call.outcome for call in session.calls}
-
-
-def test_lines_of_no_known_agent_are_a_fault(recording: Saver) -> None:
-    """A file that no known agent wrote is a fault that says so; its summary has no format and no outcome."""
     for lines in ((b'{"level":"info"}\n', b"plain text\n"), (b"plain text\n",), (b"[]\n",)):
         with case(lines):
             path = recording(*lines)
@@ -283,16 +254,14 @@ def test_lines_of_no_known_agent_are_a_fault(recording: Saver) -> None:
             assert str(caught.value).startswith(f"{path}: ")
             found = agentwatch.summary(path)
             assert (found["format"], found["outcome"], found["lines"]["total"]) == (None, None, len(lines))
-
-
-def test_an_empty_file_is_an_empty_session(recording: Saver) -> None:
-    """A file without lines, such as that of an agent that has just started, is loaded."""
     session = agentwatch.load(recording(b""))
     assert (session.format, session.outcome, len(session.calls)) == (None, agentwatch.Outcome.UNFINISHED, 0)
 
 
-def test_a_session_and_its_calls_describe_themselves(recording: Saver) -> None:
-    """In a notebook, a session and a call are one short line, whatever the agent wrote."""
+def test_the_api_describes_itself(recording: Saver) -> None:
+    """A session and a call are one line, the help has properties, and a summary has the keys and types of
+    `Summary`.
+    """
     session = agentwatch.load(RECORDINGS / "failures.ndjson")
     assert repr(session) == "<Session of cursor: succeeded, 6 calls, 6 failed>"
     assert repr(session.calls[0]) == "<Call #1 shell 'make lint': failed ('exit 2'), 2.3 s>"
@@ -301,17 +270,9 @@ def test_a_session_and_its_calls_describe_themselves(recording: Saver) -> None:
     shown = repr(agentwatch.load(path).calls[0])
     assert len(shown) < 200
     assert shown.isprintable()
-
-
-def test_only_what_users_may_call_is_in_the_help() -> None:
-    """The help of a session has properties; a session is updated by functions of the package."""
     public = {name for name in dir(agentwatch.Session) if not name.startswith("_")}
     assert public == {"duration_ms", "outcome", "phase", "run", "text"}
     assert [name for name in public if not isinstance(getattr(agentwatch.Session, name), property)] == []
-
-
-def test_the_type_of_a_summary_is_that_of_the_dictionary() -> None:
-    """A summary has exactly the keys of `Summary`, and each value has its type."""
     for path in [*OURS.find("**/*.ndjson"), *OURS.find("**/*.jsonl")]:
         with case(path):
             check_type(agentwatch.summary(path), agentwatch.Summary, "summary")

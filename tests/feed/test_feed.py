@@ -20,23 +20,17 @@ from tests.builders.on_disk import transcript
 from tests.conftest import RECORDINGS, Saver
 
 
-def test_the_line_by_which_the_agent_is_known_has_its_time(recording: Saver) -> None:
-    """It is the first line of most transcripts."""
+def test_a_line_has_the_time_that_its_program_wrote(
+    recording: Saver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So have the first line of a transcript, a line whose time is in its head, and the start line of
+    another agent.
+    """
     feed = Feed(open_saved(recording(written(transcript.user("Go."), transcript.said("Done.")))))
     assert [line.place.seen_ms for line in feed.decoded()] == [transcript.AT_MS] * 2
-
-
-def test_a_line_over_16_mib_has_its_time(recording: Saver) -> None:
-    """The time is in its head."""
     large = {**transcript.said(""), "large": "x" * (17 << 20)}
     feed = Feed(open_saved(recording(written(transcript.user("Go."), large))))
     assert [line.place.seen_ms for line in feed.decoded()] == [transcript.AT_MS] * 2
-
-
-def test_the_start_line_of_another_agent_has_its_time(
-    recording: Saver, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The ends of the earlier agent's texts come after the time."""
     known = (*registry.known_agents(), LATE._replace(time_of=lambda _fields: 7))
     monkeypatch.setattr(registry, "known_agents", lambda: known)
     feed = Feed(open_saved(recording(init(), LATE_START, ASKED)))

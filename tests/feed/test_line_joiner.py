@@ -45,7 +45,9 @@ def check_counts(read: Session, *lines: bytes) -> None:
 
 
 def test_a_line_cut_by_raw_line_ends_is_joined_again() -> None:
-    """Physical lines that together are one object become that event, and each of them is counted."""
+    """Physical lines that together are one object become that event, and each is counted; raw line ends,
+    blank lines and carriage returns stay in the text.
+    """
     for line_end in (b"\n", b"\r\n"):
         for count in (1, 2, 3, 4000):
             with case((line_end, count)):
@@ -55,18 +57,42 @@ def test_a_line_cut_by_raw_line_ends_is_joined_again() -> None:
                 assert read.text == text.replace("\n", line_end.decode())
                 assert read.lines == LineCounts(events=count + 3, repaired=1)
                 check_counts(read, *lines)
-
-
-def test_blank_lines_inside_a_string_stay() -> None:
-    """Consecutive raw line ends are blank lines of the text, and are not counted as lines."""
     lines = (init(), raw(final("one\n\n\n  \ntwo")), result("one\n\n\n  \ntwo"))
     read = session(*lines)
     assert read.run.text_matches_result
     assert read.lines == LineCounts(events=4, repaired=1)
+    given = (init(), raw(delta("a\nb")), raw(delta("c\n\nd")), delta("e"), raw(final("a\nbc\n\nde")))
+    read = session(*given)
+    assert read.text == "a\nbc\n\nde"
+    assert read.lines.malformed == 0
+    assert read.lines.repaired == 3
+    check_counts(read, *given)
+    rows = (
+        init(),
+        raw(started("shell", "c\n1", command="cat <<E\nx\nE")),
+        raw(completed("shell", "c\n1", {"success": {"exitCode": 3, "stdout": "x\n\ny\n"}})),
+        raw(result("all\nwell")),
+    )
+    read = session(*rows)
+    assert [(action(call), call.call_id, call.exit_code) for call in read.calls] == [
+        ("Ran terminal command cat <<E (failed: exit 3)", "c\n1", 3)
+    ]
+    assert read.run.result == "all\nwell"
+    check_counts(read, *rows)
+    read = session(init(), final("a\rb\nc").replace(b"\\r", b"\r").replace(b"\\n", b"\n"))
+    assert (read.text, read.lines.repaired) == ("a\rb\nc", 1)
+    for lead in [b"\xef\xbb\xbf", b" ", b"\t \xef\xbb\xbf"[:1]]:
+        with case(lead):
+            cut = user("one\ntwo").replace(b"\\n", b"\n")
+            read = session(lead + cut, result(""))
+            assert [run.prompt for run in read.runs] == ["one\ntwo"]
+            assert read.lines.malformed == 0
 
 
-def test_a_piece_may_look_like_anything() -> None:
-    """A piece of a string that by itself is a number, an array or broken JSON is still joined."""
+def test_odd_pieces_are_joined_and_counted() -> None:
+    """A piece may look like JSON, or have bad bytes, which are repaired once; of an unknown type each
+    physical line is unknown.
+    """
     cases: list[str] = [
         "[1, 2]",
         "7",
@@ -86,42 +112,6 @@ def test_a_piece_may_look_like_anything() -> None:
             read = session(init(), raw(final(f"a\n{text}\nb")), user("next"))
             assert read.text == f"a\n{text}\nb"
             assert read.lines == LineCounts(events=5, repaired=1)
-
-
-def test_two_cut_events_in_a_row_are_two() -> None:
-    """Two joined events in a row stay two events."""
-    lines = (init(), raw(delta("a\nb")), raw(delta("c\n\nd")), delta("e"), raw(final("a\nbc\n\nde")))
-    read = session(*lines)
-    assert read.text == "a\nbc\n\nde"
-    assert read.lines.malformed == 0
-    assert read.lines.repaired == 3
-    check_counts(read, *lines)
-
-
-def test_a_cut_call_is_the_call() -> None:
-    """A call whose arguments and results contain raw line ends is read as one call."""
-    lines = (
-        init(),
-        raw(started("shell", "c\n1", command="cat <<E\nx\nE")),
-        raw(completed("shell", "c\n1", {"success": {"exitCode": 3, "stdout": "x\n\ny\n"}})),
-        raw(result("all\nwell")),
-    )
-    read = session(*lines)
-    assert [(action(call), call.call_id, call.exit_code) for call in read.calls] == [
-        ("Ran terminal command cat <<E (failed: exit 3)", "c\n1", 3)
-    ]
-    assert read.run.result == "all\nwell"
-    check_counts(read, *lines)
-
-
-def test_a_lone_carriage_return_in_a_piece_is_kept() -> None:
-    """A raw carriage return inside a string is kept as a character."""
-    read = session(init(), final("a\rb\nc").replace(b"\\r", b"\r").replace(b"\\n", b"\n"))
-    assert (read.text, read.lines.repaired) == ("a\rb\nc", 1)
-
-
-def test_bad_bytes_in_a_cut_line_are_repaired_too() -> None:
-    """A joined line with invalid UTF-8, a lone surrogate and NaN is repaired, and counts as repaired once."""
     line = (
         raw(message("assistant", "x\nQ", value=0))
         .replace(b"Q", b"\xff\\ud83d")
@@ -130,10 +120,6 @@ def test_bad_bytes_in_a_cut_line_are_repaired_too() -> None:
     read = session(init(), line)
     assert read.text == "x\n\ufffd\ufffd"
     assert read.lines == LineCounts(events=3, repaired=1)
-
-
-def test_a_cut_line_of_an_unknown_type_counts_all_of_its_lines() -> None:
-    """Each physical line of a joined event of unknown type counts as unknown, none as an event."""
     lines = (init(), raw(event("weather", text="a\nb\n\nc")), user("Hi"))
     read = session(*lines)
     check_counts(read, *lines)
@@ -143,26 +129,12 @@ def test_a_cut_line_of_an_unknown_type_counts_all_of_its_lines() -> None:
     assert (odd.place.offset, odd.place.length) == (len(lines[0]), len(lines[1]) - 1)
 
 
-@pytest.mark.parametrize("lead", [b"\xef\xbb\xbf", b" ", b"\t \xef\xbb\xbf"[:1]])
-def test_a_byte_order_mark_before_a_cut_line_does_not_matter(lead: bytes) -> None:
-    """A cut line is joined even after a byte order mark or white space."""
-    cut = user("one\ntwo").replace(b"\\n", b"\n")
-    read = session(lead + cut, result(""))
-    assert [run.prompt for run in read.runs] == ["one\ntwo"]
-    assert read.lines.malformed == 0
-
-
-def test_pieces_that_are_not_an_object_are_not_joined() -> None:
-    """Only objects are events: pieces that together are another value, or invalid, are not joined."""
+def test_what_is_no_object_is_not_joined() -> None:
+    """Half a line, noise and pieces that together are no object are malformed, each by itself; the whole
+    line after them is read.
+    """
     assert Decoder().decode_joined([b'["a', b'b"]']) is None
     assert Decoder().decode_joined([b'{"a', b'b"']) is None
-
-
-# --- left as they are ------------------------------------------------------------------------------------
-
-
-def test_a_cut_line_before_a_good_one_stays_malformed() -> None:
-    """Half a line before a whole one is malformed; the whole line is read."""
     half = final("lost")[:60] + b"\n"
     lines = (init(), half, user("Hi"), half, half, final("well"), half)
     read = session(*lines)
@@ -171,46 +143,45 @@ def test_a_cut_line_before_a_good_one_stays_malformed() -> None:
     assert [odd.event.text for odd in read.lines.odd if isinstance(odd.event, Malformed)] == [
         half.decode().strip()
     ] * 4
-
-
-def test_half_a_line_before_a_cut_one_does_not_swallow_it() -> None:
-    """Half a line is malformed; the cut event after it is still joined."""
     half = final("lost")[:60] + b"\n"
     lines = (init(), half, raw(started("read", "c\n1", path="a")), half, half, raw(final("x\ny")), user("Hi"))
     read = session(*lines)
     check_counts(read, *lines)
     assert ([call.call_id for call in read.calls], read.text) == (["c\n1"], "x\ny")
     assert read.lines == LineCounts(events=6, malformed=3, repaired=2)
-
-
-def test_noise_is_not_joined() -> None:
-    """Stderr output before, between and after events is malformed, each line by itself."""
     lines = (b"warning: {\n", init(), b"  at foo (bar.js)\n", b"}\n", user("Hi"), b"done }\n", result(""))
     read = session(*lines)
     assert read.lines == LineCounts(events=3, malformed=4)
     check_counts(read, *lines)
+    read = session(init(), b'{"a":\n', is_over=False)
+    assert read.lines == LineCounts(events=1, malformed=1)
+    assert session(init(), b'{"a":"\n', is_over=False).lines == LineCounts(events=1)
+    half = b'{"a":"x\n'
+    given = (init(), half, raw(final("one\ntwo")).replace(b'"type"', b'"a":1,"type"', 1), user("Hi"))
+    read = session(*given)
+    assert read.lines == LineCounts(events=4, malformed=1, repaired=1)
+    assert read.text == "one\ntwo"
+    rows = (init(), b'{"a":"x\n', b"\n", b"y\n")
+    assert session(*rows).lines == LineCounts(events=1, malformed=2)
+    assert session(*rows, is_over=False).lines == LineCounts(events=1)
 
 
-@pytest.mark.parametrize("count", [4095, 4096, 9000])
-def test_a_line_of_too_many_pieces_is_given_up(count: int) -> None:
-    """After 4,096 pieces, joining stops: every piece counts as malformed, and the next event is read."""
-    lines = (init(), b'{"type":"user","text":"\n', b"x\n" * count, user("Hi"), result(""))
-    read = session(*lines)
-    assert read.lines == LineCounts(events=3, malformed=count + 1)
-    assert read.run.prompt == "Hi"
-    check_counts(read, *lines)
+# --- left as they are ------------------------------------------------------------------------------------
 
 
-def test_the_limit_of_pieces_is_4096() -> None:
-    """4,096 physical lines are joined into one event; 4,097 are not."""
+def test_a_line_of_too_many_pieces_is_given_up() -> None:
+    """After 4,096 pieces, or 16 MiB, joining stops: the pieces are malformed, and the next event is read."""
+    for count in [4095, 4096, 9000]:
+        with case(count):
+            lines = (init(), b'{"type":"user","text":"\n', b"x\n" * count, user("Hi"), result(""))
+            read = session(*lines)
+            assert read.lines == LineCounts(events=3, malformed=count + 1)
+            assert read.run.prompt == "Hi"
+            check_counts(read, *lines)
     for count, repaired in ((4096, 1), (4097, 0)):
         read = session(init(), raw(final("\n".join(["x"] * count))), user("Hi"))
         assert (read.lines.repaired, read.run.prompt) == (repaired, "Hi")
         assert read.lines.total == count + 2
-
-
-def test_a_line_of_too_many_bytes_is_given_up() -> None:
-    """After 16 MiB, joining stops: the pieces are malformed, and the next event is read."""
     lines = (init(), b'{"a":"\n', (b"x" * (1 << 20) + b"\n") * 18, b'"}\n', user("Hi"))
     read = session(*lines)
     assert read.lines == LineCounts(events=2, malformed=20)
@@ -242,29 +213,6 @@ def test_no_line_is_joined_more_than_twice() -> None:
             assert isinstance(found[-1].events[-1], RunStarted)
             assert sum(decoded.physical_lines for decoded in found) == non_blank(b"".join(lines))
             assert decoder.tried <= 2 * sum(map(len, lines))
-
-
-def test_a_line_that_ends_outside_a_string_is_not_held() -> None:
-    """Half a line that does not end inside a string cannot be continued, so it is malformed at once."""
-    read = session(init(), b'{"a":\n', is_over=False)
-    assert read.lines == LineCounts(events=1, malformed=1)
-    assert session(init(), b'{"a":"\n', is_over=False).lines == LineCounts(events=1)
-
-
-def test_a_line_that_cannot_complete_an_object_may_begin_one() -> None:
-    """If a line ends the string of a held line without completing its object, it may be held itself."""
-    half = b'{"a":"x\n'
-    lines = (init(), half, raw(final("one\ntwo")).replace(b'"type"', b'"a":1,"type"', 1), user("Hi"))
-    read = session(*lines)
-    assert read.lines == LineCounts(events=4, malformed=1, repaired=1)
-    assert read.text == "one\ntwo"
-
-
-def test_pieces_at_the_end_of_the_stream_are_counted() -> None:
-    """When the stream ends inside a line, its pieces are malformed; until then they may still be joined."""
-    lines = (init(), b'{"a":"x\n', b"\n", b"y\n")
-    assert session(*lines).lines == LineCounts(events=1, malformed=2)
-    assert session(*lines, is_over=False).lines == LineCounts(events=1)
 
 
 # --- read back -------------------------------------------------------------------------------------------

@@ -41,40 +41,17 @@ def notices(session: Session) -> list[str]:
 
 
 def test_an_open_question_has_its_words_and_time() -> None:
-    """It names the tool and the target, and is in the transcript."""
+    """It names the tool and the target, and is in the transcript, unless the agent answers it by itself. At
+    most 64 are kept.
+    """
     session = session_of(ASKED)
     question = session.asked.oldest
     assert question is not None
     assert (question.words, question.call_id, question.at_ms) == ("Bash rm -rf build", "c", 5)
     assert (len(session.asked), session.asked.count) == (1, 1)
     assert notices(session) == ["asks: Bash rm -rf build"]
-
-
-def test_an_answer_closes_its_question() -> None:
-    """Answer and question meet in the key, or else in the call, or else in the subject."""
-    answered = session_of(ASKED, Permission("Bash", "approved", key="q"))
-    assert (len(answered.asked), answered.asked.count) == (0, 1)
-    assert notices(answered)[-1] == "Bash approved"
-    assert len(session_of(ASKED, Permission("Bash", "approved", key="other")).asked) == 1
-    assert len(session_of(Permission("Edit", None), Permission("Edit", "rejected", "no")).asked) == 0
-    assert session_of(ASKED, ASKED).asked.count == 1
-
-
-def test_the_end_of_its_call_or_of_the_run_closes_a_question() -> None:
-    """Nobody has to answer any more, whether or not an answer was seen."""
-    assert len(session_of(ASKED, STARTED, ENDED).asked) == 0
-    assert len(session_of(ASKED, Permission("Edit", None, key="e", call_id="d"), ENDED).asked) == 1
-    assert len(session_of(ASKED, TurnEnded(Outcome.CANCELLED)).asked) == 0
-
-
-def test_an_automatic_question_is_none() -> None:
-    """The agent answers it by itself: nobody is asked."""
     session = session_of(ASKED._replace(is_automatic=True))
     assert (len(session.asked), session.asked.count, notices(session)) == (0, 0, [])
-
-
-def test_at_most_64_questions_are_kept() -> None:
-    """The oldest gives way."""
     session = session_of(
         *(Permission("Bash", None, key=str(number), target=str(number)) for number in range(70))
     )
@@ -84,8 +61,25 @@ def test_at_most_64_questions_are_kept() -> None:
     assert oldest.words == "Bash 6"
 
 
-def test_a_retry_lasts_until_the_next_text_or_call() -> None:
-    """It is noted with its number and reason."""
+def test_an_answer_closes_its_question() -> None:
+    """Answer and question meet in the key, the call or the subject; the end of the call or the run closes it
+    too.
+    """
+    answered = session_of(ASKED, Permission("Bash", "approved", key="q"))
+    assert (len(answered.asked), answered.asked.count) == (0, 1)
+    assert notices(answered)[-1] == "Bash approved"
+    assert len(session_of(ASKED, Permission("Bash", "approved", key="other")).asked) == 1
+    assert len(session_of(Permission("Edit", None), Permission("Edit", "rejected", "no")).asked) == 0
+    assert session_of(ASKED, ASKED).asked.count == 1
+    assert len(session_of(ASKED, STARTED, ENDED).asked) == 0
+    assert len(session_of(ASKED, Permission("Edit", None, key="e", call_id="d"), ENDED).asked) == 1
+    assert len(session_of(ASKED, TurnEnded(Outcome.CANCELLED)).asked) == 0
+
+
+def test_a_retry_and_a_compaction_last_until_they_are_over() -> None:
+    """A retry is noted with its number and reason, a compaction with the sizes that are known. The last
+    error is kept until the next run.
+    """
     retry = Retry("overloaded", 4, 10, 8000)
     session = session_of(retry)
     assert session.retry is not None
@@ -95,10 +89,6 @@ def test_a_retry_lasts_until_the_next_text_or_call() -> None:
     assert session_of(retry, Text(Channel.ANSWER, "x")).retry is None
     assert session_of(retry, STARTED).retry is None
     assert session_of(retry, TurnEnded(Outcome.FAILED)).retry is None
-
-
-def test_a_compaction_is_under_way_until_it_is_over() -> None:
-    """Its end is noted with the sizes that are known."""
     begun = Compaction(is_over=False)
     session = session_of(begun)
     assert session.compacting is not None
@@ -106,10 +96,6 @@ def test_a_compaction_is_under_way_until_it_is_over() -> None:
     assert over.compacting is None
     assert notices(over) == ["context compacted: 150,000 → 9,000 tokens"]
     assert notices(session_of(Compaction(is_over=True))) == ["context compacted"]
-
-
-def test_the_last_error_is_kept() -> None:
-    """A warning is no error; the next run begins without one."""
     session = session_of(Notice("too slow"), Notice("disk full", is_error=True), Notice("late"))
     assert session.last_error == "disk full"
     assert session_of(Notice("x", is_error=True), RunStarted("other")).last_error == ""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agentwatch.agents.tool import Phrase
 from agentwatch.session.actions import TOOL_COLUMNS, action, shown_action, shown_tool
 from agentwatch.session.call import Call
@@ -14,38 +12,34 @@ from tests.conftest import case
 
 
 def test_start_and_end_are_joined_on_the_call_id() -> None:
-    """Two lines with the same id are one call, whatever characters the id contains."""
+    """Two lines with the same id are one call, whatever the id contains and however long it is; in the next
+    run, or another session, it is another call.
+    """
     for call_id in ["toolu_1", "call_1\nfc_2", "Read_1", "[/x]\x1b[0m", ""]:
         with case(call_id):
             found = call(started("read", call_id, path="a"), completed("read", call_id, DONE))
             assert (found.call_id, found.outcome) == (call_id, Outcome.SUCCEEDED)
             assert found.started is not None
             assert found.ended is not None
-
-
-def test_ids_that_share_a_first_line_are_two_calls() -> None:
-    """An id that contains a newline is compared as a whole."""
     read = session(init(), started("read", "a\nb"), started("read", "a\nc"), completed("read", "a\nc", DONE))
     assert [found.outcome for found in read.calls] == [Outcome.UNFINISHED, Outcome.SUCCEEDED]
-
-
-def test_an_id_that_comes_again_in_the_next_run_is_another_call() -> None:
-    """The same id in the next run is another call."""
     once = (started("read", "Read_1", path="a"), completed("read", "Read_1", DONE), result())
     again = (started("shell", "Read_1", command="b"), completed("shell", "Read_1", {"error": {}}), result())
     read = session(init(), *once, init(), *again)
-    found = [(found.run, found.tool, found.outcome) for found in read.calls]
-    assert found == [(1, "read", Outcome.SUCCEEDED), (2, "shell", Outcome.FAILED)]
-
-
-def test_an_id_that_comes_again_in_another_session_is_another_call() -> None:
-    """The same id in another session of the stream is another call."""
+    seen = [(seen.run, seen.tool, seen.outcome) for seen in read.calls]
+    assert seen == [(1, "read", Outcome.SUCCEEDED), (2, "shell", Outcome.FAILED)]
     other = started("grep", "c-1").replace(b'"s-1"', b'"s-2"')
     read = session(init(), started("read", "c-1"), other, completed("read", "c-1", DONE))
-    assert [(found.tool, found.outcome) for found in read.calls] == [
+    assert [(seen.tool, seen.outcome) for seen in read.calls] == [
         ("read", Outcome.SUCCEEDED),
         ("grep", Outcome.UNFINISHED),
     ]
+    long = "x" * 5_000
+    other = started("read", "a").replace(b'"s-1"', b'"s-%b"' % long.encode())
+    read = session(init(), started("read", f"{long}1"), started("read", f"{long}2"), other)
+    ends = session(init(), started("read", f"{long}1"), completed("read", f"{long}1", DONE))
+    assert len(read.calls) == 3
+    assert [seen.outcome for seen in ends.calls] == [Outcome.SUCCEEDED]
 
 
 def test_interleaved_calls_each_get_their_own_end() -> None:
@@ -67,7 +61,7 @@ def test_interleaved_calls_each_get_their_own_end() -> None:
 
 
 def test_an_end_without_a_start_is_a_call() -> None:
-    """A call that was never started counts as an orphan, and has no start and no duration."""
+    """It counts as an orphan, once, and has no start and no duration; repeated lines change nothing."""
     read = session(init(), completed("webSearch", "w", {"rejected": {"reason": "no"}}, 9, searchTerm="x"))
     [found] = read.calls
     assert (found.outcome, found.target, found.started, found.started_ms) == (
@@ -78,45 +72,8 @@ def test_an_end_without_a_start_is_a_call() -> None:
     )
     assert (found.ended_ms, found.duration_ms) == (9, None)
     assert (read.completed_without_started, read.never_completed) == (1, 0)
-
-
-def test_a_call_runs_until_something_ends_it() -> None:
-    """While the stream is open, a call without an end is running and no orphan."""
-    read = session(init(), started("shell"), is_over=False)
-    assert [found.outcome for found in read.calls] == [Outcome.RUNNING]
-    assert list(read.open_calls.values()) == list(read.calls)
-    assert (len(read.ended_calls), read.never_completed) == (0, 0)
-
-
-@pytest.mark.parametrize("closer", [b"", result(), init()], ids=["end", "result", "init"])
-def test_a_call_that_never_ends_is_closed(closer: bytes) -> None:
-    """The result, the next run and the end of the stream each leave an open call unfinished."""
-    read = session(init(), started("shell"), closer)
-    [found] = read.calls
-    assert (found.outcome, found.ended, found.ended_ms, found.duration_ms) == (
-        Outcome.UNFINISHED,
-        None,
-        None,
-        None,
-    )
-    assert (read.never_completed, read.open_calls, list(read.ended_calls)) == (1, {}, [found])
-
-
-def test_no_call_is_running_after_the_result() -> None:
-    """After the result no call is running, even while the stream is open, so that spinners stop."""
-    read = session(init(), started("shell"), result(), is_over=False)
-    assert [found.outcome for found in read.calls] == [Outcome.UNFINISHED]
-
-
-def test_an_end_that_comes_after_the_result_still_counts() -> None:
-    """A call that ends after the result has the outcome of its line, and is no orphan."""
-    read = session(init(), started("shell"), result(), completed("shell", result=DONE))
-    assert [found.outcome for found in read.ended_calls] == [Outcome.SUCCEEDED]
-    assert (read.never_completed, read.completed_without_started) == (0, 0)
-
-
-def test_lines_that_come_again_count_once() -> None:
-    """Repeated starts and ends change nothing; the first of each counts."""
+    read = session(init(), completed("grep", result=DONE), completed("grep", result=DONE))
+    assert (len(read.calls), len(read.ended_calls), read.completed_without_started) == (1, 1, 1)
     lines = (started("shell", at_ms=1000), started("shell", at_ms=2000))
     ends = (completed("shell", result=DONE, at_ms=3000), completed("shell", result={"error": {}}, at_ms=4000))
     read = session(init(), *lines, *ends)
@@ -127,14 +84,34 @@ def test_lines_that_come_again_count_once() -> None:
     assert read.lines.events == 5
 
 
-def test_an_orphan_that_comes_again_counts_once() -> None:
-    """The repeated end of a call that was never started makes one call."""
-    read = session(init(), completed("grep", result=DONE), completed("grep", result=DONE))
-    assert (len(read.calls), len(read.ended_calls), read.completed_without_started) == (1, 1, 1)
+def test_a_call_runs_until_something_ends_it() -> None:
+    """The result, the next run and the end of the stream leave it unfinished; an end after the result still
+    counts.
+    """
+    read = session(init(), started("shell"), is_over=False)
+    assert [found.outcome for found in read.calls] == [Outcome.RUNNING]
+    assert list(read.open_calls.values()) == list(read.calls)
+    assert (len(read.ended_calls), read.never_completed) == (0, 0)
+    for closer in [b"", result(), init()]:
+        with case(closer):
+            read = session(init(), started("shell"), closer)
+            [found] = read.calls
+            assert (found.outcome, found.ended, found.ended_ms, found.duration_ms) == (
+                Outcome.UNFINISHED,
+                None,
+                None,
+                None,
+            )
+            assert (read.never_completed, read.open_calls, list(read.ended_calls)) == (1, {}, [found])
+    read = session(init(), started("shell"), result(), is_over=False)
+    assert [found.outcome for found in read.calls] == [Outcome.UNFINISHED]
+    read = session(init(), started("shell"), result(), completed("shell", result=DONE))
+    assert [found.outcome for found in read.ended_calls] == [Outcome.SUCCEEDED]
+    assert (read.never_completed, read.completed_without_started) == (0, 0)
 
 
 def test_a_duration_needs_both_ends_of_one_clock() -> None:
-    """A duration is the difference of two agent times in order, and otherwise unknown."""
+    """It is a difference of two agent times in order; `startedAtMs` is another clock."""
     cases: list[tuple[int | None, int | None, int | None]] = [
         (1000, 1706, 706),
         (1000, 1000, 0),
@@ -146,10 +123,6 @@ def test_a_duration_needs_both_ends_of_one_clock() -> None:
         with case((start, end)):
             found = call(started("read", at_ms=start), completed("read", result=DONE, at_ms=end))
             assert found.duration_ms == duration
-
-
-def test_the_tools_own_clock_is_another_clock() -> None:
-    """`startedAtMs` and `completedAtMs` differ from `timestamp_ms` by seconds and are not mixed with it."""
     body = {"readToolCall": {"args": {}, "result": DONE}, "startedAtMs": "1", "completedAtMs": "9"}
     ended = event("tool_call", "completed", call_id="c-1", tool_call=body, timestamp_ms=1500)
     found = call(started("read"), ended)
@@ -157,17 +130,15 @@ def test_the_tools_own_clock_is_another_clock() -> None:
 
 
 def test_a_call_knows_the_places_of_its_lines() -> None:
-    """Start and end are kept as offsets and lengths in the recording, from which they can be read back."""
+    """Start and end are kept as offsets and lengths; the result is in the line that ended the call, unless
+    another event did.
+    """
     lines = (init(), user("日本"), started("read"), completed("read", result=DONE))
     data = b"".join(lines)
     [found] = session(data).calls
     for place, line in ((found.started, lines[2]), (found.ended, lines[3])):
         assert place is not None
         assert data[place.offset : place.offset + place.length] == line.rstrip(b"\n")
-
-
-def test_a_line_that_is_not_about_a_call_has_no_result_of_it() -> None:
-    """The result is in the line that ended the call, unless another event ended it."""
     ended = call(started("read", "c-1"), completed("read", "c-1", DONE))
     assert ended.result_place == ended.ended
     ended.has_result = False
@@ -196,26 +167,14 @@ def test_a_call_and_its_session_describe_themselves_in_one_line() -> None:
     assert repr(session()) == "<Session of an unknown agent: unfinished, 0 calls>"
 
 
-def test_ids_of_any_length_are_joined() -> None:
-    """Ids that differ only in their ends are different calls, however long they are; so are sessions."""
-    long = "x" * 5_000
-    other = started("read", "a").replace(b'"s-1"', b'"s-%b"' % long.encode())
-    read = session(init(), started("read", f"{long}1"), started("read", f"{long}2"), other)
-    ends = session(init(), started("read", f"{long}1"), completed("read", f"{long}1", DONE))
-    assert len(read.calls) == 3
-    assert [found.outcome for found in ends.calls] == [Outcome.SUCCEEDED]
-
-
 TURN = (init(), user(), started("shell", at_ms=1000), completed("shell", at_ms=2500))
 
 
-def test_the_result_of_the_only_turn_decides() -> None:
-    """The duration that the result reports counts, also if the lines took longer."""
+def test_the_duration_of_a_session() -> None:
+    """The result of the only turn decides; with two runs, or without a result, the first and the last line
+    do.
+    """
     assert session(*TURN, result(), seen_ms=1000).duration_ms == 5234
-
-
-def test_without_one_result_the_lines_decide() -> None:
-    """With two runs, or without a result, it is the time from the first line to the last."""
     for lines, seen_ms, expected in (
         ((*TURN, result(), *TURN, result()), None, 1500),
         ((init(), user(), delta("a", 2000), delta("b", 5000)), None, 3000),
@@ -235,7 +194,9 @@ def made(phrase: str, target: str | None, kind: ToolKind, outcome: Outcome = Out
 
 
 def test_an_open_call_is_in_the_present_tense() -> None:
-    """A command needs no word for what it is; a phrase with an unknown first word stays as it is."""
+    """Every phrase of the text format has a present tense; an ended call has another sign of the removed
+    lines. A long name is its last word.
+    """
     cases = [
         ("Ran terminal command", "make", ToolKind.EXECUTE, "Running make", "Wants to run make"),
         (
@@ -256,18 +217,10 @@ def test_an_open_call_is_in_the_present_tense() -> None:
             assert shown_action(call) == runs
             assert shown_action(call, WAITS) == f"{wants} ({WAITS})"
             assert action(call) == " ".join(filter(None, (phrase, target, "(running)")))
-
-
-def test_every_phrase_of_the_text_format_has_a_present_tense() -> None:
-    """None of them says of an open call that it was done."""
     for name, phrase in vars(Phrase).items():
         if name.isupper():
             with case(phrase):
                 assert shown_action(made(phrase, None, ToolKind.OTHER)).split()[0].endswith("ing")
-
-
-def test_an_ended_call_is_shown_as_in_the_text_format() -> None:
-    """Only the sign of the removed lines is another one."""
     call = made("Edited file", "src/a-b.py", ToolKind.EDIT, Outcome.SUCCEEDED)
     assert shown_action(call) == action(call) == "Edited file src/a-b.py"
     call.lines_added, call.lines_removed = 3, 1
@@ -277,6 +230,10 @@ def test_an_ended_call_is_shown_as_in_the_text_format() -> None:
     assert shown_action(call) == action(call) == "Edited file src/a-b.py (lines 3-5 of 9)"
     failed = made("Ran terminal command", "make", ToolKind.EXECUTE, Outcome.FAILED)
     assert shown_action(failed) == action(failed) == "Ran terminal command make (failed)"
+    for tool, name in NAMES:
+        with case(name):
+            assert shown_tool(tool) == name
+            assert columns(shown_tool(tool)) <= TOOL_COLUMNS
 
 
 NAMES: list[tuple[str, str]] = [
@@ -288,11 +245,3 @@ NAMES: list[tuple[str, str]] = [
     *(("read_file", "read"), ("todo_write", "todo"), ("command_execution", "command")),
     *(("webSearch", "webSearch"), ("semSearch", "semSearch"), ("NotebookEdit", "NotebookEdit")),
 ]
-
-
-def test_a_long_name_is_its_last_word() -> None:
-    """A name of several words is shown as its last word, unless tools share it; others are only cut."""
-    for tool, name in NAMES:
-        with case(name):
-            assert shown_tool(tool) == name
-            assert columns(shown_tool(tool)) <= TOOL_COLUMNS

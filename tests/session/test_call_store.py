@@ -85,7 +85,9 @@ def test_a_referenced_call_stays_the_same_object() -> None:
 
 
 def test_calls_are_a_sequence() -> None:
-    """The store has a length, negative indices, slices and bounds, as a sequence has."""
+    """The store has a length, indices and slices; `indices` returns those of a range, and an entry refers to
+    its call or its turn's end.
+    """
     calls = many()
     assert [call.number for call in calls] == list(range(1, MANY + 1))
     assert [call.target for call in calls[1:7:3]] == ["2.py", "5.py"]
@@ -96,10 +98,24 @@ def test_calls_are_a_sequence() -> None:
     assert [call.number for call in order] == [8, 1, 2001]
     assert [call.number for call in order[-2:]] == [1, 2001]
     assert next(reversed(order)).number == 2001
+    calls = many(9)
+    order = EndedCalls(calls)
+    for index in (7, 0, 5, 2):
+        order.append(calls[index])
+    assert order.indices(1, 3) == [0, 5]
+    assert order.indices(3, 9) == [2]
+    assert list(CallOrder(calls, [4, 1])) == [calls[4], calls[1]]
+    assert CallOrder(calls, [4, 1])[-1:] == [calls[1]]
+    read = session(init(), *(line for n in range(600) for line in (started("read", f"{n}"),)), result("done"))
+    references = {entry.kind: (entry.call, entry.result) for entry in reversed(read.transcript)}
+    assert references == {Kind.CALL: (read.calls[0], None), Kind.RESULT: (None, read.run.turn_result)}
+    assert [entry.text for entry in read.transcript[-1:]] == [""]
 
 
-def test_a_late_start_is_applied_to_a_packed_call() -> None:
-    """A start that arrives 3,000 calls after its end is applied to its call and kept."""
+def test_a_packed_call_can_be_changed() -> None:
+    """A start that arrives 3,000 calls after its end is applied, and a changed call is packed with the
+    change.
+    """
     others = [line for n in range(MANY) for line in (started("read", f"{n}"), completed("read", f"{n}"))]
     read = session(
         init(),
@@ -111,10 +127,6 @@ def test_a_late_start_is_applied_to_a_packed_call() -> None:
     )
     assert (read.calls[0].started_ms, read.calls[0].ended_ms, read.calls[0].path) == (5, 9, "/a")
     assert (len(read.calls), len(read.ended_calls), read.completed_without_started) == (MANY + 1, MANY + 1, 1)
-
-
-def test_a_changed_call_can_be_settled_again() -> None:
-    """A call that is changed and settled again is packed with the change."""
     calls = many(2)
     calls[0].target = "b.py"
     calls.settle(calls[0])
@@ -122,26 +134,6 @@ def test_a_changed_call_can_be_settled_again() -> None:
         calls.add(Call(number, 1, "", "read", "Read file"))
         calls.settle(calls[-1])
     assert calls[0].target == "b.py"
-
-
-def test_an_order_returns_the_indices_of_its_calls() -> None:
-    """`indices` returns the store indices of the calls in a range of the order."""
-    calls = many(9)
-    order = EndedCalls(calls)
-    for index in (7, 0, 5, 2):
-        order.append(calls[index])
-    assert order.indices(1, 3) == [0, 5]
-    assert order.indices(3, 9) == [2]
-    assert list(CallOrder(calls, [4, 1])) == [calls[4], calls[1]]
-    assert CallOrder(calls, [4, 1])[-1:] == [calls[1]]
-
-
-def test_an_entry_refers_to_its_call_or_result() -> None:
-    """A call entry refers to its call, a result entry to the end of its turn."""
-    read = session(init(), *(line for n in range(600) for line in (started("read", f"{n}"),)), result("done"))
-    references = {entry.kind: (entry.call, entry.result) for entry in reversed(read.transcript)}
-    assert references == {Kind.CALL: (read.calls[0], None), Kind.RESULT: (None, read.run.turn_result)}
-    assert [entry.text for entry in read.transcript[-1:]] == [""]
 
 
 def test_a_screen_keeps_few_calls_and_texts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,7 +26,9 @@ def newest_calls(count: int) -> Calls:
 
 
 def test_a_call_that_ends_as_in_the_newest_session_is_shared() -> None:
-    """A call that has ended differs from the newest session only if it ended otherwise there."""
+    """A call differs from the newest session only if it ended otherwise there, or began later; a line about
+    an open call changes the view alone.
+    """
     earlier = EarlierCalls(newest_calls(3))
     for number in (1, 2):
         earlier.add(called(number, Outcome.RUNNING))
@@ -36,14 +38,17 @@ def test_a_call_that_ends_as_in_the_newest_session_is_shared() -> None:
     assert [*earlier.differing] == [2]
     assert [call.outcome for call in earlier] == [Outcome.SUCCEEDED, Outcome.UNFINISHED]
     assert [*newest_calls(3).differing] == []
-
-
-def test_later_calls_are_not_found() -> None:
-    """A call is found by its id only if it began before."""
     earlier = EarlierCalls(newest_calls(3))
     earlier.restore(2, [called(2, Outcome.RUNNING)], 0)
     found = [earlier.find(1, None, f"c-{number}") for number in (1, 2, 3)]
     assert [call and call.outcome for call in found] == [Outcome.SUCCEEDED, Outcome.RUNNING, None]
+    newest = newest_calls(1)
+    earlier = EarlierCalls(newest)
+    earlier.add(called(1, Outcome.RUNNING))
+    again = called(1, Outcome.RUNNING)
+    again.target = "pytest"
+    earlier.changed(again)
+    assert (earlier[0].target, newest[0].target) == ("pytest", None)
 
 
 def test_the_effect_of_late_starts_is_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,14 +61,3 @@ def test_the_effect_of_late_starts_is_taken_back(monkeypatch: pytest.MonkeyPatch
     earlier = EarlierCalls(newest)
     earlier.restore(3, [], 150)
     assert [call.target for call in earlier] == ["late", None, "late"]
-
-
-def test_a_call_that_changes_after_the_checkpoint_has_its_new_state() -> None:
-    """A line that describes an open call again changes the view, not the newest session."""
-    newest = newest_calls(1)
-    earlier = EarlierCalls(newest)
-    earlier.add(called(1, Outcome.RUNNING))
-    again = called(1, Outcome.RUNNING)
-    again.target = "pytest"
-    earlier.changed(again)
-    assert (earlier[0].target, newest[0].target) == ("pytest", None)

@@ -106,7 +106,9 @@ def after(*events: Event) -> Session:
 
 
 def test_each_window_is_known_by_its_newest_report() -> None:
-    """A report of one window leaves the other as it was, with the time at which it was reported."""
+    """A report of one window leaves the other; a share that is not repeated stays until the next window. Of
+    more than 8, the newest are kept.
+    """
     found = known(Limits((SHORT, WEEK)), Limits((SHORT._replace(used_percent=70.0),)))
     assert found.windows == (
         Reported("5h", 70.0, NOW_MS + HOUR_MS, NOW_MS + 60_000),
@@ -114,25 +116,19 @@ def test_each_window_is_known_by_its_newest_report() -> None:
     )
     timed = with_report(NO_LIMITS, Limits((SHORT,), at_ms=5), NOW_MS)
     assert timed.windows[0].said_ms == 5
-
-
-def test_a_share_that_is_not_repeated_stays_known_until_the_next_window() -> None:
-    """Claude Code names a window without its share while all is allowed."""
     bare, later = SHORT._replace(used_percent=None), SHORT._replace(used_percent=None, resets_ms=NOW_MS * 2)
     assert known(Limits((SHORT,)), Limits((bare,))).windows[0].used_percent == 62
     assert known(Limits((SHORT,)), Limits((later,))).windows[0] == Reported(
         "5h", None, NOW_MS * 2, NOW_MS + 60_000
     )
-
-
-def test_windows_are_bounded() -> None:
-    """Of more than 8 windows, the newest are kept."""
     many = Limits(tuple(LimitWindow(f"{hours}h", 1.0, None) for hours in range(20)))
     assert [window.name for window in known(many).windows] == [f"{hours}h" for hours in range(12, 20)]
 
 
 def test_a_refusal_lasts_until_the_time_that_was_reported() -> None:
-    """Without one, it lasts until the full windows are empty; if none is full, until the agent continues."""
+    """Without a time, it lasts until the full windows are empty, a report allows requests, or the agent
+    continues.
+    """
     full = SHORT._replace(used_percent=100.0)
     cases: list[tuple[tuple[Limits, ...], int | None]] = [
         ((Limits((WEEK,), is_refused=True, until_ms=NOW_MS + 5),), NOW_MS + 5),
@@ -148,17 +144,9 @@ def test_a_refusal_lasts_until_the_time_that_was_reported() -> None:
             assert found.waits(NOW_MS)
             assert not found.waits(None)
             assert found.waits(NOW_MS + 100 * HOUR_MS) == (until_ms is None)
-
-
-def test_only_a_report_about_requests_ends_a_refusal() -> None:
-    """Codex repeats its windows after a refusal, and does not say whether requests are allowed."""
     assert known(REFUSED, Limits((SHORT,))).is_refused
     assert not known(REFUSED, Limits((SHORT,), is_refused=False)).is_refused
     assert not NO_LIMITS.waits(NOW_MS)
-
-
-def test_a_turn_or_a_call_ends_a_refusal() -> None:
-    """The end of the turn that was refused does not; the next prompt, call or run does."""
     refused = (RunStarted("x"), Prompt("a"), REFUSED, TurnEnded(Outcome.FAILED, "limit"))
     assert after(*refused).limits.is_refused
     for event in (Prompt("b"), begins("c", "Bash", "make"), RunStarted("x")):
@@ -167,24 +155,18 @@ def test_a_turn_or_a_call_ends_a_refusal() -> None:
 
 
 def test_the_fullest_window_that_is_not_over_counts() -> None:
-    """A window whose reset has passed is empty by an unknown part, and so is one without a share."""
+    """A window whose reset has passed is empty by an unknown part. A line is as old as its report; without a
+    reset there is no time.
+    """
     windows = known(Limits((SHORT, WEEK))).windows
     assert most_used(windows, NOW_MS) == 87
     assert most_used(windows[:1], NOW_MS + HOUR_MS) is None
     assert most_used(windows, NOW_MS + 51 * HOUR_MS) is None
     assert most_used([Reported("5h", None, None, NOW_MS)], NOW_MS) is None
-
-
-def test_the_end_of_a_limit_is_not_the_time_of_its_line() -> None:
-    """A line is as old as its report, or as the last piece of its text; when a limit ends is to come."""
     refused = Limits((), is_refused=True, until_ms=NOW_MS + 3_600_000)
     assert agent_ms([refused]) is None
     assert agent_ms([refused._replace(at_ms=NOW_MS)]) == NOW_MS
     assert agent_ms([Text(Channel.ANSWER, "a", 5, 7), refused]) == 7
-
-
-def test_the_words_of_waiting_have_the_reset_if_it_is_known() -> None:
-    """A limit whose reset is not known is waited for without a time."""
     soon = coming(NOW_MS + HOUR_MS, NOW_MS)
     assert known(REFUSED).words(NOW_MS) == "waits for the limit"
     full = SHORT._replace(used_percent=100.0)
@@ -206,50 +188,22 @@ def counted(*counts: tuple[Tokens, UsageScope] | None) -> Tokens:
 
 
 def test_requests_are_added() -> None:
-    """Each request adds to the counts; what no request says stays unknown."""
+    """Each request adds to the counts; that of a turn replaces its requests, that of the run everything. The
+    context is the newest; a request with an id is kept.
+    """
     first, second = Tokens(input=10, output=2, cost_usd=0.5), Tokens(input=20, cached=5, cost_usd=0.25)
     expected = Tokens(input=30, cached=5, output=2, cost_usd=0.75)
     assert counted((first, REQUEST), (second, REQUEST)) == expected
     assert counted() == Tokens()
-
-
-def test_a_count_of_the_turn_replaces_its_requests() -> None:
-    """The counts of the turns before it are kept."""
     request, turn = Tokens(input=10, output=1), Tokens(input=12, output=7)
     counts = (request, REQUEST), (turn, TURN), None, (request, REQUEST), (turn, TURN)
     assert counted(*counts) == Tokens(input=24, output=14)
-
-
-def test_a_count_of_the_run_replaces_everything() -> None:
-    """A later turn does not add to it what it contains; what it leaves out is kept."""
     turn, cost = Tokens(input=12, output=7), Tokens(cost_usd=0.1)
     counts = (turn, TURN), (cost, RUN), None, (turn, TURN), (Tokens(cost_usd=0.3), RUN)
     assert counted(*counts) == Tokens(input=24, output=14, cost_usd=0.3)
     assert counted((turn, TURN), None, (Tokens(input=15), RUN)) == Tokens(input=15, output=7)
-
-
-def test_the_context_is_the_newest() -> None:
-    """The size of the context is not added up."""
-    counts = [(Tokens(context_used=used, context_size=100), REQUEST) for used in (40, 60, 20)]
-    assert counted(*counts, None) == Tokens(context_used=20, context_size=100)
-
-
-def test_counts_of_several_runs_are_added() -> None:
-    """The sum has what any of them has; its context is the last one."""
-    first, second = Tokens(input=10, context_used=5), Tokens(input=1, output=2, context_used=7)
-    assert added([first, second]) == Tokens(input=11, output=2, context_used=7)
-    assert added([]) == Tokens()
-
-
-def test_unknown_numbers_are_left_out_of_a_sum() -> None:
-    """A sum of no known number is unknown, and not 0."""
-    assert known_sum([3, None, 4.5]) == 7.5
-    assert known_sum([0, None]) == 0
-    assert known_sum([None]) is None
-
-
-def test_requests_are_kept_by_their_ids_for_a_reader_that_asks() -> None:
-    """What later lines add to a request is added; one without an id is only counted."""
+    figures = [(Tokens(context_used=used, context_size=100), REQUEST) for used in (40, 60, 20)]
+    assert counted(*figures, None) == Tokens(context_used=20, context_size=100)
     lines = [
         Usage(Tokens(input=3, output=number), REQUEST, request=name) for number, name in enumerate("aab")
     ]
@@ -262,6 +216,16 @@ def test_requests_are_kept_by_their_ids_for_a_reader_that_asks() -> None:
         assert session.requests == (
             None if asked is None else {"a": Tokens(6, None, 1), "b": Tokens(3, None, 2)}
         )
+
+
+def test_counts_of_several_runs_are_added() -> None:
+    """The sum has what any of them has, its context is the last one; a sum of no known number is unknown."""
+    first, second = Tokens(input=10, context_used=5), Tokens(input=1, output=2, context_used=7)
+    assert added([first, second]) == Tokens(input=11, output=2, context_used=7)
+    assert added([]) == Tokens()
+    assert known_sum([3, None, 4.5]) == 7.5
+    assert known_sum([0, None]) == 0
+    assert known_sum([None]) is None
 
 
 def test_the_phase_of_a_session() -> None:
@@ -284,15 +248,13 @@ def test_the_phase_of_a_session() -> None:
 
 
 def test_the_rhythm_is_that_of_the_arrivals() -> None:
-    """Each line with an arrival time updates the rhythm; a line without one changes nothing."""
+    """Each line with an arrival time updates it. A stay in a phase keeps its longest silence; the newest 64
+    lengths are kept, and arrivals that run backwards are none.
+    """
     read = session(init(), thought("hm"), seen_ms=1000, is_over=False)
     assert (read.rhythm.phase, read.rhythm.began_ms) == (Phase.THINKING, 1000)
     read = session(init(), thought("hm"), is_over=False)
     assert (read.rhythm.phase, read.rhythm.began_ms) == (Phase.NOTHING, None)
-
-
-def test_a_stay_counts_by_its_longest_silence() -> None:
-    """Each stay in a phase keeps its longest silence, and for a thought its length; calls keep neither."""
     rhythm = Rhythm()
     for phase, seen_ms in (
         *((Phase.WAITING, 5000), (Phase.WAITING, 5400), (Phase.THINKING, 5500)),
@@ -307,10 +269,6 @@ def test_a_stay_counts_by_its_longest_silence() -> None:
         Phase.WRITING: [],
     }
     assert list(rhythm.thoughts) == [1200]
-
-
-def test_a_rhythm_stays_small_and_in_order() -> None:
-    """The newest 64 lengths are kept; arrivals that run backwards are not a silence."""
     rhythm = Rhythm()
     for number in range(1000):
         rhythm.update(Phase.WAITING, number * 100)

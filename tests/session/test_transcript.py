@@ -19,18 +19,16 @@ KINDS = st.sampled_from([Kind.PROMPT, Kind.ANSWER, Kind.REASONING, Kind.NOTICE])
 TEXTS = st.text("ab\n é🙂\ud83d", max_size=20)
 
 
-def test_a_thousand_unknown_things_are_named() -> None:
-    """The transcript names the first 1,000 kinds of unknown lines; each line is counted, also the later."""
+def test_notices_are_bounded() -> None:
+    """The first 1,000 kinds of unknown lines are named, and 10,000 malformed lines; each line is counted,
+    also the later.
+    """
     odd = [event(f"odd-{number}") for number in range(1500)]
     read = session(init(), *odd, *odd, user("Hi"))
     assert read.lines.unknown == 3000
     notices = [entry.text for entry in read.transcript if entry.kind is Kind.NOTICE]
     assert notices == [f"unknown: type odd-{number}" for number in range(1000)]
     assert read.transcript[-1].text == "Hi"
-
-
-def test_malformed_lines_are_noted_10_000_times() -> None:
-    """After 10,000 malformed lines one notice says that more follow; all are counted."""
     read = session(init(), b"x\n" * 10_300)
     notices = [entry.text for entry in read.transcript if entry.kind is Kind.NOTICE]
     assert notices[:10_000] == ["not an event (not JSON): x"] * 10_000
@@ -96,7 +94,13 @@ def test_a_packed_entry_is_the_same(made: list[tuple[Kind, str, int | None]], mo
 
 
 def test_texts_that_follow_dropped_texts_are_packed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After `forget`, the last text is kept, later ones are added, and all of them can be read."""
+    """`forget` keeps the last text or call; later texts are added, and all can be read."""
+    read = session(init(), user("Hi"), started("read", "c-1"), is_over=False)
+    read.transcript.forget()
+    assert [entry.call for entry in read.transcript] == [read.calls[0]]
+    empty = Transcript(Calls())
+    empty.forget()
+    assert len(empty) == 0
     monkeypatch.setattr(transcript_module, "_MOST_ENDED", 2)
     transcript = Transcript(Calls())
     for number in range(9):
@@ -107,13 +111,3 @@ def test_texts_that_follow_dropped_texts_are_packed(monkeypatch: pytest.MonkeyPa
     expected = ["early 8 " * 40, *(f"late {number} " * 40 for number in range(9))]
     assert [entry.text for entry in transcript] == expected
     assert [entry.number for entry in transcript] == list(range(10))
-
-
-def test_the_entry_of_a_call_is_kept_when_texts_are_dropped() -> None:
-    """`forget` keeps a call that is the last entry, and an empty transcript stays empty."""
-    read = session(init(), user("Hi"), started("read", "c-1"), is_over=False)
-    read.transcript.forget()
-    assert [entry.call for entry in read.transcript] == [read.calls[0]]
-    empty = Transcript(Calls())
-    empty.forget()
-    assert len(empty) == 0

@@ -48,23 +48,17 @@ def said(text: str) -> Text:
 
 
 def test_a_turn_after_the_end_of_another_continues_the_run() -> None:
-    """The run is running again, counts two turns, and keeps its first prompt and all of its text."""
+    """The run counts two turns, and keeps its first prompt and its text; a prompt belongs to the turn that
+    was announced. An open call can still end, and later facts replace earlier ones.
+    """
     events = START, Prompt("One"), said("A"), WELL, Prompt("Two"), said("B")
     session = session_of(*events)
     assert (len(session.runs), session.run.turns, session.outcome) == (1, 2, Outcome.RUNNING)
     assert (session.run.prompt, session.text) == ("One", "AB")
     assert session_of(*events, TurnEnded(Outcome.FAILED)).outcome is Outcome.FAILED
-
-
-def test_a_prompt_belongs_to_the_turn_that_has_just_started() -> None:
-    """A turn that was announced is not counted again when its prompt arrives."""
     session = session_of(START, TurnStarted(), Prompt("One"), WELL, TurnStarted(), Prompt("Two"))
     assert session.run.turns == 2
     assert session_of(START, TurnStarted(), TurnStarted()).run.turns == 2
-
-
-def test_a_new_turn_closes_no_call() -> None:
-    """A call that is open when a turn starts can still end."""
     started = ToolStarted("c", None, "Bash", ToolKind.EXECUTE, "Ran", "sleep 9")
     ended = ToolEnded("c", None, "Bash", ToolKind.EXECUTE, Outcome.SUCCEEDED, "Ran")
     session = session_of(START, Prompt("One"), started, TurnStarted())
@@ -73,10 +67,6 @@ def test_a_new_turn_closes_no_call() -> None:
     close_session(session)
     assert [call.outcome for call in session.calls] == [Outcome.SUCCEEDED]
     assert session.never_completed == 0
-
-
-def test_facts_about_the_run_replace_earlier_ones() -> None:
-    """A later line changes what it contains; the agent may have a name of its own."""
     session = session_of(START, RunInfo(model="one", cwd="/src"), RunInfo(model="two", agent_version="1.2"))
     run = session.run
     assert (run.format, run.model, run.cwd, run.agent_version) == ("other", "two", "/src", "1.2")
@@ -85,7 +75,9 @@ def test_facts_about_the_run_replace_earlier_ones() -> None:
 
 
 def test_a_rewind_removes_the_last_turns() -> None:
-    """Their texts are no part of the answer; the calls were made, and stay; the transcript says so."""
+    """Their texts are no part of the answer; the calls stay. The last texts with the given length can be
+    replaced.
+    """
     call = ToolStarted("c", None, "Bash", ToolKind.EXECUTE, "Ran", "ls")
     events = START, Prompt("1"), said("A"), Prompt("2"), said("B"), call, said("C"), Prompt("3"), said("D")
     session = session_of(*events, Rewound(2), Prompt("4"), said("E"))
@@ -94,10 +86,6 @@ def test_a_rewind_removes_the_last_turns() -> None:
     assert session_of(*events, Rewound(99)).text == ""
     assert session_of(*events, Rewound(0)).text == "ABCD"
     assert session_of(START, Rewound(1)).run.turns == 0
-
-
-def test_a_text_that_is_replaced_is_no_part_of_the_answer() -> None:
-    """The last texts with the given length are removed, whatever else came between them."""
     thought = Text(Channel.REASONING, "hm")
     session = session_of(START, said("A"), TextEnded(Channel.ANSWER), said("Bc"), thought, said("d"))
     assert session.text == "ABcd"
@@ -107,8 +95,10 @@ def test_a_text_that_is_replaced_is_no_part_of_the_answer() -> None:
     assert session.text == ""
 
 
-def test_a_result_may_repeat_only_the_last_text() -> None:
-    """It is compared with the texts at the end, if the format says that it repeats no more than those."""
+def test_a_result_is_compared_with_the_text_of_its_time() -> None:
+    """Text that arrives after the result counts until the next turn; some formats repeat only the last
+    texts. Without its text, a result is compared with nothing.
+    """
     traits = Traits(result_is_last_text=True)
     events = (
         START,
@@ -124,6 +114,36 @@ def test_a_result_may_repeat_only_the_last_text() -> None:
     assert session_of(*events, TurnEnded(Outcome.SUCCEEDED, "Done")).run.text_matches_result is False
     ended = TurnEnded(Outcome.CANCELLED, "Done")
     assert session_of(*events, ended, traits=traits).run.text_matches_result is None
+    other_result = TurnEnded(Outcome.SUCCEEDED, "ab")
+    read = made(*says("a"), other_result)
+    other_ended = read.run.turn_result
+    assert other_ended is not None
+    assert other_ended.matches_text is False
+    for event in says("b"):
+        apply_line(read, [event], Place(9, 1, None))
+    assert other_ended.matches_text is True
+    for event in (TurnStarted(), *says("c")):
+        apply_line(read, [event], Place(9, 1, None))
+    assert other_ended.matches_text is True
+    assert read.run.text_matches_result is None
+    other_ended = made(*says("Done."), DONE).run.turn_result
+    assert other_ended is not None
+    assert other_ended.is_streamed
+    other_ended.forget_text()
+    other_ended.settle()
+    assert (
+        other_ended.text,
+        other_ended.length,
+        other_ended.part(0, 9),
+        other_ended.is_streamed,
+        other_ended.matches_text,
+    ) == (
+        None,
+        0,
+        "",
+        False,
+        None,
+    )
 
 
 BEGIN: list[Event] = [RunStarted("x", "s"), Prompt("One.")]
@@ -143,53 +163,15 @@ def notes(read: Session) -> list[str]:
     return [entry.text for entry in read.transcript if entry.kind == "notice"]
 
 
-def test_a_result_is_compared_with_the_text_of_its_time() -> None:
-    """Text that arrives after the result counts until the next turn begins, and not any more after that."""
-    result = TurnEnded(Outcome.SUCCEEDED, "ab")
-    read = made(*says("a"), result)
-    ended = read.run.turn_result
-    assert ended is not None
-    assert ended.matches_text is False
-    for event in says("b"):
-        apply_line(read, [event], Place(9, 1, None))
-    assert ended.matches_text is True
-    for event in (TurnStarted(), *says("c")):
-        apply_line(read, [event], Place(9, 1, None))
-    assert ended.matches_text is True
-    assert read.run.text_matches_result is None
-
-
-def test_a_forgotten_text_matches_nothing() -> None:
-    """Without its text, a result is compared with nothing."""
-    ended = made(*says("Done."), DONE).run.turn_result
-    assert ended is not None
-    assert ended.is_streamed
-    ended.forget_text()
-    ended.settle()
-    assert (ended.text, ended.length, ended.part(0, 9), ended.is_streamed, ended.matches_text) == (
-        None,
-        0,
-        "",
-        False,
-        None,
-    )
-
-
-def test_the_pauses_between_turns_are_known() -> None:
-    """A pause lasts from the arrival of a result to that of the next turn's first line."""
+def test_a_turn_has_its_pauses_notes_and_errors() -> None:
+    """A pause lasts from a result to the next turn's first line; a compaction has the agent's numbers, an
+    error belongs to its turn.
+    """
     run = made(DONE, Prompt("Two."), DONE, DONE).run
     assert (run.pauses, run.ended_turns, run.duration_of_turns_ms) == ([(2000, 3000)], 2, 14)
-
-
-def test_a_compaction_says_how_much_it_saved() -> None:
-    """The note has the numbers that the agent gave."""
     over = Compaction(is_over=True, tokens_before=150_000, tokens_after=30_000)
     assert notes(made(over)) == ["context compacted: 150,000 → 30,000 tokens"]
     assert notes(made(Compaction(is_over=True))) == ["context compacted"]
-
-
-def test_the_last_error_belongs_to_its_turn() -> None:
-    """An error is the reason of an ending only until the next turn starts."""
     error = Notice("overloaded", is_error=True)
     assert made(error).last_error == "overloaded"
     assert made(error, TurnStarted()).last_error == ""

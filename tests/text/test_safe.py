@@ -66,42 +66,39 @@ SIGNS: list[tuple[str, str]] = [
 
 
 def test_acting_characters_become_visible_signs() -> None:
-    """Controls, direction marks and invisible characters become visible signs; plain text is unchanged."""
+    """Controls and invisible characters become signs, in a line also line ends; no more than eight marks are
+    piled up, and no attack acts. Wide characters have two columns.
+    """
     for text, safe in SIGNS:
         with case(ascii(text)):
             assert safe_text(text) == safe
-
-
-def test_a_safe_line_is_one_line() -> None:
-    """In a safe line, line ends are replaced by signs too."""
     assert safe_line("a\nb\r\nc\rd\u2028e") == "a␊b␊c␍d<U+2028>e"
-
-
-def test_marks_cannot_be_piled_up() -> None:
-    """More than eight combining marks on one character are cut off, in any order."""
     emoji = "\u0301\ufe0f", "\u0301\U0001f3fd", "\u0301\ufe0e\u0302"
     for marks in ("\u0301", *emoji, "\u05b0", "\u0e38", "\u093c"):
         with case(ascii(marks)):
             safe = safe_text("a" + marks * 50)
             pile = "".join("m" if unicodedata.category(char) == "Mn" else char for char in safe)
             assert "m" * 9 not in pile
+    for name, text in MARKED.items():
+        for safe in (safe_text(text), safe_line(text)):
+            with case(name):
+                assert not ACTS.search(safe)
+                assert MARK.findall(safe) == MARK.findall(text)
+    assert columns(safe_line("abc")) == 3
+    assert columns(safe_line("日本é🦀e\u0301ｶ")) == 2 + 2 + 1 + 2 + 1 + 1
 
 
 @PROPERTY
 @given(ANY_TEXT | NASTY)
 def test_safe_text_contains_nothing_that_acts(text: str) -> None:
-    """Safe text has no control except line ends, no direction mark, zero-width character or surrogate."""
+    """Safe text has no control but line ends, direction mark, zero-width character or surrogate, and is safe
+    already.
+    """
     assert not ACTS.search(safe_text(text))
     assert not ACTS.search(safe_line(text))
     assert "\n" not in safe_line(text)
     assert len(safe_line(text).splitlines()) <= 1
     safe_text(text).encode()
-
-
-@PROPERTY
-@given(ANY_TEXT | NASTY)
-def test_making_text_safe_is_idempotent(text: str) -> None:
-    """Making safe text safe again does not change it."""
     assert safe_text(safe_text(text)) == safe_text(text)
     assert safe_line(safe_line(text)) == safe_line(text)
 
@@ -142,21 +139,6 @@ def test_a_fitting_piece_is_the_longest(text: str, start: int, width: int) -> No
     assert end > start
     assert end == start + 1 or columns(SafeText(text[start:end])) <= width
     assert end == len(text) or columns(SafeText(text[start : end + 1])) > width
-
-
-def test_columns_are_those_of_a_terminal() -> None:
-    """Wide characters have two columns, combining marks have none."""
-    assert columns(safe_line("abc")) == 3
-    assert columns(safe_line("日本é🦀e\u0301ｶ")) == 2 + 2 + 1 + 2 + 1 + 1
-
-
-def test_no_payload_reaches_the_terminal() -> None:
-    """Nothing that acts is left of the marked attacks, and no mark is removed."""
-    for name, text in MARKED.items():
-        for safe in (safe_text(text), safe_line(text)):
-            with case(name):
-                assert not ACTS.search(safe)
-                assert MARK.findall(safe) == MARK.findall(text)
 
 
 def test_a_path_is_cut_at_whole_folders() -> None:

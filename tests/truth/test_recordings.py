@@ -154,32 +154,24 @@ def test_the_hostile_recording_is_printed_safely() -> None:
     assert all(action(call).isprintable() for call in read.calls)
 
 
-@pytest.mark.parametrize(
-    ("name", "outcome"),
-    [
+def test_bundled_recordings_are_what_their_lines_say() -> None:
+    """The outcome is that of the result, parallel calls end in the order of their lines, two recordings have
+    orphans, and flushes are dropped.
+    """
+    for name, outcome in [
         ("plain", "succeeded"),
         ("failed-run", "failed"),
         ("unfinished", "unfinished"),
         ("rejected", "succeeded"),
-    ],
-)
-def test_the_outcome_of_a_run_is_that_of_its_result(name: str, outcome: str) -> None:
-    """The outcome of a run is that of its result, and unfinished without one."""
-    assert session((RECORDINGS / f"{name}.ndjson").read_bytes()).outcome == outcome
-
-
-def test_parallel_calls_end_in_the_order_of_their_lines() -> None:
-    """Calls started as A, B, C and completed as B, C, A are listed in the order of completion."""
+    ]:
+        with case((name, outcome)):
+            assert session((RECORDINGS / f"{name}.ndjson").read_bytes()).outcome == outcome
     read = session((RECORDINGS / "parallel.ndjson").read_bytes())
     assert [call.target for call in read.ended_calls] == [
         f"config/{name}.toml" for name in ("test", "prod", "dev")
     ]
     assert len({call.group for call in read.calls}) == 1
     assert [call.duration_ms for call in read.calls] == [1194, 224, 554]
-
-
-def test_orphans_are_counted() -> None:
-    """The search without a start and the build without an end are orphans, and no other call is."""
     orphans = {}
     for path in BUNDLED:
         read = session(path.read_bytes())
@@ -188,10 +180,6 @@ def test_orphans_are_counted() -> None:
         "rejected": (1, 0),
         "unfinished": (0, 1),
     }
-
-
-def test_partial_output_is_the_text_once() -> None:
-    """Deltas equal to earlier ones are kept and flushes dropped: the text is that of the result."""
     read = session((RECORDINGS / "partial.ndjson").read_bytes())
     assert read.text == "---\nBoth the **cache** and the **index** are cleared every hour."
 

@@ -122,8 +122,10 @@ def test_a_turn_ends_with_its_outcome() -> None:
             assert [type(event) for event in found] == [TurnEnded, Unknown]
 
 
-def test_the_to_do_list_and_the_calls_of_a_result_are_known() -> None:
-    """A list counts once its call has succeeded; a result without its call has no tool."""
+def test_the_calls_of_a_line_are_told_apart() -> None:
+    """A list counts once its call has succeeded, a result without its call has no tool, and the blocks are
+    those of the call that is shown.
+    """
     todo = message("assistant", use("TodoWrite", todos="1. [pending] A"))
     for is_error, entries in [(False, 1), (True, 0)]:
         with case(is_error):
@@ -134,10 +136,17 @@ def test_the_to_do_list_and_the_calls_of_a_result_are_known() -> None:
     assert (lone.tool, lone.outcome, lone.error) == ("", "failed", "a\nb")
     [nameless] = session_of(SESSION, message("assistant", {"type": "tool_use"})).calls
     assert (nameless.tool, nameless.outcome) == ("unknown", "unfinished")
+    both = message("assistant", use("Weather", "a", city="Y"), use("Weather", "b", city="Z"))
+    assert list(SESSION.blocks(both, "b")) == [FieldsBlock("arguments", {"city": "Z"})]
+    ends = message("user", returned("one", "a"), returned("no", "b", is_error=True))
+    assert list(SESSION.blocks(ends, "a")) == [ContentBlock("one")]
+    assert list(SESSION.blocks(ends, "b")) == [ErrorBlock("no")]
 
 
-def test_a_line_that_is_not_known_is_unknown() -> None:
-    """Unknown types, roles and blocks are counted; nothing raises."""
+def test_a_line_is_known_and_recognised() -> None:
+    """Unknown types, roles and blocks are counted. A message with calls or members of Droid's own is
+    recognised; one with only texts may be another agent's.
+    """
     cases: list[tuple[Json, int]] = [
         ({"type": "weather"}, 1),
         (message("system", text("x")), 1),
@@ -148,20 +157,7 @@ def test_a_line_that_is_not_known_is_unknown() -> None:
     for line, count in cases:
         with case(line):
             assert sum(isinstance(event, Unknown) for event in decoded(line)) == count
-
-
-def test_the_detail_of_a_call_has_its_blocks() -> None:
-    """A line may have several calls; the blocks are those of the call that is shown."""
-    both = message("assistant", use("Weather", "a", city="Y"), use("Weather", "b", city="Z"))
-    assert list(SESSION.blocks(both, "b")) == [FieldsBlock("arguments", {"city": "Z"})]
-    ends = message("user", returned("one", "a"), returned("no", "b", is_error=True))
-    assert list(SESSION.blocks(ends, "a")) == [ContentBlock("one")]
-    assert list(SESSION.blocks(ends, "b")) == [ErrorBlock("no")]
-
-
-def test_a_line_of_the_file_is_recognised() -> None:
-    """A message with calls or with members of Droid's own is; one with only texts may be another agent's."""
-    cases: list[tuple[Json, bool, LineRole]] = [
+    further: list[tuple[Json, bool, LineRole]] = [
         (START, True, LineRole.START),
         ({"type": "session_start", "id": "s", "cwd": "/w"}, False, LineRole.START),
         (outcome("completed"), True, LineRole.OTHER),
@@ -174,6 +170,6 @@ def test_a_line_of_the_file_is_recognised() -> None:
         (message("assistant", use("LS"), timestamp=5), False, LineRole.CALL),
         ({"type": "weather"}, False, LineRole.OTHER),
     ]
-    for line, is_droids, role in cases:
+    for line, is_droids, role in further:
         with case(line):
             assert (SESSION.recognises(line), SESSION.role(line)) == (is_droids, role)

@@ -69,30 +69,46 @@ def test_a_session_of_published_lines() -> None:
     assert (call.tool, call.target, call.started_ms, call.exit_code) == ("Execute", "ls -la", AT, None)
 
 
-@pytest.mark.parametrize(
-    ("fields", "outcome", "error"),
-    [
+def test_the_outcome_of_a_call() -> None:
+    """Only `isError` decides, and the exit code below the output; a call that did not run has a message, and
+    the end names the tool.
+    """
+    ends: list[tuple[dict[str, Any], Outcome, str | None]] = [
         ({"is_error": False}, Outcome.SUCCEEDED, None),
         ({"is_error": True, "value": "No."}, Outcome.FAILED, "No."),
         ({"is_error": True, "value": 1}, Outcome.FAILED, None),
         ({"is_error": None}, Outcome.RETURNED, "came back without a status"),
-    ],
-)
-def test_the_outcome_of_a_call(fields: dict[str, Any], outcome: Outcome, error: str | None) -> None:
-    """Only `isError` decides; without it nothing is guessed."""
-    [call] = whole(use("Read", file_path="/repo/a"), ended(**fields)).calls
-    assert (call.outcome, call.error, call.target, call.path) == (outcome, error, "a", "/repo/a")
-
-
-def test_an_end_without_a_start_has_its_tool() -> None:
-    """The line that ends a call names the tool."""
+    ]
+    for fields, outcome, error in ends:
+        with case((fields, outcome, error)):
+            [call] = whole(use("Read", file_path="/repo/a"), ended(**fields)).calls
+            assert (call.outcome, call.error, call.target, call.path) == (outcome, error, "a", "/repo/a")
     [call] = whole(ended(name="Grep")).calls
     assert (call.tool, call.kind) == ("Grep", ToolKind.SEARCH)
     assert whole(ended(name="")).calls[0].tool == "unknown"
+    cases: list[tuple[str, dict[str, Any], tuple[Outcome, int | None, str | None]]] = [
+        ("Execute", {"value": "x\n\n[Process exited with code 0]"}, (Outcome.SUCCEEDED, 0, None)),
+        ("Execute", {"value": "[Process exited with code 3]\n"}, (Outcome.FAILED, 3, "exit 3")),
+        ("Execute", {"value": "[Process exited with code x]"}, (Outcome.SUCCEEDED, None, None)),
+        ("Execute", {"value": "[Process exited with code 3] or so"}, (Outcome.SUCCEEDED, None, None)),
+        ("Read", {"value": "[Process exited with code 3]"}, (Outcome.SUCCEEDED, None, None)),
+        ("Execute", {"value": ERRED, "is_error": True}, (Outcome.CANCELLED, None, ERRED)),
+    ]
+    for name, fields, expected in cases:
+        with case((name, fields)):
+            [call] = whole(use(name, command="ls"), ended(name=name, **fields)).calls
+            assert (call.outcome, call.exit_code, call.error) == expected
+    other_error = {"type": "tool_error", "message": ERRED}
+    line_ = {key: value for key, value in ended(name="", is_error=True).items() if key != "value"}
+    [call] = whole(use("Execute", command="ls"), {**line_, "error": other_error}).calls
+    assert (call.tool, call.outcome, call.error) == ("Execute", Outcome.CANCELLED, ERRED)
+    assert list(AGENT.blocks({**line_, "error": other_error}, "c-1")) == [ErrorBlock(ERRED)]
 
 
 def test_errors_and_the_end_of_a_turn() -> None:
-    """An error is why a turn failed if no answer came after it."""
+    """An error is why a turn failed if no answer came after it; what follows a completion continues the run.
+    A message with the same id and text is one, an unknown line is counted.
+    """
     assert (whole(ERROR).outcome, whole(ERROR).run.result) == ("failed", "No credit")
     found = whole(ERROR, completion(None))
     assert (found.outcome, found.run.result, found.last_error) == ("failed", "No credit", "No credit")
@@ -103,56 +119,25 @@ def test_errors_and_the_end_of_a_turn() -> None:
     assert whole(completion(usage={"output_tokens": 1})).run.tokens.input is None
     assert whole({"type": "error", "error": {"message": "x" * 5000}}).run.result == "x" * 4095 + "…"
     assert whole({"type": "error"}).run.result == "error without a message"
-
-
-def test_the_session_may_have_the_other_spelling() -> None:
-    """Some published captures write `sessionId`, which is not a line of Claude Code's transcript there."""
-    lines = [{**{k: v for k, v in line.items() if k != "session_id"}, "sessionId": "abc-9"} for line in LINES]
-    assert {detect(line) for line in lines if line["type"] != "error"} == {AGENT}
-    assert read(AGENT, lines).run.session_id == "abc-9"
-
-
-def test_a_turn_may_follow_another() -> None:
-    """A prompt, or work without one, after a completion continues the run."""
     assert (whole(completion(), said("user", "More.", "m-9")).run.turns) == 2
     found = whole(completion(), use("Read"), ended(), completion("x"))
     assert (found.run.turns, found.outcome, len(found.runs)) == (2, "succeeded", 1)
     assert len(read(AGENT, [*LINES, *LINES]).runs) == 2
-
-
-def test_a_repeated_message_is_one() -> None:
-    """A message with the same id and text is not doubled; one without an id is new."""
     assert whole(said("assistant", "A"), THOUGHT, said("assistant", "A"), said("assistant", "B")).text == "AB"
     bare = {"type": "message", "role": "assistant", "text": "A"}
     assert whole(bare, bare).text == "AA"
-
-
-@pytest.mark.parametrize(
-    "odd",
-    [{"type": "weather"}, {"type": "system", "subtype": "x"}, said("user", ""), said("tool", "x")],
-)
-def test_what_is_not_known_is_counted(odd: dict[str, Any]) -> None:
-    """Unknown types, subtypes and roles are counted."""
-    assert whole(odd).lines.unknown == 1
-
-
-def test_a_to_do_list_is_the_plan() -> None:
-    """The list is one text or a list of objects."""
-    entries = (PlanEntry("A", PlanStatus.PENDING), PlanEntry("B", PlanStatus.IN_PROGRESS))
-    as_text = "1. [pending] A\n 2. [in_progress] B\n[x]\n3. x]\n4. [a"
-    assert whole(use("TodoWrite", todos=as_text), ended()).plan == entries
-    as_list = [{"content": "A", "status": "?"}, {"content": "B", "status": "in_progress"}]
-    assert whole(use("TodoWrite", todos=as_list), ended()).plan == entries
-
-
-def test_the_open_calls_that_are_kept_are_limited() -> None:
-    """Of 1,001 open calls, the arguments of the oldest are forgotten, but not the call."""
-    found = whole(*(use("Read", f"c-{number}") for number in range(1001)), ended(key="c-0"))
-    assert found.calls[0].outcome == "succeeded"
+    lines = [{**{k: v for k, v in line.items() if k != "session_id"}, "sessionId": "abc-9"} for line in LINES]
+    assert {detect(line) for line in lines if line["type"] != "error"} == {AGENT}
+    assert read(AGENT, lines).run.session_id == "abc-9"
+    for odd in [{"type": "weather"}, {"type": "system", "subtype": "x"}, said("user", ""), said("tool", "x")]:
+        with case(odd):
+            assert whole(odd).lines.unknown == 1
 
 
 def test_a_tool_has_a_kind_a_phrase_and_a_target() -> None:
-    """Each of the agent's tools is described by its arguments; any other is named."""
+    """Each of the agent's tools is described by its arguments; a to-do list is the plan. Of 1,001 open
+    calls, the arguments of the oldest are forgotten.
+    """
     cases: list[tuple[str, dict[str, Any], str, str]] = [
         ("Read", {"file_path": "a"}, "read", "Read file a"),
         ("Edit", {"file_path": "a"}, "edit", "Edited file a"),
@@ -180,6 +165,13 @@ def test_a_tool_has_a_kind_a_phrase_and_a_target() -> None:
             tool = tool_named(name)
             target = ", ".join(tool.paths(arguments)) or tool.target(arguments)
             assert (tool.kind, f"{tool.phrase} {target}") == (ToolKind(kind), action)
+    entries = (PlanEntry("A", PlanStatus.PENDING), PlanEntry("B", PlanStatus.IN_PROGRESS))
+    as_text = "1. [pending] A\n 2. [in_progress] B\n[x]\n3. x]\n4. [a"
+    assert whole(use("TodoWrite", todos=as_text), ended()).plan == entries
+    as_list = [{"content": "A", "status": "?"}, {"content": "B", "status": "in_progress"}]
+    assert whole(use("TodoWrite", todos=as_list), ended()).plan == entries
+    found = whole(*(use("Read", f"c-{number}") for number in range(1001)), ended(key="c-0"))
+    assert found.calls[0].outcome == "succeeded"
 
 
 def test_the_blocks_of_a_line() -> None:
@@ -215,8 +207,10 @@ def test_the_ends_of_a_batch_may_come_in_any_order() -> None:
     assert outcomes(read(AGENT, other)) == outcomes(read(AGENT, LINES))
 
 
-def test_each_line_is_recognised() -> None:
-    """Each type of line is recognised by its own keys; the init without the effort has tools alone."""
+def test_a_line_is_recognised_and_has_its_role() -> None:
+    """Each type has its own keys; a line without Droid's fields is not Droid's. The init and the prompt
+    start a run, calls are calls.
+    """
     cases: list[dict[str, Any]] = [
         *LINES[:3],
         *LINES[5:8],
@@ -228,11 +222,7 @@ def test_each_line_is_recognised() -> None:
             found = detect(each, is_first=False)
             assert found is not None
             assert found.name == "droid"
-
-
-def test_a_line_of_another_agent_is_not_recognised() -> None:
-    """A line with another agent's fields, or without Droid's, is not Droid's."""
-    cases: list[dict[str, Any]] = [
+    further: list[dict[str, Any]] = [
         INIT | {"permissionMode": "default"},
         INIT | {"uuid": "u"},
         INIT | {"session_id": "T-1"},
@@ -245,41 +235,12 @@ def test_a_line_of_another_agent_is_not_recognised() -> None:
         {"type": "weather"},
         ERROR,
     ]
-    for other in cases:
+    for other in further:
         with case(other):
             assert not AGENT.recognises(other)
-
-
-def test_each_line_has_a_role() -> None:
-    """The init and the prompt start a run, calls are calls, and all other lines are neither."""
-    start, call, other = LineRole.START, LineRole.CALL, LineRole.OTHER
-    roles = [start, start, other, other, other, call, call, call, call, other, other, other]
+    start, call, none = LineRole.START, LineRole.CALL, LineRole.OTHER
+    roles = [start, start, none, none, none, call, call, call, call, none, none, none]
     assert [AGENT.role(each) for each in LINES] == roles
 
 
 ERRED = "Error: tool execution cancelled"
-
-
-def test_a_command_has_the_exit_code_of_its_last_line() -> None:
-    """Droid writes it below the output; a call that was cancelled has only a message."""
-    cases: list[tuple[str, dict[str, Any], tuple[Outcome, int | None, str | None]]] = [
-        ("Execute", {"value": "x\n\n[Process exited with code 0]"}, (Outcome.SUCCEEDED, 0, None)),
-        ("Execute", {"value": "[Process exited with code 3]\n"}, (Outcome.FAILED, 3, "exit 3")),
-        ("Execute", {"value": "[Process exited with code x]"}, (Outcome.SUCCEEDED, None, None)),
-        ("Execute", {"value": "[Process exited with code 3] or so"}, (Outcome.SUCCEEDED, None, None)),
-        ("Read", {"value": "[Process exited with code 3]"}, (Outcome.SUCCEEDED, None, None)),
-        ("Execute", {"value": ERRED, "is_error": True}, (Outcome.CANCELLED, None, ERRED)),
-    ]
-    for name, fields, expected in cases:
-        with case((name, fields)):
-            [call] = whole(use(name, command="ls"), ended(name=name, **fields)).calls
-            assert (call.outcome, call.exit_code, call.error) == expected
-
-
-def test_an_error_may_be_an_object() -> None:
-    """A call that did not run has no value, and the line does not name the tool."""
-    error = {"type": "tool_error", "message": ERRED}
-    line_ = {key: value for key, value in ended(name="", is_error=True).items() if key != "value"}
-    [call] = whole(use("Execute", command="ls"), {**line_, "error": error}).calls
-    assert (call.tool, call.outcome, call.error) == ("Execute", Outcome.CANCELLED, ERRED)
-    assert list(AGENT.blocks({**line_, "error": error}, "c-1")) == [ErrorBlock(ERRED)]

@@ -75,14 +75,10 @@ def test_a_run_has_its_session_model_prompt_text_and_tokens() -> None:
 
 
 def test_texts_before_and_after_a_call_are_joined() -> None:
-    """The deltas between two calls are one text."""
+    """A message that repeats the deltas before it ends them; any other is new text."""
     found = whole(delta("A"), delta("B"), use("glob"), ended(), delta("C"), DONE)
     assert [str(entry.content) for entry in found.transcript if entry.kind == "answer"] == ["AB", "C"]
     assert found.text == "ABC"
-
-
-def test_a_full_copy_of_the_deltas_is_not_doubled() -> None:
-    """A message that is no delta and repeats the deltas before it ends them; any other is new text."""
     decoder = Decoder(AGENT)
     events = [decoder.decode(json.dumps(each).encode()) for each in (delta("A"), delta("B"))]
     assert len(events) == 2
@@ -92,17 +88,15 @@ def test_a_full_copy_of_the_deltas_is_not_doubled() -> None:
     assert whole(delta("A"), delta("A") | {"delta": False}, delta("A"), DONE).text == "AA"
 
 
-def test_the_agents_word_stands_and_there_is_no_exit_code() -> None:
-    """A command that exited with 3 is a success, as the agent says."""
+def test_the_outcome_of_a_call() -> None:
+    """The agent's word stands, also for a command that exited with 3; a rule's refusal is a rejection, an
+    unknown status is counted. All calls of a batch start before the first ends, in any order.
+    """
     call = one(use("run_shell_command", command="exit 3\n"), ended(output="boom"))
     assert (call.outcome, call.exit_code, call.note) == (Outcome.SUCCEEDED, None, None)
     assert (call.kind, call.phrase, call.target) == (ToolKind.EXECUTE, "Ran terminal command", "exit 3")
     assert (call.started_ms, call.ended_ms) == (AT_MS, AT_MS)
     assert not AGENT.traits.has_exit_codes
-
-
-def test_the_outcome_of_a_call() -> None:
-    """A rule's refusal is a rejection; a limit of the system is a failure; nothing else is guessed."""
     cases: list[tuple[dict[str, Any], Outcome, str | None]] = [
         (failure("file_not_found"), Outcome.FAILED, "No."),
         (failure("permission_denied"), Outcome.FAILED, "No."),
@@ -128,27 +122,19 @@ def test_the_outcome_of_a_call() -> None:
         with case((fields, outcome)):
             call = one(use("read_file", path="a"), ended(**fields))
             assert (call.outcome, call.error) == (outcome, error)
-
-
-def test_an_unknown_status_is_reported() -> None:
-    """A status that this version does not know is counted as unknown."""
     assert whole(use("glob"), ended(status="paused")).lines.unknown == 1
-
-
-def test_a_call_that_never_ended_is_unfinished() -> None:
-    """The stream of an interrupted agent stops without a result."""
     found = whole(use("run_shell_command", command="sleep 9"))
     assert (found.outcome, outcomes(found), found.never_completed) == ("unfinished", {"c-1": "unfinished"}, 1)
-
-
-def test_calls_of_a_batch_are_paired_by_their_ids() -> None:
-    """All calls of a batch start before the first of them ends."""
     lines = [use("glob", "a"), use("read_file", "b"), ended("b"), ended("a", **failure("x"))]
     assert outcomes(whole(*lines)) == {"a": "failed", "b": "succeeded"}
+    other = [*LINES[:5], LINES[6], LINES[5], *LINES[7:]]
+    assert outcomes(read(AGENT, other)) == outcomes(read(AGENT, LINES))
 
 
-def test_an_end_without_a_start_has_the_tool_of_its_id() -> None:
-    """The agent makes a call's id of the tool's name, which the line that ends the call lacks."""
+def test_a_call_may_lack_its_name() -> None:
+    """The agent makes a call's id of the tool's name; older versions have a name for display. Of 1,001 open
+    calls, the arguments of the oldest are forgotten.
+    """
     cases: list[tuple[str, str]] = [
         ("read_file__read_file_1795208170605_1", "read_file"),
         ("run_shell_command_1779363358754_1", "run_shell_command"),
@@ -163,38 +149,22 @@ def test_an_end_without_a_start_has_the_tool_of_its_id() -> None:
             found = whole(ended(call_id))
             assert [call.tool for call in found.calls] == [name]
             assert found.completed_without_started == 1
-
-
-def test_a_start_without_a_name_has_the_tool_of_its_id() -> None:
-    """A line that was only partly read may lack the name."""
     line = use("x", "glob__glob_1_2", pattern="*")
     del line["tool_name"]
     assert one(line).tool == "glob"
-
-
-def test_a_to_do_list_is_the_plan() -> None:
-    """The arguments of a call that succeeded are the plan; those of one that failed are not."""
-    todos = [{"description": "a", "status": "completed"}, {"description": "b", "status": "?"}, 1]
-    found = whole(use("write_todos", todos=todos), ended())
-    assert [entry.text for entry in found.plan] == ["a", "b", ""]
-    assert [entry.status for entry in found.plan][:2] == [PlanStatus.COMPLETED, PlanStatus.PENDING]
-    assert whole(use("write_todos", todos=todos), ended(status="error")).plan == ()
-    assert whole(use("write_todos", todos="x"), ended()).plan == ()
-
-
-def test_an_error_line_is_a_notice_and_the_best_known_reason() -> None:
-    """Warnings and errors are distinguished; the last error is why a result without an error failed."""
-    assert whole(notice("Bad key"), notice("careful", "warning")).last_error == "Bad key"
-    assert whole(notice("Bad key", None)).last_error == "Bad key"
-    assert whole(notice("")).last_error == "error without a message"
-    found = whole(notice("empty response"), DONE | {"status": "error"})
-    assert (found.outcome, found.run.result) == ("failed", "empty response")
-    again = whole(notice("x"), DONE, USER, DONE | {"status": "error"})
-    assert again.run.result is None
+    lines = [use("write_todos", f"c-{number}", todos=[]) for number in range(1001)]
+    found = whole(*lines, ended("c-0"), ended("c-1"))
+    assert [found.calls[number].outcome for number in range(2)] == ["succeeded", "succeeded"]
+    assert found.calls[0].tool == "write_todos"
+    tool = tool_named("list_issues", "list_issues (my hub MCP Server)")
+    assert (tool.kind, tool.target({})) == (ToolKind.MCP, "my hub list_issues")
+    assert tool_named("list_issues", "Issues").kind is ToolKind.OTHER
 
 
 def test_the_outcome_of_a_run() -> None:
-    """The status decides; the error is the result of a run that failed."""
+    """The status decides; the last error, of 4,096 characters at most, is the reason, and a duration of 0 is
+    unknown. The model with the most tokens was used. Each init starts a run.
+    """
     cases: list[tuple[dict[str, Any], str, str | None]] = [
         (
             {"status": "error", "error": {"type": "FatalTurnLimitedError", "message": "Too long"}},
@@ -213,29 +183,20 @@ def test_the_outcome_of_a_run() -> None:
         with case((fields, outcome)):
             found = whole({"type": "result", "timestamp": AT} | fields)
             assert (found.outcome, found.run.result) == (outcome, result)
-
-
-def test_the_message_of_an_api_error_is_cut() -> None:
-    """The message of an API error can have 50,000 characters; 4,096 are kept."""
+    assert whole(notice("Bad key"), notice("careful", "warning")).last_error == "Bad key"
+    assert whole(notice("Bad key", None)).last_error == "Bad key"
+    assert whole(notice("")).last_error == "error without a message"
+    found = whole(notice("empty response"), DONE | {"status": "error"})
+    assert (found.outcome, found.run.result) == ("failed", "empty response")
+    again = whole(notice("x"), DONE, USER, DONE | {"status": "error"})
+    assert again.run.result is None
     found = whole(DONE | {"status": "error", "error": {"message": "x" * 50_000}})
     assert found.run.result == "x" * 4095 + "…"
-
-
-def test_the_duration_of_a_failed_run_is_unknown_if_it_is_0() -> None:
-    """The agent writes 0 for every run that failed."""
     assert whole(DONE | {"status": "error", "stats": {"duration_ms": 0}}).run.duration_ms is None
     assert whole(DONE | {"stats": {"duration_ms": 0}}).run.duration_ms == 0
-
-
-def test_the_model_is_the_one_that_was_used() -> None:
-    """If the init names a choice instead of a model, the model with the most tokens is it."""
     models = {"flash": {"total_tokens": 5}, "pro": {"total_tokens": 50}, "odd": 1, "": {}}
     assert read(AGENT, [INIT | {"model": "auto"}, DONE | {"stats": {"models": models}}]).run.model == "pro"
     assert read(AGENT, [INIT | {"model": "flash"}, DONE | {"stats": {"models": models}}]).run.model == "flash"
-
-
-def test_each_init_starts_a_run() -> None:
-    """Calls and errors of a run do not belong to the next."""
     found = read(AGENT, [INIT, USER, use("glob"), notice("x"), INIT, USER, ended(), DONE])
     assert len(found.runs) == 2
     assert [(call.run, call.tool, call.outcome) for call in found.calls] == [
@@ -244,31 +205,10 @@ def test_each_init_starts_a_run() -> None:
     ]
 
 
-def test_what_is_not_known_is_counted() -> None:
-    """Unknown types, roles and contents are counted; a content of parts is read."""
-    cases: list[tuple[dict[str, Any], int]] = [
-        ({"type": "weather"}, 1),
-        (USER | {"content": 1}, 1),
-        (delta("x") | {"content": None}, 1),
-        (delta("x") | {"role": "system"}, 1),
-        (delta("x") | {"role": "model"}, 0),
-        (delta("x") | {"content": [{"text": "x"}, {}]}, 0),
-    ]
-    for line, unknown in cases:
-        with case(line):
-            assert whole(line).lines.unknown == unknown
-
-
-def test_the_open_calls_that_are_kept_are_limited() -> None:
-    """Of 1,001 open calls, the arguments of the oldest are forgotten, but not the call."""
-    lines = [use("write_todos", f"c-{number}", todos=[]) for number in range(1001)]
-    found = whole(*lines, ended("c-0"), ended("c-1"))
-    assert [found.calls[number].outcome for number in range(2)] == ["succeeded", "succeeded"]
-    assert found.calls[0].tool == "write_todos"
-
-
 def test_a_tool_has_a_kind_a_phrase_and_a_target() -> None:
-    """Each of the agent's tools is described by its arguments; any other is named."""
+    """Each tool is described by its arguments, which have the lines of a new file or of one replacement;
+    what the agent shows has those of a change.
+    """
     cases: list[tuple[str, dict[str, Any], str, str]] = [
         ("read_file", {"file_path": "a"}, "read", "Read file a"),
         ("read_file", {"absolute_path": "/a"}, "read", "Read file /a"),
@@ -303,18 +243,7 @@ def test_a_tool_has_a_kind_a_phrase_and_a_target() -> None:
             tool = tool_named(name)
             target, _ = tool.described(arguments)
             assert (tool.kind, f"{tool.phrase} {target}") == (ToolKind(kind), action)
-
-
-def test_the_name_for_display_shows_the_server() -> None:
-    """In older versions only the name for display has the server of an MCP tool."""
-    tool = tool_named("list_issues", "list_issues (my hub MCP Server)")
-    assert (tool.kind, tool.target({})) == (ToolKind.MCP, "my hub list_issues")
-    assert tool_named("list_issues", "Issues").kind is ToolKind.OTHER
-
-
-def test_the_arguments_contain_facts() -> None:
-    """The lines of a new file and of one replacement are known; those of several replacements are not."""
-    cases: list[tuple[str, dict[str, Any], Facts]] = [
+    further: list[tuple[str, dict[str, Any], Facts]] = [
         ("write_file", {"content": "a\nb\n"}, Facts(note="2 lines")),
         ("write_file", {"content": "a\nb"}, Facts(note="2 lines")),
         ("write_file", {}, NO_FACTS),
@@ -325,13 +254,9 @@ def test_the_arguments_contain_facts() -> None:
         ("replace", {"old_string": None, "new_string": "a"}, NO_FACTS),
         ("glob", {}, NO_FACTS),
     ]
-    for name, arguments, facts in cases:
+    for name, arguments, facts in further:
         with case((name, arguments)):
             assert argument_facts(name, arguments) == facts
-
-
-def test_a_replacement_of_nothing_creates_a_file() -> None:
-    """The tool creates a file if there is nothing to look for."""
     facts = argument_facts("replace", {"old_string": "", "new_string": "a\nb\n"})
     assert (facts.phrase, facts.note, facts.is_new_file, facts.lines_added) == (
         Phrase.CREATED,
@@ -339,14 +264,7 @@ def test_a_replacement_of_nothing_creates_a_file() -> None:
         True,
         2,
     )
-
-
-DIFF = "Index: a\n--- a\n+++ a\n@@ -1,1 +1,2 @@\n-x\n+y\n+z"
-
-
-def test_what_the_agent_shows_contains_facts() -> None:
-    """A short text is the note of a search; the change of a file has its lines."""
-    cases: list[tuple[str, object, Facts]] = [
+    others: list[tuple[str, object, Facts]] = [
         ("glob", "Found 3 files.", Facts(note="Found 3 files")),
         ("read_file", "", NO_FACTS),
         ("grep_search", "a\nb", NO_FACTS),
@@ -368,9 +286,18 @@ def test_what_the_agent_shows_contains_facts() -> None:
         ),
         ("write_file", {"fileDiff": DIFF, "isNewFile": True}, Facts("2 lines", Phrase.CREATED, True, 2, 1)),
     ]
-    for name, shown, facts in cases:
+    for name, shown, facts in others:
         with case((name, shown)):
             assert shown_facts(tool_named(name), shown, NO_FACTS) == facts
+    todos = [{"description": "a", "status": "completed"}, {"description": "b", "status": "?"}, 1]
+    found = whole(use("write_todos", todos=todos), ended())
+    assert [entry.text for entry in found.plan] == ["a", "b", ""]
+    assert [entry.status for entry in found.plan][:2] == [PlanStatus.COMPLETED, PlanStatus.PENDING]
+    assert whole(use("write_todos", todos=todos), ended(status="error")).plan == ()
+    assert whole(use("write_todos", todos="x"), ended()).plan == ()
+
+
+DIFF = "Index: a\n--- a\n+++ a\n@@ -1,1 +1,2 @@\n-x\n+y\n+z"
 
 
 def blocks(line: dict[str, Any]) -> list[Block]:
@@ -378,47 +305,29 @@ def blocks(line: dict[str, Any]) -> list[Block]:
     return list(AGENT.blocks(line, ""))
 
 
-def test_a_replacement_is_drawn_as_a_diff() -> None:
-    """The texts of a replacement are one change, not two arguments."""
+def test_a_call_has_its_blocks() -> None:
+    """A replacement is a diff, a written file its content; a command has its description and output, a
+    failure its reason. A page is Markdown, data has a type and a size.
+    """
     line = use("replace", file_path="a.py", old_string="a\nb", new_string="a\nc", instruction="i")
     change, rest = blocks(line)
     assert change == ChangeBlock("@@ -1,2 +1,2 @@\n a\n-b\n+c")
     assert rest == FieldsBlock("arguments", {"file_path": "a.py", "instruction": "i"})
-
-
-def test_a_new_file_is_drawn_as_its_content() -> None:
-    """The content of a written file is what the file contains after the call."""
     line = use("write_file", file_path="a", content="x\n")
     assert blocks(line) == [ChangeBlock(None, after="x\n"), FieldsBlock("arguments", {"file_path": "a"})]
     assert blocks(use("write_file", file_path="a", content=1)) == [
         FieldsBlock("arguments", {"file_path": "a", "content": 1})
     ]
-
-
-def test_a_command_has_its_description_and_its_output() -> None:
-    """What a command printed is output; the id of the call names the tool."""
     line = use("run_shell_command", command="ls\npwd", description="List", dir="")
     assert blocks(line) == [TextBlock("description", "List"), TextBlock("command", "ls\npwd")]
     line = ended("run_shell_command__run_shell_command_1_2", output="a")
     assert blocks(line) == [OutputBlock("stdout", "a")]
-
-
-def test_a_to_do_list_is_a_plan() -> None:
-    """The entries are drawn with their states; no argument is left."""
     line = use("write_todos", todos=[{"description": "a", "status": "in_progress"}])
     assert blocks(line) == [PlanBlock((PlanEntry("a", PlanStatus.IN_PROGRESS),))]
-
-
-def test_a_failure_has_its_reason() -> None:
-    """The reason is an error; the output beside it is shown unless it is the same."""
     assert blocks(ended(**failure("x"), output="more")) == [ErrorBlock("No."), ContentBlock("more")]
     assert blocks(ended(**failure("x"), output="No.")) == [ErrorBlock("No.")]
     assert blocks(ended(status="error", error="No.")) == [ErrorBlock("No.")]
     assert blocks(ended()) == []
-
-
-def test_a_text_is_shown_by_what_the_tool_does() -> None:
-    """The content of a file has line numbers, a page is Markdown, and a remark is a line."""
     cases: list[tuple[str, dict[str, Any] | None, Block]] = [
         ("read_file", {"start_line": 5}, ContentBlock("x", 5)),
         ("read_file", {"offset": 5}, ContentBlock("x", 6)),
@@ -433,10 +342,6 @@ def test_a_text_is_shown_by_what_the_tool_does() -> None:
     for name, arguments, block in cases:
         with case((name, arguments)):
             assert content_block(tool_named(name), "x", arguments) == block
-
-
-def test_an_image_is_named_and_not_dumped() -> None:
-    """Data in a result has a type and a size, also inside a response."""
     data = {"inlineData": {"mimeType": "image/png", "data": "QUJD" + "QQ=="}}
     response = {
         "functionResponse": {"parts": [data, 1, {"inlineData": {"data": 1}}, {"inlineData": {"x": 1}}]}
@@ -456,8 +361,10 @@ LINES = [
 ]
 
 
-def test_each_line_is_recognised() -> None:
-    """Each type of line is recognised by its own keys, so that a stream without its head is read too."""
+def test_a_line_is_recognised_and_has_its_role() -> None:
+    """Each type has its own keys; a line without Gemini's fields is not Gemini's, and unknown types and
+    roles are counted. The init and the prompt start a run.
+    """
     cases: list[dict[str, Any]] = [
         INIT,
         USER,
@@ -471,11 +378,7 @@ def test_each_line_is_recognised() -> None:
     for line in cases:
         with case(line):
             assert detect(line, is_first=False) is AGENT
-
-
-def test_a_line_of_another_agent_is_not_recognised() -> None:
-    """A line with another agent's fields, or without Gemini's, is not Gemini's."""
-    cases: list[dict[str, Any]] = [
+    further: list[dict[str, Any]] = [
         {"type": "init"},
         USER | {"session_id": "s"},
         USER | {"message": {}},
@@ -487,16 +390,23 @@ def test_a_line_of_another_agent_is_not_recognised() -> None:
         {"type": "error", "timestamp": AT},
         {"type": "weather", "timestamp": AT},
     ]
-    for line in cases:
+    for line in further:
         with case(line):
             assert not AGENT.recognises(line)
-
-
-def test_each_line_has_a_role() -> None:
-    """The init and the prompt start a run, calls are calls, and all other lines are neither."""
     lines = [INIT, USER, delta("x"), use("glob"), ended(), notice("x"), DONE]
     start, call, other = LineRole.START, LineRole.CALL, LineRole.OTHER
     assert [AGENT.role(line) for line in lines] == [start, start, other, call, call, other, other]
+    others: list[tuple[dict[str, Any], int]] = [
+        ({"type": "weather"}, 1),
+        (USER | {"content": 1}, 1),
+        (delta("x") | {"content": None}, 1),
+        (delta("x") | {"role": "system"}, 1),
+        (delta("x") | {"role": "model"}, 0),
+        (delta("x") | {"content": [{"text": "x"}, {}]}, 0),
+    ]
+    for line, unknown in others:
+        with case(line):
+            assert whole(line).lines.unknown == unknown
 
 
 @pytest.mark.system
@@ -508,9 +418,3 @@ def test_any_field_may_have_any_type() -> None:
 def test_a_stream_that_is_cut_invents_nothing() -> None:
     """A stream that ends after any line has a beginning of the text, and no call that had not ended."""
     check_cuts(AGENT, LINES)
-
-
-def test_the_ends_of_a_batch_may_come_in_any_order() -> None:
-    """The order of the ends of a batch changes no outcome."""
-    other = [*LINES[:5], LINES[6], LINES[5], *LINES[7:]]
-    assert outcomes(read(AGENT, other)) == outcomes(read(AGENT, LINES))

@@ -41,45 +41,28 @@ from tests.harness.terminal_oracle import acting, driving
 
 
 def test_the_last_step_ends_the_turn() -> None:
-    """A step that ends with `stop` ends the turn well, and so the run."""
+    """A step with `stop` ends it well, unless it has calls; a limit, a filter or an error end it badly. A
+    step after the end begins another turn, another session another run.
+    """
     found = session(begun(), said("Hello"), finished(), is_over=False)
     assert (found.format, found.run.session_id, found.run.turns) == ("opencode", SESSION, 1)
     assert (found.outcome, found.text, found.run.result) == (Outcome.SUCCEEDED, "Hello", None)
-
-
-def test_another_reason_leaves_the_turn_open() -> None:
-    """After calls the turn continues; of other reasons nothing is known."""
     cases: list[object] = ["tool-calls", "unknown", "other", None, 7, [], {}]
     for reason in cases:
         with case(reason):
             assert session(begun(), finished(reason), is_over=False).outcome == Outcome.RUNNING
             assert session(begun(), finished(reason)).outcome == Outcome.UNFINISHED
-
-
-@pytest.mark.parametrize("reason", ["length", "content-filter", "error"])
-def test_a_model_that_was_cut_off_has_failed(reason: str) -> None:
-    """A step that ends at the limit of tokens or at a filter fails, with the reason as the message."""
-    found = session(begun(), finished(reason))
-    assert (found.outcome, found.run.result) == (Outcome.FAILED, f"the model stopped: {reason}")
-
-
-def test_a_step_with_calls_does_not_end_the_turn() -> None:
-    """Some models end a step with `stop` although it has calls, and another step follows."""
+    for reason in ["length", "content-filter", "error"]:
+        with case(reason):
+            found = session(begun(), finished(reason))
+            assert (found.outcome, found.run.result) == (Outcome.FAILED, f"the model stopped: {reason}")
     found = session(begun(), used("glob"), finished(), is_over=False)
     assert found.outcome == Outcome.RUNNING
     found = session(begun(), used("glob"), finished(), begun(), said("x"), finished())
     assert (found.outcome, found.run.turns) == (Outcome.SUCCEEDED, 1)
-
-
-def test_a_step_after_the_end_begins_another_turn() -> None:
-    """The agent continues by itself after it has shortened the conversation."""
     found = session(begun(), said("a"), finished(), begun(), is_over=False)
     assert (found.outcome, found.run.turns, len(found.runs)) == (Outcome.RUNNING, 2, 1)
-
-
-def test_an_error_ends_the_turn() -> None:
-    """An error may be the first and only line of a session."""
-    cases: list[tuple[object, Outcome, str]] = [
+    further: list[tuple[object, Outcome, str]] = [
         ({"name": "APIError", "data": {"message": "no such model"}}, Outcome.FAILED, "no such model"),
         ({"name": "MessageAbortedError", "data": {"message": "Aborted"}}, Outcome.CANCELLED, "Aborted"),
         ({"name": "MessageOutputLengthError", "data": {}}, Outcome.FAILED, "MessageOutputLengthError"),
@@ -89,54 +72,45 @@ def test_an_error_ends_the_turn() -> None:
         (None, Outcome.FAILED, "an error without a message"),
         ([1], Outcome.FAILED, "an error without a message"),
     ]
-    for error, outcome, words in cases:
+    for error, outcome, words in further:
         with case((error, outcome)):
             found = session(streamed("error", error=error))
             assert (found.outcome, found.run.result, found.run.turns) == (outcome, words, 1)
-
-
-def test_another_session_is_another_run() -> None:
-    """A file may contain the streams of several sessions."""
     other = line({"type": "text", "sessionID": "ses_2", "part": {"type": "text", "text": "b"}})
     found = session(begun(), said("a", time={"start": 1}), finished("tool-calls"), other)
     assert [run.session_id for run in found.runs] == [SESSION, "ses_2"]
     assert [run.text for run in found.runs] == ["a", "b"]
 
 
-def test_a_call_appears_once_with_both_times() -> None:
-    """The only line of a call in the stream has its start and its end."""
+def test_the_order_of_a_session() -> None:
+    """A call appears once with both times; texts are in order and are closed by what follows; reasoning is
+    no part of the text.
+    """
     state = {"input": {"filePath": "/a/b.py"}, "metadata": {"display": {"totalLines": 3}}}
     [call] = session(begun(), used("read", **state)).calls
     assert (call.started_ms, call.ended_ms, call.duration_ms) == (10, 30, 20)
     assert (call.target, call.path, call.group, call.note) == ("/a/b.py", "/a/b.py", "msg_1", "3 lines")
     found = session(begun(), used("read", **state))
     assert (found.completed_without_started, found.never_completed) == (0, 0)
-
-
-def test_texts_keep_the_order_of_their_lines() -> None:
-    """A text may come after a call that followed it; the texts themselves are in order."""
     found = session(begun(), used("glob"), said("First.", "prt_2"), said("Second.", "prt_3"))
     assert found.text == "First.Second."
     assert [entry.kind for entry in found.transcript] == [Kind.CALL, Kind.ANSWER, Kind.ANSWER]
-
-
-def test_reasoning_is_no_answer() -> None:
-    """Reasoning is shown, and is no part of the text."""
     found = session(begun(), part_line("reasoning", "reasoning", text="Hm.", time={"start": 1, "end": 2}))
     assert found.text == ""
     assert [(entry.kind, str(entry.content)) for entry in found.transcript] == [(Kind.REASONING, "Hm.")]
+    for closing in (used("glob"), finished("other"), begun(), stored("text", "user", text="x")):
+        found = session(begun(), said("a", time={"start": 1}), closing, said("b", "prt_2"), is_over=False)
+        assert [str(each.content) for each in found.transcript if each.kind is Kind.ANSWER] == ["a", "b"]
 
 
 def test_tokens_are_summed_over_the_steps() -> None:
-    """The cache is added to the input, and the reasoning to the output; the cost is in US dollars."""
+    """The cache is added to the input, the reasoning to the output; a cost of another type, or beyond
+    reason, stays unknown.
+    """
     tokens = {"input": 10, "output": 5, "reasoning": 2, "cache": {"read": 100, "write": 7}}
     found = session(begun(), *[finished("tool-calls", tokens=tokens, cost=0.25)] * 2).run.tokens
     assert (found.input, found.cached, found.output, found.cost_usd) == (234, 200, 14, 0.5)
     assert found.context_used == 124
-
-
-def test_what_is_no_cost_is_not_counted() -> None:
-    """A cost of another type, or beyond reason, stays unknown."""
     cases: list[object] = [True, "1", -1, 1e300, {"usd": 1}]
     for cost in cases:
         with case(cost):
@@ -154,15 +128,14 @@ def test_a_to_do_list_is_the_plan() -> None:
     assert session(begun(), used("todowrite", "error", input={"todos": todos}, error="no")).plan == ()
 
 
-@pytest.mark.parametrize("kind", ["snapshot", "patch", "agent", "file"])
-def test_parts_that_repeat_others_are_quiet(kind: str) -> None:
-    """They are understood, and report nothing."""
-    found = session(session_line(), stored(kind))
-    assert (found.lines.unknown, len(found.transcript)) == (0, 0)
-
-
-def test_a_part_without_a_type_has_that_of_its_line() -> None:
-    """Both name the same thing; lines that others have published lack the inner one."""
+def test_what_is_unknown_is_counted() -> None:
+    """A part has its own type or that of its line; those that repeat others are quiet, unknown ones are
+    counted by name.
+    """
+    for kind in ["snapshot", "patch", "agent", "file"]:
+        with case(kind):
+            found = session(session_line(), stored(kind))
+            assert (found.lines.unknown, len(found.transcript)) == (0, 0)
     call = {"tool": "bash", "callID": "c", "state": {"status": "completed", "metadata": {"exit": 0}}}
     found = session(
         streamed("step_start", part={}),
@@ -172,32 +145,19 @@ def test_a_part_without_a_type_has_that_of_its_line() -> None:
         streamed("step_finish", part={"reason": "stop"}),
     )
     assert (found.text, len(found.calls), found.outcome) == ("Hello", 1, Outcome.SUCCEEDED)
-
-
-def test_an_unknown_part_is_counted() -> None:
-    """A part of a type that this version does not know is one unknown line."""
     cases: list[object] = ["weather", "", 7, [], {}, True]
-    for kind in cases:
-        with case(kind):
-            assert session(begun(), streamed("text", part={"type": kind})).lines.unknown == 1
-
-
-def test_an_unknown_type_and_state_are_counted() -> None:
-    """They are reported by name, and the call counts as returned."""
+    for other_kind in cases:
+        with case(other_kind):
+            assert session(begun(), streamed("text", part={"type": other_kind})).lines.unknown == 1
     found = session(begun(), streamed("weather"), used("bash", "paused"))
     assert (found.lines.unknown, found.calls[0].outcome) == (2, Outcome.RETURNED)
     assert found.calls[0].error == "unknown outcome paused"
 
 
-def test_the_channel_of_a_line_is_closed_by_what_follows() -> None:
-    """A text without an end is closed by a call, a prompt, a step, or another session."""
-    for closing in (used("glob"), finished("other"), begun(), stored("text", "user", text="x")):
-        found = session(begun(), said("a", time={"start": 1}), closing, said("b", "prt_2"), is_over=False)
-        assert [str(each.content) for each in found.transcript if each.kind is Kind.ANSWER] == ["a", "b"]
-
-
 def test_opencode_is_recognised_by_the_spelling_of_its_session() -> None:
-    """`sessionID` with one of its types decides; the events of its server are another format."""
+    """`sessionID` with one of its types decides, also after another agent's run. Lines that begin a run, and
+    those of calls, are found alone; stored lines have the agent's clock.
+    """
     for kind in ("step_start", "text", "reasoning", "tool_use", "error", "session", "message", "part"):
         found = detect({"type": kind, "sessionID": "ses_1"}, is_first=False)
         assert found is not None
@@ -210,10 +170,6 @@ def test_opencode_is_recognised_by_the_spelling_of_its_session() -> None:
         {"type": "message.part.delta", "properties": {"sessionID": "ses_1"}},
     ):
         assert detect(fields, is_first=False) is None
-
-
-def test_a_line_has_a_role() -> None:
-    """The lines that begin a run, and those of calls, are found without the lines before them."""
     cases: list[tuple[bytes, str]] = [
         (begun(), "start"),
         (session_line(), "start"),
@@ -227,17 +183,9 @@ def test_a_line_has_a_role() -> None:
     for data, role in cases:
         with case(data):
             assert Decoder().role(data).value == role
-
-
-def test_a_run_of_opencode_may_follow_another_agents() -> None:
-    """Lines of another agent are not decoded as opencode's, and the other way round."""
     cursor = event("system", "init", apiKeySource="login", cwd="/", model="Auto", permissionMode="default")
-    found = session(cursor, started("read"), begun(), said("Hello"))
-    assert (found.format, len(found.runs), found.text) == ("opencode", 2, "Hello")
-
-
-def test_only_stored_lines_have_a_time_that_stands_for_their_arrival() -> None:
-    """A stream is recorded as it arrives; the lines of a store have the agent's own clock."""
+    seen = session(cursor, started("read"), begun(), said("Hello"))
+    assert (seen.format, len(seen.runs), seen.text) == ("opencode", 2, "Hello")
     assert LineTime(1000) in events(session_line())
     assert LineTime(1000) not in events(begun())
 
@@ -253,59 +201,33 @@ def answers(found: Session) -> list[str]:
 
 
 def test_a_text_grows() -> None:
-    """Each line has the whole text so far, of which only the new part is added."""
+    """Of each line only the new part is added; after a call it is an entry of its own. Only the last text of
+    the answer can be replaced; texts of two parts or agents, or without an id, do not mix.
+    """
     found = session(session_line(), written("He"), written("Hello"), written("Hello", time={"end": 5}))
     assert (found.text, answers(found)) == ("Hello", ["Hello"])
-
-
-def test_a_text_may_grow_after_another_entry() -> None:
-    """What is added after a call, or after the text has ended, is an entry of its own."""
     tool = stored("tool", id="prt_9", tool="glob", callID="c", state={"status": "running"})
     found = session(session_line(), written("He"), tool, written("Hello"))
     assert (found.text, answers(found)) == ("Hello", ["He", "llo"])
     found = session(session_line(), written("He", time={"end": 1}), written("Hello", time={"end": 2}))
     assert (found.text, answers(found)) == ("Hello", ["He", "llo"])
-
-
-def test_the_last_text_can_be_replaced() -> None:
-    """A text that is not continued replaces the one before; a shorter one too."""
     found = session(session_line(), written("Hallo"), written("Hello you"), written("Hello"))
     assert found.text == "Hello"
     assert "the agent replaced the text above" in [str(entry.content) for entry in found.transcript]
-
-
-def test_an_earlier_text_is_not_replaced() -> None:
-    """Only the last text of the answer can be taken back; reasoning cannot."""
     found = session(session_line(), written("a"), written("b", "prt_2"), written("x"))
     assert found.text == "ab"
     thoughts = [stored("reasoning", id="prt_1", text=text) for text in ("Hm", "Well")]
     assert session(session_line(), *thoughts).transcript[-1].kind is Kind.REASONING
     assert len(session(session_line(), *thoughts).transcript) == 1
-
-
-def test_texts_of_two_parts_do_not_run_together() -> None:
-    """Two texts in a row are two entries, also without the end of the first; so are texts without an id."""
     found = session(session_line(), written("a"), written("b", "prt_2"))
     assert answers(found) == ["a", "b"]
     found = session(session_line(), written("a", ""), written("a", ""))
     assert answers(found) == ["a", "a"]
-
-
-def test_texts_of_several_agents_do_not_mix() -> None:
-    """The texts of a subagent are entries of their own between the main agent's."""
     child = stored("text", agent="call_x", id="prt_5", text="child")
     found = session(session_line(), written("a"), child, written("ab"))
     assert (found.text, answers(found)) == ("ab", ["a", "child", "b"])
-
-
-def test_a_text_without_words_adds_nothing() -> None:
-    """An empty text, and one of another type, is no entry."""
     found = session(session_line(), written(""), stored("text", id="prt_2", text=7, time={"end": 3}))
     assert len(found.transcript) == 0
-
-
-def test_only_the_newest_texts_are_compared() -> None:
-    """The lengths of 64 texts are kept; an older one that is repeated counts as new."""
     many = [written("x", f"prt_{number}", time={"end": 1}) for number in range(65)]
     assert len(session(session_line(), *many, written("x", "prt_64")).text) == 65
     assert len(session(session_line(), *many, written("x", "prt_0")).text) == 66
@@ -323,15 +245,11 @@ def unknown(data: bytes, **more: Any) -> list[str]:
     return [what for what, _ in AGENT.unknown_fields(json.loads(data) | more)]
 
 
-def test_known_lines_are_known() -> None:
-    """The lines of captures have nothing unknown."""
+def test_what_is_new_is_named() -> None:
+    """The lines of captures have nothing unknown; a new type, part, state or field is named."""
     for data in KNOWN:
         with case(data):
             assert unknown(data) == []
-
-
-def test_what_is_new_is_named() -> None:
-    """A type, a part, a state, and fields of a line, a part, a state and the tokens."""
     assert unknown(streamed("weather")) == ["type weather"]
     assert unknown(begun(), mood=1) == ["field mood of an opencode line step_start"]
     assert unknown(streamed("text", part={"type": "poem"})) == ["part poem"]

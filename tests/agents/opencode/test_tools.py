@@ -37,7 +37,9 @@ def call(tool: Any, status: str = "completed", **state: Any) -> Call:
 
 
 def test_a_tool_is_described() -> None:
-    """The kind, the phrase and the target come from the name and the arguments."""
+    """The kind, the phrase and the target come from the name and the arguments; the first file of a patch is
+    the path.
+    """
     cases: list[tuple[Any, dict[str, Any], str, str, Any]] = [
         ("read", {"filePath": "a.py"}, "read", "Read file", "a.py"),
         ("write", {"filePath": "a.py", "content": "x"}, "edit", "Created new file", "a.py"),
@@ -66,10 +68,6 @@ def test_a_tool_is_described() -> None:
         with case((tool, arguments, kind)):
             found = call(tool, "error", error="no", input=arguments)
             assert (found.kind, found.phrase, found.target) == (kind, phrase, target)
-
-
-def test_a_patch_names_all_its_files() -> None:
-    """The first file is the path of the call, the others follow."""
     found = call("apply_patch", input={"patchText": PATCH})
     assert (found.path, found.more_paths) == ("a.py", ("b.py", "c.py"))
 
@@ -156,7 +154,9 @@ def test_a_result_is_summed_up() -> None:
 
 
 def test_a_state_has_an_outcome() -> None:
-    """The outcome is what the state, the exit code, or opencode's own remark says; otherwise unknown."""
+    """The outcome is what the state, the exit code, or opencode's own remark says; in a line that is too
+    large, the head.
+    """
     cases: list[tuple[str, str, dict[str, Any], str, Any, Any]] = [
         ("bash", "completed", {"metadata": {"exit": 0}}, "succeeded", 0, None),
         ("bash", "completed", {"metadata": {"exit": 3}}, "failed", 3, "exit 3"),
@@ -194,10 +194,6 @@ def test_a_state_has_an_outcome() -> None:
         with case((tool, status, state)):
             found = call(tool, status, **state)
             assert (found.outcome, found.exit_code, found.error) == (outcome, exit_code, error)
-
-
-def test_a_line_that_is_too_large_says_what_its_head_says() -> None:
-    """The state is in the head of a line; without it, the outcome is unknown."""
     decoder = Decoder()
     decoder.decode(begun())
     whole = used("read", output="x" * (1 << 17)).rstrip()
@@ -225,8 +221,10 @@ def of(tool: str, status: str = "completed", **state: Any) -> list[Block]:
     return blocks(used(tool, status, **state))
 
 
-def test_a_command_has_its_description_and_its_output() -> None:
-    """The only line of a call has its arguments and its result."""
+def test_results_have_their_own_blocks() -> None:
+    """Output, the text of a file without its frame, pages as Markdown, lists, and a subagent's answer; an
+    image is named. What a stopped command had printed is shown.
+    """
     state: dict[str, Any] = {
         "input": {"command": "make", "description": "Build"},
         "output": "done\n",
@@ -237,17 +235,46 @@ def test_a_command_has_its_description_and_its_output() -> None:
         FieldsBlock("arguments", {"command": "make"}),
         OutputBlock("stdout", "done\n"),
     ]
-
-
-def test_a_stored_call_has_its_arguments_in_one_line_and_its_result_in_another() -> None:
-    """The line of an open call has no result, and that of its end no arguments."""
     assert blocks(stored_call("running")) == [FieldsBlock("arguments", {"command": "make"})]
     assert blocks(stored_call("completed", output="done")) == [OutputBlock("stdout", "done")]
     assert blocks(stored_call("pending", input={})) == []
+    display = {"text": "banana", "lineStart": 7}
+    assert of("read", output="<path>", metadata={"display": display}) == [ContentBlock("banana", 7)]
+    assert of("read", output="<path>", metadata={"display": {"text": "x"}}) == [ContentBlock("x", 1)]
+    assert of("read", output="<path>") == [ContentBlock("<path>")]
+    assert of("webfetch", output="# A") == [MarkdownBlock("# A")]
+    assert of("websearch", output="# A") == [MarkdownBlock("# A")]
+    assert of("glob", output="a\nb") == [FilesBlock(("a", "b"))]
+    assert of("grep", output="a:1") == [ContentBlock("a:1")]
+    todos = [{"content": "A", "status": "pending"}]
+    plan = PlanBlock((PlanEntry("A", PlanStatus.PENDING),))
+    assert of("todowrite", input={"todos": todos}, output="[]", metadata={"todos": todos}) == [plan]
+    assert of("todowrite", input={}) == []
+    arguments = {"description": "Count", "subagent_type": "general"}
+    found = of("task", input=arguments, output="3", metadata={"sessionId": "ses_2", "truncated": False})
+    assert found == [
+        TextBlock("subagent", "general"),
+        FieldsBlock("arguments", {"description": "Count"}),
+        MarkdownBlock("3"),
+        FieldsBlock("result", {"sessionId": "ses_2"}),
+    ]
+    urls = ["data:image/png;base64,AAAA", "data:image/png;base64,AAA=", "https://x.org/a.png", None]
+    found = of("read", attachments=[{"mime": "image/png", "url": url} for url in urls] + [{}])
+    assert [(block.media_type, block.size) for block in found if isinstance(block, BinaryBlock)] == [
+        ("image/png", 3),
+        ("image/png", 2),
+        ("image/png", None),
+        ("image/png", None),
+        ("binary", None),
+    ]
+    found = of("bash", "error", error="Tool execution aborted", metadata={"output": "half"})
+    assert found == [ErrorBlock("Tool execution aborted"), OutputBlock("stdout", "half")]
 
 
 def test_an_edit_is_shown_as_its_diff() -> None:
-    """The texts of the arguments are in the diff; without one they are shown."""
+    """The metadata has the diff of each file; without one the texts are shown. A new file is a content,
+    diagnostics are shown.
+    """
     arguments = {"filePath": "a", "oldString": "x\n1", "newString": "y"}
     found = of(
         "edit", input=arguments, output="Edit applied.", metadata={"diff": DIFF, "filediff": {"file": "a"}}
@@ -262,10 +289,6 @@ def test_an_edit_is_shown_as_its_diff() -> None:
         TextBlock("oldString", "x\n1"),
         ErrorBlock("no match"),
     ]
-
-
-def test_each_file_of_a_patch_has_its_diff() -> None:
-    """The metadata has the diff of each file, as `patch` or as `diff`; one without both is left out."""
     files = [{"patch": "1"}, {"diff": "2"}, {"before": "", "after": "x"}, {"additions": 1}, 7]
     found = of(
         "apply_patch", input={"patchText": "*** Begin Patch\n"}, metadata={"files": files, "diff": "all"}
@@ -273,75 +296,16 @@ def test_each_file_of_a_patch_has_its_diff() -> None:
     assert found == [ChangeBlock("1"), ChangeBlock("2"), ChangeBlock(None, "", "x")]
     found = of("multiedit", input={"edits": [1]}, metadata={"results": [{"filediff": {"patch": DIFF}}]})
     assert found == [ChangeBlock(DIFF)]
-
-
-def test_diagnostics_after_an_edit_are_shown() -> None:
-    """An output of one line only confirms the edit."""
     assert of("write", output="Wrote file.") == []
     assert of("write", output="Wrote file.\n\nLSP errors") == [
         TextBlock("output", "Wrote file.\n\nLSP errors")
     ]
-
-
-def test_a_written_file_is_shown_as_content() -> None:
-    """The content of a new file is code; other texts of several lines have a title."""
     found = of("write", input={"filePath": "a", "content": "x\ny", "note": "1\n2"})
     assert found == [
         FieldsBlock("arguments", {"filePath": "a"}),
         ContentBlock("x\ny"),
         TextBlock("note", "1\n2"),
     ]
-
-
-def test_a_file_is_shown_without_its_frame() -> None:
-    """The metadata has the text that the model got with line numbers and tags around it."""
-    display = {"text": "banana", "lineStart": 7}
-    assert of("read", output="<path>", metadata={"display": display}) == [ContentBlock("banana", 7)]
-    assert of("read", output="<path>", metadata={"display": {"text": "x"}}) == [ContentBlock("x", 1)]
-    assert of("read", output="<path>") == [ContentBlock("<path>")]
-
-
-def test_other_results_have_their_own_blocks() -> None:
-    """Pages are Markdown, found files a list, the to-do list a plan."""
-    assert of("webfetch", output="# A") == [MarkdownBlock("# A")]
-    assert of("websearch", output="# A") == [MarkdownBlock("# A")]
-    assert of("glob", output="a\nb") == [FilesBlock(("a", "b"))]
-    assert of("grep", output="a:1") == [ContentBlock("a:1")]
-    todos = [{"content": "A", "status": "pending"}]
-    plan = PlanBlock((PlanEntry("A", PlanStatus.PENDING),))
-    assert of("todowrite", input={"todos": todos}, output="[]", metadata={"todos": todos}) == [plan]
-    assert of("todowrite", input={}) == []
-
-
-def test_a_subagent_has_its_kind_and_its_answer() -> None:
-    """The kind is named apart; the answer is Markdown; the remaining metadata are fields."""
-    arguments = {"description": "Count", "subagent_type": "general"}
-    found = of("task", input=arguments, output="3", metadata={"sessionId": "ses_2", "truncated": False})
-    assert found == [
-        TextBlock("subagent", "general"),
-        FieldsBlock("arguments", {"description": "Count"}),
-        MarkdownBlock("3"),
-        FieldsBlock("result", {"sessionId": "ses_2"}),
-    ]
-
-
-def test_an_attachment_is_only_named() -> None:
-    """An image is shown by its type and its size, which the length of a data URL gives."""
-    urls = ["data:image/png;base64,AAAA", "data:image/png;base64,AAA=", "https://x.org/a.png", None]
-    found = of("read", attachments=[{"mime": "image/png", "url": url} for url in urls] + [{}])
-    assert [(block.media_type, block.size) for block in found if isinstance(block, BinaryBlock)] == [
-        ("image/png", 3),
-        ("image/png", 2),
-        ("image/png", None),
-        ("image/png", None),
-        ("binary", None),
-    ]
-
-
-def test_what_a_stopped_command_had_printed_is_shown() -> None:
-    """A failed call has no output of its own, but its metadata may have what came before."""
-    found = of("bash", "error", error="Tool execution aborted", metadata={"output": "half"})
-    assert found == [ErrorBlock("Tool execution aborted"), OutputBlock("stdout", "half")]
 
 
 COMPACTION = {"role": "assistant", "summary": True}
@@ -376,7 +340,9 @@ def test_a_stored_session_has_its_facts_and_prompts() -> None:
 
 
 def test_a_stored_call_is_open_while_its_part_says_so() -> None:
-    """A pending call gets its arguments later; a running one its output; the end is the end."""
+    """A pending call gets its arguments later, a running one its output. The folder comes from the session,
+    a message, or its text.
+    """
     lines = [
         stored_call("pending", input={}),
         stored_call("running", input={"command": "make\ninstall", "timeout": 5000}, metadata={"output": "…"}),
@@ -385,14 +351,10 @@ def test_a_stored_call_is_open_while_its_part_says_so() -> None:
     assert (call.outcome, call.target, call.output, call.limit_ms) == (Outcome.RUNNING, "make", "…", 5000)
     [call] = session(session_line(), *lines, stored_call("error", error="gone"), is_over=False).calls
     assert (call.outcome, call.error, call.target) == (Outcome.FAILED, "gone", "make")
-
-
-def test_a_path_is_relative_to_the_folder_of_the_session() -> None:
-    """The folder comes from the session, from a message, or, in old files, from its text."""
-    call = used("read", input={"filePath": "/home/ada/app/x.py"})
-    assert session(session_line(directory="/home/ada/app"), call).calls[0].target == "x.py"
-    assert session(message(path={"cwd": "/home/ada/app"}), call).calls[0].target == "x.py"
-    assert session(message(path="/home/ada/app"), call).calls[0].target == "x.py"
+    made = used("read", input={"filePath": "/home/ada/app/x.py"})
+    assert session(session_line(directory="/home/ada/app"), made).calls[0].target == "x.py"
+    assert session(message(path={"cwd": "/home/ada/app"}), made).calls[0].target == "x.py"
+    assert session(message(path="/home/ada/app"), made).calls[0].target == "x.py"
 
 
 def test_a_subagents_lines_belong_to_its_call() -> None:
@@ -418,16 +380,34 @@ def test_a_subagents_lines_belong_to_its_call() -> None:
     assert [entry.parent for entry in found.transcript if entry.kind in (Kind.PROMPT, Kind.ANSWER)] == [1, 1]
 
 
-def test_a_stored_error_ends_the_turn() -> None:
-    """The error is in the message of the model; an empty one is not an error."""
+def test_a_stored_turn_ends_with_its_message() -> None:
+    """An error in it ends the turn; a retry is shown, a subtask is a prompt. The turns from which the user
+    went back are no part of the text; their calls were made.
+    """
     failed = message(error={"name": "APIError", "data": {"message": "no such model"}})
     found = session(session_line(), failed)
     assert (found.outcome, found.run.result) == (Outcome.FAILED, "no such model")
     assert session(session_line(), message(error={}), is_over=False).outcome == Outcome.RUNNING
+    error = {"name": "APIError", "data": {"message": "overloaded"}}
+    assert Retry("overloaded", 2) in events(session_line(), stored("retry", attempt=2, error=error))
+    assert Retry("", None) in events(session_line(), stored("retry"))
+    assert session(session_line(), stored("subtask", "user", prompt="Review it")).run.prompt == "Review it"
+    lines = [session_line()]
+    for number in (1, 2, 3):
+        lines.append(stored("text", "user", message_id=f"msg_{number}", text=f"Prompt {number}"))
+        lines.append(stored("text", id=f"prt_{number}", text=f"Answer {number}. "))
+    back = session_line(revert={"messageID": "msg_2"})
+    seen = session(*lines, back, back, is_over=False)
+    assert (seen.text, seen.run.turns) == ("Answer 1. ", 1)
+    assert [str(entry.content) for entry in seen.transcript].count("rewound by 2 turns") == 1
+    for other in ({"messageID": "msg_9"}, {"messageID": None}, 7, None):
+        assert session(*lines, session_line(revert=other), is_over=False).run.turns == 3
 
 
 def test_a_summary_is_no_answer() -> None:
-    """While opencode shortens the conversation, the model writes a summary, which ends no turn."""
+    """While opencode shortens the conversation, the model writes a summary, which neither ends nor begins a
+    turn.
+    """
     lines = [
         session_line(),
         stored("text", "user", text="Do it"),
@@ -445,10 +425,6 @@ def test_a_summary_is_no_answer() -> None:
     manual = session(session_line(), stored("compaction", "user", auto=False), is_over=False)
     assert manual.compacting is not None
     assert manual.compacting[0].trigger == "manual"
-
-
-def test_a_summary_after_the_end_begins_no_turn() -> None:
-    """The user may have the conversation shortened when the turn is over."""
     found = session(
         session_line(),
         stored("text", "user", text="Do it"),
@@ -459,30 +435,3 @@ def test_a_summary_after_the_end_begins_no_turn() -> None:
         is_over=False,
     )
     assert (found.outcome, found.run.turns) == (Outcome.SUCCEEDED, 1)
-
-
-def test_a_retry_is_shown() -> None:
-    """A part of type `retry` has the error of the attempt before it."""
-    error = {"name": "APIError", "data": {"message": "overloaded"}}
-    found = events(session_line(), stored("retry", attempt=2, error=error))
-    assert Retry("overloaded", 2) in found
-    assert Retry("", None) in events(session_line(), stored("retry"))
-
-
-def test_a_command_of_the_user_is_a_prompt() -> None:
-    """A part of type `subtask` starts a subagent with the user's text."""
-    assert session(session_line(), stored("subtask", "user", prompt="Review it")).run.prompt == "Review it"
-
-
-def test_the_user_may_go_back() -> None:
-    """The turns from a prompt on are no part of the conversation any more; their calls were made."""
-    lines = [session_line()]
-    for number in (1, 2, 3):
-        lines.append(stored("text", "user", message_id=f"msg_{number}", text=f"Prompt {number}"))
-        lines.append(stored("text", id=f"prt_{number}", text=f"Answer {number}. "))
-    back = session_line(revert={"messageID": "msg_2"})
-    found = session(*lines, back, back, is_over=False)
-    assert (found.text, found.run.turns) == ("Answer 1. ", 1)
-    assert [str(entry.content) for entry in found.transcript].count("rewound by 2 turns") == 1
-    for other in ({"messageID": "msg_9"}, {"messageID": None}, 7, None):
-        assert session(*lines, session_line(revert=other), is_over=False).run.turns == 3

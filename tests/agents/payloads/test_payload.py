@@ -20,8 +20,10 @@ def message(*content: dict[str, Any]) -> dict[str, Any]:
     return {"type": "message", "message": {"role": "assistant", "content": list(content)}}
 
 
-def test_the_arguments_of_a_call_are_found() -> None:
-    """They have one of a few names, in an object that names the call, or in a line with one call."""
+def test_the_payload_of_a_call_is_found() -> None:
+    """It has one of a few names, in an object that names the call or in a line with one call; without a
+    known name that object is returned. A field that is null is passed over.
+    """
     cases: list[Fields] = [
         {"call_id": "c-1", "tool_call": {"readToolCall": {"args": ARGS, "result": RESULT}}},
         message(
@@ -39,11 +41,7 @@ def test_the_arguments_of_a_call_are_found() -> None:
     for line in cases:
         with case(line):
             assert arguments_in(line, "c-1") == ARGS
-
-
-def test_the_result_of_a_call_is_found() -> None:
-    """It has one of a few names, and no field of the arguments is taken for it."""
-    cases: list[Fields] = [
+    further: list[Fields] = [
         {"call_id": "c-1", "tool_call": {"readToolCall": {"args": ARGS, "result": RESULT}}},
         message({"tool_use_id": "c-0", "content": 0}, {"tool_use_id": "c-1", "content": RESULT}),
         {"type": "tool_execution_end", "toolCallId": "c-1", "result": RESULT, "isError": False},
@@ -54,34 +52,24 @@ def test_the_result_of_a_call_is_found() -> None:
         {"params": {"update": {"toolCallId": "c-1", "rawInput": ARGS, "rawOutput": RESULT}}},
         {"type": "tool_result", "tool_id": "c-1", "error": RESULT},
     ]
-    for line in cases:
+    for line in further:
         with case(line):
             assert result_in(line, "c-1") == RESULT
-
-
-def test_without_a_known_name_the_object_of_the_call_is_returned() -> None:
-    """An item that has the command as a field of its own is returned whole; without an id, the line is."""
     item = {"id": "c-1", "type": "command_execution", "command": "ls"}
     line = {"type": "item.started", "item": item}
     assert arguments_in(line, "c-1") == item
     assert arguments_in(line, "") == line
     assert result_in({"type": "x"}, "c-1") == {"type": "x"}
-
-
-def test_an_empty_value_is_no_result() -> None:
-    """A field that is null is passed over for one that has a value."""
     assert result_in({"id": "c-1", "result": None, "output": ""}, "c-1") == ""
 
 
-def test_a_line_of_many_values_is_searched_in_part() -> None:
-    """The first 100,000 values are visited, so a hostile line costs no more than a large one."""
+def test_a_line_of_many_values_is_searched_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line is searched once for all of its calls, up to 100,000 values, and ten times that number for many
+    calls.
+    """
     few, many = ({"x": [[]] * count, "y": {"z": {"args": ARGS}}} for count in (99_000, 100_000))
     assert arguments_in(few, "c-1") == ARGS
     assert arguments_in(many, "c-1") == many
-
-
-def test_the_payloads_of_many_calls_are_found_in_one_line() -> None:
-    """A line is searched once for all of its calls; whether a field has the name of a payload is known."""
     line = message(
         {"type": "tool_use", "id": "c-0", "input": {"a": 1}},
         {"type": "command", "id": "c-1", "command": "ls", "same": "c-1", "output": None, "status": "done"},
@@ -93,10 +81,6 @@ def test_the_payloads_of_many_calls_are_found_in_one_line() -> None:
     assert payloads.request("c-1") == {"type": "command", "command": "ls", "status": "done"}
     assert payloads.request("c-0") == {"a": 1}
     assert Payloads({"id": "c-1", "input": "ls"}).request("c-1") == {}
-
-
-def test_a_line_of_many_calls_is_searched_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After ten times the number of values of a large line, nothing more is found in it."""
     monkeypatch.setattr(payload_module, "_MOST_VALUES", 3)
     payloads = Payloads({"id": "c-1", "x": {"y": {"args": ARGS}}})
     found = [payloads.arguments("c-1").is_named for _ in range(20)]

@@ -70,13 +70,11 @@ def test_a_call_starts_with_its_message_and_ends_with_its_result() -> None:
 
 
 def test_a_result_may_lack_its_ids() -> None:
-    """A call without an id or a tool's name is counted, and does not say how it ended."""
+    """A call without an id or a name is counted, and does not say how it ended. A turn whose last message
+    has calls is not over; those of a message that failed are not made.
+    """
     seen = session_of(SESSION, HEADER, entry("a", None, {"role": "toolResult"}))
     assert [(made.call_id, made.tool, made.outcome) for made in seen.calls] == [("", "", "returned")]
-
-
-def test_a_message_without_a_stop_reason_ends_no_turn_while_its_calls_run() -> None:
-    """A turn whose last message has calls is not over; one without calls and reason is."""
     for parts, outcome in [
         ((call("c", "bash", command="ls"),), "unfinished"),
         ((text("Done."),), "succeeded"),
@@ -86,14 +84,10 @@ def test_a_message_without_a_stop_reason_ends_no_turn_while_its_calls_run() -> N
             del message["stopReason"]
             seen = session_of(SESSION, HEADER, entry("a", None, user("Go")), entry("b", "a", message))
             assert seen.outcome == outcome
-
-
-def test_the_system_prompt_is_not_shown() -> None:
-    """A message of the role `system` is known, and reports nothing."""
-    seen = session_of(
-        None, HEADER, entry("a", None, {"role": "system", "content": ""}), entry("b", "a", user("Go"))
-    )
-    assert (seen.format, seen.lines.unknown, seen.run.prompt) == ("pi-session", 0, "Go")
+    for stop, outcome in (("error", "failed"), ("aborted", "cancelled")):
+        cut = assistant(call("c", "ls"), stop=stop, errorMessage="why", usage=USAGE)
+        seen = session_of(SESSION, HEADER, entry("a", None, user("Go")), entry("b", "a", cut))
+        assert (ids_in(seen), seen.outcome, seen.run.tokens.context_used) == ([], outcome, None)
 
 
 def test_a_branch_takes_back_what_came_after_its_parent() -> None:
@@ -107,14 +101,6 @@ def test_a_branch_takes_back_what_came_after_its_parent() -> None:
     )
     assert (seen.text, seen.run.turns, ids_in(seen)) == ("Zero.Two.", 2, ["c"])
     assert seen.calls[0].outcome == "unfinished"
-
-
-def test_the_calls_of_a_message_that_failed_are_not_made() -> None:
-    """Pi does not run them, so that they never end."""
-    for stop, outcome in (("error", "failed"), ("aborted", "cancelled")):
-        cut = assistant(call("c", "ls"), stop=stop, errorMessage="why", usage=USAGE)
-        seen = session_of(SESSION, HEADER, entry("a", None, user("Go")), entry("b", "a", cut))
-        assert (ids_in(seen), seen.outcome, seen.run.tokens.context_used) == ([], outcome, None)
 
 
 def test_the_first_version_has_no_ids() -> None:
@@ -160,13 +146,21 @@ def test_other_entries_report_what_they_contain_and_nothing_else() -> None:
 
 
 def test_a_turn_ends_with_each_message_that_requests_no_call() -> None:
-    """A prompt of images alone has their number as its text."""
+    """A prompt of images alone has their number as its text; the system prompt is not shown, and a line
+    without a type is unknown.
+    """
     image = {"type": "image", "data": "AAAA", "mimeType": "image/png"}
     seen = session_of(SESSION, HEADER, entry("a", None, user([image, image])), entry("b", "a", user([])))
     assert (seen.run.prompt, seen.run.turns) == ("[2 images]", 2)
     assert events_of(SESSION, entry("b", None, assistant()))[-1] == TurnEnded(Outcome.SUCCEEDED)
     branch = [entry("a", None, user("x")), entry("b", None, user("y"))]
     assert Rewound(1) in events_of(SESSION, *branch)
+    seen = session_of(
+        None, HEADER, entry("a", None, {"role": "system", "content": ""}), entry("b", "a", user("Go"))
+    )
+    assert (seen.format, seen.lines.unknown, seen.run.prompt) == ("pi-session", 0, "Go")
+    for name in ("pi", "pi-session"):
+        assert len(events_of(named(name), {}, {"type": {}})) == 2
 
 
 def back(*entries: tuple[Any, Any, bool]) -> list[int]:
@@ -178,44 +172,26 @@ def back(*entries: tuple[Any, Any, bool]) -> list[int]:
     ]
 
 
-def test_an_entry_at_the_leaf_goes_nowhere() -> None:
-    """A file without branches has no rewinds; nor has one whose entries have no ids."""
+def test_another_parent_takes_back_the_turns_after_it() -> None:
+    """An entry at the leaf, and an unknown parent, take nothing back; a parent of a branch that was left is
+    found. Of 70,000 entries the oldest are forgotten, and an entry that is its own parent ends the
+    search.
+    """
     assert back(("a", None, False), ("b", "a", True), ("c", "b", False), ("d", "c", True)) == [0, 0, 0, 0]
     assert back((None, None, True), (None, "x", True), ("z" * 200, None, True)) == [0, 0, 0]
-
-
-def test_another_parent_takes_back_the_turns_after_it() -> None:
-    """The user went back to `b`, and then to before the first entry."""
     path = [("a", None, False), ("b", "a", True), ("c", "b", True), ("d", "c", True)]
     assert back(*path, ("e", "b", True), ("f", "e", False), ("g", None, True))[4:] == [2, 0, 2]
-
-
-def test_a_parent_of_a_branch_that_was_left_is_found() -> None:
-    """From `d` back to `c`, whose branch was left at `b`: the turn of `d` is taken back. Those of `c` are not
-    shown again, so that they cannot be taken back again."""
     path = [("a", None, True), ("b", "a", True), ("c", "b", True), ("d", "b", True)]
     assert back(*path, ("e", "c", True), ("f", "a", True))[3:] == [1, 1, 2]
-
-
-def test_an_unknown_parent_takes_nothing_back() -> None:
-    """A file that was cut at its start has entries whose parents are not in it; so has a line without one."""
     assert back(("a", "?", True), ("b", "a", True), ("c", "?", True)) == [0, 0, 0]
     tree = Tree()
     tree.add({"id": "a", "parentId": None}, is_prompt=True)
     assert tree.add({"id": "b"}, is_prompt=True) == 0
-
-
-def test_an_id_that_occurs_twice_is_the_later_entry() -> None:
-    """Two entries of one id, and an entry that is its own parent, end the search."""
     assert back(
         ("a", None, True), ("b", "a", True), ("a", "b", True), ("c", "c", True), ("d", "a", False)
     ) == [
         *(0, 0, 0, 0, 1),
     ]
-
-
-def test_a_far_ancestor_is_not_searched() -> None:
-    """Back to a branch of 300 entries nothing is taken back; of 70,000 entries the oldest are forgotten."""
     left = [(f"l{number}", f"l{number - 1}" if number else "a", True) for number in range(300)]
     assert back(("a", None, True), *left, ("b", "a", True), ("c", "l299", True))[-2:] == [300, 0]
     tree = Tree()
@@ -231,33 +207,23 @@ EVENTS = [
 ]
 
 
-def test_the_header_decides_nothing() -> None:
-    """It begins a stream as well as a session file; what it says is used once the format is known."""
+def test_a_line_is_recognised() -> None:
+    """The header begins both formats. A line of the stream has its key, an entry its place in the tree;
+    without Pi's keys it is another agent's. Runs and prompts start something.
+    """
     assert detect(HEADER) is None
     assert session_of(None, HEADER).format is None
     for line, name in ((EVENTS[0], "pi"), (entry("a", None, user("x")), "pi-session")):
         seen = session_of(None, HEADER, line)
         assert (seen.format, seen.run.session_id, seen.run.cwd, seen.lines.unknown) == (name, "s-1", "/w", 0)
-
-
-def test_a_line_of_the_stream_is_recognised() -> None:
-    """Each type that only the stream has, with the key that it always has."""
     for line in EVENTS:
         with case(line):
             assert detect(line) is AGENT
-
-
-def test_an_entry_of_a_file_is_recognised() -> None:
-    """By its place in the tree, or, before version 2, by its model. Only a file has times for its calls."""
     assert detect(entry("a", None, type="label")) is SESSION
     assert detect({"type": "model_change", "timestamp": "x", "modelId": "m"}) is SESSION
     assert detect({"type": "label", "timestamp": "x", "modelId": "m"}) is None
     assert (AGENT.traits.has_times, SESSION.traits.has_times) == (False, True)
     assert (AGENT.traits.has_result, SESSION.traits.has_result) == (True, False)
-
-
-def test_a_line_that_others_may_write_is_not_recognised() -> None:
-    """A line of the same type without Pi's own keys is another agent's."""
     cases: list[dict[str, Any]] = [
         {"type": "message_start", "message": {"id": "msg_1", "role": "assistant", "content": []}},
         *({"type": "agent_end"}, {"type": "tool_execution_start"}, {"type": ["agent_start"]}, {"type": None}),
@@ -271,6 +237,16 @@ def test_a_line_that_others_may_write_is_not_recognised() -> None:
     for line in cases:
         with case(line):
             assert detect(line) not in (AGENT, SESSION)
+    assert AGENT.role(HEADER) is AGENT.role(EVENTS[0]) is AGENT.role(end(user("x"))) is LineRole.START
+    assert AGENT.role(started("c", "ls")) is AGENT.role(ended("c", "ls")) is LineRole.CALL
+    assert AGENT.role(end(assistant())) is LineRole.OTHER
+    assert SESSION.role(HEADER) is SESSION.role(entry("a", None, user("x"))) is LineRole.START
+    assert SESSION.role(entry("a", None, assistant())) is LineRole.CALL
+    assert SESSION.role(entry("a", None, {"role": "toolResult"})) is LineRole.CALL
+    assert SESSION.role(entry("a", None, type="label")) is LineRole.OTHER
+    cursor = {"type": "system", "subtype": "init", "apiKeySource": "login", "cwd": "/", "session_id": "x"}
+    seen = session_of(None, cursor, HEADER, EVENTS[0], end(assistant(text("Hi"))))
+    assert (seen.format, seen.text) == ("pi", "Hi")
 
 
 def test_a_sample_is_recognised_without_its_first_lines(captures: Captures) -> None:
@@ -282,24 +258,6 @@ def test_a_sample_is_recognised_without_its_first_lines(captures: Captures) -> N
             with case(f"{captures.name(path)}, {cut}"):
                 expected = "pi" if path in streams else "pi-session"
                 assert session_of(None, *lines[cut:]).format == (expected if lines[cut:] else None)
-
-
-def test_a_line_has_its_role() -> None:
-    """Runs and prompts start something; an assistant's message in a file may start calls."""
-    assert AGENT.role(HEADER) is AGENT.role(EVENTS[0]) is AGENT.role(end(user("x"))) is LineRole.START
-    assert AGENT.role(started("c", "ls")) is AGENT.role(ended("c", "ls")) is LineRole.CALL
-    assert AGENT.role(end(assistant())) is LineRole.OTHER
-    assert SESSION.role(HEADER) is SESSION.role(entry("a", None, user("x"))) is LineRole.START
-    assert SESSION.role(entry("a", None, assistant())) is LineRole.CALL
-    assert SESSION.role(entry("a", None, {"role": "toolResult"})) is LineRole.CALL
-    assert SESSION.role(entry("a", None, type="label")) is LineRole.OTHER
-
-
-def test_another_agents_run_may_follow() -> None:
-    """A stream of Pi after one of Cursor is read from its second line on."""
-    cursor = {"type": "system", "subtype": "init", "apiKeySource": "login", "cwd": "/", "session_id": "x"}
-    seen = session_of(None, cursor, HEADER, EVENTS[0], end(assistant(text("Hi"))))
-    assert (seen.format, seen.text) == ("pi", "Hi")
 
 
 def samples(captures: Captures) -> Iterator[tuple[str, str, list[Line]]]:
@@ -362,9 +320,3 @@ def _shuffled(lines: list[Line], rng: random.Random) -> list[Line]:
         if None not in calls and calls[0] != calls[1]:
             found[number : number + 2] = reversed(found[number : number + 2])
     return found
-
-
-def test_an_empty_line_is_unknown() -> None:
-    """A line without a type is unknown to both decoders."""
-    for name in ("pi", "pi-session"):
-        assert len(events_of(named(name), {}, {"type": {}})) == 2

@@ -62,7 +62,9 @@ GOOD = assistant(text("Done."))
 
 
 def test_nothing_is_said_twice() -> None:
-    """A text that comes as deltas and at the end of its block, message, step and turn is one text."""
+    """A text that comes as deltas and at the end of its block, message, step and turn is one text; snapshots
+    are not looked into.
+    """
     message = assistant(thought("Hm."), text("I read."), usage={"input": 5, "cacheRead": 3, "output": 2})
     seen = session_of(
         None,
@@ -81,10 +83,6 @@ def test_nothing_is_said_twice() -> None:
     ]
     assert (seen.run.tokens.input, seen.run.tokens.cached, seen.run.tokens.output) == (8, 3, 2)
     assert (seen.run.session_id, seen.run.cwd, seen.run.model) == ("s-1", "/w", "acme/m-1")
-
-
-def test_only_the_delta_of_an_update_is_read() -> None:
-    """The snapshots in an update are not looked into: a value there that cannot be read does no harm."""
 
     class Snapshot(dict[str, Any]):
         """An object that must not be read."""
@@ -118,7 +116,9 @@ def test_growing_snapshots_cost_time_by_their_bytes() -> None:
 
 
 def test_a_call_has_its_arguments_its_output_and_its_exit_code() -> None:
-    """The output of an open call is whole each time; the exit code is in Pi's own last line."""
+    """The output of an open call is whole each time; the exit code is in Pi's last line. Calls of one step
+    are parallel; a request is no call of its own.
+    """
     partial = {"type": "tool_execution_update", "toolCallId": "a|b", "toolName": "bash"}
     outputs = [{**partial, "partialResult": {"content": [text(words)]}} for words in ("1\n", "1\n2\n")]
     lines = [HEADER, START, started("a|b", "bash", command="make\ntest"), *outputs]
@@ -127,6 +127,11 @@ def test_a_call_has_its_arguments_its_output_and_its_exit_code() -> None:
     failed = ended("a|b", "bash", "1\n2\n\n\nCommand exited with code 3", is_error=True)
     seen = session_of(AGENT, *lines, failed).calls[0]
     assert (seen.target, seen.outcome, seen.exit_code, seen.error) == ("make", "failed", 3, "exit 3")
+    lines = [STEP, started("a", "ls"), started("b", "ls"), STEP, started("c", "ls")]
+    later_seen = session_of(AGENT, START, *lines)
+    assert [made.group for made in later_seen.calls] == ["1", "1", "2"]
+    other_seen = session_of(AGENT, START, end(assistant(call("c", "ls"), stop="toolUse")))
+    assert ids_in(other_seen) == []
 
 
 def test_the_last_message_decides_how_a_turn_ends() -> None:
@@ -147,7 +152,9 @@ def test_the_last_message_decides_how_a_turn_ends() -> None:
 
 
 def test_a_turn_that_is_tried_again_is_one_turn() -> None:
-    """A failure that the next line retries ends no turn, whether or not the failure says so."""
+    """A failure that the next line retries ends no turn. Another ends it at the next line about something
+    else, or when the retry is given up.
+    """
     retry = {
         "type": "auto_retry_start",
         "attempt": 1,
@@ -168,10 +175,6 @@ def test_a_turn_that_is_tried_again_is_one_turn() -> None:
         ]
         assert Retry("529", 1, 3, 2000) in events
         assert (session_of(AGENT, *lines).run.turns, session_of(AGENT, *lines).outcome) == (1, "succeeded")
-
-
-def test_a_failure_that_nothing_retries_ends_the_turn() -> None:
-    """It ends at the next line that is about something else, or at the end of the stream."""
     over = TurnEnded(Outcome.FAILED, "529 overloaded")
     lines = [HEADER, START, end(FAILED), agent_end(FAILED)]
     assert events_of(AGENT, *lines)[-1] == over
@@ -180,32 +183,6 @@ def test_a_failure_that_nothing_retries_ends_the_turn() -> None:
     assert session_of(AGENT, *lines, {"type": "queue_update"}, is_closed=False).outcome == "failed"
     at_once = session_of(AGENT, *lines[:-1], agent_end(FAILED, willRetry=False), is_closed=False)
     assert at_once.outcome == "failed"
-
-
-@pytest.mark.parametrize("prefix", ["", "auto_"])
-def test_a_request_that_was_too_large_is_tried_again_after_a_compaction(prefix: str) -> None:
-    """The compaction says whether the turn continues."""
-    failed = [HEADER, START, end(FAILED), agent_end(FAILED)]
-    start = {"type": f"{prefix}compaction_start", "reason": "overflow"}
-    done = {"type": f"{prefix}compaction_end", "result": {"tokensBefore": 9, "estimatedTokensAfter": 4}}
-    events = events_of(AGENT, *failed, start, {**done, "willRetry": True}, START, end(GOOD), agent_end(GOOD))
-    assert [event for event in events if isinstance(event, TurnEnded)] == [TurnEnded(Outcome.SUCCEEDED)]
-    assert Compaction(is_over=False, trigger="overflow") in events
-    assert Compaction(is_over=True, tokens_before=9, tokens_after=4) in events
-    given_up = events_of(AGENT, *failed, start, {**done, "willRetry": False})
-    assert TurnEnded(Outcome.FAILED, "529 overloaded") in given_up
-
-
-def test_a_compaction_that_failed_says_why() -> None:
-    """It has no result, but an error, or it was interrupted."""
-    line = {"type": "compaction_end", "willRetry": False}
-    words: list[dict[str, Any]] = [{"errorMessage": "too long"}, {"aborted": True}, {}]
-    found = [events_of(AGENT, {**line, **more})[1] for more in words]
-    assert found == [Notice(f"compaction failed: {why}") for why in ("too long", "aborted", "no result")]
-
-
-def test_a_retry_that_was_given_up_ends_the_turn() -> None:
-    """The turn waits for the retry, which is cancelled or fails; `agent_settled` ends what is left open."""
     waiting = [HEADER, START, end(FAILED), agent_end(FAILED, willRetry=True)]
     given_up = {"type": "auto_retry_end", "success": False, "attempt": 1, "finalError": "Retry cancelled"}
     settled = {"type": "agent_settled"}
@@ -215,24 +192,57 @@ def test_a_retry_that_was_given_up_ends_the_turn() -> None:
     assert events_of(AGENT, given_up) == events_of(AGENT, settled) == []
 
 
+def test_a_compaction_may_continue_the_turn() -> None:
+    """The compaction says whether the turn continues; one that failed has an error, or was interrupted."""
+    for prefix in ["", "auto_"]:
+        with case(prefix):
+            failed = [HEADER, START, end(FAILED), agent_end(FAILED)]
+            start = {"type": f"{prefix}compaction_start", "reason": "overflow"}
+            done = {
+                "type": f"{prefix}compaction_end",
+                "result": {"tokensBefore": 9, "estimatedTokensAfter": 4},
+            }
+            events = events_of(
+                AGENT, *failed, start, {**done, "willRetry": True}, START, end(GOOD), agent_end(GOOD)
+            )
+            assert [event for event in events if isinstance(event, TurnEnded)] == [
+                TurnEnded(Outcome.SUCCEEDED)
+            ]
+            assert Compaction(is_over=False, trigger="overflow") in events
+            assert Compaction(is_over=True, tokens_before=9, tokens_after=4) in events
+            given_up = events_of(AGENT, *failed, start, {**done, "willRetry": False})
+            assert TurnEnded(Outcome.FAILED, "529 overloaded") in given_up
+    line = {"type": "compaction_end", "willRetry": False}
+    words: list[dict[str, Any]] = [{"errorMessage": "too long"}, {"aborted": True}, {}]
+    found = [events_of(AGENT, {**line, **more})[1] for more in words]
+    assert found == [Notice(f"compaction failed: {why}") for why in ("too long", "aborted", "no result")]
+
+
 def test_a_prompt_while_the_agent_works_is_a_turn_of_the_same_run() -> None:
-    """A message that steers the agent is a second prompt, without a second end."""
+    """A message that steers is a second prompt without a second end; a second header is a second run. A
+    message without a provider has the model's name alone.
+    """
     seen = session_of(
         AGENT, HEADER, START, end(user("Go")), end(user([text("Stop")])), end(GOOD), agent_end()
     )
     assert (seen.run.turns, seen.outcome, len(seen.runs)) == (2, "succeeded", 1)
-
-
-def test_a_second_header_begins_a_second_run() -> None:
-    """Two streams in one file are two runs, whose calls may have the same ids."""
     one = [HEADER, START, end(user("Go")), started("c", "ls"), ended("c", "ls"), end(GOOD), agent_end()]
     seen = session_of(None, *one, *one)
     assert (len(seen.runs), ids_in(seen), seen.text) == (2, ["c", "c"], "Done.Done.")
     assert [made.target for made in seen.calls] == [".", "."]
+    other = {"role": "assistant", "content": [], "model": "m-2"}
+    events = events_of(AGENT, HEADER, end(GOOD), end(GOOD), end(other))
+    assert [event for event in events if isinstance(event, RunInfo | RunStarted)] == [
+        RunStarted("pi", session_id="s-1", cwd="/w"),
+        RunInfo(model="acme/m-1"),
+        RunInfo(model="m-2"),
+    ]
 
 
 def test_other_lines_report_what_they_contain_and_nothing_else() -> None:
-    """Errors of extensions and the user's commands are notices; other lines are silent or unknown."""
+    """Errors of extensions, the user's commands and failures of rpc are notices; other lines are silent or
+    unknown. The state has the id.
+    """
     assert events_of(AGENT, {"type": "extension_error", "error": "boom"}) == [Notice("boom", is_error=True)]
     assert events_of(AGENT, {"type": "notice", "message": "hi"}) == [Notice("hi")]
     assert events_of(AGENT, {"type": "notice"}) == [Notice("an extension failed")]
@@ -244,45 +254,6 @@ def test_other_lines_report_what_they_contain_and_nothing_else() -> None:
     assert events_of(AGENT, {"type": "weather"}, {"type": 7}) == [Unknown("type weather"), Unknown("type 7")]
     assert events_of(AGENT, update("start"), update("done"), update("toolcall_delta", delta="{")) == []
     assert events_of(AGENT, update("text_delta"), update("text_end", content="")) == []
-
-
-def test_the_model_is_said_when_it_changes() -> None:
-    """A message without a provider has the model's name alone."""
-    other = {"role": "assistant", "content": [], "model": "m-2"}
-    events = events_of(AGENT, HEADER, end(GOOD), end(GOOD), end(other))
-    assert [event for event in events if isinstance(event, RunInfo | RunStarted)] == [
-        RunStarted("pi", session_id="s-1", cwd="/w"),
-        RunInfo(model="acme/m-1"),
-        RunInfo(model="m-2"),
-    ]
-
-
-def test_a_message_that_was_cut_ends_its_text() -> None:
-    """A text without an end does not go on in the next message."""
-    events = events_of(AGENT, delta("Hal"), {"type": "message_start"}, delta("Hello"), HEADER)
-    assert events[:3] == [
-        Text(Channel.ANSWER, "Hal"),
-        TextEnded(Channel.ANSWER),
-        Text(Channel.ANSWER, "Hello"),
-    ]
-    assert events[3] == TextEnded(Channel.ANSWER)
-
-
-def test_calls_of_one_step_have_one_group() -> None:
-    """The calls that one model step requests run in parallel."""
-    lines = [STEP, started("a", "ls"), started("b", "ls"), STEP, started("c", "ls")]
-    seen = session_of(AGENT, START, *lines)
-    assert [made.group for made in seen.calls] == ["1", "1", "2"]
-
-
-def test_a_tool_call_in_a_message_is_no_call_of_its_own() -> None:
-    """Only its execution is."""
-    seen = session_of(AGENT, START, end(assistant(call("c", "ls"), stop="toolUse")))
-    assert ids_in(seen) == []
-
-
-def test_the_answers_to_commands_have_the_id_and_the_failures() -> None:
-    """In the mode rpc, a command that failed is a notice, and the state has the id of the session."""
     state = {"type": "response", "id": "1", "command": "get_state", "success": True}
     failed = {"type": "response", "command": "compact", "success": False, "error": "too small"}
     found = events_of(
@@ -303,16 +274,10 @@ def test_the_answers_to_commands_have_the_id_and_the_failures() -> None:
 ANSWER, REASONING = Channel.ANSWER, Channel.REASONING
 
 
-def test_a_message_without_deltas_is_said_by_its_end() -> None:
-    """A stream that was cut, or that has no deltas, has the whole message."""
-    seen = session_of(AGENT, end(assistant(thought("Hm."), text("One."), text("Two."))), agent_end())
-    assert seen.text == "One.Two."
-    assert [entry.text for entry in seen.transcript][:3] == ["Hm.", "One.", "Two."]
-    assert session_of(AGENT, end({"role": "assistant", "content": "Old."})).text == "Old."
-
-
 def test_the_end_of_a_block_completes_its_deltas() -> None:
-    """What the deltas lack at their end is added, also to a thought that is not the last block."""
+    """What the deltas lack is added, also to a thought that is not the last block, or as the whole message.
+    A text without an end does not go on in the next.
+    """
     seen = session_of(
         AGENT,
         delta("Hm", 0, "thinking"),
@@ -326,10 +291,25 @@ def test_the_end_of_a_block_completes_its_deltas() -> None:
     cut = [delta("Hm", 0, "thinking"), delta("One", 1), update("thinking_end", 0, content="Hm.")]
     seen = session_of(AGENT, *cut, update("text_end", 1, content="One."))
     assert [entry.text for entry in seen.transcript] == ["Hm", "One", ".", "."]
+    seen = session_of(AGENT, end(assistant(thought("Hm."), text("One."), text("Two."))), agent_end())
+    assert seen.text == "One.Two."
+    assert [entry.text for entry in seen.transcript][:3] == ["Hm.", "One.", "Two."]
+    assert session_of(AGENT, end({"role": "assistant", "content": "Old."})).text == "Old."
+    events = events_of(AGENT, delta("Hal"), {"type": "message_start"}, delta("Hello"), HEADER)
+    assert events[:3] == [
+        Text(Channel.ANSWER, "Hal"),
+        TextEnded(Channel.ANSWER),
+        Text(Channel.ANSWER, "Hello"),
+    ]
+    assert events[3] == TextEnded(Channel.ANSWER)
+    seen = session_of(AGENT, delta("go \ud83d"), delta("\ude80"), end(assistant(text("go 🚀"))))
+    assert seen.text == "go 🚀"
 
 
 def test_a_message_that_differs_from_its_deltas_replaces_them() -> None:
-    """The answers from the first that differs on are said again; what came before stays."""
+    """The answers from the first that differs on are said again, if they were said. Of a hundred blocks the
+    last are compared; an older block waits for the end of its message.
+    """
     seen = session_of(
         AGENT,
         end(assistant(text("Before."))),
@@ -340,10 +320,6 @@ def test_a_message_that_differs_from_its_deltas_replaces_them() -> None:
     assert seen.text == "Before.One.Two.Three."
     lacking = session_of(AGENT, delta("Two.", 1), end(assistant(text("One."), text("Two."))))
     assert lacking.text == "One.Two."
-
-
-def test_a_text_is_only_retracted_if_it_was_said() -> None:
-    """A block that no delta had is new; an end without texts leaves the deltas as they are."""
     message = MessageText()
     assert message.add(0, ANSWER, "A") == [Text(ANSWER, "A")]
     assert message.end([(0, ANSWER, "A"), (1, ANSWER, "B")]) == [
@@ -355,19 +331,11 @@ def test_a_text_is_only_retracted_if_it_was_said() -> None:
     assert message.end([]) == [TextEnded(ANSWER)]
     message.add(0, ANSWER, "A")
     assert message.end([(0, ANSWER, "B")])[1] == TextRetracted(1)
-
-
-def test_an_older_block_waits_for_the_end_of_its_message() -> None:
-    """The end of an answer that is not the last block adds nothing; an empty block adds nothing either."""
     message = MessageText()
     message.add(0, ANSWER, "A")
     assert message.add(1, ANSWER, "B") == [TextEnded(ANSWER), Text(ANSWER, "B")]
     assert message.end_block(0, ANSWER, "AA") == []
     assert message.end_block(1, ANSWER, "C") == message.end_block(2, ANSWER, "") == []
-
-
-def test_only_the_last_blocks_of_a_message_are_kept() -> None:
-    """Of a hundred blocks the first are forgotten; the last are still compared."""
     message = MessageText()
     for index in range(100):
         message.add(index, REASONING, "x")
@@ -375,14 +343,10 @@ def test_only_the_last_blocks_of_a_message_are_kept() -> None:
     assert message.end_block(0, REASONING, "x") == [TextEnded(REASONING), Text(REASONING, "x")]
 
 
-def test_half_an_emoji_is_replaced_by_the_whole_message() -> None:
-    """Deltas that split an emoji are shown with a mark until the message repeats them whole."""
-    seen = session_of(AGENT, delta("go \ud83d"), delta("\ude80"), end(assistant(text("go 🚀"))))
-    assert seen.text == "go 🚀"
-
-
 def test_a_failure_has_its_reason() -> None:
-    """Interruptions and refusals are distinguished by Pi's own words."""
+    """Interruptions and refusals are distinguished by Pi's own words; without a flag nothing is assumed,
+    unless there is an exit code.
+    """
     cases: list[tuple[str, str, Result]] = [
         ("bash", "x\n\nCommand exited with code 3", Result(Outcome.FAILED, "exit 3", 3)),
         ("bash", "Command exited with code -1\n", Result(Outcome.FAILED, "exit -1", -1)),
@@ -407,17 +371,32 @@ def test_a_failure_has_its_reason() -> None:
     for name, words, found in cases:
         with case((name, words)):
             assert read_result(tool_named(name), result(words), is_error=True) == found
-
-
-def test_a_result_without_a_flag_only_returned() -> None:
-    """Neither success nor failure is assumed."""
     for flag in (None, "no", 0):
         found = read_result(tool_named("bash"), result("Command exited with code 3"), flag)
         assert (found.outcome, found.exit_code) == (Outcome.RETURNED, None)
+    for flag in (False, None):
+        found = read_result(tool_named("exec"), {**result("x"), "details": {"exitCode": 7}}, flag)
+        assert (found.outcome, found.exit_code, found.error) == (Outcome.FAILED, 7, "exit 7")
+    further: list[tuple[str, object, bool, tuple[Outcome, int | None], str | None]] = [
+        ("bash", 0, False, (Outcome.SUCCEEDED, 0), None),
+        ("bash", 7, True, (Outcome.FAILED, 7), "exit 7"),
+        ("bash", 0, True, (Outcome.FAILED, 0), "x"),
+        ("bash", [7], False, (Outcome.SUCCEEDED, None), None),
+        ("read", 7, False, (Outcome.SUCCEEDED, None), None),
+    ]
+    for name, code, is_error, outcome, error in further:
+        with case((name, code, is_error)):
+            given = {**result("x"), "structuredContent": {"output": "x", "exit_code": code}}
+            found = read_result(tool_named(name), given, is_error)
+            assert ((found.outcome, found.exit_code), found.error) == (outcome, error)
+            of_fork = {**result("x"), "details": {"status": "completed", "exitCode": code}}
+            assert read_result(tool_named("exec" if name == "bash" else name), of_fork, is_error) == found
 
 
 def test_a_success_has_its_facts() -> None:
-    """Lines are counted if the whole file was read; Pi's remark on lines that it left out is not a line."""
+    """Lines are counted if the whole file was read, or in the arguments of a write that succeeded; of 1,100
+    open calls the first are forgotten. An edit has all its paths.
+    """
     cases: list[tuple[str, Any, dict[str, Any], Facts]] = [
         ("read", [{"type": "text", "text": "a\nb\n"}], {}, Facts("2 lines")),
         ("read", [{"type": "text", "text": "a\nb"}], {}, Facts("2 lines")),
@@ -433,66 +412,29 @@ def test_a_success_has_its_facts() -> None:
         with case((name, content, details)):
             found = read_result(tool_named(name), {"content": content, "details": details}, is_error=False)
             assert found == Result(Outcome.SUCCEEDED, facts=facts)
-
-
-def test_a_written_file_has_the_lines_of_its_arguments() -> None:
-    """The result only has the number of bytes; a call that failed has no lines."""
     lines = [HEADER, started("a", "write", path="/w/x.md", content="1\n2\n"), ended("a", "write")]
     seen = session_of(AGENT, *lines).calls[0]
     assert (seen.target, seen.path, seen.note) == ("x.md", "/w/x.md", "2 lines")
     failed = session_of(AGENT, *lines[:2], ended("a", "write", "no", is_error=True)).calls[0]
     assert (failed.note, failed.error) == (None, "no")
-
-
-def test_an_edit_of_several_files_has_all_their_paths() -> None:
-    """The target names them, relative to the cwd; tools that are not known show their main argument."""
     edits = [{"path": "/w/a"}, {"path": "b"}, {"path": "/w/a"}, 7]
-    seen = session_of(
+    later_seen = session_of(
         AGENT,
         HEADER,
         started("1", "edit", edits=edits),
         started("2", "mine", query="x"),
         started("3", "find"),
     )
-    assert [(made.target, made.path, made.more_paths) for made in seen.calls] == [
+    assert [(made.target, made.path, made.more_paths) for made in later_seen.calls] == [
         ("a, b", "/w/a", ("b",)),
         ("mine x", None, ()),
         (None, None, ()),
     ]
-
-
-def test_the_written_lines_of_few_open_calls_are_kept() -> None:
-    """Of 1,100 calls that never end, the first are forgotten, and one with a huge id is not kept."""
     many = [started(f"c{number}", "write", path="x", content="1\n") for number in range(1100)]
     huge = "h" * 2000
     ends = [ended("c0", "write"), ended("c1099", "write"), ended(huge, "write")]
-    seen = session_of(AGENT, *many, started(huge, "write", path="x", content="1\n"), *ends)
-    assert [seen.calls[number].note for number in (0, 1099, 1100)] == [None, "1 line", None]
-
-
-def test_newer_versions_give_the_exit_code() -> None:
-    """The exit code of a command is read from the structured content, also if the command succeeded."""
-    cases: list[tuple[str, object, bool, tuple[Outcome, int | None], str | None]] = [
-        ("bash", 0, False, (Outcome.SUCCEEDED, 0), None),
-        ("bash", 7, True, (Outcome.FAILED, 7), "exit 7"),
-        ("bash", 0, True, (Outcome.FAILED, 0), "x"),
-        ("bash", [7], False, (Outcome.SUCCEEDED, None), None),
-        ("read", 7, False, (Outcome.SUCCEEDED, None), None),
-    ]
-    for name, code, is_error, outcome, error in cases:
-        with case((name, code, is_error)):
-            given = {**result("x"), "structuredContent": {"output": "x", "exit_code": code}}
-            found = read_result(tool_named(name), given, is_error)
-            assert ((found.outcome, found.exit_code), found.error) == (outcome, error)
-            of_fork = {**result("x"), "details": {"status": "completed", "exitCode": code}}
-            assert read_result(tool_named("exec" if name == "bash" else name), of_fork, is_error) == found
-
-
-def test_a_command_that_exited_with_another_code_than_0_failed() -> None:
-    """Agents that are built on Pi may not set the flag."""
-    for flag in (False, None):
-        found = read_result(tool_named("exec"), {**result("x"), "details": {"exitCode": 7}}, flag)
-        assert (found.outcome, found.exit_code, found.error) == (Outcome.FAILED, 7, "exit 7")
+    other_seen = session_of(AGENT, *many, started(huge, "write", path="x", content="1\n"), *ends)
+    assert [other_seen.calls[number].note for number in (0, 1099, 1100)] == [None, "1 line", None]
 
 
 NUMBERED = """\
@@ -508,7 +450,7 @@ NUMBERED = """\
 
 
 def test_a_numbered_diff_becomes_hunks() -> None:
-    """Left out lines divide the hunks; the second begins later in the new file by what the first added."""
+    """Left out lines divide the hunks, each with its numbers; a unified diff is used as it is."""
     assert unified({"diff": NUMBERED}) == "\n".join(
         [
             *("@@ -9,3 +9,4 @@", " i", "-old", "+new", "+more", " k"),
@@ -516,24 +458,18 @@ def test_a_numbered_diff_becomes_hunks() -> None:
         ]
     )
     assert changed_lines({"diff": NUMBERED}) == (2, 2)
-
-
-def test_an_added_line_has_its_new_number() -> None:
-    """A hunk that begins with an added line begins at that line of the new file."""
     assert unified({"diff": "+1 a\n+2 b"}) == "@@ -1,0 +1,2 @@\n+a\n+b"
     assert unified({"diff": "+0 a"}) == "@@ -0,0 +0,1 @@\n+a"
-
-
-def test_other_forms_are_kept() -> None:
-    """A unified diff of a newer version is used as it is; so is a diff that has no numbers."""
     assert unified({"diff": NUMBERED, "patch": "@@ -1 +1 @@\n-a\n+b"}) == "@@ -1 +1 @@\n-a\n+b"
     assert unified({"diff": "-a\n+b"}) == "-a\n+b"
     assert unified({}) is None
     assert changed_lines({}) == (None, None)
 
 
-def test_short_arguments_are_one_block() -> None:
-    """Texts of several lines follow, each by itself; the content of a file is a change."""
+def test_a_call_has_its_blocks() -> None:
+    """Long texts follow, those of the call that is asked for; a result is output, a content, a diff, or why
+    it failed. An image's data is never shown.
+    """
     line = started("c", "write", path="a", content="1\n2", remark="x\ny", empty="")
     assert list(AGENT.blocks(line, "c")) == [
         ChangeBlock(None, after="1\n2"),
@@ -541,17 +477,9 @@ def test_short_arguments_are_one_block() -> None:
         TextBlock("remark", "x\ny"),
     ]
     assert list(AGENT.blocks(started("c", "ls"), "c")) == []
-
-
-def test_a_message_has_the_arguments_of_each_of_its_calls() -> None:
-    """Only those of the call that is asked for are shown."""
     line = entry("e", None, assistant(call("a", "ls", path="x"), call("b", "ls", path="y"), stop="toolUse"))
     assert list(SESSION.blocks(line, "b")) == [FieldsBlock("arguments", {"path": "y"})]
     assert list(SESSION.blocks(line, "c")) == []
-
-
-def test_a_result_is_what_its_tool_returns() -> None:
-    """Output of a command, the content of a file, a diff, or why it failed."""
     results = {
         ("bash", "x\n", True): [OutputBlock("stdout", "x\n")],
         ("bash", "", False): [],
@@ -568,10 +496,6 @@ def test_a_result_is_what_its_tool_returns() -> None:
         ChangeBlock("@@ -1,1 +1,1 @@\n-a\n+b"),
         FieldsBlock("result", {"firstChangedLine": 1}),
     ]
-
-
-def test_an_image_is_named_with_its_size() -> None:
-    """Its data is never shown, in a session file as in the stream."""
     parts = [{"type": "image", "data": "AAA=", "mimeType": "image/png"}, {"type": "image"}]
     message = {"role": "toolResult", "toolName": ["?"], "content": parts, "isError": False}
     assert list(SESSION.blocks(entry("e", None, message), "c")) == [

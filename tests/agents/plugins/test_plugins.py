@@ -51,17 +51,15 @@ def notices(read: Session) -> list[str]:
 
 
 def test_a_stream_is_read_in_the_format_of_a_plugin(installed: Installer) -> None:
-    """The documentation's example decodes runs, prompts, texts, calls and ends."""
+    """The documentation's example decodes runs, prompts, texts, calls and ends; the detail and the preview
+    use its functions.
+    """
     installed()
     read = session(STREAM)
     [call] = read.calls
     assert (read.format, read.outcome, read.text, read.run.turns) == ("tern", "succeeded", "One failed.", 1)
     assert (call.target, call.outcome, call.exit_code) == ("pytest -q", Outcome.FAILED, 1)
     assert (read.lines.unknown, plugins.problems) == (0, [])
-
-
-def test_the_blocks_and_the_roles_of_a_plugin_are_used(installed: Installer) -> None:
-    """The detail and the preview of a recording use the functions of the plugin."""
     installed()
     decoder = Decoder(agent_named("tern"))
     lines = STREAM.splitlines()
@@ -74,14 +72,22 @@ def test_the_blocks_and_the_roles_of_a_plugin_are_used(installed: Installer) -> 
         LineRole.OTHER,
         LineRole.CALL,
     ]
+    installed()
+    agent = agent_named("tern")
+    assert isinstance(agent, Agent)
 
 
 def test_a_plugin_is_only_asked_about_lines_of_no_built_in_format(installed: Installer) -> None:
-    """A plugin that claims every line gets no line of a built-in format, and is not even imported for one."""
+    """A plugin that claims every line gets no line of a built-in format, and is not even imported for one. A
+    run of a built-in format in the recording of a plugin's format is read in its own format.
+    """
     installed(EXAMPLE.replace('return fields.get("tern") == 1 and', "return True or"))
     assert session(init(), started("read"), b'{"mood":"good"}\n').format == "cursor"
     assert "tern_format" not in sys.modules
     assert session(b'{"mood":"good"}\n').format == "tern"
+    installed()
+    read = session(STREAM, init(), started("read"))
+    assert (read.format, len(read.runs)) == ("cursor", 2)
 
 
 def test_a_plugin_is_not_asked_after_the_first_lines(
@@ -91,13 +97,6 @@ def test_a_plugin_is_not_asked_after_the_first_lines(
     installed()
     assert session_of(b'{"mood":"good"}\n' * 49 + STREAM).format == "tern"
     assert session_of(b'{"mood":"good"}\n' * 50 + STREAM).format is None
-
-
-def test_a_built_in_format_may_follow(installed: Installer) -> None:
-    """A run of a built-in format in the recording of a plugin's format is read in its own format."""
-    installed()
-    read = session(STREAM, init(), started("read"))
-    assert (read.format, len(read.runs)) == ("cursor", 2)
 
 
 def test_formats_are_found_by_their_names(installed: Installer) -> None:
@@ -261,10 +260,3 @@ def test_each_recording_has_the_notice(installed: Installer) -> None:
         decoder = Decoder()
         assert isinstance(decoder.decode(line)[0], Notice)
         assert not isinstance(decoder.decode(line)[0], Notice)
-
-
-def test_an_agent_is_what_the_documentation_says(installed: Installer) -> None:
-    """The example's agent can be made with the names that the package exports."""
-    installed()
-    agent = agent_named("tern")
-    assert isinstance(agent, Agent)

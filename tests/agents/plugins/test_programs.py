@@ -123,8 +123,10 @@ def test_a_program_that_raises_does_not_break_the_list(installed: Install, tmp_p
             assert machine.notes == (line,)
 
 
-def test_a_program_that_is_not_one_is_reported(installed: Install, tmp_path: Path) -> None:
-    """It is not listed. A plugin cannot replace a built-in agent either."""
+def test_a_program_that_cannot_be_used_is_reported(installed: Install, tmp_path: Path) -> None:
+    """It is not listed. A plugin cannot replace a built-in agent either. The list works without it, and says
+    why. A folder that the program does not list has no folder beside it.
+    """
     with_a_list = SOURCE.replace("sessions=(S", "sessions=[S").replace('"),),', '")],')
     cases = [
         ("PROGRAM = 7", "tern", "tern_format:PROGRAM is not an agentwatch.agents.Program of this name"),
@@ -137,10 +139,10 @@ def test_a_program_that_is_not_one_is_reported(installed: Install, tmp_path: Pat
             machine = listed(tmp_path)
             assert machine.rows == {}
             assert [note.startswith(f"agent plugin {name}: {problem}") for note in machine.notes] == [True]
-
-
-def test_reports_beside_no_sessions_are_not_read(installed: Install, tmp_path: Path) -> None:
-    """A folder that the program does not list has no folder beside it."""
+    installed("raise ZeroDivisionError")
+    machine = listed(tmp_path)
+    assert machine.rows == {}
+    assert [note.startswith("agent plugin tern: ") for note in machine.notes] == [True]
     installed(SOURCE.replace('Reports("sessions"', 'Reports("others"'))
     assert list(listed(tmp_path).rows) == [("tern", "s-1")]
 
@@ -151,11 +153,3 @@ def test_the_doctor_names_a_problem_without_its_words(installed: Install) -> Non
     plugins = facts()["plugins"]
     assert plugins["agentwatch.programs"] == "tern"
     assert plugins["problem 1"] == "agent plugin tern: ModuleNotFoundError"
-
-
-def test_a_program_that_cannot_be_imported_is_reported(installed: Install, tmp_path: Path) -> None:
-    """The list works without it, and says why."""
-    installed("raise ZeroDivisionError")
-    machine = listed(tmp_path)
-    assert machine.rows == {}
-    assert [note.startswith("agent plugin tern: ") for note in machine.notes] == [True]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from agentwatch.agents.agent import LineRole
 from agentwatch.agents.qwen.agent import CHAT as AGENT
 from agentwatch.agents.qwen.chat import Calls, Decoder
@@ -105,15 +103,11 @@ def test_the_outcome_is_the_agents_word() -> None:
 
 
 def test_the_exit_code_is_that_of_the_displayed_result() -> None:
-    """Newer versions show the exit code of a command; older ones do not."""
+    """Newer versions show the exit code of a command; older ones write it after the output."""
     shown = {"type": "shell_result", "exitCode": 3}
     assert end_of(call("c"), returned("c", status="error", resultDisplay=shown)).exit_code == 3
     assert end_of(call("c"), returned("c", resultDisplay={**shown, "exitCode": 0})).exit_code == 0
     assert end_of(call("c"), returned("c")).exit_code is None
-
-
-def test_the_text_of_a_failed_command_ends_with_its_exit_code() -> None:
-    """Versions whose displayed result has none write it after the output."""
     cases: list[tuple[str, str, int | None]] = [
         ("Command: x\nOutput: Exit Code: 7\nError: (none)\nExit Code: 1", "run_shell_command", 1),
         (
@@ -134,48 +128,17 @@ def test_the_text_of_a_failed_command_ends_with_its_exit_code() -> None:
             assert end_of(call("c", name), returned("c", response={"error": text})).exit_code is None
 
 
-def test_a_response_of_another_id_ends_the_call_that_its_line_names() -> None:
-    """The id beside the response is that of the call."""
+def test_a_response_ends_the_call_that_its_line_names() -> None:
+    """The id beside the response is that of the call, the duration is that of the telemetry, and a result
+    repeats the tool's name. A call that never ends is forgotten.
+    """
     end = end_of(call("c"), returned("r", callId="c"))
     assert (end.call_id, end.outcome) == ("c", Outcome.SUCCEEDED)
-
-
-def test_the_duration_is_that_of_the_telemetry() -> None:
-    """The agent measures a call, and writes the duration before the result."""
     measured = telemetry("tool_call", call_id="c", duration_ms=3352)
     assert end_of(call("c"), measured, returned("c")).duration_ms == 3352
     assert end_of(measured, returned("c")).duration_ms is None
-
-
-def test_an_edit_has_its_changed_lines() -> None:
-    """The lines are those of the displayed diff, otherwise those of the arguments."""
-    edit = call("c", "edit", file_path="/w/a.txt", old_string="b", new_string="B\nC")
-    shown = {"fileDiff": DIFF, "fileName": "a.txt", "originalContent": "a\nb"}
-    end = end_of(edit, returned("c", "edit", resultDisplay=shown))
-    assert (end.lines_added, end.lines_removed, end.is_new_file) == (1, 1, False)
-    assert end_of(edit, returned("c", "edit", resultDisplay={**shown, "originalContent": None})).is_new_file
-    end = end_of(edit, returned("c", "edit", resultDisplay={**shown, "fileDiffTruncated": True}))
-    assert (end.lines_added, end.lines_removed) == (2, 1)
-    new = end_of(call("c", "write_file", file_path="/w/b", content="x\ny\n"), returned("c", "write_file"))
-    assert (new.lines_added, new.is_new_file, new.note) == (2, True, "2 lines")
-
-
-def test_a_call_names_its_target() -> None:
-    """A path is shown relative to the folder of the session."""
-    started = [
-        event for event in decoded(call("c", "read_file", path="/w/a.py")) if isinstance(event, ToolStarted)
-    ]
-    assert [(event.target, event.path) for event in started] == [("a.py", "/w/a.py")]
-
-
-def test_an_end_without_a_start_names_its_tool() -> None:
-    """The result of a call repeats the tool's name."""
     assert end_of(returned("c", "glob")).tool == "glob"
     assert end_of(line("tool_result", {"functionResponse": 5})).tool == ""
-
-
-def test_only_the_newest_open_calls_are_kept() -> None:
-    """A call that never ends is forgotten in the end."""
     calls = Calls()
     for number in range(5000):
         calls.started({"id": str(number), "name": "glob"}, {}, "", None)
@@ -185,8 +148,29 @@ def test_only_the_newest_open_calls_are_kept() -> None:
     assert calls.ended({"id": "x" * 5000}, {}, None).tool == ""
 
 
+def test_an_edit_has_its_changed_lines() -> None:
+    """The lines are those of the displayed diff, otherwise those of the arguments. A path is relative to the
+    folder.
+    """
+    edit = call("c", "edit", file_path="/w/a.txt", old_string="b", new_string="B\nC")
+    shown = {"fileDiff": DIFF, "fileName": "a.txt", "originalContent": "a\nb"}
+    end = end_of(edit, returned("c", "edit", resultDisplay=shown))
+    assert (end.lines_added, end.lines_removed, end.is_new_file) == (1, 1, False)
+    assert end_of(edit, returned("c", "edit", resultDisplay={**shown, "originalContent": None})).is_new_file
+    end = end_of(edit, returned("c", "edit", resultDisplay={**shown, "fileDiffTruncated": True}))
+    assert (end.lines_added, end.lines_removed) == (2, 1)
+    new = end_of(call("c", "write_file", file_path="/w/b", content="x\ny\n"), returned("c", "write_file"))
+    assert (new.lines_added, new.is_new_file, new.note) == (2, True, "2 lines")
+    started = [
+        event for event in decoded(call("c", "read_file", path="/w/a.py")) if isinstance(event, ToolStarted)
+    ]
+    assert [(event.target, event.path) for event in started] == [("a.py", "/w/a.py")]
+
+
 def test_a_line_has_the_blocks_of_its_call() -> None:
-    """Changes are diffs, commands have output, and each line shows only the call that is asked for."""
+    """Changes are diffs, commands have output, an image has a size, and each line shows only the call that
+    is asked for.
+    """
     cases: list[tuple[dict[str, Any], list[Block]]] = [
         (call("c"), [FieldsBlock("arguments", {"command": "ls"})]),
         (call("c", command="a\nb"), [TextBlock("command", "a\nb")]),
@@ -219,10 +203,6 @@ def test_a_line_has_the_blocks_of_its_call() -> None:
     for made, expected in cases:
         with case(made):
             assert list(AGENT.blocks(made, "c")) == expected
-
-
-def test_an_image_is_named_with_its_size() -> None:
-    """The data of an image is not shown."""
     data = {"inlineData": {"mimeType": "image/png", "data": "QUJD"}}
     response = {
         "functionResponse": {"id": "c", "response": {}, "parts": [data, {"inlineData": {"data": "QQ=="}}, {}]}
@@ -244,23 +224,42 @@ def ends(*lines: dict[str, Any]) -> list[Event]:
 
 
 def test_an_answer_without_a_call_ends_the_turn() -> None:
-    """A turn continues after a text with a call, and ends with a text without one."""
+    """A turn continues after a text with a call. The record of a result decides, an error of the service
+    fails it if no request follows, and a background task may begin another.
+    """
     both = line("assistant", {"text": "Ls."}, {"functionCall": {"id": "c", "name": "glob", "args": {}}})
     assert ends(user("Go"), both, returned("c", "glob"), said("Done.")) == [Prompt("Go"), OK]
     assert ends(user("Go"), line("assistant", {"text": "Hm", "thought": True})) == [Prompt("Go")]
     assert session_of(user("Go"), both, said("Done.")).text == "Ls.Done."
+    assert ends(user("Go"), said("A"), said("B")) == [Prompt("Go"), OK, TurnStarted(), OK]
+    for state, outcome in [
+        ("completed", Outcome.SUCCEEDED),
+        ("cancelled", Outcome.CANCELLED),
+        ("error", Outcome.FAILED),
+    ]:
+        with case((state, outcome)):
+            done = system("turn_result", {"state": state, "error": {"message": "why"}})
+            assert ends(user("Go"), done) == [Prompt("Go"), TurnEnded(outcome, "why")]
+            assert ends(system("turn_result", {"state": "odd"})) == []
+    failed = telemetry("api_error", status_code=400, error_message="refused")
+    assert ends(user("Go"), failed) == [Prompt("Go"), TurnEnded(Outcome.FAILED, "refused")]
+    assert ends(telemetry("api_error")) == [TurnEnded(Outcome.FAILED, "API error")]
+    busy = telemetry("api_error", status_code=429, error_message="busy")
+    assert decoded(user("Go"), busy, said("A"))[1] == Retry("busy", at_ms=AT_MS)
+    assert ends(user("Go"), busy, said("A")) == [Prompt("Go"), OK]
+    other_failed = TurnEnded(Outcome.FAILED, "busy")
+    assert ends(user("Go"), busy) == [Prompt("Go"), other_failed]
+    assert ends(user("Go"), busy, user("Again", parent="x")) == [Prompt("Go"), other_failed, Prompt("Again")]
 
 
 def test_texts_and_thoughts_have_their_channels() -> None:
-    """A part that is a thought is reasoning."""
+    """A part that is a thought is reasoning. Lines with one id and different times are one answer; a line
+    that comes again says nothing new.
+    """
     assert decoded(line("assistant", {"text": "Hm", "thought": True}, {"text": ""}, 5)) == [
         Text(Channel.REASONING, "Hm", AT_MS),
         TextEnded(Channel.REASONING, AT_MS),
     ]
-
-
-def test_a_second_line_of_an_answer_adds_to_it() -> None:
-    """Lines with one id and different times are one answer; a line that comes again is not read again."""
     uuid = "019f0000-0000-7000-8000-000000000046"
     counts = {"promptTokenCount": 12, "candidatesTokenCount": 4}
     thought = line(
@@ -274,6 +273,8 @@ def test_a_second_line_of_an_answer_adds_to_it() -> None:
             read = session_of(user("Go"), *lines)
             thoughts = [entry for entry in read.transcript if entry.kind is Kind.REASONING]
             assert (read.text, len(thoughts), read.run.tokens.input) == ("AA", 1, 12)
+    first = said("A", uuid="b6cd004b-98c8-476f-ba4a-d436c6069d0f")
+    assert session_of(user("Go"), first, first).text == "A"
 
 
 def test_a_prompt_is_what_the_user_has_written() -> None:
@@ -288,7 +289,9 @@ def test_a_prompt_is_what_the_user_has_written() -> None:
 
 
 def test_an_answer_that_the_user_has_interrupted_is_cancelled() -> None:
-    """After Esc, half an answer is written without its usage, and without the event of its response."""
+    """After Esc, half an answer is written without its usage; if all calls of an answer were cancelled, the
+    agent asks the model no more.
+    """
     half = said("Half", provenance="assistant_output")
     response, counted = telemetry("api_response"), {"usageMetadata": {"promptTokenCount": 5}}
     stopped = TurnEnded(Outcome.CANCELLED)
@@ -305,17 +308,13 @@ def test_an_answer_that_the_user_has_interrupted_is_cancelled() -> None:
     for name, (lines, expected) in cases.items():
         with case(name):
             assert [each for each in ends(user("Go"), *lines) if isinstance(each, TurnEnded)] == expected
-
-
-def test_a_question_that_the_user_has_cancelled_ends_the_turn() -> None:
-    """The agent asks the model no more if all calls of its answer were cancelled; no other line says so."""
     refused = {"status": "cancelled", "executionStatus": "not_started"}
     words = {"error": "[Operation Cancelled] Reason: User did not allow tool call"}
     no, second_no = (returned(name, response=words, **refused) for name in "ab")
     two = [call("a"), call("b")]
     inside = {"isSidechain": True, "agentId": "x"}
     stopped = TurnEnded(Outcome.CANCELLED)
-    cases: dict[str, tuple[list[dict[str, Any]], list[Event]]] = {
+    further: dict[str, tuple[list[dict[str, Any]], list[Event]]] = {
         "the only call": ([call("a"), no], [stopped]),
         "in an older version": ([call("a"), returned("a", response=words, status=None)], [stopped]),
         "both calls": ([*two, no, second_no], [stopped]),
@@ -327,38 +326,10 @@ def test_a_question_that_the_user_has_cancelled_ends_the_turn() -> None:
         "a result without its call": ([no], []),
         "the model is asked again": ([call("a"), no, said("So?")], [stopped, TurnStarted(), OK]),
     }
-    for name, (lines, expected) in cases.items():
+    for name, (lines, wanted) in further.items():
         with case(name):
-            found = [each for each in ends(user("Go"), *lines) if not isinstance(each, Prompt)]
-            assert found == expected
-
-
-def test_an_error_of_the_service_fails_the_turn() -> None:
-    """A request that was rejected ends the turn; nothing else in the file says so."""
-    failed = telemetry("api_error", status_code=400, error_message="refused")
-    assert ends(user("Go"), failed) == [Prompt("Go"), TurnEnded(Outcome.FAILED, "refused")]
-    assert ends(telemetry("api_error")) == [TurnEnded(Outcome.FAILED, "API error")]
-
-
-def test_an_error_that_passes_is_repeated() -> None:
-    """A request that the service could not answer is sent again; if not, the turn has failed."""
-    busy = telemetry("api_error", status_code=429, error_message="busy")
-    assert decoded(user("Go"), busy, said("A"))[1] == Retry("busy", at_ms=AT_MS)
-    assert ends(user("Go"), busy, said("A")) == [Prompt("Go"), OK]
-    failed = TurnEnded(Outcome.FAILED, "busy")
-    assert ends(user("Go"), busy) == [Prompt("Go"), failed]
-    assert ends(user("Go"), busy, user("Again", parent="x")) == [Prompt("Go"), failed, Prompt("Again")]
-
-
-@pytest.mark.parametrize(
-    ("state", "outcome"),
-    [("completed", Outcome.SUCCEEDED), ("cancelled", Outcome.CANCELLED), ("error", Outcome.FAILED)],
-)
-def test_newer_versions_say_how_a_turn_ended(state: str, outcome: Outcome) -> None:
-    """The record of a turn's result decides its outcome."""
-    done = system("turn_result", {"state": state, "error": {"message": "why"}})
-    assert ends(user("Go"), done) == [Prompt("Go"), TurnEnded(outcome, "why")]
-    assert ends(system("turn_result", {"state": "odd"})) == []
+            reported = [each for each in ends(user("Go"), *lines) if not isinstance(each, Prompt)]
+            assert reported == wanted
 
 
 def test_a_rewind_is_a_branch_of_the_tree() -> None:
@@ -374,24 +345,6 @@ def test_a_rewind_is_a_branch_of_the_tree() -> None:
     )
     assert ends(*lines)[-3:] == [Rewound(1), Prompt("Other"), OK]
     assert session_of(*lines).text == "AC"
-
-
-def test_an_answer_after_the_end_of_a_turn_begins_another() -> None:
-    """A background task may wake the agent."""
-    assert ends(user("Go"), said("A"), said("B")) == [Prompt("Go"), OK, TurnStarted(), OK]
-
-
-def test_a_repeated_line_is_decoded_once() -> None:
-    """A line with a known UUID says nothing new."""
-    first = said("A", uuid="b6cd004b-98c8-476f-ba4a-d436c6069d0f")
-    assert session_of(user("Go"), first, first).text == "A"
-
-
-def test_the_tokens_of_each_request_are_added() -> None:
-    """The sent tokens contain those of the cache."""
-    counts = {"promptTokenCount": 1000, "candidatesTokenCount": 20, "cachedContentTokenCount": 400}
-    one = said("A", usageMetadata=counts, contextWindowSize=8000)
-    assert session_of(user("Go"), one, one).run.tokens == Tokens(2000, 800, 40, None, 1000, 8000)
 
 
 def test_a_line_beside_the_messages_is_read() -> None:
@@ -419,13 +372,20 @@ def test_a_line_beside_the_messages_is_read() -> None:
 
 
 def test_the_facts_of_the_run_follow_the_lines() -> None:
-    """The model and the mode may change during a session."""
+    """The model and the mode may change, the tokens are added with those of the cache, and the to-do list is
+    the plan.
+    """
     decoder = Decoder()
     assert decoder.decode(said("A"))[1] == RunInfo("s", "qwen3", "/w", agent_version="0.24.4")
     assert decoder.decode(system("session_model", {"modelId": "other"})) == [RunInfo(model="other")]
     assert decoder.decode(system("session_approval_mode", {"mode": "yolo"})) == [
         RunInfo(permission_mode="yolo")
     ]
+    counts = {"promptTokenCount": 1000, "candidatesTokenCount": 20, "cachedContentTokenCount": 400}
+    one = said("A", usageMetadata=counts, contextWindowSize=8000)
+    assert session_of(user("Go"), one, one).run.tokens == Tokens(2000, 800, 40, None, 1000, 8000)
+    written = decoded(call("c", "todo_write", todos=[{"content": "A", "status": "pending"}]))
+    assert [event.entries[0].text for event in written if isinstance(event, Plan)] == ["A"]
 
 
 def test_the_lines_of_a_subagent_are_not_the_main_agents() -> None:
@@ -440,12 +400,6 @@ def test_the_lines_of_a_subagent_are_not_the_main_agents() -> None:
     own = session_of(*lines[:2])
     assert (own.text, own.run.turns) == ("Found", 1)
     assert Prompt("Find", "subagent") in decoded(user("Go"), user("Find", isSidechain=True))
-
-
-def test_a_to_do_list_is_a_plan() -> None:
-    """The to-do list that the agent writes is the plan."""
-    written = decoded(call("c", "todo_write", todos=[{"content": "A", "status": "pending"}]))
-    assert [event.entries[0].text for event in written if isinstance(event, Plan)] == ["A"]
 
 
 def test_a_line_is_recognised_by_its_parts() -> None:

@@ -140,7 +140,9 @@ def feed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Feed:
 
 
 def test_a_rule_selects_calls(feed: Feed) -> None:
-    """Tools are matched by name and by kind, programs and paths in all words of a command."""
+    """Tools are matched by name and kind, programs and paths in all words of a command. Each field has a
+    reader and an example; a synonym is none.
+    """
     cases: list[tuple[str, list[int]]] = [
         ("tool:bash", [1, 6]),
         ("tool:execute", [1, 6]),
@@ -189,10 +191,22 @@ def test_a_rule_selects_calls(feed: Feed) -> None:
     for rule, numbers in cases:
         with case(rule):
             assert selected(rule, feed) == numbers
+    for rule in ['tool:"edti"', "tool:edti*", "tool:WebFetch", "tool:MultiEdit", "tool:Bash"]:
+        with case(rule):
+            assert parse(rule, CALLS).fields == {"tool"}
+    for field in (*CALL_FIELDS, *RUN_FIELDS):
+        rule = field.example or f"{field.name}:x"
+        test = parse(rule, LIVE).bind(call_readers(CallFacts(feed)))
+        assert {test(call) for call in feed.session.calls} <= {True, False, None}
+        assert parse(rule, LIVE).fields == {field.name}
+    assert set(LIVE.synonyms.values()) <= set(LIVE.fields)
+    assert not set(LIVE.synonyms) & set(LIVE.fields)
 
 
 def test_what_the_agent_does_not_report_is_unknown(feed: Feed) -> None:
-    """A term about an unknown value is neither true nor false, and neither is its opposite."""
+    """A term about an unknown value is neither true nor false. The duration of a running call grows from the
+    arrival of its start.
+    """
     cases: list[tuple[str, list[int]]] = [
         ("exit:0", [2, 3, 4, 5, 6]),
         ("duration>1s", [6]),
@@ -207,10 +221,6 @@ def test_what_the_agent_does_not_report_is_unknown(feed: Feed) -> None:
         with case(rule):
             assert unknown(rule, feed) == numbers
             assert unknown(f"-({rule})", feed) == numbers
-
-
-def test_a_running_call_has_a_duration_if_the_present_time_is_known(feed: Feed) -> None:
-    """The duration of a running call grows with the present time, from the arrival of its start."""
     facts = CallFacts(feed)
     started = feed.session.calls[5].started
     assert started is not None
@@ -262,28 +272,6 @@ def test_wrong_rules_of_a_filter() -> None:
             assert caught.value.reason == reason
 
 
-def test_names_of_other_tools() -> None:
-    """A tool may have any name; one that looks like a slip is quoted, or has a wildcard."""
-    for rule in ['tool:"edti"', "tool:edti*", "tool:WebFetch", "tool:MultiEdit", "tool:Bash"]:
-        with case(rule):
-            assert parse(rule, CALLS).fields == {"tool"}
-
-
-def test_every_field_can_be_read(feed: Feed) -> None:
-    """Each field of the vocabulary has a reader, and an example that parses."""
-    for field in (*CALL_FIELDS, *RUN_FIELDS):
-        rule = field.example or f"{field.name}:x"
-        test = parse(rule, LIVE).bind(call_readers(CallFacts(feed)))
-        assert {test(call) for call in feed.session.calls} <= {True, False, None}
-        assert parse(rule, LIVE).fields == {field.name}
-
-
-def test_the_other_words_of_fields_are_no_fields() -> None:
-    """A synonym names a field that exists, and is not a field."""
-    assert set(LIVE.synonyms.values()) <= set(LIVE.fields)
-    assert not set(LIVE.synonyms) & set(LIVE.fields)
-
-
 def made() -> Session:
     """Return the session with two subagents, and a call of a subagent whose own call is not recorded."""
     read = Session()
@@ -293,7 +281,9 @@ def made() -> Session:
 
 
 def test_a_filter_names_an_agent() -> None:
-    """`agent:` takes `main`, the number of the call that started the subagent, or a word of that call."""
+    """`agent:` takes `main`, a number of a call, or a word of it. While a rule is incomplete, the words
+    before the mistake count.
+    """
     cases: list[tuple[str, list[int]]] = [
         ("agent:main", [1, 2]),
         ("agent:#1", [3, 5]),
@@ -311,10 +301,6 @@ def test_a_filter_names_an_agent() -> None:
             matches = call_filter(words, facts_of(session))
             assert matches is not None
             assert [call.number for call in session.calls if matches(call)] == numbers
-
-
-def test_a_value_is_needed_after_a_field() -> None:
-    """`agent:` alone is a mistake, which leaves the words before it."""
     facts = facts_of(made())
     with pytest.raises(RuleError, match='"agent:" needs a value'):
         call_filter("agent:", facts)
@@ -322,11 +308,7 @@ def test_a_value_is_needed_after_a_field() -> None:
     assert (found.words, found.matches is None) == ("failed", False)
     assert found.problem is not None
     assert found.problem.at == 7
-
-
-def test_the_words_before_a_mistake_are_used() -> None:
-    """While a rule is incomplete, the calls are those of the words before the mistake."""
-    cases: list[tuple[str, str]] = [
+    further: list[tuple[str, str]] = [
         ("failed durtion>5s", "failed"),
         ("failed duration>5", "failed"),
         ("durtion>5s failed", ""),
@@ -338,7 +320,7 @@ def test_the_words_before_a_mistake_are_used() -> None:
         ("failed", "failed"),
         ("", ""),
     ]
-    for text, words in cases:
+    for text, words in further:
         with case(text):
             found = usable_filter(text, facts_of(made()))
             assert found.words == words
@@ -397,7 +379,9 @@ async def test_the_filter_bar_offers_agents_and_the_table_marks_their_calls(
 
 
 def test_programs_of_a_command() -> None:
-    """Each program that is started is named once, without its folder; words that are data are not named."""
+    """Each program that is started is named once, without its folder, in 4,096 characters; the lines of a
+    here-document only if a shell reads it.
+    """
     cases: list[tuple[str, str]] = [
         ("", ""),
         ("git push", "git"),
@@ -448,11 +432,7 @@ def test_programs_of_a_command() -> None:
     for command, programs in cases:
         with case(command):
             assert " ".join(read_command(command).programs) == programs
-
-
-def test_a_here_document_is_data_unless_a_shell_reads_it() -> None:
-    """The lines of a here-document are commands only if a shell is started in the same line."""
-    cases: list[tuple[str, str]] = [
+    further: list[tuple[str, str]] = [
         ("cat <<EOF > a\nrm x\nEOF\nls", "cat ls"),
         ("cat <<'E' <<-F\nrm x\nE\n\trm y\n\tF\nls", "cat ls"),
         ("python - <<E\nimport os\nE\nwc", "python wc"),
@@ -464,9 +444,10 @@ def test_a_here_document_is_data_unless_a_shell_reads_it() -> None:
         ("bash <<< 'rm x'", "bash rm"),
         ("cat <<< 'rm x'", "cat"),
     ]
-    for command, programs in cases:
+    for command, programs in further:
         with case(command):
             assert " ".join(read_command(command).programs) == programs
+    assert read_command("ls " + "x" * 4093 + "; rm y").programs == ("ls",)
 
 
 def test_words_that_may_be_paths() -> None:
@@ -529,11 +510,6 @@ def test_what_a_command_deletes() -> None:
             assert " ".join(read_command(command).deleted) == words
 
 
-def test_only_the_first_characters_are_read() -> None:
-    """4,096 characters of a command are read, as many as a session keeps."""
-    assert read_command("ls " + "x" * 4093 + "; rm y").programs == ("ls",)
-
-
 @pytest.mark.costs
 def test_a_hostile_command_takes_linear_time() -> None:
     """4,096 characters take under 0.1 s, whatever they are, and never an exception."""
@@ -567,7 +543,9 @@ def call(path: str | None = None, command: str | None = None, *more: str) -> Cal
 
 
 def test_a_path_is_absolute_and_relative() -> None:
-    """A path has both names, with `..` resolved, and `/private` of macOS left out."""
+    """`..` is resolved, a longer name is another folder, `~` is outside, and a path that begins with a
+    variable is unknown. All files of a call, and words with `/` or `..`, count.
+    """
     cases: list[tuple[str, str | None, list[str]]] = [
         ("a.py", "/w", ["/w/a.py", "a.py"]),
         ("/w/src/../a.py", "/w", ["/w/a.py", "a.py"]),
@@ -581,14 +559,7 @@ def test_a_path_is_absolute_and_relative() -> None:
     for path, cwd, names in cases:
         with case((path, cwd)):
             assert list(paths_of(call(path), cwd) or ()) == names
-
-
-def test_a_file_is_outside_the_folder_of_the_session() -> None:
-    """`..` is resolved, a longer name with the same beginning is another folder, and `~` is outside.
-
-    In a redacted recording the folder of the session begins with `~` too.
-    """
-    cases: list[tuple[str | None, str | None, bool | None]] = [
+    further: list[tuple[str | None, str | None, bool | None]] = [
         ("a.py", "/w", False),
         ("/w/a.py", "/w", False),
         ("/w", "/w", False),
@@ -610,14 +581,10 @@ def test_a_file_is_outside_the_folder_of_the_session() -> None:
         ("~/other/a.py", "~/p", True),
         ("/etc/hosts", "~/p", True),
     ]
-    for path, cwd, is_out in cases:
-        with case((path, cwd)):
-            assert is_outside(call(path), cwd) is is_out
-
-
-def test_a_command_is_outside_if_one_of_its_words_is() -> None:
-    """Only words with `/` or `..` count; a path that begins with a variable is unknown."""
-    cases: list[tuple[str, bool | None]] = [
+    for name, folder, is_out in further:
+        with case((name, folder)):
+            assert is_outside(call(name), folder) is is_out
+    others: list[tuple[str, bool | None]] = [
         ("rm -rf build", False),
         ("rm -rf ./build/x", False),
         ("rm -rf /w/build", False),
@@ -634,13 +601,9 @@ def test_a_command_is_outside_if_one_of_its_words_is() -> None:
         ("curl https://x.io/a", False),
         ("", False),
     ]
-    for command, is_out in cases:
+    for command, is_out in others:
         with case(command):
             assert is_outside(call(command=command), "/w") is is_out
-
-
-def test_a_call_has_several_paths() -> None:
-    """All files of a call are compared."""
     assert is_outside(call("a", None, "/etc/b"), "/w") is True
     assert set(paths_of(call("a", None, "b"), "/w") or ()) == {"/w/a", "a", "/w/b", "b"}
     assert paths_of(call(), "/w") is None
@@ -692,7 +655,9 @@ def silences(session: Session) -> list[int | None]:
 
 
 def test_the_silence_begins_with_the_last_end() -> None:
-    """The silence before the first call is unknown; a call within another one has none before it."""
+    """Or at the end of a text; no silence is counted while a call runs. Before the first call, after a
+    prompt and without times it is unknown.
+    """
     session = Session()
     applied(
         session, run(), *silent_call("a", 0, 100), *silent_call("b", 130, 140), *silent_call("c", 140, 141)
@@ -702,35 +667,19 @@ def test_the_silence_begins_with_the_last_end() -> None:
     first, first_end = silent_call("a", 0, 100)
     applied(session, run(), first, *silent_call("b", 50, 60), first_end, *silent_call("c", 110, 111))
     assert silences(session) == [None, 0, 10]
-
-
-def test_a_running_call_explains_the_silence() -> None:
-    """No silence is counted while a call runs; its end counts once it is there, also for a live session."""
     session = Session()
     read = Silences(session)
     applied(session, run(), *silent_call("a", 0, None), *silent_call("b", 500, 501))
     assert read.before(session.calls[1]) == 0
     applied(session, ends("a", at_ms=1_000_000), *silent_call("c", 1010, 1011))
     assert read.before(session.calls[2]) == 10_000
-
-
-def test_texts_are_activity() -> None:
-    """The silence begins at the end of a text."""
     session = Session()
     applied(session, run(), *silent_call("a", 0, 10), Text(Channel.ANSWER, "Yes.", at_ms=40_000))
     applied(session, TextEnded(Channel.ANSWER, at_ms=50_000), *silent_call("b", 70, 71))
     assert silences(session) == [None, 20]
-
-
-def test_after_a_prompt_the_silence_is_unknown() -> None:
-    """A prompt has no time, and the user may have been away before it."""
     session = Session()
     applied(session, run(), *silent_call("a", 0, 10), Prompt("Go on."), *silent_call("b", 9000, 9001))
     assert silences(session) == [None, None]
-
-
-def test_calls_without_times_have_unknown_silences() -> None:
-    """Without the agent's clock nothing is known."""
     session = Session()
     applied(session, run(), starts("a"), ends("a"), starts("b", kind=ToolKind.READ))
     assert silences(session) == [None, None]

@@ -98,112 +98,71 @@ def states(data: bytes, folder: Path, **given: list[str]) -> list[State]:
 
 
 def test_a_call_that_matches_breaks_forbid(tmp_path: Path) -> None:
-    """A rule of `forbid` is broken by each call that matches, and names these calls and no others."""
+    """It names these calls, 100 places at most, and counts all. Without calls nothing is judged, with an
+    unknown value the field is named, and counts are those of the call's time.
+    """
     [found] = judge(run(INSIDE, OUTSIDE), rules(forbid=["tool:edit outside:cwd"]), tmp_path)
     assert found.state is State.BROKEN
     assert (found.looked_at, found.hits) == (2, 1)
     assert [(each.at, each.words.partition(" (")[0]) for each in found.places] == [
         ("#2", "Edited file /etc/hosts")
     ]
-
-
-def test_no_call_that_matches_keeps_forbid(tmp_path: Path) -> None:
-    """A rule of `forbid` holds if it checked calls and none matches."""
     [found] = judge(run(INSIDE, GREEN), rules(forbid=["tool:edit outside:cwd"]), tmp_path)
     assert (found.state, found.looked_at, found.hits) == (State.HOLDS, 2, 0)
-
-
-def test_forbid_without_calls_looked_at_nothing(tmp_path: Path) -> None:
-    """A rule about calls cannot be judged in a session without calls."""
     [found] = judge(run(), rules(forbid=["tool:edit"]), tmp_path)
     assert (found.state, found.words) == (State.UNKNOWN, "no calls")
-
-
-def test_an_unknown_value_is_counted_with_its_field(tmp_path: Path) -> None:
-    """A call of which a value that decides is unknown is not judged, and the field is named."""
     [found] = judge(run(INSIDE, OUTSIDE), rules(forbid=["exit>0"]), tmp_path)
     assert (found.state, found.not_judged, dict(found.unknown)) == (State.UNKNOWN, 2, {"exit": 2})
     assert found.words == "exit is unknown in all 2 calls"
-
-
-def test_fields_of_the_session_are_those_of_the_moment(tmp_path: Path) -> None:
-    """A rule with a count of the session matches from the call on that exceeds it, also if read at once."""
     data = run(RED, shell("ls a", "c-5", 9000), shell("ls b", "c-6", 10_000, 2))
     [found] = judge(data, rules(forbid=["failed>1"]), tmp_path)
     assert [each.at for each in found.places] == ["#3"]
-
-
-def test_a_call_that_never_ended_is_judged(tmp_path: Path) -> None:
-    """A call without an end is judged at the end of the stream."""
     data = init() + user() + started("shell", "c-1", 1000, command="sudo reboot")
     [found] = judge(data, rules(forbid=["program:sudo"]), tmp_path)
     assert found.state is State.BROKEN
-
-
-def test_places_are_bounded_and_hits_are_counted(tmp_path: Path) -> None:
-    """The first 100 places are kept, and all are counted."""
     data = run(*(shell(f"ls {number}", f"c-{number}", 1000 + number) for number in range(130)))
     [found] = judge(data, rules(forbid=["tool:shell"]), tmp_path)
     assert (found.hits, len(found.places), found.places[-1].at) == (130, 100, "#100")
 
 
-@pytest.mark.parametrize(
-    ("data", "state"),
-    [
+def test_a_requirement_is_judged(tmp_path: Path) -> None:
+    """`result`, `integrity`, `text_matches_result` and `tests` hold, are broken, or do not apply; `false`
+    turns one off.
+    """
+    for data, state in [
         (run(), State.HOLDS),
         (init() + user() + result(is_error=True, subtype="error"), State.BROKEN),
         (init() + user(), State.BROKEN),
-    ],
-    ids=["good", "error", "none"],
-)
-def test_the_result_is_required(data: bytes, state: State, tmp_path: Path) -> None:
-    """`result` holds if the run ended with a result that is no error."""
-    assert states(data, tmp_path, require=["result"]) == [state]
-
-
-@pytest.mark.parametrize(
-    ("data", "state"),
-    [
+    ]:
+        with case((data, state)):
+            assert states(data, tmp_path, require=["result"]) == [state]
+    for data, state in [
         (run(INSIDE), State.HOLDS),
         (run(started("read", "c-1", 1000, path="a")), State.BROKEN),
         (run(b"{broken\n"), State.BROKEN),
         (init() + user() + delta("a") + result("b"), State.HOLDS),
-    ],
-    ids=["whole", "orphan", "malformed", "text differs"],
-)
-def test_integrity_is_required(data: bytes, state: State, tmp_path: Path) -> None:
-    """`integrity` is broken by an orphaned call and by a malformed line, not by a text that differs."""
-    assert states(data, tmp_path, require=["integrity"]) == [state]
-
-
-@pytest.mark.parametrize(
-    ("data", "state"),
-    [
+    ]:
+        with case((data, state)):
+            assert states(data, tmp_path, require=["integrity"]) == [state]
+    for data, state in [
         (init() + user() + delta("same") + result("same"), State.HOLDS),
         (init() + user() + delta("same") + result("other"), State.BROKEN),
         (init() + user() + delta("same"), State.SKIPPED),
-    ],
-    ids=["same", "other", "no result"],
-)
-def test_the_text_must_match_the_result(data: bytes, state: State, tmp_path: Path) -> None:
-    """`text_matches_result` compares the two, and does not apply without a result."""
-    assert states(data, tmp_path, require=["text_matches_result"]) == [state]
-
-
-@pytest.mark.parametrize(
-    ("data", "state"),
-    [
+    ]:
+        with case((data, state)):
+            assert states(data, tmp_path, require=["text_matches_result"]) == [state]
+    for data, state in [
         (run(GREEN), State.HOLDS),
         (run(RED), State.BROKEN),
         (run(RED, shell("pytest -q", "c-7", 9000, stdout="3 passed in 0.10s")), State.HOLDS),
         (run(GREEN, call("edit", "c-8", 9000, 9100, path="src/app.py")), State.BROKEN),
         (run(INSIDE), State.BROKEN),
-    ],
-    ids=["green", "red", "fixed", "changed since", "nothing ran"],
-)
-def test_tests_must_be_green_at_the_end(data: bytes, state: State, tmp_path: Path) -> None:
-    """`tests` is broken by a red last run, by a file changed after it, and if nothing ran."""
-    assert states(data, tmp_path, require=["tests=green"]) == [state]
+    ]:
+        with case((data, state)):
+            assert states(data, tmp_path, require=["tests=green"]) == [state]
+    assert [each.name for each in read("require = {result = false, integrity = true}", tmp_path)] == [
+        "require.integrity = true"
+    ]
 
 
 LIMITS: list[tuple[bytes, str, State]] = [
@@ -224,22 +183,22 @@ LIMITS: list[tuple[bytes, str, State]] = [
 
 
 def test_limits(tmp_path: Path) -> None:
-    """A limit holds up to its value, is broken above it, and is not judged if the amount is unknown."""
+    """A limit holds up to its value, and is not judged if the amount is unknown. It names the calls after
+    it, the failed ones, or the long ones.
+    """
     for data, most, state in LIMITS:
         with case(f"{most} {state}"):
             assert states(data, tmp_path, limit=[most]) == [state]
-
-
-def test_a_limit_names_the_calls_that_break_it(tmp_path: Path) -> None:
-    """A limit of calls names those after it, one of failures the failed ones, one of a call the long ones."""
     data = run(INSIDE, RED, call("shell", "c-5", 10_000, 80_000, command="make"))
     found = judge(data, rules(limit=["calls=2", "failed=0", "call=1m"]), tmp_path)
     assert [[each.at for each in one.places] for one in found] == [["#3"], ["#2"], ["#3"]]
 
 
-@pytest.mark.parametrize(
-    ("data", "state"),
-    [
+def test_idle_is_silence_that_nothing_explains(tmp_path: Path) -> None:
+    """A silence counts unless a call runs, until the end of its run, or the user has not written the next
+    prompt. It is named by its beginning.
+    """
+    for data, state in [
         (run(INSIDE, call("read", "c-2", 1100 + 61_000, 70_000, path="a")), State.BROKEN),
         (run(INSIDE, call("read", "c-2", 1100 + 59_000, 70_000, path="a")), State.HOLDS),
         (run(call("shell", "c-1", 0, 600_000, command="make")), State.HOLDS),
@@ -247,23 +206,12 @@ def test_a_limit_names_the_calls_that_break_it(tmp_path: Path) -> None:
             run(INSIDE) + user("more") + call("read", "c-2", 600_000, 600_100, path="a") + result(),
             State.HOLDS,
         ),
-    ],
-    ids=["silence", "short", "a call", "the user"],
-)
-def test_idle_is_silence_that_nothing_explains(data: bytes, state: State, tmp_path: Path) -> None:
-    """A silence counts unless a call runs, or the user has not written the next prompt."""
-    assert states(data, tmp_path, limit=["idle=1m"]) == [state]
-
-
-def test_a_silence_has_an_address(tmp_path: Path) -> None:
-    """A silence is named by the moment at which it began."""
+    ]:
+        with case((data, state)):
+            assert states(data, tmp_path, limit=["idle=1m"]) == [state]
     data = run(INSIDE, call("read", "c-2", 91_100, 92_000, path="a"))
     [found] = judge(data, rules(limit=["idle=1m"]), tmp_path)
     assert [(each.at, each.words) for each in found.places] == [("@+0s", "silence of 1:30")]
-
-
-def test_a_call_that_never_ended_ran_until_the_end_of_its_run(tmp_path: Path) -> None:
-    """The time after the end of a run does not count for a call that was running then."""
     hung = started("shell", "c-1", 1000, command="make") + call("read", "c-2", 2000, 3000, path="a")
     next_run = run(call("shell", "c-3", 3_600_000, 3_601_000, command="make"))
     for end in (result(timestamp_ms=4000), b""):
@@ -338,7 +286,9 @@ def broken(name: str, hits: int, severity: Severity = Severity.ERROR) -> Judgeme
 
 
 def test_junit_is_read_back(tmp_path: Path) -> None:
-    """A testcase for each rule: a failure, an error of one that had nothing to check, and one that passed."""
+    """A testcase for each rule: a failure, an error of one that had nothing to check, and one that passed; a
+    rule that is judged elsewhere is skipped, and so is a warning.
+    """
     path = tmp_path / "report.xml"
     path.write_bytes(reports.junit_document([hostile(tmp_path)]))
     [suite] = JUnitXml.fromfile(str(path))
@@ -350,10 +300,6 @@ def test_junit_is_read_back(tmp_path: Path) -> None:
     assert case.result[0].message == "1 call"
     assert "#1 Ran terminal command" in case.result[0].text
     assert "\x00" not in path.read_text()
-
-
-def test_junit_skips_what_is_judged_elsewhere(tmp_path: Path) -> None:
-    """A rule that had nothing to check in one recording of two is skipped there; so is a warning."""
     given = [*rules(forbid=["tool:edit"]), forbid("tool:shell", "w", Severity.WARNING)]
     found = [checked(run(), given, tmp_path), checked(run(shell("ls", "c-1", 0)), given, tmp_path)]
     path = tmp_path / "report.xml"
@@ -363,7 +309,9 @@ def test_junit_skips_what_is_judged_elsewhere(tmp_path: Path) -> None:
 
 
 def test_annotations_are_escaped(tmp_path: Path) -> None:
-    """A command is one line; neither its title nor its message ends it or begins another one."""
+    """A command is one line. Ten errors and ten warnings are printed, those with the most hits first, and
+    how many more.
+    """
     lines = list(reports.github_commands([hostile(tmp_path)]))
     assert len(lines) == 2
     for line in lines:
@@ -373,10 +321,6 @@ def test_annotations_are_escaped(tmp_path: Path) -> None:
         assert "\n" not in line
         assert "\r" not in line
         assert "%0A::error" not in line.replace("%250A", "")
-
-
-def test_ten_annotations_of_a_kind_the_worst_first() -> None:
-    """Ten errors and ten warnings are printed, those with the most hits first, and then how many more."""
     found = [broken(f"e{number}", number) for number in range(1, 14)]
     found += [broken(f"w{number}", number, Severity.WARNING) for number in range(1, 13)]
     lines = list(reports.github_commands([Checked("a", found, 3, "cursor", 0.1)]))
@@ -390,32 +334,17 @@ def test_ten_annotations_of_a_kind_the_worst_first() -> None:
     assert (lines[10], lines[-1]) == ("and 3 more errors", "and 2 more warnings")
 
 
-def test_json_has_everything(tmp_path: Path) -> None:
-    """The JSON object has each rule of each recording with its counts and places."""
-    found = json.loads(reports.json_line([hostile(tmp_path)], 2))
-    [recording] = found["recordings"]
-    assert [each["state"] for each in recording["rules"]] == ["broken", "holds", "not judged"]
-    assert recording["rules"][0]["places"][0]["address"].endswith(".ndjson#1")
-    assert [each["reason"] for each in found["looked_at_nothing"]] == ["the agent does not report the cost"]
-
-
 def test_text_is_one_line_for_each_fact(tmp_path: Path) -> None:
-    """The text names the broken rule and its calls, and the result; nothing in it acts on a terminal."""
+    """The text names the broken rule and its calls, or that all holds; the explanation and the JSON have the
+    counts. A broken warning is a warning.
+    """
     lines = list(reports.text_lines([hostile(tmp_path)]))
     assert len(lines) == 3
     assert lines[0].endswith(": 1 call")
     assert lines[1].startswith("  a rm ")
     assert all(line.isprintable() for line in lines)
-
-
-def test_text_is_calm_if_all_holds(tmp_path: Path) -> None:
-    """If all rules hold, the text is one line."""
     found = checked(run(shell("ls", "c-1", 0)), rules(forbid=["tool:edit"], limit=["failed=3"]), tmp_path)
     assert list(reports.text_lines([found])) == ["all 2 rules hold: a.ndjson (0 calls)"]
-
-
-def test_explain_says_what_each_rule_looked_at(tmp_path: Path) -> None:
-    """The explanation has the calls that were checked, hit and not judged, with the unknown field."""
     data = run(shell("ls", "c-1", 0), shell("make", "c-2", 9, 2), started("read", "c-3", path="a"))
     found = checked(data, rules(forbid=["exit>0"], limit=["failed=3"]), tmp_path)
     assert list(reports.explained([found]))[1:-1] == [
@@ -423,13 +352,16 @@ def test_explain_says_what_each_rule_looked_at(tmp_path: Path) -> None:
         "             a.ndjson#2 Ran terminal command make (failed: exit 2)",
         "  holds      limit.failed = 3: 1 failed",
     ]
-
-
-@pytest.mark.parametrize("rule", [forbid("tool:edit"), limit("failed", 3)])
-def test_a_warning_is_no_error(rule: Forbid | Limit) -> None:
-    """A broken warning is a warning, not an error."""
-    found = Judgement(rule._replace(severity=Severity.WARNING), State.BROKEN, SafeText(""))
-    assert (found.is_warning, found.is_error) == (True, False)
+    whole = json.loads(reports.json_line([hostile(tmp_path)], 2))
+    [recording] = whole["recordings"]
+    assert [each["state"] for each in recording["rules"]] == ["broken", "holds", "not judged"]
+    assert recording["rules"][0]["places"][0]["address"].endswith(".ndjson#1")
+    assert [each["reason"] for each in whole["looked_at_nothing"]] == ["the agent does not report the cost"]
+    judged: list[Forbid | Limit] = [forbid("tool:edit"), limit("failed", 3)]
+    for rule in judged:
+        with case(rule):
+            seen = Judgement(rule._replace(severity=Severity.WARNING), State.BROKEN, SafeText(""))
+            assert (seen.is_warning, seen.is_error) == (True, False)
 
 
 FIFTEEN = (ROOT / "bench" / "fifteen_rules.toml").read_text(encoding="utf-8")
@@ -442,8 +374,10 @@ def read(text: str | bytes, folder: Path) -> list[Forbid | Require | Limit]:
     return read_rules(path)
 
 
-def test_fifteen_rules(tmp_path: Path) -> None:
-    """All three kinds of rules are read, in the order of the file."""
+def test_a_file_has_three_kinds_of_rules(tmp_path: Path) -> None:
+    """They are in the order of the file; an entry of `forbid` contains `severity`, the others have it beside
+    `value`.
+    """
     found = read(FIFTEEN, tmp_path)
     assert [each.name for each in found][:2] == ["edits outside the project", "reads secrets"]
     assert [each.fact for each in found if isinstance(each, Require)] == [
@@ -457,10 +391,6 @@ def test_fifteen_rules(tmp_path: Path) -> None:
         Amount.IDLE: 300_000,
         Amount.CALLS: 400,
     }
-
-
-def test_each_entry_may_be_a_warning(tmp_path: Path) -> None:
-    """An entry of `forbid` contains `severity`; the other entries contain it beside `value`."""
     found = read(
         """
         forbid = [{name = "a", when = "tool:edit", severity = "warning"}]
@@ -482,13 +412,6 @@ def test_a_regular_expression_needs_the_extra(tmp_path: Path, monkeypatch: pytes
         read(text, tmp_path)
     needed = "re:/…/ needs RE2: pip install 'agentwatch-tui[regex]'"
     assert str(caught.value) == f'{tmp_path}/rules.toml: forbid 1 "x": {needed}'
-
-
-def test_what_is_not_required_is_no_rule(tmp_path: Path) -> None:
-    """`false` turns a requirement off."""
-    assert [each.name for each in read("require = {result = false, integrity = true}", tmp_path)] == [
-        "require.integrity = true"
-    ]
 
 
 WRONG: list[tuple[str | bytes, str]] = [
@@ -531,7 +454,9 @@ WRONG: list[tuple[str | bytes, str]] = [
 
 
 def test_a_wrong_file_is_described_in_one_line(tmp_path: Path) -> None:
-    """The line names the file and the entry, and the nearest right word."""
+    """Each mistake is a line with the file, the entry and the nearest right word; after twenty, the rest is
+    counted.
+    """
     for text, words in WRONG:
         with case(words):
             with pytest.raises(Fault) as found:
@@ -540,10 +465,6 @@ def test_a_wrong_file_is_described_in_one_line(tmp_path: Path) -> None:
             assert words in str(found.value)
             assert "\n" not in str(found.value)
             assert found.value.exit_code == USAGE
-
-
-def test_all_mistakes_of_a_file_are_reported(tmp_path: Path) -> None:
-    """Each mistake is a line that names the file; after twenty, the rest is counted."""
     path = tmp_path / "rules.toml"
     path.write_text('foo = 1\nforbid = [{when = "toll:x"}, {when = 5}]\nlimit = {faled = 3}\n')
     with pytest.raises(Fault) as caught:
@@ -557,12 +478,8 @@ def test_all_mistakes_of_a_file_are_reported(tmp_path: Path) -> None:
         read_rules(path)
     assert len(caught.value.more) == 20
     assert caught.value.more[-1] == f"{path}: 5 more mistakes"
-
-
-def test_a_missing_file(tmp_path: Path) -> None:
-    """A file that does not exist cannot be opened."""
     with pytest.raises(Fault, match="no such file"):
-        read_rules(tmp_path / "rules.toml")
+        read_rules(tmp_path / "absent.toml")
 
 
 _WORDS = st.sampled_from(

@@ -103,10 +103,16 @@ JOINED: list[tuple[str, str, bool]] = [
 
 
 def test_terms_are_joined() -> None:
-    """Terms in a row must all be true, `OR` binds less, and names of outcomes in a row are alternatives."""
+    """Terms in a row must all be true, `OR` binds less, names of outcomes are alternatives. An escaped slash
+    is one; a rule names its fields.
+    """
     for rule, words, is_true in JOINED:
         with case(rule):
             assert says(rule, {"words": words}) is is_true
+    rule = r"text:re:/^a\/b\\\d$/"
+    assert says(rule, {"text": "a/b\\7"}, allows_patterns=True) is True
+    assert says(rule, {"text": "a/b7"}, allows_patterns=True) is False
+    assert parse("a -(tool:x OR size>3) path:b", VOCABULARY).fields == {"tool", "size", "path"}
 
 
 WRONG: list[tuple[str, str, int]] = [
@@ -160,64 +166,36 @@ WRONG: list[tuple[str, str, int]] = [
 
 
 def test_what_is_wrong_is_an_error() -> None:
-    """The error says in one line what is wrong, which word is nearest to a misspelt one, and where."""
+    """The error says in one line what is wrong, which word is nearest, and where, with 40 characters of a
+    word. A rule has 4,000 characters at most, and parentheses 50 deep.
+    """
     for rule, reason, at in WRONG:
         with case(rule):
             with pytest.raises(RuleError) as caught:
                 parse(rule, VOCABULARY)
             assert (caught.value.reason, caught.value.at) == (reason, at)
-
-
-@pytest.mark.parametrize(
-    ("rule", "reason"),
-    [
+    for rule, reason in [
         ("re:/a/", "re:/…/ needs a field: command:re:/…/"),
         ("size:re:/a/", "size is a number, for example size>3"),
         ("text:re:/a", 'a regular expression has no end: "re:/a"'),
         ("text:re:/a/i", '"i" follows a quote without a blank'),
         ("text:re:/(a/", '"re:/(a/": missing )'),
-    ],
-)
-def test_a_wrong_regular_expression_is_an_error(rule: str, reason: str) -> None:
-    """Regular expressions need a field of words, and an end."""
-    with pytest.raises(RuleError) as caught:
-        parse(rule, VOCABULARY, allows_patterns=True)
-    assert caught.value.reason == reason
-
-
-def test_the_error_is_at_the_part_of_the_regular_expression() -> None:
-    """An escaped slash before the mistake does not move it."""
+    ]:
+        with case((rule, reason)):
+            with pytest.raises(RuleError) as caught:
+                parse(rule, VOCABULARY, allows_patterns=True)
+            assert caught.value.reason == reason
     rule = r"a text:re:/\/(?=b)/"
     with pytest.raises(RuleError) as caught:
         parse(rule, VOCABULARY, allows_patterns=True)
     assert rule[caught.value.at :] == "(?=b)/"
-
-
-def test_a_slash_is_kept_in_a_regular_expression() -> None:
-    r"""`\/` is a slash, and other escapes stay as they are."""
-    rule = r"text:re:/^a\/b\\\d$/"
-    assert says(rule, {"text": "a/b\\7"}, allows_patterns=True) is True
-    assert says(rule, {"text": "a/b7"}, allows_patterns=True) is False
-
-
-@pytest.mark.parametrize("rule", ["(" * 60 + "a" + ")" * 60, "-(" * 60 + "a" + ")" * 60, "a" * 4001])
-def test_a_rule_is_bounded(rule: str) -> None:
-    """A rule has at most 4,000 characters, and parentheses 50 deep."""
-    with pytest.raises(RuleError, match="at most"):
-        parse(rule, VOCABULARY)
-
-
-def test_an_error_repeats_only_the_beginning_of_a_long_word() -> None:
-    """A word of an error is cut after 40 characters, so that the error fits on a line."""
     for rule in ('"' + "x" * 3000, "kind:" + "x" * 3000, "size>" + "9" * 3000):
         with pytest.raises(RuleError) as caught:
             parse(rule, VOCABULARY)
         assert len(caught.value.reason) < 120
-
-
-def test_a_rule_names_its_fields() -> None:
-    """Who reads a rule knows which fields it uses, also those in parentheses and after `-`."""
-    assert parse("a -(tool:x OR size>3) path:b", VOCABULARY).fields == {"tool", "size", "path"}
+    for rule in ["(" * 60 + "a" + ")" * 60, "-(" * 60 + "a" + ")" * 60, "a" * 4001]:
+        with case(rule), pytest.raises(RuleError, match="at most"):
+            parse(rule, VOCABULARY)
 
 
 NAMES: dict[bool | None, Value] = {True: "yes", False: "no", None: None}
@@ -233,54 +211,36 @@ def kleene(rule: str, tool: bool | None, kind: bool | None) -> bool | None:
     return results.pop() if len(results) == 1 else None
 
 
-@pytest.mark.parametrize(
-    ("rule", "logic"),
-    [
+def test_unknown_values_are_neither_true_nor_false() -> None:
+    """The result is unknown if the unknown value decides it. `:` is equality of numbers; one of several
+    values must match, and a dear field is read last.
+    """
+    for rule, logic in [
         ("tool:yes text:yes", "a and b"),
         ("tool:yes OR text:yes", "a or b"),
         ("-tool:yes text:yes", "not a and b"),
         ("-(tool:yes OR text:yes)", "not (a or b)"),
         ("tool:yes OR -text:yes", "a or not b"),
-    ],
-)
-def test_unknown_values_are_neither_true_nor_false(rule: str, logic: str) -> None:
-    """The result is unknown if, and only if, the unknown value decides it."""
-    cases = [*product(NAMES, repeat=2)]
-    assert len(cases) == 9
-    for tool, text in cases:
-        values = {"tool": NAMES[tool], "text": NAMES[text]}
-        assert says(rule, values) is kleene(logic, tool, text), (tool, text)
-
-
-@pytest.mark.parametrize("operator", [">", ">=", "<", "<=", ":"])
-def test_numbers_are_compared(operator: str) -> None:
-    """`:` is equality; a missing number, or a value that is not a number, is unknown."""
-    found = [says(f"size{operator}3", {"size": size}) for size in (2, 3.0, 4)]
-    sign = "==" if operator == ":" else operator
-    assert found == [eval(f"{size}{sign}3") for size in (2, 3, 4)]
-    assert says(f"size{operator}3", {"size": None}) is None
-    assert says(f"size{operator}3", {"size": "3"}) is None
-
-
-def test_one_of_several_values_must_match() -> None:
-    """A field with several names matches if one does; without names it does not match, and is known."""
+    ]:
+        with case((rule, logic)):
+            cases = [*product(NAMES, repeat=2)]
+            assert len(cases) == 9
+            for tool, text in cases:
+                values = {"tool": NAMES[tool], "text": NAMES[text]}
+                assert says(rule, values) is kleene(logic, tool, text), (tool, text)
+    for operator in [">", ">=", "<", "<=", ":"]:
+        with case(operator):
+            found = [says(f"size{operator}3", {"size": size}) for size in (2, 3.0, 4)]
+            sign = "==" if operator == ":" else operator
+            assert found == [eval(f"{size}{sign}3") for size in (2, 3, 4)]
+            assert says(f"size{operator}3", {"size": None}) is None
+            assert says(f"size{operator}3", {"size": "3"}) is None
     assert says("tool:b*", {"tool": ("a", "bc")}) is True
     assert says("tool:b*", {"tool": ("a",)}) is False
     assert says("tool:b*", {"tool": ()}) is False
     assert says("-tool:b*", {"tool": ()}) is True
     assert says("text:b", {"text": ("a", "abc")}) is True
     assert says("path:b", {"path": ("x/b", "a")}) is True
-
-
-def test_the_results_of_a_glob_are_kept_only_up_to_a_limit() -> None:
-    """A field with more than 4,096 different values gives the same results."""
-    test = parse("tool:*7", VOCABULARY).bind(READERS)
-    for _ in range(2):
-        assert sum(test({"tool": f"t{number}"}) is True for number in range(10_000)) == 1000
-
-
-def test_dear_fields_are_read_last() -> None:
-    """A term about a dear field is not tested if a cheap one decides."""
     fields = {field.name: field._replace(cost=field.name == "tool") for field in VOCABULARY.fields.values()}
     readers = READERS.values | {"tool": lambda _values: pytest.fail("it was read")}  # type: ignore[operator]
     test = parse("tool:a text:b", VOCABULARY._replace(fields=fields)).bind(
@@ -315,19 +275,24 @@ TEXTS: list[tuple[str, str, bool]] = [
 
 
 def test_a_text_contains_a_word_or_matches_a_glob() -> None:
-    """A value without wildcards is searched in a text; a glob matches the text as a whole."""
+    """A value without `*` is searched in a text; a glob matches the whole text, or parts of a path. More
+    than 4,096 values give the same results.
+    """
     for glob, text, is_match in TEXTS:
         with case(f"{glob} {text}"):
             assert text_matcher(glob)(text) is is_match
-
-
-def test_only_a_star_makes_a_word_a_glob() -> None:
-    """Words such as `x[0]` and `why?` are searched as they are."""
     assert word_matcher("x[0]")("print(x[0])")
     assert word_matcher("why?")("but why?")
     assert not word_matcher("why?")("whys")
     assert word_matcher("*x[0]*")("print(x[0])")
     assert not word_matcher("*x[0]")("print(x[0])")
+    for glob, path, is_match in PATHS:
+        with case(f"{glob} {path}"):
+            assert path_matcher(glob)(path) is is_match
+            assert not is_match or literal_of(glob) in path.lower()
+    test = parse("tool:*7", VOCABULARY).bind(READERS)
+    for _ in range(2):
+        assert sum(test({"tool": f"t{number}"}) is True for number in range(10_000)) == 1000
 
 
 PATHS: list[tuple[str, str, bool]] = [
@@ -365,14 +330,6 @@ PATHS: list[tuple[str, str, bool]] = [
     ("**/test*", "tests/unit/a.py", False),
     ("test**", "x/testing", True),
 ]
-
-
-def test_a_glob_matches_the_parts_of_a_path() -> None:
-    """`*` stays in a folder, `**` does not, and a glob without `/` matches the last part."""
-    for glob, path, is_match in PATHS:
-        with case(f"{glob} {path}"):
-            assert path_matcher(glob)(path) is is_match
-            assert not is_match or literal_of(glob) in path.lower()
 
 
 @pytest.mark.parametrize("count", [2_000, pytest.param(20_000, marks=pytest.mark.system)])
@@ -418,11 +375,25 @@ PATTERNS: list[tuple[str, str, bool]] = [
 ]
 
 
-def test_regular_expressions() -> None:
-    """A pattern of RE2 is searched in the text, without case; `^` and `$` are the ends of the whole text."""
+def test_regular_expressions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pattern of RE2 is searched in 4,096 characters, without case; one that needs more than linear time
+    is an error. Without RE2, the error names the extra.
+    """
     for pattern, text, is_match in PATTERNS:
         with case(pattern):
             assert pattern_matcher(pattern)(text) is is_match
+    for pattern, reason, at in REFUSED:
+        with case(pattern[:40]):
+            with pytest.raises(RuleError) as caught:
+                pattern_matcher(pattern, 7)
+            assert (caught.value.reason, caught.value.at) == (reason, 7 + at)
+    assert pattern_matcher("b")("a" * 4095 + "b") is True
+    assert pattern_matcher("b")("a" * 4096 + "b") is False
+    monkeypatch.setitem(sys.modules, "re2", None)
+    assert name_matcher("a*")("ab")
+    with pytest.raises(RuleError, match=re.escape("pip install 'agentwatch-tui[regex]'")) as caught:
+        pattern_matcher("a")
+    assert "\n" not in caught.value.reason
 
 
 REFUSED: list[tuple[str, str, int]] = [
@@ -439,30 +410,6 @@ REFUSED: list[tuple[str, str, int]] = [
     ),
     ("a)", '"re:/a)/": unexpected )', 0),
 ]
-
-
-def test_a_refused_pattern_is_an_error_at_the_part_that_is_named() -> None:
-    """What needs more than linear time, or much memory, is an error with the pattern in it."""
-    for pattern, reason, at in REFUSED:
-        with case(pattern[:40]):
-            with pytest.raises(RuleError) as caught:
-                pattern_matcher(pattern, 7)
-            assert (caught.value.reason, caught.value.at) == (reason, 7 + at)
-
-
-def test_without_re2_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    """RE2 is an extra; only a rule with a regular expression needs it."""
-    monkeypatch.setitem(sys.modules, "re2", None)
-    assert name_matcher("a*")("ab")
-    with pytest.raises(RuleError, match=re.escape("pip install 'agentwatch-tui[regex]'")) as caught:
-        pattern_matcher("a")
-    assert "\n" not in caught.value.reason
-
-
-def test_a_regular_expression_searches_the_first_characters() -> None:
-    """4,096 characters of a text are searched, as many as a session keeps."""
-    assert pattern_matcher("b")("a" * 4095 + "b") is True
-    assert pattern_matcher("b")("a" * 4096 + "b") is False
 
 
 @pytest.mark.costs
@@ -492,16 +439,6 @@ TYPED: list[tuple[str, str]] = [
     ("a tool:edit)", "a tool:edit"),
     ("size>x", ""),
 ]
-
-
-def test_the_words_before_a_mistake() -> None:
-    """The mistake is the first one of the whole text; without words there is no condition."""
-    for text, words in TYPED:
-        with case(text):
-            found = typed(text, VOCABULARY)
-            assert found.words == words
-            assert (found.condition is None) is (not words)
-            assert (found.problem is None) is (text.strip() == words)
 
 
 @pytest.mark.costs
@@ -541,12 +478,25 @@ OFFERS: list[tuple[str, list[str]]] = [
 
 
 def test_offers_continue_the_last_word_of_a_rule() -> None:
-    """The beginning of a word is completed; a value is found by its beginning, or by two letters in it."""
+    """A word is completed, a value is found by its beginning or two letters and quoted; fifty are offered.
+    The mistake is the first one of the text.
+    """
     values = [TypedValue("Bash", "the second"), TypedValue("a b"), TypedValue('say"hi\\'), TypedValue("")]
     for text, words in OFFERS:
         with case(text):
             found = offers(text, VOCABULARY, lambda field: values if field == "tool" else ())
             assert [offer.text for offer in found] == words
+    for value in ("a b", 'a"b', "(a", "a\\b c", "-a", "a)"):
+        (offer,) = offers("tool:", VOCABULARY, partial(only, value))
+        condition = parse(f"({offer.text} a)", VOCABULARY)
+        assert f"value={value!r}" in f"{condition!r}"
+    assert len(offers("tool:path", VOCABULARY, lambda _field: MANY)) == 50
+    for text, known in TYPED:
+        with case(text):
+            seen = typed(text, VOCABULARY)
+            assert seen.words == known
+            assert (seen.condition is None) is (not known)
+            assert (seen.problem is None) is (text.strip() == known)
 
 
 MANY = [TypedValue(f"path{number}") for number in range(10_000)]
@@ -555,19 +505,6 @@ MANY = [TypedValue(f"path{number}") for number in range(10_000)]
 def only(value: str, _field: str) -> list[TypedValue]:
     """Return a value of any field."""
     return [TypedValue(value)]
-
-
-def test_a_completed_value_is_a_rule_about_this_value() -> None:
-    """A value with blanks, quotes or parentheses is quoted, so that the rule can be read."""
-    for value in ("a b", 'a"b', "(a", "a\\b c", "-a", "a)"):
-        (offer,) = offers("tool:", VOCABULARY, partial(only, value))
-        condition = parse(f"({offer.text} a)", VOCABULARY)
-        assert f"value={value!r}" in f"{condition!r}"
-
-
-def test_at_most_fifty_are_offered() -> None:
-    """A session with 10,000 paths offers 50."""
-    assert len(offers("tool:path", VOCABULARY, lambda _field: MANY)) == 50
 
 
 @pytest.mark.costs
@@ -594,10 +531,15 @@ NUMBERS: list[tuple[str, Measure, float]] = [
 
 
 def test_a_number_has_a_unit() -> None:
-    """Times are returned in milliseconds, shares of 100 as they are."""
+    """Times are in milliseconds, shares of 100 as they are; a number of something else is an error that
+    shows right ones.
+    """
     for text, measure, value in NUMBERS:
         with case(text):
             assert number(text, measure, "x") == value
+    for text, measure in NOT_NUMBERS:
+        with case(f"{text} {measure}"), pytest.raises(RuleError, match=r"^x: .* is not a"):
+            number(text, measure, "x")
 
 
 NOT_NUMBERS: list[tuple[str, Measure]] = [
@@ -614,10 +556,3 @@ NOT_NUMBERS: list[tuple[str, Measure]] = [
     ("80s", Measure.PERCENT),
     ("²", Measure.COUNT),
 ]
-
-
-def test_another_unit_is_an_error() -> None:
-    """A number of something else, or one with more than 15 digits, is an error that shows right ones."""
-    for text, measure in NOT_NUMBERS:
-        with case(f"{text} {measure}"), pytest.raises(RuleError, match=r"^x: .* is not a"):
-            number(text, measure, "x")
