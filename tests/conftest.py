@@ -42,6 +42,9 @@ AGENT_FOLDERS = (
 """The variables that move the folders of agents, and our own."""
 MEASURED = frozenset({"agents", "session", "feed"})
 """The folders whose tests must cover every branch of agents and session."""
+_MOST_SECONDS = 300
+"""The limit of a test of `pytest -q`. The longest takes 13 s on a machine with a load of 15."""
+_STAGE_SECONDS = 3600
 STAGES = frozenset({"system", "costs", "long", "shared", "real"})
 """The marks of tests that `pytest -q` leaves out; `CONTRIBUTING.md` describes each stage."""
 
@@ -186,6 +189,33 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
     if code is not None and "case" in code.co_names:
         assert _cases > before, "no case was tried"
     return result
+
+
+@contextmanager
+def ends_within(seconds: float) -> Iterator[None]:
+    """Fail in the midst of what the block waits for when its time is over."""
+
+    def fail(*_: object) -> None:
+        pytest.fail(f"not over within {seconds} s: the last line of the traceback waits")
+
+    before = signal.signal(signal.SIGALRM, fail)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
+    """Let each wait of a test, of its fixtures and of their ends have a limit."""
+    is_of_stage = any(mark.name in STAGES for mark in item.iter_markers())
+    with ends_within(_STAGE_SECONDS if is_of_stage else _MOST_SECONDS):
+        return (yield)
+
+
+pytest_runtest_call = pytest_runtest_teardown = pytest_runtest_setup
 
 
 @contextmanager
