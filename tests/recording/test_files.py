@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from agentwatch.base.files import state_folder
 from agentwatch.recording.store import (
     create_file,
     nameless_file,
@@ -185,3 +186,14 @@ def test_only_a_regular_file_is_opened(tmp_path: Path, kind: str) -> None:
     else:
         with pytest.raises(OSError, match=r"."):
             open_regular(path, follow_links=True)
+
+
+def test_the_environment_names_the_folder(
+    home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """AGENTWATCH_HOME is the folder; without it, or if it is empty, the user's state folder has one."""
+    assert state_folder() == home
+    assert sessions_folder() == home / "sessions"
+    assert state_folder({"AGENTWATCH_HOME": "/x"}) == Path("/x")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    assert state_folder({"AGENTWATCH_HOME": ""}).name == "agentwatch"

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import threading
+import time
 from pathlib import Path
 
 import pytest
 
-from agentwatch.remote import filling
+from agentwatch.base.faults import Fault
+from agentwatch.remote import engine_channel, filling
 from agentwatch.remote.card import Card
 from agentwatch.remote.channel import SeenCard
 from agentwatch.remote.chunk import Chunk
 from agentwatch.remote.copies import Copies, Limits
+from agentwatch.remote.engine import StoredCard
+from agentwatch.remote.engine_channel import find_session
 from agentwatch.remote.filling import LOST_SECONDS, Filling, Status
+from tests.conftest import case
+from tests.harness.engine.server import Server
+from tests.remote.conftest import LINES, SESSION, Publisher, Watcher
+from tests.remote.fleet.made import MadeArchive, card, named
 from tests.remote.made import MadeChannel
 
 
@@ -89,3 +97,46 @@ def test_missing_bytes_are_sought_from_the_start_once_then_named(
     status.closing.set()
     thread.join(20)
     copy.close()
+
+
+SECONDS = 10.0
+
+
+@pytest.mark.costs
+def test_closing_takes_less_than_a_second(server: Server, publisher: Publisher, watcher: Watcher) -> None:
+    """A copy of a session that is silent is closed at once, and so is one whose engine is away."""
+    publisher.send(LINES[0])
+    for is_away in (False, True):
+        with case(f"is away: {is_away}"):
+            copying = watcher.open(f"{server.address}/{SESSION}")
+            assert copying.wait_until_read(SECONDS)
+            if is_away:
+                server.suspend()
+            began = time.monotonic()
+            copying.close()
+            assert time.monotonic() - began < 1
+    server.resume()
+
+
+class Listed(MadeArchive):
+    """An archive that has returned every card with its last batch."""
+
+    def next(self, seconds: float) -> list[StoredCard]:
+        """Return the next batch."""
+        found = super().next(seconds)
+        self.is_complete = not self.batches
+        return found
+
+
+def test_a_session_is_found_among_any_number_of_cards(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A publisher with more cards than a list holds does not hide the sessions of others."""
+    monkeypatch.setattr(engine_channel, "CARDS", 10)
+    archive = Listed()
+    flood = [StoredCard(named(number, "flood"), card(), 0.0) for number in range(100)]
+    wanted = named(0xABCDEF << 104, "anna")
+    archive.put(*flood[:50])
+    archive.put(*flood[50:], StoredCard(wanted, card(), 0.0))
+    assert find_session(archive, "abcdef") == wanted
+    archive.put(*flood)
+    with pytest.raises(Fault, match="no session begins with fedcba; the nearest of 10 sessions"):
+        find_session(archive, "fedcba")

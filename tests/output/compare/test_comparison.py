@@ -12,7 +12,23 @@ from hypothesis import strategies as st
 
 from agentwatch.analysis.verdict_history import State
 from agentwatch.output.compare.alignment import Match
-from agentwatch.output.compare.comparison import Aspect, Comparison, Lines, Part, Row, compare
+from agentwatch.output.compare.comparison import (
+    MOST_CHARACTERS,
+    MOST_HABITS,
+    Aspect,
+    Comparison,
+    Habit,
+    Lines,
+    Part,
+    Row,
+    Several,
+    Share,
+    Spread,
+    compare,
+    compare_several,
+    spread,
+    text_difference,
+)
 from agentwatch.session.events import Outcome
 from tests.builders.comparing.runs import Did, Run, compared, edit, read, run_tests, shell, side_at
 from tests.builders.lines import DONE, completed, init, started
@@ -196,3 +212,90 @@ def test_each_call_is_in_one_row(tmp_path: Path, made: list[tuple[str, int]], da
     comparison = compared(tmp_path, replace(A, calls=tuple(calls)), replace(A, calls=tuple(other)))
     assert sorted(row.a for row in comparison.rows if row.a is not None) == [*range(1, len(calls) + 1)]
     assert sorted(row.b for row in comparison.rows if row.b is not None) == [*range(1, len(other) + 1)]
+
+
+GREEN = Run()
+RED = GREEN.changed(5, run_tests(failed=1))
+
+
+def several(folder: Path, a: list[Run], b: list[Run]) -> Several:
+    """Record the runs of both sides, and compare them."""
+    sides = [
+        [run.side(folder, f"{name}{nth}") for nth, run in enumerate(runs)]
+        for name, runs in (("a", a), ("b", b))
+    ]
+    return compare_several(*sides)
+
+
+def test_shares_count_the_runs_of_which_something_is_known(tmp_path: Path) -> None:
+    """A run without tests is neither green nor red."""
+    untested = replace(GREEN, calls=(read("src/mill.py"),))
+    found = several(tmp_path, [GREEN, RED, GREEN, untested], [RED])
+    assert found.shares == [Share("succeeded", 4, 4, 1, 1), Share("tests green", 2, 3, 0, 1)]
+
+
+def test_a_call_of_more_runs_of_one_side_is_a_habit(tmp_path: Path) -> None:
+    """It counts once a run, with its levelled target; calls of equal shares of the runs are left out."""
+    lint = GREEN.with_call(6, shell("make lint")).with_call(7, shell("make lint"))
+    found = several(tmp_path, [GREEN, GREEN], [lint, GREEN.with_call(0, read("NOTES.md")), lint])
+    assert found.habits == [Habit("execute", "make lint", 0, 2), Habit("read", "NOTES.md", 0, 1)]
+
+
+def test_at_most_twenty_habits_are_kept(tmp_path: Path) -> None:
+    """Two runs with nothing in common have many."""
+    one, other = (
+        replace(GREEN, calls=tuple(edit(f"{name}{'x' * number}.py") for number in range(15))) for name in "ab"
+    )
+    assert len(several(tmp_path, [one], [other, other]).habits) == MOST_HABITS
+
+
+def test_fewer_than_ten_runs_are_few(tmp_path: Path) -> None:
+    """The smaller side decides."""
+    side = GREEN.side(tmp_path, "a")
+    assert compare_several([side] * 10, [side] * 9).is_few
+    assert not compare_several([side] * 10, [side] * 10).is_few
+
+
+def test_an_unknown_figure_has_no_median() -> None:
+    """Runs without the figure do not count as 0."""
+    assert spread([None, 4, None, 8]) == Spread(2, 6, 4, 8)
+    assert spread([None, None]) == Spread(0, None, None, None)
+
+
+TEXTS = st.text(st.sampled_from("ab .\n,é"), max_size=40)
+
+
+def side(a: str, b: str, part: Part) -> str:
+    """Return the words of one side of the difference of two texts, without blanks."""
+    pieces = text_difference(a, b).pieces
+    return "".join("".join(piece.text.split()) for piece in pieces if piece.part in (Part.BOTH, part))
+
+
+@given(TEXTS, TEXTS)
+def test_each_text_can_be_read_from_the_pieces(a: str, b: str) -> None:
+    """The pieces of a side, in order, have the words of that side, in order."""
+    assert side(a, b, Part.ONLY_A) == "".join(a.split())
+    assert side(a, b, Part.ONLY_B) == "".join(b.split())
+
+
+@given(TEXTS)
+def test_a_text_equals_itself(text: str) -> None:
+    """No words differ, also if the lines are wrapped in another way."""
+    assert text_difference(text, text).is_equal
+    assert text_difference(text, text.replace(" ", "\n")).is_equal
+
+
+def test_texts_without_a_common_word_are_two_pieces() -> None:
+    """First the words of the one, then those of the other."""
+    pieces = text_difference("one two", "three").pieces
+    assert [(piece.part, piece.text) for piece in pieces] == [
+        (Part.ONLY_A, "one two"),
+        (Part.ONLY_B, "three"),
+    ]
+
+
+def test_only_the_beginning_of_huge_texts_is_compared() -> None:
+    """Repeated words take bounded time, and the difference says that it is cut."""
+    found = text_difference("a b " * 100_000, "b a " * 100_000)
+    assert found.is_cut
+    assert sum(len(piece.text) for piece in found.pieces) <= 2 * MOST_CHARACTERS

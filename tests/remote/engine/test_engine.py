@@ -2,8 +2,29 @@
 
 from __future__ import annotations
 
-from agentwatch.remote.engine import named, unnamed
-from tests.conftest import case
+import importlib.util
+import subprocess
+import sys
+from importlib.machinery import PathFinder
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentwatch.base.faults import USAGE, Fault
+from agentwatch.remote.engine import (
+    SessionName,
+    check_extra,
+    is_publisher,
+    named,
+    new_session,
+    parse_session,
+    publisher_of,
+    session_of_card,
+    unnamed,
+)
+from tests.conftest import ROOT, case
 
 ENGINE = "nats://127.0.0.1:4333"
 SESSION = f"{ENGINE}/ci.0123456789abcdef"
@@ -26,3 +47,104 @@ def test_an_address_within_the_words_stays_there() -> None:
     """Words that name the address further behind are complete."""
     words = "cannot connect to ssh://build1: connection timed out"
     assert named("ssh://build1/claude/abc", words) == words
+
+
+def test_a_new_name_is_another_each_time() -> None:
+    """Names are random, and can be read again from their text and from the subject of the card."""
+    first, second = new_session("ci"), new_session("ci")
+    assert first != second
+    assert parse_session(str(first)) == first
+    assert session_of_card(first.card_subject) == first
+
+
+NOT_NAMES = [
+    *(
+        "",
+        ".",
+        "ci",
+        "ci.",
+        f".{'0' * 32}",
+        f"CI.{'0' * 32}",
+        f"c_i.{'0' * 32}",
+        f"ci.{'0' * 31}",
+        f"ci.{'0' * 33}",
+    ),
+    *(
+        f"ci.{'A' * 32}",
+        f"ci.x.{'0' * 32}",
+        f"ci.{'0' * 32}.x",
+        f"*.{'0' * 32}",
+        f">.{'0' * 32}",
+        f"../{'0' * 32}",
+    ),
+    *(
+        f"ci.{'0' * 32}\n",
+        f"ci\n.{'0' * 32}",
+        f"\ud800.{'0' * 32}",
+        f"{'c' * 64}.{'0' * 32}",
+        "x" * 10**6,
+    ),
+]
+
+
+def test_what_is_no_name() -> None:
+    """Other text names no session, with or without the prefix of cards."""
+    for text in NOT_NAMES:
+        with case(f"{text[:60]!r}"):
+            assert parse_session(text) is None
+            assert session_of_card(f"$KV.AWCARD.{text}") is None
+
+
+def test_a_subject_of_something_else() -> None:
+    """Only subjects of cards name the session of a card."""
+    name = SessionName("ci", "0" * 32)
+    assert session_of_card(name.subject) is None
+    assert session_of_card(str(name)) is None
+
+
+@given(st.text(st.characters(codec=None, exclude_categories=())))
+def test_any_text_has_a_token(text: str) -> None:
+    """Whatever a host is called, there is a token for it."""
+    assert is_publisher(publisher_of(text))
+
+
+def test_tokens_of_names() -> None:
+    """A token has the letters and digits of the name."""
+    for text, token in (
+        ("Build1.Example", "build1-example"),
+        ("", "unnamed"),
+        ("--", "unnamed"),
+        ("é", "unnamed"),
+    ):
+        with case(text):
+            assert publisher_of(text) == token
+
+
+def test_without_the_extra_one_line_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fault has the command."""
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(Fault, match="pip install 'nats-py>=") as caught:
+        check_extra()
+    assert caught.value.exit_code == USAGE
+
+
+def test_a_folder_with_the_name_of_the_client_is_not_the_client(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A folder `nats` where `python -m agentwatch` is run can be imported, and contains no client."""
+    (tmp_path / "nats").mkdir()
+    found = PathFinder.find_spec("nats", [str(tmp_path)])
+    assert found is not None
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: found)
+    with pytest.raises(Fault, match="pip install"):
+        check_extra()
+
+
+@pytest.mark.slow
+def test_checking_the_extra_does_not_load_it() -> None:
+    """Names, cards, addresses and the check itself import neither the client nor asyncio."""
+    program = (
+        "import sys, agentwatch.remote.engine as o, agentwatch.remote.card, agentwatch.remote.engine;"
+        "o.check_extra(); assert not {'nats', 'asyncio', 'ssl'} & set(sys.modules), sorted(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True, timeout=30)

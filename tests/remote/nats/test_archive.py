@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from agentwatch.base import clock
 from agentwatch.remote.address import parse_engine
 from agentwatch.remote.chunk import Chunk
 from agentwatch.remote.engine import EngineError, Login, SessionName, Trouble, new_session
@@ -19,8 +20,6 @@ from tests.harness.engine.proxy import Proxy
 from tests.harness.engine.server import Server
 from tests.harness.processes import until
 from tests.remote.nats.conftest import login_of
-
-pytestmark = pytest.mark.system
 
 SESSION = new_session("ci")
 
@@ -77,6 +76,7 @@ def read_cards(cards: NatsCards, count: int) -> list[str]:
     return found
 
 
+@pytest.mark.system
 def test_a_session_that_the_engine_does_not_have(archive: NatsArchive) -> None:
     """The reader knows after the first call that there is no piece."""
     pieces = archive.pieces(SESSION)
@@ -85,6 +85,7 @@ def test_a_session_that_the_engine_does_not_have(archive: NatsArchive) -> None:
     assert pieces.has_none
 
 
+@pytest.mark.system
 def test_pieces_that_are_stored_later_arrive(archive: NatsArchive, sink: NatsSink) -> None:
     """A reader goes on with what is stored while it reads, and then has some."""
     pieces = archive.pieces(SESSION)
@@ -94,6 +95,7 @@ def test_pieces_that_are_stored_later_arrive(archive: NatsArchive, sink: NatsSin
     assert not pieces.has_none
 
 
+@pytest.mark.system
 def test_many_pieces_arrive_in_order(archive: NatsArchive, sink: NatsSink) -> None:
     """More pieces than are asked for at once arrive each once, and only the last is the newest."""
     store(sink, 0, 500)
@@ -104,6 +106,7 @@ def test_many_pieces_arrive_in_order(archive: NatsArchive, sink: NatsSink) -> No
     assert [each is not None and each.is_newest for each in found] == [False] * 499 + [True]
 
 
+@pytest.mark.system
 def test_a_reader_can_begin_again(archive: NatsArchive, sink: NatsSink) -> None:
     """After a restart the pieces come from the first one again."""
     store(sink, 0, 100)
@@ -114,6 +117,7 @@ def test_a_reader_can_begin_again(archive: NatsArchive, sink: NatsSink) -> None:
     assert read(pieces, 100) == [*range(100)]
 
 
+@pytest.mark.system
 def test_readers_of_one_connection_do_not_mix(archive: NatsArchive, sink: NatsSink) -> None:
     """Each reader receives the pieces of its own session."""
     other = new_session("other")
@@ -127,6 +131,7 @@ def test_readers_of_one_connection_do_not_mix(archive: NatsArchive, sink: NatsSi
     assert read(first, 2) == [3, 4]
 
 
+@pytest.mark.system
 def test_a_connection_that_is_cut_is_made_again(behind: NatsArchive, sink: NatsSink, proxy: Proxy) -> None:
     """After each of 30 cuts the pieces and cards go on behind the last ones; an error is raised between."""
     pieces, cards = behind.pieces(SESSION), behind.cards()
@@ -144,6 +149,7 @@ def test_a_connection_that_is_cut_is_made_again(behind: NatsArchive, sink: NatsS
     assert errors == 30
 
 
+@pytest.mark.system
 def test_a_server_that_is_killed_and_restarted(server: Server, sink: NatsSink, archive: NatsArchive) -> None:
     """Readers go on after each of 3 kills; while the server is away the error says so."""
     pieces = archive.pieces(SESSION)
@@ -164,6 +170,7 @@ def test_a_server_that_is_killed_and_restarted(server: Server, sink: NatsSink, a
     assert read(pieces, 1) == [3]
 
 
+@pytest.mark.system
 def test_an_engine_without_streams_says_what_to_do(bare_server: Server) -> None:
     """A watcher of an engine that nobody has set up reads how to do it."""
     archive = NatsArchive(login_of(bare_server))
@@ -175,6 +182,7 @@ def test_an_engine_without_streams_says_what_to_do(bare_server: Server) -> None:
     archive.close()
 
 
+@pytest.mark.system
 def test_a_server_that_does_not_answer(
     server: Server, archive: NatsArchive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -199,6 +207,7 @@ def _has_none(pieces: NatsPieces) -> bool:
     return pieces.has_none
 
 
+@pytest.mark.system
 def test_an_engine_that_was_set_back(
     server: Server, sink: NatsSink, archive: NatsArchive, tmp_path: Path
 ) -> None:
@@ -233,6 +242,7 @@ def test_an_engine_that_was_set_back(
     publisher.close()
 
 
+@pytest.mark.system
 def test_closing_ends_a_reader_that_waits(server: Server) -> None:
     """A reader that waits raises an error when it is closed, and closing again does nothing."""
     archive = NatsArchive(login_of(server))
@@ -247,3 +257,56 @@ def test_closing_ends_a_reader_that_waits(server: Server) -> None:
     assert isinstance(waiting.exception(), EngineError)
     with pytest.raises(EngineError):
         cards.next(60)
+
+
+@pytest.mark.slow
+def test_cards_are_the_newest_of_each_session(archive: NatsArchive, sink: NatsSink) -> None:
+    """Of several cards of a session the last one is listed, and later ones arrive as they are written."""
+    sessions = [new_session(f"p{number}") for number in range(3)]
+    for content in (b"1", b"2"):
+        for session in sessions:
+            sink.put_card(session, content)
+    cards = archive.cards()
+    found = []
+    while not cards.is_complete:
+        found += cards.next(5)
+    assert [(card.session, card.data) for card in found] == [(session, b"2") for session in sessions]
+    sink.put_card(sessions[0], b"3")
+    assert [card.data for card in cards.next(5)] == [b"3"]
+
+
+@pytest.mark.slow
+def test_cards_of_one_publisher(archive: NatsArchive, sink: NatsSink) -> None:
+    """A list of one publisher has no cards of others."""
+    sink.put_card(new_session("ci"), b"{}")
+    sink.put_card(new_session("cii"), b"{}")
+    assert [card.session.publisher for card in archive.cards("ci").next(5)] == ["ci"]
+    none = archive.cards("nobody")
+    assert none.next(0) == []
+    assert none.is_complete
+
+
+@pytest.mark.slow
+def test_the_age_of_a_card(archive: NatsArchive, sink: NatsSink, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An age is by the engine's clock: a clock of ours that is an hour ahead makes no card older."""
+    sink.put_card(new_session("first"), b"{}")
+    written_ns = clock.wall_ns()
+    until(lambda: clock.wall_ns() > written_ns + 10**7, what="a time at least 10 ms after the first card")
+    sink.put_card(new_session("second"), b"{}")
+    monkeypatch.setattr(clock, "ahead_ns", 3600 * 10**9)
+    cards = archive.cards()
+    listed = [*cards.next(5)]
+
+    def has_both() -> bool:
+        if len(listed) < 2:
+            listed.extend(cards.next(1))
+        return len(listed) == 2
+
+    until(has_both, what="both cards")
+    first, second = listed
+    assert 0 < second.age < first.age < 60
+    monkeypatch.setattr(clock, "ahead_ns", 7200 * 10**9)
+    for _ in range(2):
+        sink.put_card(SESSION, b"{}")
+        (card,) = cards.next(5)
+        assert 0 <= card.age < 60

@@ -14,16 +14,18 @@ import pytest
 from agentwatch.base.config import EngineSettings
 from agentwatch.recording.store import SessionFiles, create_file
 from agentwatch.recording.write_lock import hold, release
-from agentwatch.remote.engine import SessionName
+from agentwatch.remote.address import EngineAddress, parse_engine
+from agentwatch.remote.engine import EngineError, Login, SessionName, Sink, Trouble, open_sink
 from agentwatch.remote.publish import publication as publications
-from agentwatch.remote.publish.publication import Given, Publication, target_of
+from agentwatch.remote.publish import shipper
+from agentwatch.remote.publish.publication import Given, Publication, Target, target_of
+from agentwatch.remote.publish.shipper import Reaching
 from agentwatch.remote.publish.sidecar import Shipped, ShipState, Sidecar, read_shipped, unsent
+from tests.harness.engine.server import nats_server
 from tests.harness.engine.shippers import end_shippers, shippers_below
 from tests.harness.processes import until
 
 NOBODY = "nats://127.0.0.1:1"
-
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("ended_shippers")]
 
 
 @pytest.fixture
@@ -48,6 +50,8 @@ def publication(files: SessionFiles) -> Publication:
     return publication
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("ended_shippers")
 def test_what_is_tried_later_is_not_published_yet(publication: Publication) -> None:
     """While the engine is away, its process goes on."""
     said = publication.unsent()
@@ -55,6 +59,8 @@ def test_what_is_tried_later_is_not_published_yet(publication: Publication) -> N
     assert said.endswith(f"; run: agentwatch ship {quote(str(publication._recording))}")
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("ended_shippers")
 def test_what_is_given_up_is_not_published(
     publication: Publication, files: SessionFiles, tmp_path: Path
 ) -> None:
@@ -70,6 +76,8 @@ def test_what_is_given_up_is_not_published(
     assert publication.unsent() == f"not published: 2.0 kB ({problem}); run: {command}"
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("ended_shippers")
 def test_a_deleted_recording_is_not_offered(publication: Publication, files: SessionFiles) -> None:
     """No command sends a recording that was deleted; its process ends within seconds."""
     files.recording.unlink()
@@ -77,6 +85,8 @@ def test_a_deleted_recording_is_not_offered(publication: Publication, files: Ses
     assert publication.unsent() == "not published: the recording was deleted"
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("ended_shippers")
 def test_a_recording_is_noted_before_its_process_starts(
     files: SessionFiles, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -103,6 +113,8 @@ def test_a_recording_is_noted_before_its_process_starts(
     assert publication.command() == command
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("ended_shippers")
 def test_the_header_says_why_nothing_is_published(monkeypatch: pytest.MonkeyPatch) -> None:
     """It names the problem without the address; after SIGKILL it says so, until another process continues."""
     monkeypatch.setattr(publications, "_READ_SECONDS", 0)
@@ -131,3 +143,59 @@ def test_the_header_says_why_nothing_is_published(monkeypatch: pytest.MonkeyPatc
     sidecar.close()
     release(fd)
     os.close(fd)
+
+
+@pytest.fixture
+def clients(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return a list that gets the publisher of each client that is made."""
+    made: list[str] = []
+
+    def open_and_count(login: Login, publisher: str) -> Sink:
+        made.append(publisher)
+        return open_sink(login, publisher)
+
+    monkeypatch.setattr(shipper, "open_sink", open_and_count)
+    return made
+
+
+def test_no_client_is_made_again_where_nothing_listens(clients: list[str]) -> None:
+    """After the first failure, an attempt costs a bare connection, and fails with the same words."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    away = Reaching(Target(Login(EngineAddress("127.0.0.1", port)), "ci", {}))
+    said = set()
+    for _ in range(3):
+        with pytest.raises(EngineError) as failed:
+            away.open()
+        said.add(str(failed.value))
+    assert said == {f"nats://127.0.0.1:{port}: connection refused"}
+    assert clients == ["ci"]
+
+
+@pytest.mark.slow
+def test_an_engine_that_is_back_is_reached(tmp_path: Path, clients: list[str]) -> None:
+    """The next attempt after the return of an engine connects."""
+    with nats_server(tmp_path) as server:
+        back = Reaching(Target(Login(parse_engine(server.address)[0]), "ci", {}))
+        server.kill()
+        for _ in range(2):
+            with pytest.raises(EngineError):
+                back.open()
+        server.restart()
+        back.open().close()
+    assert clients == ["ci", "ci"]
+
+
+@pytest.mark.slow
+def test_a_renewed_password_is_used(tmp_path: Path) -> None:
+    """The file with the credentials is read for each connection: a new password needs no new process."""
+    file = tmp_path / "login.txt"
+    file.touch(0o600)
+    file.write_text("user: ci\npassword: old\n")
+    with nats_server(tmp_path, 'authorization { user: "ci", password: "new" }') as server:
+        renewed = Reaching(target_of(server.address, {}, {}, Given(credentials=file)))
+        with pytest.raises(EngineError) as refused:
+            renewed.open()
+        file.write_text("user: ci\npassword: new\n")
+        renewed.open().close()
+    assert refused.value.trouble is Trouble.REFUSED

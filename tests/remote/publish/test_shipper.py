@@ -14,6 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agentwatch.remote.chunk import CHUNK_BYTES, HEADER_BYTES, SEEN_PER_CHUNK, Ended
+from agentwatch.remote.publish.recorded import TimesAhead
+from agentwatch.remote.publish.shipper import Pace
 from agentwatch.remote.publish.sidecar import Shipped, ShipState
 from tests.remote.publish.memory import Bad, Engine, applied
 from tests.remote.publish.world import SESSION, TO, World
@@ -220,3 +222,125 @@ def test_the_pause_is_short_again_after_progress(world: World, engine: Engine) -
     world.ship()
     assert stored[0] - 1000 > 30
     assert stored[-1] - stored[0] < 1
+
+
+class Noted:
+    """Lines that are written at given times, and when the engine has stored them."""
+
+    def __init__(self, world: World, engine: Engine, times: list[float]) -> None:
+        self._world, self._engine, self._times = world, engine, times
+        self.late: list[float] = []
+        """How long each line was on its way."""
+        world.at.append((times[-1] + 1, world.end))
+        world.at.extend((at, partial(world.write, b"line\n")) for at in times[::-1])
+        engine.on_stored = self._note
+
+    def _note(self) -> None:
+        lines = self._engine.read().count(b"\n")
+        self.late += [self._world.now - at for at in self._times[len(self.late) : lines]]
+
+
+def test_a_burst_is_sent_line_by_line(world: World, engine: Engine) -> None:
+    """Lines that follow each other after 50 ms for 5 s are each sent within 20 ms, but for the first look."""
+    noted = Noted(world, engine, [1030 + 0.05 * number for number in range(100)])
+    world.ship()
+    assert len(engine.chunks) >= 95
+    assert max(noted.late[5:]) < 0.02
+
+
+def test_lines_under_load_travel_together(world: World, engine: Engine) -> None:
+    """At 20 lines a second for minutes, four chunks a second are sent, and no line waits over 250 ms."""
+    noted = Noted(world, engine, [1030 + 0.05 * number for number in range(20 * 120)])
+    world.ship()
+    assert len(engine.chunks) <= 4 * 120 + 105
+    assert max(noted.late) < 0.27
+    assert engine.read() == world.content
+
+
+@pytest.mark.system
+@pytest.mark.parametrize(("silence", "most"), [(0.2, 0.03), (1, 0.07), (2, 0.13), (600, 0.26)])
+def test_a_line_waits_for_a_twentieth_of_the_silence(
+    world: World, engine: Engine, silence: float, most: float
+) -> None:
+    """A file that has just grown is looked at often; after a long silence, each 250 ms."""
+    noted = Noted(world, engine, [1000.5 + (silence + 0.003) * number for number in range(20)])
+    world.ship()
+    assert max(noted.late[1:]) < most
+
+
+def test_a_silent_file_is_looked_at_four_times_a_second(world: World, engine: Engine) -> None:
+    """In silence, a look each 250 ms is all that is done."""
+    world.write(b"line\n")
+    looks: list[float] = []
+    world.writes = [lambda: looks.append(world.now)] * 300
+    world.is_asked_to_end = lambda: not world.writes
+    world.ship()
+    assert looks[-1] - looks[-100] == pytest.approx(99 / 4)
+
+
+def test_credit_has_a_limit() -> None:
+    """After hours of silence no more than 100 chunks go at once."""
+    now = 0.0
+    pace = Pace(lambda: now)
+    now = 36_000.0
+    sent = 0
+    while not pace.joining():
+        pace.note_sent()
+        sent += 1
+    assert sent == 100
+    pace.hurry()
+    assert not pace.joining()
+
+
+ANY_LINE = st.one_of(
+    st.binary(max_size=30),
+    st.tuples(st.integers(0, 1 << 60), st.integers(0, 1 << 60)).map(lambda pair: b"%d %d" % pair),
+    st.tuples(st.integers(0, 300), st.integers(0, 99)).map(lambda pair: b"gap %d %d" % pair),
+    st.tuples(st.integers(0, 300), st.integers(0, 99)).map(lambda pair: b"%d %d" % pair),
+)
+
+
+def test_without_a_file_there_are_no_times(tmp_path: Path) -> None:
+    """A recording that has no times is sent without."""
+    noted = TimesAhead(tmp_path / "gone").within(100)
+    assert (noted.end, noted.seen, noted.gaps) == (100, (), ())
+
+
+def test_a_line_belongs_to_the_chunk_in_which_it_begins(tmp_path: Path) -> None:
+    """Times of the next chunk stay; those of a chunk that is asked for again come again."""
+    path = tmp_path / "times"
+    path.write_bytes(b"0 1\n4 2\n8 3\ngap 8 7\n")
+    times = TimesAhead(path)
+    assert times.within(8).seen == times.within(8).seen == ((0, 1), (4, 2))
+    times.start_at(8)
+    assert times.within(12) == (12, ((8, 3),), ((8, 7),))
+    times.start_at(4)
+    assert times.within(8).seen == ((4, 2),)
+
+
+def test_a_line_that_is_being_written_is_not_read(tmp_path: Path) -> None:
+    """Half a number is no number."""
+    path = tmp_path / "times"
+    path.write_bytes(b"0 1\n4 2")
+    times = TimesAhead(path)
+    assert times.within(8).seen == ((0, 1),)
+    path.write_bytes(b"0 1\n4 25\n")
+    assert times.within(8).seen == ((0, 1), (4, 25))
+
+
+@pytest.mark.system
+@given(lines=st.lists(ANY_LINE, max_size=700), length=st.integers(1, 300))
+def test_any_file_gives_headers_that_fit(tmp_path_factory: object, lines: list[bytes], length: int) -> None:
+    """Whatever the file contains, chunks advance, and their headers have at most 512 lines and 16 KiB."""
+    path = tmp_path_factory.mktemp("any") / "times"  # type: ignore[attr-defined]
+    path.write_bytes(b"\n".join(lines) + b"\n")
+    times, start, chunks = TimesAhead(path), 0, 0
+    while start < 300:
+        noted = times.within(start + length)
+        assert start < noted.end <= start + length
+        assert all(start <= offset < noted.end for offset, _ in (*noted.seen, *noted.gaps))
+        assert len(noted.seen) + len(noted.gaps) <= SEEN_PER_CHUNK
+        assert sum(len(f"{a} {b};") for a, b in (*noted.seen, *noted.gaps)) < HEADER_BYTES
+        start, chunks = noted.end, chunks + 1
+        times.start_at(start)
+    assert chunks >= 300 / length

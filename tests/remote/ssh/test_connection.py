@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import socket
 import stat
@@ -13,15 +14,22 @@ from pathlib import Path
 import pytest
 
 from agentwatch.base import local_socket
+from agentwatch.base.faults import Fault
 from agentwatch.remote.engine import EngineError, Trouble
 from agentwatch.remote.ssh import shared_connection
-from agentwatch.remote.ssh.shared_connection import close_all, connect, connection_to, parse_ssh
-from tests.conftest import ROOT
+from agentwatch.remote.ssh.shared_connection import (
+    SshAddress,
+    close_all,
+    command,
+    connect,
+    connection_to,
+    is_session,
+    parse_ssh,
+)
+from tests.conftest import ROOT, case
 from tests.harness.terminal import Terminal
 from tests.remote.ssh.sessions import ID, LINE, disconnected, reading, save, until, watching, whole
 from tests.remote.ssh.sshd import Sshd
-
-pytestmark = pytest.mark.system
 
 FAKE = """#!/bin/sh
 call=$(printf '%s\\n' "$@")
@@ -50,6 +58,7 @@ def log_in(words: str) -> None:
     connection_to(parse_ssh(words)[0]).log_in(asks=False)
 
 
+@pytest.mark.system
 def test_ssh_is_called_without_forwarding_and_with_the_host_behind_a_dash(called: Path) -> None:
     """No agent, no X11, no forwarding, no questions; the host can be no option."""
     with pytest.raises(EngineError):
@@ -63,6 +72,7 @@ def test_ssh_is_called_without_forwarding_and_with_the_host_behind_a_dash(called
     assert {"ServerAliveInterval=5", "ServerAliveCountMax=3", "RemoteCommand=none"} <= {*words}
 
 
+@pytest.mark.system
 def test_before_the_screen_ssh_may_ask(called: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A host that refuses without questions is tried again with them; one that is away is not."""
     monkeypatch.setattr(shared_connection, "_FIRST_SECONDS", 60.0)  # none of these hosts is late
@@ -73,6 +83,7 @@ def test_before_the_screen_ssh_may_ask(called: Path, monkeypatch: pytest.MonkeyP
     assert sorted(logins) == [("away", True), ("refuses", False), ("refuses", True)]
 
 
+@pytest.mark.system
 def test_ssh_gets_no_credentials_of_an_engine(called: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The configuration of ssh may send variables of the environment to the host."""
     monkeypatch.setenv("AGENTWATCH_NATS_PASSWORD", "secret-of-the-engine")
@@ -82,6 +93,7 @@ def test_ssh_gets_no_credentials_of_an_engine(called: Path, monkeypatch: pytest.
     assert "secret-of-the-engine" not in Path(f"{called}.env").read_text()
 
 
+@pytest.mark.system
 def test_the_folder_of_the_socket_is_private_and_short(called: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """MacOS allows 104 bytes, of which ssh needs 17 while it connects, and its temporary folder is long."""
     long = called.parent / ("x" * 90)
@@ -101,6 +113,7 @@ def test_the_folder_of_the_socket_is_private_and_short(called: Path, monkeypatch
     close_all()
 
 
+@pytest.mark.system
 def test_the_temporary_folder_may_have_any_length(
     host: Sshd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,6 +131,7 @@ def test_the_temporary_folder_may_have_any_length(
     assert not folder.exists()
 
 
+@pytest.mark.system
 def test_without_ssh_nothing_is_connected(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine without the program gets a reason, not an exception of the system."""
     monkeypatch.setenv("PATH", "/nonexistent")
@@ -127,6 +141,7 @@ def test_without_ssh_nothing_is_connected(monkeypatch: pytest.MonkeyPatch) -> No
     close_all()
 
 
+@pytest.mark.system
 def test_a_question_about_a_host_key_is_answered_on_the_terminal(host: Sshd) -> None:
     """Before there is a screen ssh asks, and after `yes` the list is there."""
     (host.folder / "known_hosts").write_text("")
@@ -148,6 +163,7 @@ def test_a_question_about_a_host_key_is_answered_on_the_terminal(host: Sshd) -> 
         assert terminal.wait_exit() == 0
 
 
+@pytest.mark.system
 def test_a_list_and_sessions_share_one_connection(host: Sshd) -> None:
     """One login serves them all; it is closed when the process leaves."""
     save(host)
@@ -159,6 +175,7 @@ def test_a_list_and_sessions_share_one_connection(host: Sshd) -> None:
     disconnected(host)
 
 
+@pytest.mark.system
 def test_a_closed_connection_is_not_opened_again(host: Sshd) -> None:
     """A thread that still runs when the process ends makes no new connection."""
     shared = connection_to(parse_ssh(host.address)[0])
@@ -169,6 +186,7 @@ def test_a_closed_connection_is_not_opened_again(host: Sshd) -> None:
     disconnected(host)
 
 
+@pytest.mark.system
 def test_leaving_ends_a_login_that_hangs(host: Sshd) -> None:
     """A host that accepts the connection and says nothing does not hold the program."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
@@ -192,6 +210,7 @@ def test_leaving_ends_a_login_that_hangs(host: Sshd) -> None:
     assert not thread.is_alive()
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("shell", ["bash --posix", "zsh --emulate sh", "dash"])
 def test_the_script_runs_in_the_shells_that_are_sh_somewhere(host: Sshd, shell: str) -> None:
     """The list and a session are read with each of them in the place of `sh`."""
@@ -204,3 +223,45 @@ def test_the_script_runs_in_the_shells_that_are_sh_somewhere(host: Sshd, shell: 
         until(watched, lambda: watched.rows)
         assert any(shell.split(maxsplit=1)[0] in words for words in host.running())
         assert whole(pieces, len(LINE)) == LINE.encode()
+
+
+def test_an_address_has_a_host_and_a_session() -> None:
+    """Host, user, port and session are read, and the address is written the same way."""
+    for words, address, session in (
+        ("ssh://build1", SshAddress("build1"), ""),
+        ("ssh://build1/", SshAddress("build1"), ""),
+        ("ssh://ci@build1.example:2222/0f3a", SshAddress("build1.example", "ci", 2222), "0f3a"),
+        ("ssh://[::1]:22/a", SshAddress("::1", "", 22), "a"),
+        ("ssh://my_alias", SshAddress("my_alias"), ""),
+    ):
+        with case(words):
+            assert parse_ssh(words) == (address, session)
+            assert parse_ssh(str(address)) == (address, "")
+
+
+def test_other_words_are_no_address() -> None:
+    """What could be an option, a second word or an expansion is refused, and not repeated in full."""
+    for words in [
+        *("ssh://", "ssh://-oProxyCommand=x", "ssh://-l@host", "ssh://a b", "ssh://host;x", "ssh://$(x)"),
+        *("ssh://host:0", "ssh://host:65536", "ssh://host:-p", "ssh://host:", "ssh://user:secret@host"),
+        *("ssh://u;x@host", "ssh://@host", "ssh://h\nx", "ssh://h`x`", "ssh://é", "ssh://" + "a" * 700),
+        *("ssh://host/-rf", "ssh://host/..", "ssh://host/a..b", "ssh://host/a/b", "ssh://host/a b"),
+        *("ssh://host/$(touch x)", "ssh://host/a;x", "ssh://host/a\nx", "ssh://host/`x`", "ssh://host/*"),
+        *("ssh://host/a'b", 'ssh://host/a"b', "ssh://host/a\\b", "ssh://host/~", "ssh://host/" + "a" * 201),
+        *("nats://host", "host", "SSH://host"),
+    ]:
+        with case(f"{words[:60]!r}"):
+            with pytest.raises(Fault) as fault:
+                parse_ssh(words)
+            assert len(str(fault.value)) < 400
+            assert "secret" not in str(fault.value)
+
+
+def test_a_command_is_words_that_no_shell_changes() -> None:
+    """Each word of the command for the login shell is the same with and without quotes."""
+    for session in ("a", "20261122-101010-123abcdef", "ses_5f", "a.b-c_d", "0" * 200):
+        with case(session):
+            assert is_session(session)
+            words = command("pieces", session, 5, "0" * 64, 7).split(" ")
+            assert [shlex.quote(word) for word in words] == words
+            assert words[4:] == ["pieces", session, "5", "0" * 64, "7"]

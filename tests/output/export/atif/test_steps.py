@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from atif import Trajectory
+
 from tests.builders import claude_lines as claude
 from tests.builders.lines import (
     DONE,
@@ -20,7 +22,9 @@ from tests.builders.lines import (
     user,
 )
 from tests.builders.on_disk import cursor_transcript as cursor
-from tests.output.export.atif.trajectories import Json, calls, of_lines
+from tests.builders.on_disk import transcript
+from tests.conftest import RECORDINGS
+from tests.output.export.atif.trajectories import Json, calls, of_lines, trajectories, trajectory, wanted
 
 
 def of_step(data: bytes, group: str) -> bytes:
@@ -194,3 +198,183 @@ def test_notices_are_steps_of_the_system(tmp_path: Path) -> None:
 def test_a_result_alone_is_the_answer(tmp_path: Path) -> None:
     """A recording with only a result line has its text as the agent's only message."""
     assert outline(of_lines(tmp_path, result("All done."))) == [("agent", "All done.")]
+
+
+def request(message_id: str, *, cached: int, output: int) -> Json:
+    """Return the fields of a message with the tokens of its request."""
+    usage = {"input_tokens": 100, "cache_read_input_tokens": cached, "output_tokens": output}
+    return {"message": {"id": message_id, "usage": usage}}
+
+
+def written(*lines: Json) -> bytes:
+    """Return the lines of a transcript, each an hour after the one before."""
+    timed = ({**each, "timestamp": f"2026-11-21T{hour:02}:00:00.000Z"} for hour, each in enumerate(lines))
+    return claude.written(*timed)
+
+
+def metrics(found: Json) -> list[Any]:
+    """Return the metrics of the agent's steps."""
+    return [step.get("metrics") for step in found["steps"] if step["source"] == "agent"]
+
+
+def test_a_step_has_the_tokens_of_its_request(tmp_path: Path) -> None:
+    """The counts that a line of a message has are those of its step; prompt tokens include cached ones."""
+    found = of_lines(
+        tmp_path,
+        written(
+            transcript.user("Go."),
+            transcript.said("I look.", **request("msg-1", cached=50, output=7)),
+            transcript.call("t-1", **request("msg-1", cached=50, output=9)),
+            transcript.returned("t-1"),
+            transcript.ended("Done.", **request("msg-2", cached=150, output=3)),
+        ),
+    )
+    first, second = metrics(found)
+    assert first == {"prompt_tokens": 150, "completion_tokens": 9, "cached_tokens": 50}
+    assert second == {"prompt_tokens": 250, "completion_tokens": 3, "cached_tokens": 150}
+    assert found["final_metrics"]["total_prompt_tokens"] == 400
+    assert found["final_metrics"]["total_cached_tokens"] == 200
+
+
+def test_counts_in_a_line_of_their_own_belong_to_no_step(tmp_path: Path) -> None:
+    """They may be those of the step before or after the line, so that neither has tokens."""
+    nothing = transcript.answer({"type": "thinking", "thinking": ""}, **request("msg-2", cached=0, output=1))
+    found = of_lines(
+        tmp_path,
+        written(
+            transcript.user("Go."),
+            transcript.call("t-1", **request("msg-1", cached=50, output=7)),
+            transcript.returned("t-1"),
+            nothing,
+            transcript.ended("Done.", **request("msg-2", cached=0, output=1)),
+        ),
+    )
+    assert metrics(found) == [None, None]
+    assert found["final_metrics"]["total_completion_tokens"] == 8
+
+
+def test_a_part_of_a_session_has_no_totals() -> None:
+    """The counts of the session are not those of a part that begins later, or of some of its calls."""
+    demo = RECORDINGS / "demo.ndjson"
+    assert trajectory(demo)["final_metrics"]["total_prompt_tokens"] == 212410
+    for part in (wanted(begin="#5"), wanted(only="read")):
+        found = trajectory(demo, part)["final_metrics"]
+        assert "total_prompt_tokens" not in found
+        assert found["total_steps"]
+
+
+def test_a_step_names_its_model_if_the_agent_had_another_at_the_end(tmp_path: Path) -> None:
+    """The trajectory has the last model of the session, and a step of an earlier model has that one."""
+    found = of_lines(
+        tmp_path,
+        init(model="small"),
+        *(user(), started("read", "c-1"), completed("read", "c-1", {"success": {}})),
+        init(model="large"),
+        *(user(), started("read", "c-2"), completed("read", "c-2", {"success": {}})),
+    )
+    assert found["agent"]["model_name"] == "large"
+    models = [step.get("model_name") for step in found["steps"] if step["source"] == "agent"]
+    assert models == ["small", None]
+
+
+def test_the_time_of_a_step_is_that_of_its_first_line(tmp_path: Path) -> None:
+    """It is the agent's time, that of its line, or the arrival time; without any, a step has none."""
+    found = of_lines(tmp_path, written(transcript.user("Go."), transcript.ended("Done.")))
+    assert [step["timestamp"] for step in found["steps"]] == [
+        "2026-11-21T00:00:00.000Z",
+        "2026-11-21T01:00:00.000Z",
+    ]
+    lines = init(), user(), started("read"), completed("read", result={"success": {}})
+    assert [step.get("timestamp") for step in of_lines(tmp_path, *lines)["steps"]] == [None, None]
+    arrived = len(lines[0])
+    (tmp_path / "session.times").write_text(f"0 1000\n{arrived} 2000\n{arrived + len(lines[1])} 3000\n")
+    times = [step.get("timestamp") for step in of_lines(tmp_path, *lines)["steps"]]
+    assert times == ["1970-01-01T00:00:02.000Z", "1970-01-01T00:00:03.000Z"]
+
+
+def task(call_id: str, agent: str | None = None) -> Json:
+    """Return the line that starts a subagent; `agent` is the call of the subagent that does."""
+    block = {"type": "tool_use", "id": call_id, "name": "Task", "input": {"description": "Look"}}
+    return claude.assistant(block, parent_tool_use_id=agent, message_id=f"of-{call_id}")
+
+
+def below(call_id: str, words: str) -> Json:
+    """Return the line of a text that the subagent of a call writes."""
+    return claude.say(words, parent_tool_use_id=call_id, message_id=f"said-{call_id}")
+
+
+def reference(call: Json) -> Any:
+    """Return the id of the trajectory to which the result of a call refers."""
+    return call["observation"]["results"][0].get("subagent_trajectory_ref")
+
+
+def test_subagents_are_embedded_in_the_trajectory_of_their_caller(tmp_path: Path) -> None:
+    """A subagent of a subagent is in the trajectory of the subagent; the models accept both."""
+    found = of_lines(
+        tmp_path,
+        claude.written(
+            claude.init(),
+            claude.user("Go."),
+            task("t-1"),
+            below("t-1", "I ask another."),
+            task("t-2", "t-1"),
+            below("t-2", "Found it."),
+            claude.answer("It is there.", "t-2", parent_tool_use_id="t-1"),
+            claude.answer("There.", "t-1"),
+            claude.say("Done.", message_id="msg_9"),
+            claude.result("Done."),
+        ),
+    )
+    [outer] = found["subagent_trajectories"]
+    [inner] = outer["subagent_trajectories"]
+    assert reference(found["steps"][1]) == [{"trajectory_id": outer["trajectory_id"]}]
+    assert reference(outer["steps"][0]) == [{"trajectory_id": inner["trajectory_id"]}]
+    assert [step["message"] for step in inner["steps"]] == ["Found it."]
+    assert [step["message"] for step in found["steps"]] == ["Go.", "", "Done."]
+    assert all("model_name" not in each["agent"] for each in (outer, inner))
+    Trajectory.model_validate(found)
+
+
+def test_a_subagent_that_never_ended_is_named_by_its_call(tmp_path: Path) -> None:
+    """Its call has no result, so that the id of the trajectory is with the call."""
+    found = of_lines(
+        tmp_path, claude.written(claude.init(), task("t-1"), below("t-1", "Still here."), claude.result())
+    )
+    [step] = found["steps"]
+    [inner] = found["subagent_trajectories"]
+    assert "observation" not in step
+    assert step["tool_calls"][0]["extra"]["subagent"] == inner["trajectory_id"]
+
+
+def test_a_subagent_whose_call_is_not_exported_is_kept(tmp_path: Path) -> None:
+    """Its trajectory is embedded, and no result refers to it."""
+    found = of_lines(tmp_path, claude.written(claude.init(), below("t-0", "Alone."), claude.result()))
+    [inner] = found["subagent_trajectories"]
+    assert (inner["trajectory_id"], inner["steps"][0]["message"]) == ("subagents-of-unknown-calls", "Alone.")
+    path = tmp_path / "session.ndjson"
+    grep = {"type": "tool_use", "id": "g-1", "name": "Grep", "input": {"pattern": "nearest"}}
+    lines = (
+        task("t-1"),
+        claude.assistant(grep, parent_tool_use_id="t-1"),
+        claude.answer("3", "g-1", parent_tool_use_id="t-1"),
+        claude.answer("There.", "t-1"),
+    )
+    path.write_bytes(claude.written(claude.init(), *lines, claude.result()))
+    part = trajectory(path, wanted(only="grep"))
+    assert [each.get("trajectory_id") for each in trajectories(part)] == [None, "subagent-of-call-1"]
+    Trajectory.model_validate(part)
+
+
+def test_deep_subagents_stay_valid(tmp_path: Path) -> None:
+    """Of 300 subagents, each started by the one before, every text is kept in at most nine levels."""
+    lines = [claude.init(), task("t-0")]
+    for depth in range(300):
+        lines += [below(f"t-{depth}", f"Level {depth}."), task(f"t-{depth + 1}", f"t-{depth}")]
+    found = of_lines(tmp_path, claude.written(*lines, claude.result()))
+    said = {step["message"] for each in trajectories(found) for step in each["steps"]}
+    assert said >= {f"Level {depth}." for depth in range(300)}
+    depth, level = 0, [found]
+    while level := [inner for each in level for inner in each.get("subagent_trajectories", ())]:
+        depth += 1
+    assert depth == 8
+    Trajectory.model_validate(found)

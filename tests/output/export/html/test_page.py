@@ -7,6 +7,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,8 @@ import pytest
 from agentwatch.analysis.moments import Asked, CallEnd, Share
 from agentwatch.output.export.exported import Wanted
 from agentwatch.output.export.exporters import Choices
-from agentwatch.output.export.html.content import texts
+from agentwatch.output.export.html import page
+from agentwatch.output.export.html.content import TAGS, texts
 from agentwatch.output.export.html.page import EXPORTER
 from agentwatch.text.safe import safe_text
 from tests.builders.captures import Captures
@@ -264,3 +266,124 @@ def test_the_name_of_a_file_may_have_any_bytes(tmp_path: Path) -> None:
     path = tmp_path / b"odd\xff<b>.ndjson".decode("utf-8", "surrogateescape")
     path.write_bytes(json.dumps({"type": "system"}).encode() + b"\n" + DEMO.read_bytes())
     check_inert(page_of(path, RAW))
+
+
+_PAIR = re.compile(r"light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)")
+_VARIABLE = re.compile(r"--([a-z]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\);")
+_LEAST = 4.5
+"""The contrast of text that WCAG 2.2 asks for (1.4.3)."""
+NAMED = {name: (light, dark) for name, light, dark in _VARIABLE.findall(page.style())}
+GROUNDS = ("ground", "panel", "chosen")
+TEXTS = ("text", "muted", "accent", "succeeded", "failed", "rejected", "running")
+TINTED = (("text", "muted"), ("added", "removed"))
+MARKED = (("text",), ("found", "current"))
+CODE = ["comment", "string", "number", "word"]
+ANSI = ["red", "green", "yellow", "blue", "magenta", "cyan"]
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast of two colours, from 1 to 21."""
+    dark, light = sorted(map(luminance, (one, other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def luminance(colour: str) -> float:
+    """Return the relative luminance of a colour."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def colours_of(selector: str) -> tuple[str, str]:
+    """Return the light and the dark colour of a rule."""
+    rule = page.style().partition(f"\n{selector} {{")[2].partition("}")[0]
+    found = _PAIR.search(rule)
+    assert found is not None, selector
+    return found[1], found[2]
+
+
+PAIRS: list[tuple[str, str]] = [*product(TEXTS, GROUNDS), *product(*TINTED), *product(*MARKED)]
+
+
+def test_a_text_can_be_read_on_its_ground() -> None:
+    """The contrast is at least 4.5, in both schemes."""
+    for text, ground in PAIRS:
+        with case(f"{text} on {ground}"):
+            for scheme in (0, 1):
+                assert contrast(NAMED[text][scheme], NAMED[ground][scheme]) >= _LEAST
+
+
+def test_the_colours_of_code_can_be_read() -> None:
+    """Code is also shown in a diff, on the grounds of added and of removed lines."""
+    for name in CODE:
+        with case(name):
+            for scheme, colour in enumerate(colours_of(f"::highlight({name})")):
+                for ground in ("panel", "ground", "added", "removed"):
+                    assert contrast(colour, NAMED[ground][scheme]) >= _LEAST
+
+
+def test_the_colours_of_a_terminal_can_be_read() -> None:
+    """The shades of the terminal's colours are those that can be read on the ground of the output."""
+    for name in ANSI:
+        with case(name):
+            for scheme, colour in enumerate(colours_of(f".{name}")):
+                assert contrast(colour, NAMED["panel"][scheme]) >= _LEAST
+
+
+FOLDER = page._FOLDER
+FILES = sorted(FOLDER.iterdir())
+FORBIDDEN = (
+    "innerHTML",
+    "outerHTML",
+    "insertAdjacentHTML",
+    "setHTML",
+    "parseFromString",
+    "createContextualFragment",
+    "document.write",
+    "eval(",
+    "Function(",
+    "fetch(",
+    "XMLHttpRequest",
+    "WebSocket",
+    "import(",
+    "sendBeacon",
+    "new Image",
+    "@import",
+    "url(",
+    "localStorage",
+    "document.cookie",
+    'setTimeout("',
+    "javascript:",
+)
+
+
+def test_every_file_is_in_the_page() -> None:
+    """The folder has the parts of the script and of the stylesheet, and nothing else."""
+    named = {*(f"{name}.js" for name in page.SCRIPTS), *(f"{name}.css" for name in page.STYLES)}
+    assert {path.name for path in FILES} == named
+
+
+def test_nothing_makes_markup_or_loads_anything() -> None:
+    """The script builds elements and texts only, and neither it nor the stylesheet names a resource."""
+    for word in FORBIDDEN:
+        with case(word):
+            assert word not in page.script()
+            assert word not in page.style()
+
+
+def test_no_address_is_in_the_page() -> None:
+    """The script and the stylesheet name no server."""
+    assert re.findall(r"""["'(]\s*(?:https?:)?//\w""", page.script() + page.style()) == []
+
+
+def test_the_script_has_the_tags_of_the_nodes() -> None:
+    """The script builds the tags that the exporter writes, and no others."""
+    (found,) = re.findall(r"const TAGS = new Set\(\(([^;]*)\)\.split", page.script(), re.DOTALL)
+    assert set("".join(re.findall(r'"([^"]*)"', found)).split()) == TAGS
+
+
+def test_the_script_cannot_end_the_element_that_contains_it() -> None:
+    """No part of the script or of the stylesheet is read as markup."""
+    assert "</" not in page.script()
+    assert "<!--" not in page.script()
+    assert "<" not in page.style()

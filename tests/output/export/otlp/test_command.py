@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import RECORDINGS, ROOT
+from agentwatch.output.export.otlp.spans import first_program
+from tests.conftest import RECORDINGS, ROOT, case
 from tests.harness.program import watch
 from tests.output.export.otlp.collector import Collector, partial_success, refusal
 
@@ -127,3 +128,31 @@ def test_nothing_else_sends(backend: Collector, tmp_path: Path) -> None:
     for command in (["-p"], ["log"], ["show"], ["export", "--to", "atif", "-o", tmp_path / "a.json"]):
         assert watch(*command, PLAIN).returncode == 0
     assert backend.requests == []
+
+
+COMMANDS: list[tuple[str, str | None]] = [
+    ("pytest -q tests", "pytest"),
+    ("cd web && CI=1 npx tsc", "npx"),
+    ("cd web; ls", "ls"),
+    ("cd web\nmake all", "make"),
+    ("cd web", "cd"),
+    ("(cd web && ./run.sh)", "run.sh"),
+    ("/usr/bin/python3.11 -c 'import x'", "python3.11"),
+    ("TOKEN='a secret b' make", "make"),
+    ("echo hidden | cat", "echo"),
+    ("$(hidden) x", None),
+    ("'my hidden' x", None),
+    ("'hidden", None),
+    ("A=hidden", None),
+    ("", None),
+    ("&& ||", None),
+    ("a" * 100, None),
+    ("\ud800 x", None),
+]
+
+
+def test_the_first_program_is_found() -> None:
+    """Folders, assignments and signs before the program are skipped; what is no plain name is unknown."""
+    for command, program in COMMANDS:
+        with case(command):
+            assert first_program(command) == program

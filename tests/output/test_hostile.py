@@ -1,4 +1,4 @@
-"""Nothing that Codex writes, in any field, can act on the terminal when it is printed."""
+"""No printed format of hostile text acts on the terminal."""
 
 from __future__ import annotations
 
@@ -15,8 +15,31 @@ from agentwatch.session.actions import action
 from agentwatch.text.safe import safe_text
 from tests.builders.lines import session
 from tests.builders.payloads import PAYLOADS
-from tests.conftest import case
+from tests.conftest import RECORDINGS, case
+from tests.harness.program import watch
 from tests.truth.test_mangled import STORIES
+
+
+@pytest.mark.slow
+def test_a_summary_cannot_drive_a_terminal() -> None:
+    """The summary decodes to the hostile text, but its bytes contain no control or direction mark."""
+    done = watch(RECORDINGS / "hostile.ndjson", "--output-format", "summary")
+    assert not re.search(
+        r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]", done.stdout.decode()
+    )
+    assert json.loads(done.stdout)["model"].startswith("Model\x1b[2J")
+
+
+@pytest.mark.system
+def test_no_output_of_hostile_text_drives_a_terminal() -> None:
+    """Text, log and stderr of the hostile recording contain no control character."""
+    path = RECORDINGS / "hostile.ndjson"
+    for done in (watch(path), watch("log", path), watch(path, "--output-format", "json")):
+        assert done.stdout
+        assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", done.stderr.decode())
+    for done in (watch(path), watch("log", path)):
+        assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", done.stdout.decode())
+
 
 _UNSAFE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _KEPT = frozenset({"type", "role", "status", "name", "kind", "call_id", "id", "timestamp"})

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -11,9 +13,13 @@ import pytest
 
 from agentwatch.base.clock import now_ms
 from agentwatch.feed.feed import Feed
-from agentwatch.output.log import ActionLog, follow_log
+from agentwatch.output import log
+from agentwatch.output.log import ActionLog, LoggedFeed, LogWriter, follow_log
 from agentwatch.recording.acts import Act, SessionActs, append_act
+from agentwatch.recording.alarms import Alarm
+from agentwatch.recording.lines import LineReader
 from agentwatch.recording.saved import open_saved
+from agentwatch.recording.store import create_file
 from agentwatch.session.reducers import apply_line
 from agentwatch.session.session import Session
 from tests.builders.captures import OURS
@@ -22,9 +28,8 @@ from tests.conftest import RECORDINGS, Saver, case
 from tests.harness.processes import until
 from tests.harness.program import AGENTWATCH, environment, watch
 
-pytestmark = pytest.mark.slow
 
-
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [
@@ -46,6 +51,7 @@ def test_a_recorded_pipe_has_the_log_of_the_live_run(tmp_path: Path, name: str) 
     assert done.stdout == log.read_bytes() != b""
 
 
+@pytest.mark.slow
 def test_the_log_does_not_depend_on_how_much_is_read_at_once() -> None:
     """A log that is written line by line, as in a live run, is that of the whole recording."""
     for path in [*sorted(RECORDINGS.glob("*.ndjson")), *OURS.find("**/*.ndjson", "**/*.jsonl")]:
@@ -60,6 +66,7 @@ def test_the_log_does_not_depend_on_how_much_is_read_at_once() -> None:
             assert lines == [*follow_log(Feed(open_saved(path)))]
 
 
+@pytest.mark.slow
 @pytest.mark.system
 def test_addresses_are_the_numbers_of_the_calls(recording: Saver) -> None:
     """With `--addresses`, each line of a call has its number; the other lines and the log are unchanged."""
@@ -70,6 +77,7 @@ def test_addresses_are_the_numbers_of_the_calls(recording: Saver) -> None:
     assert watch("log", "-", stdin=path.read_bytes()).stdout.decode() == plain
 
 
+@pytest.mark.slow
 def test_the_log_is_the_text_with_times(recording: Saver) -> None:
     """A log line is the agent time and the action; two `#` lines name the session and sum up the run."""
     path = recording(
@@ -91,6 +99,7 @@ def test_the_log_is_the_text_with_times(recording: Saver) -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.system
 def test_without_agent_time_the_log_has_seen_time(recording: Saver) -> None:
     """A call without an agent time is logged with its arrival time."""
@@ -100,6 +109,7 @@ def test_without_agent_time_the_log_has_seen_time(recording: Saver) -> None:
     assert b"\n2026-11-20T14:03:10Z Read file a\n" in watch("log", path).stdout
 
 
+@pytest.mark.slow
 @pytest.mark.system
 def test_the_log_of_two_runs_contains_both() -> None:
     """Each run has its two `#` lines, around its own calls."""
@@ -114,6 +124,7 @@ def test_the_log_of_two_runs_contains_both() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_log_is_written_as_it_goes(tmp_path: Path) -> None:
     """While the pipe is still open, the log contains the calls that have ended."""
     log = tmp_path / "l"
@@ -142,6 +153,7 @@ def act(name: str, at_ms: int, receipt: str = "sent") -> Act:
     return Act(at_ms, name, "s-1", "list", "SIGINT", receipt)
 
 
+@pytest.mark.slow
 def test_an_act_is_before_the_call_that_ends_after_it(recording: Saver) -> None:
     """The place of an act depends on the recording and the acts alone; those since its end come last."""
     lines = [
@@ -176,6 +188,7 @@ def test_an_act_is_before_the_call_that_ends_after_it(recording: Saver) -> None:
     assert [*live, *log.new_lines(is_over=True)] == printed
 
 
+@pytest.mark.slow
 def test_each_act_is_logged_once_although_old_ones_are_dropped() -> None:
     """The reader of acts keeps only the newest ones. The log continues after the last act that it has."""
     session, window = Session(), [*map(partial(act, "interrupt"), range(3))]
@@ -188,6 +201,7 @@ def test_each_act_is_logged_once_although_old_ones_are_dropped() -> None:
     assert len([*log.new_lines(is_over=True)]) == 1
 
 
+@pytest.mark.slow
 def test_an_act_during_a_live_run_has_the_same_place_later(tmp_path: Path) -> None:
     """An act that is appended while the pipe is open is in the live log where `log` prints it."""
     recording, log = tmp_path / "r.ndjson", tmp_path / "r.log"
@@ -213,3 +227,192 @@ def test_an_act_during_a_live_run_has_the_same_place_later(tmp_path: Path) -> No
         b"acted: interrupt sent",
         b"Read file b",
     ]
+
+
+FIRST = init() + completed("read", "a", {"success": {}}, path="a")
+SECOND = started("read", "b", path="b") + completed("read", "b", {"success": {}}, path="b")
+
+
+class Growing:
+    """A recording that grows as a test says."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.is_over = False
+
+    def size(self) -> int:
+        """Return how many bytes there are."""
+        return len(self.data)
+
+    def has_ended(self) -> bool:
+        """Return whether no more will come."""
+        return self.is_over
+
+
+class Case:
+    """A recording, a feed over it that is logged, and the log."""
+
+    def __init__(self, folder: Path, data: bytes) -> None:
+        self._recording_fd = create_file(folder / "r.ndjson")
+        self._folder = folder
+        self._growing = Growing(b"")
+        self.append(data)
+        times = open_saved(folder / "r.ndjson").times
+        self.reader = LineReader(self._recording_fd, self._growing, times)
+        self.feed = LoggedFeed(self.reader, create_file(folder / "r.log"))
+
+    def append(self, data: bytes, *, is_over: bool = False) -> None:
+        """Let the recording grow."""
+        os.write(self._recording_fd, data)
+        self._growing.data += data
+        self._growing.is_over = is_over
+
+    @property
+    def log(self) -> str:
+        """What is logged by now."""
+        return (self._folder / "r.log").read_text()
+
+    @property
+    def whole_log(self) -> str:
+        """What `agentwatch log` prints of the recording."""
+        return "".join(f"{line}\n" for line in follow_log(Feed(open_saved(self._folder / "r.ndjson"))))
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Callable[[bytes], Case]:
+    """Make a recording and the feed of a screen over it."""
+    return lambda data: Case(tmp_path, data)
+
+
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch) -> list[Feed]:
+    """Collect the feeds that the log reads for itself."""
+    found: list[Feed] = []
+
+    def spied(feed: Feed, wait: Callable[[], object], alarms: Sequence[Alarm]) -> object:
+        found.append(feed)
+        return follow_log(feed, wait, alarms)
+
+    monkeypatch.setattr(log, "follow_log", spied)
+    return found
+
+
+def test_a_session_that_is_shown_is_not_decoded_again(
+    made: Callable[[bytes], Case], alone: list[Feed]
+) -> None:
+    """While the screen reads on, each line is logged once it is applied, and no second feed is made."""
+    case = made(FIRST)
+    case.feed.advance()
+    until(lambda: case.log.endswith("Read file a\n"))
+    case.append(SECOND)
+    case.feed.advance()
+    until(lambda: case.log.endswith("Read file b\n"))
+    case.append(result(), is_over=True)
+    case.feed.advance()
+    case.feed.log.finish()
+    assert case.log == case.whole_log
+    assert case.log.endswith(" · 2 calls\n")
+    assert not alone
+
+
+@pytest.mark.system
+def test_a_blocked_screen_does_not_hold_the_log_back(
+    made: Callable[[bytes], Case], alone: list[Feed], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When the screen leaves bytes unread the log goes on without it, and repeats no line."""
+    monkeypatch.setattr(log, "_STALL_SECONDS", 0.05)
+    case = made(FIRST)
+    case.feed.advance()
+    until(lambda: case.log.endswith("Read file a\n"))
+    case.append(SECOND)
+    until(lambda: case.log.endswith("Read file b\n"))
+    assert len(alone) == 1
+    assert len(case.feed.session.ended_calls) == 1
+    case.append(result(), is_over=True)
+    case.feed.advance()
+    case.feed.log.finish()
+    assert case.log == case.whole_log
+
+
+def test_a_session_that_waits_is_followed(
+    made: Callable[[bytes], Case], alone: list[Feed], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A session that has applied all there is may wait as long as it will: the log waits with it."""
+    monkeypatch.setattr(log, "_CHECK_SECONDS", 0.01)
+    case = made(FIRST)
+    case.feed.advance()
+    backlog, asked = case.feed.backlog, []
+
+    def counted() -> int:
+        asked.append(backlog())
+        return asked[-1]
+
+    with monkeypatch.context() as patch:  # only while nothing is left to apply: a busy machine may be slow
+        patch.setattr(log, "_STALL_SECONDS", 0.05)
+        patch.setattr(case.feed, "backlog", counted)
+        until(lambda: len(asked) > 3)
+    case.append(result(), is_over=True)
+    case.feed.advance()
+    case.feed.log.finish()
+    assert case.log == case.whole_log
+    assert not alone
+
+
+def test_the_log_does_not_wait_for_a_session_that_is_not_followed(
+    made: Callable[[bytes], Case], alone: list[Feed], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When the session is no longer followed, the thread that waits for its lines wakes at once."""
+    monkeypatch.setattr(log, "_CHECK_SECONDS", 3600.0)
+    case = made(FIRST)
+    case.feed.advance()
+    until(lambda: case.log.endswith("Read file a\n"))
+    case.append(SECOND)
+    case.feed.log.unfollow()
+    until(lambda: case.log.endswith("Read file b\n"))
+    assert len(alone) == 1
+    case.append(result(), is_over=True)
+    case.feed.log.finish()
+    assert case.log == case.whole_log
+
+
+def test_what_the_screen_did_not_show_is_logged(made: Callable[[bytes], Case], alone: list[Feed]) -> None:
+    """When the screen is gone before it has read all, `finish` reads the rest into its session."""
+    case = made(FIRST)
+    case.feed.advance()
+    case.append(SECOND + result(), is_over=True)
+    case.feed.log.finish()
+    assert case.log == case.whole_log
+    assert case.feed.is_over
+    assert not alone
+
+
+def test_a_session_that_was_interrupted_is_not_trusted(
+    made: Callable[[bytes], Case], alone: list[Feed], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When a signal comes while lines are applied, the log is read from the recording itself."""
+    case = made(FIRST)
+    case.feed.advance()
+    case.append(SECOND + result(), is_over=True)
+    with monkeypatch.context() as patch:
+
+        def interrupted(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        patch.setattr("agentwatch.feed.feed.apply_line", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            case.feed.advance()
+    case.feed.log.finish()
+    assert case.log == case.whole_log
+    assert len(alone) == 1
+
+
+@pytest.mark.parametrize("name", ["demo", "two-runs", "hostile", "unfinished"])
+def test_followed_and_read_alone_it_is_the_same(tmp_path: Path, name: str) -> None:
+    """Whether it follows a session line by line or reads the recording, the log holds the same bytes."""
+    reader = open_saved(RECORDINGS / f"{name}.ndjson")
+    LogWriter(reader, create_file(tmp_path / "alone.log")).finish()
+    feed = LoggedFeed(reader, create_file(tmp_path / "followed.log"))
+    while not feed.is_over:
+        feed.advance(0)
+    feed.log.finish()
+    assert (tmp_path / "followed.log").read_bytes() == (tmp_path / "alone.log").read_bytes() != b""

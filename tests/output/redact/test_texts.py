@@ -1,15 +1,107 @@
-"""A percent escape belongs to the value that it is in, and ends one only if its character would."""
+"""The search of many texts, and of the JSON that they contain."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from random import Random
 from urllib.parse import quote
 
 from agentwatch.output.redact.secrets.scanner import find
+from agentwatch.output.redact.texts import Hit, Search, Unit, hits_in, text_of, unescaped
 from tests.builders.redaction.templates import planted
 from tests.conftest import case
 from tests.output.redact.redacting import redacted_bytes
+
+
+def unit_of(text: str) -> Unit:
+    """Return a text that is searched."""
+    unit = Unit()
+    unit.add(0, text.encode())
+    return unit
+
+
+class Searched:
+    """Finds `key`, and keeps the texts that were searched and what was found."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.found: list[list[int]] = []
+
+    def find(self, text: str) -> Iterator[Hit]:
+        """Yield each `key` of a text."""
+        self.texts.append(text)
+        at = text.find("key")
+        while at >= 0:
+            yield Hit(at, at + 3, "key", "key")
+            at = text.find("key", at + 3)
+
+    def take(self, unit: Unit, hits: Sequence[Hit]) -> None:
+        """Keep where a text has hits."""
+        self.found.append([hit.start for hit in hits])
+
+
+def test_a_text_without_a_hit_is_searched_once() -> None:
+    """A text that occurs again is not searched again, and has no hits."""
+    searched = Searched()
+    search = Search(searched.find, searched.take)
+    for _ in range(3):
+        search.add(unit_of("nothing"))
+        search.finish()
+    assert searched.texts == ["nothing"]
+    assert searched.found == [[], [], []]
+
+
+def test_a_text_with_a_hit_has_it_each_time() -> None:
+    """What was found in a text is found wherever the text occurs, also beside texts without a hit."""
+    searched = Searched()
+    search = Search(searched.find, searched.take)
+    for _ in range(2):
+        search.add(unit_of("nothing"))
+        search.add(unit_of("a key"))
+        search.finish()
+    assert sorted(searched.found) == [[], [], [2], [2]]
+
+
+def test_a_backslash_that_is_no_escape_needs_no_second_search() -> None:
+    r"""A path such as `C:\src` is the same without escapes."""
+    searched = Searched()
+    hits_in("C:\\src\\key", searched.find)
+    assert searched.texts == ["C:\\src\\key"]
+
+
+def test_a_line_with_an_escape_is_searched_without_it() -> None:
+    """The other lines of the text are not searched again."""
+    searched = Searched()
+    hits = hits_in("C:\\src\na\\nkey", searched.find)
+    assert searched.texts == ["C:\\src\na\\nkey", "a\nkey"]
+    assert {hit.start for hit in hits} == {10}
+
+
+TEXTS = (
+    rb"a\nb\tc\"d\\e\/f\u0041",
+    rb"C:\src\new",
+    rb'{"a":"b\\","c":"\"d"}',
+    rb"\ud83d\ude00 and \ud83d alone",
+    rb"\u0000 and \u001b",
+    b"a\nline \\n and \xff\\t",
+    b"a NUL \0 and \\n",
+    b"\\",
+    "naïve 日本語 \\u00ef".encode(),
+)
+
+
+def test_bytes_are_read_as_their_text() -> None:
+    """Bytes that are no JSON string, such as a piece of a line, have the same text without escapes."""
+    for data in TEXTS:
+        with case(data):
+            assert text_of(data) == unescaped(data.decode("utf-8", "surrogateescape"))
+
+
+def test_the_escapes_of_a_json_string_are_removed() -> None:
+    """An escaped backslash before an `n` is no line end."""
+    assert text_of(rb"a\nb \\new \"c\" \u00ef \ud83d\ude00") == 'a\nb \\new "c" ï 😀'
+
 
 VALUES: list[str] = [
     "https://a.blob.core.windows.net/c?sv=1&sig=«<an:9>%2F<an:12>%2B<an:20>%3D»&se=2026",

@@ -1,1 +1,0 @@
-"""Tests of the nodes that the contents of a page become."""

@@ -1,1 +1,0 @@
-"""Text that agents write acts on no terminal, in whichever format it is printed."""

@@ -1,1 +1,0 @@
-"""Local copies of sessions of other machines."""

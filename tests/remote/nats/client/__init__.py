@@ -1,1 +1,0 @@
-"""Tests of the client for NATS, also against hostile servers and publishers."""
