@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 import pytest
 
+from agentwatch.base import clock
 from agentwatch.base.config import Config
 from agentwatch.feed.feed import Feed
 from agentwatch.recording.acts import MOST_ACTS, Act, SessionActs, append_act
@@ -15,7 +16,6 @@ from agentwatch.recording.alarms import Alarm
 from agentwatch.recording.saved import open_saved
 from agentwatch.rules.alarms.thread import News
 from agentwatch.rules.alarms.tripwire import Action
-from agentwatch.screen.screens.session import notices as module
 from agentwatch.screen.screens.session.notices import Notices
 from agentwatch.session.agent_process import AgentFacts
 from agentwatch.sources.source import News as SourceNews
@@ -34,8 +34,7 @@ class Watched:
         self.feed = Feed(open_saved(path, follow=True))
         self.feed.advance()
         self.notices = Notices(self.feed, Config(), lambda _: None)
-        self._now_ms = 1_793_610_000_000
-        monkeypatch.setattr(module, "now_ms", lambda: self._now_ms)
+        self._monkeypatch = monkeypatch
 
     def away(self, ms: int, *lines: bytes) -> str:
         """Take the focus for a time in which lines arrive, and return the summary."""
@@ -43,7 +42,7 @@ class Watched:
         assert not self.notices.app_blurred()
         append(self.path, b"".join(lines))
         self.feed.advance()
-        self._now_ms += ms
+        self._monkeypatch.setattr(clock, "ahead_ns", clock.ahead_ns + ms * 10**6)
         return self.notices.app_focused("D")
 
 
