@@ -7,7 +7,8 @@ import os
 import random
 import time
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from itertools import islice, product
 from typing import Any
@@ -33,9 +34,16 @@ from agentwatch.api.check_agent import (
 )
 from agentwatch.output.summary import summary
 from agentwatch.session.actions import action
+from agentwatch.session.events import Outcome
 from agentwatch.session.session import Session
 from agentwatch.session.transcript import Kind
+from tests.agents.copilot.lines import STREAM
+from tests.builders import claude_lines
 from tests.builders.captures import OURS, Captures
+from tests.builders.codex.rollout import rollout
+from tests.builders.codex.story import STORY
+from tests.builders.codex.stream import stream
+from tests.builders.formats import droid, gemini, gemini_chat
 from tests.builders.formats.poisoned import MARKS, MIXED, lines_of
 from tests.builders.formats.samples import KNOWN, named, of_a_format, read, written
 from tests.builders.lines import non_blank
@@ -66,7 +74,7 @@ def assert_safe(text: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.system
-@pytest.mark.parametrize("texts", [TEXTS[-1:], pytest.param(TEXTS, marks=pytest.mark.system)], ids=len)
+@pytest.mark.parametrize("texts", [TEXTS[-1:], pytest.param(TEXTS, marks=pytest.mark.long)], ids=len)
 def test_what_is_printed_is_safe(captures: Captures, texts: list[str]) -> None:
     """Summary, actions and integrity line of hostile lines contain no control character."""
     for title, data, name in of_a_format(captures):
@@ -166,9 +174,6 @@ def test_a_huge_field_takes_time_by_its_length(captures: Captures) -> None:
 
 
 EVERYTHING = "AGENTWATCH_EXAMPLES" in os.environ
-by_work = pytest.mark.parametrize("work", [50_000, pytest.param(2_000_000, marks=pytest.mark.system)])
-"""How much is read of each sample, in bytes, unless everything is tried."""
-_TEXTS = (Kind.ANSWER, Kind.REASONING, Kind.PROMPT)
 
 
 def places(count: int, size: int, most: int, work: int) -> range:
@@ -181,7 +186,10 @@ def check(data: bytes, name: str, known: set[str]) -> Session:
     """Check that all lines are counted, and that ids and texts come from the lines."""
     found = read(data, name)
     assert found.lines.total == non_blank(data)
-    assert {call.call_id.partition("#")[0] for call in found.calls} <= known | {""}
+    ids = {call.call_id.partition("#")[0] for call in found.calls}
+    assert {call_id for call_id in ids if "…" not in call_id} <= known | {
+        ""
+    }  # a long id is kept as its digest
     assert sorted(call.number for call in found.ended_calls) == list(range(1, len(found.calls) + 1))
     checks = integrity(found)
     assert 0 <= checks.paired <= checks.calls == len(found.calls)
@@ -193,30 +201,105 @@ def check(data: bytes, name: str, known: set[str]) -> Session:
     return found
 
 
-@by_work
-def test_a_recording_may_end_anywhere(captures: Captures, work: int) -> None:
-    """A recording that is cut at a line or inside one is read without inventing a call."""
+@pytest.mark.parametrize("work", [100_000, pytest.param(1_000_000, marks=pytest.mark.system)])
+def test_a_recording_may_be_cut_at_any_line(captures: Captures, work: int) -> None:
+    """The first lines have the first calls, the beginning of the text and no other outcome; the last lines
+    have no other calls.
+    """
     for title, data, name in of_a_format(captures):
-        known = written(data)
-        ends = [0]
-        for line in data.splitlines(keepends=True):
-            ends.append(ends[-1] + len(line))
-        at_lines = [ends[at] for at in places(len(ends), len(data), 40, work)]
-        for end in (*at_lines, *places(len(data), len(data), 40, work)):
-            with case(f"{title}, {end} bytes"):
-                check(data[:end], name, known)
+        whole, known, lines = read(data, name), written(data), data.splitlines(keepends=True)
+        ids, outcomes = [call.call_id for call in whole.calls], {*_outcomes(whole)}
+        for at in places(len(lines), len(data), 40, work):
+            with case(f"{title}, {at} lines"):
+                head = check(b"".join(lines[:at]), name, known)
+                assert [call.call_id for call in head.calls] == ids[: len(head.calls)]
+                assert whole.text.startswith(head.text)
+                assert {*_outcomes(head)} <= outcomes
+                tail = check(b"".join(lines[at:]), name, known)
+                if name != "cursor-transcript":  # whose ids are places of lines
+                    assert {call.call_id for call in tail.calls} <= {*ids}
 
 
-@pytest.mark.slow
+def _outcomes(session: Session) -> Iterator[tuple[str, Outcome]]:
+    """Yield the outcomes that each call may have before its last line was read."""
+    for call in session.calls:
+        yield call.call_id, call.outcome
+        yield call.call_id, Outcome.UNFINISHED
+        if call.outcome is Outcome.CANCELLED:
+            yield call.call_id, Outcome.REJECTED  # the next prompt says that the call ran
+
+
 @pytest.mark.system
-@by_work
-def test_a_recording_may_begin_anywhere(captures: Captures, work: int) -> None:
-    """A recording without its beginning, from a line on or inside one, is read as far as possible."""
+def test_a_recording_may_be_cut_at_any_byte(captures: Captures) -> None:
+    """A recording that ends or begins inside a line is read without inventing a call."""
     for title, data, name in of_a_format(captures):
         known = written(data)
-        for begin in places(len(data), len(data), 30, work):
-            with case(f"{title}, from {begin}"):
-                check(data[begin:], name, known)
+        for at in places(len(data), len(data), 20, 400_000):
+            with case(f"{title}, {at} bytes"):
+                check(data[:at], name, known)
+                check(data[at:], name, known)
+
+
+MADE: tuple[tuple[str, Iterable[Mapping[str, Any]]], ...] = (
+    *(("claude-code", claude_lines.LINES), ("copilot", STREAM), ("gemini", gemini.LINES)),
+    ("gemini-chat", gemini_chat.LINES),
+    *(("droid", droid.LINES), ("codex", [*map(json.loads, stream(STORY).splitlines())])),
+    *(("codex-rollout", [*map(json.loads, rollout(STORY, is_paginated=True).splitlines())]),),
+)
+"""Lines with fields that no capture has, by their format."""
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("work", [80_000, pytest.param(1_000_000, marks=pytest.mark.long)])
+def test_a_key_of_any_type_is_data(captures: Captures, work: int) -> None:
+    """With a key absent or of another type, lines are counted, no call is invented, and blocks are made."""
+    given = [(title, data.splitlines(), name) for title, data, name in of_a_format(captures)]
+    if captures.is_own:
+        given += [
+            (f"made up, {name}", [json.dumps(row).encode() for row in rows], name) for name, rows in MADE
+        ]
+    for title, lines, name in given:
+        agent, rows = named(name), [row for row in map(_object, lines) if row]
+        changes = [(key, value) for key in sorted({*_keys(rows)}) for value in (ABSENT, *WRONG)]
+        size = sum(map(len, lines))
+        for key, value in changes[:: max(1, len(changes) * size // work)]:
+            with case(f"{title}, {key} is {value!r}"):
+                changed = [_changed(row, key, value) for row in rows]
+                data = b"\n".join(json.dumps(row).encode() for row in changed)
+                check(data, name, written(data))
+                for row in changed:
+                    assert all(isinstance(block_text(block), str) for block in agent.blocks(row, "c"))
+                    agent.role(row), agent.recognises(row)
+                    assert agent.time_of is None or isinstance(agent.time_of(row), int | None)
+
+
+def _object(line: bytes) -> dict[str, Any]:
+    """Return a line that is an object, and otherwise an empty one."""
+    with suppress(ValueError):
+        row = json.loads(line)
+        return row if isinstance(row, dict) else {}
+    return {}
+
+
+def _keys(value: object) -> Iterator[str]:
+    """Yield the keys of a JSON value at any level."""
+    if isinstance(value, dict):
+        yield from value
+        value = list(value.values())
+    if isinstance(value, list):
+        for inner in value:
+            yield from _keys(inner)
+
+
+def _changed(value: Any, key: str, wrong: object) -> Any:
+    """Return a JSON value with another value, or none, in place of each value of a key."""
+    if isinstance(value, dict):
+        return {
+            name: wrong if name == key else _changed(inner, key, wrong)
+            for name, inner in value.items()
+            if name != key or wrong is not ABSENT
+        }
+    return [_changed(inner, key, wrong) for inner in value] if isinstance(value, list) else value
 
 
 def mangled(lines: list[bytes], at: int) -> Iterator[list[bytes]]:
@@ -228,12 +311,11 @@ def mangled(lines: list[bytes], at: int) -> Iterator[list[bytes]]:
 
 @pytest.mark.slow
 @pytest.mark.system
-@by_work
-def test_lines_may_be_lost_doubled_or_out_of_order(captures: Captures, work: int) -> None:
+def test_lines_may_be_lost_doubled_or_out_of_order(captures: Captures) -> None:
     """A recording with misplaced lines has only the calls of its lines, and all lines are counted."""
     for title, data, name in of_a_format(captures):
         known, lines = written(data), data.split(b"\n")
-        for at in places(len(lines), 3 * len(data), 20, work):
+        for at in places(len(lines), 3 * len(data), 20, 400_000):
             with case(f"{title}, line {at}"):
                 for changed in mangled(lines, at):
                     check(b"\n".join(changed), name, known)
@@ -277,7 +359,7 @@ def test_every_format_passes_the_check_of_plugins(captures: Captures, is_first: 
 
 @pytest.mark.slow
 @pytest.mark.system
-@pytest.mark.parametrize("step", [12, pytest.param(1, marks=pytest.mark.system)])
+@pytest.mark.parametrize("step", [12, pytest.param(1, marks=pytest.mark.long)])
 def test_recognition_reads_any_field(captures: Captures, step: int) -> None:
     """Every format is asked about lines with fields of any type, and answers."""
     for title, data, _ in of_a_format(captures):

@@ -207,18 +207,6 @@ def test_a_file_of_claude_has_the_truth_of_its_lines(recording: Saver, opened_se
         assert facts(opened_session(path)) == made.truth(), f"seed {seed}"
 
 
-def test_a_session_may_be_cut_at_any_line() -> None:
-    """The beginning of a session has the beginning of its calls, and no more text than all of it."""
-    made = story(3, is_partial=True)
-    lines = made.data().splitlines(keepends=True)
-    whole = facts(session(made.data()))
-    ids = [call["call_id"] for call in whole["calls"]]
-    for number in range(1, len(lines), 3):
-        found = facts(session(b"".join(lines[:number])))
-        assert [call["call_id"] for call in found["calls"]] == ids[: len(found["calls"])]
-        assert found["unknown"] == 0
-
-
 def codex_facts(read: Session) -> dict[str, Any]:
     """Return the summary of a session."""
     found: dict[str, Any] = json.loads(b"".join(summary(read)))

@@ -6,20 +6,16 @@ import json
 import os
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
-from agentwatch.agents.registry import agent_named
 from agentwatch.analysis.integrity import integrity
-from agentwatch.api.check_agent import WRONG, paths, replaced
 from agentwatch.session.events import Outcome
 from agentwatch.session.session import Session
 from tests.builders.captures import Captures
 from tests.builders.codex.rollout import rollout
-from tests.builders.codex.story import Command, Cut, Mcp, Patch, Plan, Say, Search, Story, Think, Turn
+from tests.builders.codex.story import STORY, Command, Story, Turn
 from tests.builders.codex.stream import stream
-from tests.builders.formats.samples import of_a_format
 from tests.builders.lines import session
 from tests.conftest import RECORDINGS, case
 
@@ -142,22 +138,6 @@ def test_a_recording_without_its_head_has_the_outcomes_of_its_lines(captures: Ca
                     assert found <= whole[call_id] | {Outcome.UNFINISHED}
 
 
-STORY = Story(
-    (
-        Turn(
-            "Do it.",
-            (
-                *(Think("Hm."), Say("I do it."), Cut(), Command("ls", "ls", "a\n", 0)),
-                *(Patch((("a.py", "add"), ("b.py", "update"), ("c.py", "delete")), succeeds=True),),
-                *(Mcp("weather", "get", None), Mcp("weather", "get", "no"), Search("tides")),
-                *(Plan((("one", True),)), Command("false", "false", "", 1), Command("rm", "rm", "", None)),
-                Say("Done."),
-            ),
-            "completed",
-        ),
-        Turn("Again.", (Say("No."),), "failed"),
-    )
-)
 STORIES = {
     "stream": stream(STORY),
     "old rollout": rollout(STORY, is_paginated=False),
@@ -170,98 +150,6 @@ CodexOutcomes = dict[str, Outcome]
 def codex_outcomes(read: Session) -> CodexOutcomes:
     """Return the outcome of each call."""
     return {call.call_id: call.outcome for call in read.calls}
-
-
-def codex_places(count: int, most: int) -> range:
-    """Return the offsets to mangle: all, or about `most` of them."""
-    return range(0, count, 1 if EVERYTHING else max(1, count // most))
-
-
-def blocks_of(fields: Any) -> None:
-    """Make the blocks of a line, by both formats."""
-    for name in ("codex", "codex-rollout"):
-        agent = agent_named(name)
-        assert agent is not None
-        list(agent.blocks(fields, ""))
-        agent.role(fields)
-        if agent.time_of is not None:
-            agent.time_of(fields)
-
-
-@pytest.mark.parametrize("step", [12, pytest.param(1, marks=pytest.mark.system)])
-@every_story
-def test_a_field_of_a_wrong_type_is_data(data: bytes, step: int) -> None:
-    """With any field replaced by a value of another type, all lines are read and counted."""
-    lines = [json.loads(line) for line in data.splitlines()]
-    changes = [
-        (at, path, wrong)
-        for at in codex_places(len(lines), 30)
-        for path in paths(lines[at])
-        for wrong in WRONG
-    ]
-    assert changes
-    for at, path, wrong in changes[::step]:
-        with case(f"{path} of line {at} is {wrong!r}"):
-            changed = replaced(lines[at], path, wrong)
-            blocks_of(changed)
-            given = [*lines[:at], changed, *lines[at + 1 :]]
-            whole = b"".join(json.dumps(line).encode() + b"\n" for line in given[max(at - 3, 0) : at + 4])
-            assert session(whole).lines.total == whole.count(b"\n")
-
-
-@every_story
-def test_a_lost_field_is_data(data: bytes) -> None:
-    """Without any one of its fields, each line is read, and the other calls keep their outcomes."""
-    whole = codex_outcomes(session(data))
-    lines = [json.loads(line) for line in data.splitlines()]
-    assert lines
-    for at, fields in enumerate(lines):
-        for key in fields:
-            part = {other: value for other, value in fields.items() if other != key}
-            blocks_of(part)
-            given = [*lines[:at], part, *lines[at + 1 :]]
-            read = session(b"".join(json.dumps(line).encode() + b"\n" for line in given))
-            found = {key: value for key, value in codex_outcomes(read).items() if whole.get(key) != value}
-            assert len(found) <= 1
-
-
-def captured(captures: Captures) -> list[tuple[str, list[bytes], str]]:
-    """Return the name, the lines and the format of each capture of Codex."""
-    found = [
-        (title, data.splitlines(keepends=True), name)
-        for title, data, name in of_a_format(captures)
-        if name in ("codex", "codex-rollout")
-    ]
-    assert found
-    return found
-
-
-def test_a_rollout_or_stream_cut_at_any_line_invents_nothing(captures: Captures) -> None:
-    """Each beginning has a beginning of the text, and no outcome that the whole does not have."""
-    for title, lines, _ in captured(captures):
-        whole = session(b"".join(lines))
-        expected = codex_outcomes(whole)
-        for end in codex_places(len(lines) + 1, 40):
-            with case(f"{title}, {end} lines"):
-                read = session(b"".join(lines[:end]))
-                assert whole.text.startswith(read.text)
-                for call_id, outcome in codex_outcomes(read).items():
-                    assert outcome in {
-                        expected[call_id],
-                        *(Outcome.UNFINISHED, Outcome.RUNNING, Outcome.CANCELLED),
-                    }
-
-
-def test_a_head_that_is_missing_adds_no_calls(captures: Captures) -> None:
-    """Without its first lines, a recording has only calls that it has as a whole."""
-    for title, lines, name in captured(captures):
-        expected = codex_outcomes(session(b"".join(lines)))
-        for begin in (1, 3, 8):
-            with case(f"{title}, from line {begin}"):
-                read = session(b"".join(lines[begin:]))
-                assert set(codex_outcomes(read)) <= set(expected)
-                if any(line.strip() for line in lines[begin:]) and "schema_drift" not in title:
-                    assert read.format == name
 
 
 @every_story

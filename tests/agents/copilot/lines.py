@@ -77,3 +77,23 @@ def ended(call_id: str, content: Any = "", *, success: Any = True, **data: Any) 
 def failed(call_id: str, why: str, code: str = "failure") -> dict[str, Any]:
     """Return the line that ends a call that failed."""
     return ended(call_id, success=False, error={"message": why, "code": code})
+
+
+ASKED = {"requestId": "r", "permissionRequest": {"kind": "shell", "toolCallId": "c", "fullCommandText": "ls"}}
+STREAM: list[dict[str, Any]] = [
+    *(start(), passing("session.tools_updated", {"model": "m-2"}), user("Go"), begin()),
+    passing("assistant.reasoning_delta", {"reasoningId": "t", "deltaContent": "Hm."}),
+    *(
+        delta("I "),
+        delta("look."),
+        message("I look.", request("c", "bash", {"command": "ls"}), reasoningText="Hm."),
+    ),
+    *(started("c", "bash", {"command": "ls"}), line("permission.requested", ASKED)),
+    line("permission.completed", {"requestId": "r", "result": {"kind": "approved"}}),
+    passing("tool.execution_partial_result", {"toolCallId": "c", "partialOutput": "a\n"}),
+    ended("c", "a\n", shellExecution={"exitCode": 0}),
+    passing("assistant.reasoning", {"reasoningId": "t", "content": "Hm."}),
+    *(done(), begin("1"), message("Done."), done("1")),
+    {"type": "result", "timestamp": "2026-11-21T23:00:00Z", "sessionId": "s-1", "exitCode": 0},
+]
+"""A stream with one call."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from agentwatch.agents import LineRole
 from agentwatch.agents.droid.agent import AGENT
 from agentwatch.agents.droid.stream import tool_named
@@ -35,7 +33,7 @@ from tests.builders.formats.droid import (
     said,
     use,
 )
-from tests.builders.formats.wrong_types import check_cuts, check_wrong_types, outcomes, read
+from tests.builders.formats.wrong_types import outcomes, read
 from tests.conftest import case
 
 
@@ -192,13 +190,6 @@ def test_the_blocks_of_a_line() -> None:
     for of, expected in cases:
         with case(of):
             assert list(AGENT.blocks(of, "")) == expected
-
-
-@pytest.mark.system
-def test_wrong_types_and_cuts_invent_nothing() -> None:
-    """No value of any field is an error; after any line, the text is a beginning of the whole."""
-    check_wrong_types(AGENT, LINES, "c-1")
-    check_cuts(AGENT, LINES)
 
 
 def test_the_ends_of_a_batch_may_come_in_any_order() -> None:

@@ -46,7 +46,7 @@ from tests.builders.formats.gemini_chat import (
     response,
     whole,
 )
-from tests.builders.formats.wrong_types import check_cuts, check_wrong_types, outcomes, read
+from tests.builders.formats.wrong_types import outcomes, read
 from tests.conftest import case
 
 
@@ -502,22 +502,6 @@ def test_a_call_has_its_blocks() -> None:
     assert blocks(answer("", "a1", call("other"))) == []
 
 
-SHOWN = {"fileDiff": "@@ -1 +1 @@\n-x\n+y", "originalContent": "x", "newContent": "y"}
-OUTPUT = response(output="x")
-LINES = [
-    *(START | {"directories": ["/home/dev"]}, replaced(CONTEXT), ONE[0], answer("A", "a1", tokens=TOKENS)),
-    answer("A", "a1", call("a", "replace", resultDisplay=SHOWN), call("b", status="error"), tokens=TOKENS),
-    message("user", response(output="x"), "r"),
-    answer(
-        "B",
-        "a2",
-        call("c", "run_shell_command", resultDisplay=[[{"text": "x"}]], result=response(output="x")),
-    ),
-    *(replaced(CONTEXT, ONE[0], answer("A", "a1"), answer("B", "a2")), {"$rewindTo": "a2"}),
-    *(message("info", "hi", "i"), prompt("More.", "p2"), message("error", "x", "e")),
-]
-
-
 def test_a_line_is_recognised_and_has_its_role() -> None:
     """Each type has its own keys; a line without Gemini's fields is not Gemini's. The first line and a
     prompt start a run.
@@ -544,14 +528,3 @@ def test_a_line_is_recognised_and_has_its_role() -> None:
     lines = [START, ONE[0], answer("", "a1", call()), ONE[1], replaced()]
     start, other = LineRole.START, LineRole.OTHER
     assert [AGENT.role(line) for line in lines] == [start, start, LineRole.CALL, other, other]
-
-
-@pytest.mark.system
-def test_any_field_may_have_any_type() -> None:
-    """No value of any field is an error, and every line is counted."""
-    check_wrong_types(AGENT, LINES, "a")
-
-
-def test_a_file_that_is_cut_invents_nothing() -> None:
-    """A file that ends after any line has a beginning of the text, and no call that had not ended."""
-    check_cuts(AGENT, [*LINES[:7], *TWO])

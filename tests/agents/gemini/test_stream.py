@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from agentwatch.agents import Decoder, LineRole
 from agentwatch.agents.gemini.agent import AGENT
 from agentwatch.agents.gemini.blocks import content_block, part_blocks
@@ -32,6 +30,7 @@ from tests.builders.formats.gemini import (
     AT_MS,
     DONE,
     INIT,
+    LINES,
     USER,
     delta,
     ended,
@@ -41,7 +40,7 @@ from tests.builders.formats.gemini import (
     use,
     whole,
 )
-from tests.builders.formats.wrong_types import check_cuts, check_wrong_types, outcomes, read
+from tests.builders.formats.wrong_types import outcomes, read
 from tests.builders.lines import session
 from tests.conftest import case
 
@@ -354,13 +353,6 @@ def test_a_call_has_its_blocks() -> None:
     ]
 
 
-LINES = [
-    *(INIT, USER, delta("A"), use("replace", "a", file_path="a.py", old_string="x", new_string="y")),
-    *(use("write_todos", "b", todos=[{"description": "d", "status": "pending"}]), ended("a", output="ok")),
-    *(ended("b", **failure("file_not_found")), notice("careful", "warning"), delta("B"), DONE),
-]
-
-
 def test_a_line_is_recognised_and_has_its_role() -> None:
     """Each type has its own keys; a line without Gemini's fields is not Gemini's, and unknown types and
     roles are counted. The init and the prompt start a run.
@@ -407,14 +399,3 @@ def test_a_line_is_recognised_and_has_its_role() -> None:
     for line, unknown in others:
         with case(line):
             assert whole(line).lines.unknown == unknown
-
-
-@pytest.mark.system
-def test_any_field_may_have_any_type() -> None:
-    """No value of any field is an error, and every line is counted."""
-    check_wrong_types(AGENT, LINES, "a")
-
-
-def test_a_stream_that_is_cut_invents_nothing() -> None:
-    """A stream that ends after any line has a beginning of the text, and no call that had not ended."""
-    check_cuts(AGENT, LINES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -54,33 +54,3 @@ def _apply(session: Session, events: Iterable[list[Event]]) -> None:
 def ids_in(session: Session) -> list[str]:
     """Return the ids of all calls, in order."""
     return [call.call_id for call in session.calls]
-
-
-def with_each_key_wrong(lines: Iterable[Line]) -> Iterator[tuple[str, list[Line]]]:
-    """Yield copies of a recording in which all values of one key are replaced by a value of another type."""
-    lines = list(lines)
-    for key in sorted({key for line in lines for key in _keys(line)}):
-        for value in WRONG:
-            yield key, [_replaced(line, key, value) for line in lines]
-        yield key, [_without(line, key) for line in lines]
-
-
-def _keys(value: object) -> Iterator[str]:
-    if isinstance(value, dict):
-        yield from value
-        value = list(value.values())
-    if isinstance(value, list):
-        for inner in value:
-            yield from _keys(inner)
-
-
-def _replaced(value: Any, key: str, wrong: object) -> Any:
-    if isinstance(value, dict):
-        return {name: wrong if name == key else _replaced(inner, key, wrong) for name, inner in value.items()}
-    return [_replaced(inner, key, wrong) for inner in value] if isinstance(value, list) else value
-
-
-def _without(value: Any, key: str) -> Any:
-    if isinstance(value, dict):
-        return {name: _without(inner, key) for name, inner in value.items() if name != key}
-    return [_without(inner, key) for inner in value] if isinstance(value, list) else value

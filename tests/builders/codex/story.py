@@ -143,3 +143,22 @@ def calls_of(story: Story, *, with_plans: bool, folder: str) -> list[tuple[Any, 
             case Plan() if with_plans:
                 found.append(("plan", None, "succeeded", None))
     return found
+
+
+STORY = Story(
+    (
+        Turn(
+            "Do it.",
+            (
+                *(Think("Hm."), Say("I do it."), Cut(), Command("ls", "ls", "a\n", 0)),
+                *(Patch((("a.py", "add"), ("b.py", "update"), ("c.py", "delete")), succeeds=True),),
+                *(Mcp("weather", "get", None), Mcp("weather", "get", "no"), Search("tides")),
+                *(Plan((("one", True),)), Command("false", "false", "", 1), Command("rm", "rm", "", None)),
+                Say("Done."),
+            ),
+            "completed",
+        ),
+        Turn("Again.", (Say("No."),), "failed"),
+    )
+)
+"""A story with each kind of step."""

@@ -59,3 +59,10 @@ def one(*lines: dict[str, Any]) -> Any:
 def whole(*lines: dict[str, Any]) -> Session:
     """Return the session of these lines after an init and a prompt."""
     return read(AGENT, [INIT, USER, *lines])
+
+
+LINES = [
+    *(INIT, USER, delta("A"), use("replace", "a", file_path="a.py", old_string="x", new_string="y")),
+    *(use("write_todos", "b", todos=[{"description": "d", "status": "pending"}]), ended("a", output="ok")),
+    *(ended("b", **failure("file_not_found")), notice("careful", "warning"), delta("B"), DONE),
+]

@@ -65,3 +65,18 @@ def facts(found: Session) -> tuple[str, int, str]:
 def notes(found: Session) -> list[str]:
     """Return the notices."""
     return [str(entry.content) for entry in found.transcript if entry.kind == "notice"]
+
+
+SHOWN = {"fileDiff": "@@ -1 +1 @@\n-x\n+y", "originalContent": "x", "newContent": "y"}
+LINES = [
+    *(START | {"directories": ["/home/dev"]}, replaced(CONTEXT), ONE[0], answer("A", "a1", tokens=TOKENS)),
+    answer("A", "a1", call("a", "replace", resultDisplay=SHOWN), call("b", status="error"), tokens=TOKENS),
+    message("user", response(output="x"), "r"),
+    answer(
+        "B",
+        "a2",
+        call("c", "run_shell_command", resultDisplay=[[{"text": "x"}]], result=response(output="x")),
+    ),
+    *(replaced(CONTEXT, ONE[0], answer("A", "a1"), answer("B", "a2")), {"$rewindTo": "a2"}),
+    *(message("info", "hi", "i"), prompt("More.", "p2"), message("error", "x", "e")),
+]
