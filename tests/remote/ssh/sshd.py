@@ -116,7 +116,7 @@ class Sshd:
     def _is_master(self, entry: Path) -> bool:
         """Return whether a process is a master whose socket is in our folder."""
         with suppress(OSError):
-            words = (entry / "cmdline").read_bytes().decode().split("\0")
+            words = os.fsdecode((entry / "cmdline").read_bytes()).split("\0")
             return "-M" in words and any(word.startswith(f"{self.sockets}/") for word in words)
         return False
 
@@ -173,7 +173,7 @@ def _processes(mark: bytes) -> list[str]:
     for entry in _entries():
         with suppress(OSError):
             if mark in (entry / "environ").read_bytes():
-                found.append((entry / "cmdline").read_bytes().replace(b"\0", b" ").decode().strip())
+                found.append(os.fsdecode((entry / "cmdline").read_bytes()).replace("\0", " ").strip())
     return [words for words in found if words]
 
 
