@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from agentwatch.agents.opening import saved_source
@@ -151,7 +152,7 @@ def test_a_session_of_a_store_is_shown(tmp_path: Path) -> None:
     """A session in opencode's database has moments too."""
     path = tmp_path / "opencode.db"
     path.write_bytes((OWN / "disk/opencode-db/own-1.18.33/opencode.db").read_bytes())
-    with sqlite3.connect(path) as database:
+    with closing(sqlite3.connect(path)) as database:
         (own_id,) = database.execute("select id from session limit 1").fetchone()
     assert saved_source(path).path == path
     assert shown(f"{path}/{own_id}@50%")[1].startswith("opencode")

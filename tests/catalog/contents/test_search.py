@@ -6,6 +6,7 @@ import json
 import os
 import sqlite3
 import tracemalloc
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -232,7 +233,8 @@ def test_a_session_in_a_database_is_searched(tmp_path: Path) -> None:
     machine = fake_machine(tmp_path / "machine")
     stored = {key: path for key, path in machine.captured.items() if "opencode.db/" in str(path)}
     assert stored
-    with sqlite3.connect(machine.home / ".local/share/opencode/opencode.db") as database:
+    path = machine.home / ".local/share/opencode/opencode.db"
+    with closing(sqlite3.connect(path)) as database:
         (text, session_id) = database.execute(
             "SELECT json_extract(data, '$.text'), session_id FROM part "
             "WHERE json_extract(data, '$.type') = 'text' AND length(json_extract(data, '$.text')) > 8 LIMIT 1"

@@ -38,6 +38,10 @@ class OpencodeDatabase:
         self.connection.executescript(_SCHEMA)
         self.now = BEGAN
 
+    def __del__(self) -> None:
+        """Close the connection; Python 3.13 warns of one that is left open."""
+        self.connection.close()
+
     def session(self, session_id: str = SESSION, parent: str | None = None, **columns: Any) -> None:
         """Add a session."""
         self.now += 1000
