@@ -18,7 +18,7 @@ ARGUMENTS = {"time.localtime": 1, "time.gmtime": 1, "time.ctime": 1, "time.ascti
 def readings(source: str) -> set[str]:
     """Return the full names of what a module reads the time of day by."""
     tree = ast.parse(source)
-    imported = {}
+    imported: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
             module = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
