@@ -263,7 +263,7 @@ def test_a_line_waits_for_a_twentieth_of_the_silence(
     world: World, engine: Engine, silence: float, most: float
 ) -> None:
     """A file that has just grown is looked at often; after a long silence, each 250 ms."""
-    noted = Noted(world, engine, [1000.5 + (silence + 0.003) * number for number in range(20)])
+    noted = Noted(world, engine, [1000.5 + (silence + 0.003) * number for number in range(5)])
     world.ship()
     assert max(noted.late[1:]) < most
 
