@@ -14,8 +14,10 @@ from agentwatch.catalog import session_ids
 from agentwatch.cli.address import STDIN, Address, parse_address, whole
 from tests.builders.lines import init, user
 from tests.builders.machine.fake import FakeMachine, fake_machine
-from tests.conftest import case
+from tests.conftest import RECORDINGS, case
+from tests.harness.on_a_pty import in_terminal
 from tests.harness.program import PLAIN, ran
+from tests.harness.terminal_oracle import copied
 
 NOON = TimeOfDay(12 * 3_600_000 + 999)
 
@@ -221,3 +223,42 @@ def test_printing_refuses_a_moment(folder: Path) -> None:
     done = ran("-p", "a.ndjson@50%", cwd=folder)
     assert (done.returncode, done.stdout) == (2, b"")
     assert done.stderr.endswith(b"try agentwatch show a.ndjson@50%\n")
+
+
+WATCHED = RECORDINGS / "plain.ndjson"
+
+
+@pytest.mark.system
+def test_y_copies_the_address_of_a_call() -> None:
+    """`y` on a call copies its address and its action, and the address opens the call again."""
+    with in_terminal(str(WATCHED)) as terminal:
+        terminal.wait_for("succeeded in 8.7 s")
+        terminal.wait_for("#2 Edited file")
+        terminal.send("2gy")
+        terminal.wait_for("copied #1 with its address")
+        terminal.wait_until(lambda: len(copied(terminal.raw)) == 1, 20, "the copy")
+        (text,) = copied(terminal.raw)
+        terminal.send("q")
+        assert terminal.wait_exit() == 0
+    address, _, action = text.partition(" ")
+    assert (address, action) == (f"{PLAIN}#1", "Read file lantern/settings.py (6 lines)")
+    assert ran("show", address).stdout.decode().splitlines()[0] == f"#1 {action}"
+
+
+@pytest.mark.system
+def test_a_session_opens_at_an_address() -> None:
+    """The screen opens for `FILE#2` and for `FILE@50%`."""
+    for words in ("#2", "@50%"):
+        with in_terminal(f"{PLAIN}{words}") as terminal:
+            terminal.wait_for("lantern/settings.py")
+            terminal.send("q")
+            assert terminal.wait_exit() == 0
+
+
+@pytest.mark.system
+def test_a_stream_does_not_open_at_a_moment() -> None:
+    """A device, a FIFO or stdin has no moment that was recorded before."""
+    for path in ("/dev/null", "-"):
+        with in_terminal("--", f"{path}@50%") as terminal:
+            terminal.wait_for(f"agentwatch: {path} is a stream, whose moments are not recorded yet")
+            assert terminal.wait_exit() == 2

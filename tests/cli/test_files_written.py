@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from agentwatch.cli.output import write_times
 from tests.builders.lines import init, result, started
 from tests.conftest import Saver
 from tests.harness.fake_agent import command
@@ -74,3 +75,32 @@ def test_opening_a_file_writes_nothing(tmp_path: Path, recording: Saver) -> None
     assert ran("replay", path, "--log", "1.log", cwd=tmp_path).returncode == 0
     assert files(tmp_path) == {"session.ndjson", "0.log", "1.log"}
     assert (tmp_path / "0.log").read_bytes() == (tmp_path / "1.log").read_bytes() == ran("log", path).stdout
+
+
+@pytest.mark.parametrize("count", [1, 4096, 4097])
+def test_each_time_is_a_line(tmp_path: Path, count: int) -> None:
+    """Thousands of lines are written in pieces."""
+    recording = tmp_path / "a.ndjson"
+    recording.touch()
+    write_times(recording, ((number, 1000 + number) for number in range(count)), replaces=False)
+    lines = (tmp_path / "a.times").read_text().splitlines()
+    assert lines == [f"{number} {1000 + number}" for number in range(count)]
+
+
+def test_the_times_of_a_replaced_recording_are_removed(tmp_path: Path) -> None:
+    """They are those of other lines. That there are none is not an error."""
+    recording, times = tmp_path / "a.ndjson", tmp_path / "a.times"
+    recording.touch()
+    times.write_text("0 1\n")
+    for _ in range(2):
+        write_times(recording, (), replaces=True)
+        assert not times.exists()
+
+
+def test_times_that_may_not_be_replaced_are_kept(tmp_path: Path) -> None:
+    """Times that have come into being while the recording was written are not removed."""
+    recording, times = tmp_path / "a.ndjson", tmp_path / "a.times"
+    recording.touch()
+    times.write_text("0 1\n")
+    write_times(recording, (), replaces=False)
+    assert times.read_text() == "0 1\n"

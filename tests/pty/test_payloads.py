@@ -24,18 +24,19 @@ from tests.builders.packed import (
     marks_of,
     said,
 )
-from tests.builders.payloads import CLASSES, PAYLOADS
+from tests.builders.payloads import CLASSES, PAYLOADS, WIDTHS
 from tests.conftest import Saver
 from tests.harness.on_a_pty import in_terminal
 from tests.harness.terminal_oracle import acting, copied, taken_apart
 from tests.harness.viewer import Viewer, watched
+
+pytestmark = pytest.mark.system
 
 TEXTS = list(PAYLOADS.values())
 SHORT = [text[:40] for text in TEXTS]
 NARROW = list((CLASSES["strings"] | CLASSES["controls"] | CLASSES["asking"]).values())
 """The first of the texts, whose width is unambiguous."""
 SHARES = 4
-pytestmark = pytest.mark.system
 
 
 @pytest.mark.parametrize("share", range(SHARES))
@@ -167,3 +168,56 @@ def test_copied_text_is_safe(recording: Saver) -> None:
     assert "␛]52;c;cm0gLXJmIH4K␇" in transcript
     assert chosen in actions
     assert "\n" in selected
+
+
+WIDE = [text[:60] for text in WIDTHS.values()]
+
+
+def sides(viewer: Viewer) -> set[str]:
+    """Return the characters on the sides of all frames, between their upper and lower corners."""
+    screen, found = viewer.terminal.screen, set()
+    for top in range(screen.lines):
+        for x in range(screen.columns):
+            if screen.buffer[top][x].data in {"╭", "╮"}:
+                y = top + 1
+                while y < screen.lines and screen.buffer[y][x].data not in {"╰", "╯"}:
+                    found.add(screen.buffer[y][x].data)
+                    y += 1
+    return found
+
+
+@pytest.fixture
+def session_file(tmp_path: Path) -> Path:
+    """Save a session with these texts in every field."""
+    path = tmp_path / "case.ndjson"
+    asked = user("\n".join(mark("a", WIDE)))
+    path.write_bytes(init() + detailed(WIDE) + called(WIDE) + asked + result())
+    return path
+
+
+@pytest.mark.parametrize("columns", [160, 111])
+def test_the_frames_are_straight(session_file: Path, columns: int) -> None:
+    """In transcript, calls, detail and actions no text moves a frame, at any width."""
+    with watched(str(session_file), size=(columns, 200)) as viewer:
+        viewer.see("", marks_of("a", WIDE))
+        viewer.press("4", "g", "2", "g")
+        for _ in range(6):
+            viewer.terminal.wait_until(lambda: sides(viewer) == {"│"}, what="straight frames")
+            viewer.press("j")
+
+
+def test_the_clocks_are_in_one_column(session_file: Path) -> None:
+    """In the calls table every clock ends in the same column, and all of them are visible."""
+    with watched(str(session_file), size=(160, 200)) as viewer:
+        viewer.see("", marks_of("a", WIDE))
+        viewer.press("2")
+        viewer.see("m", marks_of("h", WIDE))
+        screen = viewer.terminal.screen
+        lines = {y: viewer.terminal.line(y) for y in range(screen.lines)}
+        calls = {y: line for y, line in lines.items() if re.match(r"[▐ ┌│└]* *\d+ [✗↵] ", line)}
+        rows = [y for y, line in calls.items() if " ms " not in line]  # the others have no known duration
+        clocks = [[x for x in range(160) if screen.buffer[y][x].data == "–"] for y in rows]
+        ends = [found[-1] for found in clocks if found]
+    assert len(rows) >= 2 * len(WIDE)
+    assert len(ends) == len(rows)
+    assert len(set(ends)) == 1

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import RECORDINGS
-from tests.harness.on_a_pty import DEMO, IN_THE_HELP, in_terminal
+from tests.harness.on_a_pty import DEMO, FIRST_CALLS, IN_THE_HELP, in_terminal, in_two_parts
 from tests.harness.terminal import Terminal
 
 TITLE = re.compile(rb"\x1b\][0-2];[^\x07\x1b]*[\x07\x1b]?")
 COLOUR = re.compile(rb"\x1b\[[0-9;:]*?(?<![0-9])(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])(?=[;:m])[0-9;:]*m")
 
-pytestmark = pytest.mark.slow
 
-
+@pytest.mark.slow
 @pytest.mark.system
 def test_the_demo_plays_to_its_end() -> None:
     """The demo plays to its success and fills all four panes; the detail shows its failed call.
@@ -50,6 +51,7 @@ def differs(terminal: Terminal, before: str) -> bool:
     return terminal.screen_text() != before
 
 
+@pytest.mark.slow
 @pytest.mark.system
 def test_replay_keys(home: Path) -> None:
     """In a replay, space pauses, `.` applies the next event, and `+` and `-` change the speed."""
@@ -76,6 +78,7 @@ def test_replay_keys(home: Path) -> None:
     assert not home.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.system
 @pytest.mark.parametrize("way", ["option", "variable"])
 def test_without_colour(way: str) -> None:
@@ -91,6 +94,7 @@ def test_without_colour(way: str) -> None:
         assert COLOUR.findall(terminal.raw) == []
 
 
+@pytest.mark.slow
 @pytest.mark.system
 def test_colour_codes_are_found() -> None:
     """Without those options the same session is drawn in colours, so that the test above can fail."""
@@ -99,6 +103,7 @@ def test_colour_codes_are_found() -> None:
         assert COLOUR.findall(terminal.raw)
 
 
+@pytest.mark.slow
 @pytest.mark.system
 @pytest.mark.parametrize("theme", ["", "textual-dark"])
 def test_a_terminal_of_sixteen_colours(tmp_path: Path, theme: str) -> None:
@@ -114,6 +119,7 @@ def test_a_terminal_of_sixteen_colours(tmp_path: Path, theme: str) -> None:
         assert not re.search(rb"[34]8;[25];", terminal.raw)
 
 
+@pytest.mark.slow
 @pytest.mark.system
 def test_hostile_text_does_not_reach_the_terminal() -> None:
     """No control character of a hostile session reaches the terminal, in any pane."""
@@ -143,6 +149,7 @@ def test_hostile_text_does_not_reach_the_terminal() -> None:
     assert "␛]0;answer␇" in text
 
 
+@pytest.mark.slow
 @pytest.mark.system
 def test_wide_characters_take_two_columns() -> None:
     """Wide characters take two columns on the terminal, and the frame is straight."""
@@ -158,3 +165,38 @@ def test_wide_characters_take_two_columns() -> None:
             return len(rows) > 20 and frame and {row[119].data for row in rows} <= set("│╮╯")
 
         terminal.wait_until(is_straight, what="straight frame")
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("is_stopped", [False, True], ids=["running", "stopped by SIGSTOP"])
+def test_a_continued_screen_is_drawn_and_can_be_left(is_stopped: bool) -> None:
+    """After `kill -CONT`, and after `kill -STOP` and `kill -CONT`, keys work, and `q` ends the program."""
+    with in_terminal(str(DEMO)) as terminal:
+        terminal.wait_for("✓ succeeded in 1:10")
+        if is_stopped:
+            terminal.signal(signal.SIGSTOP)
+            terminal.wait_until(lambda: terminal.job.is_stopped(terminal.pid), what="stop")
+        drawn = terminal.raw.count(b"\x1b[?1049h")
+        terminal.signal(signal.SIGCONT)
+        terminal.wait_until(lambda: terminal.raw.count(b"\x1b[?1049h") > drawn, what="second start")
+        terminal.wait_until(lambda: all(terminal.screen_text().split("\n")), what="a screen without gaps")
+        terminal.send("q")
+        assert terminal.wait_exit() == 0
+        assert terminal.restored(), terminal.leftovers()
+
+
+@pytest.mark.system
+def test_suspended_after_the_screen_was_left(tmp_path: Path) -> None:
+    """After `q` on a pipe, ctrl+z and `fg` stop and continue the printing, and the program goes on."""
+    with in_terminal(producer=in_two_parts(tmp_path / "go", then="sleep 300")) as terminal:
+        terminal.wait_for(FIRST_CALLS)
+        terminal.send("q")
+        terminal.wait_for("recording continues")
+        terminal.send("\x1a")
+        terminal.wait_until(lambda: terminal.job.is_stopped(terminal.pid), what="stop")
+        (tmp_path / "go").touch()
+        os.killpg(terminal.pids[0], signal.SIGCONT)
+        terminal.wait_for("python -c")
+        assert "internal error" not in terminal.screen_text()
+        terminal.send("\x03")
+        assert terminal.wait_exit() == 130

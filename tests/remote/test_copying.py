@@ -16,12 +16,14 @@ from agentwatch.remote.copying import source_of
 from agentwatch.remote.engine import Login
 from agentwatch.remote.nats.administration import make_streams
 from agentwatch.remote.nats.connection import Connection
+from tests.conftest import RECORDINGS
 from tests.harness.engine.proxy import Proxy
 from tests.harness.engine.server import Server
 from tests.harness.processes import until
 from tests.remote.conftest import LINES, SESSION, Publisher, Watcher
-
-pytestmark = pytest.mark.system
+from tests.remote.ssh.conftest import host  # noqa: F401 - a fixture
+from tests.remote.ssh.sessions import STEM, record
+from tests.remote.ssh.sshd import Sshd
 
 SECONDS = 10.0
 
@@ -31,6 +33,7 @@ def has(path: Path, content: bytes) -> bool:
     return path.read_bytes() == content
 
 
+@pytest.mark.system
 def test_an_ended_session_is_copied_whole(server: Server, publisher: Publisher, watcher: Watcher) -> None:
     """The copy has all bytes and times of an ended session, and is complete."""
     for line in LINES:
@@ -44,6 +47,7 @@ def test_an_ended_session_is_copied_whole(server: Server, publisher: Publisher, 
         assert (len(times), times[0]) == (len(LINES), "0 1000")
 
 
+@pytest.mark.system
 def test_lines_arrive_while_a_session_runs(server: Server, publisher: Publisher, watcher: Watcher) -> None:
     """Lines that are published later get into the copy; a reader that follows it ends with the session."""
     publisher.send(LINES[0])
@@ -63,6 +67,7 @@ def test_lines_arrive_while_a_session_runs(server: Server, publisher: Publisher,
             assert source.reader.growth.size() == len(publisher.content)
 
 
+@pytest.mark.system
 def test_a_copy_has_the_name_of_the_machine(server: Server, publisher: Publisher, watcher: Watcher) -> None:
     """The card names the machine, also if it arrives after the copy was created and the session has ended."""
     publisher.send(LINES[0])
@@ -76,6 +81,7 @@ def test_a_copy_has_the_name_of_the_machine(server: Server, publisher: Publisher
         assert (copying.is_complete, copying.host) == (True, "build-7")
 
 
+@pytest.mark.system
 def test_a_complete_copy_is_opened_without_the_engine(
     server: Server, publisher: Publisher, watcher: Watcher
 ) -> None:
@@ -93,6 +99,7 @@ def test_a_complete_copy_is_opened_without_the_engine(
     server.restart()
 
 
+@pytest.mark.system
 def test_without_a_copy_an_absent_engine_is_a_fault(server: Server, watcher: Watcher) -> None:
     """Without a copy, an engine that is away is reported at once, and no empty copy is left."""
     server.kill()
@@ -102,6 +109,7 @@ def test_without_a_copy_an_absent_engine_is_a_fault(server: Server, watcher: Wat
     server.restart()
 
 
+@pytest.mark.system
 def test_an_unknown_session_is_a_fault(server: Server, publisher: Publisher, watcher: Watcher) -> None:
     """A session that the engine does not have is reported, with the nearest name for an abbreviated one."""
     publisher.card()
@@ -113,6 +121,7 @@ def test_an_unknown_session_is_a_fault(server: Server, publisher: Publisher, wat
         watcher.open(f"{server.address}/0123")
 
 
+@pytest.mark.system
 def test_a_killed_server_costs_no_byte(server: Server, publisher: Publisher, watcher: Watcher) -> None:
     """While the server is gone the copy reports it; after its return the rest arrives."""
     publisher.send(*LINES[:50])
@@ -134,6 +143,7 @@ def test_a_killed_server_costs_no_byte(server: Server, publisher: Publisher, wat
         again.sink.close()
 
 
+@pytest.mark.system
 def test_cut_connections_cost_no_byte(server: Server, publisher: Publisher, watcher: Watcher) -> None:
     """After each cut, reading goes on behind the last piece, and the copy is the recording."""
     with Proxy(server.port) as proxy:
@@ -149,6 +159,7 @@ def test_cut_connections_cost_no_byte(server: Server, publisher: Publisher, watc
             assert proxy.cuts == 8
 
 
+@pytest.mark.system
 def test_a_resumed_copy_reads_nothing_twice(server: Server, publisher: Publisher, watcher: Watcher) -> None:
     """A watcher that comes back reads the last piece that it has, and what is new."""
     for line in LINES[:100]:
@@ -167,6 +178,7 @@ def test_a_resumed_copy_reads_nothing_twice(server: Server, publisher: Publisher
         assert proxy.passed - first < 30_000
 
 
+@pytest.mark.system
 def test_an_engine_that_was_set_back_is_read_again(
     server: Server, publisher: Publisher, watcher: Watcher
 ) -> None:
@@ -189,6 +201,7 @@ def test_an_engine_that_was_set_back_is_read_again(
     again.sink.close()
 
 
+@pytest.mark.system
 def test_missing_bytes_are_named(server: Server, publisher: Publisher, watcher: Watcher) -> None:
     """If the engine does not have bytes that the copy needs next, their number is reported."""
     publisher.send(LINES[0])
@@ -200,6 +213,7 @@ def test_missing_bytes_are_named(server: Server, publisher: Publisher, watcher: 
         assert has(copying.path, LINES[0])
 
 
+@pytest.mark.system
 def test_a_beginning_that_is_not_kept_is_named(
     server: Server, publisher: Publisher, watcher: Watcher
 ) -> None:
@@ -214,6 +228,7 @@ def test_a_beginning_that_is_not_kept_is_named(
         assert copying.path.with_suffix(".times").read_text() == "gap 0 5000\n0 6000\n"
 
 
+@pytest.mark.system
 def test_another_digest_is_named(server: Server, publisher: Publisher, watcher: Watcher) -> None:
     """A copy with another digest than the recording is reported, and read again at the next opening."""
     publisher.send(LINES[0])
@@ -228,6 +243,7 @@ def test_another_digest_is_named(server: Server, publisher: Publisher, watcher: 
         assert has(again.path, content)
 
 
+@pytest.mark.system
 def test_a_second_watcher_reads_the_copy_and_takes_over(
     server: Server, publisher: Publisher, watcher: Watcher
 ) -> None:
@@ -250,6 +266,7 @@ def test_a_second_watcher_reads_the_copy_and_takes_over(
             assert second.is_complete
 
 
+@pytest.mark.system
 def test_a_session_that_is_lost_is_named(server: Server, publisher: Publisher, watcher: Watcher) -> None:
     """The problem that a publisher names on its card is reported."""
     publisher.send(LINES[0])
@@ -259,6 +276,7 @@ def test_a_session_that_is_lost_is_named(server: Server, publisher: Publisher, w
         assert copying.is_filling()
 
 
+@pytest.mark.system
 def test_a_reader_goes_on_while_the_copy_is_filled_by_nobody(
     server: Server, publisher: Publisher, watcher: Watcher
 ) -> None:
@@ -283,3 +301,57 @@ def set_back(server: Server) -> None:
     connection = Connection(Login(parse_engine(server.address)[0]), "_INBOX.admin")
     make_streams(connection)
     connection.close()
+
+
+SSH_SECONDS = 20.0
+
+
+@pytest.mark.system
+@pytest.mark.slow
+def test_a_recording_of_a_host_is_copied_with_its_times(host: Sshd, watcher: Watcher) -> None:  # noqa: F811
+    """With agentwatch there, the copy is complete, and has the arrival times."""
+    host.install()
+    data = record(host)
+    with closing(watcher.open(f"{host.address}/{STEM}")) as copying:
+        until(lambda: not copying.is_filling())
+        assert (copying.is_complete, copying.problem, copying.host) == (True, "", "testhost")
+        assert copying.path.read_bytes() == data
+
+
+@pytest.mark.system
+def test_a_growing_file_of_a_host_is_resumed(host: Sshd, watcher: Watcher) -> None:  # noqa: F811
+    """With `tail` alone, a copy that is opened again goes on at its size."""
+    data = record(host)
+    words = f"{host.address}/{STEM}"
+    with closing(watcher.open(words)) as copying:
+        assert copying.wait_until_read(SSH_SECONDS)
+        assert copying.path.read_bytes() == data
+    with (host.home / "aw" / "sessions" / f"{STEM}.ndjson").open("ab") as file:
+        file.write(b"{}\n")
+    with closing(watcher.open(words)) as again:
+        until(lambda: again.path.read_bytes() == data + b"{}\n")
+        assert again.path == copying.path
+
+
+@pytest.mark.system
+def test_a_replaced_file_of_a_host_is_read_again(host: Sshd, watcher: Watcher) -> None:  # noqa: F811
+    """If the file there is another one, the next opening makes a new copy of it."""
+    record(host)
+    words = f"{host.address}/{STEM}"
+    with closing(watcher.open(words)) as copying:
+        assert copying.wait_until_read(SSH_SECONDS)
+    host.install()
+    other = (RECORDINGS / "failed-run.ndjson").read_bytes()
+    (host.home / "aw" / "sessions" / f"{STEM}.ndjson").write_bytes(other)
+    with closing(watcher.open(words)) as again:
+        until(lambda: again.is_complete)
+        assert again.path != copying.path
+        assert (again.path.read_bytes(), again.problem) == (other, "")
+
+
+@pytest.mark.system
+def test_an_unknown_session_of_a_host_is_a_fault(host: Sshd, watcher: Watcher) -> None:  # noqa: F811
+    """A session that the host does not have is reported."""
+    host.install()
+    with pytest.raises(Fault, match=r"ssh://testhost"):
+        watcher.open(f"{host.address}/20200101-000000-000abcdef")

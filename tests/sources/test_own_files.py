@@ -14,9 +14,10 @@ import pytest
 
 from agentwatch.agents.opening import saved_source
 from agentwatch.agents.own_files import is_still_written
-from agentwatch.agents.session_folders import session_folders
+from agentwatch.agents.session_folders import SessionFolder, session_folders
 from agentwatch.sources.file import FileSource
-from tests.conftest import case
+from agentwatch.sources.open import KeepOptions, agent_source, pipe_source
+from tests.conftest import RECORDINGS, case
 
 HOUR = 3600
 
@@ -165,3 +166,77 @@ def test_the_folders_of_all_agents_are_known(tmp_path: Path, monkeypatch: pytest
         path.write_text("{}\n")
         with case(folder):
             assert is_still_written(path)
+
+
+def test_each_folder_is_named_once(tmp_path: Path) -> None:
+    """A variable with the default value adds none, nor does one that leads there through a link."""
+    (tmp_path / ".codex").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / ".codex")
+    default = session_folders({}, tmp_path)
+    assert len(default) == len(set(default))
+    for codex in (str(tmp_path / ".codex"), f"{tmp_path}/link/", "~/.codex"):
+        assert set(session_folders({"CODEX_HOME": codex}, tmp_path)) == set(default)
+
+
+@pytest.mark.parametrize(
+    ("variable", "folder"),
+    [
+        ("CLAUDE_CONFIG_DIR", SessionFolder("claude", "projects", "/x/projects")),
+        ("XDG_CONFIG_HOME", SessionFolder("claude", "projects", "/x/claude/projects")),
+        ("CODEX_HOME", SessionFolder("codex", "archived_sessions", "/x/archived_sessions")),
+        ("GEMINI_CLI_HOME", SessionFolder("gemini", "tmp", "/x/.gemini/tmp")),
+        ("QWEN_HOME", SessionFolder("qwen", "projects", "/x/projects")),
+        ("PI_CODING_AGENT_SESSION_DIR", SessionFolder("pi", "", "/x")),
+        ("CURSOR_CONFIG_DIR", SessionFolder("cursor", "chats", "/x/chats")),
+        ("XDG_DATA_HOME", SessionFolder("opencode", "", "/x/opencode")),
+    ],
+)
+def test_a_variable_adds_a_folder(variable: str, folder: SessionFolder, tmp_path: Path) -> None:
+    """The default folder stays in the list: sessions from before the variable was set lie there."""
+    default = session_folders({}, tmp_path)
+    moved = session_folders({variable: "/x"}, tmp_path)
+    assert folder in moved
+    assert set(default) < set(moved)
+
+
+STORED = {"sessionId": "s", "projectHash": "p", "startTime": "2026-11-20T14:03:07Z", "messages": []}
+
+
+def test_a_saved_recording_has_them_beside_it(tmp_path: Path) -> None:
+    """The file of a recording has its stem."""
+    path = tmp_path / "s.ndjson"
+    path.write_bytes((RECORDINGS / "plain.ndjson").read_bytes())
+    source = saved_source(path)
+    assert source.bookmarks_path == tmp_path / "s.bookmarks.json"
+    os.close(source.reader.fd)
+
+
+def test_a_pipe_has_them_beside_its_recording(tmp_path: Path) -> None:
+    """Without a recording that is kept, there is no place for them."""
+    for keep, path in (
+        (KeepOptions(recording=tmp_path / "r.ndjson", write_log=False), tmp_path / "r.bookmarks.json"),
+        (KeepOptions(record=False, write_log=False), None),
+    ):
+        read_fd, write_fd = os.pipe()
+        os.close(write_fd)
+        source = pipe_source(read_fd, keep)
+        assert source.bookmarks_path == path
+        source.finish()
+
+
+def test_an_agent_has_them_beside_its_recording(tmp_path: Path) -> None:
+    """The same holds under `run`."""
+    source = agent_source(["true"], KeepOptions(recording=tmp_path / "r.ndjson", write_log=False))
+    assert source.bookmarks_path == tmp_path / "r.bookmarks.json"
+    source.stop()
+    source.finish()
+
+
+def test_a_session_in_a_store_has_no_place_for_them(tmp_path: Path) -> None:
+    """Its recording has no name: its offsets mean nothing in the files of the other program."""
+    path = tmp_path / "chats" / "session-2026-11-20T14-03-1.json"
+    path.parent.mkdir()
+    path.write_text(json.dumps(STORED))
+    source = saved_source(path)
+    assert source.bookmarks_path is None
+    source.close()

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import random
 import sys
 from collections.abc import Iterator
 from dataclasses import fields
+from pathlib import Path
 
-from agentwatch.catalog.digest import Digest, Turn
+import pytest
+
+from agentwatch.catalog.digest import Digest, Tail, Turn
 from agentwatch.session.events import (
     Channel,
     Event,
@@ -27,7 +31,12 @@ from agentwatch.session.events import (
     TurnEnded,
     Unknown,
 )
+from agentwatch.session.rules import span_ms
+from tests.builders.captures import Captures
+from tests.builders.on_disk.digested import digest_of, facts_of_digest, found
 from tests.catalog.digest.made_events import after, ended, said, started
+from tests.catalog.digest.test_captures import WITHOUT_TIMES, sessions
+from tests.conftest import case
 
 HUGE = "x" * 1_000_000
 
@@ -138,3 +147,53 @@ def test_no_event_makes_a_digest_large() -> None:
     assert size(digest) < 70_000
     digest.apply([TurnEnded(Outcome.FAILED, HUGE, HUGE)])
     assert size(digest) < 8_000
+
+
+_CUTS = 8
+
+
+@pytest.mark.slow
+@pytest.mark.system
+def test_a_file_that_grows_ends_in_the_digest_of_the_whole(captures: Captures, tmp_path: Path) -> None:
+    """The file is cut at any byte, and continued by one or more pieces."""
+    for path, agent in sessions(captures):
+        with case(captures.name(path)):
+            data, chance = path.read_bytes(), random.Random(path.stem)
+            copy = tmp_path / path.name
+            copy.write_bytes(data)
+            expected = digest_of(copy, agent)
+            for _ in range(_CUTS):
+                copy.unlink()
+                copy.write_bytes(b"")
+                tail = Tail(found(copy, agent))
+                cuts = sorted(chance.choices(range(len(data) + 1), k=chance.choice((1, 2, 20))))
+                for start, end in zip([0, *cuts], [*cuts, len(data)], strict=True):
+                    with copy.open("ab") as file:
+                        file.write(data[start:end])
+                    tail.update()
+                tail.settle()
+                assert tail.digest is not None
+                if agent == WITHOUT_TIMES:  # each piece has the time of its arrival
+                    now, whole = facts_of_digest(tail.digest), facts_of_digest(expected)
+                    began_ms, seen_ms = tail.digest.began_ms, tail.digest.seen_ms
+                    assert began_ms is None or b"\n" not in data[: cuts[0]], cuts  # else nobody saw it begin
+                    took = span_ms(began_ms, seen_ms) if whole["took"] is None else whole["took"]
+                    assert {**now, "seen": 0} == {**whole, "seen": 0, "took": took}, cuts
+                else:
+                    assert tail.digest == expected, cuts
+
+
+@pytest.mark.slow
+def test_no_damage_to_a_file_raises(captures: Captures, tmp_path: Path) -> None:
+    """Bytes are lost, doubled or changed anywhere; the digest is of what is left."""
+    for path, agent in sessions(captures):
+        with case(captures.name(path)):
+            data, chance = path.read_bytes(), random.Random(path.stem)
+            copy = tmp_path / path.name
+            for _ in range(5):
+                damaged = bytearray(data)
+                for _ in range(chance.choice((1, 5, 50))):
+                    at = chance.randrange(len(damaged) or 1)
+                    damaged[at : at + chance.choice((0, 1, 40))] = chance.randbytes(chance.choice((0, 1, 9)))
+                copy.write_bytes(damaged)
+                assert len(repr(digest_of(copy, agent))) < 30_000

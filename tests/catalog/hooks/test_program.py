@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import time
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -14,11 +15,10 @@ import pytest
 
 from agentwatch.agents.registry import hooked_agents
 from agentwatch.agents.reported import State
-from agentwatch.catalog.hooks.program import Program
+from agentwatch.catalog.hooks.program import Program, is_own
 from agentwatch.catalog.reports import HookLogs
 from tests.conftest import case
 
-pytestmark = pytest.mark.slow
 SHELLS = [shell for shell in ("sh", "dash", "bash", "zsh", "fish", "busybox") if shutil.which(shell)]
 SESSION = "019a7f3e-1111-7abc-8def-000000000001"
 CODEX: dict[str, Any] = {
@@ -60,6 +60,7 @@ def logs(program: Program) -> list[str]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", SHELLS)
 def test_an_event_is_one_line_without_what_was_asked(program: Program, shell: str) -> None:
     """It has the name of the event, that of the tool, and the time."""
@@ -100,6 +101,7 @@ PAYLOADS: list[tuple[str, str, dict[str, Any], State | None]] = [
 ]
 
 
+@pytest.mark.slow
 def test_every_event_that_is_installed_has_a_payload() -> None:
     """The payloads below are those of all hooks."""
     assert {(agent, event) for agent, event, *_ in PAYLOADS} == {
@@ -107,6 +109,7 @@ def test_every_event_that_is_installed_has_a_payload() -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.system
 def test_what_a_hook_notes_is_what_a_list_reads(program: Program) -> None:
     """Each event of each agent has a meaning, also if the agent writes blanks in its JSON."""
@@ -153,6 +156,7 @@ WITHOUT_SESSION: list[bytes] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.system
 def test_an_input_without_a_good_session_is_dropped(program: Program) -> None:
     """No file is written, anywhere."""
@@ -164,6 +168,7 @@ def test_an_input_without_a_good_session_is_dropped(program: Program) -> None:
             assert sorted(program.folder.parent.parent.rglob("*")) == above
 
 
+@pytest.mark.slow
 def test_a_strange_tool_is_left_out(program: Program) -> None:
     """The line is valid JSON, and one line."""
     cases: list[object] = [
@@ -187,12 +192,14 @@ def test_a_strange_tool_is_left_out(program: Program) -> None:
             assert lines(program)[-1]["tool"] == ""
 
 
+@pytest.mark.slow
 def test_a_huge_input_is_read_to_its_end(program: Program) -> None:
     """An agent may fail if it cannot write all of its input."""
     fire(program, "codex", "PostToolUse", {**CODEX, "tool_response": '"y\\\n' * 5_000_000})
     assert len(lines(program)) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_there", [True, False])
 def test_the_input_is_read_also_if_the_program_is_gone(program: Program, is_there: bool) -> None:
     """No writer of the input is ended by a closed pipe."""
@@ -206,6 +213,7 @@ def test_the_input_is_read_also_if_the_program_is_gone(program: Program, is_ther
     assert program.folder.exists() == is_there
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closed", ["0<&-", "1>&-", "2>&-", "0<&- 1>&- 2>&-", "</dev/null", ">/dev/full"])
 def test_a_closed_descriptor_does_no_harm(program: Program, closed: str) -> None:
     """Without an input nothing is noted."""
@@ -217,6 +225,7 @@ def test_a_closed_descriptor_does_no_harm(program: Program, closed: str) -> None
     assert len(lines(program)) == ("0<" not in closed and "</" not in closed)
 
 
+@pytest.mark.slow
 def test_the_environment_does_not_matter(program: Program) -> None:
     """There may be no HOME, no PATH, another locale, and a file of commands for shells."""
     trap = program.folder.parent / "trap"
@@ -235,6 +244,7 @@ NESTED: list[bytes] = [
 ]
 
 
+@pytest.mark.slow
 def test_only_the_keys_of_the_outermost_object_count(program: Program) -> None:
     """The model chooses the input of a tool, which may contain the id of another session."""
     for number, data in enumerate(NESTED, 1):
@@ -244,6 +254,7 @@ def test_only_the_keys_of_the_outermost_object_count(program: Program) -> None:
             assert [each["tool"] for each in lines(program)] == ["Bash"] * number
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_there", [True, False])
 def test_no_program_of_the_working_directory_runs(program: Program, is_there: bool) -> None:
     """An empty PATH, or one with an empty entry, names the project in which the agent works."""
@@ -263,6 +274,7 @@ def test_no_program_of_the_working_directory_runs(program: Program, is_there: bo
     assert len(lines(program)) == (4 if is_there else 0)
 
 
+@pytest.mark.slow
 def test_a_log_begins_again_when_it_is_large(program: Program) -> None:
     """It has at most 64 KiB and a line."""
     fire(program, "codex", "Stop", CODEX)
@@ -276,6 +288,7 @@ def test_a_log_begins_again_when_it_is_large(program: Program) -> None:
     assert len(lines(program)) == 1
 
 
+@pytest.mark.slow
 def test_hooks_at_the_same_time_write_whole_lines(program: Program) -> None:
     """Agents run hooks of parallel calls at the same time."""
     command = program.command("codex", "PreToolUse")
@@ -289,6 +302,7 @@ def test_hooks_at_the_same_time_write_whole_lines(program: Program) -> None:
     assert len(lines(program)) == 40
 
 
+@pytest.mark.slow
 def test_a_link_in_place_of_a_log_is_not_followed(program: Program) -> None:
     """What it points to stays as it is."""
     target = program.folder.parent / "target"
@@ -299,6 +313,7 @@ def test_a_link_in_place_of_a_log_is_not_followed(program: Program) -> None:
     assert target.read_text() == "mine"
 
 
+@pytest.mark.slow
 def test_a_session_is_no_pattern_for_file_names(program: Program) -> None:
     """A file in the working directory is not found by it."""
     (program.folder.parent / "abc").write_text("")
@@ -306,6 +321,7 @@ def test_a_session_is_no_pattern_for_file_names(program: Program) -> None:
     assert logs(program) == []
 
 
+@pytest.mark.slow
 def test_the_program_itself_ends_with_0_whatever_fails(program: Program) -> None:
     """The line cannot be written: the log is a folder."""
     (program.folder / "codex" / f"{SESSION}.log").mkdir(parents=True)
@@ -316,6 +332,7 @@ def test_the_program_itself_ends_with_0_whatever_fails(program: Program) -> None
         assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["folder", "agent", "log"])
 def test_a_place_that_cannot_be_written_does_no_harm(program: Program, what: str) -> None:
     """A folder is a file or is read-only, or a log is a folder."""
@@ -330,3 +347,22 @@ def test_a_place_that_cannot_be_written_does_no_harm(program: Program, what: str
         program.folder.chmod(0o500)
     fire(program, "codex", "Stop", CODEX)
     program.folder.chmod(0o700)
+
+
+def test_the_program_is_written_again_if_it_was_changed(program: Program) -> None:
+    """It is the program of this version, which only the user may write."""
+    program.path.write_text("#!/bin/sh\nexit 2\n")
+    assert not program.is_installed
+    program.install()
+    assert program.is_installed
+    assert program.path.stat().st_mode & 0o777 == 0o700
+    program.path.rename(program.path.with_name("moved"))
+    program.path.symlink_to("moved")
+    assert not program.is_installed
+
+
+def test_only_our_own_commands_are_ours() -> None:
+    """For any folder; another program with a similar name is not ours."""
+    assert is_own(Program(Path("/some where/hooks")).command("codex", "Stop"))
+    others: list[object] = [None, 1, [], "", "agentwatch-hook", "echo /agentwatch-hook; exit 0"]
+    assert not any(map(is_own, [*others, "[ -x a ] && b; exit 0"]))

@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from agentwatch.agents.found import Found, Reach
 from agentwatch.catalog.index.index import SessionIndex, index_path
-from agentwatch.catalog.index.rows import CALL_COLUMNS, SESSION_COLUMNS, VERSION, Rows
-from tests.catalog.index.machines import rows
+from agentwatch.catalog.index.rows import CALL_COLUMNS, SESSION_COLUMNS, VERSION, Rows, path_of
+from tests.builders.lines import completed, init, line, result, started, user
+from tests.builders.machine.fake import fake_machine
+from tests.catalog.index.machines import Indexed, rows
 
 SESSION = tuple(
     {"path": "/a", "agent": "cursor", "session_id": "s-1", "is_recording": 0, "turns": 1, "calls": 1}.get(
@@ -122,3 +125,174 @@ def test_no_descriptor_stays_open(path: Path) -> None:
     for _ in range(20):
         SessionIndex(path, "1.0").close()
     assert len(os.listdir("/dev/fd")) == before
+
+
+DAY_NS = 86_400 * 10**9
+
+
+@pytest.fixture
+def indexed(tmp_path: Path) -> Indexed:
+    """A machine with captures of all agents and 13 made sessions, and the path of an index."""
+    return Indexed(fake_machine(tmp_path / "machine", 13), tmp_path / "state" / "index.db")
+
+
+def failing(session_id: str, calls: int) -> bytes:
+    """Return the lines of a session whose commands fail."""
+    pairs = (
+        started("shell", f"c-{number}", command="cd web && npx tsc --noEmit", session_id=session_id)
+        + completed(
+            "shell", f"c-{number}", {"failure": {"exitCode": 2, "command": ""}}, session_id=session_id
+        )
+        for number in range(calls)
+    )
+    return (
+        init(session_id=session_id)
+        + user("Type check.")
+        + b"".join(pairs)
+        + result("", session_id=session_id)
+    )
+
+
+def test_every_session_is_in_the_index(indexed: Indexed) -> None:
+    """Each session that can be opened is a row, with its agent, its id and its number of calls."""
+    found = [each for each in indexed.found() if each.reach is not Reach.LISTED]
+    done = indexed.update()
+    assert done.read == len(found) > 30
+    assert (done.removed, done.unreadable) == (0, 0)
+    assert done.size == sum(each.size for each in found)
+    keys = indexed.rows("SELECT agent, session_id FROM stored_session WHERE NOT is_recording")
+    assert {*keys} == {each.key for each in found if each.agent != "agentwatch"}
+    counted = "SELECT count(*) FROM stored_call WHERE session = stored_session.id"
+    assert indexed.rows(f"SELECT path FROM stored_session WHERE calls <> ({counted})") == []
+    agents = {agent for [agent] in indexed.rows("SELECT DISTINCT agent FROM session WHERE calls > 0")}
+    assert agents == {"claude", "codex", "copilot", "cursor", "droid", "gemini", "opencode", "pi", "qwen"}
+
+
+def test_a_session_has_what_its_agent_writes(indexed: Indexed) -> None:
+    """The row of a session has its times, its repository, its prompt, its tokens and its outcome."""
+    indexed.update()
+    [key] = [key for key in indexed.machine.made if key[0] == "codex"][:1]
+    columns = "format, prompt, repository, outcome, turns, calls, failed, seen_ms >= began_ms, problem"
+    [row] = indexed.rows(f"SELECT {columns} FROM session WHERE session_id = ?", key[1])
+    assert row[0] == "codex-rollout"
+    assert row[1].startswith("Run the tests, part ")
+    assert row[2].startswith("repo-")
+    assert row[3:] == ("succeeded", 1, 1, 0, 1, None)
+
+
+def test_a_call_has_its_program_and_its_error(indexed: Indexed) -> None:
+    """A failed command is a failure with its program, its exit code, and the facts of its session."""
+    path = indexed.record("20261122-120000-000abcdef", failing("s-1", 2))
+    indexed.update()
+    columns = "agent, session_id, number, tool, kind, program, target, exit_code"
+    assert indexed.rows(f"SELECT {columns} FROM failure WHERE session_path = ?", str(path)) == [
+        ("cursor", "s-1", number, "shell", "execute", "tsc", "cd web && npx tsc --noEmit", 2)
+        for number in (1, 2)
+    ]
+
+
+@pytest.mark.system
+def test_only_what_has_changed_is_read_again(indexed: Indexed) -> None:
+    """A session is read again when its size or its time changes; one that is gone is removed."""
+    path = indexed.record("20261122-120000-000abcdef", failing("s-1", 1))
+    assert indexed.update().read > 30
+    assert indexed.update() == (0, 0, 0, 0)
+    path.write_bytes(failing("s-1", 3))
+    done = indexed.update()
+    assert (done.read, done.size) == (1, path.stat().st_size)
+    assert indexed.rows("SELECT count(*) FROM failure WHERE session_path = ?", str(path)) == [(3,)]
+    os.utime(path, ns=(DAY_NS, DAY_NS))
+    assert indexed.update().read == 1
+    path.unlink()
+    assert indexed.update() == (0, 0, 1, 0)
+    assert indexed.rows("SELECT count(*) FROM stored_session WHERE path = ?", str(path)) == [(0,)]
+    assert indexed.rows(
+        "SELECT count(*) FROM stored_call WHERE session NOT IN (SELECT id FROM stored_session)"
+    ) == [(0,)]
+
+
+@pytest.mark.system
+@pytest.mark.parametrize(
+    ("recorded", "kept", "counted"),
+    [
+        ([2], 2, ["recording"]),
+        ([1], 2, ["file"]),
+        ([1, 1], 2, ["recording", "recording"]),
+        ([3], 2, ["recording"]),
+    ],
+)
+def test_a_session_that_lies_there_twice_counts_once(
+    indexed: Indexed, recorded: list[int], kept: int, counted: list[str]
+) -> None:
+    """Of our own recordings and the agent's own file of a session, those with more calls count."""
+    session_id = "11111111-2222-4333-8444-555555555555"
+    for number, calls in enumerate(recorded):
+        indexed.record(f"20261122-12000{number}-000abcdef", failing(session_id, calls))
+    folder = indexed.machine.home / ".cursor/projects/-a/agent-transcripts" / session_id
+    folder.mkdir(parents=True)
+    content = [
+        {"type": "tool_use", "id": f"t-{number}", "name": "Shell", "input": {"command": "ls"}}
+        for number in range(kept)
+    ]
+    (folder / f"{session_id}.jsonl").write_bytes(
+        line({"role": "user", "message": {"content": [{"type": "text", "text": "Go"}]}})
+        + line({"role": "assistant", "message": {"content": content}})
+    )
+    indexed.update()
+    found = indexed.rows("SELECT is_recording, calls FROM session WHERE session_id = ?", session_id)
+    assert ["recording" if is_recording else "file" for is_recording, _ in found] == counted
+    query = "SELECT count(*) FROM call JOIN session ON session.id = call.session WHERE session_id = ?"
+    assert indexed.rows(query, session_id) == [(sum(count for _, count in found),)]
+
+
+def test_a_session_that_cannot_be_read_is_a_row_with_the_reason(indexed: Indexed) -> None:
+    """An unreadable session has a row with its problem, and the others are read all the same."""
+    indexed.record("20261122-120000-000abcdef", failing("s-1", 1))
+    found = indexed.found()
+    [gone] = [each for each in found if each.id == "20261122-120000-000abcdef"]
+    gone.path.unlink()
+    gone.path.mkdir()
+    done = indexed.update(found)
+    assert (done.read, done.unreadable) == (
+        len([each for each in found if each.reach is not Reach.LISTED]),
+        1,
+    )
+    [(problem, calls)] = indexed.rows("SELECT problem, calls FROM session WHERE problem IS NOT NULL")
+    assert "it is a folder" in problem
+    assert calls == 0
+
+
+def test_hostile_text_is_stored(indexed: Indexed) -> None:
+    """Half a surrogate pair, NUL, quotes and huge numbers in a session are data."""
+    command = "'; DROP TABLE call; --\x00\x1b[31m"
+    path = indexed.record(
+        "20261122-120000-000abcdef",
+        init(session_id="s-\ud83d"),
+        user("\ud83d half"),
+        started("shell", "c-1", command=command, timestamp_ms=1 << 80),
+        completed("shell", "c-1", {"success": {"exitCode": 1 << 70}}),
+        b"\xff\xfe no JSON\n",
+    )
+    indexed.update()
+    assert indexed.rows(
+        "SELECT target FROM call JOIN session ON id = session WHERE session.path = ?", str(path)
+    ) == [(command,)]
+
+
+def test_a_path_may_have_any_bytes() -> None:
+    """The path of a session is text, and bytes that are not UTF-8 become an escape."""
+    path = Path(os.fsdecode(b"/m-\xff/a.ndjson"))
+    assert path_of(Found("agentwatch", "a", path, 1, 1)) == "/m-\\udcff/a.ndjson"
+
+
+@pytest.mark.system
+def test_a_large_session_is_read(indexed: Indexed) -> None:
+    """Calls of a session beyond those that are written at once are all there, and its prompt is kept."""
+    path = indexed.record("20261122-120000-000abcdef", failing("s-1", 12_000))
+    indexed.update()
+    assert indexed.rows("SELECT calls, failed, prompt FROM session WHERE path = ?", str(path)) == [
+        (12_000, 12_000, "Type check.")
+    ]
+    assert indexed.rows("SELECT count(*), max(number) FROM failure WHERE session_path = ?", str(path)) == [
+        (12_000, 12_000)
+    ]

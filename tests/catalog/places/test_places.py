@@ -5,17 +5,23 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+from collections import Counter
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from agentwatch.agents.found import Reach
+from agentwatch.agents.found import Found, Metadata, Reach
 from agentwatch.agents.opening import saved_source
-from agentwatch.catalog.places import Places
+from agentwatch.agents.places import Folder, Kind
+from agentwatch.catalog import places
+from agentwatch.catalog.places import FULL_PASS_S, PASS_S, Candidates, Places, entries_of, own_folder
+from agentwatch.session.session import Session
 from tests.builders.machine.captured import CURSOR_ID
-from tests.builders.machine.fake import FakeMachine, fake_machine
-from tests.builders.machine.searched import all_found, found_in, places_of, put
+from tests.builders.machine.fake import AGENTS, NEWEST_MS, FakeMachine, fake_machine, save
+from tests.builders.machine.made import Story
+from tests.builders.machine.searched import Clock, all_found, found_in, let_age, places_of, put, settled
 from tests.conftest import case
 
 OVERRIDES = [
@@ -278,3 +284,187 @@ def test_a_large_folder_is_found_in_parts_newest_first(
     parts = [[found.key for found in part] for part in places_of(machine).first()]
     assert [len(part) for part in parts] == [3, 3, 3, 1]
     assert [key for part in parts for key in part] == list(machine.made)
+
+
+FOLDER = Folder("/x", Kind("cursor"))
+LINES = Found("cursor", "1", Path("/x/1.jsonl"), 10, 1)
+DOCUMENT = Found("cursor", "1", Path("/x/1.json"), 10, 9, reach=Reach.STORE)
+PACKED = Found("cursor", "1", Path("/x/1.jsonl.zst"), 10, 5, reach=Reach.STORE)
+LISTED = Found(
+    *("cursor", "1", Path("/x/meta"), 3, 7, 0, Reach.LISTED, "parent"),
+    Metadata("Listed", True, "prompt", "/w", "main", "opus", 1, 2, is_archived=True),
+)
+
+
+def reported(*founds: Found) -> Found:
+    """Return what is reported of a session that lies in these places."""
+    candidates = Candidates()
+    touched = set()
+    for number, found in enumerate(founds):
+        touched |= candidates.replace(FOLDER, str(number), (), [found])
+    (session,) = candidates.changes(touched).found
+    return session
+
+
+def test_lines_win_over_what_has_them_in_another_form() -> None:
+    """The order in which the places are found does not matter."""
+    for founds in ((LINES, DOCUMENT, PACKED), (DOCUMENT, PACKED, LINES), (PACKED, LINES, DOCUMENT)):
+        assert reported(*founds) == LINES
+    assert reported(DOCUMENT, PACKED) == PACKED
+
+
+def test_the_newer_of_two_equal_places_wins() -> None:
+    """A session may have been copied with its folder."""
+    newer = LINES._replace(path=Path("/y/1.jsonl"), changed_ns=2)
+    assert reported(LINES, newer) == reported(newer, LINES) == newer
+
+
+def test_what_is_unknown_is_taken_from_another_place() -> None:
+    """What the best place knows stays; whether it is archived depends on that place alone."""
+    metadata = LISTED.metadata._replace(is_archived=False)
+    assert reported(LISTED, LINES) == LINES._replace(metadata=metadata, parent="parent")
+    own = Metadata("Own", False, "", "/own", None, None, None, None)
+    joined = reported(LISTED, LINES._replace(metadata=own, parent="other"))
+    assert joined.metadata == Metadata("Own", False, "prompt", "/own", "main", "opus", 1, 2)
+    assert joined.parent == "other"
+    whole = LISTED.metadata._replace(title="Whole")
+    assert reported(LISTED, LINES._replace(metadata=whole)).metadata == whole
+
+
+def test_a_session_vanishes_with_its_last_place() -> None:
+    """Before that, the other place is reported; what was never reported does not vanish."""
+    candidates = Candidates()
+    touched = candidates.replace(FOLDER, "a", (), [LINES]) | candidates.replace(FOLDER, "b", (), [LISTED])
+    candidates.changes(touched)
+    (found,) = candidates.changes(candidates.replace(FOLDER, "a", [LINES], [])).found
+    assert found == LISTED
+    assert candidates.changes(candidates.replace(FOLDER, "b", [LISTED], [])) == ([], [LISTED.key])
+    assert candidates.of(LISTED.key) == ()
+    candidates.replace(FOLDER, "a", (), [LINES])
+    assert candidates.changes(candidates.replace(FOLDER, "a", [LINES], [])) == ([], [])
+
+
+@pytest.mark.parametrize("agent", sorted({*AGENTS}))
+def test_a_made_session_is_read_as_its_agents(
+    agent: str, tmp_path: Path, opened_session: Callable[[Path], Session]
+) -> None:
+    """A made session is recognised, has its id, its prompt and its one call, which ended well."""
+    machine = fake_machine(tmp_path, len(AGENTS), with_captures=False)
+    ((_, name), path), *_ = (item for item in machine.made.items() if item[0][0] == agent)
+    session = opened_session(path)
+    assert session.agent_name == agent
+    assert [run.session_id for run in session.runs] == [name]
+    assert [call.target for call in session.calls] == ["pytest -q"]
+    assert not session.open_calls
+    assert not session.lines.malformed
+
+
+@pytest.mark.parametrize("agent", sorted({*AGENTS} - {"gemini"}))
+def test_the_newest_made_sessions_may_have_an_open_call(
+    agent: str, tmp_path: Path, opened_session: Callable[[Path], Session]
+) -> None:
+    """A made session may end while its call is open; Gemini writes a call when it has ended."""
+    machine = fake_machine(tmp_path, len(AGENTS), open_calls=len(AGENTS), with_captures=False)
+    (path, *_) = (path for (name, _), path in machine.made.items() if name == agent)
+    assert opened_session(path).never_completed == 1
+
+
+def test_the_machine_lies_in_its_folder(tmp_path: Path) -> None:
+    """All files are below the home folder, with the times of their last lines."""
+    machine = fake_machine(tmp_path / "new", 30)
+    assert all(path.is_relative_to(machine.home) for path in machine.sessions.values())
+    assert len(machine.sessions) == len(machine.captured) + 30
+    assert next(iter(machine.made.values())).stat().st_mtime_ns == NEWEST_MS * 10**6
+
+
+STORY = Story("5b0c8c1e-2f4d-4a79-9d53-0d6a6b1f7e22", "/w", "Say hello", 1795300000000)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """Return a clock."""
+    return Clock()
+
+
+@pytest.fixture
+def scans(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """Return how often each folder was scanned, and looked at."""
+    counts: Counter[str] = Counter()
+    scan, look = entries_of, own_folder
+
+    def scanned(folder: Folder, uid: int) -> object:
+        counts["scans"] += 1
+        return scan(folder, uid)
+
+    def looked(path: str, uid: int) -> int | None:
+        counts["looks"] += 1
+        counts[path] += 1
+        return look(path, uid)
+
+    monkeypatch.setattr(places, "entries_of", scanned)
+    monkeypatch.setattr(places, "own_folder", looked)
+    return counts
+
+
+@pytest.mark.system
+def test_a_look_at_a_machine_at_rest_scans_little(tmp_path: Path, clock: Clock, scans: Counter[str]) -> None:
+    """A look compares no old folder of one session or day, and scans a fifteenth of all folders at most."""
+    machine = fake_machine(tmp_path, 2000, with_captures=False)
+    places = settled(machine, clock, 7 * 24 * 3600)
+    folders = len([path for path in machine.home.rglob("*") if path.is_dir() and "work" not in path.parts])
+    cold = [*machine.home.glob(".copilot/session-state/*"), *machine.home.glob(".codex/sessions/*/*/*")]
+    assert len(cold) > 150
+    for _ in range(int(FULL_PASS_S / PASS_S)):
+        scans.clear()
+        assert places.refresh(clock.after(PASS_S)) == ([], [])
+        assert scans["scans"] <= folders / 15 + 3
+        assert scans["looks"] <= folders - len(cold) + 20 + scans["scans"]
+    scans.clear()
+    for _ in range(int(FULL_PASS_S / PASS_S)):
+        places.refresh(clock.after(PASS_S))
+    assert scans["scans"] <= folders + 2
+
+
+def test_a_folder_that_is_gone_is_not_looked_at(tmp_path: Path, clock: Clock, scans: Counter[str]) -> None:
+    """Neither are the folders that were in it."""
+    machine = fake_machine(tmp_path, 13, with_captures=False)
+    places = settled(machine, clock)
+    gone = next((machine.home / ".qwen/projects").iterdir())
+    for is_there in (True, False):
+        scans.clear()
+        places.refresh(clock.after(PASS_S))
+        assert any(path.startswith(str(gone)) for path in scans) is is_there
+        if is_there:
+            shutil.rmtree(gone)
+            places.refresh(clock.after(PASS_S))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sessions", [500, pytest.param(5000, marks=pytest.mark.system)])
+def test_each_folder_is_scanned_once_at_first(tmp_path: Path, scans: Counter[str], sessions: int) -> None:
+    """5,000 sessions in some 1,000 folders are found with one scan of each folder."""
+    machine = fake_machine(tmp_path, sessions, with_captures=False)
+    assert set(all_found(places_of(machine))) == set(machine.made)
+    folders = [path for path in machine.home.rglob("*") if path.is_dir() and "work" not in path.parts]
+    assert scans["scans"] <= len(folders)
+
+
+def test_the_newest_folders_come_first(tmp_path: Path) -> None:
+    """The first batch has the newest session, and comes before most folders are read."""
+    machine = fake_machine(tmp_path, 500, with_captures=False)
+    first = next(places_of(machine).first())
+    assert first[0].key == next(iter(machine.made))
+    assert len(first) < 100
+    assert [found.changed_ns for found in first] == sorted((each.changed_ns for each in first), reverse=True)
+
+
+def test_the_folder_of_a_registered_process_comes_first(tmp_path: Path) -> None:
+    """A session that was resumed lies in an old folder, whose time does not change as the file grows."""
+    machine = fake_machine(tmp_path, 500, with_captures=False)
+    path = save(machine.home, "claude", STORY)
+    let_age([path.parent])
+    registry = machine.home / ".claude/sessions"
+    put(registry / "17.json", '{"cwd": "/w"}')
+    put(registry / "18.json", '{"cwd": 3}')
+    put(registry / "18.key", '{"cwd": "/other"}')
+    assert [found.key for found in next(places_of(machine).first())] == [("claude", STORY.id)]

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 from agentwatch.agents.claude.reported import ClaudeRecords
 from agentwatch.agents.reported import Life, Said, State
 from agentwatch.sources.proc import Proc
+from tests.builders.captures import OWN
 from tests.catalog.said.claude_registry import NOW, RECORD, Registry
+from tests.catalog.started_agents import started
 from tests.conftest import case
+from tests.harness.processes import until
 
 
 @pytest.fixture
@@ -229,3 +233,216 @@ def test_a_record_that_has_not_changed_is_not_opened(
     assert registry.said(NOW + 2) == before
     path.unlink()
     assert registry.said() == {}
+
+
+CAPTURE = OWN / "disk/claude-registry/status-against-transcript-timeline.txt"
+STATE_OF = {"busy": State.WORKING, "idle": State.YOUR_TURN, "waiting": State.ASKS, "shell": State.SHELL}
+ABOUT = {"permission prompt": "permission", "input needed": "question", "dialog open": "dialog"}
+EPOCH = 1_795_300_000.0
+TICK = 0.25
+
+
+class Change(NamedTuple):
+    """A change of the record of one process."""
+
+    seconds: float
+    session_id: str
+    status: str
+    about: str
+
+
+def changes(pid: int) -> list[Change]:
+    """Return the changes of the status in the capture."""
+    found = []
+    for line in CAPTURE.read_text().splitlines():
+        words = line.split(None, 3)
+        if words[1:3] == ["REG", f"{pid}.json"]:
+            fields = ast.literal_eval(words[3])
+            if "status" in fields:
+                about = ABOUT.get(fields.get("waitingFor", ""), "")
+                found.append(Change(float(words[0]), fields["sessionId"], fields["status"], about))
+    return found
+
+
+class Play:
+    """The record of a live process, written as the capture says, and read four times a second."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / f"{os.getpid()}.json"
+        self.reader = ClaudeRecords([folder], os.geteuid(), Proc())
+        stat = Proc().stat(os.getpid())
+        assert stat is not None
+        self.began = str(stat.began)
+        self.shown: list[tuple[float, str, State | None, str]] = []
+        """The time of each reading, the session, its state and what it asks for."""
+
+    def write(self, change: Change) -> None:
+        """Write the record as it was after a change."""
+        at_ms = int((EPOCH + change.seconds) * 1000)
+        waiting = {key for key, about in ABOUT.items() if about == change.about}
+        record = {
+            "sessionId": change.session_id,
+            "procStart": self.began,
+            "status": change.status,
+            "statusUpdatedAt": at_ms,
+            "updatedAt": at_ms,
+            **({"waitingFor": waiting.pop()} if waiting else {}),
+        }
+        self.path.write_text(json.dumps(record))
+
+    def run(self, played: list[Change]) -> None:
+        """Play the changes, and 3 s more."""
+        left, seconds = list(played), played[0].seconds
+        while left or seconds < played[-1].seconds + 3:
+            while left and left[0].seconds <= seconds:
+                self.write(left.pop(0))
+            self.reader.refresh(EPOCH + seconds)
+            for (_, session_id), said in self.reader.said.items():
+                assert said.life is Life.LIVE
+                self.shown.append((seconds, session_id, said.state, said.about))
+            seconds += TICK
+
+    def between(self, begin: float, end: float) -> set[tuple[str, State | None, str]]:
+        """Return what was shown from one time to another."""
+        return {(each[1], each[2], each[3]) for each in self.shown if begin <= each[0] < end}
+
+
+@pytest.mark.parametrize("pid", [984, 1416, 16837])
+def test_each_state_is_shown_in_time(pid: int, tmp_path: Path) -> None:
+    """A question and a turn are shown with the next reading, and rest after 0.4 s, if it lasts that long."""
+    play, captured = Play(tmp_path), changes(pid)
+    play.run(captured)
+    following = [*captured[1:], captured[-1]._replace(seconds=captured[-1].seconds + 3)]
+    checked = 0
+    for change, after in zip(captured, following, strict=True):
+        delay = TICK if change.status in ("busy", "waiting") else 0.4 + TICK
+        expected = {(change.session_id, STATE_OF[change.status], change.about)}
+        if after.seconds - change.seconds > delay + TICK:
+            checked += 1
+            assert play.between(change.seconds + delay, after.seconds) == expected, change
+    assert checked > len(captured) / 2
+
+
+def test_a_blink_is_never_shown(tmp_path: Path) -> None:
+    """Between the end of a task in the background and the next turn, the session goes on working."""
+    play, captured = Play(tmp_path), changes(1416)
+    blinks = [
+        (change.seconds, after.seconds)
+        for before, change, after in zip(captured, captured[1:], captured[2:], strict=False)
+        if (change.status, after.status) == ("idle", "busy")
+        and before.session_id == change.session_id
+        and after.seconds - change.seconds < 1
+    ]
+    play.run(captured)
+    assert len(blinks) == 2
+    for begin, end in blinks:
+        assert State.YOUR_TURN not in {state for _, state, _ in play.between(begin, end + TICK)}
+
+
+def test_clear_leaves_no_row_behind(tmp_path: Path) -> None:
+    """Only the session that the process has now is shown as its own."""
+    play = Play(tmp_path)
+    play.run(changes(1416))
+    sessions = [session_id for _, session_id, _, _ in play.shown]
+    assert sessions == sorted(sessions, key=list(dict.fromkeys(sessions)).index)
+    assert len(set(sessions)) == 2
+
+
+@pytest.mark.slow
+def test_a_killed_process_leaves_a_dead_record(registry: Registry) -> None:
+    """A record that says busy is dead once its process is killed."""
+    with started(["claude"], registry.folder) as process:
+        registry.write(process.pid)
+        assert registry.said()["7e82"].life is Life.LIVE
+        process.kill()
+        process.wait()
+        assert registry.said()["7e82"].life is Life.DEAD
+
+
+@pytest.mark.slow
+def test_a_process_that_nobody_waits_for_has_ended(registry: Registry) -> None:
+    """A killed process whose parent has not noticed is dead once all records are read."""
+    with started(["claude"], registry.folder) as process:
+        registry.write(process.pid)
+        registry.said()
+        process.kill()
+        until(lambda: Proc().stat(process.pid) is None)
+        assert not registry.reader.refresh(NOW + 0.5, {("claude", "7e82")})
+        assert registry.said(NOW + 1)["7e82"].life is Life.DEAD
+
+
+def test_a_process_id_that_is_used_again_is_dead(registry: Registry) -> None:
+    """A record is of the process with its start, not of a later one with its id."""
+    registry.write(procStart="1")
+    assert registry.said()["7e82"].life is Life.DEAD
+
+
+@pytest.mark.parametrize(
+    "domain", ["linux:0123456789abcdef0123456789abcdef:pid:[1]", "darwin", "win32:box", "x"]
+)
+def test_a_record_of_another_machine_or_container_is_unknown(registry: Registry, domain: str) -> None:
+    """A process id of another namespace proves nothing here, whatever process has it."""
+    registry.write(pidDomain=domain)
+    registry.write(1 << 22, pidDomain=domain, sessionId="gone")
+    assert {each.life for each in registry.said().values()} == {Life.UNKNOWN}
+
+
+def test_a_record_of_this_machine_is_checked(registry: Registry) -> None:
+    """A record with the domain of this machine lives with its process."""
+    domain = f"linux:{Path('/etc/machine-id').read_text().strip()}:{os.readlink('/proc/self/ns/pid')}"
+    registry.write(pidDomain=domain)
+    registry.write(1 << 22, pidDomain=domain, sessionId="gone")
+    said = registry.said()
+    assert (said["7e82"].life, said["gone"].life) == (Life.LIVE, Life.DEAD)
+
+
+def test_the_record_of_a_live_process_counts(registry: Registry) -> None:
+    """Of two records of one session, that of the live process is shown."""
+    registry.write(1 << 22, updatedAt=9_999_999_999_999, status="waiting")
+    registry.write()
+    assert registry.said()["7e82"].state is State.WORKING
+    registry.write(kind="daemon")
+    assert registry.said()["7e82"].life is Life.DEAD
+
+
+def test_a_machine_with_another_id_is_this_one_if_the_process_is(registry: Registry) -> None:
+    """A container may have an id of its own for the machine: the process itself proves where it runs."""
+    registry.write(pidDomain=f"linux:{'0' * 32}:{os.readlink('/proc/self/ns/pid')}")
+    assert registry.said()["7e82"].life is Life.LIVE
+
+
+def test_an_older_record_has_no_start(registry: Registry) -> None:
+    """Without the start of the process, a process that began after the session is another."""
+    stat = Proc().stat(os.getpid())
+    assert stat is not None
+    registry.write(procStart=None, startedAt=stat.began_ms + 1000)
+    assert registry.said()["7e82"].life is Life.LIVE
+    registry.write(procStart=None, startedAt=stat.began_ms - 20_000)
+    assert registry.said()["7e82"].life is Life.DEAD
+
+
+def test_without_proc_the_process_must_exist(registry: Registry, tmp_path: Path) -> None:
+    """On a system without /proc, the record of an existing process is live, if it is of this system."""
+    registry.reader = ClaudeRecords([registry.folder], os.geteuid(), Proc(tmp_path / "proc"))
+    registry.write()
+    registry.write(1 << 22, sessionId="gone")
+    registry.write(9_999_999_999, sessionId="huge")
+    registry.write(1, sessionId="else", pidDomain="solaris")
+    assert {name: said.life for name, said in registry.said().items()} == {
+        "7e82": Life.LIVE,
+        "gone": Life.DEAD,
+        "huge": Life.DEAD,
+        "else": Life.UNKNOWN,
+    }
+
+
+@pytest.mark.parametrize(
+    ("platform", "domain"), [("darwin", "darwin"), ("linux", f"linux::{os.readlink('/proc/self/ns/pid')}")]
+)
+def test_the_domain_of_this_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, platform: str, domain: str
+) -> None:
+    """The domain is that of the system; a machine without an id has an empty one."""
+    monkeypatch.setattr("sys.platform", platform)
+    monkeypatch.setattr("agentwatch.agents.claude.reported._MACHINE_ID", tmp_path / "none")
+    assert ClaudeRecords([tmp_path], 0, Proc())._domain == domain

@@ -5,14 +5,25 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from agentwatch.agents.found import Key
 from agentwatch.agents.reported import Life, State
+from agentwatch.agents.small_files import FileState, file_state, own_files
+from agentwatch.catalog.catalog import Machine
 from agentwatch.catalog.reports import Registries
+from agentwatch.catalog.standing import Ground
+from agentwatch.catalog.status.look import counted, looked
 from agentwatch.sources.proc import Proc
+from tests.builders.machine.fake import save
+from tests.builders.machine.made import Story, id_of
+from tests.conftest import case
+from tests.harness.codex_server import APPROVAL, BROKEN, IDLE, WORKS, codex_server
 
 
 def claude_record(folder: Path, session_id: str) -> None:
@@ -142,3 +153,120 @@ def test_what_cannot_be_read_is_a_problem_until_all_is_read(
     registries.refresh(2.0)
     assert registries.problems == {}
     assert ("claude", "c") in registries.said
+
+
+def test_all_views_show_what_the_server_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A question has the words of the open call; what the server does not say is inferred as before."""
+    monkeypatch.setattr("agentwatch.agents.codex.server._MOST_SECONDS", 10.0)
+    monkeypatch.setattr("agentwatch.agents.codex.server._TIMES_AS_LONG", 0)
+    now_s = time.time()
+    story = Story(id_of(1), str(tmp_path), "Run the tests", int(now_s * 1000) - 60_000, is_open=True)
+    save(tmp_path, "codex", story)
+    locks, environ = tmp_path / ".codex/thread-writer-locks", {"AGENTWATCH_HOME": str(tmp_path / "own")}
+    locks.mkdir()
+    watched = Machine(environ, tmp_path, clock=lambda: now_s)
+    with (
+        open(locks / f"{story.id}.lock", "w") as lock,
+        codex_server(tmp_path / ".codex", {story.id: APPROVAL}) as server,
+    ):
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for status, state, ground, counts in (
+            (APPROVAL, State.ASKS, Ground.SAID, {"needs_you": 1}),
+            (WORKS, State.WORKING, Ground.SAID, {"working": 1}),
+            (IDLE, State.YOUR_TURN, Ground.SAID, {"your_turn": 1}),
+            (BROKEN, State.TURN_FAILED, Ground.SAID, {"failed": 1}),
+            ({"type": "new"}, State.WORKING, Ground.INFERRED, {"unknown": 1}),
+        ):
+            server.threads[story.id]["status"] = status
+            now_s += 3
+            with case(status):
+                for machine in (watched, Machine(environ, tmp_path)):
+                    machine.settle(int(now_s * 1000))
+                    standing = machine.rows["codex", story.id].standing
+                    assert (standing.state, standing.ground) == (state, ground)
+                    if state is State.ASKS:
+                        assert standing.now == "exec_command pytest -q"
+                        assert standing.since_ms == story.ended_ms
+                registries = Registries(environ, tmp_path)
+                registries.refresh(now_s)
+                found = counted([*registries.said.values()], {}, int(now_s * 1000))
+                assert found._asdict().items() >= counts.items()
+
+
+def test_status_asks_the_server_once(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where reports do not decide, the list takes them as they were read, also without a file."""
+    monkeypatch.setattr("agentwatch.agents.codex.server._MOST_SECONDS", 10.0)
+    user = home.parent / "user"
+    story = Story(id_of(1), str(user), "Run the tests", int(time.time() * 1000) - 60_000, is_open=True)
+    save(user, "codex", story)
+    locks, new = user / ".codex/thread-writer-locks", id_of(2)
+    locks.mkdir()
+    with (
+        open(locks / f"{story.id}.lock", "w") as lock,
+        open(locks / f"{new}.lock", "w") as other_lock,
+        codex_server(user / ".codex", {story.id: IDLE, new: APPROVAL}) as server,
+    ):
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        fcntl.flock(other_lock, fcntl.LOCK_EX)
+        for number, has_limits in enumerate((False, True), 1):
+            with case(has_limits):
+                counts = looked(most_seconds=20, has_limits=has_limits).counts
+                assert (counts.needs_you, counts.your_turn) == (1, 1)
+                assert server.clients == number
+
+
+UID = os.geteuid()
+
+
+def names(folder: Path) -> list[str]:
+    """Return the names of the files that are found."""
+    return sorted(name for name, _ in own_files(folder, UID, lambda name: name != "b"))
+
+
+def test_only_wanted_regular_files_are_found(tmp_path: Path) -> None:
+    """Folders, links and files that are not wanted are left out."""
+    for name in ("a", "b"):
+        (tmp_path / name).write_text("x")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "a")
+    assert names(tmp_path) == ["a"]
+    assert names(tmp_path / "a") == []
+    assert file_state(tmp_path / "link", UID) is None
+    assert file_state(tmp_path / "none", UID) is None
+    assert file_state(tmp_path / "a", UID + 1) is None
+    state = file_state(tmp_path / "a", UID)
+    assert state is not None
+    assert state.size == 1
+
+
+class _Gone:
+    """An entry of a folder whose file was removed."""
+
+    name = "a"
+
+    def stat(self, *, follow_symlinks: bool) -> os.stat_result:
+        """Fail as the system does."""
+        raise FileNotFoundError(self.name)
+
+
+def test_a_file_may_vanish_while_its_folder_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that is removed before it is asked for its state is left out."""
+
+    @contextmanager
+    def gone(folder: Path) -> Iterator[Iterator[_Gone]]:
+        yield iter([_Gone()])
+
+    monkeypatch.setattr(os, "scandir", gone)
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize(("age_ns", "is_settled"), [(10**9, True), (0, False), (-(10**10), True)])
+def test_a_fresh_file_may_change_unseen(tmp_path: Path, age_ns: int, is_settled: bool) -> None:
+    """Until its time has passed, a file may change without a change of its time; the future is past too."""
+    path = tmp_path / "a"
+    path.touch()
+    state = file_state(path, UID)
+    assert state is not None
+    import time
+
+    assert FileState(1, 1, time.time_ns() - age_ns).is_settled is is_settled

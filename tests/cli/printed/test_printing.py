@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.builders.lines import completed, init, result
-from tests.harness.program import AGENTWATCH, PLAIN, PLAIN_TEXT, environment, ran
+from agentwatch.agents.registry import known_agents
+from agentwatch.cli.stdout import write_line
+from agentwatch.text.safe import SafeText, styled
+from tests.builders.formats.plugin import STREAM, install
+from tests.builders.formats.unknown_agents import FOREIGN, STREAMS
+from tests.builders.lines import completed, event, init, result
+from tests.conftest import ROOT, Saver, case
+from tests.harness.fake_agent import command
+from tests.harness.on_a_pty import DEMO, in_terminal
+from tests.harness.program import AGENTWATCH, PLAIN, PLAIN_TEXT, environment, ran, watch
 
 
 @pytest.mark.slow
@@ -116,3 +125,233 @@ def test_the_demo_needs_nothing() -> None:
     done = ran("demo", "--speed", "1000", "--max-idle", "0")
     assert done.returncode == 0
     assert len(done.stdout.splitlines()) == 14
+
+
+LINE = styled((SafeText("Ran pytest "), ""), (SafeText("(failed)"), "failed"), (SafeText("  "), "muted"))
+WITHOUT_COLOUR = b"Ran pytest (failed)  \n"
+COMMANDS: list[tuple[str, ...]] = [
+    ("-p", str(DEMO)),
+    ("log", str(DEMO)),
+    ("show", f"{DEMO}#6"),
+    ("show", str(DEMO)),
+    ("check", str(DEMO), "--limit", "failed=0", "--limit", "calls=99"),
+    ("check", str(DEMO), "--limit", "failed=0", "--explain"),
+]
+"""Commands whose lines have no width."""
+ENVIRON = {"TERM": "xterm-256color", "TZ": "UTC"}
+
+
+def test_only_a_terminal_gets_colours(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pipe, `NO_COLOR` and a dumb terminal get the plain text; a blank piece has no code."""
+    leader, terminal = os.openpty()
+    reader, pipe = os.pipe()
+    try:
+        for sink, source, environ, expected in (
+            (terminal, leader, {"TERM": "xterm"}, b"Ran pytest \x1b[31m(failed)\x1b[0m  \r\n"),
+            (terminal, leader, {"TERM": "xterm", "NO_COLOR": "1"}, WITHOUT_COLOUR.replace(b"\n", b"\r\n")),
+            (terminal, leader, {"TERM": "dumb"}, WITHOUT_COLOUR.replace(b"\n", b"\r\n")),
+            (pipe, reader, {"TERM": "xterm"}, WITHOUT_COLOUR),
+        ):
+            with case(environ), monkeypatch.context() as patched:
+                patched.delenv("NO_COLOR", raising=False)
+                for name, value in environ.items():
+                    patched.setenv(name, value)
+                write_line(LINE, sink)
+                assert os.read(source, 100) == expected
+    finally:
+        for fd in (leader, terminal, reader, pipe):
+            os.close(fd)
+
+
+@pytest.mark.system
+def test_the_colours_change_no_text() -> None:
+    """Without its codes, a terminal gets the bytes that a pipe gets; `--no-color` leaves them out."""
+    for words in COMMANDS:
+        with case(words):
+            plain = ran(*words, TZ="UTC").stdout.replace(b"\n", b"\r\n")
+            printed = []
+            for more in ((), ("--no-color",)):
+                with in_terminal(*words, *more, env=ENVIRON, size=(400, 40)) as terminal:
+                    terminal.wait_exit()
+                    printed.append(terminal.raw)
+            assert b"\x1b[2m" in printed[0]
+            assert re.sub(rb"\x1b\[[0-9;]*m", b"", printed[0]).startswith(plain)
+            assert printed[1].startswith(plain)
+
+
+OUTPUT = b"Ran terminal command pytest -q (failed: exit 1)\n"
+
+
+def path_with(folder: Path) -> str:
+    """Return a PYTHONPATH with the program and a folder."""
+    return f"{ROOT}:{folder}"
+
+
+@pytest.mark.slow
+def test_the_format_of_a_plugin_is_detected(tmp_path: Path, recording: Saver) -> None:
+    """A stream in the format of an installed package is printed like any other."""
+    done = watch("-p", recording(STREAM), PYTHONPATH=path_with(install(tmp_path)))
+    assert (done.returncode, done.stdout, done.stderr) == (0, OUTPUT, b"")
+
+
+@pytest.mark.system
+def test_the_format_of_a_plugin_can_be_named(tmp_path: Path, recording: Saver) -> None:
+    """`--format` reads a stream in a plugin's format from its first line, and its help names the format."""
+    path = path_with(install(tmp_path))
+    done = watch("-p", "--format", "tern", recording(STREAM), PYTHONPATH=path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, OUTPUT, b"")
+    assert b"tern" in watch("--help", PYTHONPATH=path).stdout
+    wrong = watch("-p", "--format", "trn", recording(STREAM), PYTHONPATH=path)
+    assert wrong.returncode == 2
+    assert wrong.stderr.endswith(b", tern (see agentwatch --help)\n")
+    assert wrong.stderr.count(b"\n") == 1
+
+
+@pytest.mark.system
+def test_a_broken_plugin_is_one_line(tmp_path: Path, recording: Saver) -> None:
+    """A plugin that cannot be imported is one line on stderr, also for each command that reads a stream."""
+    path = path_with(install(tmp_path, "1 / 0"))
+    problem = b"agentwatch: format plugin tern: ZeroDivisionError: division by zero\n"
+    for words in (["-p"], ["log"], ["drift"]):
+        done = watch(*words, recording(STREAM), PYTHONPATH=path)
+        assert done.returncode == 2
+        assert done.stderr.count(problem) == 1
+        assert b"Traceback" not in done.stderr
+    assert watch("-p", PLAIN, PYTHONPATH=path).stderr == b""
+
+
+@pytest.mark.system
+def test_a_broken_plugin_cannot_be_named(tmp_path: Path, recording: Saver) -> None:
+    """Naming the format of a plugin that fails is wrong use, with the reason in one line."""
+    path = path_with(install(tmp_path, "AGENT = 7"))
+    done = watch("-p", "--format", "tern", recording(STREAM), PYTHONPATH=path)
+    assert done.returncode == 2
+    assert done.stderr == (
+        b"agentwatch: format plugin tern: tern_format:AGENT is not an agentwatch.agents.Agent"
+        b" (see agentwatch --help)\n"
+    )
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("words", ["\x1b[31mred", "::error::x"])
+def test_the_words_of_a_plugin_are_made_safe(words: str, tmp_path: Path, recording: Saver) -> None:
+    """The message of a plugin's exception cannot act on a terminal or on a CI runner."""
+    path = path_with(install(tmp_path, f"raise ValueError({words!r})"))
+    done = watch("-p", recording(STREAM), PYTHONPATH=path, CI="1", GITHUB_ACTIONS="true")
+    assert b"\x1b" not in done.stderr
+    assert done.stderr.count(b"\n") == 2
+
+
+FORMATS = ("text", "json", "stream-json", "final", "summary")
+OTHER = FOREIGN + event("farewell", is_error=False, result="x")
+WORDS = "agentwatch: not a stream of an agent that this version knows (first line: "
+FOR_TEXT = "): add --output-format stream-json to the agent's command\n"
+FOR_JSON = "): try --format NAME, or agentwatch drift\n"
+
+
+def test_another_agent_is_unknown_in_every_format(recording: Saver) -> None:
+    """A stream of an agent that is not known exits with 2 and says so in one line."""
+    for name, data in STREAMS.items():
+        for form in FORMATS:
+            with case(f"{name}, {form}"):
+                done = ran(recording(data), "--output-format", form)
+                assert done.returncode == 2
+                said = done.stderr.decode()
+                assert said.startswith(WORDS)
+                assert said.endswith(FOR_JSON)
+                assert said.count("\n") == 1
+                if form == "summary":
+                    printed = json.loads(done.stdout)
+                    assert (printed["format"], printed["outcome"], printed["runs"]) == (None, None, 0)
+                else:
+                    assert done.stdout == (data if form == "stream-json" else b"")
+
+
+def test_the_advice_depends_on_the_stream() -> None:
+    """Plain text names the flag that was forgotten; other JSON names what to try."""
+    cases: list[tuple[bytes, str, str]] = [
+        (b"I fixed it.\nTwo tests pass.\n", "I fixed it.", FOR_TEXT),
+        (b"\n \nDone\x1b[0m", "Done␛[0m", FOR_TEXT),
+        (b"x" * 70, "x" * 59 + "…", FOR_TEXT),
+        (b"a warning\n" + OTHER, "a warning", FOR_JSON),
+        (b'{\n  "type": "result"\n}\n', "{", FOR_JSON),
+        (b"[1]\n", "[1]", FOR_JSON),
+    ]
+    for data, first, advice in cases:
+        with case(data):
+            done = ran("-p", stdin=data)
+            assert (done.returncode, done.stdout, done.stderr.decode()) == (2, b"", f"{WORDS}{first}{advice}")
+
+
+@pytest.mark.system
+@pytest.mark.slow
+@pytest.mark.parametrize("code", [0, 4])
+def test_run_exits_with_the_code_of_an_unknown_agent(code: int, recording: Saver) -> None:
+    """`run` passes on the exit code of an agent that is not known, and says that it is not known."""
+    done = watch("run", "-p", "--", *command(recording(OTHER), "--exit", str(code), "--stderr", "oops"))
+    assert done.returncode == code
+    said = done.stderr.decode().splitlines()
+    assert said[-1].startswith(WORDS)
+    assert said[:-1] == (["agentwatch: the agent's stderr: oops"] if code else [])
+
+
+def test_the_log_of_an_unknown_agent_is_one_line(tmp_path: Path) -> None:
+    """The log says that the agent is not known, live and from the recording; `log` exits with 2."""
+    saved, log = tmp_path / "r.ndjson", tmp_path / "r.log"
+    ran("-p", "--record", saved, "--log", log, stdin=OTHER)
+    done = ran("log", saved)
+    assert done.returncode == 2
+    assert done.stdout == log.read_bytes()
+    assert done.stdout.decode().startswith(
+        "# not a stream of an agent that this version knows (first line: {"
+    )
+    assert done.stdout.count(b"\n") == 1
+    assert done.stderr.decode().startswith(WORDS)
+
+
+def test_drift_of_an_unknown_agent_is_its_report(recording: Saver) -> None:
+    """`drift` lists the lines of an agent that is not known, and exits with 2."""
+    done = ran("drift", recording(OTHER))
+    assert (done.returncode, done.stderr) == (2, b"")
+    assert b", format no known agent: 2 lines, 0 malformed, 2 unknown; 2 findings\n" in done.stdout
+    assert ran("drift", recording(b"")).returncode == 0
+
+
+@pytest.mark.slow
+def test_a_named_format_is_not_detected(recording: Saver) -> None:
+    """With --format, a stream is read in that format although its first line is not of it."""
+    path = recording(event("hello"), result("Done."))
+    commands: list[list[str]] = [["-p"], ["--output-format", "json"], ["log"], ["drift"]]
+    for arguments in commands:
+        with case(" ".join(arguments)):
+            assert ran(*arguments, path).returncode == 2
+            done = ran(*arguments, path, "--format", "cursor")
+            assert done.returncode == 0
+            assert b"no known agent" not in done.stdout + done.stderr
+    assert watch("run", "-p", "--format", "cursor", "--", *command(path)).returncode == 0
+    assert ran("replay", path, "--speed", "1000", "--format", "cursor").returncode == 0
+
+
+def test_a_named_format_that_does_not_exist_is_wrong_use() -> None:
+    """A format that this version does not know is a usage error that lists the known ones."""
+    done = ran(PLAIN, "--format", "kursor")
+    assert (done.returncode, done.stdout) == (2, b"")
+    names = ", ".join(agent.name for agent in known_agents()).encode()
+    assert (
+        done.stderr == b"agentwatch: --format: 'kursor' is not one of: %s (see agentwatch --help)\n" % names
+    )
+
+
+def test_the_help_lists_the_formats() -> None:
+    """The help of `--format` names every format."""
+    words = ran("--help").stdout.decode().replace(",", " ").replace(".", " ").split()
+    assert {agent.name for agent in known_agents()} <= {*words}
+
+
+def test_a_log_written_live_has_the_named_format(tmp_path: Path, recording: Saver) -> None:
+    """The log of a stream that is read in a named format is written in that format too."""
+    log = tmp_path / "l"
+    data = event("hello") + init() + result("Done.")
+    ran("-p", "--format", "cursor", "--log", log, stdin=event("hello") + result("Done."))
+    assert b"# succeeded" in log.read_bytes()
+    assert ran("log", recording(data), "--format", "cursor").returncode == 0

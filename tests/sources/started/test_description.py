@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -13,11 +14,10 @@ import pytest
 from agentwatch.cli.printing import print_session
 from agentwatch.feed.feed import Feed
 from agentwatch.sources.open import KeepOptions, agent_source
+from agentwatch.sources.process import StderrFile
 from tests.harness.program import AGENTWATCH, environment
 
 NOT_UTF8 = pytest.mark.skipif(sys.platform != "linux", reason="other file systems refuse such names")
-
-pytestmark = pytest.mark.slow
 
 
 def run(folder: Path, *agent: bytes | str, before: str = "") -> tuple[int, dict[str, object], bytes]:
@@ -40,6 +40,7 @@ def run(folder: Path, *agent: bytes | str, before: str = "") -> tuple[int, dict[
     return done.returncode, json.loads((folder / "r.json").read_bytes()), done.stderr
 
 
+@pytest.mark.slow
 @NOT_UTF8
 def test_an_argument_that_is_not_utf8(tmp_path: Path) -> None:
     """A byte of the command that is not UTF-8 reaches the agent, and is described as an escape."""
@@ -49,6 +50,7 @@ def test_an_argument_that_is_not_utf8(tmp_path: Path) -> None:
     assert described["command"] == ["sh", "-c", 'test "$0" = "$(printf "caf\\351")" && exit 3', "caf\\xe9"]
 
 
+@pytest.mark.slow
 @pytest.mark.system
 @NOT_UTF8
 def test_a_folder_that_is_not_utf8(tmp_path: Path) -> None:
@@ -59,6 +61,7 @@ def test_a_folder_that_is_not_utf8(tmp_path: Path) -> None:
     assert described["cwd"] == f"{tmp_path}/caf\\xe9"
 
 
+@pytest.mark.slow
 @pytest.mark.system
 def test_a_folder_that_was_deleted_before(tmp_path: Path) -> None:
     """In a working directory that was deleted before the start, the agent runs; the directory is null."""
@@ -68,6 +71,7 @@ def test_a_folder_that_was_deleted_before(tmp_path: Path) -> None:
     assert b"Traceback" not in stderr
 
 
+@pytest.mark.slow
 @pytest.mark.system
 def test_a_folder_that_is_deleted_meanwhile(tmp_path: Path) -> None:
     """A working directory that the agent deletes is described as it was at the start."""
@@ -78,6 +82,7 @@ def test_a_folder_that_is_deleted_meanwhile(tmp_path: Path) -> None:
     assert b"Traceback" not in stderr
 
 
+@pytest.mark.slow
 def test_the_folder_is_that_of_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The described directory is the one in which the agent was started."""
     monkeypatch.chdir(tmp_path)
@@ -85,3 +90,39 @@ def test_the_folder_is_that_of_the_start(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.chdir("/")
     print_session(source, Feed(source.reader), "summary")
     assert json.loads((tmp_path / "r.json").read_bytes())["cwd"] == str(tmp_path)
+
+
+@pytest.fixture
+def stderr(tmp_path: Path) -> tuple[StderrFile, int]:
+    """Return the file, and a descriptor to write to it."""
+    fd = os.open(tmp_path / "stderr", os.O_RDWR | os.O_CREAT)
+    return StderrFile(fd), fd
+
+
+def test_lines_are_returned_once_they_are_complete(stderr: tuple[StderrFile, int]) -> None:
+    """A line is returned when its line end arrives."""
+    file, fd = stderr
+    os.write(fd, b"one\ntw")
+    assert file.new_lines() == ["one"]
+    assert file.new_lines() == []
+    os.write(fd, b"o\n")
+    assert file.new_lines() == ["two"]
+
+
+def test_text_without_a_line_end_is_not_kept(stderr: tuple[StderrFile, int]) -> None:
+    """20 MB without a line end are returned in pieces, and less than 1 MB of them is in memory."""
+    file, fd = stderr
+    for _ in range(20):
+        os.write(fd, b"x" * 1_000_000)
+    read, tracemalloc_started = 0, tracemalloc.is_tracing()
+    assert not tracemalloc_started
+    tracemalloc.start()
+    for _ in range(400):
+        read += sum(map(len, file.new_lines()))
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < 1_000_000
+    os.write(fd, b"\nlast\n")
+    lines = file.new_lines()
+    assert read + len(lines[0]) == 20_000_000
+    assert lines[1:] == ["last"]

@@ -5,12 +5,16 @@ from __future__ import annotations
 import errno
 import os
 import threading
+from pathlib import Path
 
 import pytest
 
+from agentwatch.agents.opening import store_for
 from agentwatch.recording.store import nameless_file
 from agentwatch.sources.stores import intake as intake_module
 from agentwatch.sources.stores.intake import StoreIntake, StoreSource
+from agentwatch.sources.stores.json_values import as_line, parsed
+from tests.conftest import case
 from tests.harness.processes import until
 
 
@@ -166,3 +170,53 @@ def test_a_full_disk_is_an_error_of_opening(monkeypatch: pytest.MonkeyPatch) -> 
         StoreIntake(store, fd, follow=False)
     assert store.is_closed
     os.close(fd)
+
+
+def test_a_value_is_read() -> None:
+    """What orjson rejects is read by Python's parser; what neither reads is None."""
+    values: dict[str | bytes, object] = {
+        b'{"a":1}': {"a": 1},
+        '{"a":1}': {"a": 1},
+        b'["\\ud83d"]': ["\ud83d"],
+        b'["\xff"]': ["\ufffd"],
+        '"\ud83d"': "\ud83d",
+        b"{": None,
+        b"[" * 100_000: None,
+    }
+    for data, value in values.items():
+        with case(f"{data!r:.80}"):
+            assert parsed(data) == value
+
+
+def test_an_object_is_written() -> None:
+    """What orjson cannot write is written by Python's writer; what neither writes is None."""
+    deep: list[object] = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert as_line({"a": 1}) == b'{"a":1}\n'
+    assert as_line({"a": "\ud83d"}) == b'{"a": "\\ud83d"}\n'
+    assert as_line({"a": 1 << 70}) == b'{"a": %d}\n' % (1 << 70)
+    assert as_line({"a": deep}) is None
+    while deep:  # a list nested this deeply is not freed as a whole
+        [deep] = deep  # type: ignore[assignment]
+
+
+def test_a_plain_file_is_no_store(tmp_path: Path) -> None:
+    """A file of lines is read as it is."""
+    path = tmp_path / "x.jsonl"
+    path.write_text('{"type":"system"}\n')
+    assert store_for(path) is None
+
+
+def test_a_path_where_nothing_is_is_no_store(tmp_path: Path) -> None:
+    """A path that does not exist is reported by the reader of plain files."""
+    assert store_for(tmp_path / "gone") is None
+    assert store_for(tmp_path) is None
+
+
+def test_a_fifo_is_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The writer of a FIFO would be released, and then killed by SIGPIPE."""
+    path = tmp_path / "fifo"
+    os.mkfifo(path)
+    monkeypatch.setattr(os, "open", lambda *_: pytest.fail("it was opened"))
+    assert store_for(path) is None

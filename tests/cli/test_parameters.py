@@ -6,7 +6,7 @@ from datetime import datetime
 
 import pytest
 
-from agentwatch.cli.parameters import age_ms, time_ms
+from agentwatch.cli.parameters import age_ms, byte_count, time_ms
 from tests.conftest import case
 
 NOW_MS = 1_795_000_000_000
@@ -74,3 +74,25 @@ def test_the_first_and_the_last_year_are_no_error(words: str) -> None:
     """A date that the clock of this machine may not know is refused or exact, never an exception."""
     found = time_ms(words, NOW_MS)
     assert found is None or (found < 0) is words.startswith("0001")
+
+
+def test_a_size_has_a_unit() -> None:
+    """A unit is decimal, and binary with an `i`; without one, bytes are meant."""
+    cases: list[tuple[str, int]] = [
+        ("1", 1),
+        ("12B", 12),
+        ("5k", 5_000),
+        ("1.5MB", 1_500_000),
+        ("50GB", 50 * 10**9),
+        ("2GiB", 2 << 30),
+    ]
+    for words, count in cases:
+        with case(words):
+            assert byte_count(words) == count
+
+
+def test_other_words_are_no_size() -> None:
+    """What is no number with a unit is not guessed."""
+    for words in ("", "GB", "-1", "1,5GB", "1iB", "1e9", "1.2345GB", "9" * 13, "٣GB"):
+        with case(words):
+            assert byte_count(words) is None

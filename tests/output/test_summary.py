@@ -12,22 +12,31 @@ from hypothesis import strategies as st
 
 from agentwatch.analysis.status import status
 from agentwatch.output.log import ActionLog
-from agentwatch.output.summary import summary
+from agentwatch.output.summary import summary, whole_summary
+from agentwatch.output.text import final_answer
 from agentwatch.session.actions import action
 from agentwatch.session.session import Session
+from tests.analysis.verdict_history.sessions import STORY, edit, feed_of, run_of_tests
 from tests.builders.lines import (
     CURSOR_SHAPED,
     PROPERTY,
+    answered,
     completed,
+    delta,
     final,
     init,
     result,
     segment,
     session,
     started,
+    thought,
+    thought_through,
     user,
 )
-from tests.conftest import RECORDINGS, Saver
+from tests.builders.screen.lines import ended
+from tests.builders.screen.lines import init as claude_init
+from tests.builders.screen.lines import started as called
+from tests.conftest import RECORDINGS, Saver, case
 from tests.harness.program import watch
 
 KEYS = [
@@ -222,3 +231,88 @@ def test_tokens_have_the_names_of_all_agents() -> None:
 def test_a_result_alone_has_a_format() -> None:
     """The format is that of the line that was recognised, also without a line that starts a run."""
     assert json.loads(b"".join(summary(session(result("x")))))["format"] == "cursor"
+
+
+LONG = f"pytest {'x' * 300}\x1b[2J\ud800"
+
+
+def tests_of(recording: Saver, *lines: bytes) -> Any:
+    """Return the member `tests` of the summary of a recording."""
+    feed = feed_of(recording(claude_init(), *lines))
+    return json.loads(b"".join(whole_summary(feed)))["tests"]
+
+
+def test_without_a_verdict_it_is_null(recording: Saver) -> None:
+    """A session without tests, linters and builds has null."""
+    assert tests_of(recording, edit(1, "a.py")) is None
+
+
+def test_each_command_has_its_last_verdict(recording: Saver) -> None:
+    """A command has its call, its tool, the verdict and its source, the counts, and what changed after it."""
+    lines = (
+        STORY + edit(9, "a.py") + run_of_tests(10, 1, "mypy", "Success: no issues found in 3 source files")
+    )
+    mypy = {"command": "mypy", "call": 10, "tool": "mypy", "of_tests": False, "verdict": "red"}
+    pytest = {"command": "pytest -q", "call": 8, "tool": "pytest", "of_tests": True, "verdict": "green"}
+    none = {"failed": 0, "errors": 0, "skipped": 0}
+    assert tests_of(recording, lines) == {
+        "state": "red",
+        "commands": [
+            {**mypy, "source": "exit", "words": "no errors, exit 1", "passed": 0, **none, "changed_by": None},
+            {**pytest, "source": "pattern", "words": "20 passed", "passed": 20, **none, "changed_by": 9},
+        ],
+        "complete": True,
+    }
+
+
+def test_a_command_without_a_last_verdict_has_nulls(recording: Saver) -> None:
+    """The last call of a command was killed: the verdict is `none`, and the state is `unknown`."""
+    args: dict[str, object] = {"command": "pytest -q"}
+    killed = called("k", "shell", args) + ended("k", "shell", args, {"failure": {"aborted": True}})
+    found = tests_of(recording, run_of_tests(1, 0), killed)
+    assert found["state"] == "unknown"
+    assert found["commands"] == [
+        {
+            "command": "pytest -q",
+            "call": 2,
+            "tool": "pytest",
+            "of_tests": True,
+            "verdict": "none",
+            **dict.fromkeys(("source", "words", "passed", "failed", "errors", "skipped", "changed_by")),
+        }
+    ]
+
+
+def test_a_command_is_one_safe_line_of_200_columns(recording: Saver) -> None:
+    """A command is cut, and contains nothing that could control a terminal."""
+    command = tests_of(recording, run_of_tests(1, 0, LONG), run_of_tests(2, 0, "pytest\x1b[2J\ud800"))
+    shown = [each["command"] for each in command["commands"]]
+    assert all(each.isprintable() and len(each) <= 200 for each in shown)
+    assert shown[1].endswith("…")
+
+
+CALL = (started("read"), completed("read"))
+
+
+ANSWERS: list[tuple[tuple[bytes, ...], str]] = [
+    ((init(), user(), final("Hi."), result("Hi.")), "Hi."),
+    ((init(), user(), segment("First."), *CALL, final("Last."), result("First.Last.")), "Last."),
+    ((init(), user(), segment("First."), *CALL, result("First.")), ""),
+    (
+        (init(), *CALL, delta("a"), delta("b"), thought("hm"), thought_through(), delta("c"), result("")),
+        "abc",
+    ),
+    ((init(), *CALL, segment("One. "), answered({}), final("Two."), result("")), "One. Two."),
+    ((init(), final("Old."), result("Old."), init(), result("")), ""),
+    ((init(), final("Old."), init(), user(), final("New."), result("New.")), "New."),
+    ((init(), user(), final("One."), user("More"), final("Two."), result("")), "Two."),
+    ((result("Only this."),), "Only this."),
+    ((), ""),
+]
+
+
+def test_the_final_answer() -> None:
+    """Earlier text, thoughts, notices and earlier runs are left out."""
+    for lines, answer in ANSWERS:
+        with case(answer):
+            assert final_answer(session(*lines)) == answer

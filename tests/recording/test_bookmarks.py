@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
+import random
 import stat
 import threading
+from collections.abc import Callable
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
 
+from agentwatch.api.check_agent import WRONG
 from agentwatch.recording.bookmarks import Bookmarks, ends_a_line
 from agentwatch.recording.saved import open_saved
 from agentwatch.recording.store import SessionFiles
+from tests.conftest import case
 
 LINES = b'{"a":1}\n{"b":22}\n{"c":333}\n'
 ENDS = (0, 8, 17, 27)
@@ -226,3 +233,199 @@ def test_there_is_a_bound_on_bookmarks(path: Path) -> None:
     assert bookmarks.take_warning() == "a recording has at most 1,000 bookmarks"
     bookmarks.toggle(3, None)
     assert len(bookmarks) == 999
+
+
+NAME = "s.bookmarks.json"
+ENTRY = {"offset": 10, "time_ms": 5, "name": "kept", "created_ms": 6}
+WHOLE = [value for value in WRONG if value != "\ud83d"]
+"""The values that a file in UTF-8 can have."""
+
+
+def content(*entries: Any, version: Any = 1) -> bytes:
+    """Return the content of a file of bookmarks."""
+    return json.dumps({"version": version, "bookmarks": entries}).encode()
+
+
+@pytest.fixture
+def hostile(tmp_path: Path) -> Path:
+    """The path of a file of bookmarks in a folder of its own."""
+    (tmp_path / "f").mkdir()
+    return tmp_path / "f" / NAME
+
+
+def link(hostile: Path) -> None:
+    """Put a link to another file of bookmarks in the place."""
+    (hostile.parent.parent / "victim").write_bytes(content(ENTRY))
+    hostile.symlink_to(hostile.parent.parent / "victim")
+
+
+def dangling(hostile: Path) -> None:
+    """Put a link to nothing in the place."""
+    hostile.symlink_to(hostile.parent.parent / "victim")
+
+
+UNUSABLE: list[tuple[str, Callable[[Path], object]]] = [
+    ("it is a link, which is not followed", link),
+    ("it is a link, which is not followed", dangling),
+    ("it is not a regular file", lambda hostile: hostile.mkdir()),
+    ("it is not a regular file", os.mkfifo),
+    ("it is not a file of bookmarks", lambda hostile: hostile.write_bytes(content(ENTRY)[:-3])),
+    ("it is not a file of bookmarks", lambda hostile: hostile.write_bytes(b"\0\xff\x00")),
+    ("it is not a file of bookmarks", lambda hostile: hostile.write_bytes(b"[" * 200_000)),
+    ("it is not a file of bookmarks", lambda hostile: hostile.write_bytes(b"[]")),
+    ("it is not a file of bookmarks", lambda hostile: hostile.write_bytes(b'{"version":1}')),
+    ("it is not a file of bookmarks", lambda hostile: hostile.write_bytes(b'{"version":1,"bookmarks":{}}')),
+    ("it is not a file of bookmarks", lambda hostile: hostile.write_bytes(content(ENTRY, version=True))),
+    ("it is not a file of bookmarks", lambda hostile: hostile.write_bytes(content(ENTRY, version="1"))),
+    ("it is not a file of bookmarks", lambda hostile: hostile.write_bytes(content(ENTRY, version=0))),
+    (
+        "a newer version of agentwatch has written it",
+        lambda hostile: hostile.write_bytes(content(ENTRY, version=2)),
+    ),
+    ("it is larger than 1 MiB", lambda hostile: hostile.write_bytes(content(ENTRY) + b" " * (1 << 20))),
+]
+
+
+def state(folder: Path) -> dict[str, tuple[object, ...]]:
+    """Return the mode, the inode and the content of everything below a folder."""
+    found: dict[str, tuple[object, ...]] = {}
+    for hostile in sorted(folder.rglob("*")):
+        facts = hostile.lstat()
+        data = hostile.read_bytes() if hostile.is_file() else None
+        found[str(hostile)] = (facts.st_mode, facts.st_ino, data)
+    return found
+
+
+def test_what_is_no_file_of_ours_is_left_alone(tmp_path: Path) -> None:
+    """The bookmarks stay in memory, the reason is reported once, and nothing in the folder changes."""
+    for number, (reason, put) in enumerate(UNUSABLE):
+        hostile = tmp_path / str(number) / "f" / NAME
+        hostile.parent.mkdir(parents=True)
+        with case(f"{number}: {reason}"):
+            put(hostile)
+            before = state(hostile.parent.parent)
+            bookmarks = Bookmarks(hostile, anywhere)
+            assert [*bookmarks] == []
+            assert bookmarks.toggle(7, None, "mine") is True
+            assert bookmarks.take_warning() == f"bookmarks are kept until you quit: {NAME}: {reason}"
+            bookmarks.toggle(8, None)
+            assert bookmarks.take_warning() == ""
+            assert [each.offset for each in bookmarks] == [7, 8]
+            assert state(hostile.parent.parent) == before
+
+
+def test_a_file_of_another_user_is_left_alone(hostile: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its bookmarks are neither shown nor changed."""
+    hostile.write_bytes(content(ENTRY))
+    before = state(hostile.parent)
+    monkeypatch.setattr(os, "geteuid", lambda: hostile.stat().st_uid + 1)
+    bookmarks = Bookmarks(hostile, anywhere)
+    bookmarks.toggle(7, None)
+    assert [each.offset for each in bookmarks] == [7]
+    assert bookmarks.take_warning().endswith("it belongs to another user")
+    assert state(hostile.parent) == before
+
+
+def test_a_folder_that_cannot_be_written_keeps_them_in_memory() -> None:
+    """In a folder that refuses new files even to root, bookmarks work until the end of the session."""
+    bookmarks = Bookmarks(Path("/proc/self") / NAME, anywhere)
+    assert bookmarks.toggle(7, None) is True
+    assert bookmarks.toggle(9, None) is True
+    assert bookmarks.toggle(7, None) is False
+    assert [each.offset for each in bookmarks] == [9]
+    assert bookmarks.take_warning().startswith(f"bookmarks are kept until you quit: {NAME}: ")
+    assert bookmarks.take_warning() == ""
+
+
+def test_a_folder_that_is_gone_keeps_them_in_memory(hostile: Path) -> None:
+    """Once the folder is there again, the next change writes all of them."""
+    hostile.parent.rmdir()
+    bookmarks = Bookmarks(hostile, anywhere)
+    bookmarks.toggle(7, None)
+    assert bookmarks.take_warning().endswith("No such file or directory")
+    hostile.parent.mkdir()
+    bookmarks.toggle(8, None)
+    assert [each.offset for each in Bookmarks(hostile, anywhere)] == [7, 8]
+
+
+def test_a_failed_write_leaves_the_old_file(hostile: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a full disk the file stays whole, and no piece of a new one is left."""
+    bookmarks = Bookmarks(hostile, anywhere)
+    bookmarks.toggle(7, None)
+    before = state(hostile.parent)
+
+    def full(fd: int, data: bytes) -> int:
+        raise OSError(28, os.strerror(28))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", full)
+        bookmarks.toggle(8, None)
+    assert bookmarks.take_warning() == f"bookmarks are kept until you quit: {NAME}: No space left on device"
+    assert state(hostile.parent) == before
+    assert bookmarks.toggle(9, None) is True
+    assert [each.offset for each in Bookmarks(hostile, anywhere)] == [7, 8, 9]
+
+
+def test_an_empty_file_has_no_bookmarks(hostile: Path) -> None:
+    """A file whose content was lost is written again."""
+    hostile.write_bytes(b"")
+    bookmarks = Bookmarks(hostile, anywhere)
+    bookmarks.toggle(7, None)
+    assert [each.offset for each in Bookmarks(hostile, anywhere)] == [7]
+
+
+def test_a_field_may_have_any_value(hostile: Path) -> None:
+    """An entry without a possible offset is ignored, any other wrong field counts as absent."""
+    for key, value in product(ENTRY, WHOLE):
+        with case(f"{key}: {value!r:.80}"):
+            hostile.write_bytes(content(ENTRY | {key: value}, ENTRY | {"offset": 20}))
+            found = {each.offset: each for each in Bookmarks(hostile, anywhere)}
+            assert found[20] == (20, 5, "kept", 6)
+            assert len(found) == (1 if key == "offset" and not (type(value) is int and value == 0) else 2)
+            for each in found.values():
+                assert isinstance(each.name, str)
+                assert len(each.name) <= 100
+                assert type(each.created_ms) is int
+                assert each.ms is None or 0 <= each.ms < 1 << 62
+
+
+def test_an_entry_may_be_any_value(hostile: Path) -> None:
+    """An entry that is not a bookmark is ignored."""
+    for entry in WHOLE:
+        with case(f"{entry!r:.80}"):
+            hostile.write_bytes(content(entry, ENTRY))
+            assert [each.offset for each in Bookmarks(hostile, anywhere)] == [10]
+
+
+def test_half_a_character_makes_the_file_unusable(hostile: Path) -> None:
+    """JSON with half of a surrogate pair is not valid UTF-8 text."""
+    hostile.write_bytes(content(ENTRY | {"name": "\ud83d"}))
+    assert [*Bookmarks(hostile, anywhere)] == []
+
+
+def test_a_duplicate_counts_once(hostile: Path) -> None:
+    """Of two entries with the same offset, the last counts."""
+    hostile.write_bytes(content(ENTRY, ENTRY | {"name": "last"}))
+    assert [each.name for each in Bookmarks(hostile, anywhere)] == ["last"]
+
+
+def test_only_the_first_thousand_entries_are_read(hostile: Path) -> None:
+    """A file with more entries than a viewer writes is read up to that number."""
+    hostile.write_bytes(content(*({"offset": offset} for offset in range(3000))))
+    bookmarks = Bookmarks(hostile, anywhere)
+    assert len(bookmarks) == 1000
+    assert bookmarks.toggle(2000, None) is False
+
+
+def test_no_mangled_file_raises(hostile: Path) -> None:
+    """Of 500 mangled files, each is read or refused, and a bookmark is set all the same."""
+    chosen = random.Random(14)
+    whole = content(ENTRY, ENTRY | {"offset": 20, "name": "é\x1b[31m"}, ENTRY | {"offset": 30})
+    for _ in range(500):
+        mangled = bytearray(whole)
+        for _ in range(chosen.randrange(1, 4)):
+            mangled[chosen.randrange(len(mangled))] = chosen.choice(b'{}[]",:0\\\xff19n')
+        hostile.write_bytes(mangled[: chosen.randrange(len(mangled)) if chosen.random() < 0.3 else None])
+        bookmarks = Bookmarks(hostile, anywhere)
+        bookmarks.toggle(999, None)
+        assert bookmarks.at(999) is not None

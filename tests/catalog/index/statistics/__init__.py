@@ -1,1 +1,0 @@
-"""Tests of the statistics over the index."""

@@ -1,1 +1,0 @@
-"""Tests of what is done with the saved sessions of our own."""

@@ -1,1 +1,0 @@
-"""Faults and loads that take minutes, with real servers. The figures are those of `bench/engine.py`."""
