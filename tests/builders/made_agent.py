@@ -49,8 +49,9 @@ class MadeSession:
         return path
 
     def use(self, monkeypatch: pytest.MonkeyPatch, traits: Traits | None = None) -> None:
-        """Add the agent to the known ones for the duration of a test."""
-        known = (*registry.known_agents(), self.agent(traits))
+        """Add the agent to the known ones, in place of one made before, for the duration of a test."""
+        others = [each for each in registry.known_agents() if each.agent != "made"]
+        known = (*others, self.agent(traits))
         monkeypatch.setattr(registry, "known_agents", lambda: known)
 
     def agent(self, traits: Traits | None = None) -> Agent:

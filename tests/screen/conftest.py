@@ -44,7 +44,7 @@ async def _idle(min_sleep: float = 0, max_sleep: float = 1) -> None:
         await asyncio.sleep(0)
         if loop._ready:  # type: ignore[attr-defined]
             continue
-        screen = app.screen_stack[-1] if app._running and app.screen_stack else None
+        screen = app.screen_stack[-1] if app._running and app.screen_stack and not app._batch_count else None
         if screen is not None and (timer := screen._update_timer) is not None and timer._active.is_set():
             screen._on_timer_update()
             continue

@@ -72,8 +72,9 @@ async def test_every_pane_says_that_a_call_asks(recording: Saver) -> None:
 @pytest.mark.system
 async def test_a_narrow_screen_says_it_too(recording: Saver) -> None:
     """At 80 and 40 columns no pane calls it running."""
-    for size in ((80, 24), (40, 12)):
-        async with opened(live(recording), size, follow=True) as stage:
+    async with opened(live(recording), follow=True) as stage:
+        for size in ((80, 24), (40, 12)):
+            await stage.pilot.resize_terminal(*size)
             await stage.until(partial(_asks, stage), "the header")
             for number, pane in enumerate(PANES[:3], 1):
                 await stage.press(str(number))

@@ -80,33 +80,26 @@ async def test_a_screen_keeps_few_calls_in_memory(tmp_path: Path) -> None:
 
 
 @pytest.mark.system
-async def test_the_whole_recording_follows_the_preview(tmp_path: Path, monkeypatch: object) -> None:
-    """After the preview the whole recording is shown: every call, their number and the integrity."""
-    assert hasattr(monkeypatch, "setattr")
+@pytest.mark.slow
+async def test_the_whole_recording_follows_the_preview(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After the preview every call, their number and the integrity are shown, with the last call selected."""
     monkeypatch.setattr(screen, "_LARGE_BYTES", 1 << 20)
     path = large(tmp_path / "r.ndjson", 400, result("".join(f"Sentence {n}. " for n in range(400))))
     async with opened(path) as stage:
-        await stage.shows("400 calls")
-        assert "checks pass" in stage.status
-        assert len(lines_of(stage.pane("calls"))) == 400
-        await stage.press("2", "g")
-        await stage.shows("3 Detail · #1 edit")
-
-
-@pytest.mark.system
-@pytest.mark.slow
-async def test_the_newest_call_is_selected_after_the_preview(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """When the whole recording replaces the preview, its last call is selected, in view and in detail."""
-    monkeypatch.setattr(screen, "_LARGE_BYTES", 1 << 20)
-    path = large(tmp_path / "r.ndjson", 400, result("all"))
-    async with opened(path) as stage:
+        # When the whole recording replaces the preview, its last call is selected, in view and in detail.
         await stage.shows("400 calls")
         await stage.shows("3 Detail · #400 edit 399.py")
         assert any("▐" in row and "399.py" in row for row in stage.rows())
         await stage.press("2", "k")
         await stage.shows("3 Detail · #399 edit 398.py")
+        # After the preview the whole recording is shown: every call, their number and the integrity.
+        await stage.shows("400 calls")
+        assert "checks pass" in stage.status
+        assert len(lines_of(stage.pane("calls"))) == 400
+        await stage.press("2", "g")
+        await stage.shows("3 Detail · #1 edit")
 
 
 @pytest.mark.system

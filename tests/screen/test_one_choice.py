@@ -46,13 +46,14 @@ async def is_everywhere(stage: Stage, target: str) -> None:
 
 
 @pytest.mark.system
-@pytest.mark.parametrize("size", [(120, 60), pytest.param((160, 50), marks=pytest.mark.system)])
-async def test_the_selected_call_is_the_same_in_every_pane(recording: Saver, size: tuple[int, int]) -> None:
+async def test_the_selected_call_is_the_same_in_every_pane(recording: Saver) -> None:
     """A call selected in the transcript, the calls or the actions is the one that all panes mark."""
-    async with opened(recording(session(5) + result()), size) as stage:
+    async with opened(recording(session(5) + result()), (120, 60)) as stage:
         await stage.press("x")
         await is_everywhere(stage, "echo 4")
         await stage.press("2", "k")
+        await is_everywhere(stage, "echo 3")
+        await stage.pilot.resize_terminal(160, 50)
         await is_everywhere(stage, "echo 3")
         await stage.press("1", "left_square_bracket")
         await is_everywhere(stage, "echo 2")
@@ -64,19 +65,14 @@ async def test_the_selected_call_is_the_same_in_every_pane(recording: Saver, siz
 
 @pytest.mark.system
 async def test_the_selected_call_follows_the_newest(recording: Saver) -> None:
-    """While the newest calls are followed, each new call is the selected one in every pane."""
+    """Each new call is selected in every pane; a failure that the detail holds on to is marked beside it."""
     async with opened(recording(session(2)), (120, 60), follow=True) as stage:
+        # While the newest calls are followed, each new call is the selected one in every pane.
         await stage.press("x")
         for number in (41, 42):
             await stage.append(shell(number))
             await is_everywhere(stage, f"echo {number}")
-
-
-@pytest.mark.system
-async def test_a_failure_that_the_detail_shows_is_marked(recording: Saver) -> None:
-    """A failure that the detail holds on to is marked beside the selected call, until esc follows again."""
-    async with opened(recording(session(2)), (120, 60), follow=True) as stage:
-        await stage.press("x")
+        # A failure that the detail holds on to is marked beside the selected call, until esc follows again.
         await stage.append(shell(50, 2, "it broke") + shell(51))
         await stage.shows("it broke", "detail")
         for name in ("transcript", "calls", "log"):

@@ -26,76 +26,49 @@ async def sees(stage: Stage, *names: str) -> None:
 
 
 @pytest.mark.system
-async def test_numbers_go_to_the_panes() -> None:
-    """1, 2, 3 and 4 focus the transcript, the calls, the detail and the log."""
-    async with opened(bundled("demo")) as stage:
-        assert stage.focus == "transcript"
-        for key, name in (("2", "calls"), ("4", "log"), ("3", "detail"), ("1", "transcript")):
-            await stage.press(key)
-            assert stage.focus == name
-
-
-@pytest.mark.system
-async def test_tab_goes_round_the_panes() -> None:
-    """Tab focuses the next pane and shift+tab the previous one, wrapping around."""
+async def test_keys_choose_and_maximise_panes() -> None:
+    """Numbers and tab focus a pane, `m` maximizes it; a resize shows the panes that fit, at least one."""
     async with opened(bundled("demo"), (120, 50)) as stage:
+        todo = stage.app.screen.query_one("#todo").region.height
+        assert todo == 1
+        assert stage.focus == "transcript"
         await stage.press("x")
+        # Tab focuses the next pane and shift+tab the previous one, wrapping around.
         found = []
         for key in ("tab", "tab", "tab", "tab", "shift+tab", "shift+tab"):
             await stage.press(key)
             found.append(stage.focus)
         assert found == ["calls", "detail", "log", "transcript", "log", "detail"]
-
-
-@pytest.mark.system
-@pytest.mark.parametrize("back", ["m", "escape"])
-async def test_a_pane_can_be_maximised(back: str) -> None:
-    """`m` maximizes the focused pane; `m` or esc shows all panes again."""
-    async with opened(bundled("demo"), (120, 50)) as stage:
-        todo = stage.app.screen.query_one("#todo").region.height
-        assert todo == 1
-        await stage.press("x")
-        for key, name in zip("1234", PANES, strict=True):
-            await stage.press(key, "m")
+        # 1, 2, 3 and 4 focus a pane, `m` maximizes it; `m` or esc shows all panes again.
+        for key, name, back in zip(
+            "2431", ("calls", "log", "detail", "transcript"), ("m", "escape") * 2, strict=True
+        ):
+            await stage.press(key)
+            assert stage.focus == name
+            await stage.press("m")
             await sees(stage, name)
             assert stage.pane(name).region.width == 120
             assert stage.pane(name).region.height == 50 - 4 - todo  # header, status, titles, keys
             await stage.press(back)
             await sees(stage, *PANES)
             assert stage.focus == name
-
-
-@pytest.mark.system
-async def test_while_maximised_another_pane_can_be_shown() -> None:
-    """While a pane is maximized, a number or tab maximizes another pane instead."""
-    async with opened(bundled("demo")) as stage:
+        # While a pane is maximized, a number or tab maximizes another pane instead.
         await stage.press("m", "4")
         await sees(stage, "log")
         await stage.press("tab", "tab")
         await sees(stage, "calls")
         assert stage.focus == "calls"
-
-
-@pytest.mark.system
-async def test_a_narrow_terminal_shows_one_pane() -> None:
-    """At 80 columns one pane is shown at a time, below the titles of all panes."""
-    async with opened(bundled("demo"), (80, 24)) as stage:
-        assert shown(stage) == ["transcript"]
-        for key, name in (("2", "calls"), ("3", "detail"), ("4", "log"), ("1", "transcript")):
-            await stage.press(key)
-            await sees(stage, name)
-        assert "1 Transcript 2 Calls 3 Detail 4 Actions" in stage.text()
-
-
-@pytest.mark.system
-async def test_a_resize_shows_the_panes_that_fit() -> None:
-    """A resize shows as many panes as fit, and keeps the focus."""
-    async with opened(bundled("demo")) as stage:
-        await stage.press("x", "2")
-        for size, panes in (((80, 24), ["calls"]), ((40, 12), ["calls"]), ((140, 50), [*PANES])):
+        await stage.press("m")
+        # A resize shows as many panes as fit, and keeps the focus.
+        for size, panes in (((140, 50), [*PANES]), ((40, 12), ["calls"]), ((80, 24), ["calls"])):
             await stage.pilot.resize_terminal(*size)
             await sees(stage, *panes)
             assert stage.focus == "calls"
+        # At 80 columns one pane is shown at a time, below the titles of all panes.
+        for key, name in (("3", "detail"), ("4", "log"), ("1", "transcript")):
+            await stage.press(key)
+            await sees(stage, name)
+        assert "1 Transcript 2 Calls 3 Detail 4 Actions" in stage.text()
 
 
 async def test_calls_are_updated_ten_times_a_second_while_lines_arrive(

@@ -22,11 +22,12 @@ def is_shown(stage: Stage) -> bool:
 @pytest.mark.system
 async def test_the_actions_are_hidden_by_default_at_every_size(recording: Saver) -> None:
     """The actions pane repeats the transcript: until the user shows it, tab and the tab line skip it."""
-    for size in ((40, 12), (80, 24), (120, 40), (160, 60)):
-        with case(f"{size}"):
-            async with opened(recording(session(2) + result()), size) as stage:
+    async with opened(recording(session(2) + result())) as stage:
+        for size in ((40, 12), (80, 24), (120, 40), (160, 60)):
+            with case(f"{size}"):
+                await stage.pilot.resize_terminal(*size)
                 assert not is_shown(stage)
-                await stage.press("shift+tab")
+                await stage.press("1", "shift+tab")
                 assert stage.focus == "detail"
                 assert "Actions" not in stage.text()
 
@@ -36,6 +37,11 @@ async def test_x_hides_the_actions_and_is_remembered(recording: Saver) -> None:
     """`x` shows or hides the actions pane, and the next start does the same."""
     path = recording(session(2) + result())
     async with opened(path, (120, 40)) as stage:
+        await stage.press("4")  # which shows them for this time only
+        await stage.until(lambda: is_shown(stage), "the actions")
+        assert stage.focus == "log"
+    async with opened(path, (120, 40)) as stage:
+        assert not is_shown(stage)
         await stage.press("x")
         await stage.until(lambda: is_shown(stage), "the actions")
     async with opened(path, (120, 40)) as stage:
@@ -48,18 +54,6 @@ async def test_x_hides_the_actions_and_is_remembered(recording: Saver) -> None:
         await stage.shows("1 Transcript 2 Calls 3 Detail 4 Actions")
     async with opened(path, (120, 60)) as stage:
         assert is_shown(stage)
-
-
-@pytest.mark.system
-async def test_going_to_the_actions_shows_them(recording: Saver) -> None:
-    """`4` shows hidden actions for this time only."""
-    path = recording(session(2) + result())
-    async with opened(path, (120, 40)) as stage:
-        await stage.press("4")
-        await stage.until(lambda: is_shown(stage), "the actions")
-        assert stage.focus == "log"
-    async with opened(path, (120, 40)) as stage:
-        assert not is_shown(stage)
 
 
 @pytest.mark.system

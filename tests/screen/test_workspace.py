@@ -10,7 +10,7 @@ from agentwatch.screen.screens.session import screen as watch
 from agentwatch.screen.screens.session.breakdown import TimeScreen
 from agentwatch.screen.screens.session.file_list import FilesScreen
 from agentwatch.screen.screens.session.workspace import Workspace
-from tests.builders.screen.app import PaneApp, Stage, lines_of, opened, viewport
+from tests.builders.screen.app import PaneApp, lines_of, opened, viewport
 from tests.builders.screen.call_table import rows_of
 from tests.builders.screen.lines import answer, ended, init, prompt, result, shell, started
 from tests.conftest import Saver
@@ -43,15 +43,21 @@ def edit(number: int, path: str) -> bytes:
     return started(f"edit-{number}", "edit", args) + ended(f"edit-{number}", "edit", args, outcome)
 
 
-def focus(stage: Stage) -> str | None:
-    """Return the name of the focused widget."""
-    return stage.app.focused.id if stage.app.focused else None
-
-
-@pytest.mark.system
-async def test_slash_finds_and_n_steps(recording: Saver) -> None:
-    """The search after `/` runs while the query is typed; `n` and `N` go to other matches, esc ends it."""
-    async with opened(recording(session() + result())) as stage:
+async def test_a_match_or_a_filter_shows_in_every_pane(recording: Saver) -> None:
+    """A match, a filter or a call that is selected in one pane shows in the others."""
+    async with opened(recording(session(12, 3, 7) + result())) as stage:
+        # `n` before any search says that there was none.
+        await stage.press("n")
+        await stage.shows("no search yet (press /)")
+        # `[` and `]` select a call's line in the transcript, and enter goes to that call.
+        await stage.press(*["left_square_bracket"] * 3)
+        assert stage.focus == "transcript"
+        await stage.press("right_square_bracket", "enter")
+        await stage.until(lambda: stage.focus == "calls", "the calls")
+        assert stage.chosen == "echo 9"
+        await stage.shows("echo 9", "detail")
+        # The search after `/` runs while the query is typed; `n` and `N` go to other matches, esc ends it.
+        await stage.press("1")
         await stage.press("g", "slash", *"out 1")
         await stage.shows("1 of 3")
         assert stage.chosen == "echo 1"
@@ -67,40 +73,49 @@ async def test_slash_finds_and_n_steps(recording: Saver) -> None:
         assert stage.chosen == "echo 10"
         await stage.press("escape")
         await stage.until(lambda: "2 of 3" not in stage.text(), "no line of `/`")
-
-
-@pytest.mark.system
-async def test_n_without_a_search_says_so(recording: Saver) -> None:
-    """`n` before any search says that there was none."""
-    async with opened(recording(session(2) + result())) as stage:
-        await stage.press("n")
-        await stage.shows("no search yet (press /)")
-
-
-@pytest.mark.system
-async def test_f_filters_from_the_transcript(recording: Saver) -> None:
-    """`f` in the transcript focuses the calls and filters them; their title shows how many are hidden."""
-    async with opened(recording(session(12, 3, 7) + result())) as stage:
-        assert focus(stage) == "transcript"
+        # `T` shows where the time went; `T` again closes it.
+        await stage.press("T")
+        assert isinstance(stage.app.screen, TimeScreen)
+        await stage.shows("Slowest calls")
+        await stage.press("T")
+        assert len(stage.app.screen_stack) == 1
+        # `f` in the transcript focuses the calls and filters them; their title shows how many are hidden.
+        await stage.press("1")
+        assert stage.focus == "transcript"
         await stage.press("f", *"failed", "enter")
         await stage.shows('2 Calls · 10 hidden by "failed"')
-        assert focus(stage) == "calls"
+        assert stage.focus == "calls"
         assert [row.split()[2:4] for row in rows_of(stage.calls)] == [["echo", "3"], ["echo", "7"]]
+        # A click on the number of failed calls in the header shows these calls alone.
+        await stage.press("escape", "1")
+        await stage.until(lambda: "hidden by" not in stage.text(), "all calls")
+        x = stage.header.index("2 failed")
+        await stage.pilot.click("#header", offset=(x + 1, 0))
+        await stage.shows('2 Calls · 10 hidden by "failed"')
+        assert stage.focus == "calls"
 
 
 @pytest.mark.system
-async def test_s_shows_the_slowest_first(recording: Saver) -> None:
-    """`s` sorts the calls by duration, slowest first, from any pane; `s` again sorts them by time."""
+async def test_the_slowest_calls_are_found(recording: Saver) -> None:
+    """`s` sorts the calls by duration, slowest first, from any pane; enter in the times goes to one."""
     took = (200, 9000, 400)
     data = init() + b"".join(timed_shell(n, ms) for n, ms in enumerate(took)) + result()
     async with opened(recording(data)) as stage:
+        # `s` sorts the calls by duration, slowest first, from any pane; `s` again sorts them by time.
         await stage.press("s")
         await stage.shows("2 Calls · slowest first")
         assert [row.split()[3] for row in rows_of(stage.calls)] == ["1", "2", "0"]
-        assert (focus(stage), stage.chosen) == ("calls", "echo 1")
+        assert (stage.focus, stage.chosen) == ("calls", "echo 1")
         await stage.press("s")
         await stage.until(lambda: "slowest first" not in stage.text(), "the order of time")
         assert [row.split()[3] for row in rows_of(stage.calls)] == ["0", "1", "2"]
+        # Enter on one of the slowest calls goes to that call in the table.
+        await stage.press("1")
+        await stage.press("T")
+        await stage.shows("Slowest calls")
+        await stage.press("enter")
+        await stage.until(lambda: len(stage.app.screen_stack) == 1, "the panes")
+        assert (stage.focus, stage.chosen) == ("calls", "echo 1")
 
 
 @pytest.mark.system
@@ -114,49 +129,15 @@ async def test_files_lead_to_a_call(recording: Saver) -> None:
         await stage.press("j", "enter", "enter")
         await stage.until(lambda: len(stage.app.screen_stack) == 1, "the panes")
         assert stage.calls.chosen is stage.feed.session.calls[0]
-        assert focus(stage) == "calls"
+        assert stage.focus == "calls"
         await stage.shows("3 Detail · #1 edit mill/old.py")
 
 
 @pytest.mark.system
-async def test_the_time_is_shown(recording: Saver) -> None:
-    """`T` shows where the time went; `T` again closes it."""
-    async with opened(recording(session(2) + result())) as stage:
-        await stage.press("T")
-        assert isinstance(stage.app.screen, TimeScreen)
-        await stage.shows("Slowest calls")
-        await stage.press("T")
-        assert len(stage.app.screen_stack) == 1
-
-
-@pytest.mark.system
-async def test_the_time_leads_to_a_slow_call(recording: Saver) -> None:
-    """Enter on one of the slowest calls goes to that call in the table."""
-    data = init() + b"".join(timed_shell(n, ms) for n, ms in enumerate((10, 9000, 500))) + result()
-    async with opened(recording(data)) as stage:
-        await stage.press("T")
-        await stage.shows("Slowest calls")
-        await stage.press("enter")
-        await stage.until(lambda: len(stage.app.screen_stack) == 1, "the panes")
-        assert (focus(stage), stage.chosen) == ("calls", "echo 1")
-
-
-@pytest.mark.system
-async def test_brackets_select_a_call_in_the_transcript(recording: Saver) -> None:
-    """`[` and `]` select a call's line in the transcript, and enter goes to that call."""
-    async with opened(recording(session() + result())) as stage:
-        await stage.press(*["left_square_bracket"] * 3)
-        assert focus(stage) == "transcript"
-        await stage.press("right_square_bracket", "enter")
-        await stage.until(lambda: focus(stage) == "calls", "the calls")
-        assert stage.chosen == "echo 9"
-        await stage.shows("echo 9", "detail")
-
-
-@pytest.mark.system
 async def test_a_failure_opens_its_detail(recording: Saver) -> None:
-    """While the newest calls are followed, a failure opens its detail, which stays when other calls end."""
+    """While the newest calls are followed, a failure opens its detail, and only then."""
     async with opened(recording(session(3)), follow=True) as stage:
+        # While the newest calls are followed, a failure opens its detail, which stays when other calls end.
         await stage.append(shell(50, 2, "it broke") + shell(51))
         await stage.shows("$ echo 50", "detail")
         assert "it broke" in lines_of(stage.pane("detail"))
@@ -165,6 +146,10 @@ async def test_a_failure_opens_its_detail(recording: Saver) -> None:
         assert "$ echo 50" in lines_of(stage.pane("detail"))[0]
         await stage.press("2", "k")
         await stage.shows("echo 51", "detail")
+        # When the selected call is not the newest one, its detail stays when another call fails.
+        await stage.append(shell(60, 2))
+        assert "echo 51" in lines_of(stage.pane("detail"))[0]
+        assert stage.chosen == "echo 51"
 
 
 @pytest.mark.system
@@ -175,26 +160,6 @@ async def test_earlier_failures_open_nothing(recording: Saver, monkeypatch: pyte
     async with opened(recording(data)) as stage:
         await stage.shows("succeeded")
         await stage.shows("echo 3", "detail")
-
-
-@pytest.mark.system
-async def test_a_failure_opens_nothing_while_another_call_is_selected(recording: Saver) -> None:
-    """When the selected call is not the newest one, its detail stays when another call fails."""
-    async with opened(recording(session(3)), follow=True) as stage:
-        await stage.press("2", "k")
-        await stage.shows("echo 1", "detail")
-        await stage.append(shell(50, 2))
-        assert "echo 1" in lines_of(stage.pane("detail"))[0]
-        assert stage.chosen == "echo 1"
-
-
-async def test_a_click_on_a_count_filters_the_calls(recording: Saver) -> None:
-    """A click on the number of failed calls in the header shows these calls alone."""
-    async with opened(recording(session(12, 3, 7) + result())) as stage:
-        x = stage.header.index("2 failed")
-        await stage.pilot.click("#header", offset=(x + 1, 0))
-        await stage.shows('2 Calls · 10 hidden by "failed"')
-        assert focus(stage) == "calls"
 
 
 async def test_an_empty_pane_says_that_the_file_is_still_read(recording: Saver) -> None:

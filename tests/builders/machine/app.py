@@ -13,10 +13,12 @@ from textual.pilot import Pilot
 
 from agentwatch.agents.found import Key
 from agentwatch.base.config import Config
+from agentwatch.catalog.listing import Request
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.watched import Rows
 from agentwatch.screen.screens.session.screen import WatchScreen
 from agentwatch.screen.screens.sessions.app import HomeApp
+from agentwatch.screen.screens.sessions.preview import PreviewPane
 from agentwatch.screen.screens.sessions.screen import HomeScreen
 from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.text.safe import SafeText
@@ -92,6 +94,20 @@ class HomeStage:
         """Add or replace sessions, and wait until the app has them."""
         self.machine.put(*rows)
         await self.until(lambda: self.app._rows is self.machine.rows, "the new rows")
+
+    async def begin(self, *rows: Row) -> None:
+        """Return to the list, let it have only these sessions and no message, and select the first one."""
+        for _ in range(6):  # as many as can be open over each other
+            bars = self.home._home.request != Request() or self.home.query_one(PreviewPane).display
+            if self.app.screen is self.home and not bars:
+                break
+            await self.press("escape")
+        assert self.app.screen is self.home
+        self.machine.rows = {row.key: row for row in rows}
+        self.app.clear_notifications()
+        await self.until(lambda: self.app._rows is self.machine.rows, "the new rows")
+        await self.press("g")
+        self.written.clear()
 
     @property
     def home(self) -> HomeScreen:

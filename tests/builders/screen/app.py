@@ -38,7 +38,7 @@ async def eventually(pilot: Pilot[Any], check: Callable[[], object], what: str) 
     await pilot.pause()
     while not check():
         assert time.monotonic() < bound, f"never came: {what}"
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0.02)
         await pilot.pause()
 
 
@@ -109,7 +109,6 @@ class Stage:
     async def press(self, *keys: str) -> None:
         """Press keys, and wait until the app has handled them."""
         await self.pilot.press(*keys)
-        await self.pilot.pause()
 
     async def append(self, data: bytes) -> None:
         """Append lines to the recording, and wait until the screen shows them."""

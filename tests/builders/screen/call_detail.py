@@ -3,37 +3,58 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from textual.pilot import Pilot
 
 from agentwatch.feed.feed import Feed
+from agentwatch.recording.lines import LineReader
 from agentwatch.recording.saved import open_saved
 from agentwatch.screen.panes.detail.pane import DetailView
-from tests.builders.screen.app import PaneApp
+from tests.builders.screen.app import PaneApp, eventually
 
-Detail = tuple[Feed, DetailView, Pilot[None]]
+Shown = tuple[Feed, DetailView]
+
+
+@asynccontextmanager
+async def details() -> AsyncIterator[tuple[Callable[..., Awaitable[Shown]], Pilot[None]]]:
+    """Run an app, and return a function that shows a call of a recording, focused, in place of the last."""
+    app = PaneApp()
+    readers: list[LineReader] = []
+
+    async def show(
+        path: Path, call: int = 0, size: tuple[int, int] = (70, 30), *, follow: bool = False
+    ) -> Shown:
+        readers.append(reader := open_saved(path, follow))
+        feed = Feed(reader)
+        detail = DetailView(feed)
+        await app.screen.remove_children()
+        if app.size != size:
+            await pilot.resize_terminal(*size)
+        await app.screen.mount(detail)
+        detail.focus()
+        feed.advance()
+        await eventually(pilot, lambda: detail.outer_size.width, "the detail")
+        detail.show_call(feed.session.calls[call])
+        await pilot.pause()
+        return feed, detail
+
+    async with app.run_test() as pilot:
+        yield show, pilot
+    for reader in readers:
+        os.close(reader.fd)
 
 
 @asynccontextmanager
 async def shown(
     path: Path, call: int = 0, size: tuple[int, int] = (70, 30), *, follow: bool = False
-) -> AsyncIterator[Detail]:
+) -> AsyncIterator[tuple[Feed, DetailView, Pilot[None]]]:
     """Run the detail pane of a recording's call in a test terminal, focused."""
-    reader = open_saved(path, follow)
-    feed = Feed(reader)
-    detail = DetailView(feed)
-    app = PaneApp(detail)
-    async with app.run_test(size=size) as pilot:
-        detail.focus()
-        feed.advance()
-        await pilot.pause()
-        detail.show_call(feed.session.calls[call])
-        await pilot.pause()
+    async with details() as (show, pilot):
+        feed, detail = await show(path, call, size, follow=follow)
         yield feed, detail, pilot
-    os.close(reader.fd)
 
 
 def styles_of(detail: DetailView, beginning: str) -> set[str]:

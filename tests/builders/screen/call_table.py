@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from textual import on
-from textual.app import ComposeResult
 from textual.pilot import Pilot
 
 from agentwatch.feed.feed import Feed
+from agentwatch.recording.lines import LineReader
 from agentwatch.recording.saved import open_saved
 from agentwatch.screen.panes.calls.filter_bar import FilterBar
 from agentwatch.screen.panes.calls.pane import CallTable
@@ -27,26 +27,53 @@ NARROW = (58, 12)
 _NUMBER = re.compile(r"^(.) *[0-9]+ (?=[^0-9 ])")
 
 
-class TableApp(PaneApp):
-    """The table alone, with the keys that the workspace binds to its actions."""
+class TablesApp(PaneApp):
+    """An app for one table at a time, with the keys that the workspace binds to its actions."""
 
     BINDINGS = [("f", "filter"), ("s", "slowest")]
 
-    def __init__(self, table: CallTable) -> None:
-        super().__init__(table)
-        self._table = table
-        self._bar = FilterBar(table)
-        self.action_filter = self._bar.open
-        self.action_slowest = table.action_slowest
+    def action_filter(self) -> None:
+        """Open the filter bar of the table."""
+        self.query_one(FilterBar).open()
 
-    def compose(self) -> ComposeResult:
-        """Yield the table and the filter bar."""
-        yield from super().compose()
-        yield self._bar
+    def action_slowest(self) -> None:
+        """Sort the calls of the table by duration, or by time again."""
+        self.query_one(CallTable).action_slowest()
 
     @on(PaneWanted)
     def _filter_closed(self) -> None:
-        self._table.focus()
+        self.query_one(CallTable).focus()
+
+
+Shown = tuple[Feed, CallTable]
+
+
+@asynccontextmanager
+async def tables() -> AsyncIterator[tuple[Callable[..., Awaitable[Shown]], Pilot[None]]]:
+    """Run an app, and return a function that shows the table of a recording in place of the last."""
+    app = TablesApp()
+    readers: list[LineReader] = []
+
+    async def show(path: Path, size: tuple[int, int] = (70, 12), *, follow: bool = False) -> Shown:
+        readers.append(reader := open_saved(path, follow))
+        feed = Feed(reader)
+        table = CallTable(feed)
+        bar = FilterBar(table)
+        await app.screen.remove_children()
+        if app.size != size:
+            await pilot.resize_terminal(*size)
+        await app.screen.mount(table, bar)
+        table.focus()
+        await eventually(pilot, lambda: table.outer_size.width, "the table")
+        feed.advance()
+        table.sync(None)
+        await pilot.pause()
+        return feed, table
+
+    async with app.run_test() as pilot:
+        yield show, pilot
+    for reader in readers:
+        os.close(reader.fd)
 
 
 @asynccontextmanager
@@ -54,17 +81,9 @@ async def shown(
     path: Path, size: tuple[int, int] = (70, 12), *, follow: bool = False
 ) -> AsyncIterator[tuple[Feed, CallTable, Pilot[None]]]:
     """Run the table of a recording in a test terminal, focused."""
-    reader = open_saved(path, follow)
-    feed = Feed(reader)
-    table = CallTable(feed)
-    app = TableApp(table)
-    async with app.run_test(size=size) as pilot:
-        table.focus()
-        feed.advance()
-        table.sync(None)
-        await pilot.pause()
+    async with tables() as (show, pilot):
+        feed, table = await show(path, size, follow=follow)
         yield feed, table, pilot
-    os.close(reader.fd)
 
 
 def rows_of(table: CallTable) -> list[str]:

@@ -54,6 +54,15 @@ class Box(App[None]):
         """Open the box."""
         self.push_screen(self.box, self.given.append)
 
+    async def again(self, pilot: Pilot[None], moment: int = 0) -> None:
+        """Open another box in the place of the one before."""
+        if self.screen is self.box:
+            await self.pop_screen()
+        self.box = GotoScreen(self.marks, moment)
+        self.given.clear()
+        self.push_screen(self.box, self.given.append)
+        await eventually(pilot, lambda: self.screen is self.box and self.rows, "the list")
+
     @property
     def rows(self) -> list[str]:
         """The rows of the list."""

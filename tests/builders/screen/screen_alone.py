@@ -36,13 +36,27 @@ class ScreenApp(App[None], Generic[Opened]):
         """Open the screen."""
         self.push_screen(self.opened, self.given.append)
 
+    async def again(self, pilot: Pilot[None], opened: Opened) -> None:
+        """Open a screen in the place of the one before, until it is up to date."""
+        if self.screen is self.opened:
+            await self.pop_screen()
+        self.opened = opened
+        self.given.clear()
+        self.push_screen(opened, self.given.append)
+        await until_at_rest(self, pilot)
+
 
 @asynccontextmanager
 async def at_rest(app: ScreenApp[Opened], size: tuple[int, int]) -> AsyncIterator[Pilot[None]]:
     """Run the app until its screen is open and up to date."""
     async with app.run_test(size=size) as pilot:
-        await eventually(pilot, lambda: app.screen is app.opened, "the screen")
-        while app.opened.sync():
-            pass
-        await pilot.pause()
+        await until_at_rest(app, pilot)
         yield pilot
+
+
+async def until_at_rest(app: ScreenApp[Opened], pilot: Pilot[None]) -> None:
+    """Wait until the screen of an app is open and up to date."""
+    await eventually(pilot, lambda: app.screen is app.opened, "the screen")
+    while app.opened.sync():
+        pass
+    await pilot.pause()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from math import inf
 from pathlib import Path
@@ -13,17 +13,32 @@ from textual.pilot import Pilot
 from agentwatch.feed.feed import Feed
 from agentwatch.recording.saved import open_saved
 from agentwatch.screen.panes.transcript.pane import Transcript
-from tests.builders.screen.app import PaneApp, lines_of, measure_all
+from tests.builders.screen.app import PaneApp, eventually, lines_of, measure_all
 from tests.builders.screen.lines import answer, init, prompt, result, shell
+
+
+@asynccontextmanager
+async def transcripts() -> AsyncIterator[tuple[Callable[..., Awaitable[None]], Pilot[None]]]:
+    """Run an app, and return a function that shows a transcript, focused, in place of the last one."""
+    app = PaneApp()
+
+    async def show(transcript: Transcript, size: tuple[int, int] = (60, 20)) -> None:
+        await app.screen.remove_children()
+        if app.size != size:
+            await pilot.resize_terminal(*size)
+        await app.screen.mount(transcript)
+        transcript.focus()
+        await eventually(pilot, lambda: transcript.outer_size.width, "the transcript")
+
+    async with app.run_test() as pilot:
+        yield show, pilot
 
 
 @asynccontextmanager
 async def shown(transcript: Transcript, size: tuple[int, int] = (60, 20)) -> AsyncIterator[Pilot[None]]:
     """Run the pane in a test terminal, focused."""
-    app = PaneApp(transcript)
-    async with app.run_test(size=size) as pilot:
-        transcript.focus()
-        await pilot.pause()
+    async with transcripts() as (show, pilot):
+        await show(transcript, size)
         yield pilot
 
 

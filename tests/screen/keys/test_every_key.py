@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from agentwatch.screen.screens.palette import CommandList, Palette
-from agentwatch.screen.screens.session.help import Help
 from agentwatch.screen.screens.session.integrity import IntegrityScreen
 from tests.builders.screen.app import lines_of, opened, viewport
 from tests.builders.screen.lines import CWD, ended, init, result, session, shell, started
@@ -51,6 +50,7 @@ async def test_o_opens_the_file_of_the_chosen_call(recording: Saver, monkeypatch
 async def test_ctrl_p_lists_commands(recording: Saver) -> None:
     """`ctrl+p` lists what the keys do, each with its keys, and the themes; esc closes it."""
     async with opened(recording(session(2) + result()), (120, 60)) as stage:
+        # `ctrl+p` lists what the keys do, each with its keys, and the themes; esc closes it.
         await stage.press("ctrl+p", *"theme")
         assert isinstance(stage.app.screen, Palette)
         await stage.shows("Change the theme")
@@ -62,12 +62,8 @@ async def test_ctrl_p_lists_commands(recording: Saver) -> None:
             assert words not in commands
         await stage.press("escape", "ctrl+p", *"everywhere", "enter")
         await stage.until(lambda: stage.app.screen.query_one("#find").display, "the find bar")
-
-
-@pytest.mark.system
-async def test_the_palette_closes(recording: Saver) -> None:
-    """Esc closes the palette."""
-    async with opened(recording(session(2) + result())) as stage:
+        # Esc closes the palette.
+        await stage.press("escape")
         await stage.press("ctrl+p")
         assert isinstance(stage.app.screen, Palette)
         await stage.press("escape")
@@ -75,9 +71,10 @@ async def test_the_palette_closes(recording: Saver) -> None:
 
 
 @pytest.mark.system
-async def test_page_keys_move_by_a_page(recording: Saver) -> None:
-    """The page keys move by one row less than the viewport, and back."""
+async def test_pages_half_pages_and_matches(recording: Saver) -> None:
+    """Page keys move by a page or half of one; down and up go to the matches of a query that is typed."""
     async with opened(recording(session(60) + result())) as stage:
+        # The page keys move by one row less than the viewport, and back.
         pane = stage.pane("transcript")
         await stage.press("1")  # which folds what happened
         rows = len(viewport(pane))
@@ -86,41 +83,7 @@ async def test_page_keys_move_by_a_page(recording: Saver) -> None:
             assert viewport(pane)[0] == lines_of(pane)[rows - 1]
             await stage.press(down, up)
             assert viewport(pane)[0] == lines_of(pane)[rows - 1]
-
-
-@pytest.mark.system
-async def test_closing_the_help_does_not_quit(recording: Saver) -> None:
-    """`?`, esc, q and enter close the help, return to the pane, and do nothing else there."""
-    async with opened(recording(session(2) + result())) as stage:
-        for back in ("question_mark", "escape", "q", "enter"):
-            await stage.press("2", "question_mark")
-            assert isinstance(stage.app.screen, Help)
-            await stage.press(back)
-            assert len(stage.app.screen_stack) == 1
-            assert stage.focus == "calls"
-            assert stage.app.is_running
-            assert stage.app.return_value is None
-
-
-@pytest.mark.system
-async def test_arrows_step_through_matches_while_a_query_is_typed(recording: Saver) -> None:
-    """Down and up go to the next and the previous match while the query is still being edited."""
-    async with opened(recording(session(12) + result())) as stage:
-        await stage.press("1", "g", "slash", *"out 1")
-        await stage.shows("1 of 3")
-        await stage.press("down", "down")
-        await stage.shows("3 of 3")
-        await stage.press("up")
-        await stage.shows("2 of 3")
-        await stage.press("1")
-        await stage.shows("1 of 1")
-        assert stage.chosen == "echo 11"
-
-
-@pytest.mark.system
-async def test_half_pages_move_by_half_a_page(recording: Saver) -> None:
-    """`ctrl+d` scrolls down by half a page, or moves the cursor so far; `ctrl+u` moves back."""
-    async with opened(recording(session(60) + result())) as stage:
+        # `ctrl+d` scrolls down by half a page, or moves the cursor so far; `ctrl+u` moves back.
         pane = stage.pane("transcript")
         await stage.press("1")  # which folds what happened
         rows = round((len(viewport(pane)) - 1) / 2)
@@ -133,6 +96,16 @@ async def test_half_pages_move_by_half_a_page(recording: Saver) -> None:
         assert stage.chosen == f"echo {rows}"
         await stage.press("ctrl+u")
         assert stage.chosen == "echo 0"
+        # Down and up go to the next and the previous match while the query is still being edited.
+        await stage.press("1", "g", "slash", *"out 1")
+        await stage.shows("1 of 11")
+        await stage.press("down", "down")
+        await stage.shows("3 of 11")
+        await stage.press("up")
+        await stage.shows("2 of 11")
+        await stage.press("1")
+        await stage.shows("1 of 1")
+        assert stage.chosen == "echo 11"
 
 
 @pytest.mark.system

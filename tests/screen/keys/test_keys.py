@@ -18,45 +18,11 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.mark.system
-async def test_enter_opens_the_detail_and_escape_goes_back(recording: Saver) -> None:
-    """Enter on a call focuses its detail; esc goes back to the calls."""
-    async with opened(recording(session())) as stage:
-        await stage.press("2", "k", "k")
-        await stage.until(lambda: "echo 37" in lines_of(stage.pane("detail"))[0], "the detail")
-        await stage.press("enter")
-        assert stage.focus == "detail"
-        assert stage.chosen == "echo 37"
-        await stage.press("escape")
-        assert stage.focus == "calls"
-
-
-@pytest.mark.system
-async def test_a_double_click_opens_the_detail(recording: Saver) -> None:
-    """A click selects a call, and a double click focuses its detail."""
-    async with opened(recording(session())) as stage:
-        calls = stage.pane("calls")
-        await stage.pilot.click(calls, offset=(8, 3))
-        assert stage.chosen == viewport(calls)[1].split("shell")[1].split("1.5")[0].strip()
-        await stage.pilot.double_click(calls, offset=(8, 5))
-        await stage.until(lambda: stage.focus == "detail", "the detail")
-
-
-@pytest.mark.system
-async def test_the_chosen_call_is_in_the_detail(recording: Saver) -> None:
-    """The detail shows the call under the cursor of the calls."""
-    async with opened(recording(session())) as stage:
-        await stage.press("2", "g")
-        for number in range(4):
-            await stage.shows(f"$ echo {number}", "detail")
-            assert f"out {number}" in lines_of(stage.pane("detail"))
-            await stage.press("j")
-
-
-@pytest.mark.system
 async def test_panes_follow_the_end_until_moved(recording: Saver) -> None:
-    """All panes follow a growing session. A pane that was moved up stays and counts the new lines below."""
+    """All panes follow a growing session. A pane that was moved up by keys or the wheel stays where it is."""
     path = recording(session())
     async with opened(path, (120, 50), follow=True) as stage:
+        # All panes follow a growing session. A pane that was moved up stays and counts the new lines below.
         await stage.press("x")
         transcript, calls, log = (stage.pane(name) for name in ("transcript", "calls", "log"))
         await stage.append(shell(40))
@@ -72,19 +38,13 @@ async def test_panes_follow_the_end_until_moved(recording: Saver) -> None:
         assert viewport(transcript)[-1] == "New."
         await stage.append(shell(42))
         assert "echo 42" in viewport(transcript)[-1]
-
-
-@pytest.mark.system
-async def test_the_wheel_moves_the_pane_below_the_mouse(recording: Saver) -> None:
-    """The wheel scrolls the pane under the mouse, whichever pane is focused."""
-    async with opened(recording(session()), (120, 50), follow=True) as stage:
-        log = stage.pane("log")
-        await stage.press("x", "1")
+        # The wheel scrolls the pane under the mouse, whichever pane is focused.
+        await stage.press("1")
         before = viewport(log)
         await stage.pilot._post_mouse_events([events.MouseScrollUp], log, offset=(5, 3))
         await stage.until(lambda: viewport(log) != before, "a move")
         seen = viewport(log)
-        await stage.append(shell(41))
+        await stage.append(shell(43))
         assert viewport(log) == seen
         assert stage.focus == "transcript"
 
@@ -95,10 +55,11 @@ def is_at(pane: LineView, end: int) -> bool:
 
 
 @pytest.mark.system
-async def test_moving_works_in_every_pane(recording: Saver) -> None:
-    """In every pane `g` goes to the start, `G` to the end, and the page keys move between them."""
+async def test_keys_move_and_open_in_each_pane(recording: Saver) -> None:
+    """In each pane keys move to the ends; enter or a click leads from a call to its detail."""
     text = "\n".join(f"row {n}" for n in range(200))
     async with opened(recording(session() + shell(99, 0, text))) as stage:
+        # In every pane `g` goes to the start, `G` to the end, and the page keys move between them.
         for number, name in enumerate(PANES, 1):
             pane = stage.pane(name)
             await stage.press(str(number), "g")
@@ -110,6 +71,36 @@ async def test_moving_works_in_every_pane(recording: Saver) -> None:
             assert viewport(pane) == first
             await stage.press("G")
             await stage.until(partial(is_at, pane, -1), "the end")
+        # Enter on a call focuses its detail; esc goes back to the calls.
+        await stage.press("2", "G", "k")
+        await stage.press("2", "k", "k")
+        await stage.until(lambda: "echo 37" in lines_of(stage.pane("detail"))[0], "the detail")
+        await stage.press("enter")
+        assert stage.focus == "detail"
+        assert stage.chosen == "echo 37"
+        await stage.press("escape")
+        assert stage.focus == "calls"
+        # A click selects a call, and a double click focuses its detail.
+        calls = stage.pane("calls")
+        await stage.pilot.click(calls, offset=(8, 3))
+        assert stage.chosen == viewport(calls)[1].split("shell")[1].split("1.5")[0].strip()
+        await stage.pilot.double_click(calls, offset=(8, 5))
+        await stage.until(lambda: stage.focus == "detail", "the detail")
+        # The detail shows the call under the cursor of the calls.
+        await stage.press("2", "g")
+        for number in range(4):
+            await stage.shows(f"$ echo {number}", "detail")
+            assert f"out {number}" in lines_of(stage.pane("detail"))
+            await stage.press("j")
+        # A key typed right after the key of a pane acts in that pane.
+        await stage.press("4", "G")
+        await stage.press("4")
+        await stage.pilot.pause()
+        for key in ("1", "g"):
+            stage.app.post_message(events.Key(key, key))
+        transcript = stage.pane("transcript")
+        await stage.until(lambda: viewport(transcript)[0] == "› Mend it.", "the beginning")
+        assert viewport(stage.pane("log"))[-1] == lines_of(stage.pane("log"))[-1]
 
 
 @pytest.mark.system
@@ -128,35 +119,14 @@ async def test_space_pauses_the_moment(recording: Saver) -> None:
 
 
 @pytest.mark.system
-async def test_t_shows_or_hides_the_thinking(recording: Saver) -> None:
-    """A completed thought is one line with its duration; `t` shows its text, and `t` again hides it."""
-    async with opened(recording(session(1))) as stage:
-        assert "thinking 2.5 s ▸" in stage.text()
-        assert "A thought." not in stage.text()
-        await stage.press("t")
-        await stage.until(lambda: "A thought." in stage.text(), "the thought")
-        assert "Step 0." in stage.text()
-        await stage.press("t")
-        await stage.until(lambda: "A thought." not in stage.text(), "no thought")
-        assert "thinking 2.5 s ▸" in stage.text()
-        assert "Step 0." in stage.text()
-
-
-@pytest.mark.system
-async def test_r_shows_the_raw_lines(recording: Saver) -> None:
-    """`r` shows the selected call as recorded, from any pane; `r` again returns to the detail."""
-    async with opened(recording(session(2))) as stage:
-        await stage.press("2", "r")
-        await stage.until(lambda: "started · byte" in stage.text(), "the raw lines")
-        assert '"call_id": "call-1"' in "".join(lines_of(stage.pane("detail")))
-        await stage.press("r")
-        await stage.until(lambda: "started · byte" not in stage.text(), "the detail")
-
-
-@pytest.mark.system
-async def test_y_copies_what_is_chosen(recording: Saver) -> None:
-    """`y` copies the answer, the address and the action of a call, or the detail; a message names it."""
+async def test_keys_copy_unfold_and_show_the_lines(recording: Saver) -> None:
+    """`y` copies what is selected, `t` shows the thinking and `r` the raw lines; one message is shown."""
     async with opened(path := recording(session(2) + result("Step 0.Step 1."))) as stage:
+        # Only the newest message is shown.
+        await stage.press("n", "2", "y")
+        await stage.shows("copied #2")
+        await stage.until(lambda: "no search yet" not in stage.text(), "one message")
+        # `y` copies the answer, the address and the action of a call, or the detail; a message names it.
         await stage.press("1", "y")
         assert stage.app.clipboard == "Step 0.\n\nStep 1."
         await stage.shows("copied the text of the last run, 3 lines")
@@ -169,26 +139,34 @@ async def test_y_copies_what_is_chosen(recording: Saver) -> None:
         await stage.press("4", "k", "y")
         assert stage.app.clipboard == f"{path}#1 Ran terminal command echo 0"
         await stage.shows("copied #1 with its address, 1 line")
-
-
-@pytest.mark.system
-async def test_y_copies_the_call_that_is_selected_in_the_transcript(recording: Saver) -> None:
-    """After `[` has selected a call in the transcript, `y` copies that call; following again, the text."""
-    async with opened(path := recording(session(2) + result("Step 0.Step 1."))) as stage:
-        await stage.press("1", "[", "y")
+        # After `[` has selected a call in the transcript, `y` copies that call; following again, the text.
+        await stage.press("2", "G", "1", "[", "y")
         assert stage.app.clipboard == f"{path}#1 Ran terminal command echo 0"
         await stage.shows("copied #1 with its address, 1 line")
         await stage.press("G", "y")
         assert stage.app.clipboard == "Step 0.\n\nStep 1."
-
-
-@pytest.mark.system
-async def test_a_message_replaces_the_one_before(recording: Saver) -> None:
-    """Only the newest message is shown."""
-    async with opened(recording(session(2) + result())) as stage:
-        await stage.press("n", "2", "y")
-        await stage.shows("copied #2")
-        await stage.until(lambda: "no search yet" not in stage.text(), "one message")
+        # A completed thought is one line with its duration; `t` shows its text, and `t` again hides it.
+        assert "thinking 2.5 s ▸" in stage.text()
+        assert "A thought." not in stage.text()
+        await stage.press("t")
+        await stage.until(lambda: "A thought." in stage.text(), "the thought")
+        assert "Step 0." in stage.text()
+        await stage.press("t")
+        await stage.until(lambda: "A thought." not in stage.text(), "no thought")
+        assert "thinking 2.5 s ▸" in stage.text()
+        assert "Step 0." in stage.text()
+        # `r` shows the selected call as recorded, from any pane; `r` again returns to the detail.
+        await stage.press("2", "G")
+        await stage.press("2", "r")
+        await stage.until(lambda: "started · byte" in stage.text(), "the raw lines")
+        assert '"call_id": "call-1"' in "".join(lines_of(stage.pane("detail")))
+        await stage.press("r")
+        await stage.until(lambda: "started · byte" not in stage.text(), "the detail")
+        # `e` says that there is no failure, or that none is among the calls that the filter shows.
+        await stage.press("e")
+        await stage.shows("no failure")
+        await stage.press("f", *"echo", "enter", "e")
+        await stage.shows("no failure shown")
 
 
 @pytest.mark.system
@@ -232,46 +210,34 @@ async def test_e_goes_to_the_failures(recording: Saver) -> None:
 
 
 @pytest.mark.system
-async def test_e_without_a_failure_says_so(recording: Saver) -> None:
-    """`e` says that there is no failure, or that none is among the calls that the filter shows."""
-    async with opened(recording(session(3) + result())) as stage:
-        await stage.press("e")
-        await stage.shows("no failure")
-        await stage.press("f", *"echo", "enter", "e")
-        await stage.shows("no failure shown")
-
-
-@pytest.mark.system
 async def test_help_shows_every_key() -> None:
-    """`?` shows every key; `?` and esc close it."""
+    """`?` shows every key; `?`, esc, q and enter close it, return to the pane, and do nothing else there."""
     async with opened(bundled("demo"), (120, 70)) as stage:
-        for back in ("question_mark", "escape"):
+        await stage.press("2")
+        for back in ("question_mark", "escape", "q", "enter"):
             await stage.press("question_mark")
             assert isinstance(stage.app.screen, Help)
             text = stage.text()
-            for key in (
-                "1  2  3  4",
-                "m ",
-                "[  ]  enter",
-                "j ↓  k ↑",
-                "g home  G end",
-                "e  E",
-                "space",
-                "t ",
-                "r ",
-                "y ",
+            for words in (
+                *(
+                    "1  2  3  4",
+                    "m ",
+                    "[  ]  enter",
+                    "j ↓  k ↑",
+                    "g home  G end",
+                    "e  E",
+                    "space",
+                    "t ",
+                    "r ",
+                ),
+                *("y ", "play faster; play slower; play backwards", "quit (pipes"),
             ):
-                assert key in text
-            for word in ("play faster; play slower; play backwards", "quit (pipes"):
-                assert word in text
+                assert words in text
             await stage.press(back)
-            assert not isinstance(stage.app.screen, Help)
-
-
-@pytest.mark.system
-async def test_help_can_be_read_in_a_small_terminal() -> None:
-    """At 40 by 12 every line of the help can be reached."""
-    async with opened(bundled("demo"), (40, 12)) as stage:
+            assert len(stage.app.screen_stack) == 1
+            assert (stage.focus, stage.app.is_running, stage.app.return_value) == ("calls", True, None)
+        # At 40 by 12 every line of the help can be reached.
+        await stage.pilot.resize_terminal(40, 12)
         await stage.press("question_mark")
         assert "Panes" in stage.text()
         await stage.press("end")
@@ -286,16 +252,3 @@ async def test_q_quits(key: str) -> None:
     async with opened(bundled("demo")) as stage:
         await stage.press(key)
         assert stage.app.return_value is Leave.OVER
-
-
-@pytest.mark.system
-async def test_a_key_typed_after_a_pane_key_acts_in_that_pane(recording: Saver) -> None:
-    """A key typed right after the key of a pane acts in that pane."""
-    async with opened(recording(session())) as stage:
-        await stage.press("4")
-        await stage.pilot.pause()
-        for key in ("1", "g"):
-            stage.app.post_message(events.Key(key, key))
-        transcript = stage.pane("transcript")
-        await stage.until(lambda: viewport(transcript)[0] == "› Mend it.", "the beginning")
-        assert viewport(stage.pane("log"))[-1] == lines_of(stage.pane("log"))[-1]

@@ -62,7 +62,8 @@ class Watched:
 
 
 def test_the_end_of_a_run_rings_once(tmp_path: Path) -> None:
-    """The bell rings when the result of a run arrives, and neither before nor again."""
+    """The bell rings when a run ends, with or without a result, and neither before nor again."""
+    # The bell rings when the result of a run arrives, and neither before nor again.
     for last in (SUCCEEDED, FAILED):
         with case(last[:60]):
             watched = Watched(tmp_path)
@@ -70,10 +71,13 @@ def test_the_end_of_a_run_rings_once(tmp_path: Path) -> None:
             assert watched.grow(completed("shell", result={"failure": {"exitCode": 1}})) == ""
             assert watched.grow(last) == "\x07"
             assert watched.update() == watched.grow(delta("More.")) == ""
-
-
-def test_the_bell_is_left_to_the_agent(tmp_path: Path) -> None:
-    """It does not ring at the end of a turn; it does if the agent is silent, of which no agent tells."""
+    # Each run rings at its end, also a run without a result that another run follows.
+    watched = Watched(tmp_path)
+    assert watched.grow(init(), SUCCEEDED) == "\x07"
+    assert watched.grow(init()) == ""
+    assert watched.grow(init()) == "\x07"
+    assert watched.grow(FAILED) == "\x07"
+    # It does not ring at the end of a turn; it does if the agent is silent, of which no agent tells.
     for leave_to, end, quiet in ((("cursor",), "", "\x07"), (("claude",), "\x07", "\x07")):
         with case(leave_to):
             config = NO_TITLE._replace(leave_to=leave_to)
@@ -81,15 +85,6 @@ def test_the_bell_is_left_to_the_agent(tmp_path: Path) -> None:
             watched.grow(init(), started("shell"))
             assert watched.update(is_quiet=True) == quiet
             assert watched.grow(SUCCEEDED) == end
-
-
-def test_each_run_rings(tmp_path: Path) -> None:
-    """Each run rings at its end, also a run without a result that another run follows."""
-    watched = Watched(tmp_path)
-    assert watched.grow(init(), SUCCEEDED) == "\x07"
-    assert watched.grow(init()) == ""
-    assert watched.grow(init()) == "\x07"
-    assert watched.grow(FAILED) == "\x07"
 
 
 def test_a_stream_that_ends_without_a_result_rings(tmp_path: Path) -> None:
@@ -101,17 +96,15 @@ def test_a_stream_that_ends_without_a_result_rings(tmp_path: Path) -> None:
     assert watched.feed.is_over
 
 
-def test_a_finished_recording_does_not_ring(tmp_path: Path) -> None:
-    """Opening a finished recording does not ring, with or without a result."""
+def test_what_happened_before_does_not_ring(tmp_path: Path) -> None:
+    """History, a finished recording and a stall before the opening do not ring; what comes later does."""
+    # Opening a finished recording does not ring, with or without a result.
     for last in (SUCCEEDED, FAILED, b""):
         watched = Watched(tmp_path, init(), last, follow=False, environ=ITERM)
         assert watched.feed.is_over
         assert watched.update() == watched.update(is_quiet=True) == ""
         assert not watched.attention.is_watching
-
-
-def test_history_does_not_ring(tmp_path: Path) -> None:
-    """Runs that ended before the file was opened do not ring, even when the file is read in steps."""
+    # Runs that ended before the file was opened do not ring, even when the file is read in steps.
     watched = Watched(tmp_path)
     with (tmp_path / "session.ndjson").open("ab") as file:
         file.write((init() + SUCCEEDED) * 3 + init())
@@ -127,10 +120,7 @@ def test_history_does_not_ring(tmp_path: Path) -> None:
     assert attention.is_watching
     assert not any(seen)
     assert watched.grow(SUCCEEDED) == "\x07"
-
-
-def test_a_result_that_comes_with_the_history_rings(tmp_path: Path) -> None:
-    """A result written after the file was opened rings, even if it is read together with older lines."""
+    # A result written after the file was opened rings, even if it is read together with older lines.
     path = tmp_path / "session.ndjson"
     path.write_bytes(init() + SUCCEEDED[:20])
     written = list[str]()
@@ -141,6 +131,16 @@ def test_a_result_that_comes_with_the_history_rings(tmp_path: Path) -> None:
     feed.advance()
     attention.update(SafeText("writing"), is_quiet=False)
     assert written == ["\x07"]
+    # A recording that was quiet when it was opened does not ring.
+    path = tmp_path / "session.ndjson"
+    path.write_bytes(init())
+    written = list[str]()
+    feed = Feed(saved_source(path, True).reader)
+    attention = Attention(feed, written.append, NO_TITLE, PLAIN)
+    for _ in range(3):
+        feed.advance()
+        attention.update(SafeText("quiet for 62 s"), is_quiet=True)
+    assert written == []
 
 
 def test_a_stall_rings_once(tmp_path: Path) -> None:
@@ -152,19 +152,6 @@ def test_a_stall_rings_once(tmp_path: Path) -> None:
     assert watched.update(is_quiet=True) == "\x07"
     assert watched.grow(SUCCEEDED, is_quiet=True) == "\x07"
     assert watched.update() == watched.update(is_quiet=True) == ""
-
-
-def test_a_stall_before_opening_does_not_ring(tmp_path: Path) -> None:
-    """A recording that was quiet when it was opened does not ring."""
-    path = tmp_path / "session.ndjson"
-    path.write_bytes(init())
-    written = list[str]()
-    feed = Feed(saved_source(path, True).reader)
-    attention = Attention(feed, written.append, NO_TITLE, PLAIN)
-    for _ in range(3):
-        feed.advance()
-        attention.update(SafeText("quiet for 62 s"), is_quiet=True)
-    assert written == []
 
 
 def test_a_notification_shows_project_and_status(tmp_path: Path) -> None:
@@ -216,7 +203,8 @@ def test_only_a_known_terminal_gets_a_notification() -> None:
 
 
 def test_the_title_shows_the_state(tmp_path: Path) -> None:
-    """The title is saved, follows the state, is written only when it changes, and is restored."""
+    """The title follows the state, is written only when it changes, and is restored."""
+    # The title is saved, follows the state, is written only when it changes, and is restored.
     watched = Watched(tmp_path, config=ONLY_TITLE)
     assert watched.update() == watched.restore_title() == ""
     assert watched.grow(init(cwd="/home/ada/app/")) == "\x1b[22;0t\x1b]0;agentwatch running – app\x07"
@@ -227,17 +215,11 @@ def test_the_title_shows_the_state(tmp_path: Path) -> None:
     assert watched.restore_title() == "\x1b[23;0t"
     assert watched.restore_title() == ""
     assert watched.update() == "\x1b[22;0t\x1b]0;agentwatch failed – app\x07"
-
-
-def test_a_finished_recording_has_a_title(tmp_path: Path) -> None:
-    """The title also shows the state of a recording that was finished when it was opened."""
+    # The title also shows the state of a recording that was finished when it was opened.
     watched = Watched(tmp_path, init(), config=Config(), follow=False)
     watched.restore_title()
     assert watched.update() == "\x1b[22;0t\x1b]0;agentwatch unfinished – app\x07"
-
-
-def test_the_linux_console_gets_no_title(tmp_path: Path) -> None:
-    """The Linux console gets no title, because old consoles print the sequence as text."""
+    # The Linux console gets no title, because old consoles print the sequence as text.
     watched = Watched(tmp_path, init(), config=ONLY_TITLE, environ={"TERM": "linux"})
     assert watched.update() == watched.restore_title() == ""
 

@@ -55,16 +55,14 @@ def test_few_colours_are_the_nearest_ones() -> None:
             assert passed.style.bold
 
 
-def test_a_control_character_does_not_leave() -> None:
-    """An escape sequence that a widget failed to remove is drawn instead of sent."""
+def test_no_control_character_leaves() -> None:
+    """An escape sequence is drawn instead of sent; a joiner at the end of a piece is left out."""
+    # An escape sequence that a widget failed to remove is drawn instead of sent.
     [passed] = Guard(no_color=False).apply([Segment("a\x1b[2Jb\u202ec", None)], Color(0, 0, 0))
     assert passed.text.isprintable()
     assert "\x1b" not in passed.text
     assert "\u202e" not in passed.text
-
-
-def test_a_piece_that_ends_at_a_joiner_keeps_its_width() -> None:
-    """A highlight may begin at the joiner of a word; the joiner has no column, and is left out there."""
+    # A highlight may begin at the joiner of a word; the joiner has no column, and is left out there.
     pieces = [Segment("\u0645\u06cc\u200c", None), Segment("\u062e\u0648", None)]
     passed = Guard(no_color=False).apply(pieces, Color(0, 0, 0))
     assert [piece.text for piece in passed] == ["\u0645\u06cc", "\u062e\u0648"]

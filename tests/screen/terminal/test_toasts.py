@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
 from agentwatch.screen.terminal.base_app import TerminalApp
@@ -12,16 +14,16 @@ SECONDS = TerminalApp.NOTIFICATION_TIMEOUT
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "size", [(120, 40), pytest.param((80, 24), marks=pytest.mark.system), (40, 12)], ids=str
-)
-async def test_a_message_covers_only_the_end_of_the_second_row(size: tuple[int, int]) -> None:
+async def test_a_message_covers_only_the_end_of_the_second_row() -> None:
     """Short or too long, it leaves every other row as it was, and is shown for 2 s, with its end."""
-    async with opened(bundled("demo"), size) as stage:
+    long = "cannot open " + "a long name/" * 20 + "x: permission denied"
+    async with opened(bundled("demo")) as stage:
         await stage.press("comma")
-        before = stage.text().splitlines()
-        for words in ("copied #12", "cannot open " + "a long name/" * 20 + "x: permission denied"):
-            with case(words):
+        for size, words in product(((120, 40), (80, 24), (40, 12)), ("copied #12", long)):
+            with case((size, words)):
+                stage.app.clear_notifications()
+                await stage.pilot.resize_terminal(*size)
+                before = stage.text().splitlines()
                 stage.app.notify(words)
                 await stage.shows(words[:10])
                 shown = stage.text().splitlines()

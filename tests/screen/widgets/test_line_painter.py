@@ -64,13 +64,12 @@ def is_as_composed(view: LineView) -> bool:
     return painted == by_character(Widget.render_lines(view, area))
 
 
-@pytest.mark.parametrize("steps", [15, pytest.param(60, marks=pytest.mark.system)])
-async def test_rows_are_those_that_textual_composes(steps: int) -> None:
+async def test_rows_are_those_that_textual_composes() -> None:
     """After growth, scrolling, focus, class, size and theme changes, each row equals Textual's."""
     view, chance = Words(), random.Random(5)
     app = PaneApp(view)
     async with app.run_test(size=SIZE) as pilot:
-        for _ in range(steps):
+        for _ in range(25):
             match chance.randrange(6):
                 case 0:
                     view.grow(chance.randrange(1, 9))
@@ -88,26 +87,22 @@ async def test_rows_are_those_that_textual_composes(steps: int) -> None:
             assert is_as_composed(view)
 
 
-async def test_any_part_of_a_row_is_that_of_the_whole() -> None:
-    """Each part of a painted row, such as those beside the scrollbar, has the characters of the row there."""
-    view = Words()
+async def test_stable_lines_are_cached_near_the_viewport() -> None:
+    """A stable line is painted once, until it is forgotten or far away; marks leave with their selection."""
+    view, drawn = Words(), list[int]()
     async with PaneApp(view).run_test(size=SIZE) as pilot:
-        view.texts = ["plain", "words"]
-        view.show_lines()
+        # A line that is not stable is drawn each time; a stable one stays until it is forgotten.
+        view.grow(3)
+        view.stable = {1}
         await pilot.pause()
-        row = view.render_lines(view.region.reset_offset)[1]
-        whole = by_character([row])
-        for start in range(row.cell_length + 1):
-            for end in range(start, row.cell_length + 1):
-                part = row.crop(start, end)
-                assert by_character([part]) == whole[start:end]
-                assert part.cell_length == end - start
-
-
-async def test_a_selection_leaves_no_mark_behind() -> None:
-    """After a selection is cleared, its lines are painted as before."""
-    view = Words()
-    async with PaneApp(view).run_test(size=SIZE) as pilot:
+        area = view.region.reset_offset
+        view.render_lines(area)
+        view.texts[0], view.texts[1] = "other", "other"
+        assert [strip.text.count("other") for strip in view.render_lines(area)[1:3]] == [1, 0]
+        view.painter.forget_from(1)
+        assert [strip.text.count("other") for strip in view.render_lines(area)[1:3]] == [1, 1]
+        # After a selection is cleared, its lines are painted as before.
+        view.texts.clear()
         view.grow(5)
         view.stable = set(range(5))
         await pilot.pause()
@@ -118,27 +113,22 @@ async def test_a_selection_leaves_no_mark_behind() -> None:
         view.screen.clear_selection()
         await pilot.pause()
         assert by_character(view.render_lines(view.region.reset_offset)) == before
-
-
-async def test_only_stable_lines_are_cached() -> None:
-    """A line that is not stable is drawn each time; a stable one stays until it is forgotten."""
-    view = Words()
-    async with PaneApp(view).run_test(size=SIZE) as pilot:
-        view.grow(3)
-        view.stable = {1}
+        # Each part of a painted row, such as those beside the scrollbar, has the characters of the row there.
+        view.stable = set()
+        view.painter.forget_from(0)
+        view.texts = ["plain", "words"]
+        view.show_lines()
         await pilot.pause()
-        area = view.region.reset_offset
-        view.render_lines(area)
-        view.texts[0], view.texts[1] = "other", "other"
-        assert [strip.text.count("other") for strip in view.render_lines(area)[1:3]] == [1, 0]
-        view.painter.forget_from(1)
-        assert [strip.text.count("other") for strip in view.render_lines(area)[1:3]] == [1, 1]
-
-
-async def test_rows_far_from_the_viewport_are_forgotten() -> None:
-    """After a long way through stable lines, those near the viewport are cached and the others are not."""
-    view, drawn = Words(), list[int]()
-    async with PaneApp(view).run_test(size=SIZE) as pilot:
+        row = view.render_lines(view.region.reset_offset)[1]
+        whole = by_character([row])
+        for start in range(row.cell_length + 1):
+            for end in range(start, row.cell_length + 1):
+                part = row.crop(start, end)
+                assert by_character([part]) == whole[start:end]
+                assert part.cell_length == end - start
+        # After a long way through stable lines, those near the viewport are cached and the others are not.
+        view.texts.clear()
+        view.painter.forget_from(0)
         view.grow(600)
         view.stable = set(range(600))
         await pilot.pause()
@@ -155,11 +145,12 @@ async def test_rows_far_from_the_viewport_are_forgotten() -> None:
 @pytest.mark.system
 async def test_the_scrollbar_matches_the_viewport() -> None:
     """For any number of lines and any move, the scrollbar's thumb is where a full redraw would draw it."""
-    for count in (0, 5, 10, 11, 60, 2000):
-        with case(count):
-            view = Words()
-            async with PaneApp(view).run_test(size=SIZE) as pilot:
-                view.focus()
+    view = Words()
+    async with PaneApp(view).run_test(size=SIZE) as pilot:
+        view.focus()
+        for count in (0, 5, 10, 11, 60, 2000):
+            with case(count):
+                view.texts.clear()
                 for keys in ("G", "up pageup", "g", "down down", "G"):
                     view.grow(count)
                     await pilot.press(*keys.split())

@@ -41,6 +41,11 @@ class Lines(LineView):
         self.texts += [f"line {len(self.texts) + n}" for n in range(count)]
         self.show_lines()
 
+    def become(self, *texts: str) -> None:
+        """Have other lines, and follow their end."""
+        self.texts, self.following = [*texts], True
+        self.show_lines()
+
     @property
     def is_at_end(self) -> bool:
         """Whether the last line is in the last row."""
@@ -63,64 +68,47 @@ async def shown(view: Lines, width: int = 40) -> AsyncIterator[Pilot[None]]:
         yield pilot
 
 
-async def test_the_end_stays_in_view_as_it_grows() -> None:
-    """A pane keeps its last line in view while it grows."""
+async def test_a_pane_follows_its_end_until_it_is_moved() -> None:
+    """A pane keeps its end in view as it grows; moved up, it stays and counts new lines until it is back."""
     view = Lines()
     async with shown(view) as pilot:
+        # A pane keeps its last line in view while it grows.
         for _ in range(5):
             view.grow(9)
             await pilot.pause()
             assert view.is_at_end
         assert view.following
-
-
-async def test_fewer_lines_than_rows_are_drawn_at_the_top() -> None:
-    """Fewer lines than rows are drawn from the first row."""
-    view = Lines("only")
-    async with shown(view):
-        assert viewport(view) == ["only", *[""] * (INNER - 1)]
-
-
-@pytest.mark.system
-async def test_moving_up_stops_following() -> None:
-    """Moving up stops following: new lines leave the viewport where it is."""
-    for key in ("up", "k", "pageup", "ctrl+b", "g", "home"):
-        with case(key):
-            view = Lines()
-            async with shown(view) as pilot:
-                view.grow(30)
-                await pilot.press(key)
+        # Moving up stops following: new lines leave the viewport where it is.
+        view.become()
+        await pilot.pause()
+        view.grow(30)
+        for key in ("up", "k", "pageup", "ctrl+b", "g", "home"):
+            with case(key):
+                await pilot.press("G", key)
                 before = viewport(view)
                 view.grow(3)
                 await pilot.pause()
                 assert viewport(view) == before
                 assert not view.following
-
-
-@pytest.mark.system
-async def test_keys_move_by_a_line_a_page_or_all() -> None:
-    """An arrow key moves by a line, a page key by one row less than the viewport, `g` to the start."""
-    for keys, first in (
-        ("up", 21),
-        ("k", 21),
-        ("pageup", 15),
-        ("g", 0),
-        ("g down", 1),
-        ("g j", 1),
-        ("g pagedown", 7),
-    ):
-        with case(f"{keys}, {first}"):
-            view = Lines()
-            async with shown(view) as pilot:
-                view.grow(30)
-                await pilot.press(*keys.split())
+        # An arrow key moves by a line, a page key by one row less than the viewport, `g` to the start.
+        view.become()
+        await pilot.pause()
+        view.grow(30)
+        for keys, first in (
+            ("up", 21),
+            ("k", 21),
+            ("pageup", 15),
+            ("g", 0),
+            ("g down", 1),
+            ("g j", 1),
+            ("g pagedown", 7),
+        ):
+            with case(f"{keys}, {first}"):
+                await pilot.press("G", *keys.split())
                 assert viewport(view)[0] == f"line {first}"
-
-
-async def test_the_wheel_stops_following() -> None:
-    """Scrolling up with the wheel stops following; scrolling back to the end resumes it."""
-    view = Lines()
-    async with shown(view) as pilot:
+        # Scrolling up with the wheel stops following; scrolling back to the end resumes it.
+        view.become()
+        await pilot.pause()
         view.grow(30)
         await pilot._post_mouse_events([events.MouseScrollUp], view, offset=(5, 5))
         await eventually(pilot, lambda: not view.is_at_end, "a move up")
@@ -133,12 +121,9 @@ async def test_the_wheel_stops_following() -> None:
         view.grow(5)
         await pilot.pause()
         assert view.is_at_end
-
-
-async def test_new_lines_below_are_counted() -> None:
-    """The lower border counts the lines added since following stopped, and no others."""
-    view = Lines()
-    async with shown(view) as pilot:
+        # The lower border counts the lines added since following stopped, and no others.
+        view.become()
+        await pilot.pause()
         view.grow(30)
         await pilot.press("up")
         assert view.subtitle == ""
@@ -149,29 +134,21 @@ async def test_new_lines_below_are_counted() -> None:
         assert view.subtitle == "5 new below ▾"
         await pilot.press("G")
         assert view.subtitle == ""
-
-
-@pytest.mark.system
-@pytest.mark.parametrize("key", ["G", "end"])
-async def test_end_resumes_following(key: str) -> None:
-    """`G` and End go to the last line and resume following."""
-    view = Lines()
-    async with shown(view) as pilot:
-        view.grow(30)
-        await pilot.press("g")
-        view.grow(10)
-        await pilot.press(key)
-        assert view.is_at_end
-        view.grow(10)
+        # `G` and End go to the last line and resume following.
+        view.become()
         await pilot.pause()
-        assert view.is_at_end
-
-
-@pytest.mark.system
-async def test_moving_down_to_the_end_resumes_following() -> None:
-    """Moving down to the last line resumes following."""
-    view = Lines()
-    async with shown(view) as pilot:
+        view.grow(30)
+        for key in ("G", "end"):
+            await pilot.press("g")
+            view.grow(10)
+            await pilot.press(key)
+            assert view.is_at_end
+            view.grow(10)
+            await pilot.pause()
+            assert view.is_at_end
+        # Moving down to the last line resumes following.
+        view.become()
+        await pilot.pause()
         view.grow(30)
         await pilot.press("up", "up", "down")
         view.grow(1)
@@ -180,13 +157,19 @@ async def test_moving_down_to_the_end_resumes_following() -> None:
         view.grow(4)
         await pilot.pause()
         assert view.is_at_end
-
-
-@pytest.mark.system
-async def test_a_resize_keeps_the_end() -> None:
-    """While following, the last line stays in view when the height changes."""
-    view = Lines()
-    async with shown(view) as pilot:
+        # A resize does not resume following.
+        view.become()
+        await pilot.pause()
+        view.grow(40)
+        await pilot.press("g", "down")
+        await pilot.resize_terminal(40, 20)
+        await pilot.pause()
+        assert viewport(view)[0] == "line 1"
+        view.grow(5)
+        assert viewport(view)[0] == "line 1"
+        # While following, the last line stays in view when the height changes.
+        view.become()
+        await pilot.pause()
         view.grow(40)
         for height in (5, 25, 12, 60, 8):
             await pilot.resize_terminal(40, height)
@@ -197,35 +180,20 @@ async def test_a_resize_keeps_the_end() -> None:
             assert view.following
 
 
-@pytest.mark.system
-async def test_a_resize_does_not_resume_following() -> None:
-    """A resize does not resume following."""
-    view = Lines()
-    async with shown(view) as pilot:
-        view.grow(40)
-        await pilot.press("g", "down")
-        await pilot.resize_terminal(40, 20)
-        await pilot.pause()
-        assert viewport(view)[0] == "line 1"
-        view.grow(5)
-        assert viewport(view)[0] == "line 1"
-
-
-async def test_selection_across_wide_characters() -> None:
-    """A mouse selection across wide characters is the text between its columns."""
+async def test_text_is_selected_by_its_columns() -> None:
+    """A selection is the text between its columns, also of wide characters; rows fill the pane."""
     view = Lines("東京 11:42 調査", "plain ascii", "게 🦀 crab")
     async with shown(view) as pilot:
         # Column 2 of the pane is column 0 of the text, after the border and the padding.
+        # A mouse selection across wide characters is the text between its columns.
         await pilot.mouse_down(view, offset=(2 + 2, 1))
         await pilot.hover(view, offset=(2 + 5, 3))
         await pilot.mouse_up(view, offset=(2 + 5, 3))
         assert pilot.app.screen.get_selected_text() == "京 11:42 調査\nplain ascii\n게 🦀"
-
-
-async def test_a_selection_is_marked_where_it_is() -> None:
-    """The marked columns are those of the selected characters, including wide ones."""
-    view = Lines("東京 11:42")
-    async with shown(view) as pilot:
+        # The marked columns are those of the selected characters, including wide ones.
+        pilot.app.screen.clear_selection()
+        view.become("東京 11:42")
+        await pilot.pause()
         await pilot.mouse_down(view, offset=(2 + 2, 1))
         await pilot.hover(view, offset=(2 + 6, 1))
         mark = view.line_style("selected").bgcolor
@@ -233,22 +201,20 @@ async def test_a_selection_is_marked_where_it_is() -> None:
         marked = [s.text for s in view.render_line(0) if s.style and s.style.bgcolor == mark]
         await pilot.mouse_up(view, offset=(2 + 6, 1))
         assert "".join(marked) == "京 11" == pilot.app.screen.get_selected_text()
-
-
-@pytest.mark.system
-async def test_selecting_all_selects_every_line() -> None:
-    """Selecting all gives every line, visible or not, without the padding."""
-    view = Lines()
-    async with shown(view) as pilot:
+        # Selecting all gives every line, visible or not, without the padding.
+        view.become()
+        await pilot.pause()
         view.grow(50)
         view.text_select_all()
         await pilot.pause()
         assert pilot.app.screen.get_selected_text() == "\n".join(view.texts)
-
-
-async def test_a_line_fills_the_width() -> None:
-    """Each row is as wide as the pane, whatever the length of its text."""
-    view = Lines("", "short", "東" * 60, "x" * 100)
-    async with shown(view):
+        # Fewer lines than rows are drawn from the first row.
+        pilot.app.screen.clear_selection()
+        view.become("only")
+        await pilot.pause()
+        assert viewport(view) == ["only", *[""] * (INNER - 1)]
+        # Each row is as wide as the pane, whatever the length of its text.
+        view.become("", "short", "東" * 60, "x" * 100)
+        await pilot.pause()
         width = view.scrollable_content_region.width
         assert {view.render_line(y).cell_length for y in range(INNER)} == {width}

@@ -35,14 +35,12 @@ def reads(*names: str) -> list[Call]:
     return [made("read", name) for name in names]
 
 
-def test_the_same_call_again_is_one_row() -> None:
-    """Consecutive calls with the same tool, target and outcome are one row."""
+def test_calls_that_are_alike_are_one_row() -> None:
+    """The same call again, or three reads in a row, are one row; other, running or failed calls are not."""
+    # Consecutive calls with the same tool, target and outcome are one row.
     calls = [made("shell", "make"), made("shell", "make"), made("shell", "test"), made("grep", "test")]
     assert spans(by_time(calls)) == [(0, 1), (2, 2), (3, 3)]
-
-
-def test_a_different_call_is_another_row() -> None:
-    """A call that differs in outcome, run, exit code or error, or lacks a start, has its own row."""
+    # A call that differs in outcome, run, exit code or error, or lacks a start, has its own row.
     for other in (
         made("shell", "make", Outcome.FAILED),
         made("shell", "make", Outcome.SUCCEEDED, run=2),
@@ -53,30 +51,35 @@ def test_a_different_call_is_another_row() -> None:
     ):
         with case(other):
             assert spans(by_time([made("shell", "make"), other])) == [(0, 0), (1, 1)]
-
-
-def test_running_calls_are_never_folded() -> None:
-    """Each running call has its own row, even if it repeats another."""
+    # Each running call has its own row, even if it repeats another.
     calls = [made("shell", "make", Outcome.RUNNING) for _ in range(3)]
     assert spans(by_time(calls)) == [(0, 0), (1, 1), (2, 2)]
-
-
-def test_three_reads_in_a_row_are_one_row() -> None:
-    """Three or more consecutive successful reads are one row; two are not, unless they read the same file."""
+    # Three or more consecutive successful reads are one row; two are not, unless they read the same file.
     assert spans(by_time(reads("a", "b"))) == [(0, 0), (1, 1)]
     assert spans(by_time(reads("a", "b", "c"))) == [(0, 2)]
     assert spans(by_time(reads("a", "a"))) == [(0, 1)]
-
-
-def test_a_read_without_success_separates_the_reads_around_it() -> None:
-    """A read that failed, was rejected, is running or is unfinished is never part of a fold."""
+    # A read that failed, was rejected, is running or is unfinished is never part of a fold.
     for outcome in (Outcome.FAILED, Outcome.RUNNING, Outcome.REJECTED, Outcome.UNFINISHED):
         calls = [*reads("a", "b", "c"), made("read", "d", outcome), *reads("e", "f", "g")]
         assert spans(by_time(calls)) == [(0, 2), (3, 3), (4, 6)]
+    # Calls that are adjacent only because of the filter are not folded.
+    calls = [made("shell", "make"), made("read", "a"), made("shell", "make"), made("shell", "make")]
+    assert spans(by_time(calls, "shell")) == [(0, 0), (2, 3)]
 
 
-def test_a_read_that_succeeds_joins_its_neighbours() -> None:
-    """When a read between two folds succeeds, the folds join into one, which is open if either was."""
+def test_a_fold_opens_and_grows() -> None:
+    """An open fold has a row for each of its calls; folds that become neighbours join."""
+    # An open fold is followed by a row for each of its calls; a row of one call does not open.
+    rows = by_time([made("shell", "ls"), *reads("a", "b", "c")])
+    assert not rows.toggle(0)
+    assert rows.toggle(1)
+    assert spans(rows) == [(0, 0), (1, 3), (1, 1), (2, 2), (3, 3)]
+    assert rows.row_of(1) == 2
+    assert rows.row_of(3, is_whole=True) == 1
+    assert not rows.toggle(2)
+    assert rows.toggle(1)
+    assert spans(rows) == [(0, 0), (1, 3)]
+    # When a read between two folds succeeds, the folds join into one, which is open if either was.
     calls = [*reads("a", "b", "c"), made("read", "d", Outcome.RUNNING), *reads("e", "f", "g")]
     rows = by_time(calls)
     rows.toggle(2)
@@ -87,27 +90,9 @@ def test_a_read_that_succeeds_joins_its_neighbours() -> None:
     assert rows[0].is_open
 
 
-def test_a_fold_opens_and_closes() -> None:
-    """An open fold is followed by a row for each of its calls; a row of one call does not open."""
-    rows = by_time([made("shell", "ls"), *reads("a", "b", "c")])
-    assert not rows.toggle(0)
-    assert rows.toggle(1)
-    assert spans(rows) == [(0, 0), (1, 3), (1, 1), (2, 2), (3, 3)]
-    assert rows.row_of(1) == 2
-    assert rows.row_of(3, is_whole=True) == 1
-    assert not rows.toggle(2)
-    assert rows.toggle(1)
-    assert spans(rows) == [(0, 0), (1, 3)]
-
-
-def test_only_neighbours_are_folded_under_a_filter() -> None:
-    """Calls that are adjacent only because of the filter are not folded."""
-    calls = [made("shell", "make"), made("read", "a"), made("shell", "make"), made("shell", "make")]
-    assert spans(by_time(calls, "shell")) == [(0, 0), (2, 3)]
-
-
 def test_calls_of_one_step_are_bracketed() -> None:
-    """The calls of one model step are bracketed; a step of a single call is not."""
+    """The calls of one model step are bracketed; a single call, or one of another run, is not."""
+    # The calls of one model step are bracketed; a step of a single call is not.
     for groups, marks in (
         ("aa", "┌└"),
         ("aaa", "┌│└"),
@@ -120,10 +105,7 @@ def test_calls_of_one_step_are_bracketed() -> None:
             calls = [made("shell", f"{n}", group=None if g == "-" else g) for n, g in enumerate(groups)]
             rows = by_time(calls)
             assert "".join(rows.group_mark(y) for y in range(len(rows))) == marks
-
-
-def test_steps_of_two_runs_are_distinct() -> None:
-    """The same group id in another run is another step."""
+    # The same group id in another run is another step.
     rows = by_time([made("shell", "a", group="g"), made("shell", "b", group="g", run=2)])
     assert [rows.group_mark(0), rows.group_mark(1)] == [" ", " "]
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import pytest
 
 from tests.builders.screen.app import bundled, eventually, opened, viewport
-from tests.builders.screen.call_table import NARROW, rows_of, shown
+from tests.builders.screen.call_table import NARROW, rows_of, tables
 from tests.builders.screen.lines import CWD, append, ended, init, result, shell, started
 from tests.conftest import Saver, case
 
 
-async def test_a_row_for_each_call() -> None:
-    """A row shows sign, tool, target, outcome note and duration."""
-    async with shown(bundled("failures"), NARROW) as (_, table, pilot):
+async def test_a_row_shows_its_call(recording: Saver) -> None:
+    """A row shows sign, tool, target, note and duration of its call, drawn from its current state."""
+    async with tables() as (show, pilot):
+        # A row shows sign, tool, target, outcome note and duration.
+        _, table = await show(bundled("failures"), NARROW)
         await eventually(pilot, lambda: "make failed" in rows_of(table)[0], "the verdict")
         rows = [row.split() for row in rows_of(table)]
         assert rows[0] == ["✗", "shell", "make", "lint", "✗", "make", "failed", "2.3", "s"]
@@ -24,21 +26,20 @@ async def test_a_row_for_each_call() -> None:
             ["✗", "shell"],
             ["✗", "mcp"],
         ]
-
-
-async def test_each_outcome_has_its_sign() -> None:
-    """Each outcome has its own sign, so that it can be read without colour."""
-    for name, signs in (("rejected", "⊘⊘⊘"), ("unfinished", "✓◌"), ("parallel", "✓"), ("hostile", "✓✗✓✓⊘↵")):
-        with case(f"{name}, {signs}"):
-            async with shown(bundled(name)) as (_, table, _):
+        # Each outcome has its own sign, so that it can be read without colour.
+        for name, signs in (
+            ("rejected", "⊘⊘⊘"),
+            ("unfinished", "✓◌"),
+            ("parallel", "✓"),
+            ("hostile", "✓✗✓✓⊘↵"),
+        ):
+            with case(f"{name}, {signs}"):
+                _, table = await show(bundled(name))
                 assert "".join(row[1] for row in rows_of(table)) == signs
-
-
-async def test_a_running_clock_shows_the_current_time(recording: Saver) -> None:
-    """A running call's clock is the time since its start arrived, computed when the row is drawn."""
-    path = recording(init() + shell(1, None))
-    path.with_suffix(".times").write_text("0 1000\n")
-    async with shown(path, NARROW, follow=True) as (feed, table, _):
+        # A running call's clock is the time since its start arrived, computed when the row is drawn.
+        path = recording(init() + shell(1, None))
+        path.with_suffix(".times").write_text("0 1000\n")
+        feed, table = await show(path, NARROW, follow=True)
         clocks = []
         for now_ms in (1000, 1042, 2500, 62_000, 3_734_000):
             table.tick(now_ms)
@@ -48,20 +49,50 @@ async def test_a_running_clock_shows_the_current_time(recording: Saver) -> None:
         feed.advance()
         table.sync(9_000_000)
         assert rows_of(table)[0].split() == ["✓", "shell", "echo", "1", "1.5", "s"]
-
-
-async def test_an_unknown_duration_is_a_dash(recording: Saver) -> None:
-    """A call without both times of one clock has no duration, and shows a dash."""
-    args: dict[str, object] = {"command": "true"}
-    alone = ended("a", "shell", args, {"success": {"exitCode": 0}})
-    async with shown(recording(init() + alone + shell(2, None)), NARROW, follow=True) as (_, table, _):
+        # A call without both times of one clock has no duration, and shows a dash.
+        args: dict[str, object] = {"command": "true"}
+        alone = ended("a", "shell", args, {"success": {"exitCode": 0}})
+        _, table = await show(recording(init() + alone + shell(2, None)), NARROW, follow=True)
         assert [row.split()[-1] for row in rows_of(table)] == ["–", "–"]
+        # A row shows the lines that an edit changed; a row of several edits shows their sum.
+        args = {"path": f"{CWD}/a.py"}
+        change = {"success": {"linesAdded": 9, "linesRemoved": 1, "beforeFullFileContent": "x"}}
+        edits = [started(f"e{n}", "edit", args) + ended(f"e{n}", "edit", args, change) for n in range(2)]
+        _, table = await show(recording(init() + edits[0] + shell(1) + b"".join(edits)), follow=True)
+        assert " +9 −1 " in rows_of(table)[0]
+        twice = edits[0] + edits[1]
+        _, table = await show(recording(init() + twice), follow=True)
+        assert " ▸ a.py ×2 " in rows_of(table)[0]
+        assert " +18 −2 " in rows_of(table)[0]
+        # Each call that did not succeed has a word for its outcome besides sign and colour, or its reason.
+        args = {"command": "x"}
+        unsuccessful = [
+            started(f"c{n}", "shell", args) + ended(f"c{n}", "shell", args, {name: {"error": "Ω"}})
+            for n, name in enumerate(("error", "rejected"))
+        ]
+        path = recording(init() + b"".join(unsuccessful) + shell(3, 7) + shell(4, None))
+        _, table = await show(path, follow=True)
+        words = (" Ω ", "rejected", "exit 7", "running")
+        assert all(word in row for word, row in zip(words, rows_of(table), strict=True))
+        # The calls of one model step are bracketed at the start of their rows.
+        _, table = await show(bundled("demo"), (70, 30))
+        marks = {row.split()[2]: row[0] for row in rows_of(table)}
+        step = ("tidepool/nearest.py", "tests/test_nearest.py", "\\.seconds\\b")
+        corners = "".join(row[0] for row in rows_of(table) if any(name in row for name in step))
+        assert corners == "┌│└ "
+        assert marks["**/*.py"] == " "
+        # Copying the selected call gives its line of the text format.
+        _, table = await show(recording(init() + shell(1, 2) + shell(2) + result("")))
+        await pilot.press("k")
+        assert table.copied()[1] == "Ran terminal command echo 1 (failed: exit 2)"
 
 
-async def test_the_newest_call_is_chosen(recording: Saver) -> None:
-    """The cursor moves to each new call until the user moves it up, and again after End."""
-    path = recording(init() + b"".join(shell(n) for n in range(20)))
-    async with shown(path, follow=True) as (feed, table, pilot):
+async def test_keys_and_clicks_move_the_cursor(recording: Saver) -> None:
+    """The cursor follows the newest call; keys move it by a row, a page or to an end, a click to a row."""
+    async with tables() as (show, pilot):
+        # The cursor moves to each new call until the user moves it up, and again after End.
+        path = recording(init() + b"".join(shell(n) for n in range(20)))
+        feed, table = await show(path, follow=True)
 
         def come(first: int, count: int) -> None:
             append(path, b"".join(shell(n) for n in range(first, first + count)))
@@ -88,39 +119,34 @@ async def test_the_newest_call_is_chosen(recording: Saver) -> None:
         await pilot.pause()
         assert chosen() == "echo 56"
         assert "echo 56" in viewport(table)[-1]
-
-
-@pytest.mark.system
-async def test_keys_move_the_cursor(recording: Saver) -> None:
-    """The cursor moves by a row, to the first and to the last, and stops at both."""
-    for keys, row in (("g", 0), ("gj", 1), ("gjjk", 1), ("gG", 29), ("k", 28), ("gk", 0), ("j", 29)):
-        with case(f"{keys}, {row}"):
-            path = recording(init() + b"".join(shell(n) for n in range(30)))
-            async with shown(path) as (_, table, pilot):
-                await pilot.press(*keys)
-                assert table.cursor == row
-                assert any(f"echo {row} " in line for line in viewport(table))
-
-
-async def test_page_keys_move_the_cursor_by_a_page(recording: Saver) -> None:
-    """A page key moves the cursor by one row less than the viewport."""
-    path = recording(init() + b"".join(shell(n) for n in range(30)))
-    async with shown(path) as (_, table, pilot):
+        # A page key moves the cursor by one row less than the viewport.
+        path = recording(init() + b"".join(shell(n) for n in range(30)))
+        _, table = await show(path)
         await pilot.press("pageup", "pageup")
         assert table.cursor == 29 - 2 * 8
         await pilot.press("pagedown")
         assert table.cursor == 29 - 8
         await pilot.press("home", "end")
         assert table.cursor == 29
-
-
-async def test_a_click_selects_the_row(recording: Saver) -> None:
-    """A click selects the row under the mouse."""
-    path = recording(init() + b"".join(shell(n) for n in range(30)))
-    async with shown(path) as (_, table, pilot):
+        # A click selects the row under the mouse.
+        path = recording(init() + b"".join(shell(n) for n in range(30)))
+        _, table = await show(path)
         await pilot.press("g")
         await pilot.click(table, offset=(8, 5))
         assert table.cursor == 3
+        # A click below the last row changes nothing.
+        _, table = await show(recording(init() + shell(1) + shell(2)))
+        await pilot.press("g")
+        await pilot.click(table, offset=(8, 8))
+        assert table.cursor == 0
+        # The cursor moves by a row, to the first and to the last, and stops at both.
+        for keys, row in (("g", 0), ("gj", 1), ("gjjk", 1), ("gG", 29), ("k", 28), ("gk", 0), ("j", 29)):
+            with case(f"{keys}, {row}"):
+                path = recording(init() + b"".join(shell(n) for n in range(30)))
+                _, table = await show(path)
+                await pilot.press(*keys)
+                assert table.cursor == row
+                assert any(f"echo {row} " in line for line in viewport(table))
 
 
 @pytest.mark.system
@@ -135,19 +161,13 @@ async def test_a_second_click_opens_however_late(recording: Saver) -> None:
         await stage.until(lambda: stage.focus == "detail", "the detail")
 
 
-async def test_a_click_below_the_rows_does_nothing(recording: Saver) -> None:
-    """A click below the last row changes nothing."""
-    async with shown(recording(init() + shell(1) + shell(2))) as (_, table, pilot):
-        await pilot.press("g")
-        await pilot.click(table, offset=(8, 8))
-        assert table.cursor == 0
-
-
 async def test_failures_are_found_in_both_directions(recording: Saver) -> None:
-    """`choose_failure` selects the next or previous failure, around the ends, and says what became of it."""
-    codes = [1 if n in (3, 7, 12) else 0 for n in range(20)]
-    path = recording(init() + b"".join(shell(n, code) for n, code in enumerate(codes)))
-    async with shown(path) as (_, table, _):
+    """`choose_failure` goes to the failures in order of weight, and says what became of each."""
+    async with tables() as (show, _):
+        # `choose_failure` selects the next or previous failure, around the ends, and says what became of it.
+        codes = [1 if n in (3, 7, 12) else 0 for n in range(20)]
+        path = recording(init() + b"".join(shell(n, code) for n, code in enumerate(codes)))
+        _, table = await show(path)
         rows = []
         for step in (1, 1, -1, -1, -1, 1):
             found = table.choose_failure(step)
@@ -156,35 +176,27 @@ async def test_failures_are_found_in_both_directions(recording: Saver) -> None:
             (f"failure {place} of 3 · not tried again", cursor)
             for place, cursor in ((1, 3), (2, 7), (1, 3), (3, 12), (2, 7), (3, 12))
         ]
-
-
-async def test_only_a_failed_call_counts_as_a_failure() -> None:
-    """A rejected call and an unfinished one are not failures, as in the header."""
-    async with shown(bundled("hostile")) as (_, table, _):
-        found = []
+        # A rejected call and an unfinished one are not failures, as in the header.
+        _, table = await show(bundled("hostile"))
         for _ in range(2):
             assert table.choose_failure(-1).startswith("failure 1 of 1")
-            found.append(table.cursor)
-        assert found == [1, 1]
+            assert table.cursor == 1
 
+        # Red tests come first, then what was not tried again, what was, and a search that found nothing.
+        def ran(number: int, command: str, code: int, printed: str = "") -> bytes:
+            args: dict[str, object] = {"command": command}
+            body = {"exitCode": code, "stdout": printed}
+            outcome = {"failure" if code else "success": body}
+            return started(f"c-{number}", "shell", args) + ended(f"c-{number}", "shell", args, outcome)
 
-async def test_the_failures_that_matter_come_first(recording: Saver) -> None:
-    """Red tests come first, then what was not tried again, what was, and a search that found nothing."""
-
-    def ran(number: int, command: str, code: int, printed: str = "") -> bytes:
-        args: dict[str, object] = {"command": command}
-        body = {"exitCode": code, "stdout": printed}
-        outcome = {"failure" if code else "success": body}
-        return started(f"c-{number}", "shell", args) + ended(f"c-{number}", "shell", args, outcome)
-
-    red = "1 failed, 4 passed in 0.31s"
-    calls = (
-        *(("grep -rn mill src", 1, ""), ("make lint", 2, "bad"), ("make lint", 0, "")),
-        *(("pytest tests/a.py", 1, red), ("pytest", 0, "5 passed in 0.31s"), ("make docs", 2, "bad")),
-        *(("git push", 1, "rejected"), ("git push", 1, "rejected"), ("pytest | tail -3", 0, red)),
-    )
-    path = recording(init() + b"".join(ran(n, *call) for n, call in enumerate(calls, 1)))
-    async with shown(path) as (_, table, _):
+        red = "1 failed, 4 passed in 0.31s"
+        calls = (
+            *(("grep -rn mill src", 1, ""), ("make lint", 2, "bad"), ("make lint", 0, "")),
+            *(("pytest tests/a.py", 1, red), ("pytest", 0, "5 passed in 0.31s"), ("make docs", 2, "bad")),
+            *(("git push", 1, "rejected"), ("git push", 1, "rejected"), ("pytest | tail -3", 0, red)),
+        )
+        path = recording(init() + b"".join(ran(n, *call) for n, call in enumerate(calls, 1)))
+        _, table = await show(path)
         assert [table.choose_failure(1) for _ in range(8)] == [
             "#9 · tests still red",
             "failure 1 of 6 · not tried again",
@@ -199,124 +211,63 @@ async def test_the_failures_that_matter_come_first(recording: Saver) -> None:
         assert table.choose_failure(1) == "failure 2 of 2 shown · fixed by #3"
 
 
-async def test_a_long_path_keeps_its_name(recording: Saver) -> None:
-    """A path that is too long loses whole folders from its middle, never its file name."""
-    path: dict[str, object] = {"path": f"{CWD}/one/two/three/four/five/six/seven/eight/nine/ten/name.py"}
-    call = started("a", "read", path) + ended("a", "read", path, {"success": {"totalLines": 4}})
-    async with shown(recording(init() + call), (56, 10)) as (_, table, _):
+async def test_a_row_fits_its_pane(recording: Saver) -> None:
+    """A row is as wide as the pane; of what is too long, the part that tells calls apart stays."""
+    async with tables() as (show, _):
+        # A path that is too long loses whole folders from its middle, never its file name.
+        path: dict[str, object] = {"path": f"{CWD}/one/two/three/four/five/six/seven/eight/nine/ten/name.py"}
+        call = started("a", "read", path) + ended("a", "read", path, {"success": {"totalLines": 4}})
+        _, table = await show(recording(init() + call), (56, 10))
         row = rows_of(table)[0]
         assert " one/two/…/ten/name.py " in row
-
-
-async def test_a_long_url_keeps_its_end(recording: Saver) -> None:
-    """A URL that is too long loses its middle, so that pages of one host can be told apart."""
-    page: dict[str, object] = {"url": "https://tides.example.org/glossary/of/words/mean-low-water"}
-    call = started("a", "webFetch", page) + ended("a", "webFetch", page, {"success": {"markdown": "# Page"}})
-    async with shown(recording(init() + call), (56, 10)) as (_, table, _):
+        # A URL that is too long loses its middle, so that pages of one host can be told apart.
+        page: dict[str, object] = {"url": "https://tides.example.org/glossary/of/words/mean-low-water"}
+        call = started("a", "webFetch", page) + ended(
+            "a", "webFetch", page, {"success": {"markdown": "# Page"}}
+        )
+        _, table = await show(recording(init() + call), (56, 10))
         assert " https://…/words/mean-low-water " in rows_of(table)[0]
-
-
-async def test_a_long_path_of_wide_characters_keeps_its_name(recording: Saver) -> None:
-    """A path of wide characters is cut by columns, and its row is as wide as the others."""
-    path: dict[str, object] = {"path": f"{CWD}/{'東京' * 30}.md"}
-    call = started("a", "read", path) + ended("a", "read", path, {"success": {"totalLines": 4}})
-    async with shown(recording(init() + call + shell(2)), (56, 10)) as (_, table, _):
+        # A path of wide characters is cut by columns, and its row is as wide as the others.
+        path = {"path": f"{CWD}/{'東京' * 30}.md"}
+        call = started("a", "read", path) + ended("a", "read", path, {"success": {"totalLines": 4}})
+        _, table = await show(recording(init() + call + shell(2)), (56, 10))
         width = table.scrollable_content_region.width
         assert {table.draw(y, width).cell_length for y in range(2)} == {width}
         assert "京.md" in rows_of(table)[0]
-
-
-async def test_a_long_command_keeps_its_beginning(recording: Saver) -> None:
-    """A command that is too long keeps its beginning."""
-    args: dict[str, object] = {"command": "grep -rn " + "needle " * 20}
-    call = started("a", "shell", args) + ended("a", "shell", args, {"success": {"exitCode": 0}})
-    async with shown(recording(init() + call), (56, 10)) as (_, table, _):
+        # A command that is too long keeps its beginning.
+        args: dict[str, object] = {"command": "grep -rn " + "needle " * 20}
+        call = started("a", "shell", args) + ended("a", "shell", args, {"success": {"exitCode": 0}})
+        _, table = await show(recording(init() + call), (56, 10))
         row = rows_of(table)[0]
         assert "grep -rn needle" in row
         assert "…" in row
         assert row.endswith("1.5 s")
-
-
-async def test_the_note_gives_way_to_the_target(recording: Saver) -> None:
-    """The outcome note gets shorter with the width, and is dropped in a narrow pane."""
-    args: dict[str, object] = {"command": "make the whole of it"}
-    reason = {"error": {"error": "No space left on the device"}}
-    path = recording(init() + started("a", "shell", args) + ended("a", "shell", args, reason))
-    notes = []
-    for width in (90, 50, 32):
-        async with shown(path, (width, 10)) as (_, table, _):
+        # The outcome note gets shorter with the width, and is dropped in a narrow pane.
+        args = {"command": "make the whole of it"}
+        reason = {"error": {"error": "No space left on the device"}}
+        data = init() + started("a", "shell", args) + ended("a", "shell", args, reason)
+        notes = []
+        for width in (90, 50, 32):
+            _, table = await show(recording(data), (width, 10))
             row = rows_of(table)[0]
             assert "make the" in row
             notes.append(row.partition("No space")[1] + row.partition("No space")[2])
-    assert notes[0].startswith("No space left")
-    assert notes[2] == ""
-
-
-@pytest.mark.system
-async def test_rows_fit_at_every_width() -> None:
-    """Every rendered row is as wide as the pane; from 16 columns, so is every drawn line."""
-    for width in (1, 3, 10, 20, 40, 64, 200):
-        with case(width):
-            async with shown(bundled("demo"), (width + 4, 12)) as (_, table, _):
+        assert notes[0].startswith("No space left")
+        assert notes[2] == ""
+        # Every rendered row is as wide as the pane; from 16 columns, so is every drawn line.
+        for width in (1, 3, 10, 20, 40, 64, 200):
+            with case(width):
+                _, table = await show(bundled("demo"), (width + 4, 12))
                 room = table.scrollable_content_region.width
                 assert {table.render_line(y).cell_length for y in range(5)} == {room}
                 if width > 15:
                     assert {table.draw(y, room).cell_length for y in range(table.line_count())} == {room}
-
-
-async def test_the_chosen_call_is_copied_as_an_action(recording: Saver) -> None:
-    """Copying the selected call gives its line of the text format."""
-    async with shown(recording(init() + shell(1, 2) + shell(2) + result(""))) as (_, table, pilot):
-        await pilot.press("k")
-        assert table.copied()[1] == "Ran terminal command echo 1 (failed: exit 2)"
-
-
-async def test_an_edit_shows_its_size(recording: Saver) -> None:
-    """A row shows the lines that an edit changed; a row of several edits shows their sum."""
-    args: dict[str, object] = {"path": f"{CWD}/a.py"}
-    change = {"success": {"linesAdded": 9, "linesRemoved": 1, "beforeFullFileContent": "x"}}
-    edits = [started(f"e{n}", "edit", args) + ended(f"e{n}", "edit", args, change) for n in range(2)]
-    async with shown(recording(init() + edits[0] + shell(1) + b"".join(edits)), follow=True) as (_, table, _):
-        assert " +9 −1 " in rows_of(table)[0]
-    twice = edits[0] + edits[1]
-    async with shown(recording(init() + twice), follow=True) as (_, table, _):
-        assert " ▸ a.py ×2 " in rows_of(table)[0]
-        assert " +18 −2 " in rows_of(table)[0]
-
-
-async def test_an_outcome_has_a_word(recording: Saver) -> None:
-    """Each call that did not succeed has a word for its outcome besides sign and colour, or its reason."""
-    args: dict[str, object] = {"command": "x"}
-    unsuccessful = [
-        started(f"c{n}", "shell", args) + ended(f"c{n}", "shell", args, {name: {"error": "Ω"}})
-        for n, name in enumerate(("error", "rejected"))
-    ]
-    path = recording(init() + b"".join(unsuccessful) + shell(3, 7) + shell(4, None))
-    async with shown(path, follow=True) as (_, table, _):
-        words = (" Ω ", "rejected", "exit 7", "running")
-        assert all(word in row for word, row in zip(words, rows_of(table), strict=True))
-
-
-async def test_parallel_calls_are_bracketed() -> None:
-    """The calls of one model step are bracketed at the start of their rows."""
-    async with shown(bundled("demo"), (70, 30)) as (_, table, _):
-        marks = {row.split()[2]: row[0] for row in rows_of(table)}
-        step = ("tidepool/nearest.py", "tests/test_nearest.py", "\\.seconds\\b")
-        corners = "".join(row[0] for row in rows_of(table) if any(name in row for name in step))
-        assert corners == "┌│└ "
-        assert marks["**/*.py"] == " "
-
-
-async def test_the_time_strip_needs_room() -> None:
-    """The time strip is shown in a terminal of 60 columns or more (a pane of 56), and in no narrower one."""
-    for width, is_drawn in ((120, True), (60, True), (59, False), (40, False)):
-        async with shown(bundled("demo"), (width, 30)) as (_, table, _):
+        # The time strip is shown in a terminal of 60 columns or more (a pane of 56), and in no narrower one.
+        for width, is_drawn in ((120, True), (60, True), (59, False), (40, False)):
+            _, table = await show(bundled("demo"), (width, 30))
             assert any(set(row) & set("▏▎▍▌▋▊▉█▐▕") for row in rows_of(table)) is is_drawn
-
-
-async def test_the_last_row_is_in_view_from_the_start() -> None:
-    """The heading has its row before the pane is scrolled to its end, in panes with and without a heading."""
-    for height in (30, 12, 9):
-        async with shown(bundled("demo"), (70, height)) as (_, table, _):
+        # The heading has its row before the pane is scrolled to its end, in panes with and without a heading.
+        for height in (30, 12, 9):
+            _, table = await show(bundled("demo"), (70, height))
             assert table.following
             assert table.at_end()

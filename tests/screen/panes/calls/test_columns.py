@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from tests.builders.screen.app import PaneApp, bundled, lines_of
-from tests.builders.screen.call_table import read, rows_of, shown
+from tests.builders.screen.call_table import read, rows_of, tables
 from tests.builders.screen.lines import CWD, append, ended, init, shell, started
 from tests.conftest import Saver, case
 
@@ -23,9 +21,11 @@ def screen_rows(app: PaneApp) -> list[str]:
     return [strip.text for strip in app.screen._compositor.render_strips()]
 
 
-async def test_columns_have_headings() -> None:
-    """Each column has its heading, in the column where its cells begin or end."""
-    async with shown(bundled("demo"), (100, 24)) as (_, table, pilot):
+async def test_columns_have_headings(recording: Saver) -> None:
+    """Each column has its heading where the pane is high enough, and is as wide as its cells need."""
+    async with tables() as (show, pilot):
+        # Each column has its heading, in the column where its cells begin or end.
+        _, table = await show(bundled("demo"), (100, 24))
         assert isinstance(pilot.app, PaneApp)
         heading, first = screen_rows(pilot.app)[1:3]
         assert heading.split()[1:6] == ["#", "tool", "target", "result", "time"]
@@ -39,32 +39,23 @@ async def test_columns_have_headings() -> None:
         await pilot.press("G")
         assert screen_rows(pilot.app)[1] == heading
         assert table.line_count() == 14
-
-
-async def test_a_low_pane_has_no_heading() -> None:
-    """A pane of fewer than 10 rows shows calls only, and the heading comes back with the rows."""
-    async with shown(bundled("demo"), (100, 24)) as (_, _, pilot):
+        # A pane of fewer than 10 rows shows calls only, and the heading comes back with the rows.
+        _, _ = await show(bundled("demo"), (100, 24))
         app = pilot.app
         assert isinstance(app, PaneApp)
         for rows, is_shown in ((9, False), (10, True), (5, False)):
             await pilot.resize_terminal(100, rows)
             await pilot.pause()
             assert ("target" in screen_rows(app)[1]) is is_shown
-
-
-async def test_numbers_need_room(recording: Saver) -> None:
-    """Each row begins with the number of its call; a narrow pane leaves the numbers out."""
-    path = recording(init() + b"".join(shell(n, n % 2) for n in range(12)))
-    async with shown(path, (60, 20)) as (_, table, _):
+        # Each row begins with the number of its call; a narrow pane leaves the numbers out.
+        path = recording(init() + b"".join(shell(n, n % 2) for n in range(12)))
+        _, table = await show(path, (60, 20))
         assert [row[:6] for row in lines_of(table)] == [f" {n:>2} {'✗✓'[n % 2]} " for n in range(1, 13)]
-    async with shown(path, (44, 20)) as (_, table, _):
+        _, table = await show(path, (44, 20))
         assert lines_of(table)[0].startswith(" ✓ shell")
-
-
-async def test_the_tool_column_is_as_wide_as_its_names(recording: Saver) -> None:
-    """The column of the tools grows with the longest name, and no further."""
-    path = recording(init() + read(1, "a.py"))
-    async with shown(path, follow=True) as (feed, table, _):
+        # The column of the tools grows with the longest name, and no further.
+        path = recording(init() + read(1, "a.py"))
+        feed, table = await show(path, follow=True)
         assert rows_of(table)[0].startswith(" ✓ read a.py ")
         append(path, call(1, "updateTodos") + call(2, "webFetch", url="https://a.b") + shell(3))
         feed.advance()
@@ -73,59 +64,47 @@ async def test_the_tool_column_is_as_wide_as_its_names(recording: Saver) -> None
         assert starts == [" ✓ read  a.py", " ✓ todos", " ✓ fetch http", " ✓ shell echo"]
 
 
-async def test_an_unknown_tool_is_named_once(recording: Saver) -> None:
-    """The target of an unknown tool does not repeat the name that the tool column shows."""
-    path = recording(init() + call(1, "teleport", destination="Mars") + call(2, "beam"))
-    async with shown(path) as (_, table, _):
+async def test_targets_show_what_differs(recording: Saver) -> None:
+    """Targets leave out what repeats, show what differs, and stay apart from the result."""
+    async with tables() as (show, _):
+        # The target of an unknown tool does not repeat the name that the tool column shows.
+        path = recording(init() + call(1, "teleport", destination="Mars") + call(2, "beam"))
+        _, table = await show(path)
         assert [row.split()[:3] for row in rows_of(table)] == [
             ["✓", "teleport", "Mars"],
             ["✓", "beam", "1.5"],
         ]
-
-
-async def test_a_leading_cd_is_left_out(recording: Saver) -> None:
-    """The table leaves out `cd DIR &&`; what is copied contains it."""
-    path = recording(init() + call(1, "shell", command="cd '/a b/c' && cd d && pytest -q"))
-    async with shown(path) as (_, table, _):
+        # The table leaves out `cd DIR &&`; what is copied contains it.
+        path = recording(init() + call(1, "shell", command="cd '/a b/c' && cd d && pytest -q"))
+        _, table = await show(path)
         assert rows_of(table)[0].split()[2:4] == ["pytest", "-q"]
         assert table.copied()[1] == "Ran terminal command cd '/a b/c' && cd d && pytest -q"
-
-
-async def test_neighbours_show_what_differs(recording: Saver) -> None:
-    """Commands that share a long beginning lose it, and show where they differ."""
-    command = "python -m pytest --no-header tests/integration/test_{}.py -q"
-    names = ("alpha", "beta", "gamma")
-    calls = [call(n, "shell", command=command.format(name)) for n, name in enumerate(names)]
-    async with shown(recording(init() + b"".join(calls)), (56, 20)) as (_, table, _):
+        # Commands that share a long beginning lose it, and show where they differ.
+        command = "python -m pytest --no-header tests/integration/test_{}.py -q"
+        names = ("alpha", "beta", "gamma")
+        calls = [call(n, "shell", command=command.format(name)) for n, name in enumerate(names)]
+        _, table = await show(recording(init() + b"".join(calls)), (56, 20))
         for name, row in zip(names, rows_of(table), strict=True):
             assert row.startswith(" ✓ shell python -m ")
             assert f" …test_{name}.py -q " in row
-
-
-async def test_no_two_targets_look_alike(recording: Saver) -> None:
-    """Paths with the same file name in other folders show the folder, however narrow the pane is."""
-    for width in (24, 30, 40, 60, 90):
-        with case(width):
-            paths = [f"packages/{name}/src/lib/index.ts" for name in ("alpha", "beta", "gamma")]
-            edits = [call(n, "edit", path=f"{CWD}/{path}") for n, path in enumerate(paths)]
-            async with shown(recording(init() + b"".join(edits)), (width, 20)) as (_, table, _):
-                assert len({" ".join(row.split()[:3]) for row in rows_of(table)}) == 3
-
-
-@pytest.mark.system
-async def test_target_and_result_are_apart(recording: Saver) -> None:
-    """At least two blanks separate a target from its result, even if the target is cut."""
-    edit = ended("a", "edit", {"path": f"{CWD}/{'long/' * 9}name.py"}, {"success": {"linesAdded": 3}})
-    path = recording(init() + edit)
-    for width in range(58, 64):
-        async with shown(path, (width, 12)) as (_, table, _):
-            assert re.search(r"name\.py {2,}\+3 ", rows_of(table)[0])
-
-
-async def test_a_call_without_a_target_has_its_note_there(recording: Saver) -> None:
-    """What is known about a to-do list stands where other calls have their target."""
-    todos = [{"id": "1", "content": "one", "status": "TODO_STATUS_COMPLETED"}]
-    args: dict[str, object] = {"todos": todos}
-    call = started("a", "updateTodos", args) + ended("a", "updateTodos", args, {"success": {"todos": todos}})
-    async with shown(recording(init() + call), (60, 12)) as (_, table, _):
+        # What is known about a to-do list stands where other calls have their target.
+        todos = [{"id": "1", "content": "one", "status": "TODO_STATUS_COMPLETED"}]
+        args: dict[str, object] = {"todos": todos}
+        todo_call = started("a", "updateTodos", args) + ended(
+            "a", "updateTodos", args, {"success": {"todos": todos}}
+        )
+        _, table = await show(recording(init() + todo_call), (60, 12))
         assert "todos 1 of 1 done " in rows_of(table)[0]
+        # Paths with the same file name in other folders show the folder, however narrow the pane is.
+        for width in (24, 30, 40, 60, 90):
+            with case(width):
+                paths = [f"packages/{name}/src/lib/index.ts" for name in ("alpha", "beta", "gamma")]
+                edits = [call(n, "edit", path=f"{CWD}/{path}") for n, path in enumerate(paths)]
+                _, table = await show(recording(init() + b"".join(edits)), (width, 20))
+                assert len({" ".join(row.split()[:3]) for row in rows_of(table)}) == 3
+        # At least two blanks separate a target from its result, even if the target is cut.
+        edit = ended("a", "edit", {"path": f"{CWD}/{'long/' * 9}name.py"}, {"success": {"linesAdded": 3}})
+        path = recording(init() + edit)
+        for width in range(58, 64):
+            _, table = await show(path, (width, 12))
+            assert re.search(r"name\.py {2,}\+3 ", rows_of(table)[0])

@@ -6,7 +6,7 @@ import pytest
 
 from agentwatch.screen.panes.calls.filter_bar import FilterBar
 from tests.builders.screen.app import viewport
-from tests.builders.screen.call_table import filtered, reads, rows_of, shown
+from tests.builders.screen.call_table import filtered, reads, rows_of, tables
 from tests.builders.screen.lines import append, ended, init, shell, started
 from tests.conftest import Saver, case
 
@@ -15,9 +15,11 @@ pytestmark = pytest.mark.slow
 
 @pytest.mark.system
 async def test_words_filter_while_they_are_typed(recording: Saver) -> None:
-    """Each letter updates the filter, and the border shows how many calls it hides."""
-    path = recording(init() + shell(1) + shell(2, 1) + reads("echo.py", "b.py", "c.py") + shell(3, 1))
-    async with shown(path) as (_, table, pilot):
+    """Each letter updates the filter, to which new calls are held; esc shows all calls again."""
+    async with tables() as (show, pilot):
+        # Each letter updates the filter, and the border shows how many calls it hides.
+        path = recording(init() + shell(1) + shell(2, 1) + reads("echo.py", "b.py", "c.py") + shell(3, 1))
+        _, table = await show(path)
         assert len(await filtered(table, pilot, "f", "e", "c", "h")) == 4
         assert str(table.border_title) == '2 Calls · 2 hidden by "ech"'
         rows = await filtered(table, pilot, "o", "space", *"failed")
@@ -29,12 +31,8 @@ async def test_words_filter_while_they_are_typed(recording: Saver) -> None:
         assert pilot.app.focused is table
         assert not pilot.app.query_one(FilterBar).display
         assert len(rows_of(table)) == 2
-
-
-@pytest.mark.system
-async def test_escape_drops_the_filter(recording: Saver) -> None:
-    """Esc in the filter bar shows all calls again, and restores the selection."""
-    async with shown(recording(init() + b"".join(shell(n) for n in range(40)))) as (_, table, pilot):
+        # Esc in the filter bar shows all calls again, and restores the selection.
+        _, table = await show(recording(init() + b"".join(shell(n) for n in range(40))))
         await pilot.press(*"kkkkk")
         before = table.chosen
         assert len(await filtered(table, pilot, "f", "3", "9")) == 1
@@ -47,12 +45,8 @@ async def test_escape_drops_the_filter(recording: Saver) -> None:
         assert str(table.border_title) == "2 Calls"
         await pilot.press("f", "3", "escape")
         assert len(rows_of(table)) == 40
-
-
-@pytest.mark.system
-async def test_words_keep_the_selected_call(recording: Saver) -> None:
-    """It stays while it matches, comes back when it matches again, and gives way to one the user selects."""
-    async with shown(recording(init() + b"".join(shell(n) for n in range(40)))) as (_, table, pilot):
+        # It stays while it matches, comes back when it matches again, and gives way to one the user selects.
+        _, table = await show(recording(init() + b"".join(shell(n) for n in range(40))))
         await pilot.press(*"kkkkk")
         before = table.chosen
         assert before is not None
@@ -69,13 +63,9 @@ async def test_words_keep_the_selected_call(recording: Saver) -> None:
         assert moved is not before
         await filtered(table, pilot, "f", "escape")
         assert table.chosen is moved
-
-
-@pytest.mark.system
-async def test_new_calls_meet_the_filter(recording: Saver) -> None:
-    """New calls and later failures are shown, and followed, if they match the filter."""
-    path = recording(init() + shell(1, 1) + shell(2))
-    async with shown(path, follow=True) as (feed, table, pilot):
+        # New calls and later failures are shown, and followed, if they match the filter.
+        path = recording(init() + shell(1, 1) + shell(2))
+        feed, table = await show(path, follow=True)
         await filtered(table, pilot, "f", *"failed", "enter")
         for new, count in ((shell(3), 1), (shell(4, None), 1), (shell(5, 1), 2)):
             append(path, new)
@@ -88,17 +78,24 @@ async def test_new_calls_meet_the_filter(recording: Saver) -> None:
         feed.advance()
         table.sync(None)
         assert [row.split()[3] for row in rows_of(table)] == ["1", "4", "5"]
-
-
-@pytest.mark.system
-async def test_markup_in_the_filter_is_text(recording: Saver) -> None:
-    """Markup in the filter is shown as text."""
-    async with shown(recording(init() + shell(1))) as (_, table, pilot):
+        # Markup in the filter is shown as text.
+        _, table = await show(recording(init() + shell(1)))
         await filtered(table, pilot, "f", *"[b]", "enter")
         assert '1 hidden by "[b]"' in table.title
         assert '1 hidden by "[b]"' in "\n".join(
             strip.text for strip in pilot.app.screen._compositor.render_strips()
         )
+        # `choose_call` selects any call: it opens the call's fold, and drops a filter that hides the call.
+        path = recording(init() + reads("a.py", "b.py", "c.py") + shell(1) + shell(2))
+        feed, table = await show(path)
+        call = feed.session.calls[1]
+        table.choose_call(call)
+        assert table.chosen is call
+        assert rows_of(table)[table.cursor].split()[2] == "b.py"
+        await filtered(table, pilot, "f", *"echo", "enter")
+        table.choose_call(call)
+        assert table.chosen is call
+        assert table.title == "2 Calls"
 
 
 async def test_s_shows_the_slowest_first(recording: Saver) -> None:
@@ -107,7 +104,8 @@ async def test_s_shows_the_slowest_first(recording: Saver) -> None:
     begun = 1_793_610_000_000
     slow = started("s", "shell", args, begun) + ended("s", "shell", args, {"success": {}}, begun + 90_000)
     path = recording(init() + shell(1) + slow + b"".join(shell(n) for n in range(2, 40)))
-    async with shown(path, follow=True) as (feed, table, pilot):
+    async with tables() as (show, pilot):
+        feed, table = await show(path, follow=True)
         rows = await filtered(table, pilot, "s")
         assert "slow" in rows[0]
         assert table.cursor == 0
@@ -129,18 +127,3 @@ async def test_s_shows_the_slowest_first(recording: Saver) -> None:
         assert "slow" in rows[1]
         assert table.cursor == 1
         assert any("slow" in row for row in viewport(table))
-
-
-@pytest.mark.system
-async def test_any_call_can_be_selected(recording: Saver) -> None:
-    """`choose_call` selects any call: it opens the call's fold, and drops a filter that hides the call."""
-    path = recording(init() + reads("a.py", "b.py", "c.py") + shell(1) + shell(2))
-    async with shown(path) as (feed, table, pilot):
-        call = feed.session.calls[1]
-        table.choose_call(call)
-        assert table.chosen is call
-        assert rows_of(table)[table.cursor].split()[2] == "b.py"
-        await filtered(table, pilot, "f", *"echo", "enter")
-        table.choose_call(call)
-        assert table.chosen is call
-        assert table.title == "2 Calls"

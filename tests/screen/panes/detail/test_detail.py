@@ -7,52 +7,47 @@ import pytest
 from agentwatch.screen.panes.detail.from_blocks import pretty
 from agentwatch.text.signs import SIGNS
 from tests.builders.screen.app import bundled, lines_of, viewport
-from tests.builders.screen.call_detail import shown, styles_of
+from tests.builders.screen.call_detail import details, styles_of
 from tests.builders.screen.lines import CWD, append, ended, init, shell, started
 from tests.conftest import Saver, case
 
 pytestmark = pytest.mark.slow
 
 
-async def test_arguments_and_output_of_a_command(recording: Saver) -> None:
-    """A command's detail shows the command, its output, its outcome, and the other fields folded."""
-    args: dict[str, object] = {"command": "make lint", "timeout": 30000}
-    failure = {"failure": {"exitCode": 2, "stdout": "checking\n\n  2 errors", "stderr": "make: *** [lint]"}}
-    data = init() + started("toolu_7", "shell", args) + ended("toolu_7", "shell", args, failure)
-    async with shown(recording(data)) as (_, detail, _):
+async def test_a_command_has_its_output_and_its_facts(recording: Saver) -> None:
+    """A command's detail shows the command, its output, its outcome and its verdict, as they become known."""
+    async with details() as (show, _):
+        # A command's detail shows the command, its output, its outcome, and the other fields folded.
+        args: dict[str, object] = {"command": "make lint", "timeout": 30000}
+        failure = {
+            "failure": {"exitCode": 2, "stdout": "checking\n\n  2 errors", "stderr": "make: *** [lint]"}
+        }
+        data = init() + started("toolu_7", "shell", args) + ended("toolu_7", "shell", args, failure)
+        _, detail = await show(recording(data))
         lines = lines_of(detail)
         assert lines[:4] == ["$ make lint", "checking", "", "  2 errors"]
         assert lines[4:7] == ["", "── stderr", "make: *** [lint]"]
         assert lines[7] == "✗ exit 2 · 1.5 s · limit 30.0 s · started 09:00:00"
         assert lines[8:] == ["make: red (pattern) · make failed", "▸ 3 more fields"]
         assert styles_of(detail, "make: red") == {"failed"}
-
-
-async def test_a_green_verdict_has_its_source_and_is_not_loud(recording: Saver) -> None:
-    """A verdict by the exit code says so; a command without a verdict has no line for it."""
-    args: dict[str, object] = {"command": "make lint"}
-    silent = {"success": {"exitCode": 0, "stdout": ""}}
-    data = init() + started("m", "shell", args) + ended("m", "shell", args, silent) + shell(2)
-    async with shown(recording(data)) as (_, detail, _):
+        # A verdict by the exit code says so; a command without a verdict has no line for it.
+        args = {"command": "make lint"}
+        silent = {"success": {"exitCode": 0, "stdout": ""}}
+        data = init() + started("m", "shell", args) + ended("m", "shell", args, silent) + shell(2)
+        _, detail = await show(recording(data))
         assert "make: green (exit) · make succeeded" in lines_of(detail)
         assert "failed" not in styles_of(detail, "make: green")
-    async with shown(recording(data), 1) as (_, detail, _):
+        _, detail = await show(recording(data), 1)
         assert not any("green" in line for line in lines_of(detail))
-
-
-async def test_the_payload_is_read_back_from_the_file(recording: Saver) -> None:
-    """A call's payload is read from the file when its detail is shown, not kept in memory."""
-    path = recording(init() + shell(1, 0, "needle of the file") + shell(2))
-    async with shown(path, 1) as (feed, detail, _):
+        # A call's payload is read from the file when its detail is shown, not kept in memory.
+        path = recording(init() + shell(1, 0, "needle of the file") + shell(2))
+        feed, detail = await show(path, 1)
         path.write_bytes(path.read_bytes().replace(b"needle", b"NEEDLE"))
         detail.show_call(feed.session.calls[0])
         assert "NEEDLE of the file" in lines_of(detail)
-
-
-async def test_the_detail_is_updated_when_the_call_ends(recording: Saver) -> None:
-    """A running call's detail shows its arguments; once the call has ended, its output too."""
-    path = recording(init() + shell(1, None))
-    async with shown(path, follow=True) as (feed, detail, _):
+        # A running call's detail shows its arguments; once the call has ended, its output too.
+        path = recording(init() + shell(1, None))
+        feed, detail = await show(path, follow=True)
         assert lines_of(detail)[:2] == ["$ echo 1", "◐ running · started 09:00:00"]
         result = {"success": {"exitCode": 0, "stdout": "one"}}
         append(path, ended("call-1", "shell", {"command": "echo 1"}, result))
@@ -61,28 +56,17 @@ async def test_the_detail_is_updated_when_the_call_ends(recording: Saver) -> Non
         lines = lines_of(detail)
         assert lines[:2] == ["$ echo 1", "one"]
         assert lines[2].startswith("✓ exit 0")
-
-
-async def test_an_error_is_shown_once(recording: Saver) -> None:
-    """The reason of a failure is in the detail in full, and only once."""
-    args: dict[str, object] = {"path": f"{CWD}/x.py"}
-    reason = "The text occurs twice.\nIt must occur once."
-    data = init() + started("a", "edit", args) + ended("a", "edit", args, {"error": {"error": reason}})
-    async with shown(recording(data)) as (_, detail, _):
+        # The reason of a failure is in the detail in full, and only once.
+        args = {"path": f"{CWD}/x.py"}
+        reason = "The text occurs twice.\nIt must occur once."
+        data = init() + started("a", "edit", args) + ended("a", "edit", args, {"error": {"error": reason}})
+        _, detail = await show(recording(data))
         lines = lines_of(detail)
         assert lines.count("It must occur once.") == 1
         assert styles_of(detail, "It must") == {"failed"}
-
-
-def tokens(text: str) -> str:
-    """Return JSON text without whitespace."""
-    return "".join(text.split())
-
-
-async def test_raw_is_the_line_of_the_recording(recording: Saver) -> None:
-    """The raw view shows both recorded lines of the call, one member per line, with their byte offsets."""
-    start, end = shell(1).splitlines(keepends=True)
-    async with shown(recording(init() + start + end)) as (_, detail, _):
+        # The raw view shows both recorded lines of the call, one member per line, with their byte offsets.
+        start, end = shell(1).splitlines(keepends=True)
+        _, detail = await show(recording(init() + start + end))
         formatted = lines_of(detail)
         detail.toggle_raw()
         raw = lines_of(detail)
@@ -95,10 +79,17 @@ async def test_raw_is_the_line_of_the_recording(recording: Saver) -> None:
         assert lines_of(detail) == formatted
 
 
-async def test_lines_above_the_limit_are_counted(recording: Saver) -> None:
-    """A very long output is cut after its first lines, and the number of lines left out is shown."""
-    output = "\n".join(f"out {n}" for n in range(50_000))
-    async with shown(recording(init() + shell(1, 0, output))) as (feed, detail, _):
+def tokens(text: str) -> str:
+    """Return JSON text without whitespace."""
+    return "".join(text.split())
+
+
+async def test_a_long_output_is_limited(recording: Saver) -> None:
+    """Of a very long output or line a part is shown, with the number of what is left out."""
+    async with details() as (show, pilot):
+        # A very long output is cut after its first lines, and the number of lines left out is shown.
+        output = "\n".join(f"out {n}" for n in range(50_000))
+        feed, detail = await show(recording(init() + shell(1, 0, output)))
         lines = lines_of(detail)
         assert 10_000 < len(lines) < 50_000
         assert "out 9999" in lines
@@ -109,11 +100,8 @@ async def test_lines_above_the_limit_are_counted(recording: Saver) -> None:
         assert ended_at is not None
         assert f"byte {ended_at.offset}" in notice
         assert lines[0] == "$ echo 1"
-
-
-async def test_one_enormous_line_is_limited(recording: Saver) -> None:
-    """A line of 3 MB takes fewer than 1,000 rows if it is wrapped, also raw; the rest is counted."""
-    async with shown(recording(init() + shell(1, 0, "x" * 3_000_000))) as (_, detail, pilot):
+        # A line of 3 MB takes fewer than 1,000 rows if it is wrapped, also raw; the rest is counted.
+        _, detail = await show(recording(init() + shell(1, 0, "x" * 3_000_000)))
         assert detail.line_count() < 10
         await pilot.press("w")
         assert 100 < detail.line_count() < 1_000
@@ -121,12 +109,9 @@ async def test_one_enormous_line_is_limited(recording: Saver) -> None:
         detail.toggle_raw()
         assert 100 < detail.line_count() < 1_000
         assert "more bytes, starting at byte" in " ".join(lines_of(detail))
-
-
-async def test_long_lines_are_wrapped_by_columns(recording: Saver) -> None:
-    """A long line wraps at any width without losing text, and wide characters are not split."""
-    output = "東京の潮位" * 30
-    async with shown(recording(init() + shell(1, 0, output)), size=(41, 30)) as (_, detail, pilot):
+        # A long line wraps at any width without losing text, and wide characters are not split.
+        output = "東京の潮位" * 30
+        _, detail = await show(recording(init() + shell(1, 0, output)), size=(41, 30))
         await pilot.press("w")
         for width in (41, 24, 60):
             await pilot.resize_terminal(width, 30)
@@ -135,24 +120,31 @@ async def test_long_lines_are_wrapped_by_columns(recording: Saver) -> None:
             rows = [detail.draw(y, room) for y in range(detail.line_count())]
             assert max(row.cell_length for row in rows) <= room
             assert output in "".join(row.text for row in rows).replace("↳ ", "")
+        # A line that begins with zero-width combining marks can be shown in a pane of any width.
+        for columns in (12, 5, 6, 8, 40):
+            with case(columns):
+                output = "\u0300\u0301\u0302\u0303" * 2 + "letters after marks"
+                _, detail = await show(recording(init() + shell(1, 0, output)), size=(columns, 10))
+                await pilot.press("w")
+                text = "".join(detail.draw(y, 100).text for y in range(detail.line_count()))
+                assert "lettersaftermarks" in text.replace("↳", "").replace(" ", "")
 
 
-async def test_another_call_is_shown_from_its_beginning(recording: Saver) -> None:
-    """A newly selected call is shown from its first line, however far the previous one was scrolled."""
-    output = "\n".join(map(str, range(200)))
-    async with shown(recording(init() + shell(1, 0, output) + shell(2, 0, output))) as (feed, detail, pilot):
+async def test_the_detail_stays_or_begins_anew(recording: Saver) -> None:
+    """Another call is shown from its beginning; new lines move nothing, and a hidden detail reads nothing."""
+    async with details() as (show, pilot):
+        # A newly selected call is shown from its first line, however far the previous one was scrolled.
+        output = "\n".join(map(str, range(200)))
+        feed, detail = await show(recording(init() + shell(1, 0, output) + shell(2, 0, output)))
         await pilot.press("G")
         assert viewport(detail)[0] != "$ echo 1"
         detail.show_call(feed.session.calls[1])
         await pilot.pause()
         assert viewport(detail)[0] == "$ echo 2"
-
-
-async def test_new_lines_do_not_move_the_detail(recording: Saver) -> None:
-    """New lines in the session do not move the detail."""
-    output = "\n".join(map(str, range(200)))
-    path = recording(init() + shell(1, 0, output))
-    async with shown(path, follow=True) as (feed, detail, pilot):
+        # New lines in the session do not move the detail.
+        output = "\n".join(map(str, range(200)))
+        path = recording(init() + shell(1, 0, output))
+        feed, detail = await show(path, follow=True)
         await pilot.press("pagedown", "down")
         seen = viewport(detail)
         append(path, shell(2, 0, output))
@@ -161,13 +153,32 @@ async def test_new_lines_do_not_move_the_detail(recording: Saver) -> None:
         await pilot.pause()
         assert viewport(detail) == seen
         assert "below" not in str(detail.border_subtitle)
+        # A hidden detail reads nothing; the call's lines are read once it becomes visible.
+        feed, detail = await show(recording(init() + shell(1, 0, "one") + shell(2, 0, "two")))
+        detail.display = False
+        await pilot.pause()
+        detail.show_call(feed.session.calls[1])
+        assert lines_of(detail)[0] == "$ echo 1"
+        detail.display = True
+        await pilot.pause()
+        assert lines_of(detail)[0] == "$ echo 2"
+        # In a detail without branches, down and up scroll by a line.
+        output = "\n".join(map(str, range(200)))
+        _, detail = await show(recording(init() + shell(1, 0, output)), size=(70, 12))
+        first = viewport(detail)
+        await pilot.press("down", "down")
+        assert viewport(detail)[0] == first[2]
+        await pilot.press("up")
+        assert viewport(detail)[0] == first[1]
 
 
 @pytest.mark.system
 async def test_every_call_of_every_recording_has_a_detail() -> None:
     """Every call of the bundled recordings has a detail that ends with its facts, and a raw view."""
-    for name in ("demo", "failures", "rejected", "unfinished", "unknown", "hostile", "wide", "two-runs"):
-        async with shown(bundled(name)) as (feed, detail, _):
+    async with details() as (show, _):
+        # Every call of the bundled recordings has a detail that ends with its facts, and a raw view.
+        for name in ("demo", "failures", "rejected", "unfinished", "unknown", "hostile", "wide", "two-runs"):
+            feed, detail = await show(bundled(name))
             assert feed.session.calls
             for call in feed.session.calls:
                 detail.show_call(call)
@@ -177,45 +188,6 @@ async def test_every_call_of_every_recording_has_a_detail() -> None:
                 detail.toggle_raw()
                 assert lines_of(detail)[0].startswith(("started · byte", "ended · byte"))
                 detail.toggle_raw()
-
-
-@pytest.mark.system
-async def test_leading_combining_marks_can_be_drawn(recording: Saver) -> None:
-    """A line that begins with zero-width combining marks can be shown in a pane of any width."""
-    for columns in (5, 6, 8, 12, 40):
-        with case(columns):
-            output = "\u0300\u0301\u0302\u0303" * 2 + "letters after marks"
-            async with shown(recording(init() + shell(1, 0, output)), size=(columns, 10)) as (
-                _,
-                detail,
-                pilot,
-            ):
-                await pilot.press("w")
-                rows = "".join(detail.draw(y, 100).text for y in range(detail.line_count()))
-                assert "lettersaftermarks" in rows.replace("↳", "").replace(" ", "")
-
-
-async def test_a_hidden_detail_reads_nothing(recording: Saver) -> None:
-    """A hidden detail reads nothing; the call's lines are read once it becomes visible."""
-    async with shown(recording(init() + shell(1, 0, "one") + shell(2, 0, "two"))) as (feed, detail, pilot):
-        detail.display = False
-        await pilot.pause()
-        detail.show_call(feed.session.calls[1])
-        assert lines_of(detail)[0] == "$ echo 1"
-        detail.display = True
-        await pilot.pause()
-        assert lines_of(detail)[0] == "$ echo 2"
-
-
-async def test_down_scrolls_where_there_is_no_branch(recording: Saver) -> None:
-    """In a detail without branches, down and up scroll by a line."""
-    output = "\n".join(map(str, range(200)))
-    async with shown(recording(init() + shell(1, 0, output)), size=(70, 12)) as (_, detail, pilot):
-        first = viewport(detail)
-        await pilot.press("down", "down")
-        assert viewport(detail)[0] == first[2]
-        await pilot.press("up")
-        assert viewport(detail)[0] == first[1]
 
 
 def test_pretty_changes_no_token() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.builders.screen.app import Stage, lines_of, opened, viewport
-from tests.builders.screen.call_detail import shown
+from tests.builders.screen.call_detail import details
 from tests.builders.screen.lines import CWD, answer, ended, init, result, shell, started
 from tests.conftest import Saver, case
 
@@ -27,9 +27,11 @@ PYTEST = "\n".join(
 )
 
 
-async def test_a_long_line_of_output_takes_one_row(recording: Saver) -> None:
-    """A long line of output is cut with `…`; `w` wraps it without losing a character, and cuts it again."""
-    async with shown(recording(init() + shell(1, 0, f"{RULE}\nend"))) as (_, detail, pilot):
+async def test_long_lines_are_cut_wrapped_or_scrolled(recording: Saver) -> None:
+    """A long line takes one row; `w` wraps it, `l` and `h` scroll sideways, and what is selected stays."""
+    async with details() as (show, pilot):
+        # A long line of output is cut with `…`; `w` wraps it without losing a character, and cuts it again.
+        _, detail = await show(recording(init() + shell(1, 0, f"{RULE}\nend")))
         width = detail.scrollable_content_region.width
         assert lines_of(detail)[1:3] == ["=" * (width - 1) + "…", "end"]
         await pilot.press("w")
@@ -37,24 +39,17 @@ async def test_a_long_line_of_output_takes_one_row(recording: Saver) -> None:
         assert rows == ["=" * (width - 2), "↳ " + "=" * (92 - width), "end"]
         await pilot.press("w")
         assert lines_of(detail)[2] == "end"
-
-
-async def test_wrapping_keeps_the_first_line_in_view(recording: Saver) -> None:
-    """After `w` the line at the top of the pane is the same, and another call is wrapped as well."""
-    output = "\n".join(f"{n} {RULE}" for n in range(100))
-    async with shown(recording(init() + shell(1, 0, output) + shell(2, 0, RULE))) as (feed, detail, pilot):
+        # After `w` the line at the top of the pane is the same, and another call is wrapped as well.
+        output = "\n".join(f"{n} {RULE}" for n in range(100))
+        feed, detail = await show(recording(init() + shell(1, 0, output) + shell(2, 0, RULE)))
         await pilot.press(*["pagedown"] * 2)
         before = viewport(detail)[0][:10]
         await pilot.press("w")
         assert viewport(detail)[0][:10] == before
         detail.show_call(feed.session.calls[1])
         assert len(lines_of(detail)[2]) == 94 - detail.scrollable_content_region.width
-
-
-@pytest.mark.system
-async def test_h_and_l_scroll_sideways(recording: Saver) -> None:
-    """`l` shows what is beyond the right edge, up to the end of the longest line; `h` goes back."""
-    async with shown(recording(init() + shell(1, 0, f"{LONG}\nshort"))) as (_, detail, pilot):
+        # `l` shows what is beyond the right edge, up to the end of the longest line; `h` goes back.
+        _, detail = await show(recording(init() + shell(1, 0, f"{LONG}\nshort")))
         width = detail.scrollable_content_region.width
         first = lines_of(detail)
         await pilot.press("l")
@@ -65,40 +60,40 @@ async def test_h_and_l_scroll_sideways(recording: Saver) -> None:
         assert lines_of(detail)[1] == LONG[-width:]
         await pilot.press(*["h"] * 30)
         assert lines_of(detail) == first
-
-
-@pytest.mark.system
-async def test_a_wide_character_at_the_left_edge_becomes_a_blank(recording: Saver) -> None:
-    """Where the left edge cuts a wide character in two, a blank takes its place, and columns stay in line."""
-    for left in range(5):
-        with case(left):
-            async with shown(
-                recording(init() + shell(1, 0, "東京の潮位" * 30)), size=(40 + 2 * left, 12)
-            ) as (
-                _,
-                detail,
-                pilot,
-            ):
+        # The lines of a diff scroll and keep their numbers, unified and side by side.
+        diff = f"@@ -1 +1 @@\n-{LONG}\n+{LONG} new"
+        edit = ended("a", "edit", {"path": f"{CWD}/x.txt"}, {"success": {"diffString": diff}})
+        for size in ((70, 30), (130, 30)):
+            _, detail = await show(recording(init() + edit), size=size)
+            rows_before = detail.line_count()
+            await pilot.press(*["l"] * 30)
+            text = "\n".join(lines_of(detail))
+            assert detail.line_count() == rows_before
+            assert "1 + " in text
+            assert "99 new" in text
+        # Where the left edge cuts a wide character in two, a blank takes its place, and columns stay in line.
+        for left in range(5):
+            with case(left):
+                _, detail = await show(
+                    recording(init() + shell(1, 0, "東京の潮位" * 30)), size=(40 + 2 * left, 12)
+                )
                 await pilot.press("l")
                 half = detail.scrollable_content_region.width // 2
                 row = lines_of(detail)[1]
                 assert row.startswith(" " if half % 2 else ("東京の潮位" * 30)[half // 2])
                 assert detail.draw(1, 80).cell_length <= detail.scrollable_content_region.width
-
-
-@pytest.mark.system
-@pytest.mark.parametrize("size", [(70, 30), (130, 30)])
-async def test_a_diff_scrolls_sideways(recording: Saver, size: tuple[int, int]) -> None:
-    """The lines of a diff scroll and keep their numbers, unified and side by side."""
-    diff = f"@@ -1 +1 @@\n-{LONG}\n+{LONG} new"
-    edit = ended("a", "edit", {"path": f"{CWD}/x.txt"}, {"success": {"diffString": diff}})
-    async with shown(recording(init() + edit), size=size) as (_, detail, pilot):
-        rows = detail.line_count()
-        await pilot.press(*["l"] * 30)
-        text = "\n".join(lines_of(detail))
-        assert detail.line_count() == rows
-        assert "1 + " in text
-        assert "99 new" in text
+        # When the width of the pane changes, the selected branch stays selected.
+        data = (
+            init()
+            + shell(1, 0, "out")
+            + started("c", "mcp", {"args": {"long": "word " * 40, "list": [1, 2]}})
+        )
+        _, detail = await show(recording(data), 1)
+        await pilot.press("j")
+        await pilot.resize_terminal(40, 30)
+        await pilot.pause()
+        await pilot.press("space")
+        assert "▸ list: 2 items" in lines_of(detail)
 
 
 @pytest.mark.system
@@ -143,43 +138,39 @@ def marked(stage: Stage) -> str:
 
 @pytest.mark.system
 async def test_the_first_failing_line_is_a_key_away(recording: Saver) -> None:
-    """`!` goes to the first failing line of the output, then to the next, then to the first again."""
-    async with opened(recording(init() + shell(1, 1, PYTEST) + result())) as stage:
-        await stage.press("3", "exclamation_mark")
-        assert marked(stage) == "E       assert 1 == 2"
-        await stage.press("exclamation_mark")
-        assert marked(stage) == "E       KeyError: 'x'"
-        await stage.press("exclamation_mark")
-        assert marked(stage) == "E       assert 1 == 2"
+    """`!` goes to the first failing line of the output, then to the next, around the end."""
+    data = init() + shell(1, 0, "5 passed, 0 errors") + shell(2, 1, PYTEST) + result()
+    async with opened(recording(data)) as stage:
+        await stage.press("3")
+        for line in ("E       assert 1 == 2", "E       KeyError: 'x'", "E       assert 1 == 2"):
+            await stage.press("exclamation_mark")
+            assert marked(stage) == line
+        # It moves nothing and shows a message if no line names a failure.
+        await stage.press("K", "exclamation_mark")
+        await stage.shows("no failing line in this call")
         await stage.press("comma")
         await stage.until(lambda: stage.app.screen.has_class("-earlier"), "the earlier moment")
 
 
 @pytest.mark.system
-async def test_an_output_without_a_failing_line_has_no_target(recording: Saver) -> None:
-    """`!` moves nothing and shows a message if no line names a failure."""
-    async with opened(recording(init() + shell(1, 0, "5 passed, 0 errors") + result())) as stage:
-        await stage.press("3", "exclamation_mark")
-        await stage.shows("no failing line in this call")
-
-
-@pytest.mark.system
 async def test_failing_lines_of_many_tools_are_found(recording: Saver) -> None:
     """The lines with which test runners and compilers name a failure are found."""
-    for line in (
-        "FAILED tests/test_a.py::test_b - assert 1 == 2",
-        "--- FAIL: TestThing (0.00s)",
-        "  ✗ adds numbers",
-        "not ok 3 - adds numbers",
-        "error[E0308]: mismatched types",
-        "src/a.ts:9:12 - error TS2532: Object is possibly 'undefined'.",
-        "main.c:3:1: error: expected ';'",
-        "thread 'main' panicked at src/main.rs:2:5:",
-        "FAIL src/sum.test.js",
-        "AssertionError",
-    ):
-        with case(line):
-            async with shown(recording(init() + shell(1, 1, f"ok\n{line}\nend"))) as (_, detail, pilot):
+    async with details() as (show, pilot):
+        # The lines with which test runners and compilers name a failure are found.
+        for line in (
+            "FAILED tests/test_a.py::test_b - assert 1 == 2",
+            "--- FAIL: TestThing (0.00s)",
+            "  ✗ adds numbers",
+            "not ok 3 - adds numbers",
+            "error[E0308]: mismatched types",
+            "src/a.ts:9:12 - error TS2532: Object is possibly 'undefined'.",
+            "main.c:3:1: error: expected ';'",
+            "thread 'main' panicked at src/main.rs:2:5:",
+            "FAIL src/sum.test.js",
+            "AssertionError",
+        ):
+            with case(line):
+                _, detail = await show(recording(init() + shell(1, 1, f"ok\n{line}\nend")))
                 await pilot.press("exclamation_mark")
                 style = detail.line_style("chosen").bgcolor
                 assert any(segment.style and segment.style.bgcolor == style for segment in detail.draw(2, 60))
@@ -187,81 +178,46 @@ async def test_failing_lines_of_many_tools_are_found(recording: Saver) -> None:
 
 @pytest.mark.system
 async def test_capital_j_and_k_go_from_call_to_call(recording: Saver) -> None:
-    """`J` and `K` in the detail show the next and previous call, which the calls pane selects as well."""
+    """`J` and `K` in the detail show the next and previous call, each of a fold too, and select it."""
     calls = b"".join(shell(number, number % 2, f"out {number}") for number in range(6))
-    async with opened(recording(init() + calls + result())) as stage:
+    reads = b"".join(started(f"r{n}", "read", {"path": f"{CWD}/{n}.py"}) for n in range(4)) + b"".join(
+        ended(f"r{n}", "read", {"path": f"{CWD}/{n}.py"}, {"success": {"content": f"file {n}"}})
+        for n in range(4)
+    )
+    async with opened(recording(init() + calls + reads + shell(9) + result())) as stage:
         await stage.press("2", "g", "3")
         for key, number in (("J", 1), ("J", 2), ("K", 1), ("K", 0), ("K", 0)):
             await stage.press(key)
             assert stage.chosen == f"echo {number}"
             assert viewport(stage.pane("detail"))[0] == f"$ echo {number}"
             assert stage.focus == "detail"
-
-
-@pytest.mark.system
-async def test_capital_j_reaches_the_calls_of_a_fold(recording: Saver) -> None:
-    """`J` goes to each call of a row that folds several."""
-    reads = b"".join(
-        ended(f"r{n}", "read", {"path": f"{CWD}/{n}.py"}, {"success": {"content": f"file {n}"}})
-        for n in range(4)
-    )
-    reads = b"".join(started(f"r{n}", "read", {"path": f"{CWD}/{n}.py"}) for n in range(4)) + reads
-    async with opened(recording(init() + shell(1) + reads + shell(2) + result())) as stage:
-        await stage.press("2", "g", "3")
         seen = []
-        for _ in range(5):
+        for _ in range(10):
             await stage.press("J")
             seen.append(stage.chosen)
-        assert seen == ["0.py", "1.py", "2.py", "3.py", "echo 2"]
+        assert seen[5:] == ["0.py", "1.py", "2.py", "3.py", "echo 9"]
 
 
 @pytest.mark.system
-async def test_another_width_keeps_the_selected_branch(recording: Saver) -> None:
-    """When the width of the pane changes, the selected branch stays selected."""
-    data = init() + shell(1, 0, "out") + started("c", "mcp", {"args": {"long": "word " * 40, "list": [1, 2]}})
-    async with shown(recording(data), 1) as (_, detail, pilot):
-        await pilot.press("j")
-        await pilot.resize_terminal(40, 30)
-        await pilot.pause()
-        await pilot.press("space")
-        assert "▸ list: 2 items" in lines_of(detail)
-
-
-@pytest.mark.system
-async def test_another_frame_keeps_the_selected_branch_and_the_folds(recording: Saver) -> None:
-    """When the pane is maximised or loses its border, the selected branch and the folded ones stay."""
+async def test_the_selected_branch_and_the_folds_stay(recording: Saver) -> None:
+    """They stay when the pane changes its frame or the call ends; another call has its own."""
     args: dict[str, object] = {"args": {"first": [1], "list": [1, 2]}}
-    async with opened(recording(init() + started("c", "mcp", args)), size=(140, 48)) as stage:
-        await stage.press("3", "j", "space", "j")
+    data = init() + started("a", "mcp", args) + started("b", "mcp", args)
+    async with opened(recording(data), size=(140, 48), follow=True) as stage:
+        await stage.press("2", "g", "3", "j", "space", "J")
+        assert marked(stage) == ""
+        assert "▾ first: 1 item" in lines_of(stage.pane("detail"))
+        await stage.press("j", "space", "j")
         for _ in range(2):
             await stage.press("m")
             assert marked(stage) == "▾ list: 2 items"
             assert "▸ first: 1 item" in lines_of(stage.pane("detail"))
+        await stage.append(ended("b", "mcp", args, {"success": {"content": [{"text": {"text": "done"}}]}}))
+        assert marked(stage) == "▾ list: 2 items"
+        assert "▸ first: 1 item" in lines_of(stage.pane("detail"))
         await stage.press("space")
         assert "▸ list: 2 items" in lines_of(stage.pane("detail"))
         assert not stage.app.screen.has_class("-earlier")
-
-
-@pytest.mark.system
-async def test_a_call_that_ends_keeps_the_selected_branch(recording: Saver) -> None:
-    """When the call that is shown ends, the selected branch and the folded ones stay."""
-    args: dict[str, object] = {"args": {"first": [1], "list": [1, 2]}}
-    async with opened(recording(init() + started("c", "mcp", args)), follow=True) as stage:
-        await stage.press("3", "j", "space", "j")
-        await stage.append(ended("c", "mcp", args, {"success": {"content": [{"text": {"text": "done"}}]}}))
-        assert marked(stage) == "▾ list: 2 items"
-        assert "▸ first: 1 item" in lines_of(stage.pane("detail"))
-
-
-@pytest.mark.system
-async def test_another_call_has_its_own_branches(recording: Saver) -> None:
-    """No branch of another call is selected, and all its branches are as they were at first."""
-    args: dict[str, object] = {"args": {"first": [1], "list": [1, 2]}}
-    data = init() + started("a", "mcp", args) + started("b", "mcp", args)
-    async with opened(recording(data)) as stage:
-        await stage.press("2", "g", "3", "j", "space", "J")
-        assert marked(stage) == ""
-        assert "▾ first: 1 item" in lines_of(stage.pane("detail"))
 
 
 @pytest.mark.system

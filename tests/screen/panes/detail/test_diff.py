@@ -49,7 +49,8 @@ def numbered(lines: list[DiffLine]) -> list[tuple[str, int | None, int | None]]:
 
 
 def test_lines_have_their_numbers() -> None:
-    """Each line has its old and new number; a line in a hunk that resembles a file header stays a line."""
+    """Lines have their old and new numbers, files their names; what fits no rule stays as it is."""
+    # Each line has its old and new number; a line in a hunk that resembles a file header stays a line.
     lines, left_out = parsed(EDIT, MOST)
     assert left_out == 0
     assert numbered(lines) == [
@@ -64,18 +65,12 @@ def test_lines_have_their_numbers() -> None:
         ("\\", None, None),
     ]
     assert lines[2].text == "-- not a name"
-
-
-def test_a_diff_of_several_files_names_them() -> None:
-    """In a diff of several files, the file names are shown above their hunks."""
+    # In a diff of several files, the file names are shown above their hunks.
     one = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"
     lines, _ = parsed(one + one.replace("/x", "/y"), MOST)
     assert [line.text for line in lines if line.sign == "f"] == ["--- a/x", "+++ b/x", "--- a/y", "+++ b/y"]
     assert numbered(lines)[-2:] == [("-", 1, None), ("+", None, 1)]
-
-
-def test_a_diff_without_hunk_headers_has_no_numbers() -> None:
-    """Lines with signs but no hunk header form a diff whose line numbers are unknown."""
+    # Lines with signs but no hunk header form a diff whose line numbers are unknown.
     lines, _ = parsed(" a\n-b\n+c\n", MOST)
     assert numbered(lines) == [
         (" ", None, None),
@@ -83,10 +78,7 @@ def test_a_diff_without_hunk_headers_has_no_numbers() -> None:
         ("+", None, None),
     ]
     assert rows(Diff(parsed("-b\n+c", MOST)[0], PLAIN), 60) == ["- b", "+ c"]
-
-
-def test_lines_outside_the_diff_format_are_unchanged() -> None:
-    """A line that fits no rule of the format is shown unchanged."""
+    # A line that fits no rule of the format is shown unchanged.
     lines, _ = parsed("Binary files differ\n@@ odd @@\n@@ -1 +1 @@\n-a\n+b\nrest", MOST)
     texts = [line.text for line in lines]
     assert texts == [
@@ -99,16 +91,27 @@ def test_lines_outside_the_diff_format_are_unchanged() -> None:
     ]
 
 
-def test_the_lines_left_out_are_counted() -> None:
-    """Lines of a diff beyond the limit are counted, not kept."""
+def test_what_is_left_out_is_counted() -> None:
+    """Lines and characters over the limit are counted, and large contents are not compared."""
+    # Lines of a diff beyond the limit are counted, not kept.
     lines, left_out = parsed("@@ -0,0 +1,50 @@\n" + "+x\n" * 50, 20)
     assert (len(lines), left_out) == (20, 31)
     lines, left_out = compared("", "x\n" * 50, 20)
     assert (len(lines), left_out) == (20, 31)
+    # A line of 3 MB is cut, and shows how many characters are missing.
+    [_, line] = parsed("@@ -0,0 +1 @@\n+" + "x" * 3_000_000, MOST)[0]
+    assert line.text.endswith("… 2,980,001 more characters in this line")
+    # Contents that differ over more than 2,000 lines are not compared, but shown as removed and added.
+    old = ["head", *(f"{n % 7} {n}" for n in range(5, 4_005)), "tail"]
+    new = ["head", *(f"{n % 5} {n}" for n in range(5, 4_005)), "tail"]
+    lines, _ = compared("\n".join(old), "\n".join(new), MOST)
+    signs = "".join(line.sign for line in lines)
+    assert signs == "@ " + "-" * 4_000 + "+" * 4_000 + " "
 
 
 def test_unified_rows() -> None:
-    """A unified row is old number, new number, sign and text; a long line wraps onto further rows."""
+    """A unified row has its numbers, sign and text, and a background over the whole width."""
+    # A unified row is old number, new number, sign and text; a long line wraps onto further rows.
     diff = Diff(parsed("@@ -9,2 +9,2 @@\n kept\n-old\n+new and then some more of it\n", MOST)[0], PLAIN)
     assert rows(diff, 60) == [
         "@@ -9,2 +9,2 @@",
@@ -118,20 +121,20 @@ def test_unified_rows() -> None:
     ]
     assert rows(diff, 20)[2:] == ["10 - old", "10 + new and then", "   ↳ some more of it"]
     assert rows(diff, 5)[-1].strip()
-
-
-def test_the_background_of_a_changed_row_spans_the_width() -> None:
-    """The background of a changed line spans the full width, however short the text."""
+    # The background of a changed line spans the full width, however short the text.
     diff = Diff(parsed("@@ -1 +1 @@\n-a\n+東京\n", MOST)[0], PLAIN)
     diff.lay_out(60)
     for row, name in ((1, "removed"), (2, "added")):
         strip = diff.row(row, style_of)
         assert strip.cell_length == 60
         assert {segment.style.meta["style"] for segment in strip if segment.style} == {name}
+    # A diff without removed lines is shown unified at any width.
+    assert rows(Diff(parsed("@@ -1,0 +1,2 @@\n+a\n+b\n", MOST)[0], PLAIN), 120)[1:] == ["  1 + a", "  2 + b"]
 
 
 def test_side_by_side() -> None:
-    """From 100 columns, removed lines are shown beside the added lines that replace them."""
+    """From 100 columns, removed lines are beside the added ones; long lines wrap on their side."""
+    # From 100 columns, removed lines are shown beside the added lines that replace them.
     diff = Diff(parsed("@@ -9,3 +9,4 @@\n kept\n-old\n+new\n+more\n last\n\\ No newline\n", MOST)[0], PLAIN)
     assert diff.lay_out(99) == 7
     assert [[half.strip() for half in row.split("│")] for row in rows(diff, 101)] == [
@@ -142,20 +145,14 @@ def test_side_by_side() -> None:
         ["11   last", "12   last"],
         ["\\ No newline"],
     ]
-
-
-def test_additions_before_removals_keep_their_order() -> None:
-    """Side by side, a diff with additions before removals keeps that order."""
+    # Side by side, a diff with additions before removals keeps that order.
     diff = Diff(parsed("@@ -1,2 +1,2 @@\n+new\n-old\n same\n", MOST)[0], PLAIN)
     assert [row.split() for row in rows(diff, 101)[1:]] == [
         ["│1", "+", "new"],
         ["1", "-", "old", "│"],
         ["2", "same", "│2", "same"],
     ]
-
-
-def test_long_lines_fold_side_by_side() -> None:
-    """Side by side, a long line wraps without losing text, and all rows have the same width."""
+    # Side by side, a long line wraps without losing text, and all rows have the same width.
     old, new = "ab " * 60, "東京" * 40
     diff = Diff(parsed(f"@@ -1 +1 @@\n-{old}\n+{new}\n", MOST)[0], PLAIN)
     for width in (100, 101, 120):
@@ -165,11 +162,6 @@ def test_long_lines_fold_side_by_side() -> None:
         halves = [strip.text.split("│") for strip in strips]
         assert "".join(left[4:] for left, _ in halves).split() == old.split()
         assert "".join(right[4:] for _, right in halves).replace(" ", "") == new
-
-
-def test_a_diff_of_additions_is_unified() -> None:
-    """A diff without removed lines is shown unified at any width."""
-    assert rows(Diff(parsed("@@ -1,0 +1,2 @@\n+a\n+b\n", MOST)[0], PLAIN), 120)[1:] == ["  1 + a", "  2 + b"]
 
 
 def test_a_diff_is_computed_from_the_contents() -> None:
@@ -223,15 +215,6 @@ def test_a_diff_of_difflib_is_numbered_correctly(old: list[str], new: list[str])
             assert new[line.new - 1] == line.text
 
 
-def test_large_contents_are_not_compared() -> None:
-    """Contents that differ over more than 2,000 lines are not compared, but shown as removed and added."""
-    old = ["head", *(f"{n % 7} {n}" for n in range(5, 4_005)), "tail"]
-    new = ["head", *(f"{n % 5} {n}" for n in range(5, 4_005)), "tail"]
-    lines, _ = compared("\n".join(old), "\n".join(new), MOST)
-    signs = "".join(line.sign for line in lines)
-    assert signs == "@ " + "-" * 4_000 + "+" * 4_000 + " "
-
-
 @pytest.mark.system
 def test_any_line_at_any_width() -> None:
     """Any line can be drawn at any width, and from 40 columns without losing text."""
@@ -242,9 +225,3 @@ def test_any_line_at_any_width() -> None:
             shown = "".join(rows(diff, width)).replace(" ", "")
             assert "東京の潮位" in shown or width >= 100 or width < 40
             assert len(rows(diff, width)) == diff.lay_out(width)
-
-
-def test_the_missing_part_of_a_long_line_is_counted() -> None:
-    """A line of 3 MB is cut, and shows how many characters are missing."""
-    [_, line] = parsed("@@ -0,0 +1 @@\n+" + "x" * 3_000_000, MOST)[0]
-    assert line.text.endswith("… 2,980,001 more characters in this line")

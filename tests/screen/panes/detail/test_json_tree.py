@@ -19,8 +19,9 @@ def shown(tree: JsonTree, width: int = 60) -> list[str]:
     return [tree.row(row, lambda _: Style()).text for row in range(tree.lay_out(width))]
 
 
-def test_it_is_open_two_levels_deep() -> None:
-    """A new tree is unfolded two levels deep, and folded branches show the number of their members."""
+def test_a_branch_opens_and_folds() -> None:
+    """A tree is open two levels deep; branches open and fold, and keep the state of their members."""
+    # A new tree is unfolded two levels deep, and folded branches show the number of their members.
     assert shown(JsonTree(DEEP)) == [
         "▾ a: 1 member",
         "  ▸ b: 1 member",
@@ -30,10 +31,7 @@ def test_it_is_open_two_levels_deep() -> None:
         "    2: null",
         "  flat: x",
     ]
-
-
-def test_a_branch_opens_and_folds() -> None:
-    """Unfolding shows the members, still folded; folding a parent hides them and keeps their state."""
+    # Unfolding shows the members, still folded; folding a parent hides them and keeps their state.
     tree = JsonTree(DEEP)
     shown(tree)
     assert [tree.is_branch(row) for row in range(7)] == [True, True, True, False, False, False, False]
@@ -43,18 +41,26 @@ def test_a_branch_opens_and_folds() -> None:
     assert shown(tree)[:2] == ["▸ a: 1 member", "▾ list: 3 items"]
     tree.turn(0)
     assert shown(tree)[1:3] == ["  ▾ b: 1 member", "    ▸ c: 1 member"]
+    # Only the first row of a wrapped line counts as the branch.
+    tree = JsonTree({"n" * 50: [1]})
+    assert len(shown(tree, 20)) > 3
+    assert [tree.is_branch(row) for row in range(3)] == [True, False, False]
+    # A value nested 5,000 levels deep is shown folded; deep levels cost nothing until unfolded.
+    value: Any = 1
+    for _ in range(5_000):
+        value = [value]
+    tree = JsonTree(value)
+    assert shown(tree) == ["▾ 0: 1 item", "  ▸ 0: 1 item"]
 
 
-def test_ambiguous_strings_are_quoted() -> None:
-    """A string that resembles a number or a JSON literal, or is empty, is quoted; other strings are not."""
+def test_texts_in_a_tree() -> None:
+    """Ambiguous strings are quoted, and a text of several lines is a branch."""
+    # A string that resembles a number or a JSON literal, or is empty, is quoted; other strings are not.
     values = {"n": 1.5, "t": "1.5", "yes": True, "text": "true", "none": None, "empty": "", "o": {}, "l": []}
     assert shown(JsonTree(values)) == [
         *("n: 1.5", 't: "1.5"', "yes: true", 'text: "true"', "none: null", 'empty: ""', "o: {}", "l: []"),
     ]
-
-
-def test_a_text_of_several_lines_is_a_branch() -> None:
-    """A text of several lines is a branch with its lines below the name."""
+    # A text of several lines is a branch with its lines below the name.
     assert shown(JsonTree({"body": "one\ntwo\n", "one": "x\n"})) == [
         "▾ body: 2 lines",
         "    one",
@@ -63,27 +69,11 @@ def test_a_text_of_several_lines_is_a_branch() -> None:
     ]
 
 
-def test_only_the_first_row_of_a_wrapped_branch_is_the_branch() -> None:
-    """Only the first row of a wrapped line counts as the branch."""
-    tree = JsonTree({"n" * 50: [1]})
-    assert len(shown(tree, 20)) > 3
-    assert [tree.is_branch(row) for row in range(3)] == [True, False, False]
-
-
 def test_rows_above_the_limit_are_counted() -> None:
     """Rows above the limit of 20,000 are left out, and the last row shows how many."""
     rows = shown(JsonTree({"numbers": list(range(30_000)), "after": 1}))
     assert len(rows) == 20_001
     assert rows[-1] == "… 10,002 more below (press r for the raw line)"
-
-
-def test_a_deep_value_is_a_tree() -> None:
-    """A value nested 5,000 levels deep is shown folded; deep levels cost nothing until unfolded."""
-    value: Any = 1
-    for _ in range(5_000):
-        value = [value]
-    tree = JsonTree(value)
-    assert shown(tree) == ["▾ 0: 1 item", "  ▸ 0: 1 item"]
 
 
 @PROPERTY

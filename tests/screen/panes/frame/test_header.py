@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from textual.app import App, ComposeResult
+from textual.pilot import Pilot
 from textual.widget import Widget
 
-from agentwatch.analysis.integrity import integrity
+from agentwatch.agents.opening import saved_source
+from agentwatch.analysis.integrity import Integrity, integrity
+from agentwatch.analysis.silence import is_stalled
 from agentwatch.analysis.status import figures, user_wait
+from agentwatch.base.clock import now_ms
 from agentwatch.base.resources import stylesheets
 from agentwatch.feed.feed import Feed
 from agentwatch.recording.saved import open_saved
-from agentwatch.screen.panes.header import HeaderLine
-from agentwatch.screen.panes.status_line import StatusLine
+from agentwatch.screen.panes.header import HeaderLine, machine_place, moment_name
+from agentwatch.screen.panes.moment import Moment, live_ms
+from agentwatch.screen.panes.status_line import StatusLine, view_words
 from agentwatch.session.call import Place
 from agentwatch.session.events import (
     Event,
@@ -32,11 +39,12 @@ from agentwatch.session.events import (
 )
 from agentwatch.session.reducers import apply_line
 from agentwatch.session.session import Session
-from agentwatch.text.safe import SafeText
-from agentwatch.text.times import coming
-from tests.builders.lines import event
+from agentwatch.sources.source import Source
+from agentwatch.text.safe import SafeText, columns, safe_line
+from agentwatch.text.times import coming, time_of_day
+from tests.builders.lines import event, line
 from tests.builders.screen.app import bundled
-from tests.builders.screen.lines import init, result, shell
+from tests.builders.screen.lines import init, prompt, result, shell
 from tests.conftest import Saver, case
 
 pytestmark = pytest.mark.slow
@@ -72,22 +80,40 @@ def row_of(widget: Widget) -> str:
     return widget.render_line(0).text
 
 
-async def header(session: Session, width: int, now_ms: int | None = None) -> str:
-    """Return the header of a session in a terminal `width` columns wide."""
-    app = LinesApp()
-    async with app.run_test(size=(width, 10)) as pilot:
-        app.header.show_run(session, now_ms)
-        await pilot.pause()
-        return row_of(app.header)
+class Lines:
+    """The header and the status line of a running app, at any width."""
+
+    def __init__(self, app: LinesApp, pilot: Pilot[None]) -> None:
+        self.app, self._pilot = app, pilot
+
+    async def at(self, width: int) -> None:
+        """Give the terminal a width."""
+        if self.app.size.width != width:
+            await self._pilot.resize_terminal(width, 10)
+
+    async def header(self, session: Session, width: int, now_ms: int | None = None, **more: Any) -> str:
+        """Return the header of a session."""
+        await self.at(width)
+        self.app.header.show_run(session, now_ms, **more)
+        await self._pilot.pause()
+        return row_of(self.app.header)
+
+    async def status(
+        self, words: str, view: str, width: int, found: Integrity = NO_PROBLEMS, parts: Any = ()
+    ) -> str:
+        """Return the status line."""
+        await self.at(width)
+        self.app.status.show_status(SafeText(words), SafeText(view), found, parts)
+        await self._pilot.pause()
+        return row_of(self.app.status)
 
 
-async def status(words: str, view: str, width: int) -> str:
-    """Return the status line in a terminal `width` columns wide."""
+@pytest.fixture
+async def lines() -> AsyncIterator[Lines]:
+    """Run an app with both lines."""
     app = LinesApp()
-    async with app.run_test(size=(width, 10)) as pilot:
-        app.status.show_status(SafeText(words), SafeText(view), NO_PROBLEMS)
-        await pilot.pause()
-        return row_of(app.status)
+    async with app.run_test(size=(80, 10)) as pilot:
+        yield Lines(app, pilot)
 
 
 def session_of(*events: Event) -> Session:
@@ -106,37 +132,6 @@ CLAUDE = (
 )
 
 
-@pytest.mark.system
-async def test_the_figures_give_way_in_order_of_weight() -> None:
-    """The first to give way is the cost; then the tokens, the permission mode, the id and the context."""
-    read = session_of(*CLAUDE)
-    tokens, context, cost = "in 124k out 3.2k", "ctx 62 %", "$0.41"
-    for width, figures_shown in ((118, (tokens, context, cost)), (110, (tokens, context)), (100, (context,))):
-        shown = await header(read, width)
-        assert shown.startswith(" ◐ running │ claude 2.1.285 · opus │ ")
-        assert "tidepool │ 01234567 │ default " in shown
-        assert shown.split("  ")[-1].strip() == " · ".join(("0 calls", *figures_shown))
-    assert "│ tidepool │ 01234567  " in await header(read, 86)  # the folders weigh less than any fact
-    for width, words in ((84, "0 calls · ctx 62 %"), (68, "0 calls · ctx 62 %"), (58, "0 calls")):
-        assert (await header(read, width)).split("  ")[-1].strip() == words
-    assert (await header(read, 50)).startswith(" ◐ running │ claude · opus │ tidepool ")
-
-
-async def test_a_key_source_of_none_is_not_shown() -> None:
-    """A session without a key shows its permission mode alone."""
-    assert "│ default  " in await header(session_of(*CLAUDE), 140)
-
-
-async def test_from_the_second_turn_on_its_number_and_its_clock_are_shown() -> None:
-    """The clock of a later turn starts with its prompt, and its number is shown before the counts."""
-    ended = TurnEnded(Outcome.SUCCEEDED, "x", duration_ms=999_000)
-    assert "turn" not in await header(session_of(*CLAUDE, ended), 120)
-    read = session_of(*CLAUDE, ended, Prompt("And this."))
-    shown = await header(read, 120, 1_000_000 + 5_000 + 8_000)
-    assert shown.startswith(" ◐ running 0:08 ")
-    assert "  turn 2 · 0 calls · " in shown
-
-
 def test_only_what_the_agent_reports_is_shown() -> None:
     """Unknown counts are left out, and so are numbers that no agent can mean."""
     for tokens, shown in (
@@ -151,35 +146,18 @@ def test_only_what_the_agent_reports_is_shown() -> None:
             assert list(figures(tokens)) == shown
 
 
-async def test_all_facts_of_a_run() -> None:
-    """At 140 columns the header shows outcome, clock, agent, model, cwd, id, mode, key source and counts."""
-    shown = await header(read(bundled("demo")), 140)
+async def test_facts_give_way_by_weight(lines: Lines, recording: Saver) -> None:
+    """The header is as wide as the terminal; what does not fit is dropped whole, by its weight."""
+    # At 140 columns the header shows outcome, clock, agent, model, cwd, id, mode, key source and counts.
+    shown = await lines.header(read(bundled("demo")), 140)
     assert shown.startswith(" ✓ succeeded 1:10 │ cursor · Sonnet 5 200K High │ /home/ada/src/tidepool │ ")
     assert " │ 573e587b │ default · login " in shown
     assert shown.endswith("14 calls · 1 failed · 1 rejected ")
-
-
-@pytest.mark.system
-async def test_the_header_fits() -> None:
-    """The header is exactly as wide as the terminal, and always contains the outcome."""
-    names = ("demo", "failures", "unfinished", "hostile", "wide", "unknown", "two-runs")
-    sessions = {name: read(bundled(name)) for name in names}
-    for width in (20, 30, 40, 60, 80, 100, 120, 200):
-        app = LinesApp()
-        async with app.run_test(size=(width, 10)) as pilot:
-            for name, session in sessions.items():
-                with case(f"{name}, {width}"):
-                    app.header.show_run(session, None)
-                    await pilot.pause()
-                    assert app.header.render_line(0).cell_length == width
-                    assert str(session.outcome) in row_of(app.header)
-
-
-@pytest.mark.system
-async def test_facts_are_dropped_by_weight() -> None:
-    """A fact that does not fit is dropped whole; of the counts, the words give way to signs."""
+    # A fact that does not fit is dropped whole; of the counts, the words give way to signs.
     session = read(bundled("demo"))
-    rows = {width: " ".join((await header(session, width)).split()) for width in (30, 40, 60, 80, 100, 120)}
+    rows = {
+        width: " ".join((await lines.header(session, width)).split()) for width in (30, 40, 60, 80, 100, 120)
+    }
     counts, model = "14 calls · 1 failed · 1 rejected", "Sonnet 5 200K High"
     assert rows[120] == f"✓ succeeded 1:10 │ cursor · {model} │ tidepool │ 573e587b │ default {counts}"
     assert rows[100] == f"✓ succeeded 1:10 │ cursor · {model} │ tidepool {counts}"
@@ -187,84 +165,99 @@ async def test_facts_are_dropped_by_weight() -> None:
     assert rows[60] == f"✓ succeeded 1:10 │ cursor {counts}"
     assert rows[40] == "✓ succeeded 1:10 14 calls · 1 ✗ · 1 ⊘"
     assert rows[30] == "✓ succeeded 1:10 1 ✗ · 1 ⊘"
-
-
-async def test_failed_and_rejected_calls_have_the_colour_of_their_outcome() -> None:
-    """In the header each count has its outcome's colour; the number of calls does not."""
-    app = LinesApp()
-    async with app.run_test(size=(120, 10)) as pilot:
-        app.header.show_run(read(bundled("demo")), None)
-        await pilot.pause()
-        colours = {segment.text.strip(): segment.style for segment in app.header.render_line(0)}
-        found = [colours[words] for words in ("14 calls", "1 failed", "1 rejected")]
-        assert len({style.color for style in found if style is not None}) == 3
-
-
-async def test_a_long_fact_is_skipped(recording: Saver) -> None:
-    """A fact that is too long for the line is skipped; shorter facts are still shown."""
+    # The first to give way is the cost; then the tokens, the permission mode, the id and the context.
+    claude = session_of(*CLAUDE)
+    tokens, context, cost = "in 124k out 3.2k", "ctx 62 %", "$0.41"
+    for width, figures_shown in ((118, (tokens, context, cost)), (110, (tokens, context)), (100, (context,))):
+        shown = await lines.header(claude, width)
+        assert shown.startswith(" ◐ running │ claude 2.1.285 · opus │ ")
+        assert "tidepool │ 01234567 │ default " in shown
+        assert shown.split("  ")[-1].strip() == " · ".join(("0 calls", *figures_shown))
+    assert "│ tidepool │ 01234567  " in await lines.header(claude, 86)  # the folders weigh less than any fact
+    for width, words in ((84, "0 calls · ctx 62 %"), (68, "0 calls · ctx 62 %"), (58, "0 calls")):
+        assert (await lines.header(claude, width)).split("  ")[-1].strip() == words
+    assert (await lines.header(claude, 50)).startswith(" ◐ running │ claude · opus │ tidepool ")
+    # A fact that is too long for the line is skipped; shorter facts are still shown.
     session_id = "5e55104e-0000-4000-8000-000000000000"
     session = read(recording(init(cwd="/very-long" * 20 + "-long" * 20, session_id=session_id) + result("")))
-    shown = await header(session, 80)
+    shown = await lines.header(session, 80)
     assert "long" not in shown
     assert "│ cursor · Sonnet 5 │ 5e55104e │" in shown
+    # The header is exactly as wide as the terminal, and always contains the outcome.
+    names = ("demo", "failures", "unfinished", "hostile", "wide", "unknown", "two-runs")
+    sessions = {name: read(bundled(name)) for name in names}
+    for width in (20, 30, 40, 60, 80, 100, 120, 200):
+        for name, session in sessions.items():
+            with case(f"{name}, {width}"):
+                assert str(session.outcome) in await lines.header(session, width)
+                assert lines.app.header.render_line(0).cell_length == width
+    # In the header each count has its outcome's colour; the number of calls does not.
+    await lines.header(read(bundled("demo")), 120)
+    colours = {segment.text.strip(): segment.style for segment in lines.app.header.render_line(0)}
+    found = [colours[words] for words in ("14 calls", "1 failed", "1 rejected")]
+    assert len({style.color for style in found if style is not None}) == 3
 
 
-async def test_the_clock_of_a_running_run(recording: Saver) -> None:
-    """A running run shows the time since its first line; an ended one the duration that the agent reports."""
+async def test_the_header_shows_the_state_of_the_run(lines: Lines, recording: Saver) -> None:
+    """Outcome, clock, turn, limit and question of a run are shown with signs and words."""
+    # Each outcome has a word and a sign, so that it can be read without colour.
+    assert (await lines.header(read(bundled("failed-run")), 100)).startswith(" ✗ failed ")
+    assert (await lines.header(read(bundled("unfinished")), 100)).startswith(" ◌ unfinished ")
+    assert (await lines.header(read(bundled("unfinished"), follow=True), 100)).startswith(" ◐ running ")
+    # A running run shows the time since its first line; an ended one the duration that the agent reports.
     path = recording(init() + shell(1, None))
     path.with_suffix(".times").write_text("0 1000\n")
     running = read(path, follow=True)
-    assert (await header(running, 100, 1000)).startswith(" ◐ running 0:00 ")
-    assert (await header(running, 100, 66_500)).startswith(" ◐ running 1:05 ")
-    assert (await header(running, 100, 3_734_500)).startswith(" ◐ running 1:02:13 ")
-    assert "1 call · 1 running" in await header(running, 100, 1000)
+    assert (await lines.header(running, 100, 1000)).startswith(" ◐ running 0:00 ")
+    assert (await lines.header(running, 100, 66_500)).startswith(" ◐ running 1:05 ")
+    assert (await lines.header(running, 100, 3_734_500)).startswith(" ◐ running 1:02:13 ")
+    assert "1 call · 1 running" in await lines.header(running, 100, 1000)
     over = read(recording(init() + shell(1) + result("")))
-    assert (await header(over, 100, 999_999)).startswith(" ✓ succeeded 5.2 s ")
+    assert (await lines.header(over, 100, 999_999)).startswith(" ✓ succeeded 5.2 s ")
+    # The clock of a later turn starts with its prompt, and its number is shown before the counts.
+    ended = TurnEnded(Outcome.SUCCEEDED, "x", duration_ms=999_000)
+    assert "turn" not in await lines.header(session_of(*CLAUDE, ended), 120)
+    claude = session_of(*CLAUDE, ended, Prompt("And this."))
+    shown = await lines.header(claude, 120, 1_000_000 + 5_000 + 8_000)
+    assert shown.startswith(" ◐ running 0:08 ")
+    assert "  turn 2 · 0 calls · " in shown
+    # A session without a key shows its permission mode alone.
+    assert "│ default  " in await lines.header(session_of(*CLAUDE), 140)
+    # The header of a stream of no known agent has no outcome.
+    shown = await lines.header(read(recording(b"Hello\n")), 80)
+    assert shown.startswith(" ? unknown format ")
+    assert "unfinished" not in shown
+    assert (await lines.header(read(recording(b"")), 80)).startswith(" ◌ unfinished ")
+    # It shows until when, in place of the outcome; after the reset, the turn has failed.
+    refused = Limits((), is_refused=True, until_ms=2_000_000)
+    made = session_of(*CLAUDE, refused, TurnEnded(Outcome.FAILED, "limit"))
+    until = coming(2_000_000, 1_010_000)
+    assert (await lines.header(made, 80, 1_010_000)).startswith(f" ‖ limited until {until} │ claude")
+    assert (await lines.header(made, 80, 2_000_000)).startswith(" ✗ failed")
+    made = session_of(*CLAUDE, refused._replace(until_ms=None))
+    assert (await lines.header(made, 80, 1_010_000)).startswith(" ‖ limited │ claude")
+    # It replaces the time since the question; in few columns without its words.
+    asked = Permission("ask", None, key="q", target="Which port?", limit_ms=60_000)
+    made = session_of(*CLAUDE, asked)
+    now_ms = 1_000_000 + 1000 * len(CLAUDE) + 48_000
+    left = "answers itself in 0:12"
+    cases = ((100, 0, f"! asks ({left}) │"), (60, 0, "! asks 0:12 left │"), (60, 12_000, "! asks 1:00 │"))
+    for width, late_ms, shown in cases:
+        row = await lines.header(made, width, now_ms + late_ms, wait=user_wait(made))
+        assert row.startswith(f" {shown}")
 
 
-async def test_lines_not_understood_are_counted(recording: Saver) -> None:
-    """The status line counts lines that were not understood, malformed and unknown ones separately."""
+async def test_the_status_line_has_the_activity_and_the_view(lines: Lines, recording: Saver) -> None:
+    """The activity is on the left; the view state, lines not understood or the checks are on the right."""
+    # The status line shows the activity on the left and the view state on the right.
+    assert (
+        await lines.status("writing", "3 events behind · L", 40) == " writing            3 events behind · L "
+    )
+    # The status line counts lines that were not understood, malformed and unknown ones separately.
     session = read(recording(init() + b"nonsense\n" + event("weather") + result("")))
-    app = LinesApp()
-    async with app.run_test(size=(100, 10)) as pilot:
-        app.status.show_status(SafeText(""), SafeText(""), integrity(session))
-        await pilot.pause()
-        assert row_of(app.status).endswith(" ✗ 1 malformed · 1 unknown ")
-
-
-async def test_outcomes_have_words_and_signs() -> None:
-    """Each outcome has a word and a sign, so that it can be read without colour."""
-    assert (await header(read(bundled("failed-run")), 100)).startswith(" ✗ failed ")
-    assert (await header(read(bundled("unfinished")), 100)).startswith(" ◌ unfinished ")
-    assert (await header(read(bundled("unfinished"), follow=True), 100)).startswith(" ◐ running ")
-
-
-async def test_the_status_shows_activity_left_and_view_state_right() -> None:
-    """The status line shows the activity on the left and the view state on the right."""
-    assert await status("writing", "3 events behind · L", 40) == " writing            3 events behind · L "
-
-
-@pytest.mark.system
-async def test_the_status_fits() -> None:
-    """A long activity text is cut to make room for the view state, which is whole whenever it fits."""
-    views = ("", "replay ×64", "THE RECORDING IS INCOMPLETE · frozen · 1.2 MB behind")
-    for width in (40, 80, 120):
-        app = LinesApp()
-        async with app.run_test(size=(width, 10)) as pilot:
-            for words in ("running shell " + "x" * 300, "東京" * 100, "short", "", "é" * 90):
-                for view in views:
-                    with case(f"{words[:15]}, {view}, {width}"):
-                        app.status.show_status(SafeText(words), SafeText(view), NO_PROBLEMS)
-                        await pilot.pause()
-                        row = row_of(app.status)
-                        assert app.status.render_line(0).cell_length == width
-                        if len(view) + 2 <= width:
-                            assert row.endswith(f"{view} ")
-                        assert row[1:9].strip() == words[:8].strip() or len(view) + 12 > width
-
-
-async def test_what_is_left_of_the_work_is_shown_where_there_is_room() -> None:
-    """After the activity come the parts that fit, the most important first; passing checks take the rest."""
+    shown = await lines.status("", "", 100, integrity(session))
+    assert shown.endswith(" ✗ 1 malformed · 1 unknown ")
+    # After the activity come the parts that fit, the most important first; passing checks take the rest.
     parts = ((SafeText("tests ✗ 1 failed"), Outcome.FAILED), (SafeText("2 files +3 −1"), None))
     for width, shown in (
         (60, " writing · tests ✗ 1 failed · 2 files +3 −1   ✓ checks pass "),
@@ -272,17 +265,8 @@ async def test_what_is_left_of_the_work_is_shown_where_there_is_room() -> None:
         (34, " writing · tests ✗ 1 failed       "),
         (20, " writing            "),
     ):
-        app = LinesApp()
-        async with app.run_test(size=(width, 10)) as pilot:
-            found = integrity(read(bundled("demo")))
-            app.status.show_status(SafeText("writing"), SafeText(""), found, parts)
-            await pilot.pause()
-            assert row_of(app.status) == shown
-
-
-@pytest.mark.system
-async def test_the_integrity_is_shown_where_it_fits() -> None:
-    """Without a view state, the status line shows the integrity, as detailed as the width allows."""
+        assert await lines.status("writing", "", width, integrity(read(bundled("demo"))), parts) == shown
+    # Without a view state, the status line shows the integrity, as detailed as the width allows.
     for name, width, expected in (
         ("demo", 50, "✓ checks pass"),
         ("demo", 30, ""),
@@ -290,56 +274,134 @@ async def test_the_integrity_is_shown_where_it_fits() -> None:
         ("disagreement", 32, "i: integrity"),
     ):
         with case(f"{name}, {width}"):
-            app = LinesApp()
-            async with app.run_test(size=(width, 10)) as pilot:
-                found = integrity(read(bundled(name)))
-                app.status.show_status(SafeText("what is going on"), SafeText(""), found)
-                await pilot.pause()
-                assert row_of(app.status).removeprefix(" what is going on").strip() == expected
+            shown = await lines.status("what is going on", "", width, integrity(read(bundled(name))))
+            assert shown.removeprefix(" what is going on").strip() == expected
+    # A long activity text is cut to make room for the view state, which is whole whenever it fits.
+    views = ("", "replay ×64", "THE RECORDING IS INCOMPLETE · frozen · 1.2 MB behind")
+    for width in (40, 80, 120):
+        for words in ("running shell " + "x" * 300, "東京" * 100, "short", "", "é" * 90):
+            for view in views:
+                with case(f"{words[:15]}, {view}, {width}"):
+                    row = await lines.status(words, view, width)
+                    assert lines.app.status.render_line(0).cell_length == width
+                    if len(view) + 2 <= width:
+                        assert row.endswith(f"{view} ")
+                    assert row[1:9].strip() == words[:8].strip() or len(view) + 12 > width
 
 
-async def test_the_header_depends_only_on_the_current_width() -> None:
-    """After a resize the header equals that of a terminal which had this width from the start."""
-    session = read(bundled("demo"))
-    app = LinesApp()
-    async with app.run_test(size=(120, 10)) as pilot:
-        app.header.show_run(session, None)
-        await pilot.resize_terminal(60, 10)
-        await pilot.pause()
-        app.header.show_run(session, None)
-        await pilot.pause()
-        assert row_of(app.header) == await header(session, 60)
+class Published:
+    """A publication with given words."""
+
+    def __init__(self, *forms: str) -> None:
+        self._forms = forms
+
+    @property
+    def has_trouble(self) -> bool:
+        """Whether there are words about trouble."""
+        return len(self._forms) > 2
+
+    def forms(self) -> tuple[str, ...]:
+        """Return the words."""
+        return self._forms
 
 
-async def test_an_unknown_agent_is_a_question_mark(recording: Saver) -> None:
-    """The header of a stream of no known agent has no outcome."""
-    shown = await header(read(recording(b"Hello\n")), 80)
-    assert shown.startswith(" ? unknown format ")
-    assert "unfinished" not in shown
-    assert (await header(read(recording(b"")), 80)).startswith(" ◌ unfinished ")
+WELL = Published("⇡ team.example.com", "⇡")
+BEHIND = Published("⇡ team.example.com · 2.1 MB behind", "⇡ 2.1 MB behind", "⇡!")
 
 
-async def test_a_session_that_a_limit_has_refused_is_limited() -> None:
-    """It shows until when, in place of the outcome; after the reset, the turn has failed."""
-    refused = Limits((), is_refused=True, until_ms=2_000_000)
-    made = session_of(*CLAUDE, refused, TurnEnded(Outcome.FAILED, "limit"))
-    until = coming(2_000_000, 1_010_000)
-    assert (await header(made, 80, 1_010_000)).startswith(f" ‖ limited until {until} │ claude")
-    assert (await header(made, 80, 2_000_000)).startswith(" ✗ failed")
-    made = session_of(*CLAUDE, refused._replace(until_ms=None))
-    assert (await header(made, 80, 1_010_000)).startswith(" ‖ limited │ claude")
+@pytest.mark.system
+async def test_a_published_session_names_its_place_at_every_width(lines: Lines) -> None:
+    """The host, or as much of it as fits, or at least the sign; never more than the line."""
+    for published, width, words in (
+        (WELL, 120, "│ ⇡ team.example.com │"),
+        (WELL, 80, "│ ⇡ team.example.com "),
+        (WELL, 50, "│ ⇡ team.examp… "),
+        (WELL, 24, "⇡"),
+        (BEHIND, 120, "│ ⇡ team.example.com · 2.1 MB behind │"),
+        (BEHIND, 80, "│ ⇡ 2.1 MB behind │"),
+        (BEHIND, 24, "⇡!"),
+        (Published("⇡ evil\x1b]0;x\x07", "⇡"), 80, "⇡ evil"),
+    ):
+        with case(f"{width}, {words!r}"):
+            source = saved_source(bundled("demo"))
+            source.written.publication = published
+            await lines.app.header.remove()
+            lines.app.header = HeaderLine(source)
+            await lines.app.screen.mount(lines.app.header)
+            await lines.header(read(bundled("demo")), width)
+            shown = str(lines.app.header.visual)
+            assert words in shown
+            assert "\x1b" not in shown
+            assert columns(safe_line(shown)) <= width
 
 
-async def test_a_question_that_answers_itself_shows_the_time_that_is_left() -> None:
-    """It replaces the time since the question; in few columns without its words."""
-    asked = Permission("ask", None, key="q", target="Which port?", limit_ms=60_000)
-    made = session_of(*CLAUDE, asked)
-    now_ms = 1_000_000 + 1000 * len(CLAUDE) + 48_000
-    left = "answers itself in 0:12"
-    cases = ((100, 0, f"! asks ({left}) │"), (60, 0, "! asks 0:12 left │"), (60, 12_000, "! asks 1:00 │"))
-    for width, late_ms, shown in cases:
-        app = LinesApp()
-        async with app.run_test(size=(width, 10)) as pilot:
-            app.header.show_run(made, now_ms + late_ms, wait=user_wait(made))
-            await pilot.pause()
-            assert row_of(app.header).startswith(f" {shown}")
+LONG = "runner-0123456789.europe-west4.internal"
+
+
+class Elsewhere:
+    """A session of another machine. It stands for its source."""
+
+    exit_code = None
+    problem = ""
+    beginning = 0
+
+    def __init__(self, address: str, host: str) -> None:
+        self.address, self.host = address, host
+        self.elsewhere = self
+
+
+def test_the_machine_is_named_before_the_engine() -> None:
+    """Engine and machine are named if both fit in a third of the width; else the machine, cut if it must."""
+    for address, host, width, words in (
+        ("nats://team/ci.0123", "build-7", 120, "⇣ team · build-7"),
+        ("nats://team/ci.0123", "", 120, "⇣ team"),
+        ("nats://team/ci.0123", "build-7", 40, "⇣ build-7"),
+        ("nats://nats.example.org:4333/ci.0123", LONG, 120, f"⇣ {LONG[:34]}…"),
+        ("nats://nats.example.org:4333/ci.0123", "build-7", 60, "⇣ build-7"),
+        ("ssh://ci@build1:2222/claude/0123", "build1", 80, "⇣ build1"),
+        ("nats://team/ci.0123", "a\x1b[31mb", 120, "⇣ team · a␛[31mb"),
+    ):
+        with case(f"{address!r}, {host!r}, {width}"):
+            assert machine_place(cast("Source", Elsewhere(address, host)), width)[0] == f"│ {words} "
+
+
+def test_a_moment_is_named_by_its_time_or_its_share() -> None:
+    """A moment with a recorded time is named by the time of day, without one by its share of the bytes."""
+    assert moment_name(1_793_610_000_000, 100, 200) == time_of_day(1_793_610_000_000)
+    for offset, size, name in ((0, 200, "0 %"), (125, 200, "62 %"), (200, 200, "100 %"), (0, 0, "0 %")):
+        with case(f"{offset}, {name}"):
+            assert moment_name(None, offset, size) == name
+
+
+def test_a_saved_recording_is_not_quiet_while_it_is_read(recording: Saver) -> None:
+    """While a saved recording is read, the time shown is that of its newest line, so it is not quiet."""
+    path = recording(init(), prompt("Mend it."), result())
+    path.with_suffix(".times").write_text("0 1000\n")
+    feed = Feed(open_saved(path))
+    feed.advance(0)
+    assert not feed.is_over
+    assert live_ms(feed) == feed.session.last_seen_ms == 1000
+    assert not is_stalled(feed.session, live_ms(feed))
+
+
+def test_the_time_goes_on_while_a_recording_grows(recording: Saver) -> None:
+    """A followed recording shows the time of our clock."""
+    path = recording(init())
+    path.with_suffix(".times").write_text("0 1000\n")
+    feed = Feed(open_saved(path, follow=True))
+    feed.advance()
+    before = now_ms()
+    shown = live_ms(feed)
+    assert shown is not None
+    assert before <= shown <= now_ms()
+
+
+def test_lines_of_no_known_agent_are_mentioned_while_they_are_held(recording: Saver) -> None:
+    """Lines that are held because the agent is not known yet are counted, so that nothing is hidden."""
+    path = recording(line({"type": "hello"}), line({"type": "hello"}))
+    source = saved_source(path, follow=True)
+    feed = Feed(source.reader)
+    moment = Moment(feed, source.reader)
+    feed.advance()
+    words = view_words(source, moment, [], below=0)
+    assert words == "2 lines of no known agent yet"

@@ -28,8 +28,10 @@ def test_every_hint_is_a_binding() -> None:
 
 @pytest.mark.system
 async def test_each_pane_has_its_keys(recording: Saver) -> None:
-    """The keys of the focused pane come first, help and quit last; in a bar, only its own keys are shown."""
+    """The keys of the focused pane come first, as many as fit; help and quit come last."""
     async with opened(recording(session(3) + result()), (140, 50)) as stage:
+        # The keys of the focused pane come first, help and quit last; in a bar, only its own keys are shown.
+        assert "space" not in stage.rows()[-1]  # of a saved session nothing plays
         shown = {}
         for key in "1234":
             await stage.press(key)
@@ -43,17 +45,31 @@ async def test_each_pane_has_its_keys(recording: Saver) -> None:
         assert stage.rows()[-1] == " ↓ ↑ Next, previous  esc Back"
         await stage.press("escape", "f")
         assert stage.rows()[-1] == " tab Complete  esc Clear"
-
-
-@pytest.mark.system
-async def test_as_many_keys_as_fit(recording: Saver) -> None:
-    """Help and quit are always shown; no hint is cut."""
-    async with opened(recording(session(3) + result()), (220, 24)) as stage:
+        # A click on a hint does what its key does.
+        await stage.press("escape", "1")
+        x = stage.rows()[-1].index("? Help")
+        await stage.pilot.click("#keys", offset=(x + 1, 0))
+        await stage.until(lambda: len(stage.app.screen_stack) == 2, "the help")
+        # While the terminal does not have the focus, the keys of the last pane are shown.
+        await stage.press("escape")
+        before = stage.rows()[-1]
+        stage.app.post_message(events.AppBlur())
+        await stage.pilot.pause()
+        await stage.pilot.resize_terminal(139, 50)
+        await stage.until(lambda: len(stage.rows()[0]) <= 139, "the new size")
+        assert stage.rows()[-1].startswith(before[:30])
+        # Help and quit are always shown; no hint is cut.
+        stage.app.post_message(events.AppFocus())
         for width in (40, 60, 80, 100, 120, 200):
             with case(width):
                 await stage.pilot.resize_terminal(width, 24)
                 await stage.until(partial(has_keys, stage, width), "the keys")
                 assert len(stage.rows()[-1]) <= width
+        # At an earlier moment, the keys that go by events are named by what they do there, and only once.
+        assert ", . Moment" in stage.rows()[-1]
+        await stage.press("comma")
+        await stage.shows(", . Event")
+        assert ", . Moment" not in stage.rows()[-1]
 
 
 def has_keys(stage: Stage, width: int) -> bool:
@@ -63,58 +79,17 @@ def has_keys(stage: Stage, width: int) -> bool:
 
 
 @pytest.mark.system
-async def test_the_keys_are_there_without_focus(recording: Saver) -> None:
-    """While the terminal does not have the focus, the keys of the last pane are shown."""
-    async with opened(recording(session(3) + result())) as stage:
-        before = stage.rows()[-1]
-        stage.app.post_message(events.AppBlur())
-        await stage.pilot.pause()
-        await stage.pilot.resize_terminal(119, 40)
-        await stage.until(lambda: len(stage.rows()[0]) <= 119, "the new size")
-        assert stage.rows()[-1].startswith(before[:30])
-
-
-@pytest.mark.system
 async def test_space_is_named_by_what_it_does(recording: Saver) -> None:
-    """The key is `Pause` while the moment is live or plays, and `Play` after it was pressed."""
+    """The key is `Pause` while the moment is live or plays, in every pane, and `Play` once pressed."""
     async with opened(recording(init() + answer("Soon.")), follow=True) as stage:
         await stage.shows("space Pause")
         await stage.press("space")
         await stage.shows("space Play")
-    path = timed(recording(init() + answer("Soon.") + answer("Later.")), 0, 10, 20)
-    async with opened(path, replay=Replay(clock=ManualClock())) as stage:
-        await stage.shows("space Pause")
-        await stage.press("space")
-        await stage.shows("space Play")
-    async with opened(recording(session(1) + result())) as stage:
-        assert "space" not in stage.rows()[-1]
-
-
-@pytest.mark.system
-async def test_the_key_that_pauses_is_named_at_80_columns(recording: Saver) -> None:
-    """In every pane of a replay, 80 columns have room for `Pause`."""
     lines = session(3) + result()
     path = timed(recording(lines), *range(lines.count(b"\n")))
     async with opened(path, (80, 24), replay=Replay(clock=ManualClock())) as stage:
         for key in "1234":
             await stage.press(key)
             await stage.shows("space Pause")
-
-
-@pytest.mark.system
-async def test_a_click_presses_the_key(recording: Saver) -> None:
-    """A click on a hint does what its key does."""
-    async with opened(recording(session(3) + result())) as stage:
-        x = stage.rows()[-1].index("? Help")
-        await stage.pilot.click("#keys", offset=(x + 1, 0))
-        await stage.until(lambda: len(stage.app.screen_stack) == 2, "the help")
-
-
-@pytest.mark.system
-async def test_a_key_is_named_once(recording: Saver) -> None:
-    """At an earlier moment, the keys that go by events are named by what they do there, and only once."""
-    async with opened(recording(session(3) + result()), (200, 50)) as stage:
-        assert ", . Moment" in stage.rows()[-1]
-        await stage.press("comma")
-        await stage.shows(", . Event")
-        assert ", . Moment" not in stage.rows()[-1]
+        await stage.press("space")
+        await stage.shows("space Play")

@@ -24,12 +24,9 @@ def check(heights: Heights, expected: list[int]) -> None:
         assert heights.at(line) == (index, line - tops[index])
 
 
-@pytest.mark.parametrize(
-    "seeds", [range(4), pytest.param(range(4, 24), marks=pytest.mark.system)], ids=["few", "many"]
-)
-def test_heights_equal_a_plain_list(seeds: range) -> None:
+def test_heights_equal_a_plain_list() -> None:
     """After any changes, tops, lines and the total equal those of a plain list, across groups too."""
-    for seed in seeds:
+    for seed in range(8):
         with case(seed):
             chance = random.Random(seed)
             expected = [
@@ -39,7 +36,7 @@ def test_heights_equal_a_plain_list(seeds: range) -> None:
                 expected[64:192] = [0] * len(expected[64:192])
             heights = Heights(expected)
             check(heights, expected)
-            for _ in range(120):
+            for step in range(120):
                 match chance.randrange(4):
                     case 0 if expected:
                         assert heights.pop() == expected.pop()
@@ -49,7 +46,8 @@ def test_heights_equal_a_plain_list(seeds: range) -> None:
                     case _:
                         expected.append(chance.choice((0, 1, 4, 11)))
                         heights.append(expected[-1])
-                check(heights, expected)
+                if step % 5 == 0:
+                    check(heights, expected)
 
 
 def test_a_prefix_and_its_list_change_apart() -> None:
@@ -82,22 +80,22 @@ def test_no_heights() -> None:
 
 @pytest.mark.system
 def test_blocks_take_few_bytes() -> None:
-    """200,000 blocks and their heights take less than 12 bytes each; each keeps its numbers."""
+    """50,000 blocks and their heights take less than 12 bytes each; each keeps its numbers."""
     tracemalloc.start()
     blocks = BlockList([])
     heights = Heights(spill=blocks.spill)
-    for number in range(200_000):
+    for number in range(50_000):
         blocks.add(number, number + 1, number + 2, number % 2, 0, 1, 7, 80)
         heights.append(8)
     kept, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert kept < 12 * 200_000
-    assert heights.total() == 8 * 200_000
-    blocks[50_000].height = 9
-    for number in (0, 50_000, 100_000, 199_999):
+    assert kept < 12 * 50_000
+    assert heights.total() == 8 * 50_000
+    blocks[20_000].height = 9
+    for number in (0, 20_000, 30_000, 49_999):
         block = blocks[number]
         found = (block.number, block.start, block.end, block.is_code, block.gap, block.measured_width)
         assert found == (number, number + 1, number + 2, number % 2, 1, 80)
-        assert block.height == (9 if number == 50_000 else 7)
+        assert block.height == (9 if number == 20_000 else 7)
     blocks.drop_last()
-    assert (len(blocks), blocks[-1].number) == (199_999, 199_998)
+    assert (len(blocks), blocks[-1].number) == (49_999, 49_998)

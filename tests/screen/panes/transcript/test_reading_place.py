@@ -26,7 +26,7 @@ from tests.conftest import case
 pytestmark = pytest.mark.slow
 
 Saver = Callable[[bytes], Path]
-LINES = 8_000
+LINES = 3_000
 
 
 def history(paragraphs: int) -> bytes:
@@ -60,8 +60,7 @@ def settle(transcript: Transcript) -> int:
 
 
 @pytest.mark.system
-@pytest.mark.parametrize("width", [30, 44, 90])
-async def test_another_width_keeps_the_reading_position(recording: Saver, width: int) -> None:
+async def test_another_width_keeps_the_reading_position(recording: Saver) -> None:
     """After a change of width, the same paragraph is at the top, before and after re-measuring."""
     feed = Feed(open_saved(recording(history(90)), False))
     transcript = Transcript(feed.session)
@@ -72,12 +71,12 @@ async def test_another_width_keeps_the_reading_position(recording: Saver, width:
         transcript.following = False
         transcript.settle_at(next(y for y, line in enumerate(lines_of(transcript)) if "p40" in line))
         assert "p40" in viewport(transcript)[0]
-        await pilot.resize_terminal(width, 16)
-        await pilot.pause()
-        seen = viewport(transcript)
-        assert "p40" in seen[0]
-        settle(transcript)
-        assert viewport(transcript) == seen
+        for width in (30, 44, 90):
+            await pilot.resize_terminal(width, 16)
+            seen = viewport(transcript)
+            assert "p40" in seen[0]
+            settle(transcript)
+            assert viewport(transcript) == seen
 
 
 @pytest.mark.system

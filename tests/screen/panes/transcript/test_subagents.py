@@ -39,17 +39,17 @@ def lines(stage: Stage) -> list[str]:
     return [line.replace("▐", " ") for line in lines_of(stage.pane("transcript")) if line.strip()]
 
 
-async def test_the_entries_of_each_subagent_are_one_line(stage: Stage) -> None:
-    """Each subagent has a line with the counts of its entries; while it runs, also with its newest call."""
-    assert lines(stage) == FOLDED
-
-
-@pytest.mark.system
 @pytest.mark.slow
-async def test_enter_on_the_line_opens_the_entries_and_folds_them_again(stage: Stage) -> None:
-    """The entries are indented at their places, under the name of their subagent where it changes."""
+async def test_the_entries_of_each_subagent_are_one_line(stage: Stage) -> None:
+    """Each subagent has one line; enter or a match opens its entries, and a selected call marks the line."""
+    # Each subagent has a line with the counts of its entries; while it runs, also with its newest call.
+    assert lines(stage) == FOLDED
+    # The text of a run has no texts of subagents.
     transcript = stage.pane("transcript")
     assert isinstance(transcript, Transcript)
+    transcript.following = True
+    assert transcript.copied()[1] == "I start two subagents.\n\nThe first has ended."
+    # The entries are indented at their places, under the name of their subagent where it changes.
     transcript.reveal_call(stage.feed.session.calls[1])
     await stage.press("right_square_bracket", "enter")
     assert lines(stage)[4:] == [
@@ -64,14 +64,7 @@ async def test_enter_on_the_line_opens_the_entries_and_folds_them_again(stage: S
     ]
     await stage.press("enter")
     assert lines(stage) == FOLDED
-
-
-@pytest.mark.system
-@pytest.mark.slow
-async def test_enter_on_the_call_opens_the_entries_of_its_subagent(stage: Stage) -> None:
-    """The line of the call that started a subagent opens and folds the entries too."""
-    transcript = stage.pane("transcript")
-    assert isinstance(transcript, Transcript)
+    # The line of the call that started a subagent opens and folds the entries too.
     transcript.reveal_call(stage.feed.session.calls[1])
     await stage.press("enter")
     assert lines(stage)[5:7] == [
@@ -80,40 +73,19 @@ async def test_enter_on_the_call_opens_the_entries_of_its_subagent(stage: Stage)
     ]
     await stage.press("enter")
     assert lines(stage) == FOLDED
-
-
-@pytest.mark.system
-async def test_a_match_in_a_folded_entry_opens_it_until_the_search_ends(stage: Stage) -> None:
-    """The search finds texts and calls of folded subagents, and shows them."""
+    # The search finds texts and calls of folded subagents, and shows them.
     await stage.press("/", *"three")
     await stage.until(lambda: "    They are in three files." in lines(stage), "the match")
     await stage.press("escape")
     assert lines(stage) == FOLDED
-
-
-@pytest.mark.system
-async def test_the_line_is_marked_while_one_of_its_calls_is_selected(stage: Stage) -> None:
-    """A selected call whose line is folded is marked on the line of its subagent."""
+    # A selected call whose line is folded is marked on the line of its subagent.
     await stage.press("2", "g", "j", "j")
     assert stage.chosen == "nearest.py"
     marked = [line for line in lines_of(stage.pane("transcript")) if line.startswith("▐")]
     assert marked == ["▐ ▸ Find the callers · 2 calls, 1 message"]
-
-
-async def test_a_call_is_shown_in_the_transcript_even_if_it_was_folded(stage: Stage) -> None:
-    """Going to the line of a subagent's call opens the entries of the subagent."""
-    transcript = stage.pane("transcript")
-    assert isinstance(transcript, Transcript)
+    # Going to the line of a subagent's call opens the entries of the subagent.
     transcript.reveal_call(stage.feed.session.calls[2])
     assert "▐     ✓ #3 Read file nearest.py (54 lines)" in lines_of(transcript)
-
-
-async def test_what_is_copied_is_the_text_of_the_main_agent(stage: Stage) -> None:
-    """The text of a run has no texts of subagents."""
-    transcript = stage.pane("transcript")
-    assert isinstance(transcript, Transcript)
-    transcript.following = True
-    assert transcript.copied()[1] == "I start two subagents.\n\nThe first has ended."
 
 
 @pytest.mark.slow

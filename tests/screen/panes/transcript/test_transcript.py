@@ -22,28 +22,30 @@ from tests.builders.screen.lines import (
     started,
     thinking,
 )
-from tests.builders.screen.transcript_alone import brought_up, of, pieces, shown
+from tests.builders.screen.transcript_alone import brought_up, of, pieces, transcripts
 from tests.conftest import Saver, case
 
 pytestmark = pytest.mark.slow
 
 
 async def test_everything_appears_in_order(recording: Saver) -> None:
-    """Prompt, thinking, text, calls and result appear in the order in which they came."""
-    edit = {"path": f"{CWD}/src/wheel.py"}
-    path = recording(
-        init()
-        + prompt("Mend the wheel.\nPlease.")
-        + thinking("It squeaks.")
-        + answer("I **oil** it.")
-        + started("a", "edit", dict(edit))
-        + ended("a", "edit", dict(edit), {"success": {"linesAdded": 3, "linesRemoved": 1}})
-        + shell(7, 2)
-        + answer("Done.")
-        + result("I **oil** it.Done.")
-    )
-    feed, transcript = of(path)
-    async with shown(transcript):
+    """Prompt, thinking, text, calls, results and lines that were not understood appear as they came."""
+    async with transcripts() as (show, _):
+        # Prompt, thinking, text, calls and result appear in the order in which they came.
+        edit = {"path": f"{CWD}/src/wheel.py"}
+        path = recording(
+            init()
+            + prompt("Mend the wheel.\nPlease.")
+            + thinking("It squeaks.")
+            + answer("I **oil** it.")
+            + started("a", "edit", dict(edit))
+            + ended("a", "edit", dict(edit), {"success": {"linesAdded": 3, "linesRemoved": 1}})
+            + shell(7, 2)
+            + answer("Done.")
+            + result("I **oil** it.Done.")
+        )
+        feed, transcript = of(path)
+        await show(transcript)
         assert brought_up(feed, transcript) == [
             "› Mend the wheel.",
             "  Please.",
@@ -59,49 +61,34 @@ async def test_everything_appears_in_order(recording: Saver) -> None:
             "",
             "✓ succeeded in 5.2 s",
         ]
-
-
-async def test_a_result_that_differs_is_shown(recording: Saver) -> None:
-    """A result whose text differs from the text above it is shown, with a note that it differs."""
-    feed, transcript = of(recording(init() + answer("Four.") + result("Five.")))
-    async with shown(transcript):
+        # A result whose text differs from the text above it is shown, with a note that it differs.
+        feed, transcript = of(recording(init() + answer("Four.") + result("Five.")))
+        await show(transcript)
         lines = brought_up(feed, transcript)
         assert lines[-3:] == ["✓ succeeded in 5.2 s", "  the result differs from the text above:", "  Five."]
-
-
-async def test_a_result_that_differs_is_markdown(recording: Saver) -> None:
-    """Such a result is rendered like an answer, with a blank line between its blocks."""
-    told = "# Mended\n\nIt **turns**.\n\n```sh\nmake\n```"
-    feed, transcript = of(recording(init() + answer("Four.") + result(told)))
-    async with shown(transcript):
+        # Such a result is rendered like an answer, with a blank line between its blocks.
+        told = "# Mended\n\nIt **turns**.\n\n```sh\nmake\n```"
+        feed, transcript = of(recording(init() + answer("Four.") + result(told)))
+        await show(transcript)
         lines = brought_up(feed, transcript)
         assert [line.strip() for line in lines[-5:]] == ["Mended", "", "It turns.", "", "make"]
-
-
-async def test_a_failure_shows_its_reason(recording: Saver) -> None:
-    """The reason of a failed run is shown below its outcome."""
-    feed, transcript = of(recording(init() + result("out of quota\nretry later", is_error=True)))
-    async with shown(transcript):
+        # The reason of a failed run is shown below its outcome.
+        feed, transcript = of(recording(init() + result("out of quota\nretry later", is_error=True)))
+        await show(transcript)
         lines = brought_up(feed, transcript)
         assert lines == ["✗ failed in 5.2 s", "  out of quota", "  retry later"]
-
-
-async def test_lines_not_understood_are_shown(recording: Saver) -> None:
-    """A line of unknown type and a line that is no event are shown where they occurred."""
-    feed, transcript = of(recording(init() + event("weather") + b"not json\n" + answer("on")))
-    async with shown(transcript):
+        # A line of unknown type and a line that is no event are shown where they occurred.
+        feed, transcript = of(recording(init() + event("weather") + b"not json\n" + answer("on")))
+        await show(transcript)
         lines = brought_up(feed, transcript)
         assert lines[0] == "· unknown: type weather"
         assert lines[2].startswith("· not an event (")
         assert lines[2].endswith("not json")
         assert lines[-1] == "on"
-
-
-async def test_a_call_line_shows_the_current_outcome(recording: Saver) -> None:
-    """A running call's line shows the outcome once the call has ended, and no other line changes."""
-    path = recording(init() + answer("a") + shell(1, None) + answer("b"))
-    feed, transcript = of(path, follow=True)
-    async with shown(transcript):
+        # A running call's line shows the outcome once the call has ended, and no other line changes.
+        path = recording(init() + answer("a") + shell(1, None) + answer("b"))
+        feed, transcript = of(path, follow=True)
+        await show(transcript)
         before = brought_up(feed, transcript)
         assert before[2] == "  ◐ #1 Running echo 1"
         append(path, ended("call-1", "shell", {"command": "echo 1"}, {"failure": {"exitCode": 3}}))
@@ -119,9 +106,11 @@ UNFOLDED = [
 
 
 async def test_thoughts_are_folded_when_they_are_done(recording: Saver) -> None:
-    """A completed thought is one line; `toggle_reasoning` unfolds all thoughts, and folds them again."""
-    feed, transcript = of(recording(THOUGHTS))
-    async with shown(transcript):
+    """A thought is shown while it arrives, and is one line once it is done, until it is unfolded."""
+    async with transcripts() as (show, _):
+        # A completed thought is one line; `toggle_reasoning` unfolds all thoughts, and folds them again.
+        feed, transcript = of(recording(THOUGHTS))
+        await show(transcript)
         assert brought_up(feed, transcript) == FOLDED
         transcript.toggle_reasoning()
         measure_all(transcript)
@@ -130,16 +119,13 @@ async def test_thoughts_are_folded_when_they_are_done(recording: Saver) -> None:
         assert [line for line, is_kept in zip(UNFOLDED, stable, strict=True) if "▾" in line and is_kept] == []
         transcript.toggle_reasoning()
         assert lines_of(transcript) == FOLDED
-
-
-async def test_a_thought_is_shown_while_it_arrives(recording: Saver) -> None:
-    """A thought is shown while it arrives. It folds when completed, unless the user has stopped following."""
-    begun = thought("It\n\nsqueaks", BEGAN_MS)
-    done = thought_through(BEGAN_MS + 2500)
-    for is_read in (False, True):
-        path = recording(init() + begun)
-        feed, transcript = of(path, follow=True)
-        async with shown(transcript):
+        # A thought is shown while it arrives. It folds when completed, unless the user has stopped following.
+        begun = thought("It\n\nsqueaks", BEGAN_MS)
+        done = thought_through(BEGAN_MS + 2500)
+        for is_read in (False, True):
+            path = recording(init() + begun)
+            feed, transcript = of(path, follow=True)
+            await show(transcript)
             assert brought_up(feed, transcript) == ["thinking", "  It", "", "  squeaks"]
             transcript.following = not is_read
             append(path, done)
@@ -147,14 +133,11 @@ async def test_a_thought_is_shown_while_it_arrives(recording: Saver) -> None:
             assert lines == (
                 ["thinking 2.5 s ▾", "  It", "", "  squeaks"] if is_read else ["thinking 2.5 s ▸"]
             )
-
-
-async def test_a_thought_in_pieces_gives_the_same_lines(recording: Saver) -> None:
-    """A thought that arrives in pieces is folded and unfolded like one that arrives at once."""
-    for seed in range(3):
-        path = recording(init() + prompt("p"))
-        feed, transcript = of(path, follow=True)
-        async with shown(transcript):
+        # A thought that arrives in pieces is folded and unfolded like one that arrives at once.
+        for seed in range(3):
+            path = recording(init() + prompt("p"))
+            feed, transcript = of(path, follow=True)
+            await show(transcript)
             brought_up(feed, transcript)
             for piece in pieces("It\n\nsqueaks.", random.Random(seed)):
                 append(path, thought(piece, BEGAN_MS))
@@ -169,17 +152,19 @@ async def test_a_thought_in_pieces_gives_the_same_lines(recording: Saver) -> Non
 
 async def test_a_rule_marks_what_is_new(recording: Saver) -> None:
     """After `mark_new`, one rule appears above the next content, and none before there is any."""
-    for before, after, expected in (
-        (answer("old"), answer(" end") + shell(1), ["old end", "", "── new", "", "  ✓ #1 Ran terminal"]),
-        (shell(1), shell(2), ["  ✓ #1 Ran terminal", "── new", "  ✓ #2 Ran terminal"]),
-        (shell(1), thinking("a\n\nb"), ["  ✓ #1 Ran terminal", "", "── new", "", "thinking 2.5"]),
-        (shell(1), answer("a") + answer(" b"), ["  ✓ #1 Ran terminal", "", "── new", "", "a b"]),
-        (answer("old"), answer("\n\nnew\n\nnewer"), ["old", "", "── new", "", "new", "", "newer"]),
-    ):
-        with case(expected):
-            path = recording(init() + before)
-            feed, transcript = of(path, follow=True)
-            async with shown(transcript):
+    async with transcripts() as (show, _):
+        # After `mark_new`, one rule appears above the next content, and none before there is any.
+        for before, after, expected in (
+            (answer("old"), answer(" end") + shell(1), ["old end", "", "── new", "", "  ✓ #1 Ran terminal"]),
+            (shell(1), shell(2), ["  ✓ #1 Ran terminal", "── new", "  ✓ #2 Ran terminal"]),
+            (shell(1), thinking("a\n\nb"), ["  ✓ #1 Ran terminal", "", "── new", "", "thinking 2.5"]),
+            (shell(1), answer("a") + answer(" b"), ["  ✓ #1 Ran terminal", "", "── new", "", "a b"]),
+            (answer("old"), answer("\n\nnew\n\nnewer"), ["old", "", "── new", "", "new", "", "newer"]),
+        ):
+            with case(expected):
+                path = recording(init() + before)
+                feed, transcript = of(path, follow=True)
+                await show(transcript)
                 old = brought_up(feed, transcript)
                 transcript.viewport.mark_new(1_793_610_000_000)
                 assert brought_up(feed, transcript) == old
@@ -192,24 +177,18 @@ async def test_a_rule_marks_what_is_new(recording: Saver) -> None:
                     lines
                 )
                 assert sum("── new since 09:00 ──" in found for found in lines) == 1
-
-
-async def test_there_is_no_rule_above_the_first_line(recording: Saver) -> None:
-    """After `mark_new` on an empty transcript there is no rule, because nothing is above it."""
-    path = recording(init())
-    feed, transcript = of(path, follow=True)
-    async with shown(transcript):
+        # After `mark_new` on an empty transcript there is no rule, because nothing is above it.
+        path = recording(init())
+        feed, transcript = of(path, follow=True)
+        await show(transcript)
         brought_up(feed, transcript)
         transcript.viewport.mark_new(1_793_610_000_000)
         append(path, shell(1) + shell(2))
         assert "new since" not in "\n".join(brought_up(feed, transcript))
-
-
-async def test_there_is_one_rule_at_most(recording: Saver) -> None:
-    """A new rule replaces the previous one, which leaves no blank line behind."""
-    path = recording(init() + answer("a"))
-    feed, transcript = of(path, follow=True)
-    async with shown(transcript):
+        # A new rule replaces the previous one, which leaves no blank line behind.
+        path = recording(init() + answer("a"))
+        feed, transcript = of(path, follow=True)
+        await show(transcript)
         for number, text in enumerate("bc"):
             brought_up(feed, transcript)
             transcript.viewport.mark_new(1_793_610_000_000)

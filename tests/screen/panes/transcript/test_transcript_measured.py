@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +24,13 @@ from tests.builders.screen.transcript_alone import (
     history,
     of,
     pieces,
-    shown,
+    transcripts,
 )
 from tests.conftest import Saver, case
 
 pytestmark = pytest.mark.slow
 
+Show = Callable[[Transcript, tuple[int, int]], Awaitable[None]]
 DOCUMENTS = {
     "prose": "One line.\nThe next of the same paragraph.\n\n\nAnother, *with* `code` and **weight**.\n",
     "headings": "# Top\n## Second\ntext at once\n\n### Third\n\nend",
@@ -42,11 +44,56 @@ DOCUMENTS = {
 }
 
 
-@pytest.mark.system
-async def test_lines_gained_by_unfolding_are_not_new(recording: Saver) -> None:
-    """Lines gained by unfolding, measuring or wrapping do not count as new below."""
-    feed, transcript = of(recording(thinking("It squeaks.\n\nAlways.") + history(120)))
-    async with shown(transcript, (50, 16)) as pilot:
+async def test_measuring_in_steps_loses_no_line(recording: Saver) -> None:
+    """A history that is measured in steps loses no line, and the lines in view stay in place."""
+    async with transcripts() as (show, pilot):
+        # After measuring in steps, no line is lost and no two blank lines follow each other.
+        feed, transcript = of(recording(history(120)))
+        await show(transcript, (50, 16))
+        lines = brought_up(feed, transcript)
+        text = "\n".join(lines)
+        numbers = [int(found) for found in re.findall(r"\bw(\d+)", text)]
+        assert numbers == list(range(len(numbers)))
+        assert re.findall(r"\bc(\d+)", text) == [str(n) for n in range(120)]
+        assert re.findall(r"\bi(\d+)", text) == [str(n) for n in range(120)]
+        assert not re.search(r"\n\n\n", text)
+        assert lines[-1].startswith("✓ succeeded")
+        # While blocks above the viewport are measured, the visible lines stay in place.
+        feed, transcript = of(recording(history(120)))
+        await show(transcript, (50, 16))
+        cut_all(feed, transcript)
+        await pilot.press("pageup", "pageup", "pageup")
+        transcript.sync()
+        seen = viewport(transcript)
+        assert not transcript._layout.is_measured(1)
+        measure_all(transcript)
+        assert viewport(transcript) == seen
+        # A long history opens at its end, and stays there while it is measured.
+        feed, transcript = of(recording(history(120)))
+        await show(transcript, (50, 16))
+        cut_all(feed, transcript)
+        assert not transcript._layout.is_measured(1)
+        assert viewport(transcript)[-1].startswith("✓ succeeded")
+        measure_all(transcript)
+        assert viewport(transcript)[-1].startswith("✓ succeeded")
+        # Text stays selected, and in its row, while the blocks above it become known.
+        feed, transcript = of(recording(history(120)))
+        await show(transcript, (50, 16))
+        cut_all(feed, transcript)
+        top = transcript.scroll_offset.y
+        transcript.screen.selections = {transcript: Selection(Offset(0, top + 3), Offset(5, top + 6))}
+        chosen, seen = transcript.screen.get_selected_text(), viewport(transcript)
+        assert chosen
+        transcript.action_move(-1)
+        measure_all(transcript)
+        assert viewport(transcript)[1:] == seen[:-1]
+        assert transcript.screen.get_selected_text() == chosen
+        selection = transcript.text_selection
+        assert selection is not None
+        assert selection.start == Offset(0, transcript.scroll_offset.y + 4)
+        # Lines gained by unfolding, measuring or wrapping do not count as new below.
+        feed, transcript = of(recording(thinking("It squeaks.\n\nAlways.") + history(120)))
+        await show(transcript, (50, 16))
         brought_up(feed, transcript)
         await pilot.press("pageup")
         transcript.toggle_reasoning()
@@ -57,16 +104,13 @@ async def test_lines_gained_by_unfolding_are_not_new(recording: Saver) -> None:
         measure_all(transcript)
         assert not transcript.following
         assert transcript.below == 0
-
-
-@pytest.mark.system
-async def test_a_tick_lays_out_only_new_blocks(recording: Saver) -> None:
-    """With a long history, a tick lays out only the new blocks."""
-    path = recording(history(400))
-    feed, transcript = of(path, follow=True)
-    async with shown(transcript, (50, 16)):
+        # With a long history, a tick lays out only the new blocks.
+        path = recording(history(400))
+        feed, transcript = of(path, follow=True)
+        await show(transcript, (50, 16))
         brought_up(feed, transcript)
-        first_changes, take = [], transcript._blocks.take
+        first_changes: list[int] = []
+        take = transcript._blocks.take
 
         def noted(**how: Any) -> int:
             first_changes.append(take(**how))
@@ -81,54 +125,16 @@ async def test_a_tick_lays_out_only_new_blocks(recording: Saver) -> None:
         assert min(first_changes) >= len(transcript._blocks.all) - 12
 
 
-@pytest.mark.system
-async def test_measuring_in_steps_loses_no_line(recording: Saver) -> None:
-    """After measuring in steps, no line is lost and no two blank lines follow each other."""
-    feed, transcript = of(recording(history(120)))
-    async with shown(transcript, (50, 16)):
-        lines = brought_up(feed, transcript)
-        text = "\n".join(lines)
-        numbers = [int(found) for found in re.findall(r"\bw(\d+)", text)]
-        assert numbers == list(range(len(numbers)))
-        assert re.findall(r"\bc(\d+)", text) == [str(n) for n in range(120)]
-        assert re.findall(r"\bi(\d+)", text) == [str(n) for n in range(120)]
-        assert not re.search(r"\n\n\n", text)
-        assert lines[-1].startswith("✓ succeeded")
-
-
-async def test_measuring_does_not_move_the_viewport(recording: Saver) -> None:
-    """While blocks above the viewport are measured, the visible lines stay in place."""
-    feed, transcript = of(recording(history(120)))
-    async with shown(transcript, (50, 16)) as pilot:
-        cut_all(feed, transcript)
-        await pilot.press("pageup", "pageup", "pageup")
-        transcript.sync()
-        seen = viewport(transcript)
-        assert not transcript._layout.is_measured(1)
-        measure_all(transcript)
-        assert viewport(transcript) == seen
-
-
-async def test_the_end_is_in_view_while_all_is_measured(recording: Saver) -> None:
-    """A long history opens at its end, and stays there while it is measured."""
-    feed, transcript = of(recording(history(120)))
-    async with shown(transcript, (50, 16)):
-        cut_all(feed, transcript)
-        assert not transcript._layout.is_measured(1)
-        assert viewport(transcript)[-1].startswith("✓ succeeded")
-        measure_all(transcript)
-        assert viewport(transcript)[-1].startswith("✓ succeeded")
-
-
-@pytest.mark.system
-async def test_scrolling_shows_every_line_once(recording: Saver) -> None:
-    """Scrolling up and down line by line through blocks not measured yet shows every line in its order."""
-    path = recording(history(40))
-    feed, transcript = of(path)
-    async with shown(transcript, (50, 16)):
+async def test_scrolling_and_resizing_show_every_line(recording: Saver) -> None:
+    """Scrolling shows every line once, and a width gives the same lines whatever it was before."""
+    async with transcripts() as (show, pilot):
+        # Scrolling up and down line by line through blocks not measured yet shows every line in its order.
+        path = recording(history(40))
+        feed, transcript = of(path)
+        await show(transcript, (50, 16))
         expected = brought_up(feed, transcript)
-    feed, transcript = of(path)
-    async with shown(transcript, (50, 16)):
+        feed, transcript = of(path)
+        await show(transcript, (50, 16))
         cut_all(feed, transcript)
         assert transcript.line_count() != len(expected)
         seen = viewport(transcript)
@@ -138,8 +144,8 @@ async def test_scrolling_shows_every_line_once(recording: Saver) -> None:
             assert viewport(transcript)[1:] == before[:-1]
             seen.insert(0, viewport(transcript)[0])
         assert seen == expected
-    feed, transcript = of(path)
-    async with shown(transcript, (50, 16)):
+        feed, transcript = of(path)
+        await show(transcript, (50, 16))
         cut_all(feed, transcript)
         transcript.action_top()
         seen = viewport(transcript)
@@ -147,6 +153,20 @@ async def test_scrolling_shows_every_line_once(recording: Saver) -> None:
             transcript.action_move(1)
             seen.append(viewport(transcript)[-1])
         assert seen == expected
+        # After a resize every line equals that of a pane which had this width from the start.
+        path = recording(history(30))
+        for width in (50, 24, 100):
+            feed, transcript = of(path)
+            await show(transcript, (width, 16))
+            expected = brought_up(feed, transcript)
+            feed, transcript = of(path)
+            await show(transcript, (70, 30))
+            brought_up(feed, transcript)
+            await pilot.resize_terminal(width, 16)
+            await pilot.pause()
+            measure_all(transcript)
+            assert lines_of(transcript) == expected
+            assert viewport(transcript)[-1].startswith("✓ succeeded")
 
 
 @pytest.mark.system
@@ -180,36 +200,26 @@ async def test_only_blocks_in_view_are_rendered(recording: Saver, monkeypatch: p
 @pytest.mark.system
 async def test_every_block_in_view_has_its_exact_height(recording: Saver) -> None:
     """Whatever moves the view, no line in view is the blank row of an estimate that was too high."""
-    path = recording(history(120))
     ways = (
-        *(("G",), ("pageup",), ("g",), ("G", "ctrl+u"), ("e",), ("E", "e"), ("]", "]"), ("t",), ("t",)),
-        *(
-            (":", "#", "6", "0", "enter"),
-            ("k", "k"),
-            ("g",),
-            ("G",),
-            ("L",),
-            (":", "#", "9", "enter"),
-            ("G",),
-        ),
-        *(("/", "w", "3", "0", "enter"), ("n",), ("escape",)),
+        "G pageup g",
+        "G ctrl+u",
+        "e E e",
+        "] ] t t",
+        ": # 6 0 enter k k",
+        "g G L",
+        ": # 9 enter",
+        "/ w 3 0 enter n escape",
     )
-    for size in ((140, 40), (80, 24)):
-        async with opened(path, size) as stage:
-            transcript = stage.pane("transcript")
-            assert isinstance(transcript, Transcript)
-            await at_rest(stage)
-            await stage.press("1")
-            for keys in ways:
+    async with opened(recording(history(120)), (140, 40)) as stage:
+        transcript = stage.pane("transcript")
+        assert isinstance(transcript, Transcript)
+        await at_rest(stage)
+        await stage.press("1")
+        for size in ((140, 40), (140, 49), (80, 24), (73, 24)):
+            await stage.pilot.resize_terminal(*size)
+            for keys in ways[:: 1 if size == (80, 24) else 7]:
                 with case(f"{size} {keys}"):
-                    await stage.press(*keys)
-                    await stage.settled()
-                    layout = transcript.viewport.layout
-                    assert all(map(layout.is_measured, transcript.viewport.in_view()))
-            for width, height in ((size[0], size[1] + 9), (size[0] - 7, size[1]), size):
-                with case(f"{size} to {width}x{height}"):
-                    await stage.pilot.resize_terminal(width, height)
-                    await stage.pilot.pause()
+                    await stage.press(*keys.split())
                     await stage.settled()
                     layout = transcript.viewport.layout
                     assert all(map(layout.is_measured, transcript.viewport.in_view()))
@@ -217,7 +227,7 @@ async def test_every_block_in_view_has_its_exact_height(recording: Saver) -> Non
 
 @pytest.mark.system
 async def test_the_scroll_bar_of_a_short_transcript_is_exact(recording: Saver) -> None:
-    """At rest, every block of a short transcript has its exact height, whatever was in view before."""
+    """At rest, every block of a short transcript has its exact height, also after keys that change it."""
     async with opened(recording(history(30)), (100, 24)) as stage:
         await at_rest(stage)
         transcript = stage.pane("transcript")
@@ -225,88 +235,41 @@ async def test_the_scroll_bar_of_a_short_transcript_is_exact(recording: Saver) -
         blocks = transcript.viewport.blocks.all
         assert all(map(transcript.viewport.layout.is_measured, range(len(blocks))))
         assert len(blocks) > len(transcript.viewport.in_view())
-
-
-@pytest.mark.system
-async def test_heights_that_a_key_makes_estimates_are_measured_again(recording: Saver) -> None:
-    """At rest nothing is due, so that the keys that wrap, fold and resize ask for a tick themselves."""
-    async with opened(recording(history(30)), (100, 24)) as stage:
-        transcript = stage.pane("transcript")
-        assert isinstance(transcript, Transcript)
-        await at_rest(stage)
+        # At rest nothing is due, so that the keys that wrap, fold and resize ask for a tick themselves.
         for keys in (("1", "m"), ("m",), ("t",), ("t",)):
             with case(keys):
                 await stage.press(*keys)
                 await stage.until(lambda: not transcript.viewport.is_unsettled, "the heights")
 
 
-async def test_selected_text_stays_selected(recording: Saver) -> None:
-    """Text stays selected, and in its row, while the blocks above it become known."""
-    feed, transcript = of(recording(history(120)))
-    async with shown(transcript, (50, 16)):
-        cut_all(feed, transcript)
-        top = transcript.scroll_offset.y
-        transcript.screen.selections = {transcript: Selection(Offset(0, top + 3), Offset(5, top + 6))}
-        chosen, seen = transcript.screen.get_selected_text(), viewport(transcript)
-        assert chosen
-        transcript.action_move(-1)
-        measure_all(transcript)
-        assert viewport(transcript)[1:] == seen[:-1]
-        assert transcript.screen.get_selected_text() == chosen
-        selection = transcript.text_selection
-        assert selection is not None
-        assert selection.start == Offset(0, transcript.scroll_offset.y + 4)
-
-
-@pytest.mark.parametrize(
-    "width", [50, *(pytest.param(width, marks=pytest.mark.system) for width in (24, 100))]
-)
-async def test_a_resize_gives_the_lines_of_the_new_width(recording: Saver, width: int) -> None:
-    """After a resize every line equals that of a pane which had this width from the start."""
-    path = recording(history(30))
-    feed, transcript = of(path)
-    async with shown(transcript, (width, 16)):
-        expected = brought_up(feed, transcript)
-    feed, transcript = of(path)
-    async with shown(transcript, (70, 30)) as pilot:
-        brought_up(feed, transcript)
-        await pilot.resize_terminal(width, 16)
-        await pilot.pause()
-        measure_all(transcript)
-        assert lines_of(transcript) == expected
-        assert viewport(transcript)[-1].startswith("✓ succeeded")
-
-
-async def lines_after(path: Path, chunks: list[str]) -> list[str]:
+async def lines_after(show: Show, path: Path, chunks: list[str]) -> list[str]:
     """Return the lines of a text that arrives in chunks, each drawn before the next arrives."""
     feed, transcript = of(path, follow=True)
-    async with shown(transcript, (40, 12)):
-        for chunk in chunks:
-            append(path, answer(chunk))
-            feed.advance()
-            transcript.sync()
-            viewport(transcript)
-        append(path, shell(1))
-        return brought_up(feed, transcript)
+    await show(transcript, (40, 12))
+    for chunk in chunks:
+        append(path, answer(chunk))
+        feed.advance()
+        transcript.sync()
+        viewport(transcript)
+    append(path, shell(1))
+    return brought_up(feed, transcript)
 
 
 @pytest.mark.system
 async def test_a_growing_text_gives_the_same_lines(recording: Saver) -> None:
     """Text that arrives in pieces of any size gives the same lines as text that arrives at once."""
-    for name, text in DOCUMENTS.items():
-        with case(name):
-            expected = await lines_after(recording(init()), [text])
-            feed, transcript = of(recording(init() + answer(text) + shell(1)))
-            async with shown(transcript, (40, 12)):
+    async with transcripts() as (show, _):
+        # Text that arrives in pieces of any size gives the same lines as text that arrives at once.
+        for name, text in DOCUMENTS.items():
+            with case(name):
+                expected = await lines_after(show, recording(init()), [text])
+                feed, transcript = of(recording(init() + answer(text) + shell(1)))
+                await show(transcript, (40, 12))
                 assert brought_up(feed, transcript) == expected
-            for seed in range(4):
-                chunks = list(text) if seed == 0 else pieces(text, random.Random(seed))
-                assert await lines_after(recording(init()), chunks) == expected, chunks
-
-
-@pytest.mark.system
-async def test_inline_code_of_three_ticks_gives_the_same_lines(recording: Saver) -> None:
-    """Text that begins like a fence but is inline code is shown the same, in pieces or at once."""
-    text = "Run\n```make all``` now, in\nthis folder."
-    at_once = await lines_after(recording(init()), [text])
-    assert await lines_after(recording(init()), list(text)) == at_once
+                for seed in range(3):
+                    chunks = list(text) if seed == 0 else pieces(text, random.Random(seed))
+                    assert await lines_after(show, recording(init()), chunks) == expected, chunks
+        # Text that begins like a fence but is inline code is shown the same, in pieces or at once.
+        text = "Run\n```make all``` now, in\nthis folder."
+        at_once = await lines_after(show, recording(init()), [text])
+        assert await lines_after(show, recording(init()), list(text)) == at_once

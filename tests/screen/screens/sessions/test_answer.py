@@ -62,10 +62,18 @@ class Asking:
         """Wait until the box is closed."""
         await self.stage.until(lambda: not isinstance(self.stage.app.screen, AnswerBox), "the list")
 
+    async def again(self) -> None:
+        """End the hooks, and begin anew with the first session selected."""
+        self.close()
+        await self.stage.until(lambda: "A Answer" not in self.stage.text, "no question")
+        await self.stage.begin(*ROWS)
+        await self.stage.choose("s")
+
     def close(self) -> None:
         """End the hooks."""
         for hook in self._hooks:
             hook.close()
+        self._hooks.clear()
 
 
 @asynccontextmanager
@@ -93,9 +101,10 @@ def answered(hook: socket.socket) -> dict[str, Any]:
     return found
 
 
-async def test_y_twice_allows_once(home: Path) -> None:
-    """The first `y` asks for the second one; the answer is for the question that was shown."""
+async def test_a_question_is_answered_once_it_was_read(home: Path) -> None:
+    """`y` `y` allows what was shown to its end once, `n` denies it with a reason; others may answer first."""
     async with asking(home) as asked:
+        # The first `y` asks for the second one; the answer is for the question that was shown.
         hook = await asked.ask(input={"command": "rm -rf build", "timeout": 5}, cwd="/home/dev/api")
         await asked.open()
         assert "rm -rf build" in asked.stage.text
@@ -108,23 +117,8 @@ async def test_y_twice_allows_once(home: Path) -> None:
         hook.sendall(b'{"id":"q","receipt":"sent"}\n')
         await asked.stage.shows("Bash: allowed once")
         assert "A Answer" not in asked.stage.text
-
-
-@pytest.mark.system
-async def test_a_key_that_is_held_down_allows_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A second `y` that comes too soon counts as the first one."""
-    monkeypatch.setattr(answer, "_TWICE_SECONDS", (60.0, 61.0))
-    async with asking(home) as asked:
-        await asked.ask()
-        await asked.open()
-        await asked.stage.press(*"yyyyyy")
-        assert isinstance(asked.stage.app.screen, AnswerBox)
-
-
-@pytest.mark.system
-async def test_n_denies_with_a_reason(home: Path) -> None:
-    """`esc` leads back from the reason, and from the question, which stays open."""
-    async with asking(home) as asked:
+        # `esc` leads back from the reason, and from the question, which stays open.
+        await asked.again()
         hook = await asked.ask()
         box = await asked.open()
         await asked.stage.press("n", "y", "y", "escape")
@@ -139,11 +133,20 @@ async def test_n_denies_with_a_reason(home: Path) -> None:
         assert answered(hook) == {"id": "q", "answer": "deny", "message": "no"}
         hook.sendall(b'{"id":"q","receipt":"elsewhere"}\n')
         await asked.stage.shows("Bash: it was answered elsewhere")
-
-
-async def test_an_answer_elsewhere_closes_the_box(home: Path) -> None:
-    """A question that replaces the one that was open is another one, which no earlier key answers."""
-    async with asking(home) as asked:
+        # The number of hidden characters is named; it can still be denied.
+        await asked.again()
+        hook = await asked.ask(input={"command": "echo " + "a" * 1_000_000 + "; rm -rf ~"})
+        box = await asked.open()
+        assert 980_000 < box._view.hidden < 1_000_100
+        await asked.stage.press("G")
+        await asked.stage.shows(f"… {box._view.hidden:,} more characters are not shown")
+        await asked.stage.press("y", "y", "y")
+        await asked.stage.shows("only the agent's own screen can allow it")
+        await asked.stage.press("n", "enter")
+        await asked.closed()
+        assert answered(hook)["answer"] == "deny"
+        # A question that replaces the one that was open is another one, which no earlier key answers.
+        await asked.again()
         hook = await asked.ask()
         await asked.open()
         await asked.stage.press("y")
@@ -160,28 +163,8 @@ async def test_an_answer_elsewhere_closes_the_box(home: Path) -> None:
             assert b"answer" not in other.recv(4096)
         other.close()
         await asked.closed()
-
-
-@pytest.mark.system
-async def test_what_cannot_be_shown_whole_cannot_be_allowed(home: Path) -> None:
-    """The number of hidden characters is named; it can still be denied."""
-    async with asking(home) as asked:
-        hook = await asked.ask(input={"command": "echo " + "a" * 1_000_000 + "; rm -rf ~"})
-        box = await asked.open()
-        assert 980_000 < box._view.hidden < 1_000_100
-        await asked.stage.press("G")
-        await asked.stage.shows(f"… {box._view.hidden:,} more characters are not shown")
-        await asked.stage.press("y", "y", "y")
-        await asked.stage.shows("only the agent's own screen can allow it")
-        await asked.stage.press("n", "enter")
-        await asked.closed()
-        assert answered(hook)["answer"] == "deny"
-
-
-@pytest.mark.system
-async def test_the_end_must_have_been_in_view(home: Path) -> None:
-    """`y` scrolls until the end was shown, and only then asks for the second `y`."""
-    async with asking(home) as asked:
+        # `y` scrolls until the end was shown, and only then asks for the second `y`.
+        await asked.again()
         hook = await asked.ask(input={"command": "\n".join(f"echo {number}" for number in range(40))})
         await asked.open()
         await asked.stage.press("y")
@@ -189,15 +172,8 @@ async def test_the_end_must_have_been_in_view(home: Path) -> None:
         assert b"answer" not in hook.recv(1 << 16)
         await asked.stage.press("G", "y")
         await asked.stage.shows("press y again")
-
-
-HOSTILE = "ls\r\nrm -rf ~ \x1b[2J\x1b]0;x\x07 \u202e\u2066evil\u200b \x9b31m \ud800" + " " * 300 + "sudo x"
-
-
-@pytest.mark.system
-async def test_a_hostile_command_is_shown_with_its_signs(home: Path) -> None:
-    """Each control character is a sign, each line of the command begins a line, and nothing is left out."""
-    async with asking(home, (80, 40)) as asked:
+        # Each control character is a sign, each line of the command begins a line, and nothing is left out.
+        await asked.again()
         await asked.ask(tool="\x1b[31m\nBash", input={"command": HOSTILE, "\u202ekey": [1, {"a": None}]})
         await asked.open()
         text = asked.stage.text
@@ -205,6 +181,20 @@ async def test_a_hostile_command_is_shown_with_its_signs(home: Path) -> None:
             with case(words):
                 assert words in text
         assert not any(char in text for char in "\x1b\x07\u202e\u2066\u200b\x9b")
+
+
+@pytest.mark.system
+async def test_a_key_that_is_held_down_allows_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second `y` that comes too soon counts as the first one."""
+    monkeypatch.setattr(answer, "_TWICE_SECONDS", (60.0, 61.0))
+    async with asking(home) as asked:
+        await asked.ask()
+        await asked.open()
+        await asked.stage.press(*"yyyyyy")
+        assert isinstance(asked.stage.app.screen, AnswerBox)
+
+
+HOSTILE = "ls\r\nrm -rf ~ \x1b[2J\x1b]0;x\x07 \u202e\u2066evil\u200b \x9b31m \ud800" + " " * 300 + "sudo x"
 
 
 async def test_without_the_switch_nothing_is_asked(home: Path) -> None:

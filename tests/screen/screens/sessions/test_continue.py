@@ -123,15 +123,14 @@ async def test_each_refusal_is_told_before_the_dialog(tmp_path: Path, work: Path
     async with at_home([replace(ended(path), host="far")], config=ALLOWED) as stage:
         await stage.press("P")
         await stage.shows("it is on far: continue it there")
-    async with at_home([ended(Path())], config=ALLOWED) as stage:
+        await stage.begin(ended(Path()))
         await stage.press("P")
         await stage.shows("nothing of this session is written yet")
-    with started(["claude", "--resume", ID], work) as holder:
-        async with at_home([ended(path)], config=ALLOWED) as stage:
+        await stage.begin(ended(path))
+        with started(["claude", "--resume", ID], work) as holder:
             await stage.press("P")
             await stage.shows(f"refused: process {holder.pid} (claude) holds this session")
-    os.rmdir(work)
-    async with at_home([ended(path)], config=ALLOWED) as stage:
+        os.rmdir(work)
         dialog = await typed(stage)
         await stage.shows("the folder of this session cannot be used")
         dialog._input.value = ""

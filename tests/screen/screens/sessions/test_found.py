@@ -42,31 +42,80 @@ async def find(stage: HomeStage, words: str) -> FoundView:
 
 
 @pytest.mark.system
-async def test_the_newest_sessions_come_first_with_the_words_in_their_place(tmp_path: Path) -> None:
-    """Each session is named once, and hits below each other belong to it."""
+async def test_words_are_found_in_the_contents(tmp_path: Path) -> None:
+    """Hits are listed below their session, the newest first, with call and age; escape leads back."""
     rows = [
         saved(tmp_path, "older", "an old Needle here", seen_ms=1),
         saved(tmp_path, "newer", "one needle", "nothing", "two needles", seen_ms=2),
         saved(tmp_path, "other", "no match", seen_ms=3),
     ]
     async with at_home(rows) as stage:
+        # Each session is named once, and hits below each other belong to it.
         view = await find(stage, "needle")
         assert [hit.key[1] for hit in view.hits] == ["newer", "newer", "older"]
         assert str(view.border_title) == "“needle” · 3 hits · 3 sessions"
         assert stage.text.count("Title of newer") == 1
         line = next(line for line in stage.lines if "an old Needle here" in line)
         assert "Title of older" in line
-
-
-@pytest.mark.system
-async def test_a_hit_names_its_call_and_its_age() -> None:
-    """The call with its tool is read for the hits in view; the time is that of the line."""
-    async with at_home([row("demo", path=RECORDINGS / "demo.ndjson")]) as stage:
+        # The call with its tool is read for the hits in view; the time is that of the line.
+        await stage.begin(row("demo", path=RECORDINGS / "demo.ndjson"))
         view = await find(stage, "seconds\\b")
         await stage.until(lambda: view.hits and view.unread is None, "the calls")
         assert [str(view.origins[hit].words) for hit in view.hits] == ["#5 grep"]
         line = next(line for line in stage.lines if "#5 grep" in line)
         assert re.search(r"#5 grep +\d+ d +\\\.seconds", line)
+        # The search in titles and prompts is still there.
+        rows = [saved(tmp_path, "one", "a needle"), saved(tmp_path, "two", "a needle")]
+        await stage.begin(*rows)
+        await find(stage, "one")
+        await stage.back()
+        assert "search “one” · 1 of 2 sessions" in stage.text
+        assert stage.chosen is not None
+        assert stage.chosen.id == "one"
+        # A title may be read after the session was found; a session that vanishes keeps its hits.
+        named = saved(tmp_path, "one", "a needle")
+        await stage.begin(replace(named, title=""), saved(tmp_path, "two", "a needle"))
+        await find(stage, "needle")
+        assert "no prompt yet" in stage.text
+        await stage.put(named)
+        await stage.shows("Title of one")
+        stage.machine.drop(named.key)
+        await stage.until(lambda: len(stage.app._rows) == 1, "one row")
+        assert "Title of one" in stage.text
+        # Sessions that were not searched are counted, and enter does nothing.
+        rows = [
+            saved(tmp_path, "one", "x"),
+            row("gone", path=tmp_path / "gone.jsonl"),
+            row("meta", can_open=False),
+        ]
+        await stage.begin(*rows)
+        view = await find(stage, "needle")
+        assert str(view.border_title) == "“needle” · 0 hits · 3 sessions · 2 not searched"
+        assert "nothing found" in stage.text
+        await stage.press("enter")
+        assert isinstance(stage.app.screen, FoundScreen)
+        # The search in a session finds one text.
+        await stage.begin(saved(tmp_path, "one", "first the limiter, then a retry"))
+        view = await find(stage, "retry limiter")
+        assert len(view.hits) == 1
+        posted = await opened_words(stage)
+        assert posted == "limiter"
+        # No line is wider than the screen, and no control character is drawn.
+        rows = [saved(tmp_path, f"s{number}", f"{number} {HOSTILE} 日本語{'x' * 300}") for number in range(3)]
+        await stage.begin(*rows)
+        view = await find(stage, "needle")
+        assert len(view.hits) == 3
+        for size in ((160, 50), (120, 40), (80, 24), (40, 12), (20, 8)):
+            with case(size):
+                await stage.pilot.resize_terminal(*size)
+                drawn = "".join(stage.lines)
+                assert drawn.isprintable()
+                assert "\u202e" not in drawn
+        # It has no border to show it in.
+        await stage.pilot.resize_terminal(40, 12)
+        await stage.begin(saved(tmp_path, "one", "a needle"))
+        await find(stage, "needle")
+        await stage.shows("“needle” · 1 hit · 1 session")
 
 
 def test_a_session_that_cannot_be_read_has_no_call(tmp_path: Path) -> None:
@@ -74,18 +123,6 @@ def test_a_session_that_cannot_be_read_has_no_call(tmp_path: Path) -> None:
     gone = row("gone", path=tmp_path / "gone.jsonl")
     assert origin_of(gone, Hit(gone.key, 0, "x", 10)) == Origin()
     assert origin_of(gone, Hit(gone.key, 0, "x", 1 << 40)) == Origin()
-
-
-@pytest.mark.system
-async def test_escape_returns_to_the_list_as_it_was(tmp_path: Path) -> None:
-    """The search in titles and prompts is still there."""
-    rows = [saved(tmp_path, "one", "a needle"), saved(tmp_path, "two", "a needle")]
-    async with at_home(rows) as stage:
-        await find(stage, "one")
-        await stage.back()
-        assert "search “one” · 1 of 2 sessions" in stage.text
-        assert stage.chosen is not None
-        assert stage.chosen.id == "one"
 
 
 @pytest.mark.system
@@ -114,16 +151,6 @@ async def test_a_hit_opens_its_session_at_the_words(tmp_path: Path) -> None:
         await stage.back()
 
 
-@pytest.mark.system
-async def test_words_that_are_apart_are_searched_by_the_longest(tmp_path: Path) -> None:
-    """The search in a session finds one text."""
-    async with at_home([saved(tmp_path, "one", "first the limiter, then a retry")]) as stage:
-        view = await find(stage, "retry limiter")
-        assert len(view.hits) == 1
-        posted = await opened_words(stage)
-        assert posted == "limiter"
-
-
 async def opened_words(stage: HomeStage) -> str:
     """Open the selected hit, and return what is searched for in its session."""
     await stage.press("enter")
@@ -132,44 +159,6 @@ async def opened_words(stage: HomeStage) -> str:
     assert isinstance(screen, WatchScreen)
     await stage.until(lambda: screen.workspace.find_bar.display, "the find bar")
     return screen.workspace.find_bar.input.value
-
-
-@pytest.mark.system
-async def test_what_is_learnt_of_a_session_meanwhile_is_shown(tmp_path: Path) -> None:
-    """A title may be read after the session was found; a session that vanishes keeps its hits."""
-    named = saved(tmp_path, "one", "a needle")
-    async with at_home([replace(named, title=""), saved(tmp_path, "two", "a needle")]) as stage:
-        await find(stage, "needle")
-        assert "no prompt yet" in stage.text
-        await stage.put(named)
-        await stage.shows("Title of one")
-        stage.machine.drop(named.key)
-        await stage.until(lambda: len(stage.app._rows) == 1, "one row")
-        assert "Title of one" in stage.text
-
-
-@pytest.mark.system
-async def test_a_small_terminal_shows_how_far_the_search_is(tmp_path: Path) -> None:
-    """It has no border to show it in."""
-    async with at_home([saved(tmp_path, "one", "a needle")], size=(40, 12)) as stage:
-        await find(stage, "needle")
-        await stage.shows("“needle” · 1 hit · 1 session")
-
-
-@pytest.mark.system
-async def test_nothing_found_is_said(tmp_path: Path) -> None:
-    """Sessions that were not searched are counted, and enter does nothing."""
-    rows = [
-        saved(tmp_path, "one", "x"),
-        row("gone", path=tmp_path / "gone.jsonl"),
-        row("meta", can_open=False),
-    ]
-    async with at_home(rows) as stage:
-        view = await find(stage, "needle")
-        assert str(view.border_title) == "“needle” · 0 hits · 3 sessions · 2 not searched"
-        assert "nothing found" in stage.text
-        await stage.press("enter")
-        assert isinstance(stage.app.screen, FoundScreen)
 
 
 @pytest.mark.system
@@ -205,22 +194,6 @@ async def test_the_selected_hit_stays_while_others_come(
         assert chosen.key == rows[1].key
         await stage.back()
         assert stage.app.screen is stage.home
-
-
-@pytest.mark.system
-async def test_foreign_text_is_safe_in_any_width(tmp_path: Path) -> None:
-    """No line is wider than the screen, and no control character is drawn."""
-    for size in ((160, 50), (120, 40), (80, 24), (40, 12), (20, 8)):
-        with case(size):
-            rows = [
-                saved(tmp_path, f"s{number}", f"{number} {HOSTILE} 日本語{'x' * 300}") for number in range(3)
-            ]
-            async with at_home(rows, size=size) as stage:
-                view = await find(stage, "needle")
-                assert len(view.hits) == 3
-                drawn = "".join(stage.lines)
-                assert drawn.isprintable()
-                assert "\u202e" not in drawn
 
 
 @pytest.mark.system

@@ -38,60 +38,80 @@ async def note(stage: HomeStage, *lines: str) -> None:
 
 
 @pytest.mark.slow
-async def test_a_row_names_its_machine_and_the_header_counts_them() -> None:
-    """The machine stands before the repository; the header counts machines when there are several."""
+async def test_a_row_names_its_machine() -> None:
+    """The list names, counts and finds machines, and says what works only on this one."""
     async with at_home([row("one"), remote("two"), remote("three", host="build2")], (120, 40)) as stage:
+        # The machine stands before the repository; the header counts machines when there are several.
         assert "build1:api ⎇ main" in stage.text
         assert "3 machines" in stage.lines[0]
-    async with at_home([row("one")], (120, 40)) as stage:
+        await stage.begin(row("one"))
         assert "machine" not in stage.lines[0]
-
-
-@pytest.mark.system
-@pytest.mark.slow
-async def test_publishers_on_one_machine_differ() -> None:
-    """Three publishers who claim the same machine have their names before it; a filter finds them."""
-    rows = [remote(each, publisher=each) for each in ("ci", "anna", "bert")]
-    async with at_home(rows, (140, 40)) as stage:
-        assert all(f"{each}@build1:api" in stage.text for each in ("ci", "anna", "bert"))
-        await stage.press("f", *"host:anna", "enter")
-        await stage.until(lambda: "bert@build1" not in stage.text, "the filter")
-        assert "anna@build1" in stage.text
-
-
-@pytest.mark.slow
-async def test_a_silent_machine_is_lost() -> None:
-    """A session of a machine that is silent is among the quiet ones, with the time since it was heard."""
-    lost = remote("one", State.UNKNOWN, now="make", lost_ms=NOW_MS - 3 * 60 * 60_000)
-    async with at_home([lost], (120, 40)) as stage:
+        # A session of a machine that is silent is among the quiet ones, with the time since it was heard.
+        lost = remote("one", State.UNKNOWN, now="make", lost_ms=NOW_MS - 3 * 60 * 60_000)
+        await stage.begin(lost)
         at = next(at for at, line in enumerate(stage.lines) if "QUIET" in line)
         line = stage.lines[at + 1]
         assert "? lost" in line
         assert "3:00:" in line
         assert "lost touch, last: make" in line
         assert "1 quiet" in stage.lines[0]
+        # What works only on this machine says so in a sentence.
+        await stage.begin(remote("one", tmux="main:1.0", pid=1))
+        for key, words in (
+            ("d", "it is on build1, where only its owner can change it"),
+            ("t", "its terminal is on build1"),
+            ("ctrl+r", "it is on build1, where only its owner can change it"),
+        ):
+            await stage.press(key)
+            await stage.shows(words)
+        # `y` copies what opens the session.
+        await stage.press("y")
+        await eventually(stage.pilot, lambda: stage.app.clipboard == f"{REMOTE}/one", "the address")
+        # `host:` and a word show the sessions of a machine.
+        await stage.begin(row("one"), remote("two"))
+        for words in ("host:build", "build1"):
+            await stage.press("f", *words, "enter")
+            await stage.shows("1 of 2 sessions")
+            assert "Title of one" not in stage.text
+            await stage.press("escape")
+        # They are counted as not searched: nothing is fetched for a search.
+        await stage.begin(remote("one"))
+        await stage.press("slash", *"Title", "enter")
+        await stage.shows("1 not searched")
+        # Control characters and marks of direction in a name of a machine are shown, and have no effect.
+        evil = "b\x1b[31m\x9b2J\u202ex\u2066\n\ud800" + "y" * 5_000
+        await stage.begin(remote("one", host=evil, repo=evil, now=evil))
+        await stage.press("s", "s", "t", "d")
+        await stage.press("space")
+        assert not set("\x1b\x9b\u202e\u2066\ud800") & set(stage.text)
+        # Three publishers who claim the same machine have their names before it; a filter finds them.
+        rows = [remote(each, publisher=each) for each in ("ci", "anna", "bert")]
+        await stage.pilot.resize_terminal(140, 40)
+        await stage.begin(*rows)
+        assert all(f"{each}@build1:api" in stage.text for each in ("ci", "anna", "bert"))
+        await stage.press("f", *"host:anna", "enter")
+        await stage.until(lambda: "bert@build1" not in stage.text, "the filter")
+        assert "anna@build1" in stage.text
 
 
 @pytest.mark.system
 async def test_what_does_not_answer_has_a_line_above_the_list() -> None:
-    """Each note is a line; in a low terminal there is one, which counts the others."""
+    """Each note is a line, as far as there is room; an empty list does not claim to know this machine."""
     lines = [f"team{number}: no answer since 14:03: connection refused" for number in range(4)]
     async with at_home([row("one")], (80, 24)) as stage:
+        # Each note is a line; in a low terminal there is one, which counts the others.
         await note(stage, *lines[:2])
         assert [line.strip() for line in stage.lines[1:3]] == lines[:2]
         await note(stage, *lines)
         assert stage.lines[3].strip() == f"{lines[2]} · 1 more"
         await note(stage)
         assert not any("team" in line for line in stage.lines)
-    async with at_home([row("one")], (40, 12)) as stage:
+        await stage.pilot.resize_terminal(40, 12)
         await note(stage, *lines)
         assert stage.lines[1].strip() == "team0: no answer since 14:03… · 3 more"
-
-
-@pytest.mark.system
-async def test_an_empty_list_says_what_does_not_answer() -> None:
-    """Without any session the list does not claim that there is none on this machine."""
-    async with at_home([], (80, 24)) as stage:
+        # Without any session the list does not claim that there is none on this machine.
+        await stage.pilot.resize_terminal(80, 24)
+        await stage.begin()
         stage.machine.problem = SafeText("refused")
         await note(stage, "team: refused: the engine refuses the login")
         assert "team: refused" in stage.lines[1]
@@ -100,49 +120,6 @@ async def test_an_empty_list_says_what_does_not_answer() -> None:
         stage.machine.problem = SafeText("")
         await note(stage, "team: 3 older sessions are not listed: ci has 20,003")
         assert "no session is running" in stage.lines[0]
-
-
-@pytest.mark.system
-@pytest.mark.parametrize(
-    ("key", "words"),
-    [
-        ("d", "it is on build1, where only its owner can change it"),
-        ("ctrl+r", "it is on build1, where only its owner can change it"),
-        ("t", "its terminal is on build1"),
-    ],
-)
-async def test_keys_for_files_and_terminals_say_where_they_are(key: str, words: str) -> None:
-    """What works only on this machine says so in a sentence."""
-    async with at_home([remote("one", tmux="main:1.0", pid=1)], (120, 40)) as stage:
-        await stage.press(key)
-        await stage.shows(words)
-
-
-@pytest.mark.system
-async def test_the_address_is_copied() -> None:
-    """`y` copies what opens the session."""
-    async with at_home([remote("one")], (120, 40)) as stage:
-        await stage.press("y")
-        await eventually(stage.pilot, lambda: stage.app.clipboard == f"{REMOTE}/one", "the address")
-
-
-@pytest.mark.system
-async def test_the_filter_finds_a_machine() -> None:
-    """`host:` and a word show the sessions of a machine."""
-    async with at_home([row("one"), remote("two")], (120, 40)) as stage:
-        for words in ("host:build", "build1"):
-            await stage.press("f", *words, "enter")
-            await stage.shows("1 of 2 sessions")
-            assert "Title of one" not in stage.text
-            await stage.press("escape")
-
-
-@pytest.mark.system
-async def test_contents_of_other_machines_are_not_searched() -> None:
-    """They are counted as not searched: nothing is fetched for a search."""
-    async with at_home([remote("one")], (120, 40)) as stage:
-        await stage.press("slash", *"Title", "enter")
-        await stage.shows("1 not searched")
 
 
 @pytest.mark.system
@@ -210,14 +187,3 @@ async def test_other_notes_are_reported() -> None:
     until(lambda: len(reports) >= 2, what="the second report")
     watching.stop()
     assert reports == [machine.rows, machine.rows]
-
-
-@pytest.mark.system
-@pytest.mark.slow
-async def test_texts_of_other_machines_do_not_reach_the_terminal() -> None:
-    """Control characters and marks of direction in a name of a machine are shown, and have no effect."""
-    evil = "b\x1b[31m\x9b2J\u202ex\u2066\n\ud800" + "y" * 5_000
-    async with at_home([remote("one", host=evil, repo=evil, now=evil)], (120, 40)) as stage:
-        await stage.press("s", "s", "t", "d")
-        await stage.press("space")
-        assert not set("\x1b\x9b\u202e\u2066\ud800") & set(stage.text)

@@ -31,9 +31,10 @@ def without_clocks(stage: HomeStage) -> str:
 
 @pytest.mark.system
 async def test_enter_opens_and_escape_returns_to_the_list_as_it_was() -> None:
-    """The choice, the scroll position and the filter of the list are as before."""
+    """The list stays behind the session as it was, and only what is on the screen is read often."""
     rows = [row(f"s{number:02}", path=PLAIN, seen_ms=number) for number in range(60)]
     async with at_home(rows, size=(120, 20)) as stage:
+        # The choice, the scroll position and the filter of the list are as before.
         await stage.press("f", *"title", "enter")
         await stage.press(*["j"] * 40)
         before, chosen = without_clocks(stage), stage.chosen
@@ -43,25 +44,9 @@ async def test_enter_opens_and_escape_returns_to_the_list_as_it_was() -> None:
         await stage.back()
         await stage.until(lambda: without_clocks(stage) == before, "the list as it was")
         assert stage.chosen == chosen
-
-
-@pytest.mark.system
-async def test_what_happens_meanwhile_is_in_the_list_afterwards() -> None:
-    """The sessions are watched while one of them is open."""
-    async with at_home([row("one", path=PLAIN)]) as stage:
-        await stage.open()
-        steps = stage.machine.steps
-        await stage.put(row("two", State.ASKS, now="Bash rm -rf build", path=PLAIN))
-        assert stage.machine.steps > steps
-        await stage.back()
-        await stage.shows("Bash rm -rf build")
-
-
-@pytest.mark.system
-async def test_only_what_is_on_the_screen_is_read_often() -> None:
-    """The machine knows the sessions whose rows are in view, and of an open session only that one."""
-    rows = [row(f"s{number:02}", path=PLAIN, seen_ms=number + 1) for number in range(60)]
-    async with at_home(rows, size=(120, 20)) as stage:
+        # The machine knows the sessions whose rows are in view, and of an open session only that one.
+        rows = [row(f"s{number:02}", path=PLAIN, seen_ms=number + 1) for number in range(60)]
+        await stage.begin(*rows)
         await stage.until(lambda: stage.machine.in_view, "the sessions in view")
         seen = {each.key for each in rows if any(f"Title of {each.id} " in line for line in stage.lines)}
         assert stage.machine.in_view == seen
@@ -72,28 +57,6 @@ async def test_only_what_is_on_the_screen_is_read_often() -> None:
         await stage.open("s40")
         await stage.put(row("s59", path=PLAIN, seen_ms=60))
         assert stage.machine.in_view == {row("s40").key}
-
-
-@pytest.mark.system
-async def test_escape_first_closes_what_is_open_in_the_session() -> None:
-    """With a filter of the calls, esc clears it; the next one returns to the list."""
-    async with at_home([row("one", path=DEMO)]) as stage:
-        screen = await stage.open()
-        await stage.press("f", *"shell", "enter")
-        assert screen.workspace.panes.calls.listed.requested_filter == "shell"
-        await stage.press("escape")
-        assert isinstance(stage.app.screen, WatchScreen)
-        assert not screen.workspace.panes.calls.listed.requested_filter
-        await stage.back()
-
-
-@pytest.mark.system
-async def test_quit_quits_from_a_session() -> None:
-    """`q` ends the program in a session as in the list."""
-    async with at_home([row("one", path=PLAIN)]) as stage:
-        await stage.open()
-        await stage.press("q")
-        await stage.until(lambda: not stage.app.is_running, "the end")
 
 
 @pytest.mark.system
@@ -113,40 +76,68 @@ async def test_a_live_session_is_followed(tmp_path: Path) -> None:
 
 
 @pytest.mark.system
-@pytest.mark.parametrize(
-    ("state", "shown"),
-    [(State.UNFINISHED, "◌ unfinished"), (State.FAILED, "◌ unfinished"), (State.WORKING, "◐ running")],
-)
 async def test_a_session_runs_on_its_screen_if_it_does_in_the_list(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: State, shown: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The file of a killed agent may be new, and that of a live one old; the list knows which."""
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
     path = tmp_path / "projects" / "-w" / "0f4c2b7e-1111-4222-8333-444455556666.jsonl"
     path.parent.mkdir(parents=True)
     path.write_bytes(written("claude", Story(path.stem, "/w", "Run the tests", NOW_MS, is_open=True)))
-    if state is State.WORKING:
-        os.utime(path, (0, 0))
-    async with at_home([row("one", state, path=path)]) as stage:
-        await stage.open()
-        await stage.shows(shown)
-        await stage.back()
+    async with at_home([]) as stage:
+        for state, shown in (
+            (State.UNFINISHED, "◌ unfinished"),
+            (State.FAILED, "◌ unfinished"),
+            (State.WORKING, "◐ running"),
+        ):
+            if state is State.WORKING:
+                os.utime(path, (0, 0))
+            await stage.begin(row("one", state, path=path))
+            await stage.open()
+            await stage.shows(shown)
 
 
-async def test_what_cannot_be_opened_is_one_line(tmp_path: Path) -> None:
-    """The list stays, and a message names the reason."""
-    async with at_home([row("gone", path=tmp_path / "gone.jsonl")]) as stage:
+async def test_a_session_is_opened_in_the_app_of_the_list(tmp_path: Path) -> None:
+    """Escape leads back, what happens meanwhile is shown, and what cannot be opened is one line."""
+    async with at_home([row("listed", can_open=False)]) as stage:
+        # A session of which only the metadata can be read is not opened.
+        await stage.press("enter")
+        await stage.shows("only the metadata of this session can be read")
+        # The list stays, and a message names the reason.
+        await stage.begin(row("gone", path=tmp_path / "gone.jsonl"))
         await stage.press("enter")
         await stage.shows("cannot open")
         await stage.shows("no such file or directory")
         assert stage.app.screen is stage.home
-
-
-async def test_what_is_only_listed_is_not_opened() -> None:
-    """A session of which only the metadata can be read is not opened."""
-    async with at_home([row("listed", can_open=False)]) as stage:
-        await stage.press("enter")
-        await stage.shows("only the metadata of this session can be read")
+        # The sessions are watched while one of them is open.
+        await stage.begin(row("one", path=PLAIN))
+        await stage.open()
+        steps = stage.machine.steps
+        await stage.put(row("two", State.ASKS, now="Bash rm -rf build", path=PLAIN))
+        assert stage.machine.steps > steps
+        await stage.back()
+        await stage.shows("Bash rm -rf build")
+        # With a filter of the calls, esc clears it; the next one returns to the list.
+        await stage.begin(row("one", path=DEMO))
+        screen = await stage.open()
+        await stage.press("f", *"shell", "enter")
+        assert screen.workspace.panes.calls.listed.requested_filter == "shell"
+        await stage.press("escape")
+        assert isinstance(stage.app.screen, WatchScreen)
+        assert not screen.workspace.panes.calls.listed.requested_filter
+        await stage.back()
+        # The question may be nowhere in its lines; it vanishes when it is answered.
+        await stage.begin(row("one", State.ASKS, now="permission", path=PLAIN))
+        await stage.open()
+        await stage.shows("waits for your permission")
+        await stage.shows("answer it in its terminal: esc t")
+        await stage.put(row("one", State.YOUR_TURN, path=PLAIN))
+        await stage.until(lambda: "asks" not in stage.text, "no question")
+        # `q` ends the program in a session as in the list.
+        await stage.begin(row("one", path=PLAIN))
+        await stage.open()
+        await stage.press("q")
+        await stage.until(lambda: not stage.app.is_running, "the end")
 
 
 @pytest.mark.system
@@ -187,17 +178,6 @@ async def test_opened_sessions_leave_nothing_behind(tmp_path: Path, monkeypatch:
             counts.append((len(descriptors()), "store" in named))
         assert counts[-1] == counts[5]
         assert not counts[-1][1]
-
-
-@pytest.mark.system
-async def test_a_session_that_asks_says_so_on_its_screen_too() -> None:
-    """The question may be nowhere in its lines; it vanishes when it is answered."""
-    async with at_home([row("one", State.ASKS, now="permission", path=PLAIN)]) as stage:
-        await stage.open()
-        await stage.shows("waits for your permission")
-        await stage.shows("answer it in its terminal: esc t")
-        await stage.put(row("one", State.YOUR_TURN, path=PLAIN))
-        await stage.until(lambda: "asks" not in stage.text, "no question")
 
 
 @pytest.mark.system

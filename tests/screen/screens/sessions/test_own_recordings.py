@@ -34,9 +34,43 @@ def own(home: Path) -> Row:
     return row(STEM, path=path, is_own=True, title="Old name", agent="agentwatch")
 
 
-async def test_a_recording_is_deleted_after_a_question(own: Row) -> None:
-    """`d` asks with the size of all files, and `y` deletes all of them."""
+async def test_a_recording_is_renamed_or_deleted(own: Row) -> None:
+    """ctrl+r asks for the name, `d` whether to delete; other answers change nothing, faults are reported."""
     async with at_home([own]) as stage:
+        # Every other key leaves the files and the list.
+        for key in ("escape", "n", "q"):
+            await stage.press("d")
+            await stage.until(lambda: isinstance(stage.app.screen, DeleteDialog), "the question")
+            await stage.press("d", "enter")
+            assert isinstance(stage.app.screen, DeleteDialog)
+            await stage.press(key)
+            await stage.until(lambda: not isinstance(stage.app.screen, DeleteDialog), "the list")
+            assert len(list(own.path.parent.iterdir())) == 3
+        # Esc keeps the name.
+        await stage.press("ctrl+r")
+        await stage.until(lambda: isinstance(stage.app.screen, RenameDialog), "the question")
+        await stage.press("x", "escape")
+        await stage.until(lambda: stage.app.screen is stage.home, "the list")
+        assert json.loads(own.path.with_suffix(".json").read_text())["name"] == "Old name"
+        # ctrl+r asks for the name, which `STEM.json` keeps beside what stands there.
+        described = own.path.with_suffix(".json")
+        await stage.press("ctrl+r")
+        await stage.shows("Name of “Old name”")
+        await stage.press(*["backspace"] * 8, *"New", "enter")
+        await stage.until(lambda: json.loads(described.read_text()).get("name") == "New", "the name")
+        assert json.loads(described.read_text())["command"] == ["agent"]
+        # A session that is still being recorded is not deleted.
+        await stage.begin(own)
+        own.path.with_suffix(".json").unlink()
+        with own.path.open("ab") as writer:
+            hold(writer.fileno())
+            await stage.press("d")
+            await stage.shows("Delete “Old name”?")
+            await stage.press("y")
+            await stage.shows("cannot delete the session: it is still being recorded")
+        assert own.path.exists()
+        # `d` asks with the size of all files, and `y` deletes all of them.
+        await stage.begin(own)
         await stage.press("d")
         await stage.shows("Delete “Old name”?")
         size = sum(path.stat().st_size for path in own.path.parent.iterdir())
@@ -44,45 +78,25 @@ async def test_a_recording_is_deleted_after_a_question(own: Row) -> None:
         await stage.press("y")
         await stage.shows("deleted “Old name”")
         assert not list(own.path.parent.iterdir())
+        # The list stays, and a message names the reason.
+        await stage.begin(own)
+        await stage.press("ctrl+r")
+        await stage.until(lambda: isinstance(stage.app.screen, RenameDialog), "the question")
+        await stage.press("x", "enter")
+        await stage.shows("cannot rename the session")
 
 
 @pytest.mark.system
-@pytest.mark.parametrize("key", ["escape", "n", "q"])
-async def test_no_answer_deletes_nothing(own: Row, key: str) -> None:
-    """Every other key leaves the files and the list."""
-    async with at_home([own]) as stage:
-        await stage.press("d")
-        await stage.until(lambda: isinstance(stage.app.screen, DeleteDialog), "the question")
-        await stage.press("d", "enter")
-        assert isinstance(stage.app.screen, DeleteDialog)
-        await stage.press(key)
-        await stage.until(lambda: not isinstance(stage.app.screen, DeleteDialog), "the list")
-    assert len(list(own.path.parent.iterdir())) == 3
-
-
-async def test_a_recording_that_is_written_is_kept(own: Row) -> None:
-    """A session that is still being recorded is not deleted."""
-    own.path.with_suffix(".json").unlink()
-    with own.path.open("ab") as writer:
-        hold(writer.fileno())
-        async with at_home([own]) as stage:
-            await stage.press("d")
-            await stage.shows("Delete “Old name”?")
-            await stage.press("y")
-            await stage.shows("cannot delete the session: it is still being recorded")
-        assert own.path.exists()
-
-
-@pytest.mark.system
-@pytest.mark.parametrize("key", ["d", "ctrl+r"])
-async def test_files_of_other_programs_are_left_alone(tmp_path: Path, key: str) -> None:
+async def test_files_of_other_programs_are_left_alone(tmp_path: Path) -> None:
     """Only recordings of our own can be deleted or renamed."""
     path = tmp_path / "claude.jsonl"
     path.write_bytes(b"{}\n")
     async with at_home([row("one", path=path)]) as stage:
-        await stage.press(key)
-        await stage.shows("only recordings of agentwatch can be changed")
-        assert stage.app.screen is stage.home
+        for key in ("d", "ctrl+r"):
+            await stage.begin(row("one", path=path))
+            await stage.press(key)
+            await stage.shows("only recordings of agentwatch can be changed")
+            assert stage.app.screen is stage.home
     assert path.exists()
 
 
@@ -123,37 +137,3 @@ async def test_sessions_are_archived_and_restored(own: Row, home: Path) -> None:
         await stage.choose("elsewhere")
         await stage.press("z")
         await stage.shows("only sessions of this machine can be archived")
-
-
-@pytest.mark.system
-async def test_a_recording_is_renamed(own: Row) -> None:
-    """ctrl+r asks for the name, which `STEM.json` keeps beside what stands there."""
-    described = own.path.with_suffix(".json")
-    async with at_home([own]) as stage:
-        await stage.press("ctrl+r")
-        await stage.shows("Name of “Old name”")
-        await stage.press(*["backspace"] * 8, *"New", "enter")
-        await stage.until(lambda: json.loads(described.read_text()).get("name") == "New", "the name")
-        assert json.loads(described.read_text())["command"] == ["agent"]
-
-
-@pytest.mark.system
-async def test_renaming_can_be_cancelled(own: Row) -> None:
-    """Esc keeps the name."""
-    async with at_home([own]) as stage:
-        await stage.press("ctrl+r")
-        await stage.until(lambda: isinstance(stage.app.screen, RenameDialog), "the question")
-        await stage.press("x", "escape")
-        await stage.until(lambda: stage.app.screen is stage.home, "the list")
-    assert json.loads(own.path.with_suffix(".json").read_text())["name"] == "Old name"
-
-
-@pytest.mark.system
-async def test_a_name_that_cannot_be_written_is_reported(own: Row) -> None:
-    """The list stays, and a message names the reason."""
-    own.path.unlink()
-    async with at_home([own]) as stage:
-        await stage.press("ctrl+r")
-        await stage.until(lambda: isinstance(stage.app.screen, RenameDialog), "the question")
-        await stage.press("x", "enter")
-        await stage.shows("cannot rename the session")

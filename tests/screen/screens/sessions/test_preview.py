@@ -34,31 +34,10 @@ def preview(stage: HomeStage) -> PreviewPane:
 
 
 @pytest.mark.system
-async def test_a_title_that_is_read_late_is_shown() -> None:
-    """The list shows a session before it has read its lines."""
-    async with at_home([row("one", path=PLAIN, title="", is_read=False)]) as stage:
-        await stage.press("space")
-        await stage.shows("Preview · …")
-        await stage.put(row("one", path=PLAIN, title="Timeout"))
-        await stage.shows("Preview · Timeout")
-
-
-@pytest.mark.system
-async def test_the_tests_are_shown_below() -> None:
-    """The preview names the newest verdict of tests, and that a file changed since."""
-    async with at_home([row("one", path=PLAIN, title="Timeout", tests=LastTests(False, 17, 0))]) as stage:
-        await stage.press("space")
-        await stage.shows("tests ✓ 17 ")
-        await stage.put(row("one", path=PLAIN, title="Timeout", tests=LastTests(False, 17, 0, is_stale=True)))
-        await stage.shows("tests ✓ 17, a file changed since")
-        await stage.put(row("one", path=PLAIN, title="Timeout"))
-        await stage.until(lambda: not str(preview(stage).border_subtitle), "no verdict")
-
-
-@pytest.mark.system
-async def test_space_shows_the_last_lines_and_escape_hides_them() -> None:
-    """The preview opens beside the list; the keys stay in the list."""
+async def test_space_shows_the_end_of_the_selected_session(tmp_path: Path) -> None:
+    """The preview shows the last lines of the selected session, its title and tests, or why it has none."""
     async with at_home([row("one", path=PLAIN, title="Timeout")]) as stage:
+        # The preview opens beside the list; the keys stay in the list.
         await stage.press("space")
         await stage.shows("Preview · Timeout")
         await stage.shows("TIMEOUT_SECONDS in lantern/settings.py is now 45.")
@@ -71,12 +50,22 @@ async def test_space_shows_the_last_lines_and_escape_hides_them() -> None:
         assert pane.display
         await stage.press("space")
         assert not pane.display
-
-
-@pytest.mark.system
-async def test_it_follows_the_selection() -> None:
-    """With another session selected, its last lines are shown."""
-    async with at_home([row("one", path=PLAIN), row("two", path=DEMO)]) as stage:
+        # The list shows a session before it has read its lines.
+        await stage.begin(row("one", path=PLAIN, title="", is_read=False))
+        await stage.press("space")
+        await stage.shows("Preview · …")
+        await stage.put(row("one", path=PLAIN, title="Timeout"))
+        await stage.shows("Preview · Timeout")
+        # The preview names the newest verdict of tests, and that a file changed since.
+        await stage.begin(row("one", path=PLAIN, title="Timeout", tests=LastTests(False, 17, 0)))
+        await stage.press("space")
+        await stage.shows("tests ✓ 17 ")
+        await stage.put(row("one", path=PLAIN, title="Timeout", tests=LastTests(False, 17, 0, is_stale=True)))
+        await stage.shows("tests ✓ 17, a file changed since")
+        await stage.put(row("one", path=PLAIN, title="Timeout"))
+        await stage.until(lambda: not str(preview(stage).border_subtitle), "no verdict")
+        # With another session selected, its last lines are shown.
+        await stage.begin(row("one", path=PLAIN), row("two", path=DEMO))
         await stage.choose("one")
         await stage.press("space")
         await stage.shows("TIMEOUT_SECONDS in lantern/settings.py is now 45.")
@@ -85,12 +74,32 @@ async def test_it_follows_the_selection() -> None:
         assert "lantern" not in stage.text
         await stage.choose("one")
         await stage.shows("TIMEOUT_SECONDS in lantern/settings.py is now 45.")
-
-
-@pytest.mark.system
-async def test_a_narrow_screen_has_it_below_the_list() -> None:
-    """At 80 columns the preview takes the lower part of the screen."""
-    async with at_home([row("one", path=PLAIN)], size=(80, 24)) as stage:
+        # The preview names the reason, and the list goes on.
+        rows = [row("gone", path=tmp_path / "gone.jsonl"), row("listed", can_open=False)]
+        await stage.begin(*rows)
+        await stage.choose("listed")
+        await stage.press("space")
+        await stage.shows("only its metadata can be read")
+        await stage.choose("gone")
+        await stage.shows("cannot be read: no such file or directory")
+        # A session without any line has nothing to show yet.
+        path = tmp_path / "empty.jsonl"
+        path.write_bytes(b"")
+        await stage.begin(row("empty", path=path))
+        await stage.press("space")
+        await stage.shows("nothing in it yet")
+        # New lines of the selected session appear.
+        path = tmp_path / "live.ndjson"
+        path.write_bytes(init() + delta("First answer.\n\n"))
+        await stage.begin(row("one", path=path, size=1))
+        await stage.press("space")
+        await stage.shows("First answer.")
+        path.write_bytes(path.read_bytes() + delta("Second answer."))
+        await stage.put(row("one", path=path, size=2))
+        await stage.shows("Second answer.")
+        # At 80 columns the preview takes the lower part of the screen.
+        await stage.pilot.resize_terminal(80, 24)
+        await stage.begin(row("one", path=PLAIN))
         await stage.press("space")
         await stage.shows("✓ succeeded in 8.7 s")
         sessions = stage.home.query_one("#sessions")
@@ -144,8 +153,10 @@ async def test_a_question_is_shown_whole_with_the_way_to_its_answer(tmp_path: Pa
     command = "set -e\nrm -rf build\n" + "make dist " * 12 + "last word"
     path.write_bytes(init() + started("shell", command=command))
     asked: dict[str, Any] = {"path": path, "now": f"shell {command}"[:100], "since_ms": NOW_MS - 183_000}
-    for size in ((120, 40), (80, 24)):
-        async with at_home([row("one", State.ASKS, **asked, tmux="main:@1.%2")], size=size) as stage:
+    async with at_home([]) as stage:
+        for size in ((120, 40), (80, 24)):
+            await stage.pilot.resize_terminal(*size)
+            await stage.begin(row("one", State.ASKS, **asked, tmux="main:@1.%2"))
             await stage.press("space")
             for words in (
                 "· shell ─",
@@ -164,19 +175,6 @@ async def test_a_question_is_shown_whole_with_the_way_to_its_answer(tmp_path: Pa
             path.with_suffix(".sent").unlink()
             await stage.put(row("one", path=path))
             await stage.until(lambda: "answer it" not in stage.text, "no question")
-
-
-@pytest.mark.system
-async def test_it_is_read_again_when_the_session_goes_on(tmp_path: Path) -> None:
-    """New lines of the selected session appear."""
-    path = tmp_path / "live.ndjson"
-    path.write_bytes(init() + delta("First answer.\n\n"))
-    async with at_home([row("one", path=path, size=1)]) as stage:
-        await stage.press("space")
-        await stage.shows("First answer.")
-        path.write_bytes(path.read_bytes() + delta("Second answer."))
-        await stage.put(row("one", path=path, size=2))
-        await stage.shows("Second answer.")
 
 
 @pytest.mark.system
@@ -203,28 +201,6 @@ async def test_a_held_key_reads_the_last_session_only(monkeypatch: pytest.Monkey
         wanted = stage.chosen.path
         await stage.until(lambda: read[-1] == wanted, "the last session")
         assert len(read) < 10
-
-
-@pytest.mark.system
-async def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
-    """The preview names the reason, and the list goes on."""
-    rows = [row("gone", path=tmp_path / "gone.jsonl"), row("listed", can_open=False)]
-    async with at_home(rows) as stage:
-        await stage.choose("listed")
-        await stage.press("space")
-        await stage.shows("only its metadata can be read")
-        await stage.choose("gone")
-        await stage.shows("cannot be read: no such file or directory")
-
-
-@pytest.mark.system
-async def test_an_empty_session_says_so(tmp_path: Path) -> None:
-    """A session without any line has nothing to show yet."""
-    path = tmp_path / "empty.jsonl"
-    path.write_bytes(b"")
-    async with at_home([row("empty", path=path)]) as stage:
-        await stage.press("space")
-        await stage.shows("nothing in it yet")
 
 
 def test_a_large_recording_is_read_at_its_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

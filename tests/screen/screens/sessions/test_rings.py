@@ -35,23 +35,18 @@ def new_rings(*, by_default: bool = True) -> Rings:
 
 
 def test_a_session_that_begins_to_ask_rings_once() -> None:
-    """It rings with the first rows in which it asks, and not with the next ones."""
+    """It rings with the first rows in which it asks; the next question rings again, a blink does not."""
+    # It rings with the first rows in which it asks, and not with the next ones.
     rings = new_rings()
     assert rings.update([asking()]) == [asking()]
     assert rings.update([asking()]) == []
     assert list(rings.marked) == [asking().key]
-
-
-def test_a_second_question_rings_again() -> None:
-    """After it went on, the next question rings."""
+    # After it went on, the next question rings.
     rings = new_rings()
     rings.update([asking()])
     rings.update([row("one")])
     assert rings.update([asking(since_ms=LATER_MS + 5_000)])
-
-
-def test_a_blink_is_no_second_question() -> None:
-    """An agent that goes on for less than half a second was not answered: it does not ring again."""
+    # An agent that goes on for less than half a second was not answered: it does not ring again.
     for gap_ms, count in ((0, 0), (300, 0), (499, 0), (500, 1), (2_000, 1)):
         with case(f"{gap_ms}, {count}"):
             rings = new_rings()
@@ -59,39 +54,28 @@ def test_a_blink_is_no_second_question() -> None:
             rings.update([row("one", State.WORKING, since_ms=LATER_MS + 5_000)])
             assert len(rings.update([asking(since_ms=LATER_MS + 5_000 + gap_ms)])) == count
             assert list(rings.marked) == [asking().key]
-
-
-def test_the_same_question_does_not_ring_twice() -> None:
-    """A registry that could not be read for a moment is not a new question."""
+    # A registry that could not be read for a moment is not a new question.
     rings = new_rings()
     rings.update([asking()])
     rings.update((), [asking().key])
     assert rings.update([asking()]) == []
+    # A session that was seen in another state has begun to ask now.
+    assert new_rings().update([asking(since_ms=None)])
 
 
 def test_what_asked_before_the_start_does_not_ring() -> None:
-    """A session that already needed the user when the list was started neither rings nor is marked."""
+    """Only what begins to ask after the start rings, and nothing but a reported question does."""
+    # A session that already needed the user when the list was started neither rings nor is marked.
     for since_ms in (BEGAN_MS - 1, None):
         with case(since_ms):
             rings = Rings(by_default=True, began_ms=BEGAN_MS)
             assert rings.update([asking(since_ms=since_ms)]) == []
             assert not rings.marked
-
-
-def test_a_session_found_later_that_asks_since_before_does_not_ring() -> None:
-    """Finding the sessions takes time: one that is found last is judged by when it began to ask."""
+    # Finding the sessions takes time: one that is found last is judged by when it began to ask.
     rings = new_rings()
     assert rings.update([row("one"), asking("two", since_ms=BEGAN_MS - 1)]) == []
     assert rings.update([row("one"), asking("three", since_ms=LATER_MS)])
-
-
-def test_without_a_time_a_known_session_rings() -> None:
-    """A session that was seen in another state has begun to ask now."""
-    assert new_rings().update([asking(since_ms=None)])
-
-
-def test_nothing_else_rings() -> None:
-    """What is inferred never rings, nor does a turn that has ended or failed; a parent rings itself."""
+    # What is inferred never rings, nor does a turn that has ended or failed; a parent rings itself.
     for other in (
         row("one", State.ASKS, Ground.INFERRED, since_ms=LATER_MS),
         row("one", State.TURN_FAILED, since_ms=LATER_MS),
@@ -105,7 +89,8 @@ def test_nothing_else_rings() -> None:
 
 
 def test_looking_removes_the_mark() -> None:
-    """The mark stays while the session goes on, until the user has looked at it."""
+    """A session stays marked until the user looks at it or has it open; unmarked rows are not copied."""
+    # The mark stays while the session goes on, until the user has looked at it.
     rings = new_rings()
     rings.update([asking()])
     rings.update([row("one")])
@@ -113,13 +98,13 @@ def test_looking_removes_the_mark() -> None:
     assert rings.look_at(asking().key)
     assert not rings.look_at(asking().key)
     assert not rings.applied(keyed(row("one")))[asking().key].is_marked
-
-
-def test_a_session_that_is_open_is_not_marked() -> None:
-    """The user looks at the session that is open."""
+    # The user looks at the session that is open.
     rings = new_rings()
     assert rings.update([asking()], open_key=asking().key)
     assert not rings.marked
+    # The mapping is not copied if nothing differs.
+    rows = keyed(row("one"))
+    assert new_rings().applied(rows) is rows
 
 
 def test_the_choice_is_remembered(home: Path) -> None:
@@ -161,9 +146,3 @@ def test_a_damaged_file_counts_as_no_choice(home: Path) -> None:
         with case(damage[:30]):
             (home / "rings.json").write_bytes(damage)
             assert new_rings().rings(asking().key)
-
-
-def test_rows_without_marks_and_choices_stay_as_they_are() -> None:
-    """The mapping is not copied if nothing differs."""
-    rows = keyed(row("one"))
-    assert new_rings().applied(rows) is rows

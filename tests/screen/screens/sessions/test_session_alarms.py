@@ -84,8 +84,9 @@ def home(tmp_path: Path) -> Iterator[Home]:
         yield made
 
 
-def test_a_call_after_the_list_was_opened_hits_a_rule(home: Home) -> None:
-    """It is judged when its line is whole, and once."""
+def test_a_line_is_judged_when_it_is_whole(home: Home) -> None:
+    """It is judged once; further hits within 10 s wait."""
+    # It is judged when its line is whole, and once.
     assert home.step() == []
     line = shell("c")
     home.append(line[:20])
@@ -95,15 +96,13 @@ def test_a_call_after_the_list_was_opened_hits_a_rule(home: Home) -> None:
     assert home.step() == []
 
 
-def test_old_calls_hit_no_rule(home: Home) -> None:
-    """Neither a call that has ended before, nor one whose end comes later."""
+def test_a_call_after_the_list_was_opened_hits_a_rule(home: Home) -> None:
+    """A call is judged when its line is whole, and once; old calls and old lines hit no rule."""
+    # Neither a call that has ended before, nor one whose end comes later.
     assert home.step() == []
     home.append(ended("b"))
     assert home.step() == []
-
-
-def test_a_last_line_without_its_line_end_is_old(home: Home) -> None:
-    """Some agents write the line end before the next line."""
+    # Some agents write the line end before the next line.
     home.append(shell("c").rstrip(b"\n"))
     assert home.step() == []
     home.append(b"\n")

@@ -24,16 +24,13 @@ needs_tmux = pytest.mark.skipif(
 )
 
 
-def test_a_pane_is_named_by_session_window_and_pane() -> None:
-    """The registry of Claude Code names it so."""
+def test_a_pane_of_tmux_is_named_or_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A text of the registry's form names a pane, which only tmux can show; no other text reaches tmux."""
+    # The registry of Claude Code names it so.
     pane = pane_of("main:@0.%12")
     assert pane is not None
     assert (pane.session, pane.pane, pane.words) == ("main", "%12", "main:@0.%12")
-
-
-@pytest.mark.slow
-def test_what_is_no_pane_is_not_used() -> None:
-    """A text of another form is not given to tmux."""
+    # A text of another form is not given to tmux.
     for words in (
         "",
         "main",
@@ -52,20 +49,12 @@ def test_what_is_no_pane_is_not_used() -> None:
     ):
         with case(ascii(words[:60])):
             assert pane_of(words) is None
-
-
-def test_outside_of_tmux_the_pane_is_named() -> None:
-    """Without tmux around agentwatch, the words say how to get there."""
+    # Without tmux around agentwatch, the words say how to get there.
     pane = pane_of("main:@0.%0")
     assert pane is not None
     words = "session runs in tmux pane main:@0.%0: tmux attach -t main"
     assert go_to_pane(pane, None, {}) == words
-
-
-def test_without_the_program_nothing_is_switched(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A tmux that is not installed, or does not answer in time, is reported."""
-    pane = pane_of("main:@0.%0")
-    assert pane is not None
+    # A tmux that is not installed, or does not answer in time, is reported.
     environ = {"TMUX": "/gone,1,0"}
     monkeypatch.setattr("shutil.which", lambda _: None)
     assert go_to_pane(pane, None, environ).endswith("is gone, or tmux does not answer")

@@ -66,39 +66,39 @@ BLOCKS = [
 
 
 def test_blocks() -> None:
-    """A code fence is one block; other blocks end at a blank line followed by an unindented line."""
+    """A code fence is one block; others end at a blank line before an unindented one. No text is lost."""
+    # A code fence is one block; other blocks end at a blank line followed by an unindented line.
     for source, expected in BLOCKS:
         with case(source):
             assert [(source[start:end], fence) for start, end, fence in split_blocks(source)] == expected
-
-
-def test_blocks_contain_every_character_that_is_not_blank() -> None:
-    """Every character that is not blank belongs to a block."""
+    # Every character that is not blank belongs to a block.
     for source in [source for source, _ in BLOCKS]:
         with case(source):
             held = "".join(source[start:end] for start, end, _ in split_blocks(source))
             assert held.split() == source.split()
+    # Text longer than 16,384 characters is split, at a line end where possible; no character is lost.
+    for source in ("x" * 100_000, "word\n" * 20_000, "a" * 16_000 + "\n" + "b" * 40_000):
+        with case(ascii(source[:60])):
+            blocks = split_blocks(source)
+            assert all(end - start <= 16_384 for start, end, _ in blocks)
+            assert "".join(source[start:end] for start, end, _ in blocks) == source
+            assert split_blocks(source + "y")[:-1] == blocks[:-1]
 
 
-def test_a_heading_is_aligned_left(renderer: MarkdownRenderer) -> None:
-    """A heading is aligned left, without its `#` signs and without a frame."""
+def test_markdown_is_rendered(renderer: MarkdownRenderer) -> None:
+    """Headings, lists, tables, quotes, links and paragraphs have their layout and their styles."""
+    # A heading is aligned left, without its `#` signs and without a frame.
     strips = renderer.markdown(safe_text("# One"), 40)
     assert texts(strips) == ["One"]
     assert styles(strips) == {"heading": "One"}
-
-
-def test_a_list_has_bullets_and_numbers(renderer: MarkdownRenderer) -> None:
-    """Each list item has its bullet or number, and nested items are indented."""
+    # Each list item has its bullet or number, and nested items are indented.
     bullets = texts(renderer.markdown(safe_text("- a\n- b\n  - c"), 40))
     assert [line.split() for line in bullets] == [["•", "a"], ["•", "b"], ["•", "c"]]
     indents = [len(line) - len(line.lstrip()) for line in bullets]
     assert indents[0] == indents[1] < indents[2]
     numbers = texts(renderer.markdown(safe_text("3. a\n4. b"), 40))
     assert [line.split() for line in numbers] == [["3", "a"], ["4", "b"]]
-
-
-def test_a_table_has_its_columns(renderer: MarkdownRenderer) -> None:
-    """The cells of a table column are aligned, with wide characters counted as two columns."""
+    # The cells of a table column are aligned, with wide characters counted as two columns.
     strips = renderer.markdown(safe_text("| 港 | b |\n|---|---|\n| 東京 | x |\n| a | y |"), 40)
     rows = [row for row in texts(strips) if row.strip("─ ")]
     assert [row.split() for row in rows] == [["港", "b"], ["東京", "x"], ["a", "y"]]
@@ -107,36 +107,43 @@ def test_a_table_has_its_columns(renderer: MarkdownRenderer) -> None:
         for row, cell in zip(rows, "bxy", strict=True)
     }
     assert len(columns) == 1
-
-
-def test_code_quotes_and_links_have_styles(renderer: MarkdownRenderer) -> None:
-    """Code, quotes and links have the styles of the style sheet."""
+    # A table of more than 1,024 characters stays one block, so that its columns have one width.
+    rows = [f"| {number} | {'word ' * (number % 5)}|\n" for number in range(100)]
+    source = "".join(["| number | words |\n", "|---|---|\n", *rows])
+    assert 1024 < len(source) < 4096
+    assert split_blocks(source) == [(0, len(source), False)]
+    shown = texts(renderer.markdown(safe_text(source), 60))
+    assert len([line for line in shown if line.lstrip()[:1].isdigit()]) == 100
+    assert "|" not in "".join(shown)
+    # Code, quotes and links have the styles of the style sheet.
     strips = renderer.markdown(safe_text("`f(x)` and [here](https://example.org)\n\n> said"), 60)
     found = styles(strips)
     assert found["code"] == "f(x)"
     assert "here" in found["link"]
     assert "said" in found["quote"]
+    # The target of a link is shown beside its text.
+    assert "https://evil.example" in "".join(
+        texts(renderer.markdown(safe_text("[bank](https://evil.example)"), 60))
+    )
+    # A paragraph between blank lines is wrapped as it is, and two paragraphs stay apart.
+    assert texts(renderer.markdown(safe_text("\n\none\ntwo\n\n"), 40)) == ["one two"]
+    assert texts(renderer.markdown(safe_text("\none\n \t\ntwo\n"), 40)) == ["one", "", "two"]
 
 
 def test_code_is_shown_as_it_is(renderer: MarkdownRenderer) -> None:
-    """A code block shows its lines with their indentation and without the fence, closed or not."""
+    """Code keeps its indentation, and wraps without losing text; nothing is wider than the pane."""
+    # A code block shows its lines with their indentation and without the fence, closed or not.
     for source in ("```python\nif x:\n\n    y()\n```\n", "```python\nif x:\n\n    y()"):
         with case(ascii(source[:60])):
             assert texts(renderer.code(safe_text(source), 30)) == [" if x:", "", "     y()"]
-
-
-def test_code_is_wrapped(renderer: MarkdownRenderer) -> None:
-    """A long line of code wraps without losing text; a sign is before each row that continues it."""
+    # A long line of code wraps without losing text; a sign is before each row that continues it.
     strips = renderer.code(safe_text("```\n" + "0123456789" * 9 + "\n```"), 42)
     assert len(strips) > 1
     assert all(strip.cell_length <= 42 for strip in strips)
     rows = [text.strip() for text in texts(strips)]
     assert [row[:2] for row in rows] == ["01", "↳ ", "↳ "]
     assert "".join(rows).replace("↳ ", "") == "0123456789" * 9
-
-
-def test_nothing_is_wider_than_the_pane(renderer: MarkdownRenderer) -> None:
-    """No rendered line is wider than the pane."""
+    # No rendered line is wider than the pane.
     source = "# " + "head " * 20 + "\n\n" + "東京" * 40 + "\n\n- " + "item " * 20 + "\n\n> " + "quote " * 20
     strips = renderer.markdown(safe_text(source), 24)
     assert max(strip.cell_length for strip in strips) <= 24
@@ -185,34 +192,6 @@ def test_a_link_cannot_be_clicked(renderer: MarkdownRenderer) -> None:
                     )
 
 
-def test_a_link_shows_its_target(renderer: MarkdownRenderer) -> None:
-    """The target of a link is shown beside its text."""
-    assert "https://evil.example" in "".join(
-        texts(renderer.markdown(safe_text("[bank](https://evil.example)"), 60))
-    )
-
-
-def test_long_text_is_split_into_blocks() -> None:
-    """Text longer than 16,384 characters is split, at a line end where possible; no character is lost."""
-    for source in ("x" * 100_000, "word\n" * 20_000, "a" * 16_000 + "\n" + "b" * 40_000):
-        with case(ascii(source[:60])):
-            blocks = split_blocks(source)
-            assert all(end - start <= 16_384 for start, end, _ in blocks)
-            assert "".join(source[start:end] for start, end, _ in blocks) == source
-            assert split_blocks(source + "y")[:-1] == blocks[:-1]
-
-
-def test_a_long_table_is_one_table(renderer: MarkdownRenderer) -> None:
-    """A table of more than 1,024 characters stays one block, so that its columns have one width."""
-    rows = [f"| {number} | {'word ' * (number % 5)}|\n" for number in range(100)]
-    source = "".join(["| number | words |\n", "|---|---|\n", *rows])
-    assert 1024 < len(source) < 4096
-    assert split_blocks(source) == [(0, len(source), False)]
-    shown = texts(renderer.markdown(safe_text(source), 60))
-    assert len([line for line in shown if line.lstrip()[:1].isdigit()]) == 100
-    assert "|" not in "".join(shown)
-
-
 @pytest.mark.costs
 def test_repeated_characters_are_rendered_in_linear_time(renderer: MarkdownRenderer) -> None:
     """Blank lines, marks and spaces take no more than 1 ms for each 10 characters; usual text takes 20 µs."""
@@ -224,9 +203,3 @@ def test_repeated_characters_are_rendered_in_linear_time(renderer: MarkdownRende
                 block = safe_text(source[start:end])
                 _ = renderer.code(block, 80) if is_code else renderer.markdown(block, 80)
             assert time.process_time() - began < 0.4
-
-
-def test_blank_lines_around_a_plain_paragraph_do_not_make_it_markup(renderer: MarkdownRenderer) -> None:
-    """A paragraph between blank lines is wrapped as it is, and two paragraphs stay apart."""
-    assert texts(renderer.markdown(safe_text("\n\none\ntwo\n\n"), 40)) == ["one two"]
-    assert texts(renderer.markdown(safe_text("\none\n \t\ntwo\n"), 40)) == ["one", "", "two"]

@@ -17,7 +17,8 @@ from tests.conftest import case
 
 
 def test_a_leading_cd_is_left_out() -> None:
-    """`cd DIR &&` at the beginning is left out, as often as it occurs, but not if nothing follows."""
+    """`cd DIR &&` at the beginning of a command is left out, but not if nothing follows."""
+    # `cd DIR &&` at the beginning is left out, as often as it occurs, but not if nothing follows.
     for command, target in (
         ("cd /a/b && make", "make"),
         ("cd a; make", "make"),
@@ -31,10 +32,7 @@ def test_a_leading_cd_is_left_out() -> None:
     ):
         with case(f"{command}, {target}"):
             assert shown_target(made("shell", command)) == target
-
-
-def test_only_commands_lose_a_cd() -> None:
-    """The pattern of a search may begin with `cd`."""
+    # The pattern of a search may begin with `cd`.
     assert shown_target(made("read", "cd a && b")) == "cd a && b"
 
 
@@ -53,6 +51,7 @@ def test_a_long_command_costs_little() -> None:
 
 def test_a_cut_shows_what_differs() -> None:
     """A cut that would hide what differs from a near target cuts out what they share instead."""
+    # A cut that would hide what differs from a near target cuts out what they share instead.
     for text, near, width, is_path, shown in (
         ("short", ["shirt"], 9, False, "short"),
         ("make the whole thing", ["make all"], 9, False, "make the…"),
@@ -70,6 +69,11 @@ def test_a_cut_shows_what_differs() -> None:
             assert (
                 cut_apart(SafeText(text), [SafeText(each) for each in near], width, is_path=is_path) == shown
             )
+    # Where several files do not fit, their folders are left out, so that each file is named.
+    paths = ("/src/a/one.py", "two.py", "/src/b/three.py")
+    call = made("edit", ", ".join(paths), path=paths[0], more_paths=paths[1:])
+    assert fitting_target(call, 60, list) == "/src/a/one.py, two.py, /src/b/three.py"
+    assert fitting_target(call, 30, list) == "one.py, two.py, three.py"
 
 
 _WORDS = st.lists(st.sampled_from(["pytest", "tests", "unit", "日本", "x" * 30, "a"]), max_size=9)
@@ -81,11 +85,3 @@ _TEXTS = st.tuples(_WORDS, st.sampled_from([" ", "/"])).map(lambda made: SafeTex
 def test_a_cut_target_fits(text: SafeText, near: list[SafeText], width: int, is_path: bool) -> None:
     """Whatever its neighbours are, a target is at most as wide as its column."""
     assert columns(cut_apart(text, near, width, is_path=is_path)) <= width
-
-
-def test_several_files_are_shown_by_their_names() -> None:
-    """Where several files do not fit, their folders are left out, so that each file is named."""
-    paths = ("/src/a/one.py", "two.py", "/src/b/three.py")
-    call = made("edit", ", ".join(paths), path=paths[0], more_paths=paths[1:])
-    assert fitting_target(call, 60, list) == "/src/a/one.py, two.py, /src/b/three.py"
-    assert fitting_target(call, 30, list) == "one.py, two.py, three.py"

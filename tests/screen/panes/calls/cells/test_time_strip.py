@@ -42,13 +42,11 @@ def bars(calls: Sequence[Call], now_ms: int | None = None) -> list[str]:
 
 
 def test_bars_show_when_the_calls_ran() -> None:
-    """A bar covers the share of the time in view during which its call ran."""
+    """A bar covers the share of the time in view during which its call, or each call of its row, ran."""
+    # A bar covers the share of the time in view during which its call ran.
     calls = [call(0, 5000), call(5000, 10_000), call(0, 10_000), call(2500, 7500)]
     assert bars(calls) == ["█████", "     █████", "██████████", "  ▐████▌"]
-
-
-def test_bars_are_drawn_in_eighths() -> None:
-    """A bar ends in eighths of a column and begins in eighths, halves or whole ones; the shortest shows."""
+    # A bar ends in eighths of a column and begins in eighths, halves or whole ones; the shortest shows.
     for begin, end, bar in (
         (0, 1000, "█"),
         (0, 125, "▏"),
@@ -64,17 +62,43 @@ def test_bars_are_drawn_in_eighths() -> None:
     ):
         with case(f"{begin}, {end}, {bar}"):
             assert bars([call(begin, end), call(0, 10_000)])[0] == bar
-
-
-def test_a_row_of_several_calls_shows_each() -> None:
-    """The bar of a fold leaves the times between its calls blank."""
+    # The bar of a fold leaves the times between its calls blank.
     calls = [call(0, 2000), call(4000, 6000), call(8000, 10_000)]
     strip = strip_of(calls)
     assert strip.bar(calls, WIDTH, strip.scales(calls, None), None) == "██  ██  ██"
+    # A call without any time has no bar; a call without an end shows only its start.
+    assert bars([call(None, None)]) == [""]
+    unfinished = call(5000, None, outcome=Outcome.UNFINISHED)
+    assert bars([unfinished, call(0, 10_000)])[0] == "     ▏"
+    # Whatever times a clock gave, a bar is as wide as the strip.
+    for begin, end in ((10**15, 0), (-(10**15), 10**15), (0, -5), (5, 5)):
+        with case(f"{begin}, {end}"):
+            broken = call(begin, end)
+            strip = strip_of([broken])
+            for now_ms in (None, 0):
+                assert len(strip.bar([broken], WIDTH, strip.scales([broken], now_ms), now_ms)) == WIDTH
 
 
-def test_a_running_call_grows_to_now() -> None:
-    """A running call's bar extends to the current time, counted on our clock from its start."""
+def test_the_scale_covers_the_calls_in_view() -> None:
+    """The strip begins and ends with the calls in view, one scale a run; a running call has time ahead."""
+    # The strip begins with the first call in view and ends with the last one, whatever else there is.
+    calls = [call(0, 90_000), call(100_000, 105_000), call(105_000, 110_000)]
+    strip = strip_of(calls)
+    scales = strip.scales(calls[1:], None)
+    assert scales == {1: (100_000, 10_000)}
+    assert [strip.bar([each], WIDTH, scales, None) for each in calls[1:]] == ["█████     ", "     █████"]
+    assert strip.scales([calls[1]], None) == {1: (100_000, 5000)}
+    # The calls of two runs in view are drawn on two scales.
+    first, second = call(0, 1000), call(10**9, 10**9 + 500)
+    second.run = 2
+    assert strip_of([first, second]).scales([first, second], None) == {1: (0, 1000), 2: (10**9, 500)}
+    # The strip of a running call has time ahead; its scale grows by half when that is used up.
+    running = call(0, None, seen=(0, None), outcome=Outcome.RUNNING)
+    strip = strip_of([running])
+    times = (0, 9999, 10_001, 14_000, 15_001)
+    lengths = [strip.scales([running], now_ms)[1][1] for now_ms in times]
+    assert lengths == [10_000, 10_000, 15_000, 15_000, 22_500]
+    # A running call's bar extends to the current time, counted on our clock from its start.
     running = call(0, None, seen=(70_000, None), outcome=Outcome.RUNNING)
     assert [bars([running], 70_000 + ms)[0] for ms in (0, 1000, 5000, 10_000)] == [
         "▏",
@@ -82,32 +106,6 @@ def test_a_running_call_grows_to_now() -> None:
         "█████",
         "██████████",
     ]
-
-
-def test_the_scale_grows_in_steps() -> None:
-    """The strip of a running call has time ahead; its scale grows by half when that is used up."""
-    running = call(0, None, seen=(0, None), outcome=Outcome.RUNNING)
-    strip = strip_of([running])
-    times = (0, 9999, 10_001, 14_000, 15_001)
-    lengths = [strip.scales([running], now_ms)[1][1] for now_ms in times]
-    assert lengths == [10_000, 10_000, 15_000, 15_000, 22_500]
-
-
-def test_the_strip_covers_the_calls_in_view() -> None:
-    """The strip begins with the first call in view and ends with the last one, whatever else there is."""
-    calls = [call(0, 90_000), call(100_000, 105_000), call(105_000, 110_000)]
-    strip = strip_of(calls)
-    scales = strip.scales(calls[1:], None)
-    assert scales == {1: (100_000, 10_000)}
-    assert [strip.bar([each], WIDTH, scales, None) for each in calls[1:]] == ["█████     ", "     █████"]
-    assert strip.scales([calls[1]], None) == {1: (100_000, 5000)}
-
-
-def test_each_run_has_its_own_scale() -> None:
-    """The calls of two runs in view are drawn on two scales."""
-    first, second = call(0, 1000), call(10**9, 10**9 + 500)
-    second.run = 2
-    assert strip_of([first, second]).scales([first, second], None) == {1: (0, 1000), 2: (10**9, 500)}
 
 
 def test_times_are_converted_between_the_clocks() -> None:
@@ -121,20 +119,3 @@ def test_times_are_converted_between_the_clocks() -> None:
     assert bars([agents, ours, call(0, 10_000)]) == ["     █████", "", "██████████"]
     late = call(0, 10_000, seen=(70_000, 80_000))
     assert bars([agents, late]) == ["     █████", "██████████"]
-
-
-def test_unknown_times_are_not_drawn() -> None:
-    """A call without any time has no bar; a call without an end shows only its start."""
-    assert bars([call(None, None)]) == [""]
-    unfinished = call(5000, None, outcome=Outcome.UNFINISHED)
-    assert bars([unfinished, call(0, 10_000)])[0] == "     ▏"
-
-
-def test_times_out_of_order_are_drawn() -> None:
-    """Whatever times a clock gave, a bar is as wide as the strip."""
-    for begin, end in ((10**15, 0), (-(10**15), 10**15), (0, -5), (5, 5)):
-        with case(f"{begin}, {end}"):
-            broken = call(begin, end)
-            strip = strip_of([broken])
-            for now_ms in (None, 0):
-                assert len(strip.bar([broken], WIDTH, strip.scales([broken], now_ms), now_ms)) == WIDTH

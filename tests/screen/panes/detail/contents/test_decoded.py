@@ -5,29 +5,32 @@ from __future__ import annotations
 import pytest
 
 from tests.builders.screen.app import lines_of, opened
-from tests.builders.screen.call_detail import shown
+from tests.builders.screen.call_detail import details
 from tests.builders.screen.lines import CWD, ended, init, result, shell, started
-from tests.conftest import Saver
+from tests.conftest import Saver, case
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.mark.system
-@pytest.mark.parametrize(
-    ("keys", "words", "text"),
-    [
-        ("", "copied #1's output, 3 lines", "one\ntwo\nthree"),
-        ("r", "copied #1's raw lines, ", '{\n  "type"'),
-    ],
-)
-async def test_y_copies_the_output_and_names_it(recording: Saver, keys: str, words: str, text: str) -> None:
-    """`y` in the detail copies the output, or the raw lines, and the message names what was copied."""
+async def test_y_copies_the_output_and_names_it(recording: Saver) -> None:
+    """`y` in the detail copies the output, the raw lines or the reason, and the message names which."""
     args: dict[str, object] = {"command": "make"}
     outcome = {"failure": {"exitCode": 1, "stdout": "one\ntwo\n", "stderr": "three\n"}}
-    async with opened(recording(init() + ended("c", "shell", args, outcome) + result())) as stage:
-        await stage.press("3", *keys, "y")
-        await stage.shows(words)
-        assert text in stage.app.clipboard
+    fail = ended("e", "edit", {"path": f"{CWD}/x.py"}, {"error": {"error": "It occurs\ntwice."}})
+    data = init() + ended("c", "shell", args, outcome) + fail + shell(3) + result()
+    async with opened(recording(data)) as stage:
+        await stage.press("2", "g", "3")
+        for keys, words, text in (
+            ("y", "copied #1's output, 3 lines", "one\ntwo\nthree"),
+            ("ry", "copied #1's raw lines, ", '{\n  "type"'),
+            ("rJy", "copied #2's error, 2 lines", "It occurs\ntwice."),
+            ("Jy", "copied #3's detail, ", "$ echo 3"),
+        ):
+            with case(keys):
+                await stage.press(*keys)
+                await stage.shows(words)
+                assert text in stage.app.clipboard
 
 
 @pytest.mark.system
@@ -41,14 +44,14 @@ async def test_y_copies_the_chosen_branch(recording: Saver) -> None:
 
 
 async def test_nothing_is_shown_twice(recording: Saver) -> None:
-    """A failure's reason, the path in the title and an argument that the result repeats stand there once."""
-    args: dict[str, object] = {"path": f"{CWD}/x.py", "offset": 7}
-    error = {"error": {"error": "No such file: x.py", "offset": 7}}
-    async with shown(recording(init() + started("r", "read", args) + ended("r", "read", args, error))) as (
-        _,
-        detail,
-        pilot,
-    ):
+    """The detail shows what happened first, everything once, and the other fields at its end."""
+    async with details() as (show, pilot):
+        # A failure's reason, the path in the title and an argument that the result repeats stand there once.
+        args: dict[str, object] = {"path": f"{CWD}/x.py", "offset": 7}
+        error = {"error": {"error": "No such file: x.py", "offset": 7}}
+        _, detail = await show(
+            recording(init() + started("r", "read", args) + ended("r", "read", args, error))
+        )
         await pilot.press("j", "space")
         text = "\n".join(lines_of(detail))
         assert text.count("No such file") == 1
@@ -56,32 +59,22 @@ async def test_nothing_is_shown_twice(recording: Saver) -> None:
         assert f"{CWD}/x.py" not in text
         assert "▾ 2 more fields" in text
         assert "call_id: r" in text
-
-
-@pytest.mark.parametrize(
-    ("tool", "outcome"),
-    [
-        ("task", {"rejected": {"reason": "Not allowed.\n" + "why\n" * 1200}}),
-        ("shell", {"failure": {"stderr": "Not allowed.\n" + "why\n" * 1200}}),
-    ],
-)
-async def test_a_long_reason_is_shown_once(recording: Saver, tool: str, outcome: dict[str, object]) -> None:
-    """A reason of over 4,096 characters, of which the session keeps the beginning, stands there once."""
-    async with shown(recording(init() + ended("c", tool, {"command": "x"}, outcome))) as (_, detail, _):
-        assert "\n".join(lines_of(detail)).count("Not allowed.") == 1
-
-
-async def test_an_edit_and_a_read_begin_with_their_content(recording: Saver) -> None:
-    """The diff or the content comes first, then the facts in one line, then the other fields in one line."""
-    args: dict[str, object] = {"path": f"{CWD}/x.py", "streamContent": "one\ntwo\n"}
-    success = {
-        "success": {"diffString": "@@ -1 +1 @@\n-a\n+b", "linesAdded": 1, "linesRemoved": 1, "size": 9}
-    }
-    async with shown(recording(init() + started("e", "edit", args) + ended("e", "edit", args, success))) as (
-        _,
-        detail,
-        pilot,
-    ):
+        # A reason of over 4,096 characters, of which the session keeps the beginning, stands there once.
+        reason = "Not allowed.\n" + "why\n" * 1200
+        for tool, outcome in (
+            ("task", {"rejected": {"reason": reason}}),
+            ("shell", {"failure": {"stderr": reason}}),
+        ):
+            _, detail = await show(recording(init() + ended("c", tool, {"command": "x"}, outcome)))
+            assert "\n".join(lines_of(detail)).count("Not allowed.") == 1
+        # The diff or the content comes first, then the facts in one line, then the other fields in one line.
+        args = {"path": f"{CWD}/x.py", "streamContent": "one\ntwo\n"}
+        success = {
+            "success": {"diffString": "@@ -1 +1 @@\n-a\n+b", "linesAdded": 1, "linesRemoved": 1, "size": 9}
+        }
+        _, detail = await show(
+            recording(init() + started("e", "edit", args) + ended("e", "edit", args, success))
+        )
         assert lines_of(detail) == [
             "@@ -1 +1 @@",
             "1   - a",
@@ -98,55 +91,74 @@ async def test_an_edit_and_a_read_begin_with_their_content(recording: Saver) -> 
             "    size: 9",
             "    call_id: e",
         ]
-
-
-async def test_a_command_of_several_lines_is_whole(recording: Saver) -> None:
-    """A command of several lines is shown with all its lines, and a shell without output says so."""
-    args: dict[str, object] = {"command": "cd src &&\nmake"}
-    call = started("c", "shell", args) + ended("c", "shell", args, {"success": {"exitCode": 0}})
-    async with shown(recording(init() + call)) as (_, detail, _):
+        # A command of several lines is shown with all its lines, and a shell without output says so.
+        args = {"command": "cd src &&\nmake"}
+        call = started("c", "shell", args) + ended("c", "shell", args, {"success": {"exitCode": 0}})
+        _, detail = await show(recording(init() + call))
         assert lines_of(detail)[:4] == [
             "$ cd src &&",
             "make",
             "no output",
             "✓ exit 0 · 1.5 s · started 09:00:00",
         ]
-
-
-async def test_an_mcp_call_shows_its_arguments_and_its_content(recording: Saver) -> None:
-    """The arguments of an MCP tool are a tree above what it returned; the names of the tool are folded."""
-    args: dict[str, object] = {"providerIdentifier": "tracker", "toolName": "get", "args": {"number": 118}}
-    success = {"success": {"content": [{"text": {"text": "Release build fails"}}]}}
-    async with shown(recording(init() + started("m", "mcp", args) + ended("m", "mcp", args, success))) as (
-        _,
-        detail,
-        _,
-    ):
+        # The arguments of an MCP tool are a tree above what it returned; the names of the tool are folded.
+        args = {
+            "providerIdentifier": "tracker",
+            "toolName": "get",
+            "args": {"number": 118},
+        }
+        success = {"success": {"content": [{"text": {"text": "Release build fails"}}]}}
+        _, detail = await show(
+            recording(init() + started("m", "mcp", args) + ended("m", "mcp", args, success))
+        )
         lines = lines_of(detail)
         assert lines[:2] == ["── arguments", "number: 118"]
         assert lines[lines.index("── content") + 1] == "Release build fails"
         assert lines[-1] == "▸ 3 more fields"
-
-
-async def test_fields_nested_too_deeply_to_compare_are_shown(recording: Saver) -> None:
-    """Arguments that the result repeats, nested 900 levels deep, do not end the program."""
-    deep: dict[str, object] = {}
-    for _ in range(900):
-        deep = {"a": deep}
-    args: dict[str, object] = {"command": "ls", "deep": deep}
-    call = started("c", "shell", args) + ended("c", "shell", args, {"success": {"stdout": "x", "deep": deep}})
-    async with shown(recording(init() + call)) as (_, detail, _):
+        # Arguments that the result repeats, nested 900 levels deep, do not end the program.
+        deep: dict[str, object] = {}
+        for _ in range(900):
+            deep = {"a": deep}
+        args = {"command": "ls", "deep": deep}
+        call = started("c", "shell", args) + ended(
+            "c", "shell", args, {"success": {"stdout": "x", "deep": deep}}
+        )
+        _, detail = await show(recording(init() + call))
         assert lines_of(detail)[-1].endswith("more fields")
 
 
-@pytest.mark.system
-async def test_y_copies_the_error_of_a_call_without_output(recording: Saver) -> None:
-    """`y` copies the reason of a failure if there is no output, and the whole detail if there is neither."""
-    fail = ended("e", "edit", {"path": f"{CWD}/x.py"}, {"error": {"error": "It occurs\ntwice."}})
-    async with opened(recording(init() + fail + shell(2) + result())) as stage:
-        await stage.press("2", "g", "3", "y")
-        await stage.shows("copied #1's error, 2 lines")
-        assert stage.app.clipboard == "It occurs\ntwice."
-        await stage.press("J", "y")
-        await stage.shows("copied #2's detail, ")
-        assert stage.app.clipboard.startswith("$ echo 2")
+async def test_the_steps_of_a_subagent_are_as_in_the_transcript(recording: Saver) -> None:
+    """A subagent's message is rendered Markdown, and its calls are lines like those of the transcript."""
+    read = {"args": {"path": "a.py"}, "result": {"success": {"totalLines": 9}}}
+    fail = {"args": {"command": "make"}, "result": {"failure": {"exitCode": 2}}}
+    steps = [
+        {"thinkingMessage": {"text": "Where is it?"}},
+        {"assistantMessage": {"text": "I **look**:\n\n- here\n"}},
+        {"toolCall": {"readToolCall": read}},
+        {"toolCall": {"shellToolCall": fail}},
+    ]
+    task = ended("t", "task", {"description": "Find it"}, {"success": {"conversationSteps": steps}})
+    async with details() as (show, _):
+        _, detail = await show(recording(init() + task))
+        assert lines_of(detail)[:9] == [
+            "thinking",
+            "  Where is it?",
+            "",
+            "I look:",
+            "",
+            " • here",
+            "",
+            "  ✓ Read file a.py (9 lines)",
+            "  ✗ Ran terminal command make (failed: exit 2)",
+        ]
+
+
+async def test_ten_thousand_steps_are_bounded(recording: Saver) -> None:
+    """A subagent with more text than is rendered as Markdown shows the rest as it is."""
+    steps = [{"assistantMessage": {"text": f"**step** {n} " + "word " * 40}} for n in range(3_000)]
+    task = ended("t", "task", {"description": "Find it"}, {"success": {"conversationSteps": steps}})
+    async with details() as (show, _):
+        _, detail = await show(recording(init() + task))
+        lines = lines_of(detail)
+        assert lines[0].startswith("step 0")
+        assert any(line.startswith("**step** 2999") for line in lines)

@@ -20,13 +20,14 @@ LONG = "line\n" * 60
 
 @pytest.mark.system
 async def test_the_border_names_the_call_and_its_outcome(recording: Saver) -> None:
-    """The title names the call, without the command of a shell; the outcome stands below if it is away."""
+    """The title names the call; its outcome stands below it while it is out of view."""
     edit = ended("a", "edit", {"path": f"{CWD}/src/x.py"}, {"success": {"linesAdded": 3, "linesRemoved": 1}})
     args: dict[str, object] = {"command": "make", "timeout": 120000}
     failed = started("c", "shell", args) + ended(
         "c", "shell", args, {"failure": {"exitCode": 2, "stdout": LONG}}
     )
     async with opened(recording(init() + edit + failed), (120, 40), follow=True) as stage:
+        # The title names the call, without the command of a shell; the outcome stands below if it is away.
         await stage.shows("─ 3 Detail · #2 shell ─")
         await stage.shows("─ ✗ exit 2 · 1.5 s of 2:00 ─")
         await stage.press("2", "g")

@@ -48,38 +48,42 @@ def shown(calls: CallList) -> tuple[object, ...]:
     )
 
 
+VIEWS = tuple(product(("", "e"), (False, True)))
+"""The words of a filter, and whether the slowest calls come first."""
+
+
 @pytest.mark.system
-@pytest.mark.parametrize(
-    "count", [2, pytest.param(max(SESSIONS, 24), marks=pytest.mark.system)], ids=["few", "many"]
-)
-def test_rows_are_as_they_were(count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_are_as_they_were(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows, hidden calls, failures and subagents at any moment are those of the calls of then."""
-    for is_dense, by_duration, words in product((False, True), (False, True), ("", "e")):
-        with monkeypatch.context() as patch, case(f"{is_dense=}, {by_duration=}, {words=}"):
-            if is_dense:
-                dense(patch)
-            assert check_rows(tmp_path, count, words, by_duration=by_duration) > count
+    sessions = [*generated(max(SESSIONS, 24))]
+    for is_dense in (False, True):
+        if is_dense:
+            dense(monkeypatch)
+        for number, data in enumerate(sessions[is_dense::2] if SESSIONS < 150 else sessions):
+            with case(f"{is_dense=}, session {number}"):
+                assert check_rows(tmp_path / f"{number}.ndjson", data, number) > 1 or len(data) < 1000
 
 
-def check_rows(folder: Path, count: int, words: str, *, by_duration: bool) -> int:
-    """Check moments of generated sessions, and return how many."""
-    checked = 0
-    for number, data in enumerate(generated(count)):
-        reader = open_saved(written(folder / f"{number}.ndjson", data))
-        feed, history = with_history(reader)
-        feed.advance()
-        newest = listed(feed.session, words, by_duration=by_duration)
-        before, calls = feed, newest
-        for moment in chosen(data, Random(number), 20):
-            if moment >= feed.offset:
-                continue
-            stands = history.at(moment)
-            if stands is before:
-                calls.sync()
-            else:
-                before, calls = stands, newest.at(stands.session)
-            expected = listed(fed_until(reader, moment).session, words, by_duration=by_duration)
-            assert shown(calls) == shown(expected), f"session {number} at {moment}"
-            checked += 1
-        os.close(reader.fd)
+def check_rows(path: Path, data: bytes, number: int) -> int:
+    """Check moments of a session, in each view, and return how many."""
+    reader = open_saved(written(path, data))
+    feed, history = with_history(reader)
+    feed.advance()
+    newest = {
+        view: listed(feed.session, words, by_duration=by_duration)
+        for view, (words, by_duration) in enumerate(VIEWS)
+    }
+    before, calls, checked = feed, newest, 0
+    for moment in chosen(data, Random(number), 20):
+        if moment >= feed.offset:
+            continue
+        stands, fed = history.at(moment), fed_until(reader, moment).session
+        if stands is not before:
+            before, calls = stands, {view: each.at(stands.session) for view, each in newest.items()}
+        for view, (words, by_duration) in enumerate(VIEWS):
+            calls[view].sync()
+            expected = listed(fed, words, by_duration=by_duration)
+            assert shown(calls[view]) == shown(expected), f"{VIEWS[view]} at {moment}"
+        checked += 1
+    os.close(reader.fd)
     return checked

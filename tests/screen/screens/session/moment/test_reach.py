@@ -30,6 +30,10 @@ _LINES = [
 ]
 
 
+MATCHES = {"otter": 9, "heron": None, "walrus": 4, "badger": 7, "exit 3": 11, "lynx": 13}
+"""Queries, and the line with which their match is complete; None for the last line."""
+
+
 def after_line(number: int) -> int:
     """Return the moment after this line of the recording, counted from 1."""
     return sum(map(len, b"".join(_LINES).splitlines(keepends=True)[:number]))
@@ -60,44 +64,28 @@ def shows_panes(stage: Stage, rows: list[str]) -> bool:
 
 
 @pytest.mark.system
-@pytest.mark.parametrize(
-    "matches",
-    [
-        {"otter": 9, "heron": None},
-        pytest.param({"walrus": 4, "badger": 7, "exit 3": 11, "lynx": 13}, marks=pytest.mark.system),
-    ],
-    ids=["some", "others"],
-)
-async def test_the_moment_moves_on_to_a_later_match(recording: Saver, matches: dict[str, int | None]) -> None:
+async def test_the_moment_moves_on_to_a_later_match(recording: Saver) -> None:
     """A match is shown at the first moment at which it is complete, and esc returns to the earlier one."""
-    for query, line in matches.items():
-        with case(f"{query}, {line}"):
-            async with opened(recording(*_LINES)) as stage:
-                await go_to(stage, after_line(3))
-                before = stage.rows()[2:-1]
+    async with opened(recording(*_LINES)) as stage:
+        # A match is shown at the first moment at which it is complete, and esc returns to the earlier one.
+        await go_to(stage, after_line(3))
+        before = stage.rows()[2:-1]
+        for query, line in MATCHES.items():
+            with case(f"{query}, {line}"):
                 await stage.press("slash", *query)
                 await stage.until(lambda: "moved on to " in note(stage), "the match")
                 assert moment(stage) == (None if line is None else after_line(line))
                 await stage.press("escape")
                 assert moment(stage) == after_line(3)
                 await stage.until(partial(shows_panes, stage, before), "the panes of before")
-
-
-@pytest.mark.system
-async def test_a_match_that_is_shown_does_not_move_the_moment(recording: Saver) -> None:
-    """A match in the half-written text that is shown leaves the moment as it is."""
-    async with opened(recording(*_LINES)) as stage:
+        # A match in the half-written text that is shown leaves the moment as it is.
         await go_to(stage, after_line(3))
         await stage.press("slash", *"first")
         await stage.until(lambda: "1 of 1" in note(stage), "the match")
         assert moment(stage) == after_line(3)
         assert "moved on" not in note(stage)
-
-
-@pytest.mark.system
-async def test_typing_on_returns_to_the_moment_of_the_search(recording: Saver) -> None:
-    """If another query has its match earlier, the moment at which the search began is shown again."""
-    async with opened(recording(*_LINES)) as stage:
+        # If another query has its match earlier, the moment at which the search began is shown again.
+        await stage.press("escape")
         await go_to(stage, after_line(7))
         await stage.press("2", "slash", *"o")
         await stage.press(*"tter")
@@ -105,12 +93,8 @@ async def test_typing_on_returns_to_the_moment_of_the_search(recording: Saver) -
         await stage.press(*["backspace"] * 5, *"first")
         await stage.until(lambda: "1 of 1" in note(stage), "the first text")
         assert moment(stage) == after_line(7)
-
-
-@pytest.mark.system
-async def test_n_moves_the_moment_on(recording: Saver) -> None:
-    """`n` goes to the next match and moves the moment on; `N` goes back and leaves the moment."""
-    async with opened(recording(*_LINES)) as stage:
+        # `n` goes to the next match and moves the moment on; `N` goes back and leaves the moment.
+        await stage.press("escape")
         await go_to(stage, after_line(3))
         await stage.press("1", "g", "slash", *"beast", "enter")
         await stage.until(lambda: "1 of 3" in note(stage), "the matches")
@@ -123,24 +107,15 @@ async def test_n_moves_the_moment_on(recording: Saver) -> None:
         assert "1 of 3" in note(stage)
         await stage.press("n", "escape")
         assert moment(stage) is None
-
-
-@pytest.mark.system
-async def test_the_note_ends_when_the_user_moves_the_moment(recording: Saver) -> None:
-    """`moved on to` is no longer in the find bar after `L`."""
-    async with opened(recording(*_LINES)) as stage:
+        # `moved on to` is no longer in the find bar after `L`.
         await go_to(stage, after_line(3))
         await stage.press("slash", *"otter", "enter")
         await stage.until(lambda: "moved on to " in note(stage), "the match")
         await stage.press("L")
         await stage.until(lambda: "moved on" not in note(stage), "the note without the moment")
         assert "1 of 1" in note(stage)
-
-
-@pytest.mark.system
-async def test_an_overlay_s_call_is_shown_when_it_has_ended(recording: Saver) -> None:
-    """A call that has not begun or not ended at the moment is shown at the moment at which it has ended."""
-    async with opened(recording(*_LINES)) as stage:
+        # A call that has not begun or not ended at the moment is shown at the moment at which it has ended.
+        await stage.press("escape")
         screen = stage.app.screen
         assert isinstance(screen, WatchScreen)
         calls = stage.feed.session.calls

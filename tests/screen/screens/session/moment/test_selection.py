@@ -10,7 +10,7 @@ from agentwatch.screen.screens.session.screen import WatchScreen
 from tests.builders.moment.panes import watch_screen
 from tests.builders.screen.app import Stage, lines_of, opened
 from tests.builders.screen.lines import session
-from tests.conftest import Saver
+from tests.conftest import Saver, case
 
 pytestmark = pytest.mark.slow
 
@@ -36,37 +36,28 @@ async def play_to(stage: Stage, offset: int) -> None:
 
 
 @pytest.mark.system
-async def test_returning_to_live_selects_again_what_was_selected(recording: Saver) -> None:
-    """`L` selects the call that was selected when the live moment was left."""
+async def test_the_selected_call_stays_selected(recording: Saver) -> None:
+    """What was selected or followed when the live moment was left is selected or followed again."""
     data = session(12, 3)
+    ends = line_ends(data)
     async with opened(recording(data)) as stage:
+        # If the newest call was followed when the live moment was left, it is followed again.
+        await go_to(stage, ends[14])
+        await stage.press("2", "k", "L")
+        await stage.until(lambda: stage.chosen == "echo 11", "the newest call")
+        assert stage.calls.following
+        # `L` selects the call that was selected when the live moment was left.
+        await stage.press("2", "G")
         await stage.press("2", *"kkkk")
         assert stage.chosen == "echo 7"
-        await go_to(stage, line_ends(data)[14])
+        await go_to(stage, ends[14])
         assert stage.chosen != "echo 7"
         await stage.press("L")
         await stage.until(lambda: stage.chosen == "echo 7", "the selected call")
         assert "echo 7" in "".join(lines_of(stage.pane("detail")))
         assert not stage.calls.following
-
-
-@pytest.mark.system
-async def test_following_goes_on_at_the_live_moment(recording: Saver) -> None:
-    """If the newest call was followed when the live moment was left, it is followed again."""
-    data = session(12)
-    async with opened(recording(data)) as stage:
-        await go_to(stage, line_ends(data)[14])
-        await stage.press("2", "k", "L")
-        await stage.until(lambda: stage.chosen == "echo 11", "the newest call")
-        assert stage.calls.following
-
-
-@pytest.mark.system
-async def test_a_selected_call_is_selected_again_when_it_begins_again(recording: Saver) -> None:
-    """While the moment plays to before a selected call, the newest call of then takes its place."""
-    data = session(12)
-    ends = line_ends(data)
-    async with opened(recording(data)) as stage:
+        # While the moment plays to before a selected call, the newest call of then takes its place.
+        await stage.press("2", "G")
         await stage.press("2", *"kkkk")
         await play_to(stage, ends[14])
         assert stage.calls.chosen is not None
@@ -77,37 +68,24 @@ async def test_a_selected_call_is_selected_again_when_it_begins_again(recording:
         for line in (10, 14, 20, 33):
             await play_to(stage, ends[line])
         await stage.until(lambda: stage.chosen == "echo 7", "the selected call")
-
-
-@pytest.mark.system
-async def test_no_call_is_shown_before_it_began(recording: Saver) -> None:
-    """If the moment moves before the first call as soon as a call is selected, the detail is empty."""
-    data = session(12)
-    async with opened(recording(data)) as stage:
+        # The call that was selected before a filter is selected again in its state at the present moment.
+        await stage.press("L")
+        for goes_live in (False, True):
+            with case(goes_live):
+                await stage.press("2", "g", "f", *"failed", "enter")
+                if goes_live:
+                    await stage.press("L")
+                else:
+                    await go_to(stage, ends[14])
+                await stage.press("2", "escape", "escape")
+                await stage.until(lambda: not stage.calls.listed.requested_filter, "all calls")
+                chosen = stage.calls.chosen
+                assert chosen is not None
+                assert chosen is watch_screen(stage).workspace.panes.session.calls[chosen.number - 1]
+        # If the moment moves before the first call as soon as a call is selected, the detail is empty.
+        await stage.press("L")
         stage.calls.choose(0)
-        watch_screen(stage).go_to(line_ends(data)[0])
+        watch_screen(stage).go_to(ends[0])
         await stage.settled()
         assert stage.chosen is None
         assert lines_of(stage.pane("detail")) == []
-
-
-@pytest.mark.system
-@pytest.mark.parametrize("goes_live", [True, False])
-async def test_a_filter_is_cleared_at_another_moment(recording: Saver, *, goes_live: bool) -> None:
-    """The call that was selected before a filter is selected again in its state at the present moment."""
-    data = session(12, 3)
-    async with opened(recording(data)) as stage:
-        if goes_live:
-            await go_to(stage, line_ends(data)[14])
-        await stage.press("2", "g", "f", *"failed", "enter")
-        if goes_live:
-            await stage.press("L")
-        else:
-            await go_to(stage, line_ends(data)[14])
-        await stage.press("2", "escape", "escape")
-        await stage.until(lambda: not stage.calls.listed.requested_filter, "all calls")
-        chosen = stage.calls.chosen
-        assert chosen is not None
-        screen = stage.app.screen
-        assert isinstance(screen, WatchScreen)
-        assert chosen is screen.workspace.panes.session.calls[chosen.number - 1]

@@ -77,9 +77,10 @@ def names(app: FilesApp) -> list[str]:
     return [row.split()[0] for row in lines_of(app.pane("files"))]
 
 
-async def test_a_row_shows_what_was_done_to_a_file(recording: Saver) -> None:
-    """A row shows the path relative to the cwd, marks, actions, lines added and removed, and the time."""
-    async with opened(recording(SESSION)) as (app, _):
+async def test_files_and_the_calls_on_them(recording: Saver) -> None:
+    """Each file is a row with its marks and counts; below are the calls on the selected one."""
+    async with opened(recording(SESSION)) as (app, pilot):
+        # A row shows the path relative to the cwd, marks, actions, lines added and removed, and the time.
         rows = [" ".join(row.split()) for row in lines_of(app.pane("files"))]
         assert rows == [
             "/etc/hosts ! outside cwd read 09:00:06",
@@ -87,6 +88,59 @@ async def test_a_row_shows_what_was_done_to_a_file(recording: Saver) -> None:
             "src/mill.py ! reverted read · edited ×2 +8 −4 09:00:04",
             "README.md read 09:00:03",
         ]
+        # The columns of the files have headings above them, which do not scroll; a low list has none.
+        for size, is_shown in (((120, 40), True), ((120, 17), True), ((120, 9), False)):
+            await pilot.resize_terminal(*size)
+            rows = [strip.text for strip in app.screen._compositor.render_strips()]
+            heading = next((row for row in rows if "last call" in row), "")
+            assert ("actions" in heading and " lines " in heading) is is_shown
+            if is_shown:
+                files = rows[rows.index(heading) + 1]
+                assert heading.index("actions") == files.index("read")
+                assert heading.index("file") == files.index(app.pane("files").draw(0, 50).text[1:4])
+        # `s` toggles the order: newest first or by name. The title shows it, and the selection stays.
+        await pilot.resize_terminal(120, 30)
+        await app.again(pilot, FilesScreen(app.feed, TouchedFiles(app.feed.session)))
+        await pilot.press("j")
+        assert names(app) == ["/etc/hosts", "src/wheel.py", "src/mill.py", "README.md"]
+        await pilot.press("s")
+        assert names(app) == ["/etc/hosts", "README.md", "src/mill.py", "src/wheel.py"]
+        assert app.pane("files").cursor == 3
+        assert "4 files · by name" in str(app.pane("files").border_title)
+        await pilot.press("s")
+        assert app.pane("files").cursor == 1
+        assert "newest first" in str(app.pane("files").border_title)
+        # Each call shows its time, sign, phrase and duration; the title shows the marks of the file.
+        await app.again(pilot, FilesScreen(app.feed, TouchedFiles(app.feed.session)))
+        await pilot.press("j", "j")
+        await pilot.pause()
+        rows = [" ".join(row.split()) for row in lines_of(app.pane("file-calls"))]
+        assert rows == [
+            "09:00:01 ✓ #1 Read file · 20 lines 0.1 s",
+            "09:00:02 ✓ #2 Edited file · +4 −2 0.1 s",
+            "09:00:04 ✓ #4 Edited file · +4 −2 0.1 s",
+        ]
+        assert str(app.pane("file-calls").border_title) == "src/mill.py · last changed by #4 · reverted"
+        # Enter moves to the calls of the file; enter there closes the screen with the selected call.
+        await app.again(pilot, FilesScreen(app.feed, TouchedFiles(app.feed.session)))
+        await pilot.press("j", "j", "enter")
+        assert app.focused is app.pane("file-calls")
+        await pilot.press("G", "enter")
+        await eventually(pilot, lambda: app.given, "a call")
+        assert [chosen and chosen.number for chosen in app.given] == [4]
+        # A click selects a row, and a double click opens it.
+        await app.again(pilot, FilesScreen(app.feed, TouchedFiles(app.feed.session)))
+        await pilot.click("#files", offset=(6, 4))
+        assert app.pane("files").cursor == 2
+        await pilot.click("#files", offset=(6, 4), times=2)
+        await eventually(pilot, lambda: app.focused is app.pane("file-calls"), "its calls")
+        # Esc goes from the calls to the files and from there closes; `q` and `F` close at once.
+        for keys in (("escape",), ("q",), ("F",), ("enter", "escape", "escape"), ("tab", "q")):
+            with case(keys):
+                await app.again(pilot, FilesScreen(app.feed, TouchedFiles(app.feed.session)))
+                await pilot.press(*keys)
+                await eventually(pilot, lambda: app.given, "the end")
+                assert app.given == [None]
 
 
 @pytest.mark.system
@@ -112,76 +166,25 @@ async def test_it_opens_on_the_file_of_a_failing_line(recording: Saver) -> None:
 
 
 @pytest.mark.system
-async def test_name_and_marks_stay_at_every_width(recording: Saver) -> None:
-    """At any width a row fits and shows the end of the path and the start of the mark."""
-    for width in (38, 60, 80, 120, 200):
-        with case(width):
-            async with opened(recording(SESSION), (width, 20)) as (app, _):
+async def test_rows_fit_at_every_width(recording: Saver) -> None:
+    """At any width a row fits and shows the end of the path and the start of the mark, as far as it can."""
+    async with opened(recording(SESSION)) as (app, pilot):
+        # At any width a row fits and shows the end of the path and the start of the mark.
+        for width in (38, 60, 80, 120, 200):
+            with case(width):
+                await pilot.resize_terminal(width, 20)
                 pane = app.pane("files")
                 room = pane.scrollable_content_region.width
                 rows = [pane.draw(y, room).text for y in range(pane.line_count())]
                 assert max(map(len, rows)) <= room
                 assert "wheel.py" in rows[1]
                 assert "! edited" in rows[1]
-
-
-@pytest.mark.system
-@pytest.mark.parametrize("size", [(20, 8), (8, 4), (3, 2)])
-async def test_no_terminal_is_too_small(recording: Saver, size: tuple[int, int]) -> None:
-    """In a terminal too small for a row, as much of the row as fits is drawn."""
-    async with opened(recording(SESSION), size) as (app, pilot):
-        await pilot.press("j", "enter", "j", "escape", "s")
-        assert all(lines_of(app.pane("files")))
-
-
-async def test_the_files_are_sorted_by_time_or_by_name(recording: Saver) -> None:
-    """`s` toggles the order: newest first or by name. The title shows it, and the selection stays."""
-    async with opened(recording(SESSION)) as (app, pilot):
-        await pilot.press("j")
-        assert names(app) == ["/etc/hosts", "src/wheel.py", "src/mill.py", "README.md"]
-        await pilot.press("s")
-        assert names(app) == ["/etc/hosts", "README.md", "src/mill.py", "src/wheel.py"]
-        assert app.pane("files").cursor == 3
-        assert "4 files · by name" in str(app.pane("files").border_title)
-        await pilot.press("s")
-        assert app.pane("files").cursor == 1
-        assert "newest first" in str(app.pane("files").border_title)
-
-
-async def test_the_calls_about_the_chosen_file_are_below(recording: Saver) -> None:
-    """Each call shows its time, sign, phrase and duration; the title shows the marks of the file."""
-    async with opened(recording(SESSION)) as (app, pilot):
-        await pilot.press("j", "j")
-        await pilot.pause()
-        rows = [" ".join(row.split()) for row in lines_of(app.pane("file-calls"))]
-        assert rows == [
-            "09:00:01 ✓ #1 Read file · 20 lines 0.1 s",
-            "09:00:02 ✓ #2 Edited file · +4 −2 0.1 s",
-            "09:00:04 ✓ #4 Edited file · +4 −2 0.1 s",
-        ]
-        assert str(app.pane("file-calls").border_title) == "src/mill.py · last changed by #4 · reverted"
-
-
-@pytest.mark.system
-async def test_enter_leads_to_the_calls_and_to_one_of_them(recording: Saver) -> None:
-    """Enter moves to the calls of the file; enter there closes the screen with the selected call."""
-    async with opened(recording(SESSION)) as (app, pilot):
-        await pilot.press("j", "j", "enter")
-        assert app.focused is app.pane("file-calls")
-        await pilot.press("G", "enter")
-        await eventually(pilot, lambda: app.given, "a call")
-        assert [chosen and chosen.number for chosen in app.given] == [4]
-
-
-@pytest.mark.system
-async def test_closing_selects_no_call(recording: Saver) -> None:
-    """Esc goes from the calls to the files and from there closes; `q` and `F` close at once."""
-    for keys in (("escape",), ("q",), ("F",), ("enter", "escape", "escape"), ("tab", "q")):
-        with case(keys):
-            async with opened(recording(SESSION)) as (app, pilot):
-                await pilot.press(*keys)
-                await eventually(pilot, lambda: app.given, "the end")
-                assert app.given == [None]
+        # In a terminal too small for a row, as much of the row as fits is drawn.
+        for size in ((20, 8), (8, 4), (3, 2)):
+            with case(size):
+                await pilot.resize_terminal(*size)
+                await pilot.press("j", "enter", "j", "escape", "s")
+                assert all(lines_of(app.pane("files")))
 
 
 @pytest.mark.system
@@ -234,30 +237,6 @@ async def test_without_files_a_line_says_so(recording: Saver) -> None:
         assert lines_of(app.pane("files")) == ["no files yet; changes by shell commands are not listed"]
         await pilot.press("enter", "j", "s")
         assert app.focused is app.pane("files")
-
-
-async def test_columns_have_headings(recording: Saver) -> None:
-    """The columns of the files have headings above them, which do not scroll; a low list has none."""
-    for size, is_shown in (((120, 40), True), ((120, 17), True), ((120, 9), False)):
-        async with opened(recording(SESSION), size) as (app, pilot):
-            await pilot.pause()
-            rows = [strip.text for strip in app.screen._compositor.render_strips()]
-            heading = next((row for row in rows if "last call" in row), "")
-            assert ("actions" in heading and " lines " in heading) is is_shown
-            if is_shown:
-                files = rows[rows.index(heading) + 1]
-                assert heading.index("actions") == files.index("read")
-                assert heading.index("file") == files.index(app.pane("files").draw(0, 50).text[1:4])
-
-
-@pytest.mark.system
-async def test_a_double_click_acts_like_enter(recording: Saver) -> None:
-    """A click selects a row, and a double click opens it."""
-    async with opened(recording(SESSION)) as (app, pilot):
-        await pilot.click("#files", offset=(6, 4))
-        assert app.pane("files").cursor == 2
-        await pilot.click("#files", offset=(6, 4), times=2)
-        await eventually(pilot, lambda: app.focused is app.pane("file-calls"), "its calls")
 
 
 @pytest.mark.system

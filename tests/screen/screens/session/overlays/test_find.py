@@ -32,34 +32,6 @@ def marked(app: FindApp) -> list[str]:
 
 
 @pytest.mark.system
-async def test_matches_are_shown_while_the_query_is_typed(recording: Saver) -> None:
-    """Typing goes to the first match from the current position, marks it, and shows its number and place."""
-    async with shown(recording(history(60))) as (app, pilot):
-        app.panes.transcript.action_top()
-        await pilot.press("slash", *"needle")
-        await eventually(pilot, lambda: app.counter.startswith("1 of 2 ·"), "both matches")
-        assert app.counter == "1 of 2 · #8 shell echo 7, result"
-        assert app.panes.calls.chosen is app.feed.session.calls[7]
-        assert any("echo 7" in line for line in viewport(app.panes.transcript))
-        assert any("a needle here" in line for line in viewport(app.panes.detail))
-        await pilot.press("down")
-        assert app.counter == "2 of 2 · text"
-        assert marked(app) == ["needle"]
-        assert any("Text 30 with a needle" in line for line in viewport(app.panes.transcript))
-        await pilot.press("down")
-        assert app.counter == "1 of 2 · #8 shell echo 7, result · wrapped to the start"
-
-
-@pytest.mark.system
-async def test_a_shown_match_names_its_pane(recording: Saver) -> None:
-    """Each match that is shown names its pane, so that the screen can focus it."""
-    async with shown(recording(history(60))) as (app, pilot):
-        app.panes.transcript.action_top()
-        await pilot.press("slash", *"needle", "down")
-        assert [event.pane for event in app.shown[-2:]] == ["detail", "transcript"]
-
-
-@pytest.mark.system
 async def test_a_long_query_is_shown_whole(recording: Saver) -> None:
     """In a wide terminal a query of 60 characters is shown to its last one, and so is the place."""
     words = "Text 30 with a needle inside. and some more words than fit"
@@ -67,82 +39,6 @@ async def test_a_long_query_is_shown_whole(recording: Saver) -> None:
         await stage.press("slash", *words)
         await stage.shows(words)
         await stage.shows("not found")
-
-
-@pytest.mark.system
-async def test_escape_goes_back(recording: Saver) -> None:
-    """Esc restores the pane, the visible lines and the selected call, and removes the marks."""
-    async with shown(recording(history(60))) as (app, pilot):
-        app.action_pane("calls")
-        app.panes.calls.choose(3)
-        app.panes.transcript.scroll_to(y=40, animate=False, immediate=True)
-        await pilot.pause()
-        before = [viewport(pane) for pane in (app.panes.transcript, app.panes.calls, app.panes.detail)]
-        await pilot.press("slash", *"inside")
-        await eventually(pilot, lambda: app.counter.startswith("1 of 1"), "the match")
-        assert viewport(app.panes.transcript) != before[0]
-        await pilot.press("escape")
-        await pilot.pause()
-        assert [
-            viewport(pane) for pane in (app.panes.transcript, app.panes.calls, app.panes.detail)
-        ] == before
-        assert app.pane == "calls"
-        assert app.focused is app.panes.calls
-        assert not marked(app)
-        assert not app.bar.display
-
-
-@pytest.mark.system
-async def test_escape_follows_again(recording: Saver) -> None:
-    """If the end was followed when the search began, esc follows it again."""
-    path = recording(history(60))
-    async with shown(path) as (app, pilot):
-        await pilot.press("slash", *"text 3", "escape")
-        await pilot.pause()
-        assert app.panes.transcript.following
-        assert app.panes.calls.following
-        assert viewport(app.panes.transcript)[-1].startswith("✓ succeeded")
-
-
-@pytest.mark.system
-async def test_enter_moves_the_focus_to_the_match(recording: Saver) -> None:
-    """Enter moves the focus to the match. `n` and `N` go to other matches, and esc removes the marks."""
-    async with shown(recording(history(60))) as (app, pilot):
-        app.panes.transcript.action_top()
-        await pilot.press("slash", *"needle", "enter")
-        await pilot.pause()
-        assert app.focused is app.panes.detail
-        await pilot.press("n")
-        assert app.counter.startswith("2 of 2")
-        await pilot.press("N")
-        assert app.counter == "1 of 2 · #8 shell echo 7, result"
-        await pilot.press("N")
-        assert app.counter == "2 of 2 · text · wrapped to the end"
-        seen = viewport(app.panes.transcript)
-        await pilot.press("escape")
-        assert viewport(app.panes.transcript)[: len(seen)] == seen
-        assert not marked(app)
-        await pilot.press("n")
-        await eventually(pilot, lambda: app.counter.startswith(("1 of 2", "2 of 2")), "the same search again")
-
-
-@pytest.mark.system
-async def test_another_query_starts_over_where_the_user_was(recording: Saver) -> None:
-    """Each change of the query searches from where the search began; an empty query goes back there."""
-    async with shown(recording(history(60))) as (app, pilot):
-        app.panes.transcript.action_top()
-        before = viewport(app.panes.transcript)
-        await pilot.press("slash", *"text 4")
-        await eventually(pilot, lambda: app.counter.startswith("1 of 11"), "11 matches")
-        await pilot.press("2")
-        await eventually(pilot, lambda: app.counter == "1 of 1 · text", "one match")
-        await pilot.press("backspace", "backspace")
-        await eventually(pilot, lambda: app.counter.startswith("1 of 60"), "all matches")
-        await pilot.press(*["backspace"] * 5)
-        assert app.counter == ""
-        assert viewport(app.panes.transcript) == before[:-1]
-        await pilot.press(*"nowhere")
-        await eventually(pilot, lambda: app.counter == "not found", "the end of the search")
 
 
 @pytest.mark.system
@@ -199,8 +95,89 @@ async def test_a_pasted_query_is_safe(recording: Saver) -> None:
 
 
 @pytest.mark.system
-async def test_n_without_a_search_does_nothing(recording: Saver) -> None:
-    """Before any search, `n` finds no match and does not open the bar."""
-    async with shown(recording(history(3))) as (app, _):
+async def test_matches_are_shown_while_the_query_is_typed(recording: Saver) -> None:
+    """Typing goes to the first match, and names its place; keys go to other matches, and esc goes back."""
+    async with shown(recording(history(60))) as (app, pilot):
+        # Before any search, `n` finds no match and does not open the bar.
         assert not app.bar.step(1, "transcript")
         assert not app.bar.display
+        # Typing goes to the first match from the current position, marks it, and shows its number and place.
+        app.panes.transcript.action_top()
+        await pilot.press("slash", *"needle")
+        await eventually(pilot, lambda: app.counter.startswith("1 of 2 ·"), "both matches")
+        assert app.counter == "1 of 2 · #8 shell echo 7, result"
+        assert app.panes.calls.chosen is app.feed.session.calls[7]
+        assert any("echo 7" in line for line in viewport(app.panes.transcript))
+        assert any("a needle here" in line for line in viewport(app.panes.detail))
+        await pilot.press("down")
+        assert app.counter == "2 of 2 · text"
+        assert marked(app) == ["needle"]
+        assert any("Text 30 with a needle" in line for line in viewport(app.panes.transcript))
+        await pilot.press("down")
+        assert app.counter == "1 of 2 · #8 shell echo 7, result · wrapped to the start"
+        # Each match that is shown names its pane, so that the screen can focus it.
+        await pilot.press("escape", "escape")
+        app.panes.transcript.action_top()
+        await pilot.press("slash", *"needle", "down")
+        assert [event.pane for event in app.shown[-2:]] == ["detail", "transcript"]
+        # Enter moves the focus to the match. `n` and `N` go to other matches, and esc removes the marks.
+        await pilot.press("escape", "escape")
+        app.panes.transcript.action_top()
+        await pilot.press("slash", *"needle", "enter")
+        await pilot.pause()
+        assert app.focused is not None
+        assert app.focused.id == "detail"
+        await pilot.press("n")
+        assert app.counter.startswith("2 of 2")
+        await pilot.press("N")
+        assert app.counter == "1 of 2 · #8 shell echo 7, result"
+        await pilot.press("N")
+        assert app.counter == "2 of 2 · text · wrapped to the end"
+        seen = viewport(app.panes.transcript)
+        await pilot.press("escape")
+        assert viewport(app.panes.transcript)[: len(seen)] == seen
+        assert not marked(app)
+        await pilot.press("n")
+        await eventually(pilot, lambda: app.counter.startswith(("1 of 2", "2 of 2")), "the same search again")
+        # Each change of the query searches from where the search began; an empty query goes back there.
+        await pilot.press("escape", "escape")
+        app.panes.transcript.action_top()
+        before = viewport(app.panes.transcript)
+        await pilot.press("slash", *"text 4")
+        await eventually(pilot, lambda: app.counter.startswith("1 of 11"), "11 matches")
+        await pilot.press("2")
+        await eventually(pilot, lambda: app.counter == "1 of 1 · text", "one match")
+        await pilot.press("backspace", "backspace")
+        await eventually(pilot, lambda: app.counter.startswith("1 of 60"), "all matches")
+        await pilot.press(*["backspace"] * 5)
+        assert app.counter == ""
+        assert viewport(app.panes.transcript) == before[:-1]
+        await pilot.press(*"nowhere")
+        await eventually(pilot, lambda: app.counter == "not found", "the end of the search")
+        # Esc restores the pane, the visible lines and the selected call, and removes the marks.
+        await pilot.press("escape")
+        app.action_pane("calls")
+        app.panes.calls.choose(3)
+        app.panes.transcript.scroll_to(y=40, animate=False, immediate=True)
+        await pilot.pause()
+        shown_before = [viewport(pane) for pane in (app.panes.transcript, app.panes.calls, app.panes.detail)]
+        await pilot.press("slash", *"inside")
+        await eventually(pilot, lambda: app.counter.startswith("1 of 1"), "the match")
+        assert viewport(app.panes.transcript) != shown_before[0]
+        await pilot.press("escape")
+        await pilot.pause()
+        assert [
+            viewport(pane) for pane in (app.panes.transcript, app.panes.calls, app.panes.detail)
+        ] == shown_before
+        assert app.pane == "calls"
+        assert app.focused.id == "calls"
+        assert not marked(app)
+        assert not app.bar.display
+        # If the end was followed when the search began, esc follows it again.
+        app.panes.transcript.action_bottom()
+        app.panes.calls.action_bottom()
+        await pilot.press("slash", *"text 3", "escape")
+        await pilot.pause()
+        assert app.panes.transcript.following
+        assert app.panes.calls.following
+        assert viewport(app.panes.transcript)[-1].startswith("✓ succeeded")

@@ -24,13 +24,16 @@ from tests.conftest import case
 
 
 @pytest.mark.system
-async def test_no_word_of_the_help_is_cut() -> None:
-    """What a key does is shown to the last word, wrapped over as many lines as it needs."""
-    for size in ((160, 50), (100, 40), (80, 24), (40, 12)):
-        with case(size):
-            async with opened(bundled("demo"), size) as stage:
-                await stage.press("?")
-                view = await _help(stage)
+@pytest.mark.slow
+async def test_the_help_is_whole_moves_and_is_searched() -> None:
+    """No word of the help is cut; its keys move it, and `/` searches it."""
+    async with opened(bundled("demo")) as stage:
+        # What a key does is shown to the last word, wrapped over as many lines as it needs.
+        await stage.press("?")
+        view = await _help(stage)
+        for size in ((160, 50), (100, 40), (40, 12), (80, 24)):
+            with case(size):
+                await stage.pilot.resize_terminal(*size)
                 room = view.scrollable_content_region.width
                 drawn = [view.draw(y, room) for y in range(view.line_count())]
                 assert max(strip.cell_length for strip in drawn) <= room
@@ -39,13 +42,8 @@ async def test_no_word_of_the_help_is_cut() -> None:
                     "; ".join(each.text for each in row) for topic in SESSION for row in topic.rows()
                 ]
                 assert "".join(shown.split()) == "".join("".join(documented).split())
-
-
-@pytest.mark.system
-@pytest.mark.slow
-async def test_the_keys_that_move_do_so_in_the_help() -> None:
-    """Each key that the help lists for moving scrolls the help."""
-    async with opened(bundled("demo"), (80, 24)) as stage:
+        # Each key that the help lists for moving scrolls the help.
+        await stage.press("escape")
         await stage.press("?")
         view = await _help(stage)
         for back, forward in (
@@ -57,13 +55,8 @@ async def test_the_keys_that_move_do_so_in_the_help() -> None:
                 await stage.until(lambda: view.scroll_offset.y > 0, "the text below")
                 await stage.press(back)
                 await stage.until(lambda: view.scroll_offset.y == 0, "the beginning")
-
-
-@pytest.mark.system
-@pytest.mark.slow
-async def test_the_help_is_searched() -> None:
-    """`/` shows only the rows with all words that are typed; `esc` shows all again, and then closes."""
-    async with opened(bundled("demo"), (80, 24)) as stage:
+        # `/` shows only the rows with all words that are typed; `esc` shows all again, and then closes.
+        await stage.press("escape")
         await stage.press("?", "slash", *"wrap long", "enter")
         await stage.until(lambda: _rows(stage) == ["h  l  w"], "one row")
         await stage.press("slash", *"zz")

@@ -47,9 +47,10 @@ async def opened(
         yield app, pilot
 
 
-async def test_shares_of_the_demo() -> None:
-    """Each share shows its time, percentage and bar; the total names the clock it was measured by."""
-    async with opened(bundled("demo")) as (app, _):
+async def test_the_times_of_the_demo() -> None:
+    """Each share has its time and bar; keys and clicks choose and open the slowest calls."""
+    async with opened(bundled("demo")) as (app, pilot):
+        # Each share shows its time, percentage and bar; the total names the clock it was measured by.
         rows = app.rows()
         assert rows[0] == "1:10 by the agent's clock"
         assert [row.rpartition(" ")[0] for row in rows[2:8]] == [
@@ -67,6 +68,62 @@ async def test_shares_of_the_demo() -> None:
             "9.7 s ✓ task Check .seconds in chart.py",
             "8.6 s ✗ shell pytest -q",
         ]
+        # The cursor moves among the slowest calls only, and enter dismisses the screen with the selected one.
+        view = app.opened.query_one(TimeView)
+        slowest = app.rows().index("Slowest calls")
+        seen = []
+        for key in ("k", "j", "j", "G", "j", "g", "j"):
+            await pilot.press(key)
+            seen.append(view.cursor - slowest)
+        assert seen == [1, 2, 3, 5, 5, 1, 2]
+        await pilot.press("enter")
+        await eventually(pilot, lambda: app.given, "the call")
+        assert [call.target for call in app.given] == ["pytest -q"]
+        # A click selects a call and a second one opens it; a click on another line does nothing.
+        await app.again(pilot, TimeScreen(app.feed, TimeBreakdown(app.feed.session)))
+        view = app.opened.query_one(TimeView)
+        slowest = app.rows().index("Slowest calls")
+        for row in (3, 0, -2):
+            await pilot.click(view, offset=(9, slowest + row + 1))
+            assert view.cursor == slowest + 3
+        await pilot.click(view, offset=(9, slowest + 3), times=2)
+        await eventually(pilot, lambda: app.given, "the call")
+        assert [call.tool for call in app.given] == ["shell"]
+        # Esc, `q` and `T` close the screen.
+        for key in ("escape", "q", "T"):
+            await app.again(pilot, TimeScreen(app.feed, TimeBreakdown(app.feed.session)))
+            await pilot.press(key)
+            await eventually(pilot, lambda: app.given, "the end")
+        # If the selected call is below the view, enter or `j` scrolls to it, and the next enter opens it.
+        await pilot.resize_terminal(60, 14)
+        for key in ("enter", "j"):
+            await app.again(pilot, TimeScreen(app.feed, TimeBreakdown(app.feed.session)))
+            view = app.opened.query_one(TimeView)
+            assert view.cursor >= view.scrollable_content_region.height
+            chosen = view.chosen
+            await pilot.press(key)
+            assert not app.given
+            assert view.chosen is chosen
+            assert view.scroll_offset.y > 0
+            await pilot.press("enter")
+            await eventually(pilot, lambda: app.given, "the call")
+            assert app.given == [chosen]
+        # In a short terminal the lines before and after the calls are reached by the same keys.
+        await pilot.resize_terminal(60, 12)
+        await app.again(pilot, TimeScreen(app.feed, TimeBreakdown(app.feed.session)))
+        view = app.opened.query_one(TimeView)
+        await pilot.press(*"j" * 30)
+        assert view.scroll_offset.y == view.max_scroll_y > 0
+        await pilot.press(*"k" * 40)
+        assert view.scroll_offset.y == 0
+        # At every size names and numbers are shown; the bars are shortened first.
+        view = app.opened.query_one(TimeView)
+        for size in ((100, 30), (60, 20), (38, 10), (12, 5)):
+            with case(size):
+                await pilot.resize_terminal(*size)
+                width = view.scrollable_content_region.width
+                assert all(len(row) <= max(width, 20) for row in lines_of(view))
+                assert "5.3 s" in app.rows()[2]
 
 
 async def test_tokens_are_shown_under_the_agents_names(recording: Saver) -> None:
@@ -142,41 +199,14 @@ async def test_tools_beyond_twelve_share_a_line(recording: Saver) -> None:
         assert "3 more, 21.0 s in total" in rows
 
 
-@pytest.mark.system
-async def test_it_fits() -> None:
-    """At every size names and numbers are shown; the bars are shortened first."""
-    for size in ((100, 30), (60, 20), (38, 10), (12, 5)):
-        with case(size):
-            async with opened(bundled("demo"), size) as (app, _):
-                view = app.opened.query_one(TimeView)
-                width = view.scrollable_content_region.width
-                assert all(len(row) <= max(width, 20) for row in lines_of(view))
-                assert "5.3 s" in app.rows()[2]
-
-
-@pytest.mark.system
-async def test_enter_opens_a_slow_call() -> None:
-    """The cursor moves among the slowest calls only, and enter dismisses the screen with the selected one."""
-    async with opened(bundled("demo")) as (app, pilot):
-        view = app.opened.query_one(TimeView)
-        slowest = app.rows().index("Slowest calls")
-        seen = []
-        for key in ("k", "j", "j", "G", "j", "g", "j"):
-            await pilot.press(key)
-            seen.append(view.cursor - slowest)
-        assert seen == [1, 2, 3, 5, 5, 1, 2]
-        await pilot.press("enter")
-        await eventually(pilot, lambda: app.given, "the call")
-        assert [call.target for call in app.given] == ["pytest -q"]
-
-
 TROUBLE = (*[shell_call("make", 2)] * 3, shell_call("make"), *[shell_call("npm test", 1)] * 3)
 
 
 async def test_trouble_comes_before_the_tools(recording: Saver) -> None:
     """Each episode is a line with its calls; enter goes to the last of them, what is not fixed first."""
-    for moves, number in ((0, 7), (1, 4)):
-        async with opened(recording(written(*TROUBLE)), follow=True) as (app, pilot):
+    async with opened(recording(written(*TROUBLE)), follow=True) as (app, pilot):
+        for moves, number in ((0, 7), (1, 4)):
+            await app.again(pilot, TimeScreen(app.feed, TimeBreakdown(app.feed.session)))
             rows = app.rows()
             at = rows.index("Trouble")
             assert rows[at + 1 : at + 5] == [
@@ -186,7 +216,7 @@ async def test_trouble_comes_before_the_tools(recording: Saver) -> None:
                 "Tools (overlapping calls counted separately)",
             ]
             await pilot.press(*"j" * moves, "enter")
-            await eventually(pilot, lambda app=app: app.given, "the call")  # type: ignore[misc]
+            await eventually(pilot, lambda: app.given, "the call")
             assert [call.number for call in app.given] == [number]
 
 
@@ -215,63 +245,12 @@ async def test_old_trouble_is_counted(recording: Saver) -> None:
         assert "and 2 more" in rows
 
 
-@pytest.mark.system
-async def test_a_click_selects_a_slow_call() -> None:
-    """A click selects a call and a second one opens it; a click on another line does nothing."""
-    async with opened(bundled("demo")) as (app, pilot):
-        view = app.opened.query_one(TimeView)
-        slowest = app.rows().index("Slowest calls")
-        for row in (3, 0, -2):
-            await pilot.click(view, offset=(9, slowest + row + 1))
-            assert view.cursor == slowest + 3
-        await pilot.click(view, offset=(9, slowest + 3), times=2)
-        await eventually(pilot, lambda: app.given, "the call")
-        assert [call.tool for call in app.given] == ["shell"]
-
-
-@pytest.mark.system
-async def test_a_call_out_of_view_is_not_opened() -> None:
-    """If the selected call is below the view, enter or `j` scrolls to it, and the next enter opens it."""
-    for key in ("enter", "j"):
-        async with opened(bundled("demo"), (60, 14)) as (app, pilot):
-            view = app.opened.query_one(TimeView)
-            assert view.cursor >= view.scrollable_content_region.height
-            chosen = view.chosen
-            await pilot.press(key)
-            assert not app.given
-            assert view.chosen is chosen
-            assert view.scroll_offset.y > 0
-            await pilot.press("enter")
-            await eventually(pilot, lambda app=app: app.given, "the call")  # type: ignore[misc]
-            assert app.given == [chosen]
-
-
 async def test_without_calls_enter_does_nothing(recording: Saver) -> None:
     """In a session without calls the keys scroll, and enter keeps the screen open."""
     async with opened(recording(init() + thinking("Hm.")), (40, 5)) as (app, pilot):
         await pilot.press("enter", "j", "k", "G", "g")
         assert not app.given
         assert app.opened.query_one(TimeView).chosen is None
-
-
-@pytest.mark.system
-async def test_all_lines_can_be_reached() -> None:
-    """In a short terminal the lines before and after the calls are reached by the same keys."""
-    async with opened(bundled("demo"), (60, 12)) as (app, pilot):
-        view = app.opened.query_one(TimeView)
-        await pilot.press(*"j" * 30)
-        assert view.scroll_offset.y == view.max_scroll_y > 0
-        await pilot.press(*"k" * 40)
-        assert view.scroll_offset.y == 0
-
-
-@pytest.mark.system
-@pytest.mark.parametrize("key", ["escape", "q", "T"])
-async def test_its_keys_close_the_screen(key: str) -> None:
-    """Esc, `q` and `T` close the screen."""
-    async with opened(bundled("plain")) as (app, pilot):
-        await pilot.press(key)
-        await eventually(pilot, lambda: app.given, "the end")
 
 
 def test_a_bar_is_drawn_in_eighths() -> None:

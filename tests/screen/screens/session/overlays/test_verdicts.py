@@ -11,6 +11,7 @@ import pytest
 from textual.pilot import Pilot
 
 from agentwatch.analysis.verdict_history import VerdictHistory
+from agentwatch.feed.feed import Feed
 from agentwatch.screen.screens.session import breakdown
 from agentwatch.screen.screens.session import verdicts as module
 from agentwatch.screen.screens.session.verdicts import ChangedFilesView, VerdictsScreen, VerdictsView
@@ -28,14 +29,18 @@ pytestmark = pytest.mark.slow
 Opened = tuple[ScreenApp[VerdictsScreen], Pilot[None]]
 
 
+def screen_of(feed: Feed, moment: int | None = None) -> VerdictsScreen:
+    """Return the screen of a moment, or of the end."""
+    return VerdictsScreen(feed.session, VerdictHistory(feed), feed.offset if moment is None else moment)
+
+
 @asynccontextmanager
 async def shown(
     path: Path, size: tuple[int, int] = (100, 30), moment: int | None = None
 ) -> AsyncIterator[Opened]:
     """Open the screen on a recording, at a moment or at its end, until all is read."""
     feed = feed_of(path, follow=True)
-    screen = VerdictsScreen(feed.session, VerdictHistory(feed), feed.offset if moment is None else moment)
-    app = ScreenApp(feed, screen)
+    app = ScreenApp(feed, screen_of(feed, moment))
     async with at_rest(app, size) as pilot:
         yield app, pilot
 
@@ -56,8 +61,9 @@ def numbers(calls: list[Call | None]) -> list[int | None]:
 
 
 async def test_the_newest_test_run_is_the_first(recording: Saver) -> None:
-    """Each row has the number of the call, its verdict and its command; the ribbon stands above them."""
+    """Each test run is a row; below are the files that changed before it; enter goes to a call."""
     async with shown(recording(STORY), (80, 30)) as (app, pilot):
+        # Each row has the number of the call, its verdict and its command; the ribbon stands above them.
         verdicts = view(app, "verdicts")
         assert str(verdicts.border_title) == "3 test runs · 2 red"
         assert rows(app, "verdicts") == [
@@ -69,30 +75,15 @@ async def test_the_newest_test_run_is_the_first(recording: Saver) -> None:
         assert "".join(text for text, _ in verdicts.heading(60)) == "✗12 ✗1 ✓ "
         await pilot.press("down")
         assert [text for text, name in verdicts.heading(60) if name == "chosen"] == ["✗1"]
-
-
-@pytest.mark.system
-async def test_a_wide_row_has_the_source(recording: Saver) -> None:
-    """With room for it, a verdict has its source."""
-    async with shown(recording(STORY), (120, 30)) as (app, _):
+        # With room for it, a verdict has its source.
+        await pilot.resize_terminal(120, 30)
         assert [row.split(" pytest")[0] for row in rows(app, "verdicts")] == [
             *("#8 ✓ 20 passed (pattern)", "#7 ✗ 1 failed, 19 passed (pattern)"),
             "#2 ✗ 12 failed, 8 passed (pattern)",
         ]
-
-
-async def test_a_run_before_an_edit_is_marked(recording: Saver) -> None:
-    """If a file changed after the newest green run, its row and the ribbon show it."""
-    async with shown(recording(STORY + edit(9, "src/mill.py")), (80, 30)) as (app, _):
-        assert rows(app, "verdicts")[0] == "#8 ✓ 20 passed, changed since pytest -q"
-        verdicts = view(app, "verdicts")
-        assert isinstance(verdicts, VerdictsView)
-        assert "".join(text for text, _ in verdicts.heading(60)) == "✗12 ✗1 ✓? "
-
-
-async def test_the_files_before_a_test_run(recording: Saver) -> None:
-    """Below are the files that changed since the test run before, the first ones since the beginning."""
-    async with shown(recording(STORY)) as (app, pilot):
+        # Below are the files that changed since the test run before, the first ones since the beginning.
+        await pilot.resize_terminal(100, 30)
+        await app.again(pilot, screen_of(app.feed))
         files = view(app, "changed-files")
         assert str(files.border_title) == "0 files changed since #7"
         assert rows(app, "changed-files") == []
@@ -103,26 +94,28 @@ async def test_the_files_before_a_test_run(recording: Saver) -> None:
         await pilot.press("down")
         await pilot.pause()
         assert str(files.border_title) == "1 file changed before"
-
-
-async def test_enter_goes_to_the_test_run(recording: Saver) -> None:
-    """Enter closes the screen with the call of the selected test run, escape without a call."""
-    async with shown(recording(STORY)) as (app, pilot):
+        # Enter closes the screen with the call of the selected test run, escape without a call.
+        await app.again(pilot, screen_of(app.feed))
         await pilot.press("down", "enter")
         assert numbers(app.given) == [7]
-    async with shown(recording(STORY)) as (app, pilot):
+        await app.again(pilot, screen_of(app.feed))
         await pilot.press("escape")
         assert app.given == [None]
-
-
-@pytest.mark.system
-async def test_enter_on_a_file_goes_to_its_last_change(recording: Saver) -> None:
-    """Tab goes to the files, enter there to the last change of one; escape goes back to the test runs."""
-    async with shown(recording(STORY)) as (app, pilot):
+        # Tab goes to the files, enter there to the last change of one; escape goes back to the test runs.
+        await app.again(pilot, screen_of(app.feed))
         await pilot.press("tab", "enter")
         assert app.given == []
         await pilot.press("escape", "down", "tab", "enter")
         assert numbers(app.given) == [5]
+
+
+async def test_a_run_before_an_edit_is_marked(recording: Saver) -> None:
+    """If a file changed after the newest green run, its row and the ribbon show it."""
+    async with shown(recording(STORY + edit(9, "src/mill.py")), (80, 30)) as (app, _):
+        assert rows(app, "verdicts")[0] == "#8 ✓ 20 passed, changed since pytest -q"
+        verdicts = view(app, "verdicts")
+        assert isinstance(verdicts, VerdictsView)
+        assert "".join(text for text, _ in verdicts.heading(60)) == "✗12 ✗1 ✓? "
 
 
 @pytest.mark.system
@@ -138,13 +131,14 @@ async def test_the_test_run_of_the_moment_is_selected(
     history = VerdictHistory(feed)
     history.update(1)
     moments = [each.moment for each in history.verdicts]
-    for calls_a_slice in ("all", "one"):
-        if calls_a_slice == "one":
-            for each in (module, breakdown):
-                monkeypatch.setattr(each, "_SLICE_SECONDS", 1e-9)
-        for moment, row in ((moments[1], 1), (moments[1] - 1, 2), (0, 2), (moments[2], 0)):
-            with case((calls_a_slice, moment, row)):
-                async with shown(path, moment=moment) as (app, _):
+    async with shown(path) as (app, pilot):
+        for calls_a_slice in ("all", "one"):
+            if calls_a_slice == "one":
+                for each in (module, breakdown):
+                    monkeypatch.setattr(each, "_SLICE_SECONDS", 1e-9)
+            for moment, row in ((moments[1], 1), (moments[1] - 1, 2), (0, 2), (moments[2], 0)):
+                with case((calls_a_slice, moment, row)):
+                    await app.again(pilot, screen_of(app.feed, moment))
                     chosen = view(app, "verdicts")
                     assert isinstance(chosen, VerdictsView)
                     assert chosen.cursor == row
@@ -196,14 +190,11 @@ async def test_a_session_without_test_runs(recording: Saver) -> None:
 @pytest.mark.system
 async def test_both_lists_fit(recording: Saver) -> None:
     """At every size each row fits its list, and the list that has the focus is visible."""
-    for size in ((40, 12), (50, 20), (80, 24), (120, 40)):
-        with case(size):
-            async with shown(
-                recording(STORY + edit(9, "src/" + "deep/" * 30 + "x.py") + run_of_tests(10, 3)), size
-            ) as (
-                app,
-                pilot,
-            ):
+    path = recording(STORY + edit(9, "src/" + "deep/" * 30 + "x.py") + run_of_tests(10, 3))
+    async with shown(path) as (app, pilot):
+        for size in ((40, 12), (50, 20), (80, 24), (120, 40)):
+            with case(size):
+                await pilot.resize_terminal(*size)
                 for name, key in (("verdicts", "tab"), ("changed-files", "tab")):
                     one = view(app, name)
                     assert app.focused is one

@@ -73,8 +73,9 @@ def test_both_rows_of_a_narrow_pane_fit() -> None:
         assert max(map(width_of, rows)) <= width
 
 
-def test_columns_give_way_in_a_stated_order() -> None:
-    """Changed lines go first, then the tests, the age, the context and the calls; the main columns stay."""
+def test_a_wider_pane_shows_more() -> None:
+    """Columns give way in a stated order; without content they take no room."""
+    # Changed lines go first, then the tests, the age, the context and the calls; the main columns stay.
     given_way: list[str] = []
     for width in range(220, LEAST_FOR_ONE_ROW - 1, -1):
         shown = columns_for(width, NEEDED)
@@ -85,32 +86,24 @@ def test_columns_give_way_in_a_stated_order() -> None:
         assert min(shown.agent, shown.project, shown.title, shown.now) >= 6
         assert bool(shown.succeeded) is bool(shown.failed)
     assert given_way == ["changed", "tests", "age", "context", "failed"]
-
-
-def test_a_wider_pane_gives_the_texts_more_room() -> None:
-    """While no column is added, no column gets narrower."""
+    # While no column is added, no column gets narrower.
     before = columns_for(LEAST_FOR_ONE_ROW, NEEDED)
     for width in range(LEAST_FOR_ONE_ROW + 1, 96):
         shown = columns_for(width, NEEDED)
         assert all(new >= old for new, old in zip(shown, before, strict=True))
         before = shown
-
-
-def test_columns_without_content_take_no_room() -> None:
-    """Without any changed lines or tests, their columns do not exist, however wide the pane is."""
+    # Without any changed lines or tests, their columns do not exist, however wide the pane is.
     bare = Widths().grown([row("a", lines_added=None)], NOW_MS)
     assert not columns_for(220, bare).changed
     assert not columns_for(220, bare).tests
     assert columns_for(220, bare).title > columns_for(220, NEEDED).title
 
 
-def test_widths_never_shrink() -> None:
-    """A row that goes away or becomes shorter leaves the columns as they are."""
+def test_widths_never_shrink_and_grow_rarely() -> None:
+    """A row that goes away leaves the columns as they are, and counts have room for a digit more."""
+    # A row that goes away or becomes shorter leaves the columns as they are.
     assert NEEDED.grown([], NOW_MS) == NEEDED.grown(ROWS[:1], NOW_MS) == NEEDED
-
-
-def test_counts_may_grow_by_a_digit_without_a_jump() -> None:
-    """The tenth call, the first failure and the first full hour find their room reserved."""
+    # The tenth call, the first failure and the first full hour find their room reserved.
     before = Widths().grown(
         [row("a", calls=5, began_ms=NOW_MS - 59_000, context_used=3, context_size=100)], NOW_MS
     )
@@ -118,16 +111,14 @@ def test_counts_may_grow_by_a_digit_without_a_jump() -> None:
     assert before.grown([later], NOW_MS + 50 * MINUTE_MS) == before
 
 
-def test_the_end_of_the_last_answer_is_shown() -> None:
-    """A quotation that is too long is cut at its beginning, because a question stands at its end."""
+def test_long_texts_are_cut_where_they_say_least() -> None:
+    """A quotation is cut at its beginning, and a repository once its branch is gone."""
+    # A quotation that is too long is cut at its beginning, because a question stands at its end.
     asked = row("a", State.YOUR_TURN, now="All is done and the tests pass on every machine. Shall I push?")
     text = "".join(text for text, _ in wide_row(asked, columns_for(80, NEEDED), NOW_MS, 0))
     assert "“…" in text
     assert text.rstrip().endswith("push?”")
-
-
-def test_the_repository_is_cut_after_its_branch_is_gone() -> None:
-    """A branch without room for a few letters is not shown; a very long repository leaves room for one."""
+    # A branch without room for a few letters is not shown; a very long repository leaves room for one.
     shown = columns_for(70, Widths().grown([row("a", repo="x" * 40)], NOW_MS))
     assert "⎇" not in "".join(text for text, _ in wide_row(row("a", repo="tidepool-api"), shown, NOW_MS, 0))
     wide = columns_for(160, Widths().grown([row("a", repo="x" * 40)], NOW_MS))

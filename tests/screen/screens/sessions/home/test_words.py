@@ -18,8 +18,9 @@ from tests.conftest import case
 DAY_MS = 24 * 60 * MINUTE_MS
 
 
-def test_a_state_that_lasts_has_a_sign_and_a_word() -> None:
-    """A question mark is shown with every inferred state, and with no other; quiet is always inferred."""
+def test_a_state_has_a_sign_and_a_word_or_a_time() -> None:
+    """A state that lasts has a sign and a word, an end its time; what is inferred has a question mark."""
+    # A question mark is shown with every inferred state, and with no other; quiet is always inferred.
     for state, ground, is_calling, shown in (
         (State.ASKS, Ground.SAID, False, "! asks"),
         (State.ASKS, Ground.INFERRED, True, "!? asks?"),
@@ -38,10 +39,7 @@ def test_a_state_that_lasts_has_a_sign_and_a_word() -> None:
         with case(f"{state}, {is_calling}, {shown}"):
             session = row("a", state, ground, is_calling=is_calling)
             assert str(words.state_words(session, NOW_MS)) == shown
-
-
-def test_a_session_that_has_ended_shows_when() -> None:
-    """It is the time of day today, the day this year, otherwise the month; a dash for an impossible time."""
+    # It is the time of day today, the day this year, otherwise the month; a dash for an impossible time.
     for ended_ms, shown in (
         (NOW_MS - 60 * MINUTE_MS, "12:00"),
         (NOW_MS - DAY_MS, "21 Nov"),
@@ -53,22 +51,11 @@ def test_a_session_that_has_ended_shows_when() -> None:
             session = row("a", State.SUCCEEDED, since_ms=ended_ms)
             assert str(words.state_words(session, NOW_MS)) == f"✓ {shown}"
             assert len(shown) <= STATE - 2
-
-
-def test_an_open_call_has_not_succeeded() -> None:
-    """Only calls that have ended are counted."""
-    assert words.succeeded(row("a", calls=6, failed=1, rejected=1, open_calls=2)) == "2 ✓"
-
-
-def test_an_inferred_end_is_marked() -> None:
-    """The mark is behind the time, as it is behind the word of a session that runs."""
+    # The mark is behind the time, as it is behind the word of a session that runs.
     session = row("a", State.UNFINISHED, Ground.INFERRED, since_ms=NOW_MS - DAY_MS)
     assert str(words.state_words(session, NOW_MS)) == "◌ 21 Nov?"
     assert len("21 Nov?") <= STATE - 2
-
-
-def test_without_any_time_the_word_is_shown() -> None:
-    """A session that has ended at an unknown time shows how, and no clock."""
+    # A session that has ended at an unknown time shows how, and no clock.
     session = row("a", State.UNKNOWN, Ground.UNKNOWN, since_ms=None, seen_ms=None, began_ms=None)
     assert str(words.state_words(session, NOW_MS)) == "– unknown"
     assert words.since_words(session, NOW_MS) == words.age(session, NOW_MS) == ""
@@ -77,8 +64,9 @@ def test_without_any_time_the_word_is_shown() -> None:
     assert words.since_words(ended, NOW_MS) == ""
 
 
-def test_the_clock_of_a_state_fits_its_column() -> None:
-    """The clock has at most seven columns, for any time."""
+def test_clocks_fit_and_are_not_shown_twice() -> None:
+    """The clock of a state fits its column; an activity has its own if it differs, and the age is rough."""
+    # The clock has at most seven columns, for any time.
     for elapsed_ms, shown in (
         (-5, "0:00"),
         (14_999, "0:14"),
@@ -92,17 +80,11 @@ def test_the_clock_of_a_state_fits_its_column() -> None:
             session = row("a", since_ms=NOW_MS - elapsed_ms)
             assert words.since_words(session, NOW_MS) == shown
             assert len(shown) <= 7
-
-
-def test_the_clock_of_a_session_that_has_ended_is_its_duration() -> None:
-    """It does not run on."""
+    # It does not run on.
     session = row("a", State.SUCCEEDED, since_ms=NOW_MS - 60_000, duration_ms=182_000)
     assert words.since_words(session, NOW_MS) == words.since_words(session, NOW_MS + 10**9) == "3:02"
     assert words.activity_clock(session, NOW_MS) == ""
-
-
-def test_an_activity_has_a_clock_of_its_own() -> None:
-    """It is not shown if it would repeat the clock of the state."""
+    # It is not shown if it would repeat the clock of the state.
     session = row("a", now="pytest -q", now_since_ms=NOW_MS - 48_000)
     assert words.activity_clock(session, NOW_MS) == "0:48"
     assert words.activity_clock(session, NOW_MS + 152_000) == "3:20"
@@ -110,14 +92,16 @@ def test_an_activity_has_a_clock_of_its_own() -> None:
     assert words.activity_clock(same, NOW_MS) == ""
     nothing = row("a", since_ms=NOW_MS - 48_000, now_since_ms=NOW_MS - 48_000)
     assert words.activity_clock(nothing, NOW_MS) == ""
-
-
-def test_what_has_ended_is_named() -> None:
-    """The sign of the outcome is paired with its word, and with the reason of a failure."""
-    assert words.activity(row("a", State.SUCCEEDED)) == "succeeded"
-    assert words.activity(row("a", State.FAILED, now="usage limit")) == "failed: usage limit"
-    assert words.activity(row("a", State.YOUR_TURN, now="Shall I push?")) == "“Shall I push?”"
-    assert words.activity(row("a", State.YOUR_TURN)) == ""
+    # It is in the largest unit of which there are several.
+    for elapsed_ms, shown in (
+        (-1, "0 s"),
+        (45_000, "45 s"),
+        (12 * MINUTE_MS, "12 min"),
+        (47 * 60 * MINUTE_MS, "47 h"),
+        (3 * DAY_MS, "3 d"),
+    ):
+        with case(f"{elapsed_ms}, {shown!r}"):
+            assert words.age(row("a", began_ms=NOW_MS - elapsed_ms), NOW_MS) == shown
 
 
 def test_foreign_text_is_one_short_line_of_safe_text() -> None:
@@ -137,16 +121,17 @@ def test_foreign_text_is_one_short_line_of_safe_text() -> None:
                 assert columns(shown) < 4_000
 
 
-def test_the_title_carries_what_the_session_is() -> None:
-    """A session that began to need the user is marked; a subagent and one without a prompt are named."""
+def test_title_place_and_activity_of_a_session() -> None:
+    """Title, place and activity name what the session is; what stands beside the title is short."""
+    # A session that began to need the user is marked; a subagent and one without a prompt are named.
     assert words.title(row("a", title="Fix it")) == "Fix it"
     assert words.title(row("a", title="Fix it", is_marked=True)) == "● Fix it"
     assert words.title(row("a", title="", parent=("claude", "b"))) == "└ no prompt yet"
     assert words.title(row("a", title="", is_read=False)) == "…"
-
-
-def test_the_place_of_a_session() -> None:
-    """A worktree is named unless it has the name of its branch; another machine stands before all."""
+    # Subagents are counted; a session that does not ring says so.
+    assert words.beside_title(row("a")) == ""
+    assert words.beside_title(row("a", subagents=2, rings=False)) == "+2 sub · no ring"
+    # A worktree is named unless it has the name of its branch; another machine stands before all.
     session = row("a", repo="api", branch="retry", worktree="wt-2", host="devbox")
     assert words.repository(session) + words.branch(session) + words.worktree(session) == (
         "devbox:api ⎇ retry (wt-2)"
@@ -154,51 +139,34 @@ def test_the_place_of_a_session() -> None:
     assert words.worktree(row("a", branch="retry", worktree="retry")) == ""
     assert words.repository(row("a", repo="")) == "–"
     assert words.branch(row("a", branch="")) == ""
-
-
-def test_counts_that_are_unknown_or_impossible_are_no_numbers() -> None:
-    """A dash stands for an unknown number and for one that no session has."""
-    unknown = row("a", calls=None, failed=None)
-    assert words.succeeded(unknown) == words.context(unknown) == "–"
-    assert words.failed(unknown) == words.changed_lines(unknown) == ""
-    wrong = row("a", calls=-1, failed=10**15, context_used=-3, lines_added=10**15, lines_removed=-2)
-    assert words.succeeded(wrong) == words.context(wrong) == "–"
-    assert words.failed(wrong) == words.changed_lines(wrong) == ""
-
-
-def test_calls_of_unknown_outcome_are_counted_together() -> None:
-    """They are not taken to have succeeded."""
-    session = row("a", calls=33, failed=None)
-    assert (words.succeeded(session), words.failed(session)) == ("33 ↵", "")
+    # The sign of the outcome is paired with its word, and with the reason of a failure.
+    assert words.activity(row("a", State.SUCCEEDED)) == "succeeded"
+    assert words.activity(row("a", State.FAILED, now="usage limit")) == "failed: usage limit"
+    assert words.activity(row("a", State.YOUR_TURN, now="Shall I push?")) == "“Shall I push?”"
+    assert words.activity(row("a", State.YOUR_TURN)) == ""
 
 
 def test_counts() -> None:
-    """Calls that failed are counted apart from the others; a context of unknown size is counted in tokens."""
+    """Ended calls are counted by outcome, the context in percent or tokens; impossible counts are none."""
+    # Calls that failed are counted apart from the others; a context of unknown size is counted in tokens.
     session = row("a", calls=33, failed=2, context_used=124_000, context_size=200_000, lines_added=1200)
     assert (words.succeeded(session), words.failed(session)) == ("31 ✓", "2 ✗")
     assert (words.context(session), words.changed_lines(session)) == ("62 %", "+1.2k")
     assert words.context(row("a", context_used=124_000)) == "124k"
     assert words.context(row("a", context_used=124_000, context_size=0)) == "124k"
     assert words.context(row("a", context_used=10**8, context_size=1)) == "999 %"
-
-
-def test_the_age_counts_from_the_start() -> None:
-    """It is in the largest unit of which there are several."""
-    for elapsed_ms, shown in (
-        (-1, "0 s"),
-        (45_000, "45 s"),
-        (12 * MINUTE_MS, "12 min"),
-        (47 * 60 * MINUTE_MS, "47 h"),
-        (3 * DAY_MS, "3 d"),
-    ):
-        with case(f"{elapsed_ms}, {shown!r}"):
-            assert words.age(row("a", began_ms=NOW_MS - elapsed_ms), NOW_MS) == shown
-
-
-def test_what_stands_beside_the_title() -> None:
-    """Subagents are counted; a session that does not ring says so."""
-    assert words.beside_title(row("a")) == ""
-    assert words.beside_title(row("a", subagents=2, rings=False)) == "+2 sub · no ring"
+    # Only calls that have ended are counted.
+    assert words.succeeded(row("a", calls=6, failed=1, rejected=1, open_calls=2)) == "2 ✓"
+    # They are not taken to have succeeded.
+    session = row("a", calls=33, failed=None)
+    assert (words.succeeded(session), words.failed(session)) == ("33 ↵", "")
+    # A dash stands for an unknown number and for one that no session has.
+    unknown = row("a", calls=None, failed=None)
+    assert words.succeeded(unknown) == words.context(unknown) == "–"
+    assert words.failed(unknown) == words.changed_lines(unknown) == ""
+    wrong = row("a", calls=-1, failed=10**15, context_used=-3, lines_added=10**15, lines_removed=-2)
+    assert words.succeeded(wrong) == words.context(wrong) == "–"
+    assert words.failed(wrong) == words.changed_lines(wrong) == ""
 
 
 def test_the_tests_of_a_session() -> None:

@@ -110,8 +110,10 @@ async def opened(
 
 
 async def test_what_needs_the_user_comes_first(recording: Saver) -> None:
-    """The sections are: counts, open failures, verdicts, running calls, files changed and read, kinds."""
-    async with opened(recording(BEFORE, *SINCE)) as (app, _):
+    """The sections are in the order of need; a line opens its call, `p` plays, and keys reach every row."""
+    path = recording(BEFORE, *SINCE)
+    async with opened(path) as (app, pilot):
+        # The sections are: counts, open failures, verdicts, running calls, files changed and read, kinds.
         rows = app.rows()
         rows[rows.index("Still running") + 1] = rows[rows.index("Still running") + 1].rpartition(" ")[0]
         assert rows == [
@@ -130,6 +132,47 @@ async def test_what_needs_the_user_comes_first(recording: Saver) -> None:
             *("", "Calls", "execute ×4 3 failed", "read ×3", "edit ×2", "fetch ×1"),
         ]
         assert str(app.view.border_title) == f"What happened since {time_of_day(BEGAN_MS)}"
+        # The cursor moves among the lines about calls, and enter dismisses the screen with the call.
+        for moves, number in ((0, 10), (1, 8), (3, 7), (4, 12), (6, 4), (7, 5), (8, 10), (9, 5)):
+            await app.again(pilot, DigestScreen(app.feed, mark_after(BEFORE), times_of(path, 20)))
+            await pilot.press(*"j" * moves, "enter")
+            await eventually(pilot, lambda: app.given, "the call")
+            assert [call.number for call in app.given] == [number]
+        # `p` dismisses the screen with where to begin and how fast to play.
+        await app.again(pilot, DigestScreen(app.feed, mark_after(BEFORE), times_of(path, 20)))
+        await pilot.press("p")
+        await eventually(pilot, lambda: app.given, "how to play")
+        assert app.given == [Play(len(BEFORE), 16, None, 27)]
+        # Esc, `q` and `D` close the screen.
+        for key in ("escape", "q", "D"):
+            await app.again(pilot, DigestScreen(app.feed, mark_after(BEFORE), times_of(path, 20)))
+            await pilot.press(key)
+            await eventually(pilot, lambda: app.given == [None], "the end")
+        # When the terminal becomes narrower, the lines are wrapped for it.
+        await app.again(pilot, DigestScreen(app.feed, mark_after(BEFORE), times_of(path, 20)))
+        await pilot.resize_terminal(30, 20)
+        await pilot.pause()
+        assert app.rows()[:2] == ["21 events, 10 calls, 3", "failed, 1 rejected"]
+        # In a short terminal the rows before and after the calls are reached by the same keys.
+        await pilot.resize_terminal(40, 8)
+        await app.again(pilot, DigestScreen(app.feed, mark_after(BEFORE), times_of(path, 20)))
+        await pilot.press("G")
+        assert viewport(app.view)[-1].startswith("fetch ×1")
+        await pilot.press("enter")
+        assert [call.number for call in app.given] == [11]
+        await app.again(pilot, DigestScreen(app.feed, mark_after(BEFORE), times_of(path, 20)))
+        await pilot.press("G", "g")
+        assert viewport(app.view)[0].startswith("21 events")
+        # At every size each row fits, the first line is wrapped, and a path is cut in the middle.
+        await app.again(pilot, DigestScreen(app.feed, mark_after(BEFORE), times_of(path, 20)))
+        for size in ((160, 50), (80, 24), (40, 12), (20, 6)):
+            with case(size):
+                await pilot.resize_terminal(*size)
+                width = app.view.scrollable_content_region.width
+                assert all(len(row) < width for row in lines_of(app.view))
+                assert " ".join(app.rows()).startswith("21 events, 10 calls, 3 failed, 1 rejected")
+                name = next(row for row in app.rows() if row.endswith("mill.py +1"))
+                assert (name == f"{UPPER} +1") == (size[0] > 70)
 
 
 async def test_a_call_that_asks_is_not_still_running(recording: Saver) -> None:
@@ -207,34 +250,6 @@ async def test_files_that_come_and_go_are_named(recording: Saver) -> None:
 
 
 @pytest.mark.system
-async def test_lines_are_wrapped_again(recording: Saver) -> None:
-    """When the terminal becomes narrower, the lines are wrapped for it."""
-    async with opened(recording(BEFORE, *SINCE)) as (app, pilot):
-        await pilot.resize_terminal(30, 20)
-        await pilot.pause()
-        assert app.rows()[:2] == ["21 events, 10 calls, 3", "failed, 1 rejected"]
-
-
-@pytest.mark.system
-async def test_enter_opens_the_call_of_a_line(recording: Saver) -> None:
-    """The cursor moves among the lines about calls, and enter dismisses the screen with the call."""
-    path = recording(BEFORE, *SINCE)
-    for moves, number in ((0, 10), (1, 8), (3, 7), (4, 12), (6, 4), (7, 5), (8, 10), (9, 5)):
-        async with opened(path) as (app, pilot):
-            await pilot.press(*"j" * moves, "enter")
-            await eventually(pilot, lambda app=app: app.given, "the call")  # type: ignore[misc]
-            assert [call.number for call in app.given] == [number]
-
-
-async def test_p_plays_it(recording: Saver) -> None:
-    """`p` dismisses the screen with where to begin and how fast to play."""
-    async with opened(recording(BEFORE, *SINCE)) as (app, pilot):
-        await pilot.press("p")
-        await eventually(pilot, lambda: app.given, "how to play")
-        assert app.given == [Play(len(BEFORE), 16, None, 27)]
-
-
-@pytest.mark.system
 async def test_silences_that_must_be_cut_are_named(recording: Saver) -> None:
     """If the highest speed does not suffice, the line says to what silences are cut."""
     async with opened(recording(BEFORE, *SINCE), seconds=600) as (app, pilot):
@@ -266,32 +281,6 @@ async def test_long_lists_are_cut(recording: Saver) -> None:
 
 
 @pytest.mark.system
-async def test_it_fits(recording: Saver) -> None:
-    """At every size each row fits, the first line is wrapped, and a path is cut in the middle."""
-    for size in ((160, 50), (80, 24), (40, 12), (20, 6)):
-        with case(size):
-            async with opened(recording(BEFORE, *SINCE), size) as (app, _):
-                width = app.view.scrollable_content_region.width
-                assert all(len(row) < width for row in lines_of(app.view))
-                assert " ".join(app.rows()).startswith("21 events, 10 calls, 3 failed, 1 rejected")
-                path = next(row for row in app.rows() if row.endswith("mill.py +1"))
-                assert (path == f"{UPPER} +1") == (size[0] > 70)
-
-
-@pytest.mark.system
-async def test_all_rows_can_be_reached(recording: Saver) -> None:
-    """In a short terminal the rows before and after the calls are reached by the same keys."""
-    async with opened(recording(BEFORE, *SINCE), (40, 8)) as (app, pilot):
-        await pilot.press("G")
-        assert viewport(app.view)[-1].startswith("fetch ×1")
-        await pilot.press("enter")
-        assert [call.number for call in app.given] == [11]
-    async with opened(recording(BEFORE, *SINCE), (40, 8)) as (app, pilot):
-        await pilot.press("G", "g")
-        assert viewport(app.view)[0].startswith("21 events")
-
-
-@pytest.mark.system
 async def test_a_digest_without_calls(recording: Saver) -> None:
     """Without calls nothing is selected, and enter keeps the screen open."""
     async with opened(recording(BEFORE)) as (app, pilot):
@@ -299,12 +288,3 @@ async def test_a_digest_without_calls(recording: Saver) -> None:
         await pilot.press("enter", "j", "k")
         assert app.view.chosen is None
         assert not app.given
-
-
-@pytest.mark.system
-@pytest.mark.parametrize("key", ["escape", "q", "D"])
-async def test_its_keys_close_the_screen(recording: Saver, key: str) -> None:
-    """Esc, `q` and `D` close the screen."""
-    async with opened(recording(BEFORE)) as (app, pilot):
-        await pilot.press(key)
-        await eventually(pilot, lambda: app.given == [None], "the end")

@@ -22,54 +22,41 @@ pytestmark = pytest.mark.slow
 HINT = "a time, +95s, -10s, #12, 50%, start, end, a name"
 
 
-async def test_the_box_lists_bookmarks_and_markers(path: Path) -> None:
-    """Bookmarks stand first, then what marks itself; the last line says what can be typed."""
-    async with box(path) as (app, _):
+async def test_the_box_lists_marked_moments_and_goes_to_them(path: Path) -> None:
+    """Bookmarks stand first, then what marks itself; keys and clicks select one, and enter goes there."""
+    async with box(path) as (app, pilot):
+        # Bookmarks stand first, then what marks itself; the last line says what can be typed.
         assert [row.strip() for row in app.rows] == ROWS
         assert (app.chosen, app.note) == (None, HINT)
-
-
-SOME_TEXTS = (
-    ("09:00:04", end_of(2), "enter goes to 09:00:04 · ctrl+r names it"),
-    ("live", End.LIVE, "enter goes to the end · ctrl+r names it"),
-    ("-2s", end_of(1), "enter goes to 09:00:02 · ctrl+r names it"),
-    ("rewri", end_of(1), "enter go · ctrl+r rename · ctrl+x delete"),
-)
-OTHER_TEXTS = (
-    ("#2", end_of(2), "enter goes to 09:00:04 · ctrl+r names it"),
-    ("#4", end_of(4), "enter goes to 09:00:08 · ctrl+r names it"),
-    ("start", 0, "enter goes to 09:00:00 · ctrl+r names it"),
-    ("50%", end_of(2), "enter goes to 09:00:04 · ctrl+r names it"),
-    ("+2s", end_of(3), "enter goes to 09:00:06 · ctrl+r names it"),
-    ("before the rewrite", end_of(1), "enter go · ctrl+r rename · ctrl+x delete"),
-    ("echo", end_of(2), "enter goes to 09:00:04 · ctrl+r names it"),
-    ("wheel edit", end_of(3), "enter goes to 09:00:06 · ctrl+r names it"),
-    ("09:00:06", end_of(3), "enter goes to 09:00:06 · ctrl+r names it"),
-    ("09:00:0", end_of(1), "enter go · ctrl+r rename · ctrl+x delete"),
-)
-
-
-@pytest.mark.system
-@pytest.mark.parametrize(
-    "texts", [SOME_TEXTS, pytest.param(OTHER_TEXTS, marks=pytest.mark.system)], ids=["some", "others"]
-)
-async def test_enter_goes_where_the_last_line_says(
-    path: Path, texts: tuple[tuple[str, int | End, str], ...]
-) -> None:
-    """It may be a moment, also relative to the present one, a name, or a part of what is listed."""
-    for text, goal, note in texts:
-        with case(text):
-            async with box(path, end_of(2)) as (app, pilot):
+        # Down begins at the first row, up returns; a selected row counts before the text.
+        await app.again(pilot)
+        await pilot.press("down", "down", "down", "up")
+        assert app.chosen == app.rows[1]
+        await pilot.press("enter")
+        assert app.given == [end_of(2)]
+        await app.again(pilot)
+        await type_in(pilot, "09:00:05")
+        await pilot.press("ctrl+u")
+        await type_in(pilot, "09")
+        await pilot.press("pagedown", "enter")
+        assert app.given == [end_of(3)]
+        # A click selects a row, a second one goes there, and the keys still go to the input.
+        await app.again(pilot)
+        await pilot.click(MarkList, offset=(20, 1))
+        assert app.chosen == app.rows[1]
+        await type_in(pilot, "e")
+        assert app.typed == "> e"
+        await pilot.click(MarkList, offset=(20, 1), times=2)
+        assert app.given == [end_of(2)]
+        # While a time, a number or a word is being typed, no mistake is shown.
+        await app.again(pilot)
+        for text in ("12:", "#", "+", "7", "st", "li", "+9"):
+            with case(text):
                 await type_in(pilot, text)
-                assert app.note == note
-                await pilot.press("enter")
-                assert app.given == [goal]
-
-
-@pytest.mark.system
-async def test_a_mistake_is_shown_while_typing(path: Path) -> None:
-    """The last line says what is wrong, enter stays, and a corrected text goes."""
-    async with box(path) as (app, pilot):
+                assert app.typed == f"> {text}"
+                assert not app.note.startswith("!")
+                await pilot.press("ctrl+u")
+        # The last line says what is wrong, enter stays, and a corrected text goes.
         for text, note in (
             ("#9", "! no call #9: the session has 4 calls"),
             ("25:00", "! 25:00 is not a time of day"),
@@ -89,68 +76,53 @@ async def test_a_mistake_is_shown_while_typing(path: Path) -> None:
         await type_in(pilot, "#1")
         await pilot.press("enter")
         assert app.given == [end_of(1)]
-
-
-@pytest.mark.system
-async def test_half_of_a_moment_is_no_mistake(path: Path) -> None:
-    """While a time, a number or a word is being typed, no mistake is shown."""
-    async with box(path) as (app, pilot):
-        for text in ("12:", "#", "+", "7", "st", "li", "+9"):
-            with case(text):
-                await type_in(pilot, text)
-                assert app.typed == f"> {text}"
-                assert not app.note.startswith("!")
-                await pilot.press("ctrl+u")
-
-
-async def test_esc_leaves(path: Path) -> None:
-    """Esc and enter without a text leave the moment as it is."""
-    for key in ("escape", "enter"):
-        async with box(path) as (app, pilot):
+        # Esc and enter without a text leave the moment as it is.
+        for key in ("escape", "enter"):
+            await app.again(pilot)
             await pilot.press(key)
             assert app.given == [None]
-
-
-@pytest.mark.system
-async def test_the_arrows_select_a_row(path: Path) -> None:
-    """Down begins at the first row, up returns; a selected row counts before the text."""
-    async with box(path) as (app, pilot):
-        await pilot.press("down", "down", "down", "up")
-        assert app.chosen == app.rows[1]
-        await pilot.press("enter")
-        assert app.given == [end_of(2)]
-    async with box(path) as (app, pilot):
-        await type_in(pilot, "09:00:05")
-        await pilot.press("ctrl+u")
-        await type_in(pilot, "09")
-        await pilot.press("pagedown", "enter")
-        assert app.given == [end_of(3)]
-
-
-@pytest.mark.system
-async def test_a_second_click_opens_a_row(path: Path) -> None:
-    """A click selects a row, a second one goes there, and the keys still go to the input."""
-    async with box(path) as (app, pilot):
-        await pilot.click(MarkList, offset=(20, 1))
-        assert app.chosen == app.rows[1]
-        await type_in(pilot, "e")
-        assert app.typed == "> e"
-        await pilot.click(MarkList, offset=(20, 1), times=2)
-        assert app.given == [end_of(2)]
-
-
-@pytest.mark.system
-async def test_no_terminal_is_too_small(path: Path) -> None:
-    """The box fits into any terminal, and works there."""
-    for size in ((120, 40), (80, 24), (40, 12), (20, 8), (8, 4), (3, 2)):
-        with case(size):
-            async with box(path, size=size) as (app, pilot):
+        # The box fits into any terminal, and works there.
+        for size in ((120, 40), (80, 24), (40, 12), (20, 8), (8, 4), (3, 2)):
+            with case(size):
+                await pilot.resize_terminal(*size)
+                await app.again(pilot)
                 shown = [strip.text for strip in app.screen._compositor.render_strips()]
                 assert len(shown) == size[1]
                 assert all(len(row) <= size[0] for row in shown)
                 await type_in(pilot, "#2")
                 await pilot.press("enter")
                 assert app.given == [end_of(2)]
+
+
+TEXTS = (
+    ("09:00:04", end_of(2), "enter goes to 09:00:04 · ctrl+r names it"),
+    ("live", End.LIVE, "enter goes to the end · ctrl+r names it"),
+    ("-2s", end_of(1), "enter goes to 09:00:02 · ctrl+r names it"),
+    ("rewri", end_of(1), "enter go · ctrl+r rename · ctrl+x delete"),
+    ("#2", end_of(2), "enter goes to 09:00:04 · ctrl+r names it"),
+    ("#4", end_of(4), "enter goes to 09:00:08 · ctrl+r names it"),
+    ("start", 0, "enter goes to 09:00:00 · ctrl+r names it"),
+    ("50%", end_of(2), "enter goes to 09:00:04 · ctrl+r names it"),
+    ("+2s", end_of(3), "enter goes to 09:00:06 · ctrl+r names it"),
+    ("before the rewrite", end_of(1), "enter go · ctrl+r rename · ctrl+x delete"),
+    ("echo", end_of(2), "enter goes to 09:00:04 · ctrl+r names it"),
+    ("wheel edit", end_of(3), "enter goes to 09:00:06 · ctrl+r names it"),
+    ("09:00:06", end_of(3), "enter goes to 09:00:06 · ctrl+r names it"),
+    ("09:00:0", end_of(1), "enter go · ctrl+r rename · ctrl+x delete"),
+)
+
+
+@pytest.mark.system
+async def test_enter_goes_where_the_last_line_says(path: Path) -> None:
+    """It may be a moment, also relative to the present one, a name, or a part of what is listed."""
+    async with box(path, end_of(2)) as (app, pilot):
+        for text, goal, note in TEXTS:
+            with case(text):
+                await app.again(pilot, end_of(2))
+                await type_in(pilot, text)
+                assert app.note == note
+                await pilot.press("enter")
+                assert app.given == [goal]
 
 
 @pytest.mark.system
