@@ -4,22 +4,43 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from textual.app import App
 
 from agentwatch.analysis.integrity import integrity
 from agentwatch.analysis.status import status
+from agentwatch.output.log import ActionLog
 from agentwatch.screen.panes.detail.pane import DetailView
 from agentwatch.screen.panes.header import HeaderLine
 from agentwatch.screen.panes.status_line import StatusLine
 from agentwatch.screen.panes.transcript.pane import Transcript
+from agentwatch.session.blocks import BinaryBlock
+from agentwatch.session.events import (
+    Compaction,
+    Event,
+    Outcome,
+    Permission,
+    Prompt,
+    Retry,
+    RunInfo,
+    RunStarted,
+    ToolEnded,
+    ToolKind,
+    ToolProgress,
+)
 from agentwatch.session.session import Session
+from tests.builders.captures import OURS, Captures
+from tests.builders.formats import poisoned
+from tests.builders.formats.samples import of_a_format
 from tests.builders.lines import event
-from tests.builders.payloads import MARKED
+from tests.builders.made_agent import MadeSession
+from tests.builders.payloads import MARKED, PAYLOADS
 from tests.builders.screen.app import lines_of, opened
 from tests.builders.screen.hostile import acting, check_drawn, check_panes
 from tests.builders.screen.lines import answer, ended, init, prompt, started, thinking
+from tests.builders.subagents import begins, ends, says
 from tests.conftest import RECORDINGS, Saver, case
 
 pytestmark = pytest.mark.slow
@@ -186,3 +207,107 @@ async def test_the_hostile_recording_at_every_size() -> None:
                 for key in "1234":
                     await stage.press(key, "m", "g", "G", "m")
                     check_drawn(stage)
+
+
+_TRIED = list(PAYLOADS)[::12]
+"""Every 12th payload is tried. `test_hostile.py` tries others in the same renderers."""
+
+
+def events_with(text: str, number: int = 0) -> list[Event]:
+    """Return events that contain `text` in every place that only other agents fill."""
+    task, shell, edit, open_call = (f"{name}{number}" for name in "tbex")
+    asked = Permission(text, None, text, key=text, call_id=open_call, target=text)
+    several = ToolEnded(
+        edit, None, text, ToolKind.EDIT, Outcome.CANCELLED, text, True, text, text, agent=task
+    )
+    return [
+        RunInfo(agent_version=text, agent_name=text),
+        Prompt(text),
+        begins(task, "Task", text),
+        Prompt(text, agent=task),
+        *says(text, task),
+        *says(text, "gone"),
+        several._replace(more_paths=(text, f"{text}.py")),
+        begins(shell, "Bash", text, task),
+        ends(shell, "Bash", task),
+        Compaction(False, text),
+        Compaction(True, text),
+        Retry(text, 1, 2, 3),
+        asked._replace(key="other"),
+        asked._replace(key="other", answer=text),
+        begins(open_call, "Bash", text),
+        ToolProgress(open_call, None, text),
+        asked,
+    ]
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("names", [_TRIED[n::3] for n in range(3)])
+async def test_hostile_text_of_an_agent_is_shown(
+    names: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its version, subagents, questions, retries, outputs and files cannot control the terminal."""
+    texts = [PAYLOADS[name] for name in names]
+    events: list[Event] = [RunStarted("made-format", texts[0], texts[0], texts[0])]
+    for number, text in enumerate(texts):
+        events += events_with(text, number)
+    made = MadeSession(events, {f"b{number}": [BinaryBlock(text, 5)] for number, text in enumerate(texts)})
+    made.use(monkeypatch)
+    async with opened(made.save(tmp_path / "x.ndjson"), (140, 40), follow=True) as stage:
+        check_drawn(stage)
+        for keys in (["f", *"agent:"], ["enter", "2", "g", "J"], ["J", "J", "i"]):
+            await stage.press(*keys)
+            check_drawn(stage)
+        await stage.press("escape", "1")
+        transcript = stage.pane("transcript")
+        assert isinstance(transcript, Transcript)
+        check_panes(transcript, stage.pane("detail"), stage.pane("calls"), stage.pane("log"))
+        for call in stage.feed.session.calls:
+            transcript.reveal_call(call)
+            check_drawn(stage)
+        for line in ActionLog(stage.feed.session).new_lines(is_over=False):
+            assert not acting(line)
+
+
+_MOST_CALLS = 12
+
+
+def short_of_each(captures: Captures) -> dict[str, bytes]:
+    """Return a short capture of each format."""
+    found = sorted(of_a_format(captures), key=lambda each: -min(len(each[1]), 60_000))
+    return {name: data for _, data, name in found}
+
+
+@pytest.mark.system
+async def test_hostile_lines_are_drawn_and_do_nothing(recording: Saver) -> None:
+    """Transcript, calls, details and actions of hostile lines draw no control character."""
+    await check_hostile(recording, "claude-code", short_of_each(OURS)["claude-code"])
+
+
+@pytest.mark.system
+async def test_hostile_lines_of_every_format_are_drawn_and_do_nothing(
+    captures: Captures, recording: Saver
+) -> None:
+    """No format has a field whose text reaches the terminal as it is."""
+    for name, data in short_of_each(captures).items():
+        with case(name):
+            await check_hostile(recording, name, data)
+
+
+async def check_hostile(recording: Saver, name: str, data: bytes) -> None:
+    """Check what each pane shows of a recording with hostile text in its strings."""
+    path = recording(b"\n".join(poisoned.lines_of(data, poisoned.MIXED, poisoned.MARKS)) + b"\n")
+    async with opened(path) as stage:
+        transcript, detail = stage.pane("transcript"), stage.pane("detail")
+        assert isinstance(transcript, Transcript)
+        assert isinstance(detail, DetailView)
+        assert stage.feed.session.format == name
+        await stage.until(lambda: not transcript.viewport.is_unsettled, "the transcript's blocks")
+        check_panes(transcript, stage.pane("calls"), stage.pane("log"))
+        for call in stage.feed.session.calls[:_MOST_CALLS]:
+            detail.show_call(call)
+            check_panes(detail)
+        for key in "1234":
+            await stage.press(key, "g", "r")
+            check_drawn(stage)
+        assert stage.app.is_running

@@ -5,13 +5,14 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
+from rich.segment import Segment
 
 from agentwatch.screen.panes.transcript.pane import Transcript
 from agentwatch.screen.screens.session.panes import NAMES
 from agentwatch.screen.screens.session.screen import WatchScreen
 from agentwatch.screen.widgets.line_view import CursorView, rows_in_view
 from tests.builders.screen.app import Stage, opened
-from tests.builders.screen.lines import answer, init, shell
+from tests.builders.screen.lines import answer, init, result, session, shell
 from tests.conftest import Saver, case
 
 pytestmark = pytest.mark.slow
@@ -81,3 +82,96 @@ async def test_enter_opens_the_selected_call(recording: Saver) -> None:
         await stage.until(lambda: stage.focus == "calls", "the calls pane")
         assert stage.chosen == "echo 10"
         assert _shown(stage, "calls", 10)
+
+
+MARK = "▐"
+
+
+def marked_rows(stage: Stage, name: str, mark: str = MARK) -> list[str]:
+    """Return the visible rows of a pane that begin with the mark of the selected row."""
+    pane = stage.pane(name)
+    rows = [pane.render_line(y).text.strip() for y in range(pane.scrollable_content_region.height)]
+    return [row for row in rows if row.startswith(mark)]
+
+
+def style_of_row(stage: Stage, name: str) -> object:
+    """Return the background of the selected row of a pane."""
+    pane = stage.pane(name)
+    for y in range(pane.scrollable_content_region.height):
+        strip = pane.render_line(y)
+        if strip.text.strip().startswith(MARK):
+            last: Segment = list(strip)[1]
+            return last.style.bgcolor if last.style else None
+    return None
+
+
+async def is_everywhere(stage: Stage, target: str) -> None:
+    """Wait until transcript, calls and actions mark this call alone, and the detail shows it."""
+    for name in ("transcript", "calls", "log"):
+
+        def is_marked(name: str = name) -> bool:
+            rows = marked_rows(stage, name)
+            return len(rows) == 1 and target in rows[0]
+
+        await stage.until(is_marked, f"{target} in {name}")
+    await stage.shows(target, "detail")
+    assert len({style_of_row(stage, name) for name in ("transcript", "calls", "log")}) == 1
+
+
+@pytest.mark.system
+async def test_the_selected_call_is_the_same_in_every_pane(recording: Saver) -> None:
+    """A call selected in the transcript, the calls or the actions is the one that all panes mark."""
+    async with opened(recording(session(5) + result()), (120, 60)) as stage:
+        await stage.press("x")
+        await is_everywhere(stage, "echo 4")
+        await stage.press("2", "k")
+        await is_everywhere(stage, "echo 3")
+        await stage.pilot.resize_terminal(160, 50)
+        await is_everywhere(stage, "echo 3")
+        await stage.press("1", "left_square_bracket")
+        await is_everywhere(stage, "echo 2")
+        await stage.press("4", "k")
+        await is_everywhere(stage, "echo 1")
+        await stage.press("enter")
+        assert stage.focus == "detail"
+
+
+@pytest.mark.system
+async def test_the_selected_call_follows_the_newest(recording: Saver) -> None:
+    """Each new call is selected in every pane; a failure that the detail holds on to is marked beside it."""
+    async with opened(recording(session(2)), (120, 60), follow=True) as stage:
+        # While the newest calls are followed, each new call is the selected one in every pane.
+        await stage.press("x")
+        for number in (41, 42):
+            await stage.append(shell(number))
+            await is_everywhere(stage, f"echo {number}")
+        # A failure that the detail holds on to is marked beside the selected call, until esc follows again.
+        await stage.append(shell(50, 2, "it broke") + shell(51))
+        await stage.shows("it broke", "detail")
+        for name in ("transcript", "calls", "log"):
+            rows = marked_rows(stage, name)
+            assert [number for row in rows for number in ("50", "51") if f"echo {number}" in row] == [
+                "50",
+                "51",
+            ]
+        await stage.press("escape")
+        await is_everywhere(stage, "echo 51")
+
+
+@pytest.mark.system
+async def test_a_thought_and_a_call_are_never_marked_at_once(recording: Saver) -> None:
+    """While a thought is selected no pane marks a call; the next selected call or another pane unmarks it."""
+    async with opened(recording(session(3) + result()), (120, 60)) as stage:
+        await stage.press("x", "1", "g")
+
+        def is_thought_alone() -> bool:
+            thought = next(segment for segment in stage.segments() if "thinking" in segment.text)
+            is_lit = thought.style is not None and bool(thought.style.bold)
+            return is_lit and not any(marked_rows(stage, name) for name in ("transcript", "calls", "log"))
+
+        for keys, target in ((("2",), "echo 0"), (("right_square_bracket",), "echo 0"), ("2j", "echo 1")):
+            with case(f"{keys}"):
+                await stage.press("1", *["left_square_bracket"] * 4)
+                await stage.until(is_thought_alone, "the thought alone")
+                await stage.press(*keys)
+                await is_everywhere(stage, target)

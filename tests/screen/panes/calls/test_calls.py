@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.builders.screen.app import bundled, eventually, opened, viewport
+from tests.builders.screen.app import bundled, eventually, lines_of, opened, viewport
 from tests.builders.screen.call_table import NARROW, rows_of, tables
 from tests.builders.screen.lines import CWD, append, ended, init, result, shell, started
 from tests.conftest import Saver, case
@@ -271,3 +271,21 @@ async def test_a_row_fits_its_pane(recording: Saver) -> None:
             _, table = await show(bundled("demo"), (70, height))
             assert table.following
             assert table.at_end()
+
+
+@pytest.mark.system
+async def test_no_word_is_cut() -> None:
+    """`1 failed` and `rejected` are whole at any width; counts of lines and matches are whole or absent."""
+    async with opened(bundled("demo"), (160, 40)) as stage:
+        await stage.press("2")
+        for width in (160, 120, 110, 100, 80, 60, 40):
+            with case(width):
+                await stage.pilot.resize_terminal(width, 40)
+                await stage.shows("✗ 1 failed", "calls")
+                rows = lines_of(stage.calls)
+                assert any("rejected" in row for row in rows)
+                for row in rows:
+                    words = row.split()
+                    assert not any(
+                        word.startswith(("line", "match", "reje")) and "…" in word for word in words
+                    ), row

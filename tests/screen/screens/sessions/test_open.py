@@ -49,7 +49,7 @@ async def test_enter_opens_and_escape_returns_to_the_list_as_it_was() -> None:
         await stage.begin(*rows)
         await stage.until(lambda: stage.machine.in_view, "the sessions in view")
         seen = {each.key for each in rows if any(f"Title of {each.id} " in line for line in stage.lines)}
-        assert stage.machine.in_view == seen
+        await stage.until(lambda: stage.machine.in_view == seen, "the sessions in view")
         assert rows[0].key not in seen
         await stage.press("G")
         await stage.put(row("s59", path=PLAIN, seen_ms=60, now="make"))

@@ -5,13 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from agentwatch.agents.found import Key
 from agentwatch.agents.reported import State
+from agentwatch.base.clock import now_ms
+from agentwatch.base.config import Config
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import Ground
 from agentwatch.screen.screens.sessions.rings import Rings
 from tests.builders.home.home_app import NOW_MS, row
-from tests.conftest import case
+from tests.builders.machine.app import at_home
+from tests.conftest import RECORDINGS, case
 
 BEGAN_MS = NOW_MS - 60_000
 LATER_MS = NOW_MS + 1_000
@@ -146,3 +151,159 @@ def test_a_damaged_file_counts_as_no_choice(home: Path) -> None:
         with case(damage[:30]):
             (home / "rings.json").write_bytes(damage)
             assert new_rings().rings(asking().key)
+
+
+BELL = "\x07"
+TITLE = "\x1b]0;agentwatch · {}\x07"
+PLAIN = RECORDINGS / "plain.ndjson"
+
+
+@pytest.fixture(autouse=True)
+def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the terminal be one that shows no notification."""
+    monkeypatch.setenv("TERM", "xterm-256color")
+    for name in ("TERM_PROGRAM", "TMUX"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def asks_now(name: str = "one", ground: Ground = Ground.SAID) -> Row:
+    """Return a session that asks the user since now."""
+    return row(name, State.ASKS, ground, since_ms=now_ms(), now="Bash rm -rf build", path=PLAIN)
+
+
+def bells(written: str) -> int:
+    """Return how often the bell rang; a title ends with the same byte."""
+    return written.count(BELL) - written.count("\x1b]0;")
+
+
+@pytest.mark.system
+async def test_it_rings_once_and_the_title_counts() -> None:
+    """One bell for a session, and the count of the sessions that need the user."""
+    async with at_home([row("one"), row("two")]) as stage:
+        stage.written_since()
+        await stage.put(asks_now(), row("two"))
+        written = stage.written_since()
+        assert bells(written) == 1
+        assert TITLE.format("1 needs you") in written
+        await stage.put(asks_now("two"))
+        assert TITLE.format("2 need you") in stage.written_since()
+
+
+@pytest.mark.system
+async def test_what_is_inferred_does_not_ring() -> None:
+    """It counts, and does not ring."""
+    async with at_home([row("one")]) as stage:
+        stage.written_since()
+        await stage.put(asks_now(ground=Ground.INFERRED))
+        written = stage.written_since()
+        assert bells(written) == 0
+        assert TITLE.format("1 needs you") in written
+
+
+@pytest.mark.system
+async def test_a_notification_names_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a terminal that shows notifications, one says which session asks for what."""
+    monkeypatch.setenv("TERM_PROGRAM", "iTerm.app")
+    async with at_home([row("one"), row("two")]) as stage:
+        stage.written_since()
+        await stage.put(asks_now())
+        assert "\x1b]9;agentwatch: api: asks: Bash rm -rf build\x07" in stage.written_since()
+        await stage.put(row("one"))
+        await stage.put(asks_now(), asks_now("two"))
+        assert "\x1b]9;agentwatch: 2 sessions need you\x07" in stage.written_since()
+
+
+@pytest.mark.system
+async def test_a_silenced_session_does_not_ring() -> None:
+    """`r` silences the selected session; `r` again lets it ring."""
+    async with at_home([row("one")]) as stage:
+        await stage.press("r")
+        await stage.shows("no ring")
+        stage.written_since()
+        await stage.put(asks_now())
+        assert bells(stage.written_since()) == 0
+        await stage.put(row("one"))
+        await stage.press("r")
+        await stage.until(lambda: "no ring" not in stage.text, "a ring")
+        await stage.put(asks_now())
+        assert bells(stage.written_since()) == 1
+
+
+@pytest.mark.system
+async def test_the_configuration_silences_all() -> None:
+    """With `ring = "none"`, without a bell, or if it is left to the agent, nothing rings."""
+    for config in (Config(ring="none"), Config(bell=False), Config(leave_to=("claude",), title=False)):
+        with case(config):
+            async with at_home([row("one")], config=config) as stage:
+                stage.written_since()
+                await stage.put(asks_now())
+                written = stage.written_since()
+                assert bells(written) == 0
+                assert ("\x1b]0;" in written) is config.title
+
+
+@pytest.mark.system
+async def test_a_mark_vanishes_when_the_session_is_looked_at() -> None:
+    """A session that is selected for a second is not marked any more; others stay marked."""
+    async with at_home([row("one"), row("two"), row("three")]) as stage:
+        await stage.put(asks_now("two"), asks_now("three"))
+        marked = stage.app._rings.marked
+        chosen = stage.chosen
+        assert chosen is not None
+        await stage.press("G")
+        await stage.press("g")
+        await stage.until(lambda: len(marked) == 1, "the mark of the selected session")
+        assert stage.chosen is not None
+        assert stage.chosen.key not in marked
+
+
+@pytest.mark.system
+async def test_without_the_focus_nothing_is_looked_at() -> None:
+    """While another window has the focus, the mark stays."""
+    async with at_home([row("one")]) as stage:
+        stage.app.app_focus = False
+        await stage.put(asks_now())
+        for _ in range(3):
+            stage.home._tick()
+        await stage.pilot.pause()
+        assert list(stage.app._rings.marked) == [asks_now().key]
+        stage.app.app_focus = True
+        await stage.until(lambda: not stage.app._rings.marked, "the look")
+
+
+@pytest.mark.system
+async def test_opening_a_session_looks_at_it() -> None:
+    """A session that was opened is not marked, and is not marked while it is open."""
+    async with at_home([row("one", path=PLAIN)]) as stage:
+        await stage.put(asks_now())
+        await stage.open()
+        assert not stage.app._rings.marked
+        await stage.put(row("one", path=PLAIN))
+        stage.written_since()
+        await stage.put(asks_now())
+        assert bells(stage.written_since()) == 1
+        assert not stage.app._rings.marked
+
+
+@pytest.mark.system
+async def test_others_ring_while_a_session_is_open() -> None:
+    """The list goes on behind the session, whose screen does not change the title."""
+    async with at_home([row("one", path=PLAIN), row("two")]) as stage:
+        await stage.open("one")
+        await stage.shows("✓ succeeded")
+        stage.written_since()
+        await stage.put(asks_now("two"))
+        written = stage.written_since()
+        assert bells(written) == 1
+        assert TITLE.format("1 needs you") in written
+        assert "agentwatch succeeded" not in written
+
+
+@pytest.mark.slow
+async def test_the_title_is_given_back() -> None:
+    """The terminal has its own title again after the end."""
+    async with at_home([row("one")]) as stage:
+        stage.written_since()
+        await stage.press("q")
+        await stage.until(lambda: not stage.app.is_running, "the end")
+    assert "\x1b[23;0t" in stage.written_since()

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from agentwatch.agents.reported import State
+from agentwatch.base.clock import now_ms
+from agentwatch.base.config import Config, OnSetting, SessionRule
 from agentwatch.catalog.row import Row
 from agentwatch.rules.alarms.tripwire import tripwire
 from agentwatch.screen.screens.sessions.alarm_signs import RuleHit, session_alarms
 from agentwatch.screen.screens.sessions.session_alarms import MOST_SESSIONS, SessionAlarms
 from tests.builders.home.home_app import row
 from tests.builders.lines import completed, init, result, started
-from tests.builders.machine.app import descriptors
+from tests.builders.machine.app import HomeStage, at_home, descriptors
 from tests.conftest import case
 from tests.harness.processes import until
 
@@ -84,9 +88,10 @@ def home(tmp_path: Path) -> Iterator[Home]:
         yield made
 
 
-def test_a_line_is_judged_when_it_is_whole(home: Home) -> None:
-    """It is judged once; further hits within 10 s wait."""
-    # It is judged when its line is whole, and once.
+def test_a_call_after_the_list_was_opened_hits_a_rule(home: Home) -> None:
+    """It is judged when its line is whole, and once; a call that began before is not, whenever it ends."""
+    assert home.step() == []
+    home.append(ended("b"))
     assert home.step() == []
     line = shell("c")
     home.append(line[:20])
@@ -96,13 +101,8 @@ def test_a_line_is_judged_when_it_is_whole(home: Home) -> None:
     assert home.step() == []
 
 
-def test_a_call_after_the_list_was_opened_hits_a_rule(home: Home) -> None:
-    """A call is judged when its line is whole, and once; old calls and old lines hit no rule."""
-    # Neither a call that has ended before, nor one whose end comes later.
-    assert home.step() == []
-    home.append(ended("b"))
-    assert home.step() == []
-    # Some agents write the line end before the next line.
+def test_a_last_line_without_its_line_end_is_old(home: Home) -> None:
+    """Some agents write the line end before the next line."""
     home.append(shell("c").rstrip(b"\n"))
     assert home.step() == []
     home.append(b"\n")
@@ -265,3 +265,114 @@ def test_hostile_lines_do_not_end_the_judging(tmp_path: Path) -> None:
 def test_without_rules_nothing_watches() -> None:
     """Then nothing is opened either."""
     assert session_alarms((), lambda _hits: None) is None
+
+
+MARK = "▲ removes"
+
+
+@pytest.fixture(autouse=True)
+def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the terminal be one that shows notifications."""
+    monkeypatch.setenv("TERM_PROGRAM", "iTerm.app")
+    monkeypatch.delenv("TMUX", raising=False)
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Row:
+    """Return a session that works."""
+    path = tmp_path / "one.ndjson"
+    path.write_bytes(init() + started("shell", "old", command=REMOVE))
+    return row("one", State.WORKING, path=path, is_own=True, now="pytest -q")
+
+
+def with_rule(action: str) -> Config:
+    """Return a configuration with a rule."""
+    return Config(on=(OnSetting("program:rm", action, "removes"),))
+
+
+async def hit(stage: HomeStage, session: Row) -> str:
+    """Let a session hit the rule once the list has its file open; return what the terminal got."""
+    alarms = stage.app._watching._alarms
+    assert alarms is not None
+    await stage.until(lambda: session.key in alarms._joined, "the session that is judged")
+    assert any(name.endswith(str(session.path)) for name in descriptors())
+    stage.written_since()
+    with session.path.open("ab") as file:
+        file.write(started("shell", "new", command=REMOVE))
+    await stage.shows(MARK)
+    return "".join(each for each in stage.written if "\x1b]0;" not in each)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("action", "rings", "notes"),
+    [
+        ("bell", True, False),
+        ("stop", True, True),
+        pytest.param("note", False, True, marks=pytest.mark.system),
+        pytest.param("log", False, False, marks=pytest.mark.system),
+        pytest.param("pause", True, True, marks=pytest.mark.system),
+    ],
+)
+async def test_each_action_in_the_list(session: Row, action: str, rings: bool, notes: bool) -> None:
+    """The agent is not paused and not stopped; the user is alerted in both ways instead."""
+    async with at_home([session], config=with_rule(action)) as stage:
+        written = await hit(stage, session)
+        assert written.startswith("\x07") == rings
+        assert ('\x1b]9;agentwatch: rule "removes" in Title of one: Ran terminal' in written) == notes
+        await stage.shows('rule "removes" in Title of one')
+        shown = "".join(stage.text.split())
+        assert ("hasnotstarted" in shown) == (action in ("pause", "stop"))
+
+
+@pytest.mark.system
+async def test_a_silenced_session_shows_the_hit_and_does_not_ring(session: Row) -> None:
+    """`r` silences its alarms as well."""
+    async with at_home([session], config=with_rule("bell")) as stage:
+        await stage.press("r")
+        assert await hit(stage, session) == ""
+
+
+@pytest.mark.system
+async def test_commands_of_rules_run(session: Row, tmp_path: Path) -> None:
+    """A hit and the end of the turn each run their command; the hit is shown, and nothing rings."""
+    out = ("sh", "-c", 'cat >> "$1"', "sh", str(tmp_path / "out"))
+    rule = OnSetting("program:rm", "run", "removes", out)
+    broken = SessionRule("ended", "broken", ("/nowhere/x",))
+    config = Config(on=(rule,), on_sessions=(SessionRule("ended", "end", out), broken))
+    async with at_home([session], config=config) as stage:
+        await stage.put(session := replace(session, title="New title"))
+        assert await hit(stage, session) == ""
+        await stage.shows('rule "removes" in New title')
+        standing = session.standing._replace(state=State.YOUR_TURN, since_ms=now_ms() + 1, now="Done.")
+        await stage.put(replace(session, standing=standing))
+        await stage.shows('the command of rule "broken" failed')
+        assert stage.app._commands is not None
+        stage.app._commands.finish()
+    found = [json.loads(line) for line in (tmp_path / "out").read_bytes().splitlines()]
+    assert {each["title"] for each in found} == {"New title"}
+    assert sorted((each["event"], each["rule"], each["state"], each["session"]) for each in found) == [
+        ("ended", "end", "your turn", session.id),
+        ("rule", "removes", "working", session.id),
+    ]
+
+
+@pytest.mark.system
+async def test_the_mark_vanishes_when_the_session_is_opened(session: Row) -> None:
+    """The user has looked at it then; the file that was judged is closed with the list."""
+    async with at_home([session], config=with_rule("log")) as stage:
+        await hit(stage, session)
+        assert f"{MARK} · pytest -q" in stage.text
+        await stage.open()
+        await stage.back()
+        await stage.until(lambda: MARK not in stage.text, "the row without its mark")
+    assert not any(name.endswith(str(session.path)) for name in descriptors())
+
+
+@pytest.mark.system
+async def test_without_rules_no_file_is_opened(session: Row) -> None:
+    """The list only watches."""
+    async with at_home([session]) as stage:
+        steps = stage.machine.steps
+        await stage.until(lambda: stage.machine.steps > steps + 1, "two steps")
+        assert not any(name.endswith(str(session.path)) for name in descriptors())

@@ -47,9 +47,10 @@ async def shown(stage: Stage) -> None:
 @pytest.mark.system
 async def test_a_finished_session_begins_with_what_happened(recording: Saver) -> None:
     """The lines are the failures that nothing mended, the changed files, and the beginning of the answer."""
-    for size, labels in (((120, 40), ("failed ", "changed ", "result ")), ((40, 12), ("", "", ""))):
-        with case(size):
-            async with opened(recording(finished()), size) as stage:
+    async with opened(recording(finished())) as stage:
+        for size, labels in (((120, 40), ("failed ", "changed ", "result ")), ((40, 12), ("", "", ""))):
+            with case(size):
+                await stage.pilot.resize_terminal(*size)
                 await shown(stage)
                 failed, changed, told = happened(stage)
                 assert failed.removesuffix(" D folds") == f"{labels[0]}✗ #3 echo 2 (exit 2)"

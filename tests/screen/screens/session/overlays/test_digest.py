@@ -288,3 +288,27 @@ async def test_a_digest_without_calls(recording: Saver) -> None:
         await pilot.press("enter", "j", "k")
         assert app.view.chosen is None
         assert not app.given
+
+
+async def test_trouble_is_one_line_an_episode(recording: Saver) -> None:
+    """A failure that was tried often is an episode, and no open failure as well; enter goes to its last call.
+
+    An episode that was over before the moment is left out. One that began before it is not.
+    """
+    early = b"".join(shell(number, "make all", int(number < 4)) for number in range(2, 5))
+    late = b"".join(shell(number, "npm test", 2) for number in range(5, 8)) + edit(8, "src/a.py", 1, 1)
+    path = recording(BEFORE + early, late, shell(9, "ruff check", 1))
+    feed = Feed(open_saved(path, follow=True))
+    feed.advance()
+    since = mark_after(BEFORE + early + shell(5, "npm test", 2))
+    app = DigestApp(feed, DigestScreen(feed, since, RecordedTimes([], feed.offset)))
+    async with at_rest(app, (100, 46)) as pilot:
+        assert app.rows()[2:9] == [
+            *("Failures still open", "✗ #9 shell ruff check exit 1", "", "Trouble"),
+            "✗ not fixed yet, 3 tries, 20.1 s: npm test #5–#7",
+            "· edited without reading: src/a.py #8",
+            "",
+        ]
+        await pilot.press("j", "enter")
+        await eventually(pilot, lambda: app.given, "the call")
+        assert [call.number for call in app.given] == [7]

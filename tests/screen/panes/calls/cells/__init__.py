@@ -1,1 +1,0 @@
-"""Tests of the cells of the calls table."""

@@ -1,1 +1,0 @@
-"""Tests of what the detail shows of a call."""
