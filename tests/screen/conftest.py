@@ -13,6 +13,8 @@ import pytest
 from textual._context import active_app
 from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
+from textual.screen import Screen
+from textual.timer import Timer
 
 _parse = Stylesheet._parse_rules
 
@@ -32,6 +34,13 @@ def styles_are_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Stylesheet, "_parse_rules", parse)
 
 
+def _has_changes(screen: Screen[Any]) -> bool:
+    """Return whether a screen has to lay out or draw something."""
+    timer: Timer | None = screen._update_timer
+    is_due = timer is not None and timer._active.is_set()
+    return is_due or screen._layout_required or screen._repaint_required or bool(screen._dirty_widgets)
+
+
 async def _idle(min_sleep: float = 0, max_sleep: float = 1) -> None:
     """Wait until an app has handled its messages, drawn its changes, and met each timer of the next 10 ms.
 
@@ -44,9 +53,8 @@ async def _idle(min_sleep: float = 0, max_sleep: float = 1) -> None:
         await asyncio.sleep(0)
         if loop._ready:  # type: ignore[attr-defined]
             continue
-        screen = app.screen_stack[-1] if app._running and app.screen_stack and not app._batch_count else None
-        if screen is not None and (timer := screen._update_timer) is not None and timer._active.is_set():
-            screen._on_timer_update()
+        if app._running and app.screen_stack and not app._batch_count and _has_changes(app.screen_stack[-1]):
+            app.screen_stack[-1]._on_timer_update()
             continue
         timers = [each.when() for each in loop._scheduled if not each.cancelled()]  # type: ignore[attr-defined]
         if (due := min(timers, default=inf)) > began + 0.01:

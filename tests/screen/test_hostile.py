@@ -31,7 +31,7 @@ from agentwatch.session.events import (
     ToolProgress,
 )
 from agentwatch.session.session import Session
-from tests.builders.captures import OURS, Captures
+from tests.builders.captures import Captures
 from tests.builders.formats import poisoned
 from tests.builders.formats.samples import of_a_format
 from tests.builders.lines import event
@@ -276,12 +276,6 @@ def short_of_each(captures: Captures) -> dict[str, bytes]:
     """Return a short capture of each format."""
     found = sorted(of_a_format(captures), key=lambda each: -min(len(each[1]), 60_000))
     return {name: data for _, data, name in found}
-
-
-@pytest.mark.system
-async def test_hostile_lines_are_drawn_and_do_nothing(recording: Saver) -> None:
-    """Transcript, calls, details and actions of hostile lines draw no control character."""
-    await check_hostile(recording, "claude-code", short_of_each(OURS)["claude-code"])
 
 
 @pytest.mark.system

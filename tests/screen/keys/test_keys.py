@@ -25,7 +25,7 @@ from tests.builders.screen.lines import (
     shell,
     started,
 )
-from tests.conftest import Saver
+from tests.conftest import Saver, case
 
 pytestmark = pytest.mark.slow
 
@@ -257,14 +257,13 @@ async def test_help_shows_every_key() -> None:
         await stage.until(lambda: "ctrl+z" in stage.text(), "the last line")
 
 
-@pytest.mark.parametrize(
-    "key", ["q", *(pytest.param(key, marks=pytest.mark.system) for key in ("ctrl+c", "ctrl+q"))]
-)
-async def test_q_quits(key: str) -> None:
+async def test_q_quits() -> None:
     """q, ctrl+c and ctrl+q quit at once when the session is over."""
-    async with opened(bundled("demo")) as stage:
-        await stage.press(key)
-        assert stage.app.return_value is Leave.OVER
+    for key in ("q", "ctrl+c", "ctrl+q"):
+        with case(key):
+            async with opened(bundled("demo")) as stage:
+                await stage.press(key)
+                assert stage.app.return_value is Leave.OVER
 
 
 def edit(path: str) -> bytes:

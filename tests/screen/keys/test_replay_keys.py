@@ -105,14 +105,21 @@ async def test_a_replay_can_be_faster_and_slower(recording: Saver) -> None:
 
 @pytest.mark.system
 async def test_at_the_live_moment_nothing_follows(recording: Saver) -> None:
-    """At the live moment, one event, 5 seconds and one minute forward change nothing."""
-    async with opened(recording(session(3))) as stage:
+    """At the live moment steps forward change nothing, and `+` says the speed of what is played later."""
+    async with opened(timed_evenly(recording(session(3)))) as stage:
+        # At the live moment, one event, 5 seconds and one minute forward change nothing.
         await stage.press("full_stop")  # which folds what happened
         await stage.settled()
         before = stage.text()
         await stage.press("full_stop", "right", "shift+right", "L")
         await stage.settled()
         assert stage.text() == before
+        # While nothing plays, `+` says the new speed; a held key says it once.
+        await stage.press("plus")
+        await stage.shows("speed ×2, once it plays")
+        await stage.press(*["greater_than_sign"] * 5)
+        await stage.shows("no later call")
+        assert stage.text().count("no later call") == 1
 
 
 @pytest.mark.system
@@ -231,15 +238,3 @@ async def test_a_replay_pauses_on_a_bookmark(recording: Saver) -> None:
         clock.seconds += 1000
         await stage.until(lambda: lines_of(stage.pane("transcript")) == ["<0><1><2><3>"], "the new one")
         await stage.shows("‖")
-
-
-@pytest.mark.system
-async def test_a_speed_is_said_while_nothing_plays(recording: Saver) -> None:
-    """While nothing plays, `+` says the new speed; a held key says it once."""
-    path = timed_evenly(recording(session(3)))
-    async with opened(path) as stage:
-        await stage.press("plus")
-        await stage.shows("speed ×2, once it plays")
-        await stage.press(*["greater_than_sign"] * 5)
-        await stage.shows("no later call")
-        assert stage.text().count("no later call") == 1

@@ -82,139 +82,144 @@ def listed(folder: Path) -> Iterator[Home]:
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Iterator[Home]:
+def watched(tmp_path: Path) -> Iterator[Home]:
     """Return a list with one session that works, that removed files before."""
     with listed(tmp_path) as made:
         yield made
 
 
-def test_a_call_after_the_list_was_opened_hits_a_rule(home: Home) -> None:
-    """It is judged when its line is whole, and once; a call that began before is not, whenever it ends."""
-    assert home.step() == []
-    home.append(ended("b"))
-    assert home.step() == []
+def test_a_call_after_the_list_was_opened_hits_a_rule(watched: Home) -> None:
+    """It is judged when its line is whole, and once."""
+    assert watched.step() == []
     line = shell("c")
-    home.append(line[:20])
-    assert home.step() == []
-    home.append(line[20:])
-    assert home.step() == ["one 1"]
-    assert home.step() == []
+    watched.append(line[:20])
+    assert watched.step() == []
+    watched.append(line[20:])
+    assert watched.step() == ["one 1"]
+    assert watched.step() == []
 
 
-def test_a_last_line_without_its_line_end_is_old(home: Home) -> None:
+def test_old_calls_hit_no_rule(watched: Home) -> None:
+    """Neither a call that has ended before, nor one whose end comes later."""
+    assert watched.step() == []
+    watched.append(ended("b"))
+    assert watched.step() == []
+
+
+def test_a_last_line_without_its_line_end_is_old(watched: Home) -> None:
     """Some agents write the line end before the next line."""
-    home.append(shell("c").rstrip(b"\n"))
-    assert home.step() == []
-    home.append(b"\n")
-    assert home.step() == []
-    home.append(shell("d"))
-    assert home.step() == ["one 1"]
+    watched.append(shell("c").rstrip(b"\n"))
+    assert watched.step() == []
+    watched.append(b"\n")
+    assert watched.step() == []
+    watched.append(shell("d"))
+    assert watched.step() == ["one 1"]
 
 
 def test_a_rule_may_use_the_working_directory(tmp_path: Path) -> None:
     """The head of the file says what it is."""
-    home = Home(tmp_path, "outside:cwd")
-    home.append(init("/home/ada/app"), shell("a"))
-    home.put()
-    home.step()
-    home.append(started("write", "b", path="/home/ada/app/x"), started("write", "c", path="/etc/x"))
-    assert home.step() == ["one 2"]
-    home.alarms.close()
+    watched = Home(tmp_path, "outside:cwd")
+    watched.append(init("/watched/ada/app"), shell("a"))
+    watched.put()
+    watched.step()
+    watched.append(started("write", "b", path="/watched/ada/app/x"), started("write", "c", path="/etc/x"))
+    assert watched.step() == ["one 2"]
+    watched.alarms.close()
 
 
 def test_a_rule_about_the_run_counts_from_the_opening_of_the_list(tmp_path: Path) -> None:
     """Failures of before do not count."""
-    home = Home(tmp_path, "failed>1", "idle>1ms")
-    home.append(init(), *(line for name in "abc" for line in (shell(name), ended(name, FAILURE))))
-    home.put()
-    assert home.step() == []
-    home.append(shell("d"), ended("d", FAILURE), shell("e"))
-    assert home.step() == []
-    home.append(ended("e", FAILURE), shell("f"))
-    assert home.step() == ["one None"]
-    home.alarms.close()
+    watched = Home(tmp_path, "failed>1", "idle>1ms")
+    watched.append(init(), *(line for name in "abc" for line in (shell(name), ended(name, FAILURE))))
+    watched.put()
+    assert watched.step() == []
+    watched.append(shell("d"), ended("d", FAILURE), shell("e"))
+    assert watched.step() == []
+    watched.append(ended("e", FAILURE), shell("f"))
+    assert watched.step() == ["one None"]
+    watched.alarms.close()
 
 
 def test_time_counts_from_the_opening_of_the_list(tmp_path: Path) -> None:
     """When the run began is not read."""
     for rule, is_hit in (("elapsed>1ms", True), ("elapsed>1h", False)):
         with case(rule):
-            home = Home(tmp_path, rule)
-            home.append(init(), shell("a"))
-            home.put()
-            hits = until(home.step, what="the hit") if is_hit else home.step()
+            watched = Home(tmp_path, rule)
+            watched.append(init(), shell("a"))
+            watched.put()
+            hits = until(watched.step, what="the hit") if is_hit else watched.step()
             assert hits == ["one None"] * is_hit
-            home.alarms.close()
+            watched.alarms.close()
 
 
-def test_repeated_hits_wait(home: Home) -> None:
+def test_repeated_hits_wait(watched: Home) -> None:
     """The first hit of a rule is announced at once, the others of the next 10 s together."""
-    home.step()
-    home.append(*map(shell, "cdefg"))
-    assert home.step() == ["one 1"]
+    watched.step()
+    watched.append(*map(shell, "cdefg"))
+    assert watched.step() == ["one 1"]
 
 
 def test_a_changed_file_is_joined_again(tmp_path: Path) -> None:
     """What a truncated or replaced file contains is old; what comes then is judged."""
     data = init() + shell("x") + ended("x") + shell("y")
     for change in ("truncated", "replaced"):
-        with case(change), listed(tmp_path / change) as home:
-            home.step()
+        with case(change), listed(tmp_path / change) as watched:
+            watched.step()
             if change == "replaced":
-                other = home.path("other")
+                other = watched.path("other")
                 other.write_bytes(data * 3)
-                other.replace(home.path())
+                other.replace(watched.path())
             else:
-                home.path().write_bytes(data[:-200])
-            assert home.step() == []
-            assert home.step() == []
-            home.append(b"\n", shell("z"))
-            assert home.step() == ["one 1"]
+                watched.path().write_bytes(data[:-200])
+            assert watched.step() == []
+            assert watched.step() == []
+            watched.append(b"\n", shell("z"))
+            assert watched.step() == ["one 1"]
 
 
-def test_a_rewritten_file_that_is_longer_is_joined_again(home: Home) -> None:
+def test_a_rewritten_file_that_is_longer_is_joined_again(watched: Home) -> None:
     """Its size alone does not show that it was rewritten."""
-    home.step()
-    home.path().write_bytes(init() + b"".join(map(shell, "klmnopqrst")))
-    assert home.step() == []
-    assert home.step() == []
-    home.append(shell("z"))
-    assert home.step() == ["one 1"]
+    watched.step()
+    watched.path().write_bytes(init() + b"".join(map(shell, "klmnopqrst")))
+    assert watched.step() == []
+    assert watched.step() == []
+    watched.append(shell("z"))
+    assert watched.step() == ["one 1"]
 
 
-def test_a_file_that_is_gone_is_left(home: Home) -> None:
+def test_a_file_that_is_gone_is_left(watched: Home) -> None:
     """It is read again when it is there again."""
-    home.step()
-    home.put("none")
-    assert home.step() == []
-    home.append(init(), name="none")
-    home.step()
-    home.append(shell("a"), name="none")
-    assert home.step() == ["none 1"]
+    watched.step()
+    watched.put("none")
+    assert watched.step() == []
+    watched.append(init(), name="none")
+    watched.step()
+    watched.append(shell("a"), name="none")
+    assert watched.step() == ["none 1"]
 
 
 def test_at_most_20_sessions_are_judged(tmp_path: Path) -> None:
     """They are the most recently active ones, and each has one open file."""
-    home = Home(tmp_path, "program:rm")
+    watched = Home(tmp_path, "program:rm")
     before = len(descriptors())
     for number in range(MOST_SESSIONS + 5):
-        home.append(init(), name=f"s{number}")
-        home.put(f"s{number}", seen_ms=1_000 + number)
-    home.step()
+        watched.append(init(), name=f"s{number}")
+        watched.put(f"s{number}", seen_ms=1_000 + number)
+    watched.step()
     assert len(descriptors()) - before == MOST_SESSIONS
     for number in range(MOST_SESSIONS + 5):
-        home.append(shell("a"), name=f"s{number}")
-    assert sorted(home.step()) == sorted(f"s{number} 1" for number in range(5, MOST_SESSIONS + 5))
-    home.alarms.close()
+        watched.append(shell("a"), name=f"s{number}")
+    assert sorted(watched.step()) == sorted(f"s{number} 1" for number in range(5, MOST_SESSIONS + 5))
+    watched.alarms.close()
     assert len(descriptors()) == before
 
 
-def test_the_last_lines_of_a_session_that_has_ended_are_judged(home: Home) -> None:
+def test_the_last_lines_of_a_session_that_has_ended_are_judged(watched: Home) -> None:
     """Then its file is closed."""
-    home.step()
-    home.append(shell("c"), ended("c"), result())
-    home.put(state=State.SUCCEEDED)
-    assert home.step() == ["one 1"]
+    watched.step()
+    watched.append(shell("c"), ended("c"), result())
+    watched.put(state=State.SUCCEEDED)
+    assert watched.step() == ["one 1"]
     assert not any(name.endswith("one.ndjson") for name in descriptors())
 
 
@@ -229,17 +234,17 @@ def test_other_sessions_are_not_opened(tmp_path: Path) -> None:
         {"can_open": False},
     )
     for number, fields in enumerate(others):
-        with case(fields), listed(tmp_path / str(number)) as home:
-            home.put(**fields)
-            home.step()
+        with case(fields), listed(tmp_path / str(number)) as watched:
+            watched.put(**fields)
+            watched.step()
             assert not any(name.endswith("one.ndjson") for name in descriptors())
 
 
-def test_a_pipe_with_the_name_of_a_session_is_not_opened(home: Home) -> None:
+def test_a_pipe_with_the_name_of_a_session_is_not_opened(watched: Home) -> None:
     """Opening it would wait for ever."""
-    os.mkfifo(home.path("pipe"))
-    home.put("pipe")
-    assert home.step() == []
+    os.mkfifo(watched.path("pipe"))
+    watched.put("pipe")
+    assert watched.step() == []
 
 
 def test_hostile_lines_do_not_end_the_judging(tmp_path: Path) -> None:
@@ -254,12 +259,12 @@ def test_hostile_lines_do_not_end_the_judging(tmp_path: Path) -> None:
         b'{"a":"\\ud800"}\n',
     )
     for number, hostile in enumerate(hostile_lines):
-        with case(hostile[:60]), listed(tmp_path / str(number)) as home:
-            home.append(hostile, init(), name="odd")
-            home.put("odd")
-            home.step()
-            home.append(hostile, hostile, shell("a"), name="odd")
-            assert home.step() == ["odd 1"]
+        with case(hostile[:60]), listed(tmp_path / str(number)) as watched:
+            watched.append(hostile, init(), name="odd")
+            watched.put("odd")
+            watched.step()
+            watched.append(hostile, hostile, shell("a"), name="odd")
+            assert watched.step() == ["odd 1"]
 
 
 def test_without_rules_nothing_watches() -> None:

@@ -109,6 +109,16 @@ async def opened(
         yield app, pilot
 
 
+async def show(
+    app: DigestApp, pilot: Pilot[None], path: Path, seconds: int | None = 20, facts: AgentFacts = NO_FACTS
+) -> None:
+    """Open the digest of another recording."""
+    app.feed = Feed(open_saved(path, follow=True))
+    app.feed.advance()
+    times = RecordedTimes([], app.feed.offset) if seconds is None else times_of(path, seconds)
+    await app.again(pilot, DigestScreen(app.feed, mark_after(BEFORE), times, lambda: facts))
+
+
 async def test_what_needs_the_user_comes_first(recording: Saver) -> None:
     """The sections are in the order of need; a line opens its call, `p` plays, and keys reach every row."""
     path = recording(BEFORE, *SINCE)
@@ -175,27 +185,59 @@ async def test_what_needs_the_user_comes_first(recording: Saver) -> None:
                 assert (name == f"{UPPER} +1") == (size[0] > 70)
 
 
-async def test_a_call_that_asks_is_not_still_running(recording: Saver) -> None:
-    """It is the first thing in the digest, and wants an answer."""
+async def test_the_digest_of_other_sessions(recording: Saver) -> None:
+    """Questions, prompts, the end, files that come and go, silences and long lists are named."""
     facts = AgentFacts(asks="shell npm test", asks_since_ms=BEGAN_MS)
-    async with opened(recording(BEFORE, *SINCE), facts=facts) as (app, _):
+    async with opened(recording(BEFORE, *SINCE), facts=facts) as (app, pilot):
+        # It is the first thing in the digest, and wants an answer.
         rows = app.rows()
         assert rows[2:4] == ["", "Waits for you"]
         assert rows[4].startswith("! #12 shell npm test ")
         assert "Still running" not in rows
-
-
-async def test_the_counts_have_prompts_and_the_end(recording: Saver) -> None:
-    """Prompts and the end of the run are in the first line; a digest without calls has no sections."""
-    async with opened(recording(BEFORE, result("ok"), user("More."), result("ok"))) as (app, _):
+        # Prompts and the end of the run are in the first line; a digest without calls has no sections.
+        await show(app, pilot, recording(BEFORE, result("ok"), user("More."), result("ok")))
         assert app.rows()[0] == "3 events, 1 prompt, the run succeeded"
         assert len(app.rows()) == 2
+        # A file that was created or deleted says so.
+        made = call(2, "write", {"path": f"{CWD}/new.py"}, {"success": {"linesCreated": 19}})
+        gone = call(3, "delete", {"path": f"{CWD}/old.py"}, {"success": {}})
+        await show(app, pilot, recording(BEFORE, made, gone))
+        rows = app.rows()
+        first = rows.index("Files changed")
+        assert rows[first + 1 : first + 3] == ["old.py deleted", "new.py created"]
+        # If the highest speed does not suffice, the line says to what silences are cut.
+        await show(app, pilot, recording(BEFORE, *SINCE), seconds=600)
+        row = app.rows()[1]
+        await pilot.press("p")
+        await eventually(pilot, lambda: app.given, "how to play")
+        play = app.given[0]
+        assert row == f"p: play it in 30.0 s (×64, silences cut to {duration_words(play.max_idle * 1000)})"
+        assert 85 < play.max_idle <= 1920 // 21  # each silence is known to 3 s
+        # A recording without times is not played, and `p` says so.
+        await show(app, pilot, recording(BEFORE, *SINCE), seconds=None)
+        assert app.rows()[1] == ""
+        await pilot.press("p")
+        assert [toast.message for toast in app._notifications] == ["cannot play: the recording has no times"]
+        assert not app.given
+        # A list has at most as many lines as can be read; a last line has the number of the others.
+        reads = [read(number, f"f{number}") for number in range(2, 25)]
+        await show(app, pilot, recording(BEFORE, *reads))
+        rows = app.rows()
+        first = rows.index("Files read")
+        assert rows[first + 20 : first + 22] == ["f5", "and 3 more"]
+        # Without calls nothing is selected, and enter keeps the screen open.
+        await show(app, pilot, recording(BEFORE))
+        assert app.rows()[0] == "nothing happened"
+        await pilot.press("enter", "j", "k")
+        assert app.view.chosen is None
+        assert not app.given
 
 
 async def test_it_grows_while_it_is_open(recording: Saver) -> None:
-    """New calls are added, and the selected call stays selected."""
+    """New calls are added, and the selection stays with what a line is about."""
     path = recording(BEFORE, shell(2, "make all", 2))
     async with opened(path) as (app, pilot):
+        # New calls are added, and the selected call stays selected.
         assert app.view.chosen is not None
         chosen = app.view.chosen.number
         append(path, shell(3, "make test", 1))
@@ -206,13 +248,9 @@ async def test_it_grows_while_it_is_open(recording: Saver) -> None:
         assert app.rows()[3:6] == [
             *("Failures still open", "✗ #3 shell make test exit 1", "✗ #2 shell make all exit 2"),
         ]
-
-
-@pytest.mark.system
-async def test_an_item_whose_words_change_stays_selected(recording: Saver) -> None:
-    """The selection stays with what a line is about, even if another line has the same call."""
-    path = recording(BEFORE, shell(2, "make all", 2))
-    async with opened(path) as (app, pilot):
+        # The selection stays with what a line is about, even if another line has the same call.
+        path = recording(BEFORE, shell(2, "make all", 2))
+        await show(app, pilot, path)
         await pilot.press("G")
         assert app.rows()[app.view.cursor] == "execute ×1 1 failed"
         append(path, shell(3, "make test"))
@@ -237,57 +275,6 @@ async def test_the_first_item_is_selected(recording: Saver, monkeypatch: pytest.
             *("Files changed", "src/wheel.py +8"),
         ]
         assert app.view.cursor == 4
-
-
-async def test_files_that_come_and_go_are_named(recording: Saver) -> None:
-    """A file that was created or deleted says so."""
-    made = call(2, "write", {"path": f"{CWD}/new.py"}, {"success": {"linesCreated": 19}})
-    gone = call(3, "delete", {"path": f"{CWD}/old.py"}, {"success": {}})
-    async with opened(recording(BEFORE, made, gone)) as (app, _):
-        rows = app.rows()
-        first = rows.index("Files changed")
-        assert rows[first + 1 : first + 3] == ["old.py deleted", "new.py created"]
-
-
-@pytest.mark.system
-async def test_silences_that_must_be_cut_are_named(recording: Saver) -> None:
-    """If the highest speed does not suffice, the line says to what silences are cut."""
-    async with opened(recording(BEFORE, *SINCE), seconds=600) as (app, pilot):
-        row = app.rows()[1]
-        await pilot.press("p")
-        await eventually(pilot, lambda: app.given, "how to play")
-        play = app.given[0]
-        assert row == f"p: play it in 30.0 s (×64, silences cut to {duration_words(play.max_idle * 1000)})"
-        assert 85 < play.max_idle <= 1920 // 21  # each silence is known to 3 s
-
-
-async def test_without_times_nothing_is_played(recording: Saver) -> None:
-    """A recording without times is not played, and `p` says so."""
-    async with opened(recording(BEFORE, *SINCE), seconds=None) as (app, pilot):
-        assert app.rows()[1] == ""
-        await pilot.press("p")
-        assert [toast.message for toast in app._notifications] == ["cannot play: the recording has no times"]
-        assert not app.given
-
-
-@pytest.mark.system
-async def test_long_lists_are_cut(recording: Saver) -> None:
-    """A list has at most as many lines as can be read; a last line has the number of the others."""
-    reads = [read(number, f"f{number}") for number in range(2, 25)]
-    async with opened(recording(BEFORE, *reads)) as (app, _):
-        rows = app.rows()
-        first = rows.index("Files read")
-        assert rows[first + 20 : first + 22] == ["f5", "and 3 more"]
-
-
-@pytest.mark.system
-async def test_a_digest_without_calls(recording: Saver) -> None:
-    """Without calls nothing is selected, and enter keeps the screen open."""
-    async with opened(recording(BEFORE)) as (app, pilot):
-        assert app.rows()[0] == "nothing happened"
-        await pilot.press("enter", "j", "k")
-        assert app.view.chosen is None
-        assert not app.given
 
 
 async def test_trouble_is_one_line_an_episode(recording: Saver) -> None:

@@ -72,6 +72,13 @@ async def opened(
         yield app, pilot
 
 
+async def show(app: FilesApp, pilot: Pilot[None], path: Path, *, follow: bool = False) -> None:
+    """Open the files screen of another recording."""
+    app.feed = Feed(open_saved(path, follow))
+    app.feed.advance()
+    await app.again(pilot, FilesScreen(app.feed, TouchedFiles(app.feed.session)))
+
+
 def names(app: FilesApp) -> list[str]:
     """Return the names of the files, from top to bottom."""
     return [row.split()[0] for row in lines_of(app.pane("files"))]
@@ -187,11 +194,11 @@ async def test_rows_fit_at_every_width(recording: Saver) -> None:
                 assert all(lines_of(app.pane("files")))
 
 
-@pytest.mark.system
 async def test_it_grows_while_it_is_open(recording: Saver) -> None:
-    """A file that is touched while the screen is open moves to the top; the selected file stays selected."""
+    """A file that is touched moves to the top with its marks; what is selected stays selected."""
     path = recording(SESSION)
     async with opened(path, follow=True) as (app, pilot):
+        # A file that is touched while the screen is open moves to the top; the selected file stays selected.
         await pilot.press("j")
         with path.open("ab") as file:
             file.write(edit(7, f"{CWD}/new.py"))
@@ -202,25 +209,18 @@ async def test_it_grows_while_it_is_open(recording: Saver) -> None:
         assert files.chosen is not None
         assert files.chosen.shown == "src/wheel.py"
         assert files.scroll_y == 0
-
-
-@pytest.mark.system
-async def test_at_the_top_the_newest_file_becomes_selected(recording: Saver) -> None:
-    """While the newest file is selected, a newer one at the top becomes the selected one."""
-    path = recording(SESSION)
-    async with opened(path, follow=True) as (app, _):
+        # While the newest file is selected, a newer one at the top becomes the selected one.
+        path = recording(SESSION)
+        await show(app, pilot, path, follow=True)
         with path.open("ab") as file:
             file.write(edit(7, f"{CWD}/new.py"))
         app.feed.advance()
         app.opened.sync()
         assert app.pane("files").cursor == 0
         assert str(app.pane("file-calls").border_title).startswith("new.py")
-
-
-async def test_back_to_start_is_updated_by_each_edit(recording: Saver) -> None:
-    """The mark `reverted` is updated with each further edit of the file."""
-    path = recording(SESSION)
-    async with opened(path, follow=True) as (app, _):
+        # The mark `reverted` is updated with each further edit of the file.
+        path = recording(SESSION)
+        await show(app, pilot, path, follow=True)
         for number, before, after, is_back in ((7, "a", "c", False), (8, "c", "a", True)):
             with path.open("ab") as file:
                 file.write(edit(number, f"{CWD}/src/mill.py", before, after))
@@ -230,28 +230,21 @@ async def test_back_to_start_is_updated_by_each_edit(recording: Saver) -> None:
             assert ("reverted" in "".join(lines_of(app.pane("files")))) is is_back
 
 
-@pytest.mark.system
-async def test_without_files_a_line_says_so(recording: Saver) -> None:
-    """A session that touched no file shows one line, which adds that shell commands are not tracked."""
+async def test_other_sessions(recording: Saver) -> None:
+    """Without files a line says so; of many only the visible are compared, and names of files cannot act."""
     async with opened(recording(init())) as (app, pilot):
+        # A session that touched no file shows one line, which adds that shell commands are not tracked.
         assert lines_of(app.pane("files")) == ["no files yet; changes by shell commands are not listed"]
         await pilot.press("enter", "j", "s")
         assert app.focused is app.pane("files")
-
-
-@pytest.mark.system
-async def test_only_visible_files_are_compared(recording: Saver) -> None:
-    """In a session with a thousand files, only the contents of the visible ones are compared."""
-    data = init() + b"".join(edit(number, f"{CWD}/{number}.py", "x", "x") for number in range(1000))
-    async with opened(recording(data)) as (app, _):
+        # In a session with a thousand files, only the contents of the visible ones are compared.
+        data = init() + b"".join(edit(number, f"{CWD}/{number}.py", "x", "x") for number in range(1000))
+        await show(app, pilot, recording(data))
         marked = [row for row in lines_of(app.pane("files")) if "reverted" in row]
         assert 0 < len(marked) <= app.pane("files").size.height
         assert app.pane("files").scroll_y == 0
-
-
-async def test_foreign_names_cannot_act(recording: Saver) -> None:
-    """Markup and escape sequences in a file name are shown as text."""
-    async with opened(recording(init() + call(1, "read", f"{CWD}/[b]\x1b[31m\n.py"))) as (app, _):
+        # Markup and escape sequences in a file name are shown as text.
+        await show(app, pilot, recording(init() + call(1, "read", f"{CWD}/[b]\x1b[31m\n.py")))
         assert "[b]␛[31m␊.py" in lines_of(app.pane("files"))[0]
         shown = [strip.text for strip in app.screen._compositor.render_strips()]
         assert any("─ [b]␛[31m␊.py ─" in row for row in shown)

@@ -47,6 +47,13 @@ async def opened(
         yield app, pilot
 
 
+async def show(app: TimeApp, pilot: Pilot[None], path: Path, *, follow: bool = False) -> None:
+    """Open the time screen of another recording."""
+    app.feed = Feed(open_saved(path, follow))
+    app.feed.advance()
+    await app.again(pilot, TimeScreen(app.feed, TimeBreakdown(app.feed.session)))
+
+
 async def test_the_times_of_the_demo() -> None:
     """Each share has its time and bar; keys and clicks choose and open the slowest calls."""
     async with opened(bundled("demo")) as (app, pilot):
@@ -126,10 +133,11 @@ async def test_the_times_of_the_demo() -> None:
                 assert "5.3 s" in app.rows()[2]
 
 
-async def test_tokens_are_shown_under_the_agents_names(recording: Saver) -> None:
-    """Token counts are shown under the agent's own names; without them there is no section for tokens."""
+async def test_tokens_runs_clocks_and_tools(recording: Saver) -> None:
+    """Tokens have the agent's own names, each run its times and clock; many tools share a line."""
     usage = {"inputTokens": 1_234_567, "odd[b]": "\x1b[31m", "cost": None}
-    async with opened(recording(init() + shell(1) + result(usage=usage))) as (app, _):
+    async with opened(recording(init() + shell(1) + result(usage=usage))) as (app, pilot):
+        # Token counts are shown under the agent's own names; without them there is no section for tokens.
         rows = app.rows()
         assert rows[-4:] == [
             "Tokens (as reported by the agent)",
@@ -137,40 +145,40 @@ async def test_tokens_are_shown_under_the_agents_names(recording: Saver) -> None
             "␛[31m odd[b]",
             "None cost",
         ]
-    async with opened(recording(init() + shell(1) + result())) as (app, _):
+        await show(app, pilot, recording(init() + shell(1) + result()))
         assert not any("Tokens" in row for row in app.rows())
-
-
-async def test_each_run_has_its_tokens() -> None:
-    """With several runs, each shows its own tokens, and the time between runs is listed separately."""
-    async with opened(bundled("two-runs")) as (app, _):
+        # With several runs, each shows its own tokens, and the time between runs is listed separately.
+        await show(app, pilot, bundled("two-runs"))
         rows = app.rows()
         assert "not counted: 1:12 between runs" in rows
         assert rows.index("run 1") < rows.index("run 2")
-
-
-async def test_without_the_agents_clock_ours_is_named(recording: Saver) -> None:
-    """Without times from the agent, the arrival times are used and named; without either, no time is
-    shown."""
-    data = shell(1).replace(b', "timestamp_ms": 1793610000000', b"")
-    begun, whole = data.replace(b', "timestamp_ms": 1793610001500', b"").splitlines(keepends=True)
-    path = recording(init() + begun + whole)
-    async with opened(path) as (app, _):
+        # Without times from the agent, the arrival times are used and named; without either, no time is
+        # shown.
+        data = shell(1).replace(b', "timestamp_ms": 1793610000000', b"")
+        begun, whole = data.replace(b', "timestamp_ms": 1793610001500', b"").splitlines(keepends=True)
+        path = recording(init() + begun + whole)
+        await show(app, pilot, path)
         assert app.rows() == ["no times known: neither the stream nor the recording has timestamps", ""]
-    times = f"0 1000\n{len(init())} 2000\n{len(init() + begun)} 5000\n"
-    path.with_suffix(".times").write_text(times)
-    async with opened(path) as (app, _):
+        times = f"0 1000\n{len(init())} 2000\n{len(init() + begun)} 5000\n"
+        path.with_suffix(".times").write_text(times)
+        await show(app, pilot, path)
         rows = app.rows()
         assert rows[0] == "4.0 s by arrival times: the stream has no timestamps"
         assert rows[2].startswith("tools 3.0 s 75 % ██")
         assert rows[3].startswith("unattributed 1.0 s 25 % ██")
-
-
-@pytest.mark.system
-async def test_it_grows_while_it_is_open(recording: Saver) -> None:
-    """The screen updates while it is open; a running call is listed as not counted yet."""
-    path = recording(init() + thinking("Hm."))
-    async with opened(path, follow=True) as (app, pilot):
+        # The twelve tools with the longest time have a line each; the others share one.
+        calls = b"".join(
+            started(f"c-{number}", f"tool{number}", {}, BEGAN_MS)
+            + ended(f"c-{number}", f"tool{number}", {}, {"success": {}}, BEGAN_MS + 1000 * (20 - number))
+            for number in range(15)
+        )
+        await show(app, pilot, recording(init() + calls))
+        rows = app.rows()
+        assert sum(row.startswith("tool") for row in rows) == 12 + 1
+        assert "3 more, 21.0 s in total" in rows
+        # The screen updates while it is open; a running call is listed as not counted yet.
+        path = recording(init() + thinking("Hm."))
+        await show(app, pilot, path, follow=True)
         assert app.rows()[0] == "2.5 s by the agent's clock"
         args: dict[str, object] = {"command": "make"}
         with path.open("ab") as file:
@@ -183,28 +191,21 @@ async def test_it_grows_while_it_is_open(recording: Saver) -> None:
         app.feed.advance()
         await eventually(pilot, lambda: app.rows()[0].startswith("8.0 s"), "its end")
         assert not any("running" in row for row in app.rows())
-
-
-@pytest.mark.system
-async def test_tools_beyond_twelve_share_a_line(recording: Saver) -> None:
-    """The twelve tools with the longest time have a line each; the others share one."""
-    calls = b"".join(
-        started(f"c-{number}", f"tool{number}", {}, BEGAN_MS)
-        + ended(f"c-{number}", f"tool{number}", {}, {"success": {}}, BEGAN_MS + 1000 * (20 - number))
-        for number in range(15)
-    )
-    async with opened(recording(init() + calls)) as (app, _):
-        rows = app.rows()
-        assert sum(row.startswith("tool") for row in rows) == 12 + 1
-        assert "3 more, 21.0 s in total" in rows
+        # In a session without calls the keys scroll, and enter keeps the screen open.
+        await pilot.resize_terminal(40, 5)
+        await show(app, pilot, recording(init() + thinking("Hm.")))
+        await pilot.press("enter", "j", "k", "G", "g")
+        assert not app.given
+        assert app.opened.query_one(TimeView).chosen is None
 
 
 TROUBLE = (*[shell_call("make", 2)] * 3, shell_call("make"), *[shell_call("npm test", 1)] * 3)
 
 
 async def test_trouble_comes_before_the_tools(recording: Saver) -> None:
-    """Each episode is a line with its calls; enter goes to the last of them, what is not fixed first."""
+    """Each episode is a line with its calls; enter goes to the last of them, and old ones are counted."""
     async with opened(recording(written(*TROUBLE)), follow=True) as (app, pilot):
+        # Each episode is a line with its calls; enter goes to the last of them, what is not fixed first.
         for moves, number in ((0, 7), (1, 4)):
             await app.again(pilot, TimeScreen(app.feed, TimeBreakdown(app.feed.session)))
             rows = app.rows()
@@ -218,6 +219,12 @@ async def test_trouble_comes_before_the_tools(recording: Saver) -> None:
             await pilot.press(*"j" * moves, "enter")
             await eventually(pilot, lambda: app.given, "the call")
             assert [call.number for call in app.given] == [number]
+        # Twelve episodes are listed; the line after them counts the others.
+        calls = [shell_call(f"make {number}", 2) for number in range(14) for _ in range(3)]
+        await show(app, pilot, recording(written(*calls)), follow=True)
+        rows = app.rows()
+        assert sum("not fixed yet" in row for row in rows) == 12
+        assert "and 2 more" in rows
 
 
 async def test_trouble_is_that_of_the_moment(recording: Saver) -> None:
@@ -233,24 +240,6 @@ async def test_trouble_is_that_of_the_moment(recording: Saver) -> None:
             rows = app.rows()
             assert [row for row in rows if "tries" in row] == words
             assert ("Trouble" in rows) == bool(words)
-
-
-@pytest.mark.system
-async def test_old_trouble_is_counted(recording: Saver) -> None:
-    """Twelve episodes are listed; the line after them counts the others."""
-    calls = [shell_call(f"make {number}", 2) for number in range(14) for _ in range(3)]
-    async with opened(recording(written(*calls)), follow=True) as (app, _):
-        rows = app.rows()
-        assert sum("not fixed yet" in row for row in rows) == 12
-        assert "and 2 more" in rows
-
-
-async def test_without_calls_enter_does_nothing(recording: Saver) -> None:
-    """In a session without calls the keys scroll, and enter keeps the screen open."""
-    async with opened(recording(init() + thinking("Hm.")), (40, 5)) as (app, pilot):
-        await pilot.press("enter", "j", "k", "G", "g")
-        assert not app.given
-        assert app.opened.query_one(TimeView).chosen is None
 
 
 def test_a_bar_is_drawn_in_eighths() -> None:

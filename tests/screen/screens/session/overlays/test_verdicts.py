@@ -60,6 +60,12 @@ def numbers(calls: list[Call | None]) -> list[int | None]:
     return [None if call is None else call.number for call in calls]
 
 
+async def show(app: ScreenApp[VerdictsScreen], pilot: Pilot[None], path: Path) -> None:
+    """Open the screen on another recording."""
+    app.feed = feed_of(path, follow=True)
+    await app.again(pilot, screen_of(app.feed))
+
+
 async def test_the_newest_test_run_is_the_first(recording: Saver) -> None:
     """Each test run is a row; below are the files that changed before it; enter goes to a call."""
     async with shown(recording(STORY), (80, 30)) as (app, pilot):
@@ -109,15 +115,6 @@ async def test_the_newest_test_run_is_the_first(recording: Saver) -> None:
         assert numbers(app.given) == [5]
 
 
-async def test_a_run_before_an_edit_is_marked(recording: Saver) -> None:
-    """If a file changed after the newest green run, its row and the ribbon show it."""
-    async with shown(recording(STORY + edit(9, "src/mill.py")), (80, 30)) as (app, _):
-        assert rows(app, "verdicts")[0] == "#8 ✓ 20 passed, changed since pytest -q"
-        verdicts = view(app, "verdicts")
-        assert isinstance(verdicts, VerdictsView)
-        assert "".join(text for text, _ in verdicts.heading(60)) == "✗12 ✗1 ✓? "
-
-
 @pytest.mark.system
 async def test_the_test_run_of_the_moment_is_selected(
     recording: Saver, monkeypatch: pytest.MonkeyPatch
@@ -154,11 +151,11 @@ async def test_the_test_run_of_the_moment_is_selected(
         assert (chosen.cursor, chosen.line_count()) == (0, 3)
 
 
-@pytest.mark.system
 async def test_new_test_runs_appear(recording: Saver) -> None:
-    """A new test run appears at the top; the selected one stays selected unless it was the newest."""
+    """A new test run appears at the top, a run before an edit is marked; without any, the lists are empty."""
     path = recording(STORY)
     async with shown(path) as (app, pilot):
+        # A new test run appears at the top; the selected one stays selected unless it was the newest.
         await pilot.press("down")
         append(path, edit(9, "src/mill.py") + run_of_tests(10, 2))
         app.feed.advance()
@@ -176,11 +173,14 @@ async def test_new_test_runs_appear(recording: Saver) -> None:
             pass
         assert verdicts.cursor == 0
         assert verdicts.chosen.number == 11
-
-
-async def test_a_session_without_test_runs(recording: Saver) -> None:
-    """Without a test run both lists say that they are empty, and enter does nothing."""
-    async with shown(recording(init() + edit(1, "src/mill.py"))) as (app, pilot):
+        # If a file changed after the newest green run, its row and the ribbon show it.
+        await show(app, pilot, recording(STORY + edit(9, "src/mill.py")))
+        assert rows(app, "verdicts")[0] == "#8 ✓ 20 passed, changed since pytest -q"
+        verdicts = view(app, "verdicts")
+        assert isinstance(verdicts, VerdictsView)
+        assert "".join(text for text, _ in verdicts.heading(60)) == "✗12 ✗1 ✓? "
+        # Without a test run both lists say that they are empty, and enter does nothing.
+        await show(app, pilot, recording(init() + edit(1, "src/mill.py")))
         text = "\n".join(view(app, name).render_line(0).text for name in ("verdicts", "changed-files"))
         assert "no test run yet" in text
         await pilot.press("enter", "tab", "enter")
