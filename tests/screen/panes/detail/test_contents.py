@@ -132,8 +132,8 @@ async def test_nothing_is_shown_twice(recording: Saver) -> None:
         assert lines_of(detail)[-1].endswith("more fields")
 
 
-async def test_the_steps_of_a_subagent_are_as_in_the_transcript(recording: Saver) -> None:
-    """A subagent's message is rendered Markdown, and its calls are lines like those of the transcript."""
+async def test_a_subagent_and_its_steps(recording: Saver) -> None:
+    """A subagent's steps are rendered as in the transcript; of very many, the rest is shown as it is."""
     read = {"args": {"path": "a.py"}, "result": {"success": {"totalLines": 9}}}
     fail = {"args": {"command": "make"}, "result": {"failure": {"exitCode": 2}}}
     steps = [
@@ -144,6 +144,7 @@ async def test_the_steps_of_a_subagent_are_as_in_the_transcript(recording: Saver
     ]
     task = ended("t", "task", {"description": "Find it"}, {"success": {"conversationSteps": steps}})
     async with details() as (show, _):
+        # A subagent's message is rendered Markdown, and its calls are lines like those of the transcript.
         _, detail = await show(recording(init() + task))
         assert lines_of(detail)[:9] == [
             "thinking",
@@ -156,13 +157,9 @@ async def test_the_steps_of_a_subagent_are_as_in_the_transcript(recording: Saver
             "  ✓ Read file a.py (9 lines)",
             "  ✗ Ran terminal command make (failed: exit 2)",
         ]
-
-
-async def test_ten_thousand_steps_are_bounded(recording: Saver) -> None:
-    """A subagent with more text than is rendered as Markdown shows the rest as it is."""
-    steps = [{"assistantMessage": {"text": f"**step** {n} " + "word " * 40}} for n in range(3_000)]
-    task = ended("t", "task", {"description": "Find it"}, {"success": {"conversationSteps": steps}})
-    async with details() as (show, _):
+        # A subagent with more text than is rendered as Markdown shows the rest as it is.
+        steps = [{"assistantMessage": {"text": f"**step** {n} " + "word " * 40}} for n in range(3_000)]
+        task = ended("t", "task", {"description": "Find it"}, {"success": {"conversationSteps": steps}})
         _, detail = await show(recording(init() + task))
         lines = lines_of(detail)
         assert lines[0].startswith("step 0")
@@ -174,42 +171,52 @@ LONG = "line\n" * 60
 
 @pytest.mark.system
 async def test_the_border_names_the_call_and_its_outcome(recording: Saver) -> None:
-    """The title names the call; its outcome stands below it while it is out of view."""
-    edit = ended("a", "edit", {"path": f"{CWD}/src/x.py"}, {"success": {"linesAdded": 3, "linesRemoved": 1}})
+    """The title names the call, without the command of a shell; the outcome stands below while it is away."""
+    done = {"success": {"linesAdded": 3, "linesRemoved": 1}}
+    edits = [
+        ended(f"e{n}", "edit", {"path": f"{CWD}/{path}"}, done)
+        for n, path in enumerate(("x.py", "long/" * 20 + "y.py"))
+    ]
     args: dict[str, object] = {"command": "make", "timeout": 120000}
-    failed = started("c", "shell", args) + ended(
-        "c", "shell", args, {"failure": {"exitCode": 2, "stdout": LONG}}
-    )
-    async with opened(recording(init() + edit + failed), (120, 40), follow=True) as stage:
-        # The title names the call, without the command of a shell; the outcome stands below if it is away.
-        await stage.shows("─ 3 Detail · #2 shell ─")
+    failure = {"failure": {"exitCode": 2, "stdout": LONG}}
+    failed = started("c", "shell", args) + ended("c", "shell", args, failure)
+    data = init() + edits[0] + shell(1, 2, "out") + edits[1] + failed
+    async with opened(recording(data), (120, 40), follow=True) as stage:
+        detail = stage.pane("detail")
+        await stage.shows("─ 3 Detail · #4 shell ─")
         await stage.shows("─ ✗ exit 2 · 1.5 s of 2:00 ─")
         await stage.press("2", "g")
-        await stage.shows("─ 3 Detail · #1 edit src/x.py ─")
+        await stage.shows("─ 3 Detail · #1 edit x.py ─")
         await stage.until(lambda: stage.text().count("✓ +3 −1") == 1, "the outcome, once")
-
-
-@pytest.mark.system
-async def test_the_outcome_is_named_once(recording: Saver) -> None:
-    """The border has the outcome only while the content does not fit, and always above raw lines."""
-    async with opened(recording(init() + shell(1, 2, "out")), (120, 40), follow=True) as stage:
+        # The border has the outcome only while the content does not fit, and always above raw lines.
+        await stage.press("j")
         await stage.shows("✗ exit 2 · 1.5 s · started")
         assert "✗ exit 2 · 1.5 s ─" not in stage.text()
         await stage.press("r")
         await stage.shows("✗ exit 2 · 1.5 s ─")
         await stage.press("r")
         await stage.until(lambda: "✗ exit 2 · 1.5 s ─" not in stage.text(), "one outcome")
-
-
-@pytest.mark.system
-async def test_without_a_border_the_first_row_names_the_call(recording: Saver) -> None:
-    """On a narrow screen the detail begins with the call, and its outcome if that is out of view."""
-    calls = shell(1, 2, "out") + shell(2, 2, LONG)
-    async with opened(recording(init() + calls + result()), (80, 24)) as stage:
-        await stage.press("3")
-        assert viewport(stage.pane("detail"))[0] == "#2 shell · ✗ exit 2 · 1.5 s"
+        # When the detail is maximized, its tab does not name the call, which the first row does.
+        await stage.press("3", "m")
+        await stage.shows("1 Transcript 2 Calls 3 Detail")
+        assert viewport(detail)[0] == "#2 shell"
+        await stage.press("m")
+        await stage.shows("─ 3 Detail · #2 shell ─")
+        assert viewport(detail)[0] == "$ echo 1"
+        # On a narrow screen the detail begins with the call, and its outcome if that is out of view.
+        await stage.pilot.resize_terminal(80, 24)
+        await stage.until(lambda: viewport(detail)[0] == "#2 shell", "the call alone")
+        await stage.press("J", "J")
+        await stage.until(
+            lambda: viewport(detail)[0].startswith("#4 shell · ✗ exit 2 · 1.5 s"), "the outcome"
+        )
+        # Without a border, the row that names the call is cut where it does not fit.
+        await stage.pilot.resize_terminal(40, 12)
         await stage.press("K")
-        await stage.until(lambda: viewport(stage.pane("detail"))[0] == "#1 shell", "the call alone")
+        rows = viewport(detail)
+        assert rows[0].startswith("#3 edit ")
+        assert "✓ +3" not in rows[0]
+        assert rows[1].startswith("✓ +3")
 
 
 @pytest.mark.system
@@ -224,30 +231,6 @@ async def test_the_title_names_a_failure_that_stays(recording: Saver) -> None:
         append(path, b"")
         await stage.press("3", "J")
         await stage.shows("3 Detail · #3 shell")
-
-
-@pytest.mark.system
-async def test_the_tab_of_the_detail_is_short(recording: Saver) -> None:
-    """When the detail is maximized, its tab does not name the call, which the first row does."""
-    async with opened(recording(init() + shell(1) + result()), (120, 40)) as stage:
-        await stage.press("3", "m")
-        await stage.shows("1 Transcript 2 Calls 3 Detail")
-        assert viewport(stage.pane("detail"))[0] == "#1 shell"
-        await stage.press("m")
-        await stage.shows("─ 3 Detail · #1 shell ─")
-        assert viewport(stage.pane("detail"))[0] == "$ echo 1"
-
-
-@pytest.mark.system
-async def test_the_first_row_is_one_row_at_any_width(recording: Saver) -> None:
-    """Without a border, the row that names the call is cut where it does not fit."""
-    edit = ended("a", "edit", {"path": f"{CWD}/src/{'long/' * 20}x.py"}, {"success": {"linesAdded": 3}})
-    async with opened(recording(init() + edit + result()), (40, 12)) as stage:
-        await stage.press("3")
-        rows = viewport(stage.pane("detail"))
-        assert rows[0].startswith("#1 edit ")
-        assert "✓ +3" not in rows[0]
-        assert rows[1].startswith("✓ +3")
 
 
 class RemarkedFeed(Feed):

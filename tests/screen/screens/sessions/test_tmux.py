@@ -103,37 +103,26 @@ def server() -> Iterator[Server]:
 
 @pytest.mark.slow
 @needs_tmux
-def test_the_pane_is_shown(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The window and the pane of the session are selected; without a client, that is all that can be done."""
-    (_, _), (second, pid) = server.panes()
-    monkeypatch.setenv("TMUX", server.environ["TMUX"])
-    pane = pane_of(second)
-    assert pane is not None
-    assert server.current() != second
-    go_to_pane(pane, pid)
-    assert server.current() == second
-
-
-@pytest.mark.system
-@needs_tmux
-def test_a_pane_of_another_server_is_not_shown(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A pane with the same id in which another process runs is left alone."""
+def test_only_the_pane_of_the_session_is_shown(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its window and pane are selected; one of another process, or one that is gone, is not."""
+    # A pane with the same id in which another process runs is left alone.
     first, (second, _) = server.current(), server.panes()[1]
     monkeypatch.setenv("TMUX", server.environ["TMUX"])
     pane = pane_of(second)
     assert pane is not None
     assert "does not run in this tmux" in go_to_pane(pane, os.getpid())
     assert server.current() == first
-
-
-@pytest.mark.system
-@needs_tmux
-def test_a_pane_that_is_gone_is_reported(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A pane that was closed cannot be shown."""
-    monkeypatch.setenv("TMUX", server.environ["TMUX"])
+    # A pane that was closed cannot be shown.
     pane = pane_of("main:@0.%99")
     assert pane is not None
     assert "is gone" in go_to_pane(pane, None)
+    # The window and the pane of the session are selected; without a client, that is all that can be done.
+    pid = server.panes()[1][1]
+    pane = pane_of(second)
+    assert pane is not None
+    assert server.current() != second
+    go_to_pane(pane, pid)
+    assert server.current() == second
 
 
 @pytest.mark.system

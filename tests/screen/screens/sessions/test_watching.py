@@ -33,6 +33,11 @@ class Reports:
         self.reports.append(report)
         self.rows.append(report.rows)
 
+    def start(self) -> None:
+        """Watch the machine, and take its reports."""
+        self.watching.begin()
+        self.watching.start()
+
     def count(self, count: int) -> None:
         """Wait for a number of reports."""
         until(lambda: len(self.rows) >= count, what=f"{count} reports")
@@ -52,8 +57,7 @@ class GrowingMachine(MadeMachine):
 def test_the_first_rows_are_reported_at_once() -> None:
     """What the first step finds is shown while the search goes on; later rows come in larger pieces."""
     reports = Reports(GrowingMachine())
-    reports.watching.begin()
-    reports.watching.start()
+    reports.start()
     until(lambda: reports.rows and len(reports.rows[-1]) >= 200)
     reports.watching.stop()
     sizes = [len(rows) for rows in reports.rows]
@@ -67,34 +71,28 @@ def test_many_rows_are_reported_seldom_until_all_are_read(monkeypatch: pytest.Mo
     monkeypatch.setattr(watching, "_TICK_SECONDS", 0.0)
     monkeypatch.setattr(watching, "_ROW_SECONDS", 3600.0)
     reports = Reports(GrowingMachine())
-    reports.watching.begin()
-    reports.watching.start()
+    reports.start()
     until(lambda: reports.rows and len(reports.rows[-1]) >= 200)
     reports.watching.stop()
     assert [len(rows) for rows in reports.rows[:2]] == [1, 200]
 
 
 @pytest.mark.system
-def test_rows_that_did_not_change_are_not_reported() -> None:
-    """The same mapping is reported once, however often the machine is stepped."""
+def test_a_report_has_only_what_differs() -> None:
+    """The first report has all sessions as new, a later one what differs; without changes none comes."""
+    # The same mapping is reported once, however often the machine is stepped.
     machine = MadeMachine([row("one")])
     reports = Reports(machine)
-    reports.watching.begin()
-    reports.watching.start()
+    reports.start()
     reports.count(1)
     seen = machine.steps
     until(lambda: machine.steps >= seen + 3)
     reports.watching.stop()
     assert len(reports.rows) == 1
-
-
-@pytest.mark.system
-def test_a_report_has_only_what_differs() -> None:
-    """The first report has all sessions as new, and a later one those that came, changed or vanished."""
+    # The first report has all sessions as new, and a later one those that came, changed or vanished.
     machine = MadeMachine([row("one"), row("two"), row("three")])
     reports = Reports(machine)
-    reports.watching.begin()
-    reports.watching.start()
+    reports.start()
     reports.count(1)
     now, new = row("two", State.ASKS), row("four")
     machine.rows = {row("one").key: machine.rows[row("one").key], now.key: now, new.key: new}
@@ -129,8 +127,7 @@ def test_changes_are_reported_four_times_a_second_at_most() -> None:
 
     machine = Busy()
     reports = Timed(machine)
-    reports.watching.begin()
-    reports.watching.start()
+    reports.start()
     reports.count(4)
     reports.watching.stop()
     assert min(later[1] - before[0] for before, later in pairwise(times[1:])) > 0.25
@@ -141,8 +138,7 @@ def test_an_exception_is_reported() -> None:
     machine = MadeMachine()
     machine.fault = ZeroDivisionError("a defect")
     reports = Reports(machine)
-    reports.watching.begin()
-    reports.watching.start()
+    reports.start()
     until(lambda: reports.errors)
     assert reports.errors == [machine.fault]
     until(lambda: "machine" not in {thread.name for thread in threading.enumerate()})
@@ -186,8 +182,7 @@ def test_the_counts_are_written_for_other_processes() -> None:
     machine = MadeMachine([row("one"), row("two")])
     machine.is_found = False
     reports = Reports(machine)
-    reports.watching.begin()
-    reports.watching.start()
+    reports.start()
     until(lambda: machine.steps > 2)
     assert read_status(now_ms()) is None
     machine.is_found = True
@@ -214,8 +209,7 @@ def test_the_end_of_the_search_is_reported_without_another_row() -> None:
     machine = MadeMachine([row("one")])
     machine.is_found = False
     reports = Reports(machine)
-    reports.watching.begin()
-    reports.watching.start()
+    reports.start()
     reports.count(1)
     machine.is_found = True
     reports.count(2)
@@ -227,8 +221,7 @@ def test_many_changed_rows_are_reported_in_parts() -> None:
     """A report names 2,000 changed rows at most, with which its rows are those of the report before."""
     machine = MadeMachine([row(f"s{number}") for number in range(4_500)])
     reports = Reports(machine)
-    reports.watching.begin()
-    reports.watching.start()
+    reports.start()
     until(lambda: reports.rows and len(reports.rows[-1]) == 4_500)
     reports.watching.stop()
     assert [len(report.changed) for report in reports.reports] == [2_000, 2_000, 500]

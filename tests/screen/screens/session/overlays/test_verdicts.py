@@ -174,6 +174,7 @@ async def test_new_test_runs_appear(recording: Saver) -> None:
         assert verdicts.cursor == 0
         assert verdicts.chosen.number == 11
         # If a file changed after the newest green run, its row and the ribbon show it.
+        await pilot.resize_terminal(80, 30)
         await show(app, pilot, recording(STORY + edit(9, "src/mill.py")))
         assert rows(app, "verdicts")[0] == "#8 ✓ 20 passed, changed since pytest -q"
         verdicts = view(app, "verdicts")
