@@ -143,10 +143,12 @@ def slow_texts(pattern: re.Pattern[str] | re.Pattern[bytes]) -> Iterator[str]:
     for beginning, unit, end in shapes_for(pattern):
         first, second, third = (beginning + unit * (length // len(unit)) + end for length in LENGTHS)
         short = min(seconds(partial(search, pattern, first)) for _ in range(2))
-        longer = seconds(partial(search, pattern, second))
         if (
             (short > QUICK_SECONDS and is_slow(pattern, "", first))
-            or (longer > QUICK_SECONDS and is_slow(pattern, first, second))
+            or (
+                ((longer := seconds(partial(search, pattern, second))) > QUICK_SECONDS)
+                and is_slow(pattern, first, second)
+            )
             or (longer > DOUBTFUL_GROWTH * short and is_slow(pattern, second, third))
         ):
             yield f"{first[:12]!r}…{first[-4:]!r}"
