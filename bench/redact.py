@@ -22,10 +22,8 @@ sys.path.insert(0, str(HERE.parent))
 from agentwatch.output.redact.secrets.scanner import find
 from tests.builders.redaction.kinds import secrets
 from tests.builders.redaction.ordinary import MATERIALS, material
-from tests.builders.redaction.rare import rare
-from tests.builders.redaction.second import second
+from tests.builders.redaction.rare import rare, second, third
 from tests.builders.redaction.templates import Planted
-from tests.builders.redaction.third import third
 
 _MEGABYTE = 1_000_000
 _ENDINGS = (".py", ".js", ".ts", ".json", ".md", ".txt", ".html", ".xml", ".toml", ".yml", ".mjs")

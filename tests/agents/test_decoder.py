@@ -17,6 +17,8 @@ from agentwatch.agents import Decoder, decoder
 from agentwatch.agents.json_line import parse
 from agentwatch.agents.registry import detect
 from agentwatch.analysis.block_text import block_text
+from agentwatch.analysis.files import TouchedFiles
+from agentwatch.analysis.time import TimeBreakdown
 from agentwatch.feed.feed import Feed
 from agentwatch.output.drift import report
 from agentwatch.output.summary import summary
@@ -162,24 +164,23 @@ def test_no_json_value_raises(value: Any) -> None:
 
 @pytest.mark.system
 @PROPERTY
-@given(st.lists(CURSOR_SHAPED, min_size=1, max_size=3))
-def test_no_value_of_a_known_field_raises(lines: list[dict[str, Any]]) -> None:
-    """Cursor's keys with any values are decoded and applied, and each line counts once."""
+@given(st.lists(CURSOR_SHAPED, min_size=1, max_size=4))
+def test_any_value_of_a_known_field_is_read_and_shown(lines: list[dict[str, Any]]) -> None:
+    """Cursor's keys with any values: each line counts once and has texts as blocks, and the time and the
+    files of the session are known.
+    """
     data = [json.dumps(fields).encode() + b"\n" for fields in lines]
     read = session(data[0], init(), started("read"), *data)
     assert read.lines.total == len(lines) + 3
-
-
-@pytest.mark.system
-@PROPERTY
-@given(st.lists(CURSOR_SHAPED, min_size=1, max_size=2))
-def test_the_detail_of_any_line_can_be_shown(lines: list[dict[str, Any]]) -> None:
-    """The parts of a call's line can be read from any line, as pieces of text."""
     decoder = Decoder()
     decoder.decode(init())
-    for fields in lines:
-        for block in decoder.blocks(json.dumps(fields).encode()):
-            assert isinstance(block_text(block), str)
+    assert all(isinstance(block_text(block), str) for each in data for block in decoder.blocks(each.rstrip()))
+    breakdown, files = TimeBreakdown(read), TouchedFiles(read)
+    breakdown.update()
+    files.update()
+    found = breakdown.account()
+    assert sum(found.parts.values()) == found.whole_ms
+    assert len(files.by_name()) == len(files.newest_first())
 
 
 # --- which agent -----------------------------------------------------------------------------------

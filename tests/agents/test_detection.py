@@ -28,7 +28,6 @@ from agentwatch.session.session import Session
 from tests.builders.captures import OURS, Captures
 from tests.builders.formats.samples import KNOWN, samples
 from tests.builders.formats.unknown_agents import FOREIGN, STREAMS
-from tests.builders.late_agent import ASKED, LATE_START, add_late_agent
 from tests.builders.lines import (
     completed,
     delta,
@@ -42,6 +41,7 @@ from tests.builders.lines import (
     thought,
     user,
 )
+from tests.builders.made_agent import ASKED, LATE_START, add_late_agent
 from tests.builders.moment.any_recording import real_recordings
 from tests.conftest import RECORDINGS, Saver, case
 

@@ -44,8 +44,7 @@ from tests.builders.codex.rollout import rollout
 from tests.builders.codex.story import STORY
 from tests.builders.codex.stream import stream
 from tests.builders.formats import droid, gemini, gemini_chat
-from tests.builders.formats.poisoned import MARKS, MIXED, lines_of
-from tests.builders.formats.samples import KNOWN, named, of_a_format, read, written
+from tests.builders.formats.samples import KNOWN, MARKS, MIXED, lines_of, named, of_a_format, read, written
 from tests.builders.lines import non_blank
 from tests.builders.payloads import PAYLOADS
 from tests.conftest import case

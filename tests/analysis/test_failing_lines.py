@@ -59,7 +59,7 @@ def test_hostile_lines_take_linear_time() -> None:
     """Long words, quotes and colons without a file are read once."""
     for piece in ("a", ".", ":", '"', 'File "', "a:1", "(", "C:\\", "E   a.py:1 "):
         with case(piece):
-            text = "\n".join(["E   " + piece * 100_000] * 300)
+            text = "\n".join(["E   " + piece * 100_000] * 50)
             began = time.process_time()
             assert len(failing_files(text)) <= 1000
-            assert time.process_time() - began < 5
+            assert time.process_time() - began < 1

@@ -5,10 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from agentwatch.analysis.files import FileAction, TouchedFile, TouchedFiles, is_back_to_start, named
 from agentwatch.feed.feed import Feed
 from agentwatch.recording.saved import open_saved
@@ -16,7 +12,7 @@ from agentwatch.session.call import Place
 from agentwatch.session.events import Outcome, RunStarted, ToolEnded, ToolKind
 from agentwatch.session.reducers import apply_line
 from agentwatch.session.session import Session
-from tests.builders.lines import CURSOR_SHAPED, CWD, PROPERTY, completed, init, line, result, session, started
+from tests.builders.lines import CWD, completed, init, result, session, started
 from tests.conftest import case
 
 FAILED = {"error": {"error": "no such file"}}
@@ -232,13 +228,3 @@ def test_the_calls_are_taken_some_at_a_time() -> None:
 def vars_of(file: TouchedFile) -> tuple[object, ...]:
     """Return the values by which two files are compared."""
     return file.shown, file.file_actions, [call.number for call in file.calls], file.last_ms
-
-
-@pytest.mark.system
-@PROPERTY
-@given(st.lists(CURSOR_SHAPED, max_size=8))
-def test_any_lines_have_a_list_of_files(fields: list[dict[str, Any]]) -> None:
-    """The files of a session can be listed, whatever its lines contain."""
-    found = TouchedFiles(session(*map(line, fields)))
-    found.update()
-    assert len(found.by_name()) == len(found.newest_first())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agentwatch.analysis.silence import is_quiet, is_stalled
 from agentwatch.analysis.status import NO_WAITS, Wait, ending, status, user_wait, waiting_calls
 from agentwatch.session.agent_process import NO_FACTS, AgentFacts
@@ -218,19 +216,6 @@ def test_an_unknown_agent_is_called_unknown() -> None:
                 )
 
 
-@pytest.mark.parametrize(
-    "path", ["/home/ada/app/" + "deep/" * 20 + "test_nearest.py", "東京/" * 30 + "東.py"]
-)
-def test_a_path_keeps_its_end(path: str) -> None:
-    """A path is shortened to make space for the time, and keeps its end, which names the file."""
-    words = sentence(init(), started("read", path=path), after_ms=12_000, width=37)
-    assert words.startswith("running read …")
-    assert words.endswith(path[-4:] + " · 0:12")
-    assert columns(words) in (36, 37)
-    short = sentence(init(), started("read", path="a/b.py"), after_ms=12_000, width=37)
-    assert short == "running read a/b.py · 0:12"
-
-
 COMMAND = started("shell", command="pytest -q " + "tests/test_nearest.py " * 9, timeout=120_000)
 LATE = COMMAND.replace(b"120000", b"2000")
 FETCH = started("webFetch", "f", url="https://docs.example.org/tide/tables")
@@ -239,7 +224,9 @@ MANY = tuple(started("shell", name, command=name, timeout=5000) for name in "ab"
 
 
 def test_a_narrow_screen_still_has_the_time() -> None:
-    """In few columns the wording is shorter, and the target is cut before the time."""
+    """In few columns the wording is shorter, and the target is cut before the time, a path at its beginning;
+    a stall keeps its evidence. A command is cut at 60 columns.
+    """
     cases: list[tuple[tuple[bytes, ...], AgentFacts, int, str]] = [
         ((COMMAND,), NO_FACTS, 37, "running pytest -q tes… · 0:12 of 2:00"),
         (
@@ -269,11 +256,7 @@ def test_a_narrow_screen_still_has_the_time() -> None:
             found = sentence(init(), *lines, after_ms=12_000, agent=agent, width=width)
             assert found == words
             assert len(found) <= width
-
-
-def test_a_silence_is_explained_in_forty_columns() -> None:
-    """40 columns are enough to show a stall and its evidence; cut text ends with an ellipsis."""
-    cases: list[tuple[tuple[bytes, ...], int, bool, AgentFacts, str]] = [
+    further: list[tuple[tuple[bytes, ...], int, bool, AgentFacts, str]] = [
         ((user(),), 119, False, NO_FACTS, "quiet 1:59, no open call"),
         ((user(),), 120, False, NO_FACTS, "stalled? quiet 2:00, no open call"),
         ((user(),), 120, False, BUSY, "quiet 2:00, no open call · uses CPU"),
@@ -287,19 +270,23 @@ def test_a_silence_is_explained_in_forty_columns() -> None:
             "no result · exit 1 · stderr: no login",
         ),
     ]
-    for lines, after_s, is_over, agent, words in cases:
+    for lines, after_s, is_over, agent, words in further:
         with case((lines, after_s, is_over)):
             found = sentence(init(), *lines, after_ms=after_s * 1000, is_over=is_over, agent=agent, width=37)
             assert found == words
-
-
-def test_a_command_is_cut_at_60_columns() -> None:
-    """A command is cut at 60 columns even where there is space, so that its time is easy to find."""
     command = "pytest -q " + "tests/test_nearest.py " * 9
     words = f"running {command[:59]}… · 0:12 of its 2:00 limit"
-    for width in (None, 200):
-        assert sentence(init(), COMMAND, after_ms=12_000, width=width) == words
-        assert sentence(init(), COMMAND, after_ms=12_000, width=width, agent=IDLE).startswith(words)
+    for other_width in (None, 200):
+        assert sentence(init(), COMMAND, after_ms=12_000, width=other_width) == words
+        assert sentence(init(), COMMAND, after_ms=12_000, width=other_width, agent=IDLE).startswith(words)
+    for path in ["/home/ada/app/" + "deep/" * 20 + "test_nearest.py", "東京/" * 30 + "東.py"]:
+        with case(path):
+            words = sentence(init(), started("read", path=path), after_ms=12_000, width=37)
+            assert words.startswith("running read …")
+            assert words.endswith(path[-4:] + " · 0:12")
+            assert columns(words) in (36, 37)
+            short = sentence(init(), started("read", path="a/b.py"), after_ms=12_000, width=37)
+            assert short == "running read a/b.py · 0:12"
 
 
 START: list[Event] = [RunStarted("x"), Prompt("Do it.")]

@@ -219,8 +219,10 @@ def test_each_line_gives_its_verdict() -> None:
                     assert colour(found) == line.colour
 
 
-def test_colours_of_a_tool_are_ignored() -> None:
-    """A line in bold and in colours, with a link, is read like a plain one."""
+def test_what_is_around_a_line_changes_no_verdict() -> None:
+    """A line in colours is read like a plain one, whatever program decides the exit code; with another code
+    than 0 a line that is not red is.
+    """
     for line in TABLE:
         with case(line.id):
             coloured = "\n".join(
@@ -230,20 +232,12 @@ def test_colours_of_a_tool_are_ignored() -> None:
             found = verdict("", coloured, None)
             assert found is not None
             assert (found.tool, found.words, colour(found)) == (line.tool, line.words, line.colour)
-
-
-def test_a_hidden_exit_code_changes_no_verdict() -> None:
-    """If another program decides the exit code, the verdict is that of the line."""
     for line in TABLE:
         for end in (" | tail -3", " 2>&1 | tee log", " || true", "; echo done"):
             with case(f"{line.id}, {end}"):
                 found = verdict(f"./run.sh{end}", line.output, 0)
                 assert found is not None
                 assert (found.words, found.source, colour(found)) == (line.words, Source.PATTERN, line.colour)
-
-
-def test_an_exit_code_makes_every_line_red() -> None:
-    """With an exit code other than 0, a line that is not red is red by the exit code."""
     for line in (each for each in TABLE if each.colour != RED):
         with case(line.id):
             found = verdict("./run.sh", line.output, 3)
@@ -253,7 +247,9 @@ def test_an_exit_code_makes_every_line_red() -> None:
 
 
 def test_each_tool_has_red_and_green() -> None:
-    """Of each tool the table has a red and a green output; the green one of some tools is silence."""
+    """The table, whose tools the documentation names in its order, has both of each; the green of some is
+    silence, which is none of the others.
+    """
     for tool in TOOLS:
         with case(tool):
             colours = {line.colour for line in TABLE if line.tool == tool}
@@ -263,17 +259,9 @@ def test_each_tool_has_red_and_green() -> None:
                 assert (found.tool, found.source) == (tool, Source.EXIT)
                 colours.add(colour(found))
             assert colours >= {RED, GREEN}
-
-
-def test_silence_of_other_tools_is_no_verdict() -> None:
-    """A tool that always closes its output has no verdict if it printed nothing."""
     for tool in (each for each in TOOLS if each not in SILENT):
         with case(tool):
             assert verdict(tool, "", 0) is None
-
-
-def test_the_table_is_whole() -> None:
-    """The tools that are read are those of the table, and the documentation names them in its order."""
     assert (
         {rule.tool for rule in (*verdicts.RUNNER_RULES, *verdicts.CHECKER_RULES)}
         == set(TOOLS)

@@ -69,8 +69,9 @@ def tern(decode: Callable[[Fields], Any] = good, end: Callable[[], Any] = list, 
 
 
 def test_a_correct_format_passes() -> None:
-    """A format that treats every field as foreign passes."""
+    """A format that treats every field as foreign passes, with texts or an open file as its lines."""
     check_agent(tern(), LINES)
+    check_agent(tern(), (line.decode() for line in [*LINES, b"", b"no JSON", b"[]"]))
 
 
 @pytest.mark.system
@@ -93,11 +94,6 @@ def test_the_test_of_the_documentation_passes(tmp_path: Path, monkeypatch: pytes
     exec(TEST, names)
     names["test_format"]()
     del sys.modules["tern_format"]
-
-
-def test_lines_may_be_texts_and_come_from_an_iterator() -> None:
-    """Sample lines may be strings, and an open file."""
-    check_agent(tern(), (line.decode() for line in [*LINES, b"", b"no JSON", b"[]"]))
 
 
 def upper(fields: Fields) -> list[Event]:
@@ -221,16 +217,18 @@ def test_a_format_that_takes_long_fails() -> None:
         check_fails(words, agent, LINES * (30 if agent.decoder is Growing else 1))
 
 
-def test_a_sample_without_objects_fails() -> None:
-    """A sample that has no line of JSON is not one."""
+def test_wrong_samples_fail() -> None:
+    """A sample has a line of JSON, and none of a built-in format; a field of another type than its class
+    declares is found.
+    """
     with pytest.raises(AssertionError, match="no line of the sample is a JSON object"):
         check_agent(tern(), [b"text", b"[1]"])
-
-
-def test_a_line_of_a_built_in_format_fails() -> None:
-    """A line that a built-in format recognises too would never be given to the format."""
     with pytest.raises(AssertionError, match="line 1 is recognised by the built-in format cursor"):
         check_agent(tern(recognises=lambda fields: True), [init(), user()])
+    for event, problem in TYPES:
+        with case(event):
+            found = problem_of(event)
+            assert found is None if problem is None else problem in (found or "")
 
 
 WORDS: Any = "answer"
@@ -250,14 +248,6 @@ TYPES: list[tuple[Any, str | None]] = [
     ),
     ("a", "str is not an event"),
 ]
-
-
-def test_the_types_of_an_event_are_those_of_its_class() -> None:
-    """A field with a value of another type than its class declares is found."""
-    for event, problem in TYPES:
-        with case(event):
-            found = problem_of(event)
-            assert found is None if problem is None else problem in (found or "")
 
 
 @pytest.mark.slow

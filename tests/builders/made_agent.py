@@ -1,7 +1,4 @@
-"""An agent whose lines mean whatever events a test wants, beside those that the project knows.
-
-Each line of its recordings names one event of a list. The screen can so be tested with sessions of any agent.
-"""
+"""Agents whose lines mean what a test wants, and one that is known late."""
 
 from __future__ import annotations
 
@@ -15,7 +12,8 @@ from agentwatch.agents import LineRole, registry
 from agentwatch.agents.agent import Agent
 from agentwatch.agents.fields import Fields
 from agentwatch.session.blocks import Block
-from agentwatch.session.events import Event, Traits
+from agentwatch.session.events import Event, Prompt, RunStarted, Traits
+from tests.builders.lines import line
 
 _START_MS = 1_770_000_000_000
 
@@ -69,3 +67,35 @@ class MadeSession:
             blocks=blocks,
             traits=traits or self.traits,
         )
+
+
+class LateDecoder:
+    """Decodes a format whose first line, a prompt, could be any agent's."""
+
+    def decode(self, fields: Fields) -> list[Event]:
+        """Return the events of one line."""
+        if fields.get("type") == "late/start":
+            return [RunStarted("late")]
+        return [Prompt(str(fields.get("text")))]
+
+    def end(self) -> list[Event]:
+        """Return nothing: no state is kept."""
+        return []
+
+
+LATE = Agent(
+    name="late",
+    recognises=lambda fields: fields.get("type") == "late/start",
+    role=lambda fields: LineRole.START if fields.get("type") == "late/start" else LineRole.OTHER,
+    decoder=LateDecoder,
+    blocks=lambda _fields, _call_id: (),
+    traits=Traits(has_result=False),
+)
+ASKED = line({"type": "asked", "text": "Do it."})
+LATE_START = line({"type": "late/start"})
+
+
+def add_late_agent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Add the agent to the known ones for the duration of a test."""
+    known = (*registry.known_agents(), LATE)
+    monkeypatch.setattr(registry, "known_agents", lambda: known)

@@ -10,8 +10,8 @@ from agentwatch.feed.feed import Feed
 from agentwatch.recording.saved import open_saved
 from agentwatch.session.events import Outcome
 from agentwatch.session.transcript import Kind
-from tests.builders.late_agent import ASKED, LATE, LATE_START, add_late_agent
 from tests.builders.lines import event, final, init, line, result, started, user
+from tests.builders.made_agent import ASKED, LATE, LATE_START, add_late_agent
 from tests.conftest import Saver, case
 
 

@@ -14,8 +14,8 @@ from agentwatch.feed.preview import preview_feed
 from agentwatch.recording.saved import open_saved
 from agentwatch.session.transcript import Kind
 from tests.builders.claude_lines import written
-from tests.builders.late_agent import ASKED, LATE, LATE_START
 from tests.builders.lines import completed, delta, final, init, result, started, user
+from tests.builders.made_agent import ASKED, LATE, LATE_START
 from tests.builders.on_disk import transcript
 from tests.conftest import RECORDINGS, Saver
 

@@ -280,11 +280,17 @@ def test_the_log_is_the_same_bytes_when_it_is_made_from_the_files(tmp_path: Path
 
 
 def test_a_session_without_a_hit_has_no_file_of_alarms(tmp_path: Path) -> None:
-    """Nothing is added to what is kept, and the log is that of a session without rules."""
+    """The log is that of a session without rules. If nobody could pause the agent, the hit is noted and
+    nothing is paused.
+    """
     case = Case(tmp_path, tripwire("program:rm", "bell"))
     assert case.end(init(), read("a"), result()) == []
     assert not (tmp_path / "r.alarms").exists()
     assert len(case.log) == 3
+    case = Case(tmp_path, tripwire("program:rm", "pause"), can_act=False)
+    assert case.end(init(), shell("a", "rm a"), result()) == []
+    assert [line for line in case.log if "paused" in line] == []
+    assert sum("hit by call 1" in line for line in case.log) == 1
 
 
 def test_hits_of_a_rule_in_a_short_time_are_announced_together(tmp_path: Path) -> None:
@@ -311,14 +317,6 @@ def test_pause_and_stop_act_at_every_hit(tmp_path: Path) -> None:
         'rule "s" stopped the agent at call 1: Ran terminal command rm a',
     ]
     assert case.judge.stopped_by == "s"
-
-
-def test_what_could_not_be_done_is_not_claimed(tmp_path: Path) -> None:
-    """If the agent has ended, or nobody could continue it, the hit is noted and nothing is paused."""
-    case = Case(tmp_path, tripwire("program:rm", "pause"), can_act=False)
-    assert case.end(init(), shell("a", "rm a"), result()) == []
-    assert [line for line in case.log if "paused" in line] == []
-    assert sum("hit by call 1" in line for line in case.log) == 1
 
 
 def test_the_hits_of_a_rule_in_the_log_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

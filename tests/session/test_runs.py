@@ -75,13 +75,6 @@ def test_the_text_is_compared_once_with_its_result(monkeypatch: pytest.MonkeyPat
     assert compared == 3
 
 
-def test_a_run_describes_itself() -> None:
-    """In a notebook a run shows its format, its outcome and the number of its turns."""
-    read, decoder = Session(), Decoder()
-    apply(read, decoder, init(), user("Go."), segment("Done."), result("Done."))
-    assert repr(read.run) == "<Run of cursor: succeeded, 1 turn>"
-
-
 NOW_MS = 1_795_000_000_000
 HOUR_MS = 3_600_000
 SHORT = LimitWindow("5h", 62.0, NOW_MS + HOUR_MS)
@@ -219,13 +212,18 @@ def test_requests_are_added() -> None:
 
 
 def test_counts_of_several_runs_are_added() -> None:
-    """The sum has what any of them has, its context is the last one; a sum of no known number is unknown."""
+    """The sum has what any of them has, its context is the last one; a sum of no known number is unknown. A
+    run shows its format, outcome and turns.
+    """
     first, second = Tokens(input=10, context_used=5), Tokens(input=1, output=2, context_used=7)
     assert added([first, second]) == Tokens(input=11, output=2, context_used=7)
     assert added([]) == Tokens()
     assert known_sum([3, None, 4.5]) == 7.5
     assert known_sum([0, None]) == 0
     assert known_sum([None]) is None
+    read, decoder = Session(), Decoder()
+    apply(read, decoder, init(), user("Go."), segment("Done."), result("Done."))
+    assert repr(read.run) == "<Run of cursor: succeeded, 1 turn>"
 
 
 def test_the_phase_of_a_session() -> None:

@@ -53,7 +53,9 @@ from tests.conftest import case
 
 
 def test_every_line_counts_once() -> None:
-    """Events, malformed and unknown lines add up to the lines that are not blank."""
+    """Events, malformed and unknown lines add up to the lines that are not blank; each kind of unknown line
+    is noted once, and every type of event is applied.
+    """
     lines = (
         init(),
         b"\n",
@@ -74,22 +76,16 @@ def test_every_line_counts_once() -> None:
     read = session(*lines)
     assert (read.lines.events, read.lines.malformed, read.lines.unknown) == (8, 2, 3)
     assert read.lines.total == 13
-
-
-def test_a_session_applies_every_type_of_event() -> None:
-    """No type of event is missing from the table by which a session applies them."""
     assert set(_APPLIERS) == set(get_args(Event))
-
-
-def test_each_kind_of_unknown_line_is_noted_once() -> None:
-    """The transcript notes each kind of unknown line once, where it first occurred; all are counted."""
     read = session(init(), event("odd"), event("even"), event("odd"), event("odd"))
     assert [entry.text for entry in read.transcript] == ["unknown: type odd", "unknown: type even"]
     assert read.lines.unknown == 4
 
 
 def test_fields_are_those_of_the_last_run_and_calls_those_of_all() -> None:
-    """The fields are those of the last run; text and calls are those of all runs."""
+    """A run is running until its result, whatever its calls, or unfinished where the next begins. Lines
+    before any init belong to a run, and without lines there is none.
+    """
     first = (init(model="A"), user("one"), segment("1."), started("read", "x"), completed("read", "x", DONE))
     second = (init(model="B"), user("two"), user("more"), final("2."), started("read", "y"))
     read = session(*first, result("1.", request_id="r-1"), *second, result("2.", request_id="r-2"))
@@ -98,43 +94,25 @@ def test_fields_are_those_of_the_last_run_and_calls_those_of_all() -> None:
     assert (run.model, run.prompt, run.result, run.request_id) == ("B", "two", "2.", "r-2")
     assert (read.text, run.text_matches_result) == ("1.2.", True)
     assert [(found.run, found.call_id) for found in read.calls] == [(1, "x"), (2, "y")]
-
-
-def test_a_run_without_a_result_ends_unfinished_where_the_next_begins() -> None:
-    """A new init leaves the run before it unfinished; only a result gives a run an outcome."""
     read = session(init(), final("x"), init(), result("y"))
     assert [run.outcome for run in read.runs] == [Outcome.UNFINISHED, Outcome.SUCCEEDED]
-
-
-def test_a_run_is_running_until_it_is_over() -> None:
-    """Until the result or the end, a run is neither a success nor a failure."""
     assert session(init(), final("x"), is_over=False).outcome is Outcome.RUNNING
     assert session(init(), final("x")).outcome is Outcome.UNFINISHED
     assert session(init(), result(is_error=True)).outcome is Outcome.FAILED
-
-
-def test_a_success_stays_one_after_failed_calls() -> None:
-    """Failed calls do not make the run fail; only its result does."""
     read = session(init(), completed("shell", result={"failure": {"exitCode": 1}}), result())
     assert (read.outcome, read.ended_by_outcome[Outcome.FAILED]) == (Outcome.SUCCEEDED, 1)
-
-
-def test_nothing_is_known_before_the_first_line() -> None:
-    """A session without lines has no runs, no calls and no text."""
     read = session()
     assert (read.runs, list(read.calls), read.text, read.lines.total) == ([], [], "", 0)
     assert (read.run.result, read.run.text_matches_result) == (None, None)
-
-
-def test_a_recording_without_a_head_has_a_run() -> None:
-    """Lines before any init belong to a run whose head is unknown."""
     read = session(started("read"), completed("read", result=DONE), final("x"), result("x"))
     assert (len(read.runs), read.run.model, read.outcome) == (1, None, Outcome.SUCCEEDED)
     assert read.run.session_id == "s-1"
 
 
 def test_text_is_compared_with_the_result_if_there_is_one() -> None:
-    """Without a result, and with an error message as the result, nothing is compared with the text."""
+    """Without a result, and with an error message as the result, nothing is compared; nor after the texts
+    were forgotten. Later texts are kept.
+    """
     cases: list[tuple[tuple[bytes, ...], bool | None]] = [
         ((final("x"), result("x")), True),
         ((final("x"), result("y")), False),
@@ -147,10 +125,6 @@ def test_text_is_compared_with_the_result_if_there_is_one() -> None:
     for lines, matches in cases:
         with case(lines):
             assert session(init(), *lines).run.text_matches_result is matches
-
-
-def test_an_error_may_repeat_the_text() -> None:
-    """Whether a result repeats the text, so that it need not be shown, is known for an error message too."""
     same = session(init(), final("x"), result("x", is_error=True)).run.turn_result
     other = session(init(), final("x"), result("no credit", is_error=True)).run.turn_result
     assert same is not None
@@ -158,6 +132,18 @@ def test_an_error_may_repeat_the_text() -> None:
     assert other is not None
     assert not other.is_streamed
     assert not session(init(), final("x")).run.turn_result
+    read = session(init(), delta("before "), started("read"), delta("after "), is_over=False)
+    forget_texts(read)
+    assert (read.text, len(read.transcript), len(read.calls)) == ("", 1, 1)
+    apply_line(read, [Text(Channel.ANSWER, "more", 1)], Place(0, 0, None))
+    assert (read.text, read.transcript[-1].text) == ("after more", "after more")
+    read = session(init(), final("a"), result("b"))
+    assert integrity(read).text_matches_result is False
+    assert (read.run.result_length, read.run.result_part(0, 9)) == (1, "b")
+    assert read.run.turn_result is not None
+    read.run.turn_result.forget_text()
+    assert (read.run.result, read.run.result_length, read.run.result_part(0, 9)) == (None, 0, "")
+    assert integrity(read).text_matches_result is None
 
 
 def test_the_transcript_is_in_order_of_arrival() -> None:
@@ -181,26 +167,6 @@ def test_the_transcript_is_in_order_of_arrival() -> None:
         (Kind.RESULT, ""),
     ]
     assert not any(entry.is_open for entry in read.transcript)
-
-
-def test_texts_can_be_forgotten() -> None:
-    """`forget_texts` drops the texts so far; later texts are kept as before."""
-    read = session(init(), delta("before "), started("read"), delta("after "), is_over=False)
-    forget_texts(read)
-    assert (read.text, len(read.transcript), len(read.calls)) == ("", 1, 1)
-    apply_line(read, [Text(Channel.ANSWER, "more", 1)], Place(0, 0, None))
-    assert (read.text, read.transcript[-1].text) == ("after more", "after more")
-
-
-def test_a_result_can_be_forgotten() -> None:
-    """After `forget_text` there is no result to compare with the text."""
-    read = session(init(), final("a"), result("b"))
-    assert integrity(read).text_matches_result is False
-    assert (read.run.result_length, read.run.result_part(0, 9)) == (1, "b")
-    assert read.run.turn_result is not None
-    read.run.turn_result.forget_text()
-    assert (read.run.result, read.run.result_length, read.run.result_part(0, 9)) == (None, 0, "")
-    assert integrity(read).text_matches_result is None
 
 
 @pytest.mark.costs
@@ -314,26 +280,20 @@ def test_thousands_of_calls_with_long_texts_are_packed() -> None:
     assert {(call.target, call.error) for call in reader.session.calls} == {("x" * 4_000, "e" * 4_000)}
 
 
-def test_ids_that_differ_at_their_ends_stay_different() -> None:
-    """Two calls whose long ids differ only in their last character are two calls, and each is paired."""
+def test_strings_are_bounded() -> None:
+    """Ids of up to 512 characters and texts of up to 4,096 stay as they are, and longer ids stay different;
+    of a usage object the first 256 members are kept.
+    """
     first, second = "i" * 5_000 + "1", "i" * 5_000 + "2"
     lines = (started("read", first), started("read", second), completed("read", second, DONE))
     read = session(init(), *lines, is_over=False)
     assert [call.outcome for call in read.calls] == ["running", "succeeded"]
     assert all(len(call.call_id) == 512 for call in read.calls)
-
-
-def test_usual_strings_are_kept_whole() -> None:
-    """Ids of up to 512 characters and texts of up to 4,096 stay as they are."""
     found = call(*(line for line in (started("shell", "c" * 512, command="x" * 4_096),)))
     assert (found.call_id, found.target) == ("c" * 512, "x" * 4_096)
     assert bounded(None) is None
     assert bounded("x" * 4_097) == "x" * 4_095 + "…"
     assert bounded_id("x" * 513) != bounded_id("x" * 514)
-
-
-def test_a_usage_object_is_bounded() -> None:
-    """The token counts are kept unchanged; of an object with thousands of members, the first 256 are kept."""
     usage = {"input": 5, "note": "as it is", "none": None}
     assert bounded_members(usage) == usage
     assert bounded_members(None) is None
@@ -355,27 +315,17 @@ def session_of(traits: Traits, *events: Event, is_over: bool = True) -> Session:
     return session
 
 
-def test_a_call_without_a_start_is_paired_if_calls_are_not_announced() -> None:
-    """A format whose calls have one line only has nothing unpaired; in others the start is missing."""
+def test_a_format_may_lack_starts_and_results() -> None:
+    """A format whose calls have one line has nothing unpaired, and says how many there are; of one without a
+    result, none is missing.
+    """
     assert integrity(session_of(Traits(announces_calls=False), START, ENDED)).paired == 1
     assert integrity(session_of(Traits(), START, ENDED)).paired == 0
-
-
-def test_a_format_without_a_result_line_waits_for_none() -> None:
-    """While a run goes on, no result is missing from a format that has none."""
     assert "no result yet" in integrity(session_of(Traits(), START, is_over=False)).line()
     found = integrity(session_of(Traits(has_result=False), START, is_over=False))
     assert "no result line in this format" in found.line()
-
-
-def test_the_end_of_a_format_without_a_result_line_is_no_lack() -> None:
-    """The status says that a result is missing only if the format has one."""
     assert status(session_of(Traits(), START), None) == "ended without a result"
     assert status(session_of(Traits(has_result=False), START), None) == "ended"
-
-
-def test_calls_without_start_lines_are_counted_and_not_paired() -> None:
-    """A format whose calls have no start line says how many there are, or how many of them ended."""
     traits = Traits(announces_calls=False, has_result=False)
     found = integrity(session_of(traits, START, ENDED))
     assert found.line() == "no result line in this format · 1 call · 0 malformed · 0 unknown"
@@ -399,17 +349,15 @@ def after(*events: Event) -> Session:
 
 
 def test_a_call_of_a_subagent_knows_its_parent() -> None:
-    """It has the id and the number of the call; 0 if the recording does not contain that call."""
+    """It has the id and the number of the call, or 0. Each piece continues the text of its own agent, also
+    after it was packed; the answer is the main agent's.
+    """
     task, grep = after(TASK, GREP).calls
     assert (task.agent, task.parent) == (None, None)
     assert (grep.agent, grep.parent) == ("t", 1)
     [lone] = after(GREP).calls
     assert (lone.agent, lone.parent) == ("t", 0)
     assert [entry.parent for entry in after(TASK, GREP).transcript] == [None, 1]
-
-
-def test_texts_of_several_agents_do_not_mix() -> None:
-    """Each piece continues the text of its own agent only; the answer is that of the main agent."""
     session = after(
         TASK,
         Prompt("Search", agent="t"),
@@ -422,17 +370,15 @@ def test_texts_of_several_agents_do_not_mix() -> None:
     texts = [(entry.text, entry.parent) for entry in session.transcript if entry.kind is not Kind.CALL]
     assert texts == [("Search", 1), ("main ", None), ("sub!", 1), ("again", None)]
     assert (session.text, session.run.turns) == ("main again", 0)
-
-
-def test_the_parent_of_an_old_text_is_kept() -> None:
-    """A text that was packed still belongs to its subagent."""
     pieces = [Text(Channel.ANSWER, f"{number}", agent="t" if number % 2 else None) for number in range(9000)]
     transcript = after(TASK, *pieces).transcript
     assert [(transcript[at].text, transcript[at].parent) for at in (1, 2)] == [("0", None), ("1", 1)]
 
 
-def test_progress_keeps_the_end_of_the_output() -> None:
-    """Pieces are appended, a whole output replaces them, and the end of the call drops them."""
+def test_later_lines_describe_a_call() -> None:
+    """Pieces of output are appended or replaced, arguments may come later, and an end alone has the start
+    time that the agent measured.
+    """
     events = TASK, ToolProgress("t", None, "one "), ToolProgress("t", None, "two"), ToolProgress("t", None)
     [call] = after(*events).calls
     assert call.output == "one two"
@@ -442,10 +388,6 @@ def test_progress_keeps_the_end_of_the_output() -> None:
     [call] = after(*events, ended).calls
     assert call.output is None
     assert len(after(ToolProgress("none", None, "x")).calls) == 0
-
-
-def test_a_call_may_be_described_later() -> None:
-    """The later line gives its arguments; the start stays where it was."""
     update = TASK._replace(target="Find all", kind=ToolKind.OTHER, limit_ms=5, is_update=True)
     [call] = after(TASK, update).calls
     assert (call.target, call.kind, call.limit_ms) == ("Find all", ToolKind.OTHER, 5)
@@ -456,10 +398,6 @@ def test_a_call_may_be_described_later() -> None:
     ended = ToolEnded("t", None, "Task", ToolKind.DELEGATE, Outcome.SUCCEEDED, "Ran subagent")
     [call] = after(TASK, ended, update).calls
     assert call.target == "Find it"
-
-
-def test_a_call_that_is_known_only_at_its_end_has_its_start_time() -> None:
-    """So does a call whose duration the agent measured, without any time."""
     ended = ToolEnded(
         "t", None, "bash", ToolKind.EXECUTE, Outcome.SUCCEEDED, "Ran", at_ms=900, started_ms=300
     )

@@ -16,10 +16,11 @@ from agentwatch.session import storage as module
 from agentwatch.session import storage as spill_module
 from agentwatch.session.storage import CallIds, GrowingText, Numbers, Spill, TextPrefix, is_joined
 from tests.builders.lines import DONE, PROPERTY, completed, init, session, started
+from tests.conftest import case
 
 
-def test_each_call_is_found_by_its_ids() -> None:
-    """Of 5,000 calls in two sessions each is found by both of its ids, and no other is."""
+def test_each_call_is_found_by_its_ids(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 5,000 calls in two sessions each is found by both of its ids, also if all ids have the same hash."""
     ids = CallIds()
     for number in range(1, 5_001):
         ids.add(1, "s-1" if number % 2 else None, f"c{number // 2}", number)
@@ -27,10 +28,6 @@ def test_each_call_is_found_by_its_ids() -> None:
         assert number in ids.numbers(1, "s-1" if number % 2 else None, f"c{number // 2}")
     assert sum(len([*ids.numbers(1, "s-2", f"c{number}")]) for number in range(5_000)) <= 1
     assert sum(len([*ids.numbers(2, "s-1", f"c{number}")]) for number in range(5_000)) <= 1
-
-
-def test_calls_whose_hashes_are_equal_are_distinguished(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Calls stay apart and paired even if all of their ids have the same hash."""
     monkeypatch.setattr(storage, "hash", lambda _ids: 63, raising=False)
     lines = [line for number in range(100) for line in (started("read", f"c{number}", path=f"{number}"),)]
     ends = [completed("read", f"c{number}", DONE) for number in reversed(range(100))]
@@ -77,26 +74,25 @@ def test_a_text_is_its_pieces(pieces: list[str], start: int, length: int, is_com
     assert text.part(0) == whole
 
 
-def test_a_text_may_begin_with_something() -> None:
-    """The initial text is the first piece."""
+def test_a_text_is_spilled_if_it_is_long() -> None:
+    """A complete text of at most 256 characters stays in memory as one string, which the initial text
+    begins; a longer one is spilled.
+    """
     text = GrowingText(Spill(), "干潮")
     text.add(" 🌊")
     assert (str(text), len(text), text.part(1, 3)) == ("干潮 🌊", 4, "潮 ")
-
-
-@pytest.mark.parametrize(("length", "spilled_bytes"), [(0, 0), (256, 0), (257, 257)])
-def test_a_short_text_is_not_spilled(length: int, spilled_bytes: int) -> None:
-    """A complete text of at most 256 characters stays in memory as one string; a longer one is spilled."""
-    spill = Spill()
-    text = GrowingText(spill)
-    for _ in range(length):
-        text.add("a")
-    text.complete()
-    end_of_spill = spill.add(b"")
-    assert end_of_spill == spilled_bytes
-    first, second = str(text), str(text)
-    assert (first, text.part(1, 3)) == ("a" * length, ("a" * length)[1:3])
-    assert (first is second) == (not spilled_bytes)
+    for length, spilled_bytes in [(0, 0), (256, 0), (257, 257)]:
+        with case((length, spilled_bytes)):
+            spill = Spill()
+            text = GrowingText(spill)
+            for _ in range(length):
+                text.add("a")
+            text.complete()
+            end_of_spill = spill.add(b"")
+            assert end_of_spill == spilled_bytes
+            first, second = str(text), str(text)
+            assert (first, text.part(1, 3)) == ("a" * length, ("a" * length)[1:3])
+            assert (first is second) == (not spilled_bytes)
 
 
 @PROPERTY
@@ -289,18 +285,20 @@ def test_at_most_128_kib_stay_in_memory_beside_a_file(monkeypatch: pytest.Monkey
         assert spill.get(place, 1 << 15) == bytes([number]) * (1 << 15)
 
 
-def test_an_unreferenced_spill_closes_its_file() -> None:
-    """A spill that is no longer referenced closes its descriptor."""
+def test_a_spill_may_lack_its_file(folder: Path) -> None:
+    """Without a folder all pieces stay in memory; a file that loses bytes raises, and one that is no longer
+    referenced is closed.
+    """
     before = len(os.listdir("/proc/self/fd"))
     spill = Spill()
     spill.add(b"." * MEGABYTE)
     assert len(os.listdir("/proc/self/fd")) == before + 1
     del spill
     assert len(os.listdir("/proc/self/fd")) == before
-
-
-def test_without_a_folder_all_stays_in_memory(folder: Path) -> None:
-    """If no temporary file can be created, all pieces stay in memory."""
+    spill = Spill()
+    place = spill.add(b"." * MEGABYTE)
+    with pytest.raises(OSError, match="has lost 1 bytes"):
+        spill.get(place + 1, MEGABYTE)
     folder.rmdir()
     spill = Spill()
     places = [spill.add(bytes([n]) * MEGABYTE) for n in range(3)]
@@ -337,11 +335,3 @@ def test_a_piece_that_cannot_be_replaced_is_appended(monkeypatch: pytest.MonkeyP
     assert moved not in (place, other)
     assert spill.get(moved, MEGABYTE) == b"c" * MEGABYTE
     assert spill.get(other, MEGABYTE) == b"b" * MEGABYTE
-
-
-def test_a_file_that_loses_bytes_raises() -> None:
-    """A piece that cannot be read back completely raises; a shorter text is never returned."""
-    spill = Spill()
-    place = spill.add(b"." * MEGABYTE)
-    with pytest.raises(OSError, match="has lost 1 bytes"):
-        spill.get(place + 1, MEGABYTE)

@@ -56,7 +56,9 @@ NOW = epoch_ms(2026, 11, 20, 14, 3, 7)
 
 
 def test_a_time_is_local() -> None:
-    """The same time as a time of day, with its date, with its zone and in UTC."""
+    """With its date, its zone or in UTC; a past time is one of today, a day or a month, by its distance. The
+    agent's clock may give any number.
+    """
     assert time_of_day(NOW) == "14:03:07"
     assert date_and_time(NOW) == "2026-11-20 14:03:07"
     assert date_and_minute(NOW) == "2026-11-20 14:03"
@@ -64,10 +66,6 @@ def test_a_time_is_local() -> None:
     at = utc(NOW + 1)
     assert at is not None
     assert at.timestamp() * 1000 == NOW
-
-
-def test_a_past_time_is_short() -> None:
-    """It is a time of today, a day of this year or of the last half year, or a month."""
     january = epoch_ms(2027, 1, 5)
     for then, now, words in (
         (epoch_ms(2026, 11, 20, 0, 5), NOW, "00:05"),
@@ -79,10 +77,6 @@ def test_a_past_time_is_short() -> None:
     ):
         with case(words):
             assert day_or_time(then, now) == words
-
-
-def test_a_day_is_named_by_its_distance() -> None:
-    """Yesterday may be in another year; an earlier day of another year has its year."""
     new_year = epoch_ms(2027, 1, 1, 0, 0, 1)
     for then, now, words in (
         (epoch_ms(2026, 11, 20), NOW, "today"),
@@ -93,10 +87,6 @@ def test_a_day_is_named_by_its_distance() -> None:
     ):
         with case(words):
             assert day_words(then, now) == words
-
-
-def test_an_unknown_time_is_no_error() -> None:
-    """The agent's clock may give any number."""
     for ms in (None, 10**30, -(10**30)):
         with case(ms):
             assert time_of_day(ms) == "--:--:--"

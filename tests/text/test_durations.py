@@ -16,7 +16,9 @@ HOUR_MS = 3_600_000
 
 
 def test_a_duration_has_the_unit_of_its_size() -> None:
-    """Milliseconds below 0.1 s, tenths below a minute, then minutes and hours; nothing is `60.0 s`."""
+    """Tenths below a minute, then minutes and hours; a running clock has whole seconds, an age one unit, a
+    clock seven columns, and the log seconds.
+    """
     for ms, words in (
         (-5, "0 ms"),
         (0, "0 ms"),
@@ -34,10 +36,6 @@ def test_a_duration_has_the_unit_of_its_size() -> None:
     ):
         with case(ms):
             assert duration_words(ms) == words
-
-
-def test_a_running_clock_has_whole_seconds() -> None:
-    """It never shows a second that has not passed."""
     for ms, words in (
         (-5, "0:00"),
         (999, "0:00"),
@@ -47,10 +45,6 @@ def test_a_running_clock_has_whole_seconds() -> None:
     ):
         with case(ms):
             assert running_clock(ms) == words
-
-
-def test_an_age_has_one_unit() -> None:
-    """Hours last until two days, because `1 d` would be any time of them."""
     for ms, words in (
         (-1, "0 s"),
         (59_999, "59 s"),
@@ -63,10 +57,6 @@ def test_an_age_has_one_unit() -> None:
     ):
         with case(ms):
             assert age_words(ms) == words
-
-
-def test_a_clock_fits_into_seven_columns() -> None:
-    """A clock that would be too wide becomes an age."""
     widths = [
         len(in_seven_columns(ms, is_over=is_over))
         for ms in (0, 99, 59_949, 10 * HOUR_MS - 501, 10 * HOUR_MS, 48 * HOUR_MS, 1 << 62)
@@ -79,10 +69,6 @@ def test_a_clock_fits_into_seven_columns() -> None:
         == in_seven_columns(10 * HOUR_MS, is_over=False)
         == "10 h"
     )
-
-
-def test_the_log_keeps_seconds() -> None:
-    """The action log writes every duration in seconds."""
     assert [seconds(ms) for ms in (20, 5_234, 250_050)] == ["0.0 s", "5.2 s", "250.1 s"]
 
 

@@ -23,7 +23,6 @@ from agentwatch.session.session import Session
 from agentwatch.session.transcript import Kind
 from tests.builders.captures import OURS
 from tests.builders.claude_stories import story
-from tests.builders.codex.any_story import STORIES as CODEX_STORIES
 from tests.builders.codex.rollout import rollout
 from tests.builders.codex.story import (
     CWD,
@@ -32,6 +31,7 @@ from tests.builders.codex.story import (
     outcome_of,
     text_of,
 )
+from tests.builders.codex.story import STORIES as CODEX_STORIES
 from tests.builders.codex.story import (
     Story as CodexStory,
 )

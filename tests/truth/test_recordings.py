@@ -130,18 +130,16 @@ def test_every_recording_is_understood(captures: Captures, session_of: Callable[
             assert read.run.text_matches_result is expected
 
 
-def test_every_bundled_recording_has_its_actions_and_counts() -> None:
-    """The actions and counts of a bundled recording are those read by hand from its lines."""
+def test_bundled_recordings_are_what_their_lines_say() -> None:
+    """They have the actions, counts, outcomes and orphans that were read by hand from their lines; the
+    hostile one is safe, parallel calls end in order, and flushes are dropped.
+    """
     assert {path.stem for path in BUNDLED} == set(COUNTS)
     for path in BUNDLED:
         with case(path):
             read = session(path.read_bytes())
             assert path.stem == "hostile" or [action(call) for call in read.calls] == ACTIONS[path.stem]
             assert (read.lines.events, read.lines.malformed, read.lines.unknown) == COUNTS[path.stem]
-
-
-def test_the_hostile_recording_is_printed_safely() -> None:
-    """The calls of the hostile recording are what its lines say, and its text cannot act."""
     read = session((RECORDINGS / "hostile.ndjson").read_bytes())
     assert [(call.phrase, call.outcome.value) for call in read.calls] == [
         ("Read file", "succeeded"),
@@ -152,12 +150,6 @@ def test_the_hostile_recording_is_printed_safely() -> None:
         ("Used tool", "returned"),
     ]
     assert all(action(call).isprintable() for call in read.calls)
-
-
-def test_bundled_recordings_are_what_their_lines_say() -> None:
-    """The outcome is that of the result, parallel calls end in the order of their lines, two recordings have
-    orphans, and flushes are dropped.
-    """
     for name, outcome in [
         ("plain", "succeeded"),
         ("failed-run", "failed"),

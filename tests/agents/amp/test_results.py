@@ -9,7 +9,7 @@ from agentwatch.agents.amp.agent import AGENT
 from agentwatch.session.blocks import ChangeBlock, ContentBlock, ErrorBlock, OutputBlock
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.session.session import Session
-from tests.builders.formats.wrong_types import read
+from tests.builders.agents.decoded import session_of
 from tests.conftest import case
 
 SESSION = {"parent_tool_use_id": None, "session_id": "T-1"}
@@ -49,7 +49,7 @@ def result(content: Any, *, is_error: bool = False) -> dict[str, Any]:
 
 def whole(*lines: dict[str, Any]) -> Session:
     """Return the session of these lines after an init."""
-    return read(AGENT, [INIT, *lines])
+    return session_of(AGENT, INIT, *lines)
 
 
 def test_a_command_has_its_exit_code() -> None:

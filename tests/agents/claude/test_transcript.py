@@ -55,8 +55,10 @@ def system(subtype: object, **more: Any) -> dict[str, Any]:
     return line("system", subtype=subtype, **more)
 
 
-def test_a_system_line_is_read() -> None:
-    """Compactions, retries, commands and errors are reported; an unknown subtype is counted."""
+def test_other_lines_are_read_or_say_nothing() -> None:
+    """Compactions, retries, commands, errors, queued prompts and failed hooks are reported, an unknown
+    subtype is counted; snapshots, requests and settings say nothing.
+    """
     cases: list[tuple[dict[str, Any], list[Event]]] = [
         (
             system(
@@ -97,11 +99,7 @@ def test_a_system_line_is_read() -> None:
     for made, expected in cases:
         with case(made):
             assert decoded(made) == expected
-
-
-def test_an_attachment_is_read() -> None:
-    """Of what is attached for the model, only a queued prompt and the failure of a hook are shown."""
-    cases: list[tuple[object, list[Event]]] = [
+    further: list[tuple[object, list[Event]]] = [
         ({"type": "queued_command", "prompt": "also push"}, [Notice("queued: also push", AT_MS)]),
         ({"type": "queued_command", "prompt": "<bash-input>ls</bash-input>"}, [Notice("! ls", AT_MS)]),
         ({"type": "queued_command", "prompt": [{"type": "image"}]}, []),
@@ -118,15 +116,11 @@ def test_an_attachment_is_read() -> None:
         ({"type": ["x"]}, []),
         ("x", []),
     ]
-    for attached, expected in cases:
+    for attached, expected in further:
         with case(attached):
             assert decoded(line("attachment", attachment=attached)) == expected
-
-
-def test_other_lines_say_nothing() -> None:
-    """Snapshots, requests and settings are understood, and report nothing, at the start or later."""
-    cases: list[str] = ["mode", "api-request-blob", "file-history-snapshot", "queue-operation", "tools-used"]
-    for kind in cases:
+    others: list[str] = ["mode", "api-request-blob", "file-history-snapshot", "queue-operation", "tools-used"]
+    for kind in others:
         with case(kind):
             message = {"content": [{"type": "text", "text": "x"}]}
             made = {"type": kind, "sessionId": "s", "message": message}

@@ -255,27 +255,6 @@ def test_what_else_a_call_reports() -> None:
     assert found.asked.count == 0
 
 
-def test_a_search_is_one_call() -> None:
-    """Older versions gave searches no id, or report one by an event and an item; a list of tools is a
-    success.
-    """
-    search = item("web_search_call", action={"query": "q"})
-    assert [call.call_id for call in read(META, search, search).calls] == ["web_search_1", "web_search_2"]
-    start = item("tool_search_call", call_id="c-1", arguments={"query": "mail"})
-    call = only_call(META, start, item("tool_search_output", call_id="c-1", tools=[]))
-    assert (call.target, call.phrase, call.outcome) == ("tool_search mail", "Used tool", Outcome.SUCCEEDED)
-    end, again = (
-        event("web_search_end", call_id=each, query="q", action={"type": "search", "query": "q"})
-        for each in ("ws-1", "ws-2")
-    )
-    found = item("web_search_call", status="completed", action={"type": "search", "query": "q"})
-    for lines in ([end, found, again, found], [found, end, found, again]):
-        assert len(list(read(META, *lines).calls)) == 2
-    assert only_call(META, end, found).call_id == "ws-1"
-    own = item("web_search_call", id="ws-1", status="completed", action={"type": "search", "query": "q"})
-    assert only_call(META, end, own).call_id == "ws-1"
-
-
 START, END = event("task_started"), event("task_complete", duration_ms=5)
 CONTEXT_WORDS = "<environment_context>\n  <cwd>/x</cwd>\n</environment_context>"
 
@@ -582,13 +561,30 @@ EVENTS: list[tuple[Json, str]] = [
 
 
 def test_what_ended_is_a_call() -> None:
-    """It has its tool, its target, its outcome and, although no line announced it, both of its ends."""
+    """It has its tool, its target, its outcome and, although no line announced it, both ends. A search
+    without an id, or reported twice, is one call.
+    """
     for line, facts in ITEMS + EVENTS:
         with case(line):
             found = read(META, line)
             (call,) = found.calls
             assert f"{call.tool}|{call.target or ''}|{call.outcome}" == facts
             assert found.completed_without_started == 0
+    search = item("web_search_call", action={"query": "q"})
+    assert [call.call_id for call in read(META, search, search).calls] == ["web_search_1", "web_search_2"]
+    start = item("tool_search_call", call_id="c-1", arguments={"query": "mail"})
+    call = only_call(META, start, item("tool_search_output", call_id="c-1", tools=[]))
+    assert (call.target, call.phrase, call.outcome) == ("tool_search mail", "Used tool", Outcome.SUCCEEDED)
+    end, again = (
+        event("web_search_end", call_id=each, query="q", action={"type": "search", "query": "q"})
+        for each in ("ws-1", "ws-2")
+    )
+    seen = item("web_search_call", status="completed", action={"type": "search", "query": "q"})
+    for lines in ([end, seen, again, seen], [seen, end, seen, again]):
+        assert len(list(read(META, *lines).calls)) == 2
+    assert only_call(META, end, seen).call_id == "ws-1"
+    own = item("web_search_call", id="ws-1", status="completed", action={"type": "search", "query": "q"})
+    assert only_call(META, end, own).call_id == "ws-1"
 
 
 RESET_S = 1_771_890_497

@@ -189,7 +189,9 @@ def test_a_search_is_described_when_it_has_ended() -> None:
 
 
 def test_items_that_are_no_calls() -> None:
-    """A to-do list is the plan, an error a warning, a question a permission, and a plan in words a text."""
+    """A to-do list is the plan, an error a warning, a question a permission, and a plan in words a text. A
+    resumed thread is another run.
+    """
     items = [{"text": "a", "completed": True}, {"text": "b", "completed": False}]
     found = read(THREAD, TURN, begun("todo_list", items=items))
     assert found.plan == (PlanEntry("a", PlanStatus.COMPLETED), PlanEntry("b", PlanStatus.PENDING))
@@ -203,6 +205,12 @@ def test_items_that_are_no_calls() -> None:
     delta = {"type": "item.plan.delta", "item_id": "p", "delta": "# Pl"}
     found = read(THREAD, TURN, delta, done("plan", text="# Plan"), begun("plan", text="# Plan"))
     assert (found.text, found.lines.unknown) == ("# Plan", 0)
+    usage = {"input_tokens": 5, "cached_input_tokens": 3, "output_tokens": 2}
+    end = {"type": "turn.completed", "usage": usage}
+    found = read(THREAD, TURN, end, THREAD, TURN, end | {"usage": usage | {"input_tokens": 9}})
+    assert (len(found.runs), found.run.tokens[:3]) == (2, (9, 3, 2))
+    found = read(THREAD, TURN, end, TURN, end | {"usage": usage | {"input_tokens": 9}})
+    assert (len(found.runs), found.run.tokens[:3]) == (1, (9, 3, 2))
 
 
 def test_what_is_not_known_is_counted() -> None:
@@ -224,16 +232,6 @@ def test_what_is_not_known_is_counted() -> None:
     found = read(THREAD, TURN, done("teleport", status="completed", to="Mars"))
     (call,) = found.calls
     assert (call.target, call.outcome, found.lines.unknown) == ("teleport Mars", Outcome.SUCCEEDED, 1)
-
-
-def test_each_thread_is_a_run() -> None:
-    """A resumed thread starts again; its count of tokens is that of the whole thread."""
-    usage = {"input_tokens": 5, "cached_input_tokens": 3, "output_tokens": 2}
-    end = {"type": "turn.completed", "usage": usage}
-    found = read(THREAD, TURN, end, THREAD, TURN, end | {"usage": usage | {"input_tokens": 9}})
-    assert (len(found.runs), found.run.tokens[:3]) == (2, (9, 3, 2))
-    found = read(THREAD, TURN, end, TURN, end | {"usage": usage | {"input_tokens": 9}})
-    assert (len(found.runs), found.run.tokens[:3]) == (1, (9, 3, 2))
 
 
 def fact(call: Call) -> tuple[object, ...]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from agentwatch.agents import Decoder
 from agentwatch.agents.cursor.known_fields import unknown_fields
 from agentwatch.agents.cursor.tools import read_tool
@@ -308,23 +306,6 @@ def test_the_facts_decide_the_outcome() -> None:
     assert session(result("x")).outcome is Outcome.SUCCEEDED
 
 
-@pytest.mark.parametrize("tool", ["shell", "task"])
-@pytest.mark.parametrize("is_beside", [True, False], ids=["beside", "inside"])
-def test_what_runs_on_in_the_background_has_not_succeeded(tool: str, is_beside: bool) -> None:
-    """A command or subagent that continues in the background returned: its outcome is not known yet."""
-    success = {"exitCode": 0, "stdout": ""}
-    ending = {"isBackground": True, "success": success}
-    if not is_beside:
-        ending = {"success": success | {"isBackground": True}}
-    read = session(init(), started(tool), completed(tool, result=ending))
-    [found] = read.calls
-    assert (found.outcome, found.note, found.exit_code) == (Outcome.RETURNED, "in the background", None)
-    assert action(found).endswith("(in the background)")
-    assert (read.completed_without_started, read.never_completed) == (0, 0)
-    ended = completed(tool, result={"isBackground": False, "success": success})
-    assert call(started(tool), ended).outcome is Outcome.SUCCEEDED
-
-
 def test_an_edit_without_a_file_before_creates_it() -> None:
     """An empty file is a file; only a success can report a new one."""
     cases: list[tuple[dict[str, Any], str, str | None]] = [
@@ -366,7 +347,9 @@ def test_an_edit_without_a_file_before_creates_it() -> None:
 
 
 def test_the_note_of_a_success_is_a_count() -> None:
-    """The note of a success is a count from its result, and None if the result has no count."""
+    """A count from the result, or None. What continues in the background has only returned; the duration by
+    arrival times needs two reads.
+    """
     cases: list[tuple[str, dict[str, Any], str | None]] = [
         ("read", {"totalLines": 54}, "54 lines"),
         ("read", {"totalLines": 1}, "1 line"),
@@ -386,6 +369,32 @@ def test_the_note_of_a_success_is_a_count() -> None:
     for tool, success, note in cases:
         with case((tool, success)):
             assert call(completed(tool, result={"success": success})).note == note
+    for is_beside in [True, False]:
+        with case(is_beside):
+            for tool in ["shell", "task"]:
+                with case(tool):
+                    success = {"exitCode": 0, "stdout": ""}
+                    ending = {"isBackground": True, "success": success}
+                    if not is_beside:
+                        ending = {"success": success | {"isBackground": True}}
+                    read = session(init(), started(tool), completed(tool, result=ending))
+                    [found] = read.calls
+                    assert (found.outcome, found.note, found.exit_code) == (
+                        Outcome.RETURNED,
+                        "in the background",
+                        None,
+                    )
+                    assert action(found).endswith("(in the background)")
+                    assert (read.completed_without_started, read.never_completed) == (0, 0)
+                    ended = completed(tool, result={"isBackground": False, "success": success})
+                    assert call(started(tool), ended).outcome is Outcome.SUCCEEDED
+    made = Call(1, 1, "c", "read", "Read file")
+    assert made.seen_duration_ms is None
+    made.started = Place(0, 1, 1000)
+    assert made.seen_duration_ms is None
+    for seen_ms, duration in ((3000, 2000), (1000, None), (None, None), (500, None)):
+        made.ended = Place(2, 1, seen_ms)
+        assert made.seen_duration_ms == duration
 
 
 def test_results_of_searches_and_pages_are_blocks() -> None:
@@ -628,14 +637,3 @@ def test_odd_lines_are_shown() -> None:
         "tool_call", "started", call_id="c", tool_call={"function": {"name": "x", "arguments": "{}"}}
     )
     assert list(unknown_fields(json.loads(bare))) == []
-
-
-def test_the_seen_duration_needs_two_reads() -> None:
-    """The duration by arrival times needs two lines that arrived in different reads."""
-    call = Call(1, 1, "c", "read", "Read file")
-    assert call.seen_duration_ms is None
-    call.started = Place(0, 1, 1000)
-    assert call.seen_duration_ms is None
-    for seen_ms, duration in ((3000, 2000), (1000, None), (None, None), (500, None)):
-        call.ended = Place(2, 1, seen_ms)
-        assert call.seen_duration_ms == duration

@@ -21,6 +21,7 @@ from agentwatch.session.blocks import (
 )
 from agentwatch.session.events import Outcome, PlanEntry, PlanStatus, ToolKind
 from agentwatch.session.session import Session
+from tests.builders.agents.decoded import outcomes, session_of
 from tests.builders.formats.droid import (
     AT,
     ERROR,
@@ -33,18 +34,19 @@ from tests.builders.formats.droid import (
     said,
     use,
 )
-from tests.builders.formats.wrong_types import outcomes, read
 from tests.conftest import case
 
 
 def whole(*lines: dict[str, Any]) -> Session:
     """Return the session of these lines after an init and a prompt."""
-    return read(AGENT, [INIT, said("user", "Do it."), *lines])
+    return session_of(AGENT, INIT, said("user", "Do it."), *lines)
 
 
 def test_a_session_of_published_lines() -> None:
-    """The init, the messages, the calls and the completion make the run; a doubled thought is one."""
-    found = read(AGENT, LINES)
+    """The init, the messages, the calls in any order of their ends and the completion make the run; a
+    doubled thought is one.
+    """
+    found = session_of(AGENT, *LINES)
     run = found.run
     assert (run.session_id, run.model, run.cwd, run.prompt) == (
         "abc-123",
@@ -65,6 +67,8 @@ def test_a_session_of_published_lines() -> None:
     assert outcomes(found) == {"c-1": "succeeded", "c-2": "failed"}
     call = found.calls[0]
     assert (call.tool, call.target, call.started_ms, call.exit_code) == ("Execute", "ls -la", AT, None)
+    other = [*LINES[:7], LINES[8], LINES[7], *LINES[9:]]
+    assert outcomes(session_of(AGENT, *other)) == outcomes(session_of(AGENT, *LINES))
 
 
 def test_the_outcome_of_a_call() -> None:
@@ -120,13 +124,13 @@ def test_errors_and_the_end_of_a_turn() -> None:
     assert (whole(completion(), said("user", "More.", "m-9")).run.turns) == 2
     found = whole(completion(), use("Read"), ended(), completion("x"))
     assert (found.run.turns, found.outcome, len(found.runs)) == (2, "succeeded", 1)
-    assert len(read(AGENT, [*LINES, *LINES]).runs) == 2
+    assert len(session_of(AGENT, *LINES, *LINES).runs) == 2
     assert whole(said("assistant", "A"), THOUGHT, said("assistant", "A"), said("assistant", "B")).text == "AB"
     bare = {"type": "message", "role": "assistant", "text": "A"}
     assert whole(bare, bare).text == "AA"
     lines = [{**{k: v for k, v in line.items() if k != "session_id"}, "sessionId": "abc-9"} for line in LINES]
     assert {detect(line) for line in lines if line["type"] != "error"} == {AGENT}
-    assert read(AGENT, lines).run.session_id == "abc-9"
+    assert session_of(AGENT, *lines).run.session_id == "abc-9"
     for odd in [{"type": "weather"}, {"type": "system", "subtype": "x"}, said("user", ""), said("tool", "x")]:
         with case(odd):
             assert whole(odd).lines.unknown == 1
@@ -190,12 +194,6 @@ def test_the_blocks_of_a_line() -> None:
     for of, expected in cases:
         with case(of):
             assert list(AGENT.blocks(of, "")) == expected
-
-
-def test_the_ends_of_a_batch_may_come_in_any_order() -> None:
-    """The order of the ends of a batch changes no outcome."""
-    other = [*LINES[:7], LINES[8], LINES[7], *LINES[9:]]
-    assert outcomes(read(AGENT, other)) == outcomes(read(AGENT, LINES))
 
 
 def test_a_line_is_recognised_and_has_its_role() -> None:

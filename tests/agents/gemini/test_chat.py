@@ -26,6 +26,7 @@ from agentwatch.session.blocks import (
 from agentwatch.session.events import LineTime, Outcome, Rewound, Text, TextRetracted, ToolEnded
 from agentwatch.session.session import Session
 from agentwatch.session.transcript import Kind
+from tests.builders.agents.decoded import outcomes, session_of
 from tests.builders.formats.gemini_chat import (
     AT,
     CONTEXT,
@@ -46,7 +47,6 @@ from tests.builders.formats.gemini_chat import (
     response,
     whole,
 )
-from tests.builders.formats.wrong_types import outcomes, read
 from tests.conftest import case
 
 
@@ -134,7 +134,7 @@ def test_the_folder_is_only_in_the_context() -> None:
     assert (found.run.session_id, found.run.cwd) == ("s-2", "/a/")
     assert whole({"$set": {"sessionId": "s-1", "summary": "x"}}).run.session_id == "s-1"
     assert whole(START | {"directories": ["/a"]}).run.cwd == "/a"
-    assert read(AGENT, [START | {"directories": [1, "/a"], "kind": "subagent"}]).run.cwd == "/a"
+    assert session_of(AGENT, START | {"directories": [1, "/a"], "kind": "subagent"}).run.cwd == "/a"
     assert len(whole(*ONE, START, *TWO).runs) == 1
     found = whole(*ONE, START | {"sessionId": "s-2"}, *ONE)
     assert [(run.session_id, run.text, run.outcome) for run in found.runs] == [
@@ -223,13 +223,13 @@ def test_the_entries_that_are_kept_are_limited(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(chat, "_MOST_MESSAGES", 2)
     monkeypatch.setattr(chat, "_DROPPED_AT_ONCE", 1)
     lines = [prompt("Ask.", "p1"), answer("A", "a1"), answer("B", "a2")]
-    ended = read(AGENT, [START, *lines, replaced(*lines)])
+    ended = session_of(AGENT, START, *lines, replaced(*lines))
     assert (ended.text, ended.run.turns) == ("AB", 1)
     monkeypatch.setattr("agentwatch.agents.gemini.chat._MOST_CALLS", 1)
     monkeypatch.setattr("agentwatch.agents.gemini.chat._MOST_MESSAGES", 1)
     calls = [{"id": key, "name": "glob", "status": "success"} for key in ("a", "b")]
     lines = [answer("", "m1", *calls), answer("", "m2"), answer("", "m1", *calls)]
-    seen = read(AGENT, [START, *lines])
+    seen = session_of(AGENT, START, *lines)
     assert [(call.call_id, call.outcome) for call in seen.calls] == [("a", "succeeded"), ("b", "succeeded")]
 
 
@@ -251,7 +251,7 @@ def test_an_entry_keeps_its_author() -> None:
     found.add(entry("a", ""))
     assert type(next(iter(found.put(0, entry("a", "x"))))) is Text
     lines = [answer("A", "x" * 200 + "a"), answer("B", "x" * 200 + "b"), answer("A", "x" * 200 + "a")]
-    assert read(AGENT, [START, *lines]).text == "AB"
+    assert session_of(AGENT, START, *lines).text == "AB"
     found = History()
     for key, is_prompt in (("a", True), ("b", False), ("c", True), ("d", False)):
         found.add(entry(key, key, is_prompt=is_prompt))

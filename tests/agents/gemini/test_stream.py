@@ -24,6 +24,7 @@ from agentwatch.session.blocks import (
     TextBlock,
 )
 from agentwatch.session.events import Outcome, PlanEntry, PlanStatus, TextEnded, ToolKind
+from tests.builders.agents.decoded import outcomes, session_of
 from tests.builders.captures import Captures
 from tests.builders.formats.gemini import (
     AT,
@@ -40,7 +41,6 @@ from tests.builders.formats.gemini import (
     use,
     whole,
 )
-from tests.builders.formats.wrong_types import outcomes, read
 from tests.builders.lines import session
 from tests.conftest import case
 
@@ -127,7 +127,7 @@ def test_the_outcome_of_a_call() -> None:
     lines = [use("glob", "a"), use("read_file", "b"), ended("b"), ended("a", **failure("x"))]
     assert outcomes(whole(*lines)) == {"a": "failed", "b": "succeeded"}
     other = [*LINES[:5], LINES[6], LINES[5], *LINES[7:]]
-    assert outcomes(read(AGENT, other)) == outcomes(read(AGENT, LINES))
+    assert outcomes(session_of(AGENT, *other)) == outcomes(session_of(AGENT, *LINES))
 
 
 def test_a_call_may_lack_its_name() -> None:
@@ -194,9 +194,14 @@ def test_the_outcome_of_a_run() -> None:
     assert whole(DONE | {"status": "error", "stats": {"duration_ms": 0}}).run.duration_ms is None
     assert whole(DONE | {"stats": {"duration_ms": 0}}).run.duration_ms == 0
     models = {"flash": {"total_tokens": 5}, "pro": {"total_tokens": 50}, "odd": 1, "": {}}
-    assert read(AGENT, [INIT | {"model": "auto"}, DONE | {"stats": {"models": models}}]).run.model == "pro"
-    assert read(AGENT, [INIT | {"model": "flash"}, DONE | {"stats": {"models": models}}]).run.model == "flash"
-    found = read(AGENT, [INIT, USER, use("glob"), notice("x"), INIT, USER, ended(), DONE])
+    assert (
+        session_of(AGENT, INIT | {"model": "auto"}, DONE | {"stats": {"models": models}}).run.model == "pro"
+    )
+    assert (
+        session_of(AGENT, INIT | {"model": "flash"}, DONE | {"stats": {"models": models}}).run.model
+        == "flash"
+    )
+    found = session_of(AGENT, INIT, USER, use("glob"), notice("x"), INIT, USER, ended(), DONE)
     assert len(found.runs) == 2
     assert [(call.run, call.tool, call.outcome) for call in found.calls] == [
         (1, "glob", "unfinished"),

@@ -100,8 +100,8 @@ def test_the_order_of_a_session() -> None:
 
 
 def test_tokens_are_summed_over_the_steps() -> None:
-    """The cache is added to the input, the reasoning to the output; a cost of another type, or beyond
-    reason, stays unknown.
+    """The cache is added to the input, the reasoning to the output; a cost beyond reason stays unknown. The
+    list is that of the metadata or the arguments.
     """
     tokens = {"input": 10, "output": 5, "reasoning": 2, "cache": {"read": 100, "write": 7}}
     found = session(begun(), *[finished("tool-calls", tokens=tokens, cost=0.25)] * 2).run.tokens
@@ -111,16 +111,12 @@ def test_tokens_are_summed_over_the_steps() -> None:
     for cost in cases:
         with case(cost):
             assert session(begun(), finished(cost=cost)).run.tokens.cost_usd is None
-
-
-def test_a_to_do_list_is_the_plan() -> None:
-    """The list comes from the metadata, or else from the arguments; an unknown state counts as pending."""
     todos = [{"content": "A", "status": "completed"}, {"content": "B", "status": "odd"}, {"content": ""}, 7]
-    found = session(begun(), used("todowrite", metadata={"todos": todos}))
-    assert [(entry.text, entry.status) for entry in found.plan] == [("A", "completed"), ("B", "pending")]
-    assert found.calls[0].note == "1 of 2 done"
-    found = session(begun(), used("todowrite", input={"todos": todos}))
-    assert len(found.plan) == 2
+    ended = session(begun(), used("todowrite", metadata={"todos": todos}))
+    assert [(entry.text, entry.status) for entry in ended.plan] == [("A", "completed"), ("B", "pending")]
+    assert ended.calls[0].note == "1 of 2 done"
+    seen = session(begun(), used("todowrite", input={"todos": todos}))
+    assert len(seen.plan) == 2
     assert session(begun(), used("todowrite", "error", input={"todos": todos}, error="no")).plan == ()
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from agentwatch.agents import Agent, Decoder
 from agentwatch.session.call import Place
-from agentwatch.session.events import Event
+from agentwatch.session.events import Event, Outcome
 from agentwatch.session.reducers import apply_line, close_session
 from agentwatch.session.session import Session
 
@@ -32,6 +32,8 @@ def events_of(agent: Agent, *lines: Line) -> list[Event]:
 def session_of(agent: Agent | None, *lines: Line, is_closed: bool = True) -> Session:
     """Return the session of lines; without an agent it is detected."""
     decoder, session = Decoder(agent), Session()
+    if agent is not None:
+        session.format, session.traits = agent.name, agent.traits
     undetected: list[list[Event]] = []
     for line in lines:
         undetected.append(decoder.decode(json.dumps(line).encode()))
@@ -54,3 +56,8 @@ def _apply(session: Session, events: Iterable[list[Event]]) -> None:
 def ids_in(session: Session) -> list[str]:
     """Return the ids of all calls, in order."""
     return [call.call_id for call in session.calls]
+
+
+def outcomes(session: Session) -> dict[str, Outcome]:
+    """Return the outcome of each call, by its id."""
+    return {call.call_id: call.outcome for call in session.calls}

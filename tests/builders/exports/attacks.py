@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from tests.builders.formats.poisoned import MARKS
+from tests.builders.formats.samples import MARKS
 from tests.builders.lines import completed, final, init, result, segment, started, thought, user
 from tests.builders.payloads import PAYLOADS
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from agentwatch.agents.gemini.agent import AGENT
 from agentwatch.session.session import Session
-from tests.builders.formats.wrong_types import read
+from tests.builders.agents.decoded import session_of
 
 AT = "2026-11-20T20:56:10.529Z"
 AT_MS = 1795208170529
@@ -52,13 +52,13 @@ def notice(message: str, severity: str | None = "error") -> dict[str, Any]:
 
 def one(*lines: dict[str, Any]) -> Any:
     """Return the only call of these lines."""
-    [call] = read(AGENT, [INIT, *lines]).calls
+    [call] = session_of(AGENT, INIT, *lines).calls
     return call
 
 
 def whole(*lines: dict[str, Any]) -> Session:
     """Return the session of these lines after an init and a prompt."""
-    return read(AGENT, [INIT, USER, *lines])
+    return session_of(AGENT, INIT, USER, *lines)
 
 
 LINES = [

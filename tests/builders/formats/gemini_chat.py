@@ -6,7 +6,7 @@ from typing import Any
 
 from agentwatch.agents.gemini.agent import CHAT as AGENT
 from agentwatch.session.session import Session
-from tests.builders.formats.wrong_types import read
+from tests.builders.agents.decoded import session_of
 
 AT = "2026-11-21T23:08:37.292Z"
 LATER = "2026-11-21T23:08:38.000Z"
@@ -54,7 +54,7 @@ TWO = [prompt("More.", "p2"), answer("B", "a2")]
 
 def whole(*lines: dict[str, Any]) -> Session:
     """Return the session of these lines after the first line of a file."""
-    return read(AGENT, [START, *lines])
+    return session_of(AGENT, START, *lines)
 
 
 def facts(found: Session) -> tuple[str, int, str]:

@@ -1,4 +1,4 @@
-"""The samples of all formats, and how they are read in memory."""
+"""The samples of all formats, how they are read in memory, and hostile texts in their strings."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from agentwatch.session.reducers import apply_line, close_session
 from agentwatch.session.session import Session
 from tests.builders import lines
 from tests.builders.captures import Captures
+from tests.builders.payloads import PAYLOADS
 from tests.conftest import RECORDINGS
 
 KNOWN = frozenset(agent.name for agent in known_agents())
@@ -45,52 +46,13 @@ def samples(captures: Captures) -> list[tuple[Path, str | None]]:
     return found
 
 
-_DROID: tuple[dict[str, Any], ...] = (
-    {"type": "system", "subtype": "init", "cwd": "/a", "session_id": "s-1", "tools": ["Read"], "model": "m"},
-    {"type": "message", "role": "user", "id": "m-1", "text": "Read it.", "timestamp": 1, "session_id": "s-1"},
-    {"type": "reasoning", "id": "r-1", "text": "Hm.", "session_id": "s-1"},
-    {
-        "type": "tool_call",
-        "id": "c-1",
-        "messageId": "m-2",
-        "toolId": "Execute",
-        "toolName": "Execute",
-        "parameters": {"command": "make"},
-        "timestamp": 2,
-        "session_id": "s-1",
-    },
-    {
-        "type": "tool_result",
-        "id": "c-1",
-        "messageId": "m-3",
-        "toolId": "Execute",
-        "isError": True,
-        "value": "failed",
-        "timestamp": 3,
-        "session_id": "s-1",
-    },
-    {"type": "error", "message": "no quota", "session_id": "s-1"},
-    {
-        "type": "completion",
-        "finalText": "Done.",
-        "numTurns": 1,
-        "durationMs": 5,
-        "usage": {"input_tokens": 3},
-    },
-)
-"""Lines of formats without samples, as others have published them."""
-
-
 def of_a_format(captures: Captures) -> Iterator[tuple[str, bytes, str]]:
-    """Yield the name, the bytes and the format of each capture that has one; ours include made-up lines."""
+    """Yield the name, the bytes and the format of each capture that has one; ours include a bundled one."""
     for path, name in samples(captures):
         if name is not None:
             yield captures.name(path), path.read_bytes(), name
     if captures.is_own:
         yield "plain", (RECORDINGS / "plain.ndjson").read_bytes(), "cursor"
-        for name, rows in (("droid", _DROID),):
-            if name in KNOWN:
-                yield name, b"".join(lines.line(dict(row)) for row in rows), name
 
 
 def named(name: str) -> Agent:
@@ -145,3 +107,48 @@ def written(data: bytes) -> set[str]:
             continue
         found |= {*strings(value)}
     return found
+
+
+MIXED = "".join(text for name, text in sorted(PAYLOADS.items()) if len(text) < 40)[:4000]
+"""Many short payloads in one text."""
+
+
+def poisoned(value: Any, text: str, keep: frozenset[str], key: str = "") -> Any:
+    """Return a JSON value with a text in place of each string except those under the kept keys."""
+    if isinstance(value, dict):
+        return {name: poisoned(inner, text, keep, name) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [poisoned(inner, text, keep, key) for inner in value]
+    if isinstance(value, str) and key not in keep:
+        return f"{value[:3]}{text}"
+    return value
+
+
+MARKS = frozenset(
+    (
+        *("type", "subtype", "method", "jsonrpc", "sessionUpdate", "status", "kind", "role", "outcome"),
+        *(
+            "stopReason",
+            "reason",
+            "timestamp",
+            "version",
+            "tool",
+            "toolName",
+            "name",
+            "sessionId",
+            "session_id",
+        ),
+        *("uuid", "parentUuid", "id", "call_id", "callId", "toolCallId", "tool_use_id", "item_id"),
+    )
+)
+"""Fields that decide how a line is read."""
+
+
+def lines_of(data: bytes, text: str, keep: frozenset[str]) -> Iterator[bytes]:
+    """Yield the lines of a recording with a text in their strings."""
+    for line in data.split(b"\n"):
+        try:
+            value = json.loads(line)
+        except ValueError:
+            continue
+        yield json.dumps(poisoned(value, text, keep)).encode()

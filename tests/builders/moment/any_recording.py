@@ -19,8 +19,8 @@ from agentwatch.recording import lines as read
 from agentwatch.recording.lines import LineReader, Until
 from tests.builders.captures import Captures
 from tests.builders.claude_stories import story as claude_story
-from tests.builders.codex.any_story import STORIES as CODEX_STORIES
 from tests.builders.codex.rollout import rollout
+from tests.builders.codex.story import STORIES as CODEX_STORIES
 from tests.builders.codex.stream import stream
 from tests.builders.formats.samples import samples
 from tests.builders.stories.acp import acp_story

@@ -38,9 +38,14 @@ class Planted(NamedTuple):
     """The index after its last character."""
 
 
+def filled(template: str, random: Random) -> str:
+    """Return a template with random characters for its parts."""
+    return _PART.sub(lambda match: _made(match, random), template)
+
+
 def planted(template: str, random: Random) -> Planted:
     """Return the text of a template, with its secret."""
-    text = _PART.sub(lambda match: _made(match, random), template)
+    text = filled(template, random)
     start, end = text.index("«"), text.index("»")
     return Planted(text.replace("«", "").replace("»", ""), start, end - 1)
 

@@ -1,9 +1,20 @@
-"""The events of a session as a story: runs of steps."""
+"""A story of a session of Cursor, and what is known of its calls."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
+
+from agentwatch.rules.calls.facts import CallFacts
+from agentwatch.session.session import Session
+
+
+def facts_of(session: Session | None = None) -> CallFacts:
+    """Return the facts about the calls of a session, without those that are read from the recording."""
+    feed: Any = SimpleNamespace(session=session or Session())
+    return CallFacts(feed)
+
 
 Json = dict[str, Any]
 

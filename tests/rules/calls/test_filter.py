@@ -39,7 +39,7 @@ from agentwatch.session.reducers import apply_line
 from agentwatch.session.session import Session
 from tests.builders.made_agent import MadeSession
 from tests.builders.screen.app import lines_of, opened
-from tests.builders.stories.call_facts import facts_of
+from tests.builders.stories.story import facts_of
 from tests.builders.subagents import TWO_SUBAGENTS, begins
 from tests.conftest import case
 

@@ -12,10 +12,8 @@ from agentwatch.output.redact.secrets.prefixed import least_run
 from agentwatch.output.redact.secrets.scanner import find
 from tests.builders.redaction.kinds import KINDS, WITH_PREFIX, secrets
 from tests.builders.redaction.ordinary import MATERIALS, material
-from tests.builders.redaction.rare import rare
-from tests.builders.redaction.second import second
+from tests.builders.redaction.rare import rare, second, third
 from tests.builders.redaction.templates import Planted
-from tests.builders.redaction.third import third
 from tests.conftest import case
 
 WANTED, WANTED_RARE, MOST_FALSE = 0.98, 0.95, 3

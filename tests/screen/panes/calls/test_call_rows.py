@@ -17,7 +17,7 @@ from agentwatch.session.reducers import close_session
 from agentwatch.session.session import Session
 from tests.builders.lines import PROPERTY, completed, init, session, started
 from tests.builders.screen.made_calls import end, made
-from tests.builders.stories.call_facts import facts_of
+from tests.builders.stories.story import facts_of
 from tests.conftest import case
 
 
