@@ -9,6 +9,7 @@ from agentwatch.session.call import Place
 from agentwatch.session.events import Event
 from agentwatch.session.reducers import apply_line
 from agentwatch.session.session import Session
+from tests.builders.agents.decoded import events_of
 
 Line = dict[str, Any]
 
@@ -56,9 +57,7 @@ def ended(status: object = "success", **more: Any) -> Line:
 
 def decoded(*lines: Line) -> list[Event]:
     """Return the events of lines, without the start of the run."""
-    decoder = AGENT.decoder()
-    found = [event for each in lines for event in decoder.decode(each)]
-    return [*found[1:], *decoder.end()]
+    return events_of(AGENT, *lines)[1:]
 
 
 def session_of(*lines: Line) -> Session:

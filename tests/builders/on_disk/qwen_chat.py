@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentwatch.agents.fields import Fields
-from agentwatch.agents.qwen.chat import Decoder
-from agentwatch.session.call import Place
+from agentwatch.agents.qwen.agent import CHAT as AGENT
 from agentwatch.session.events import Event
-from agentwatch.session.reducers import apply_line, close_session
 from agentwatch.session.session import Session
+from tests.builders.agents.decoded import Line, events_of
+from tests.builders.agents.decoded import session_of as decoded_session
 
 AT = "2026-11-21T22:50:55.616Z"
 AT_MS = 1795301455616
@@ -58,18 +57,12 @@ def telemetry(name: str, **event: Any) -> dict[str, Any]:
     return system("ui_telemetry", {"uiEvent": {"event.name": f"qwen-code.{name}", **event}})
 
 
-def decoded(*lines: Fields) -> list[Event]:
+def decoded(*lines: Line) -> list[Event]:
     """Return the events of lines, without those about the run."""
-    decoder = Decoder()
-    events = [event for each in lines for event in decoder.decode(each)] + decoder.end()
-    return [event for event in events if type(event).__name__ not in ("RunStarted", "RunInfo")]
+    found = events_of(AGENT, *lines)
+    return [event for event in found if type(event).__name__ not in ("RunStarted", "RunInfo")]
 
 
-def session_of(*lines: Fields) -> Session:
+def session_of(*lines: Line) -> Session:
     """Return the session after lines."""
-    decoder, session = Decoder(), Session()
-    for number, each in enumerate(lines):
-        apply_line(session, decoder.decode(each), Place(number, 1, None))
-    apply_line(session, decoder.end(), Place(len(lines), 0, None), 0)
-    close_session(session)
-    return session
+    return decoded_session(AGENT, *lines)

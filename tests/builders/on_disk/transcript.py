@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import orjson
-
-from agentwatch.agents.claude.transcript import Decoder
-from agentwatch.agents.fields import Fields
-from agentwatch.session.call import Place
+from agentwatch.agents.claude.agent import TRANSCRIPT as AGENT
 from agentwatch.session.events import Event
-from agentwatch.session.reducers import apply_line, close_session
 from agentwatch.session.session import Session
+from tests.builders.agents.decoded import Line, events_of
+from tests.builders.agents.decoded import session_of as decoded_session
 
 AT = "2026-11-21T22:50:55.616Z"
 AT_MS = 1795301455616
@@ -60,18 +57,12 @@ def returned(call_id: str, content: object = "ok", **more: Any) -> dict[str, Any
     return user([block], **more)
 
 
-def decoded(*lines: Fields) -> list[Event]:
+def decoded(*lines: Line) -> list[Event]:
     """Return the events of lines, without those about the run."""
-    decoder = Decoder()
-    events = [event for each in lines for event in decoder.decode(each)] + decoder.end()
-    return [event for event in events if type(event).__name__ not in ("RunStarted", "RunInfo")]
+    found = events_of(AGENT, *lines)
+    return [event for event in found if type(event).__name__ not in ("RunStarted", "RunInfo")]
 
 
-def session_of(*lines: Fields) -> Session:
+def session_of(*lines: Line) -> Session:
     """Return the session after lines."""
-    decoder, session = Decoder(), Session()
-    for number, each in enumerate(lines):
-        apply_line(session, decoder.decode(each), Place(number, len(orjson.dumps(each)), None))
-    apply_line(session, decoder.end(), Place(len(lines), 0, None), 0)
-    close_session(session)
-    return session
+    return decoded_session(AGENT, *lines)
