@@ -8,8 +8,7 @@ import pytest
 
 from agentwatch.analysis import verdicts
 from agentwatch.analysis.verdicts import Counts, Source, decides_exit, last_lines, parts_of, verdict
-from tests.analysis.verdicts.lines import GREEN, RED, colour
-from tests.analysis.verdicts.table import SILENT, TABLE, TOOLS
+from tests.analysis.verdict_table import GREEN, RED, SILENT, TABLE, TOOLS, colour
 from tests.conftest import ROOT, case
 from tests.harness.costs import takes_more
 

@@ -287,7 +287,8 @@ def test_a_session_without_a_hit_has_no_file_of_alarms(tmp_path: Path) -> None:
     assert case.end(init(), read("a"), result()) == []
     assert not (tmp_path / "r.alarms").exists()
     assert len(case.log) == 3
-    case = Case(tmp_path, tripwire("program:rm", "pause"), can_act=False)
+    (tmp_path / "other").mkdir()
+    case = Case(tmp_path / "other", tripwire("program:rm", "pause"), can_act=False)
     assert case.end(init(), shell("a", "rm a"), result()) == []
     assert [line for line in case.log if "paused" in line] == []
     assert sum("hit by call 1" in line for line in case.log) == 1

@@ -7,7 +7,6 @@ from typing import Any
 from agentwatch.agents import Decoder, LineRole
 from agentwatch.agents.registry import agent_named, detect
 from agentwatch.session.events import FormatDetected
-from tests.builders.captures import Captures
 from tests.builders.claude_lines import (
     Json,
     answer,
@@ -21,7 +20,6 @@ from tests.builders.claude_lines import (
     user,
     written,
 )
-from tests.builders.formats.samples import of_a_format
 from tests.builders.lines import session
 from tests.conftest import case
 
@@ -76,19 +74,6 @@ def test_a_line_shows_its_agent() -> None:
     for fields, role in ROLES:
         with case(fields):
             assert Decoder(agent_named("claude-code")).role(written(fields)) is role
-
-
-def test_a_cut_sample_is_not_another_agents(captures: Captures) -> None:
-    """A stream without its first lines is its agent's, the family's or unknown, and never another's."""
-    streams = [each for each in of_a_format(captures) if each[2] in ("claude-code", "qwen", "amp")]
-    assert streams
-    for title, data, name in streams:
-        lines = data.splitlines(keepends=True)
-        for first in range(min(len(lines), 12)):
-            with case(f"{title}, {first}"):
-                found = session(b"".join(lines[first:])).format
-                assert found in (name, "claude-family", None)
-                assert first or found == name
 
 
 def test_the_family_becomes_its_agent() -> None:

@@ -40,18 +40,8 @@ from tests.agents.copilot.lines import (
     started,
     user,
 )
-from tests.builders.agents.decoded import events_of, ids_in, lines_of, session_of
-from tests.builders.captures import Captures
+from tests.builders.agents.decoded import events_of, ids_in, session_of
 from tests.conftest import case
-
-
-def test_a_sample_is_recognised_without_its_first_lines(captures: Captures) -> None:
-    """With its first lines cut off, a sample is still Copilot's."""
-    for path in captures.find("disk/copilot-events/**/*.jsonl"):
-        lines = lines_of(path)
-        for cut in (0, 1, 3, 8):
-            with case(f"{captures.name(path)}, {cut}"):
-                assert session_of(None, *lines[cut:]).format == ("copilot" if lines[cut:] else None)
 
 
 def test_a_line_is_recognised_and_has_its_role() -> None:

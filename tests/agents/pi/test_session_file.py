@@ -246,17 +246,6 @@ def test_a_line_is_recognised() -> None:
     assert (seen.format, seen.text) == ("pi", "Hi")
 
 
-def test_a_sample_is_recognised_without_its_first_lines(captures: Captures) -> None:
-    """With its first lines cut off, a sample is of its own format, or of none."""
-    streams = captures.find("agents/pi/*.jsonl")
-    for path in [*streams, *captures.find("disk/pi-session/**/*.jsonl")]:
-        lines = lines_of(path)
-        for cut in (0, 1, 3, 8):
-            with case(f"{captures.name(path)}, {cut}"):
-                expected = "pi" if path in streams else "pi-session"
-                assert session_of(None, *lines[cut:]).format == (expected if lines[cut:] else None)
-
-
 def samples(captures: Captures) -> Iterator[tuple[str, str, list[Line]]]:
     """Yield the name, the format and the lines of each capture."""
     for folder, name in (("agents/pi", "pi"), ("disk/pi-session", "pi-session")):

@@ -1,4 +1,4 @@
-"""The arguments and the result of a call are found in the lines of each format, unchanged."""
+"""The arguments and the result of a call are found in any line."""
 
 from __future__ import annotations
 

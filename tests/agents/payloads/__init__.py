@@ -1,1 +1,0 @@
-"""Tests of the arguments and results that are found in lines."""
