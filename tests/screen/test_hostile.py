@@ -32,8 +32,8 @@ from agentwatch.session.events import (
 )
 from agentwatch.session.session import Session
 from tests.builders.captures import Captures
-from tests.builders.formats import poisoned
-from tests.builders.formats.samples import of_a_format
+from tests.builders.formats.samples import MARKS, MIXED, of_a_format
+from tests.builders.formats.samples import lines_of as hostile_lines
 from tests.builders.lines import event
 from tests.builders.made_agent import MadeSession
 from tests.builders.payloads import MARKED, PAYLOADS
@@ -290,7 +290,7 @@ async def test_hostile_lines_of_every_format_are_drawn_and_do_nothing(
 
 async def check_hostile(recording: Saver, name: str, data: bytes) -> None:
     """Check what each pane shows of a recording with hostile text in its strings."""
-    path = recording(b"\n".join(poisoned.lines_of(data, poisoned.MIXED, poisoned.MARKS)) + b"\n")
+    path = recording(b"\n".join(hostile_lines(data, MIXED, MARKS)) + b"\n")
     async with opened(path) as stage:
         transcript, detail = stage.pane("transcript"), stage.pane("detail")
         assert isinstance(transcript, Transcript)

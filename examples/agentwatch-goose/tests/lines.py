@@ -7,7 +7,7 @@ from typing import Any
 from agentwatch_goose.agent import AGENT
 
 from agentwatch.session.session import Session
-from tests.builders.formats.wrong_types import read
+from tests.builders.agents.decoded import session_of
 
 MODEL = {"userVisible": True, "inference": {"provider": "p", "requestedModel": "claude"}}
 COMPLETE = {
@@ -60,4 +60,4 @@ LINES = [
 
 def whole(*lines: dict[str, Any], is_over: bool = True) -> Session:
     """Return the session of these lines after a prompt."""
-    return read(AGENT, [LINES[0], *lines, *([COMPLETE] if is_over else [])])
+    return session_of(AGENT, LINES[0], *lines, *([COMPLETE] if is_over else []))

@@ -10,14 +10,16 @@ from lines import COMPLETE, ERROR, LINES, ended, message, use, whole, words
 
 from agentwatch.agents import LineRole
 from agentwatch.agents.registry import detect
+from agentwatch.analysis.block_text import block_text
+from agentwatch.api.check_agent import variants
 from agentwatch.session.events import Outcome
-from tests.builders.formats.wrong_types import check_cuts, check_wrong_types, outcomes, read
+from tests.builders.agents.decoded import outcomes, session_of
 from tests.conftest import case
 
 
 def test_a_session_of_published_lines() -> None:
     """The messages, the calls and the last line make the run."""
-    found = read(AGENT, LINES)
+    found = session_of(AGENT, *LINES)
     run = found.run
     assert (run.prompt, run.model, found.text, found.outcome) == (
         *("Run the tests.", "claude", "I'll do it.Done.", "succeeded"),
@@ -114,7 +116,7 @@ def test_what_is_no_cost_is_unknown() -> None:
 
 def test_counts_may_be_absent() -> None:
     """A run that failed may end without counts."""
-    found = read(AGENT, [LINES[0], {"type": "complete", "total_tokens": None}])
+    found = session_of(AGENT, LINES[0], {"type": "complete", "total_tokens": None})
     assert (found.outcome, found.run.usage, found.run.tokens.input) == ("succeeded", None, None)
 
 
@@ -212,15 +214,25 @@ def test_each_line_has_a_role() -> None:
 @pytest.mark.system
 def test_any_field_may_have_any_type() -> None:
     """No value of any field is an error, and every line is counted."""
-    check_wrong_types(AGENT, LINES, "c-1")
+    for number, line in enumerate(LINES):
+        for variant in variants(line):
+            found = session_of(AGENT, *LINES[:number], variant, *LINES[number + 1 :])
+            assert found.lines.total == found.lines.events + found.lines.unknown == len(LINES)
+            assert all(isinstance(block_text(block), str) for block in AGENT.blocks(variant, "c-1"))
 
 
 def test_a_stream_that_is_cut_invents_nothing() -> None:
     """A stream that ends after any line has a beginning of the text, and no call that had not ended."""
-    check_cuts(AGENT, LINES)
+    whole = session_of(AGENT, *LINES)
+    for number in range(1, len(LINES)):
+        found = session_of(AGENT, *LINES[:number])
+        assert found.lines.total == number
+        assert whole.text.startswith(found.text)
+        for call_id, outcome in outcomes(found).items():
+            assert outcome in (outcomes(whole)[call_id], Outcome.UNFINISHED)
 
 
 def test_the_ends_of_a_batch_may_come_in_any_order() -> None:
     """The order of the ends of a batch changes no outcome."""
     other = [*LINES[:6], LINES[7], LINES[6], *LINES[8:]]
-    assert outcomes(read(AGENT, other)) == outcomes(read(AGENT, LINES))
+    assert outcomes(session_of(AGENT, *other)) == outcomes(session_of(AGENT, *LINES))

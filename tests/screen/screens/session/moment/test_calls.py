@@ -23,7 +23,7 @@ from tests.builders.moment.any_recording import (
     with_history,
     written,
 )
-from tests.builders.stories.call_facts import facts_of
+from tests.builders.stories.story import facts_of
 from tests.conftest import case
 
 
