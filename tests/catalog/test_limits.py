@@ -29,8 +29,10 @@ def newest(*rows: Row) -> NewestLimits:
     return limits
 
 
-def test_the_newest_report_of_each_window_counts() -> None:
-    """An older one that is read later does not, nor does one without a share or of another machine."""
+def test_the_newest_report_of_each_open_window_counts() -> None:
+    """An older one that is read later does not, nor does one without a share or of another machine. After the
+    reset nobody has said how full the window is; after 5 hours it may have changed elsewhere.
+    """
     rows = (
         reports(SHORT, WEEK),
         reports(SHORT._replace(used_percent=1.0, said_ms=NOW_MS - DAY_MS), number=1),
@@ -44,10 +46,6 @@ def test_the_newest_report_of_each_window_counts() -> None:
         "claude": [SHORT, WEEK._replace(used_percent=88.0, said_ms=NOW_MS)],
         "codex": [CODEX],
     }
-
-
-def test_a_window_that_is_over_and_an_old_report_are_not_shown() -> None:
-    """After the reset nobody has said how full the window is; after 5 hours it may have changed elsewhere."""
     limits = newest(reports(SHORT, WEEK))
     assert limits.shown(NOW_MS + HOUR_MS) == {"claude": [WEEK]}
     assert limits.shown(NOW_MS - 120_000 + FRESH_MS) == {}
@@ -82,8 +80,10 @@ def test_the_words_name_the_shares_the_next_reset_and_the_age() -> None:
     assert limits_words({}, NOW_MS) == ""
 
 
-def test_the_forms_become_shorter() -> None:
-    """The other agent goes first, then the reset, then the window that is less full, then a small age."""
+def test_the_forms_become_shorter_and_warn_from_80_percent() -> None:
+    """The other agent goes first, then the reset, then the window that is less full, then a small age. Then
+    the header has the colour of a warning.
+    """
     soon, late = coming(NOW_MS + HOUR_MS, NOW_MS), coming(NOW_MS + 3 * DAY_MS, NOW_MS)
     other = coming(NOW_MS + 2 * HOUR_MS, NOW_MS)
     assert forms({"claude": [SHORT, WEEK], "codex": [CODEX]}, NOW_MS) == [
@@ -98,9 +98,5 @@ def test_the_forms_become_shorter() -> None:
     assert forms({"claude": [old]}, NOW_MS)[-1] == "claude week 87 % · 10 min ago"
     assert forms({"codex": [CODEX]}, NOW_MS) == [f"codex 5 h 7 % · resets {other}", "codex 5 h 7 %"]
     assert forms({}, NOW_MS) == []
-
-
-def test_little_is_left_from_80_percent() -> None:
-    """Then the header has the colour of a warning."""
     assert is_scarce({"claude": [SHORT, WEEK._replace(used_percent=80.0)]})
     assert not is_scarce({"claude": [SHORT, WEEK._replace(used_percent=79.9)], "codex": []})

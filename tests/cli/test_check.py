@@ -25,15 +25,11 @@ def lines(data: bytes) -> list[str]:
     return data.decode().splitlines()
 
 
-def test_all_rules_hold() -> None:
-    """Exit 0 and one line."""
+def test_rules_hold_or_are_broken() -> None:
+    """Exit 0 and one line. Exit 1, the rule with the addresses of its calls, and the result."""
     done = ran("check", DEMO, "--forbid", "tool:edit outside:cwd", "--limit", "failed=5")
     assert (done.returncode, done.stderr) == (0, b"")
     assert lines(done.stdout) == [f"all 2 rules hold: {DEMO} (14 calls)"]
-
-
-def test_a_rule_is_broken() -> None:
-    """Exit 1, the rule with the addresses of its calls, and the result."""
     done = ran("check", DEMO, "--limit", "rejected=0")
     assert (done.returncode, done.stderr) == (1, b"")
     assert [line.partition(" Fetched")[0] for line in lines(done.stdout)] == [
@@ -124,15 +120,11 @@ def test_wrong_rules_are_reported_before_a_recording_is_read(tmp_path: Path) -> 
             assert words in line
 
 
-def test_a_moment_is_refused() -> None:
-    """An address of a call or a moment is no whole recording."""
+def test_a_whole_recording_is_judged() -> None:
+    """An address of a call or a moment is no whole recording. `-` judges what is piped."""
     done = ran("check", f"{DEMO}#3", "--limit", "failed=5")
     assert (done.returncode, done.stdout) == (2, b"")
     assert b"judges a whole recording" in done.stderr
-
-
-def test_stdin_is_a_recording() -> None:
-    """`-` judges what is piped."""
     done = ran("check", "-", "--limit", "failed=5", stdin=FAILURES.read_bytes())
     assert done.returncode == 1
     assert lines(done.stdout)[1].startswith("  -#1 ")

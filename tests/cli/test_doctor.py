@@ -20,8 +20,11 @@ SECTIONS = ["versions", "terminal", "folders", "agents", "acting", "plugins", "o
 SECRET = "ghp_" + "a1B2c3D4e5" * 4
 
 
-def test_it_prints_each_section() -> None:
-    """The versions, the terminal, the folders, the agents, the plugins and the variables are printed."""
+def test_it_prints_each_section_and_dependency() -> None:
+    """The versions, the terminal, the folders, the agents, the plugins and the variables are printed. With
+    `--json` the same facts are one object. The packages are those that the project depends on, and those
+    of the extras that the program uses.
+    """
     done = ran("doctor", LANG="de_DE.UTF-8", COLORTERM="truecolor")
     assert (done.returncode, done.stderr) == (0, b"")
     lines = done.stdout.decode().splitlines()
@@ -31,19 +34,11 @@ def test_it_prints_each_section() -> None:
     assert ["python", platform.python_implementation(), platform.python_version()] in words
     assert ["TERM", "xterm-256color"] in words
     assert ["colours", "16", "million"] in words
-
-
-def test_it_prints_json() -> None:
-    """With `--json` the same facts are one object."""
     done = ran("doctor", "--json")
     found = json.loads(done.stdout)
     assert ([*found], done.stdout.count(b"\n")) == (SECTIONS, 1)
     assert found["versions"]["textual"][0].isdigit()
     assert found["terminal"]["stdout is a terminal"] is False
-
-
-def test_it_names_each_dependency() -> None:
-    """The packages are those that the project depends on, and those of the extras that the program uses."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert set(PACKAGES) == {distribution(each) for each in project["dependencies"]}
     extras = project["optional-dependencies"]

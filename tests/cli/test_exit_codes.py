@@ -27,15 +27,13 @@ from tests.harness.program import (
 
 
 def test_the_exit_code_is_that_of_the_run() -> None:
-    """A run that failed, or has no result, exits with 1 in every output format."""
+    """A run that failed, or has no result, exits with 1 in every output format. A stream that ends without a
+    result exits with 1, even if it is empty.
+    """
     for path in (FAILED, UNFINISHED):
         for form in ("text", "stream-json"):
             with case(f"{path.stem}, {form}"):
                 assert ran(path, "--output-format", form).returncode == 1
-
-
-def test_a_stream_without_a_result_is_a_failure() -> None:
-    """A stream that ends without a result exits with 1, even if it is empty."""
     for data in (b"", b"\n \n", init(), b"a notice\n" + init()):
         with case(data):
             done = ran("-p", stdin=data)

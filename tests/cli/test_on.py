@@ -183,17 +183,13 @@ def test_history_runs_no_command(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"config.toml"}
 
 
-def test_a_command_is_named_only_in_the_settings() -> None:
-    """`--on RULE run` cannot name one."""
+def test_on_watches_and_names_no_command() -> None:
+    """`--on RULE run` cannot name one. Its calls are over; `check` judges them."""
     done = ran("-p", "--on", "failed>3", "run", stdin=PLAIN.read_bytes())
     assert (done.returncode, done.stdout) == (2, b"")
     assert said(done.stderr) == [
         "--on 'failed>3': run needs a command, which only the settings name: command = [\"…\"] in [[on]]"
     ]
-
-
-def test_a_saved_recording_is_not_watched() -> None:
-    """Its calls are over; `check` judges them."""
     done = ran("-p", "--on", "failed>3", "bell", PLAIN)
     assert (done.returncode, done.stdout) == (2, b"")
     assert "agentwatch check judges recordings" in said(done.stderr)[0]

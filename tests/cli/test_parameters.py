@@ -58,12 +58,10 @@ def test_a_date_is_local(words: str) -> None:
 
 
 def test_a_date_may_have_a_time_zone() -> None:
-    """A date with an offset is that time."""
+    """A date with an offset is that time. A date that does not exist, or is written in another way, is
+    refused.
+    """
     assert time_ms("2026-11-18T11:06:40Z", 0) == NOW_MS
-
-
-def test_other_words_are_no_date() -> None:
-    """A date that does not exist, or is written in another way, is refused."""
     for words in ("2026-13-01", "2026-02-30", "yesterday", "11/20/2026", "20261120-1"):
         with case(words):
             assert time_ms(words, NOW_MS) is None

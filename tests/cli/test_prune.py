@@ -36,8 +36,10 @@ def test_without_a_terminal_nothing_is_deleted() -> None:
     assert new.exists()
 
 
-def test_with_yes_old_recordings_are_deleted() -> None:
-    """All files of an old session are deleted; new ones, foreign files and those of other programs stay."""
+def test_pruning_deletes_old_recordings_that_nothing_keeps() -> None:
+    """All files of an old session are deleted; new ones, foreign files and those of other programs stay. A
+    session that is being recorded is kept always, one with bookmarks on demand; both are reported.
+    """
     old, new = save(40, ".log", ".json"), save(1)
     foreign = save(50).rename(new.with_name("mine.ndjson"))
     done = ran("sessions", "--prune", "--older", "30d", "--yes")
@@ -47,10 +49,6 @@ def test_with_yes_old_recordings_are_deleted() -> None:
     done = ran("sessions", "--prune", "--older", "30d", "--yes")
     assert (done.returncode, done.stdout) == (0, b"")
     assert done.stderr == b"agentwatch: no recording of agentwatch is that old\n"
-
-
-def test_recorded_and_bookmarked_sessions_are_kept() -> None:
-    """A session that is being recorded is kept always, one with bookmarks on demand; both are reported."""
     running, marked = save(40), save(50)
     marked.with_suffix(".bookmarks.json").write_bytes(MARKED)
     fd = os.open(running, os.O_RDWR)

@@ -52,8 +52,10 @@ def test_a_terminal_has_a_heading() -> None:
         assert heading.index(name) == line.index(words)
 
 
-def test_a_program_gets_whole_texts_and_ids() -> None:
-    """Elsewhere than on a terminal nothing is cut, the columns are aligned, and there is no heading."""
+def test_the_table_is_whole_for_a_program_and_may_be_empty() -> None:
+    """Elsewhere than on a terminal nothing is cut, the columns are aligned, and there is no heading. A table
+    of nothing is empty, without a heading.
+    """
     long = row(State.WORKING, number=7, title="t" * 300, now="n" * 300, repo="r" * 90, branch="b" * 90)
     found = list(table([ASKS, long], [ASKS, long], None, NOW_MS))
     assert [line.split()[0] for line in found] == [ASKS.id, long.id]
@@ -61,10 +63,6 @@ def test_a_program_gets_whole_texts_and_ids() -> None:
         assert words in found[1]
     assert found[0].index("Add retry") == found[1].index("ttt")
     assert found[0].index("Bash rm") == found[1].index("nnn")
-
-
-def test_without_sessions_there_is_no_line() -> None:
-    """A table of nothing is empty, without a heading."""
     assert list(table([], [], 100, NOW_MS)) == list(table([], [], None, NOW_MS)) == []
 
 

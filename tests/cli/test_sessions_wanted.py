@@ -42,26 +42,21 @@ ROWS = by_key(
 )
 
 
-def test_old_and_folded_sessions_are_hidden() -> None:
-    """The rest is printed, the newest first; what is hidden is counted."""
+def test_sessions_are_printed_that_options_want() -> None:
+    """The rest is printed, the newest first; what is hidden is counted. With --all nothing is hidden. A
+    session is printed if it matches one name of each option; agentwatch has our own recordings. The count
+    is that of the sessions that --all would add.
+    """
     found = chosen(ROWS, Wanted(), NOW_MS)
     assert names(found.rows) == [
         *("live one-liner", "works", "own", "asks", "sub asks", "orphan", "old and live", "no time"),
     ]
     assert (found.older, found.one_liners, found.subagents) == (2, 1, 1)
     assert found.hidden() == "2 older sessions, 1 one-liner, 1 subagent hidden: --all"
-
-
-def test_all_sessions_are_printed_on_demand() -> None:
-    """With --all nothing is hidden."""
     found = chosen(ROWS, Wanted(shows_all=True), NOW_MS)
     assert len(found.rows) == len(ROWS)
     assert names(found.rows)[:2] == ["sub", "live one-liner"]
     assert found.hidden() == ""
-
-
-def test_sessions_match_every_option() -> None:
-    """A session is printed if it matches one name of each option; agentwatch has our own recordings."""
     cases: list[tuple[dict[str, Any], list[str]]] = [
         ({"agents": frozenset({"codex"})}, ["works"]),
         ({"agents": frozenset({"agentwatch"})}, ["own"]),
@@ -76,23 +71,17 @@ def test_sessions_match_every_option() -> None:
     for options, printed in cases:
         with case(options):
             assert names(chosen(ROWS, Wanted(**options), NOW_MS).rows) == printed
-
-
-def test_only_hidden_sessions_that_match_are_counted() -> None:
-    """The count is that of the sessions that --all would add."""
     found = chosen(ROWS, Wanted(repo="api"), NOW_MS)
     assert found.hidden() == "1 older session hidden: --all"
 
 
-def test_a_time_replaces_the_limit_of_a_week() -> None:
-    """With --since, an older session is not hidden, an archived one is."""
+def test_hidden_sessions_are_counted_by_time() -> None:
+    """With --since, an older session is not hidden, an archived one is. A large number of hidden sessions is
+    readable.
+    """
     found = chosen(ROWS, Wanted(since_ms=OLD_MS), NOW_MS)
     assert "old" in names(found.rows)
     assert "no time" not in names(found.rows)
     assert found.older == 1
-
-
-def test_thousands_are_separated() -> None:
-    """A large number of hidden sessions is readable."""
     rows = by_key(*(row(number=at, seen_ms=OLD_MS) for at in range(4981)))
     assert chosen(rows, Wanted(), NOW_MS).hidden() == "4,981 older sessions hidden: --all"

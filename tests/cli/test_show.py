@@ -29,8 +29,10 @@ def shown(*words: str | Path, stdin: bytes | None = None) -> list[str]:
     return done.stdout.decode().splitlines()
 
 
-def test_a_call_is_shown_in_full() -> None:
-    """`FILE#2` prints one call; with `--json`, the arguments and the result of its lines."""
+def test_a_call_or_the_state_at_a_moment_is_shown() -> None:
+    """`FILE#2` prints one call; with `--json`, the arguments and the result of its lines. `FILE@…` prints the
+    state of then, with the words of the status line of then.
+    """
     lines = shown(f"{PLAIN}#2")
     assert lines[0] == "#2 Edited file lantern/settings.py (+1 -1)"
     assert "+TIMEOUT_SECONDS = 45" in lines
@@ -38,10 +40,6 @@ def test_a_call_is_shown_in_full() -> None:
     assert found["number"] == 2
     assert found["arguments"]["path"] == "/home/ada/src/lantern/lantern/settings.py"
     assert found["result"]["success"]["linesAdded"] == 1
-
-
-def test_the_state_at_a_moment_is_shown() -> None:
-    """`FILE@…` prints the state of then, with the words of the status line of then."""
     cases: list[tuple[str, str, str]] = [
         ("10:02:12", "2026-11-02 10:02:12", "waiting for the model"),
         ("2026-11-02T10:02:13Z", "2026-11-02 10:02:13", "running read lantern/settings.py · 0:00"),
@@ -75,8 +73,10 @@ def test_a_moment_between_two_lines_has_its_own_clock(recording: Saver) -> None:
     assert "  #1 Ran terminal command make (running) · 0:05" in lines_shown
 
 
-def test_a_file_without_a_moment_is_shown_at_its_end() -> None:
-    """The state at the end is the summary with four more members."""
+def test_states_are_shown_at_any_moment() -> None:
+    """The state at the end is the summary with four more members. With the moment, the number of calls grows
+    up to that of the whole session.
+    """
     found = json.loads("".join(shown(DEMO, "--json")))
     summary = json.loads(ran("--output-format", "summary", DEMO).stdout)
     assert found.pop("offset") == DEMO.stat().st_size
@@ -84,10 +84,6 @@ def test_a_file_without_a_moment_is_shown_at_its_end() -> None:
     assert found.pop("at_ms") > 0
     assert found.pop("episodes") == []
     assert found == summary
-
-
-def test_the_states_of_a_session_follow_each_other() -> None:
-    """With the moment, the number of calls grows up to that of the whole session."""
     counts = [
         len(json.loads("".join(shown(f"{DEMO}@{share}%", "--json")))["calls"]) for share in (0, 30, 60, 100)
     ]
@@ -105,19 +101,13 @@ def test_a_bookmark_is_a_moment(recording: Saver) -> None:
     assert f"byte {offset} of" in shown(f"{path}@The Plan")[0]
 
 
-def test_a_duration_before_the_end_counts_back() -> None:
-    """`@-2s` is 2 seconds before the last line."""
+def test_a_moment_before_the_end_of_a_file_or_of_stdin_is_shown() -> None:
+    """`@-2s` is 2 seconds before the last line. `-` reads a recording from stdin; its arrival there is not
+    its time. What cannot be shown exits with 2 and one line that says why.
+    """
     assert shown(f"{PLAIN}@-2s")[0].startswith("at 2026-11-02 10:02:16 ")
-
-
-def test_stdin_is_shown() -> None:
-    """`-` reads a recording from stdin; its arrival there is not its time."""
     assert shown("-", stdin=PLAIN.read_bytes())[1:] == shown(PLAIN)[1:]
     assert shown("--", "-#1", stdin=PLAIN.read_bytes())[0] == "#1 Read file lantern/settings.py (6 lines)"
-
-
-def test_an_error_is_one_line() -> None:
-    """What cannot be shown exits with 2 and one line that says why."""
     cases: list[tuple[str, str]] = [
         ("{}#3", "{}#3: no call #3: the session has 2 calls"),
         ("{}@09:00", "{}@09:00: 09:00:00 is not in the recording: 10:02:11 to 10:02:18"),

@@ -231,8 +231,10 @@ class Made:
         return Statistics(Chosen(frozenset({name}), name, 1 << 62), facts, calls, files)
 
 
-def test_every_line_fits() -> None:
-    """No line is wider than the terminal; none has a control character."""
+def test_every_line_fits_and_unknown_is_no_zero() -> None:
+    """No line is wider than the terminal; none has a control character. An unknown number is `-`, and a known
+    zero is 0.
+    """
     for width in (60, 80, 200):
         for number in (0, 12_345, HUGE):
             for name in ("pytest", HOSTILE, FORMULA, ""):
@@ -242,24 +244,18 @@ def test_every_line_fits() -> None:
                     for line in lines:
                         assert columns(line) <= width
                         assert line.isprintable()
-
-
-def test_what_is_unknown_is_no_zero() -> None:
-    """An unknown number is `-`, and a known zero is 0."""
     assert (count(None), amount(None), duration(None), cost(None), percent(None)) == ("-",) * 5
     assert (count(0), amount(0), duration(0), cost(0), percent(0)) == ("0", "0", "0 ms", "$0.00", "0 %")
 
 
-def test_numbers_are_short() -> None:
-    """Large numbers have a unit, and small ones are not shown as nothing."""
+def test_numbers_are_short_and_columns_give_way() -> None:
+    """Large numbers have a unit, and small ones are not shown as nothing. On a narrow terminal the last
+    columns are left out, so that names stay readable.
+    """
     assert [amount(number) for number in (999, 1000, 12_345, 123_456, 999_499, 1_000_000, 2.5e9)] == [
         *("999", "1.0k", "12k", "123k", "999k", "1.0M", "2.5G")
     ]
     assert [percent(share) for share in (0.0001, 0.074, 0.5, 1)] == ["<0.1 %", "7.4 %", "50 %", "100 %"]
-
-
-def test_a_narrow_report_leaves_out_columns() -> None:
-    """On a narrow terminal the last columns are left out, so that names stay readable."""
     lines = [*report(Made("pytest").statistics(), 60)]
     [head] = [line for line in lines if line.startswith("agents")]
     assert "sessions" in head

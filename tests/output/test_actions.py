@@ -144,14 +144,12 @@ def test_a_target_is_cut_at_200_columns(char: str) -> None:
     assert too_long.startswith(cut.removesuffix("…"))
 
 
-def test_an_unknown_target_is_empty() -> None:
-    """A call without arguments has an empty target, and its line has no gap in that place."""
+def test_an_action_is_short_without_a_target() -> None:
+    """A call without arguments has an empty target, and its line has no gap in that place. A long reason is
+    cut, so that the action stays below 200 columns.
+    """
     found = call(completed("read", result={"error": {}}))
     assert (target(found), action(found)) == ("", "Read file (failed: error)")
-
-
-def test_a_long_reason_is_cut() -> None:
-    """A long reason is cut, so that the action stays below 200 columns."""
     found = call(completed("read", result={"error": {"error": "x" * 1_000_000}}))
     assert columns(action(found)) < 200
 

@@ -90,36 +90,24 @@ TEXTS: list[tuple[str, str | None]] = [
 ]
 
 
-def test_texts_are_those_of_the_agent() -> None:
-    """A text is not changed, except for halves of surrogate pairs, which JSON does not have."""
+def test_a_row_has_texts_numbers_and_states_that_json_can_hold() -> None:
+    """A text is not changed, except for halves of surrogate pairs, which JSON does not have. A path with
+    other bytes has `?` for each of them. A count or a time that is no integer of 64 bits is unknown. The
+    states have the names of the interface. Their state is a word that the summary has too, beside the
+    counts.
+    """
     for text, kept in TEXTS:
         with case(ascii(text)):
             assert printed(title=text, now=text, cwd=text)["title"] == kept
-
-
-def test_a_path_that_is_not_utf8_is_printed() -> None:
-    """A path with other bytes has `?` for each of them."""
     assert printed(path=Path(os.fsdecode(b"/a/\xff.jsonl")))["path"] == "/a/?.jsonl"
-
-
-def test_a_number_that_json_cannot_hold_is_null() -> None:
-    """A count or a time that is no integer of 64 bits is unknown."""
     for number in [1 << 63, -(1 << 80), 1.5, float("nan"), True, [1]]:
         with case(number):
             found = printed(calls=number, seen_ms=number)
             assert (found["calls"], found["seen_ms"]) == (None, None)
-
-
-def test_the_names_of_the_states() -> None:
-    """The states have the names of the interface."""
     assert state_names() == [
         *("starting", "working", "asks", "limited", "quiet", "your turn", "shell", "turn failed"),
         *("succeeded", "failed", "cancelled", "unfinished", "unknown"),
     ]
-
-
-def test_the_tests_have_the_words_of_the_summary() -> None:
-    """Their state is a word that the summary has too, beside the counts."""
     for tests, state in (
         (LastTests(False, 17, 0), FinalState.GREEN),
         (LastTests(True, 15, 2), FinalState.RED),

@@ -209,27 +209,22 @@ def assert_printable(read: Session) -> None:
     assert all(_without_blanks(text).isprintable() for text in texts)
 
 
-def test_turns_and_outcomes_are_counted() -> None:
-    """Turns are the prompts of the last run; the calls of all runs are counted by their outcome."""
+def test_turns_outcomes_and_tokens_are_counted() -> None:
+    """Turns are the prompts of the last run; the calls of all runs are counted by their outcome. Cursor's
+    usage is printed unchanged, and its counts by their common names; the rest is null. The format is that
+    of the line that was recognised, also without a line that starts a run.
+    """
     calls = (completed("shell", "b", {"rejected": {}}), completed("shell", "c", {"failure": {"exitCode": 1}}))
     first = (init(), user("one"), completed("read", "a", {"success": {}}), result("x"))
     read = session(*first, init(), user("two"), user("three"), *calls, started("read", "d"))
     printed = json.loads(b"".join(summary(read)))
     assert (printed["runs"], printed["turns"]) == (2, 2)
     assert printed["calls_by_outcome"] == {"succeeded": 1, "failed": 1, "rejected": 1, "unfinished": 1}
-
-
-def test_tokens_have_the_names_of_all_agents() -> None:
-    """Cursor's usage is printed unchanged, and its counts by their common names; the rest is null."""
     usage = {"inputTokens": 9723, "outputTokens": 169, "cacheReadTokens": 44288, "cacheWriteTokens": 0}
     printed = json.loads(b"".join(summary(session(init(), result("x", usage=usage)))))
     assert printed["usage"] == usage
     known = {"input": 54011, "cached": 44288, "output": 169}
     assert printed["tokens"] == known | dict.fromkeys(("cost_usd", "context_used", "context_size"))
-
-
-def test_a_result_alone_has_a_format() -> None:
-    """The format is that of the line that was recognised, also without a line that starts a run."""
     assert json.loads(b"".join(summary(session(result("x")))))["format"] == "cursor"
 
 

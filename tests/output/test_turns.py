@@ -113,18 +113,16 @@ def test_the_closing_line_covers_all_turns(turns: list[Event], closing: str) -> 
     assert list(ActionLog(made([*START, *turns])).new_lines(is_over=True))[-1] == closing
 
 
-def test_each_result_entry_keeps_its_turn() -> None:
-    """The entry of an earlier turn shows that turn's outcome, duration and result, not those of the last."""
+def test_an_entry_has_the_result_of_its_turn() -> None:
+    """The entry of an earlier turn shows that turn's outcome, duration and result, not those of the last. The
+    duration, the id and the result of an earlier turn are not those of the present one.
+    """
     events = [*START, *says("One."), TurnEnded(Outcome.SUCCEEDED, "One.", duration_ms=7), TurnStarted()]
     events += [*says("Two."), TurnEnded(Outcome.FAILED, "no credit", duration_ms=8)]
     read = made(events)
     results = [entry.result for entry in read.transcript if entry.kind is Kind.RESULT]
     shown = [(each.outcome, each.duration_ms, each.text, each.is_streamed) for each in results if each]
     assert shown == [(Outcome.SUCCEEDED, 7, "One.", True), (Outcome.FAILED, 8, "no credit", False)]
-
-
-def test_a_turn_that_has_begun_has_no_result_yet() -> None:
-    """The duration, the id and the result of an earlier turn are not those of the present one."""
     read = made([*START, done(7), Prompt("More.")], is_over=False)
     run = read.run
     facts = (run.ended, run.duration_ms, run.result, run.request_id, run.text_matches_result, run.outcome)
@@ -193,14 +191,12 @@ def asking(*events: Event, seen_ms: int | None = 5_000) -> Session:
     return read
 
 
-def test_a_question_that_is_asked_again_counts_once() -> None:
-    """A repeated line of the same question is not another question."""
+def test_questions_count_once_and_are_bounded() -> None:
+    """A repeated line of the same question is not another question. The oldest is dropped, so that a stream
+    of questions without answers does not fill the memory.
+    """
     read = asking(ASKED, ASKED, ASKED._replace(key="r"))
     assert (read.asked.count, len(read.asked), len(read.asked.said)) == (2, 2, 2)
-
-
-def test_most_64_questions_are_open() -> None:
-    """The oldest is dropped, so that a stream of questions without answers does not fill the memory."""
     read = asking(*(ASKED._replace(key=f"{number}", target=f"{number}") for number in range(70)))
     oldest = read.asked.oldest
     assert oldest is not None

@@ -34,16 +34,14 @@ def read_all(path: Path) -> list[Line]:
 
 
 def test_an_arrival_time_holds_until_the_next() -> None:
-    """The arrival time of a byte is that of the last read that begins at or before it."""
+    """The arrival time of a byte is that of the last read that begins at or before it. Bytes before the first
+    noted time have no time.
+    """
     times = ArrivalTimes()
     assert times.at(0) is None
     times.note(0, 1000)
     times.note(10, 2000)
     assert [times.at(offset) for offset in (0, 9, 10, 999)] == [1000, 1000, 2000, 2000]
-
-
-def test_bytes_before_the_first_time_have_none() -> None:
-    """Bytes before the first noted time have no time."""
     times = ArrivalTimes()
     times.note(5, 1000)
     assert (times.at(4), times.at(5)) == (None, 1000)
@@ -177,17 +175,15 @@ def filled(count: int = COUNT) -> TimeColumns:
 
 
 def test_each_time_is_found() -> None:
-    """A time is found for every offset from the first on, in any order, and none before."""
+    """A time is found for every offset from the first on, in any order, and none before. Right after a chunk
+    was written, its last time holds for all later offsets.
+    """
     columns = filled()
     offsets = range(5, 10 * COUNT, 10)
     for offset in (0, 4, 5, 14, 15, *range(10 * COUNT, 0, -997), 40_964, 40_965, 40_966, 10**12):
         found = bisect_right(offsets, offset) - 1
         assert columns.at(offset) == (1_000 + found if found >= 0 else None)
     assert TimeColumns().at(7) is None
-
-
-def test_a_full_chunk_is_found_before_the_next_pair() -> None:
-    """Right after a chunk was written, its last time holds for all later offsets."""
     columns = filled(4_096)
     assert (columns.at(10**9), columns.at(5), columns.at(4)) == (1_000 + 4_095, 1_000, None)
 

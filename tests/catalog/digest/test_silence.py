@@ -189,15 +189,11 @@ def test_few_outputs_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     assert read == [f"x-{number}" for number in range(39, 33, -1)]
 
 
-def test_a_large_line_is_not_read() -> None:
-    """The result in a line over 1 MiB is unknown."""
+def test_what_was_not_read_is_unknown() -> None:
+    """The result in a line over 1 MiB is unknown. After a gap, the tests before it are unknown."""
     output = "x\n" * 600_000 + "20 passed in 0.1s"
     assert applied(Digest(format="cursor"), init() + run_of_tests(1, 0, output=output)).tests is None
     assert applied(Digest(format="cursor"), init() + run_of_tests(1, 0, output=output[-9000:])).tests == GREEN
-
-
-def test_lines_that_are_left_out_make_it_unknown() -> None:
-    """After a gap, the tests before it are unknown."""
     digest = applied(Digest(format="cursor"), init() + run_of_tests(1, 0))
     digest.skip()
     assert digest.tests is None

@@ -24,8 +24,11 @@ from tests.catalog.listing.made_rows import (
 from tests.conftest import case
 
 
-def test_groups_have_a_fixed_order() -> None:
-    """What needs the user comes first; a group without sessions has no heading."""
+def test_groups_and_their_rows_have_an_order() -> None:
+    """What needs the user comes first; a group without sessions has no heading. At first the sessions of a
+    group are ordered by their last lines, also if they are found in parts. A newer line of a session
+    changes its row in place, and only that one line.
+    """
     states = [State.SUCCEEDED, State.SHELL, State.QUIET, State.WORKING, State.TURN_FAILED, State.ASKS]
     listing = listed([row(state.name, state) for state in states])
     assert lines(listing) == [
@@ -34,19 +37,11 @@ def test_groups_have_a_fixed_order() -> None:
     ]
     assert lines(listed([row("a", State.UNKNOWN)])) == ["# ended 1", "a"]
     assert lines(listed([])) == []
-
-
-def test_the_newest_session_is_at_the_top_at_first() -> None:
-    """At first the sessions of a group are ordered by their last lines, also if they are found in parts."""
     first, second, third = (row(name, ago_ms=ago * MINUTE_MS) for name, ago in (("a", 1), ("b", 2), ("c", 3)))
     assert lines(listed([third, first, second]))[1:] == ["a", "b", "c"]
     listing = listed([first])
     listing.update([first, third, second], NOW_MS)
     assert lines(listing)[1:] == ["a", "b", "c"]
-
-
-def test_a_row_does_not_move_when_its_session_goes_on() -> None:
-    """A newer line of a session changes its row in place, and only that one line."""
     a, b = row("a"), row("b", ago_ms=2 * MINUTE_MS)
     listing = listed([a, b])
     newer = replace(b, seen_ms=NOW_MS, calls=5)
@@ -98,8 +93,10 @@ def test_a_session_that_is_resumed_goes_to_the_top() -> None:
     assert lines(listing)[:3] == ["# working 2", "y", "a"]
 
 
-def test_a_session_that_ends_after_a_long_silence_is_the_last_to_have_ended() -> None:
-    """A session is at the top of those that ended, however old its last line is."""
+def test_a_session_is_placed_by_its_end_or_by_now() -> None:
+    """A session is at the top of those that ended, however old its last line is. A session without any time
+    is at the end at first, and at the top of the next group.
+    """
     rows = [
         row("a", State.SUCCEEDED),
         row("b", State.QUIET, ago_ms=9 * MINUTE_MS),
@@ -111,10 +108,6 @@ def test_a_session_that_ends_after_a_long_silence_is_the_last_to_have_ended() ->
     ]
     listing.update([rows[0], *ended], NOW_MS)
     assert lines(listing) == ["# ended 3", "c", "b", "a"]
-
-
-def test_a_session_without_times_is_placed_by_now() -> None:
-    """A session without any time is at the end at first, and at the top of the next group."""
     bare = replace(row("bare", State.UNKNOWN, ago_ms=None), standing=Standing(State.UNKNOWN, Ground.UNKNOWN))
     listing = listed([bare, row("a")])
     works = replace(bare, standing=Standing(State.WORKING, Ground.INFERRED))
@@ -122,8 +115,10 @@ def test_a_session_without_times_is_placed_by_now() -> None:
     assert lines(listing) == ["# working 2", "bare", "a"]
 
 
-def test_a_vanished_session_comes_back_to_its_place() -> None:
-    """A file can be away for a moment while it is replaced."""
+def test_changes_keep_the_places() -> None:
+    """A file can be away for a moment while it is replaced. An owner that knows what has changed passes
+    nothing else.
+    """
     rows = [row("a"), row("b", ago_ms=9), row("c", ago_ms=2)]
     listing = listed(rows)
     assert lines(listing)[1:] == ["c", "b", "a"]
@@ -133,10 +128,6 @@ def test_a_vanished_session_comes_back_to_its_place() -> None:
     listing.update([rows[0], replace(rows[1], seen_ms=NOW_MS), rows[2]], NOW_MS)
     assert lines(listing)[1:] == ["c", "b", "a"]
     assert listing.index_of(rows[1].key) == 2
-
-
-def test_changes_are_enough() -> None:
-    """An owner that knows what has changed passes nothing else."""
     a, b = row("a"), row("b", ago_ms=2)
     listing = listed([a, b])
     assert listing.change([replace(a, calls=2)], (), NOW_MS) == (False, (2,))
@@ -167,8 +158,10 @@ def test_old_and_archived_sessions_are_hidden_and_counted() -> None:
     assert not listing.update(rows, NOW_MS)
 
 
-def test_a_session_becomes_old_although_nothing_else_happens() -> None:
-    """The list hides a session when its week is over, so that it does not contradict the counts."""
+def test_sessions_become_hidden_and_appear() -> None:
+    """The list hides a session when its week is over, so that it does not contradict the counts. A session
+    that is continued after weeks is shown, although its group is the same.
+    """
     rows = [row("a", State.SUCCEEDED, ago_ms=6 * DAY_MS), row("b", State.FAILED, ago_ms=5 * DAY_MS), row("c")]
     listing = listed(rows)
     assert not listing.update(rows, NOW_MS + DAY_MS)
@@ -177,10 +170,6 @@ def test_a_session_becomes_old_although_nothing_else_happens() -> None:
     assert listing.hidden_count == counts(rows, NOW_MS + DAY_MS + 1).hidden == 1
     assert listing.update(rows, NOW_MS + 2 * DAY_MS + 1).is_rebuilt
     assert not listing.update(rows, NOW_MS + 99 * DAY_MS)
-
-
-def test_a_hidden_session_that_goes_on_appears() -> None:
-    """A session that is continued after weeks is shown, although its group is the same."""
     old = row("old", State.SUCCEEDED, ago_ms=9 * DAY_MS)
     listing = listed([old])
     assert lines(listing) == []
@@ -217,8 +206,10 @@ def test_a_subagent_that_matches_alone_is_shown() -> None:
         assert lines(listed(rows, wanted)) == ["# working 1", "sub"]
 
 
-def test_a_search_finds_what_is_hidden_and_folded() -> None:
-    """Titles and prompts of all sessions are searched; each hit has its own row."""
+def test_a_search_finds_what_is_hidden() -> None:
+    """Titles and prompts of all sessions are searched; each hit has its own row. It is counted. One that is
+    named as the parent of another, or is to be shown, changes the lines.
+    """
     rows = [
         row("old", State.SUCCEEDED, ago_ms=9 * DAY_MS, title="Port the page"),
         row("one", State.SUCCEEDED, prompts="port it", is_one_liner=True),
@@ -228,10 +219,6 @@ def test_a_search_finds_what_is_hidden_and_folded() -> None:
     listing = listed(rows, Request(search="PORT"))
     assert lines(listing) == ["# ended 2", "sub", "one", "# ended 1", "old"]
     assert (listing.hidden_count, listing.filtered_count) == (0, 1)
-
-
-def test_a_new_session_that_is_hidden_builds_no_line() -> None:
-    """It is counted. One that is named as the parent of another, or is to be shown, changes the lines."""
     listing = listed([row("a"), row("sub", parent=("claude", "top"))])
     old = row("old", State.SUCCEEDED, ago_ms=8 * DAY_MS)
     assert not listing.change([old], [], NOW_MS)
@@ -264,7 +251,10 @@ def test_hidden_sessions_cost_nothing_when_others_move() -> None:
 
 
 def test_subagents_are_folded_below_their_session() -> None:
-    """A row opens to its subagents and to theirs, all one step deeper; these are changed in place too."""
+    """A row opens to its subagents and to theirs, all one step deeper; these are changed in place too. A
+    question is not folded away; when it is answered, the subagent is folded again. A missing parent, and
+    parents in a circle, do not lose a session.
+    """
     main = row("main", subagents=2)
     sub = row("sub", ago_ms=5, parent=main.key)
     deep = row("deep", State.SUCCEEDED, parent=sub.key)
@@ -277,20 +267,12 @@ def test_subagents_are_folded_below_their_session() -> None:
     assert [line.is_open for line in listing.lines if isinstance(line, RowLine)] == [True, False, False]
     toggle(listing, "main")
     assert lines(listing) == ["# working 1", "main"]
-
-
-def test_a_subagent_that_asks_has_its_own_row() -> None:
-    """A question is not folded away; when it is answered, the subagent is folded again."""
     main = row("main")
     sub = row("sub", State.ASKS, parent=main.key)
     listing = listed([main, sub])
     assert lines(listing) == ["# needs you 1", "sub", "# working 1", "main"]
     listing.update([main, in_state(sub, State.WORKING)], NOW_MS)
     assert lines(listing) == ["# working 1", "main"]
-
-
-def test_subagents_whose_parent_is_not_listed_have_their_own_rows() -> None:
-    """A missing parent, and parents in a circle, do not lose a session."""
     orphan = row("orphan", parent=("claude", "gone"))
     circle = [row("x", parent=("claude", "y")), row("y", parent=("claude", "x"), ago_ms=9)]
     assert lines(listed([orphan])) == ["# working 1", "orphan"]

@@ -48,22 +48,16 @@ WORDS: list[tuple[str, bool]] = [
 ]
 
 
-def test_all_words_of_a_filter_must_match() -> None:
-    """Each word is sought in the names, the title and the activity; a word with a colon in its field."""
+def test_a_filter_matches_all_of_its_words() -> None:
+    """Each word is sought in the names, the title and the activity; a word with a colon in its field. Blanks
+    do not filter. `failed` selects both; other states are selected by their own names only.
+    """
     for text, is_match in WORDS:
         with case(text):
             matches = row_filter(text)
             assert matches is not None
             assert matches(ASKING) is is_match
-
-
-def test_no_words_are_no_filter() -> None:
-    """Blanks do not filter."""
     assert row_filter(" \t ") is None
-
-
-def test_failed_sessions_are_those_that_ended_and_those_whose_turn_failed() -> None:
-    """`failed` selects both; other states are selected by their own names only."""
     matches = row_filter("failed")
     assert matches is not None
     assert {state for state in State if matches(row("a", state))} == {State.FAILED, State.TURN_FAILED}
@@ -120,17 +114,15 @@ def test_fields_are_compared() -> None:
             assert matches(full) is is_match
 
 
-def test_what_is_unknown_is_not_selected() -> None:
-    """A session without a number is selected neither by a term about it nor by its opposite."""
+def test_a_filter_selects_what_is_known_before_a_mistake() -> None:
+    """A session without a number is selected neither by a term about it nor by its opposite. A mistake is
+    named, and the words before it select sessions.
+    """
     for text in ("limit<50%", "calls>0", "-calls>0", "context<50%", "age>1s", "duration<1h"):
         with case(text):
             matches = row_filter(text)
             assert matches is not None
             assert matches(replace(ASKING, calls=None, began_ms=None)) is False
-
-
-def test_the_words_before_a_mistake_are_used() -> None:
-    """A mistake is named, and the words before it select sessions."""
     problem = row_filter_problem("port stat:asks")
     assert problem is not None
     assert problem.reason == 'unknown field "stat" (did you mean state?)'
@@ -141,8 +133,10 @@ def test_the_words_before_a_mistake_are_used() -> None:
     assert row_filter("stat:asks") is None
 
 
-def test_the_bar_offers_how_a_filter_can_continue() -> None:
-    """Fields, states and the names of the sessions are offered."""
+def test_the_bar_offers_every_field() -> None:
+    """Fields, states and the names of the sessions are offered. Each field has an example that can be
+    compared with a row.
+    """
     cases: list[tuple[str, list[str]]] = [
         ("ag", ["agent:", "age>"]),
         ("agent:c", ["agent:claude", "agent:codex"]),
@@ -156,10 +150,6 @@ def test_the_bar_offers_how_a_filter_can_continue() -> None:
     for text, words in cases:
         with case(text):
             assert [offer.text for offer in row_filter_offers(text, rows)] == words
-
-
-def test_every_field_can_be_read() -> None:
-    """Each field has an example that can be compared with a row."""
     for field in ROW_FIELDS:
         assert parse(field.example, ROWS).fields == {field.name}
         matches = row_filter(field.example)

@@ -306,21 +306,16 @@ def reported(*founds: Found) -> Found:
     return session
 
 
-def test_lines_win_over_what_has_them_in_another_form() -> None:
-    """The order in which the places are found does not matter."""
+def test_of_several_places_the_better_one_wins() -> None:
+    """The order in which the places are found does not matter. A session may have been copied with its
+    folder. What the best place knows stays; whether it is archived depends on that place alone. Before
+    that, the other place is reported; what was never reported does not vanish.
+    """
     for founds in ((LINES, DOCUMENT, PACKED), (DOCUMENT, PACKED, LINES), (PACKED, LINES, DOCUMENT)):
         assert reported(*founds) == LINES
     assert reported(DOCUMENT, PACKED) == PACKED
-
-
-def test_the_newer_of_two_equal_places_wins() -> None:
-    """A session may have been copied with its folder."""
     newer = LINES._replace(path=Path("/y/1.jsonl"), changed_ns=2)
     assert reported(LINES, newer) == reported(newer, LINES) == newer
-
-
-def test_what_is_unknown_is_taken_from_another_place() -> None:
-    """What the best place knows stays; whether it is archived depends on that place alone."""
     metadata = LISTED.metadata._replace(is_archived=False)
     assert reported(LISTED, LINES) == LINES._replace(metadata=metadata, parent="parent")
     own = Metadata("Own", False, "", "/own", None, None, None, None)
@@ -329,10 +324,6 @@ def test_what_is_unknown_is_taken_from_another_place() -> None:
     assert joined.parent == "other"
     whole = LISTED.metadata._replace(title="Whole")
     assert reported(LISTED, LINES._replace(metadata=whole)).metadata == whole
-
-
-def test_a_session_vanishes_with_its_last_place() -> None:
-    """Before that, the other place is reported; what was never reported does not vanish."""
     candidates = Candidates()
     touched = candidates.replace(FOLDER, "a", (), [LINES]) | candidates.replace(FOLDER, "b", (), [LISTED])
     candidates.changes(touched)

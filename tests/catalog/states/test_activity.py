@@ -22,18 +22,17 @@ CODEX = knowledge_of("codex")
 CLAUDE = knowledge_of("claude")
 
 
-def test_a_child_is_compared_with_a_time() -> None:
-    """A child that began a little earlier counts too, because starts and lines have different clocks."""
+def test_what_began_before_does_not_count() -> None:
+    """A child that began a little earlier counts too, because starts and lines have different clocks. A
+    process has written nothing that is more than two seconds older than itself. The open calls of Gemini
+    and Cursor mean nothing.
+    """
     assert has_child_since(None, 0) is None
     assert has_child_since(process(), 0) is False
     assert has_child_since(process(children=2), 0) is None
     assert has_child_since(process(child_ago_ms=10_000), None) is None
     assert has_child_since(process(child_ago_ms=10_000), NOW_MS - 9_000) is True
     assert has_child_since(process(child_ago_ms=10_000), NOW_MS - 8_999) is False
-
-
-def test_what_is_older_than_the_process_is_left_over() -> None:
-    """A process has written nothing that is more than two seconds older than itself."""
     runs = process()
     assert runs.began_ms is not None
     assert is_left_over(runs, runs.began_ms - 2_001)
@@ -41,10 +40,6 @@ def test_what_is_older_than_the_process_is_left_over() -> None:
     assert not is_left_over(runs, None)
     assert not is_left_over(runs._replace(began_ms=None), 0)
     assert not is_left_over(None, 0)
-
-
-def test_calls_that_are_not_written_in_time_do_not_count() -> None:
-    """The open calls of Gemini and Cursor mean nothing."""
     digest = working(call(), call(call_id="c2"))
     assert [each.call_id for each in visible_calls(digest, CODEX)] == ["c1", "c2"]
     assert visible_calls(digest, knowledge_of("gemini")) == ()
@@ -75,51 +70,38 @@ def test_other_calls_never_seem_to_ask(kind: ToolKind) -> None:
     assert waiting_call([call(kind, ago_ms=60 * MINUTE_MS)], "", process(), CLAUDE, NOW_MS) is None
 
 
-def test_a_call_that_runs_may_be_why_the_others_wait() -> None:
-    """Results of one step are written together: beside a call that runs, nothing is inferred."""
+def test_of_several_calls_the_one_that_waits_is_shown() -> None:
+    """Results of one step are written together: beside a call that runs, nothing is inferred. Which of
+    several waiting calls is asked about is not known. The call that started a subagent does not explain
+    why the subagent's own call waits. A busy agent does not wait. A busy daemon says nothing: another
+    session may be the reason.
+    """
     asking = call(ago_ms=MINUTE_MS)
     for kind in (ToolKind.MCP, ToolKind.DELEGATE, ToolKind.FETCH):
         running = call(kind, call_id="c2", ago_ms=5_000)
         assert waiting_call([asking, running], "", process(), CLAUDE, NOW_MS) is None
     read = call(ToolKind.READ, call_id="c2")
     assert waiting_call([read, asking], "", process(), CLAUDE, NOW_MS) is asking
-
-
-def test_the_oldest_of_several_calls_is_shown() -> None:
-    """Which of several waiting calls is asked about is not known."""
     first, second = call(ago_ms=MINUTE_MS), call(call_id="c2", ago_ms=MINUTE_MS)
     assert waiting_call([first, second], "", process(), CODEX, NOW_MS) is first
-
-
-def test_the_call_of_a_subagent_may_ask() -> None:
-    """The call that started a subagent does not explain why the subagent's own call waits."""
     outer = call(ToolKind.DELEGATE, call_id="c1")
     inner = call(call_id="c2", agent="c1")
     assert waiting_call([outer, inner], "", process(), CLAUDE, NOW_MS) is inner
-
-
-def test_an_agent_that_uses_the_processor_may_change_the_file_itself() -> None:
-    """A busy agent does not wait. A busy daemon says nothing: another session may be the reason."""
     busy, change = process()._replace(is_idle=False), call(ToolKind.EDIT, ago_ms=MINUTE_MS)
     assert waiting_call([change], "", busy, CODEX, NOW_MS) is None
     assert waiting_call([change], "", busy._replace(is_shared=True), CODEX, NOW_MS) == change
     assert waiting_call([change], "", process()._replace(is_idle=True), CODEX, NOW_MS) == change
 
 
-def test_an_agent_never_runs_a_command_itself() -> None:
-    """A command without a child waits although the agent is busy: it draws, or its subagent has asked."""
+def test_nothing_is_inferred_without_the_facts() -> None:
+    """A command without a child waits although the agent is busy: it draws, or its subagent has asked. A
+    change of a file can start a formatter: while that runs, nothing is inferred. Without a process, a
+    start of the call, or the age of a child, the call may run.
+    """
     assert waiting_call([call()], "", process()._replace(is_idle=False), CODEX, NOW_MS) == call()
-
-
-def test_a_child_may_belong_to_any_call() -> None:
-    """A change of a file can start a formatter: while that runs, nothing is inferred."""
     change = call(ToolKind.EDIT, ago_ms=MINUTE_MS)
     assert waiting_call([change], "", process(child_ago_ms=MINUTE_MS), CODEX, NOW_MS) is None
     assert waiting_call([change], "", process(child_ago_ms=2 * MINUTE_MS), CODEX, NOW_MS) is change
-
-
-def test_nothing_is_inferred_without_the_facts() -> None:
-    """Without a process, a start of the call, or the age of a child, the call may run."""
     assert waiting_call([call()], "", None, CODEX, NOW_MS) is None
     assert waiting_call([call(ago_ms=None)], "", process(), CODEX, NOW_MS) is None
     assert waiting_call([call()], "", process(children=1), CODEX, NOW_MS) is None
@@ -137,16 +119,14 @@ def test_a_session_has_its_own_rhythm(usual_ms: int | None, tolerated_ms: int) -
         assert is_silent(digest, (), process(), NOW_MS) is is_long
 
 
-def test_compacting_and_retries_take_longer() -> None:
-    """Ten minutes are tolerated while the conversation is compacted, or a retry is due."""
+def test_a_silence_is_compared_with_what_goes_on() -> None:
+    """Ten minutes are tolerated while the conversation is compacted, or a retry is due. Lines without times
+    and without arrivals say nothing about a silence.
+    """
     for change in ({"is_compacting": True}, {"retry": "retry 4 of 10"}):
         digest = replace(working(seen_ago_ms=9 * MINUTE_MS), **change)
         assert not is_silent(digest, (), process(), NOW_MS)
         assert is_silent(digest, (), process(), NOW_MS + 2 * MINUTE_MS)
-
-
-def test_a_silence_without_times_is_unknown() -> None:
-    """Lines without times and without arrivals say nothing about a silence."""
     assert not is_silent(replace(working(), seen_ms=None), (), process(), NOW_MS)
 
 

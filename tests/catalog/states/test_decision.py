@@ -48,30 +48,21 @@ def test_a_question_that_is_logged_is_certain() -> None:
     assert known[:5] == (State.ASKS, Ground.SAID, NOW_MS - 9, "shell npm ci", NOW_MS - 9)
 
 
-def test_a_call_that_is_a_question_is_certain() -> None:
-    """A form with questions waits for the user by its nature."""
+def test_a_call_runs_or_asks() -> None:
+    """A form with questions waits for the user by its nature. Where each question is logged, a command
+    without a child was not asked about. A child of the agent that is younger than the call is its command.
+    After two seconds without a child the command does not run: it is inferred that the agent asks.
+    """
     digest = working(call(ToolKind.OTHER, "Which database?", asks=True))
     known = judged(digest, agent="qwen", runs=CHILDLESS)
     assert known[:2] == (State.ASKS, Ground.SAID)
     assert (known.now, known.since_ms) == ("Tool Which database?", NOW_MS - 5 * SECOND_MS)
-
-
-def test_a_copilot_call_without_a_question_runs() -> None:
-    """Where each question is logged, a command without a child was not asked about."""
     known = judged(working(call()), agent="copilot", says=said(None, agent="copilot"), runs=CHILDLESS)
     assert known[:2] == (State.WORKING, Ground.SAID)
-
-
-def test_a_command_with_a_child_runs() -> None:
-    """A child of the agent that is younger than the call is its command."""
     known = judged(working(call()), runs=process(child_ago_ms=4_900))
     assert known[:2] == (State.WORKING, Ground.INFERRED)
     assert (known.now, known.now_since_ms, known.is_calling) == ("pytest -q", NOW_MS - 5_000, True)
     assert known.since_ms == NOW_MS - 10 * MINUTE_MS
-
-
-def test_a_command_without_a_child_seems_to_ask() -> None:
-    """After two seconds without a child the command does not run: it is inferred that the agent asks."""
     known = judged(working(call(target="npm ci")), runs=CHILDLESS)
     assert known[:2] == (State.ASKS, Ground.INFERRED)
     assert known.now == "Tool npm ci (no child process)"
@@ -108,44 +99,34 @@ def test_no_question_is_inferred_where_none_is_asked(agent: str, mode: str) -> N
     assert judged(digest, agent=agent, runs=CHILDLESS).state is State.WORKING
 
 
-def test_a_one_liner_never_seems_to_ask() -> None:
-    """Nobody could answer a run with one prompt, such as `codex exec`."""
+def test_some_sessions_are_never_your_turn() -> None:
+    """Nobody could answer a run with one prompt, such as `codex exec`. A turn that has ended an hour ago is
+    the user's turn, never a question. Codex ends a failed turn like a good one, with an error in it. The
+    daemon of Codex keeps a session open after its terminal is gone: the user's turn is inferred.
+    """
     assert judged(replace(working(call()), is_one_liner=True), runs=CHILDLESS).state is State.WORKING
     says = said(None)._replace(is_one_liner=True)
     assert judged(working(call()), says=says, runs=CHILDLESS).state is State.WORKING
-
-
-def test_the_user_who_leaves_is_not_asked() -> None:
-    """A turn that has ended an hour ago is the user's turn, never a question."""
     known = judged(DONE, agent="claude", runs=CHILDLESS, now_ms=NOW_MS + 60 * MINUTE_MS)
     assert known[:3] == (State.YOUR_TURN, Ground.SAID, NOW_MS - MINUTE_MS)
     assert known.now == "Shall I push?"
-
-
-def test_a_failed_turn_of_a_live_agent_is_not_finished() -> None:
-    """Codex ends a failed turn like a good one, with an error in it."""
     assert judged(BROKEN)[:2] == (State.TURN_FAILED, Ground.SAID)
     stopped = ended(working(), outcome=Outcome.CANCELLED)
     assert judged(stopped)[:4:3] == (State.TURN_FAILED, "cancelled")
-
-
-def test_a_session_in_a_daemon_may_not_be_on_any_screen() -> None:
-    """The daemon of Codex keeps a session open after its terminal is gone: the user's turn is inferred."""
     runs = process()._replace(is_shared=True)
     assert judged(DONE, runs=runs)[:2] == (State.YOUR_TURN, Ground.INFERRED)
 
 
-def test_a_session_that_no_terminal_shows_has_ended() -> None:
-    """The daemon of Codex keeps the session open for minutes; one in the middle of a turn still works."""
+def test_a_session_without_a_terminal_is_not_believed() -> None:
+    """The daemon of Codex keeps the session open for minutes; one in the middle of a turn still works. The
+    daemon of Codex keeps a session for a minute after /quit, and the last hook said `your turn`. If a
+    process may have left a session for another one, what its lines say is marked as a guess.
+    """
     runs = process()._replace(is_shared=True, viewer=0)
     assert judged(DONE, runs=runs)[:2] == (State.SUCCEEDED, Ground.INFERRED)
     assert judged(BROKEN, runs=runs).state is State.FAILED
     assert judged(working(), runs=runs).state is State.WORKING
     assert judged(DONE, runs=runs._replace(viewer=1)).state is State.YOUR_TURN
-
-
-def test_a_hook_is_not_believed_when_no_window_shows_the_session() -> None:
-    """The daemon of Codex keeps a session for a minute after /quit, and the last hook said `your turn`."""
     left = process()._replace(is_shared=True, viewer=0)
     cases = {
         "your turn": (DONE, State.YOUR_TURN, (State.SUCCEEDED, Ground.INFERRED)),
@@ -159,10 +140,6 @@ def test_a_hook_is_not_believed_when_no_window_shows_the_session() -> None:
             assert judged(digest, says=says, runs=left)[:2] == expected
             if state is not None:
                 assert judged(digest, says=says, runs=left._replace(viewer=1))[:2] == (state, Ground.SAID)
-
-
-def test_a_session_that_is_only_the_newest_is_inferred() -> None:
-    """If a process may have left a session for another one, what its lines say is marked as a guess."""
     guess, hook = process()._replace(is_guess=True), said(State.YOUR_TURN, agent="codex", ago_ms=MINUTE_MS)
     assert judged(DONE, runs=guess)[:2] == (State.YOUR_TURN, Ground.INFERRED)
     assert judged(DONE, runs=guess, says=hook)[:2] == (State.YOUR_TURN, Ground.SAID)
@@ -173,13 +150,11 @@ def test_a_session_that_is_only_the_newest_is_inferred() -> None:
 
 
 def test_gemini_ends_its_turns_in_silence() -> None:
-    """No line of Gemini says that a turn has ended, so that its end is inferred."""
+    """No line of Gemini says that a turn has ended, so that its end is inferred. Gemini writes a call when
+    its step has ended: while a child runs, the session works.
+    """
     assert judged(DONE, agent="gemini")[:2] == (State.YOUR_TURN, Ground.INFERRED)
     assert judged(DONE, agent="gemini", life=Life.DEAD)[:2] == (State.SUCCEEDED, Ground.INFERRED)
-
-
-def test_gemini_may_run_a_call_that_is_not_written_yet() -> None:
-    """Gemini writes a call when its step has ended: while a child runs, the session works."""
     digest = working(seen_ago_ms=30 * MINUTE_MS)
     known = judged(digest, agent="gemini", runs=process(child_ago_ms=29 * MINUTE_MS))
     assert known[:2] == (State.WORKING, Ground.INFERRED)
@@ -219,8 +194,10 @@ def test_a_subagent_keeps_the_turn_of_gemini_open() -> None:
             assert known[:2] == (State.WORKING, Ground.INFERRED)
 
 
-def test_gemini_seems_to_ask_about_a_call_that_its_answer_announces() -> None:
-    """It writes no call before its end, but an answer that announces it, or one without words."""
+def test_gemini_may_ask_about_a_call_that_is_not_written() -> None:
+    """It writes no call before its end, but an answer that announces it, or one without words. Between two
+    calls the model works, since the last line.
+    """
     announced = replace(ANSWERED, last_text="One file is missing. I'll run the tests.")
     silent = replace(working(seen_ago_ms=9_000), is_answered=True, begun_ms=NOW_MS - 20_000)
     asks = "One file is missing. I'll run the tests. (no child process)"
@@ -241,33 +218,24 @@ def test_gemini_seems_to_ask_about_a_call_that_its_answer_announces() -> None:
         judged(replace(silent, seen_ms=NOW_MS - 4_900), agent="gemini", runs=CHILDLESS).state is State.WORKING
     )
     assert judged(replace(silent, seen_ms=None), agent="gemini", runs=CHILDLESS).state is State.WORKING
-
-
-def test_a_turn_without_a_call_is_with_the_model() -> None:
-    """Between two calls the model works, since the last line."""
     known = judged(working(), runs=CHILDLESS)
     assert (known.state, known.now, known.is_calling) == (State.WORKING, "thinking", False)
     assert known.now_since_ms == NOW_MS - 5_000
 
 
-def test_a_long_silence_is_quiet() -> None:
-    """A minute without a line, a call or a child is quiet, but a working command is not."""
+def test_a_long_silence_is_quiet_and_not_the_end() -> None:
+    """A minute without a line, a call or a child is quiet, but a working command is not. A live process keeps
+    its session, even after a year without a line. A dead process ends the session, although its last line
+    is a moment old.
+    """
     digest = replace(working(seen_ago_ms=6 * MINUTE_MS), usual_pause_ms=20 * SECOND_MS)
     known = judged(digest, runs=CHILDLESS)
     assert known[:3] == (State.QUIET, Ground.INFERRED, digest.seen_ms)
     assert known.now == "nothing for 6 min (usually 20 s)"
     calling = working(call(ago_ms=6 * MINUTE_MS), seen_ago_ms=6 * MINUTE_MS)
     assert judged(calling, runs=process(child_ago_ms=6 * MINUTE_MS)).state is State.WORKING
-
-
-def test_a_quiet_session_is_never_dead_by_its_age() -> None:
-    """A live process keeps its session, even after a year without a line."""
     known = judged(working(), runs=CHILDLESS, now_ms=NOW_MS + 365 * 24 * 60 * MINUTE_MS)
     assert known.state is State.QUIET
-
-
-def test_a_fresh_file_does_not_make_a_session_run() -> None:
-    """A dead process ends the session, although its last line is a moment old."""
     assert judged(working(seen_ago_ms=0), life=Life.DEAD).state is State.UNFINISHED
 
 
@@ -323,22 +291,17 @@ def test_an_agent_whose_lines_show_no_end_is_unknown(agent: str) -> None:
     assert (known.state, known.now) == (State.UNKNOWN, "Looking.")
 
 
-def test_a_session_without_a_prompt_waits_for_one() -> None:
-    """A session that is open and has no prompt yet is the user's turn, since it began."""
+def test_a_turn_without_its_beginning_has_a_state() -> None:
+    """A session that is open and has no prompt yet is the user's turn, since it began. If the last megabytes
+    belong to one turn, the agent works. A process that is younger than the last line has not begun the
+    turn that a kill has left open.
+    """
     says = said(None, agent="copilot")._replace(began_ms=9)
     assert judged(None, agent="copilot", says=says)[:3] == (State.YOUR_TURN, Ground.SAID, 9)
     known = judged(Digest(is_whole=True), runs=CHILDLESS)
     assert known[:3] == (State.YOUR_TURN, Ground.INFERRED, None)
-
-
-def test_a_tail_without_the_beginning_of_its_turn_is_in_a_turn() -> None:
-    """If the last megabytes belong to one turn, the agent works."""
     digest = replace(working(call()), turn=Turn.NONE, turn_ms=None, is_whole=False)
     assert judged(digest, runs=process(child_ago_ms=0)).state is State.WORKING
-
-
-def test_a_resumed_session_does_not_go_on_with_its_old_turn() -> None:
-    """A process that is younger than the last line has not begun the turn that a kill has left open."""
     resumed = process()._replace(began_ms=NOW_MS - 2_000)
     known = judged(working(call(ago_ms=MINUTE_MS), seen_ago_ms=MINUTE_MS), runs=resumed)
     assert known[:3] == (State.YOUR_TURN, Ground.INFERRED, NOW_MS - 2_000)
@@ -385,18 +348,17 @@ def recorded(digest: Digest | None, *, has_one_prompt: bool | None = None, size:
     return standing(session, digest, says, None, Life.LIVE, NOW_MS)
 
 
-def test_a_recording_without_a_line_is_starting() -> None:
-    """Before the first line nobody waits for the user; lines of no known agent do not change that."""
+def test_a_command_with_one_prompt_has_no_turn_of_yours() -> None:
+    """Before the first line nobody waits for the user; lines of no known agent do not change that. `codex
+    exec` runs for some seconds after its answer; only a conversation waits for a prompt. A session in the
+    agent's own file is over with its turn, whatever a hook has said last.
+    """
     began_ms = NOW_MS - MINUTE_MS
     for digest in (None, Digest(is_whole=True)):
         assert recorded(digest, size=0)[:3] == (State.STARTING, Ground.SAID, began_ms)
         assert recorded(digest)[:4] == (State.WORKING, Ground.INFERRED, began_ms, "its process runs")
     no_prompt = recorded(Digest(format="claude", is_whole=True))
     assert no_prompt[:4] == (State.WORKING, Ground.SAID, began_ms, "thinking")
-
-
-def test_a_command_with_one_prompt_has_no_turn_of_the_users() -> None:
-    """`codex exec` runs for some seconds after its answer; only a conversation waits for a prompt."""
     cases: dict[str, tuple[str, bool | None, State, Ground]] = {
         "one prompt": ("codex", True, State.SUCCEEDED, Ground.SAID),
         "a pipe": ("codex", None, State.SUCCEEDED, Ground.INFERRED),
@@ -408,10 +370,6 @@ def test_a_command_with_one_prompt_has_no_turn_of_the_users() -> None:
             assert recorded(replace(DONE, format=form), has_one_prompt=has_one_prompt)[:2] == (state, ground)
     working_on = replace(working(call()), format="codex")
     assert recorded(working_on, has_one_prompt=True).state is State.WORKING
-
-
-def test_the_process_of_one_prompt_ends_after_its_answer() -> None:
-    """A session in the agent's own file is over with its turn, whatever a hook has said last."""
     runs = process()._replace(has_one_prompt=True)
     says = said(State.YOUR_TURN, agent="codex")
     for report in (None, says):

@@ -40,16 +40,15 @@ ASKING: list[tuple[str, str, set[ToolKind]]] = [
 ]
 
 
-def test_an_agent_asks_for_some_kinds_of_calls() -> None:
-    """The agent and the mode of the session decide which open calls may be questions."""
+def test_what_is_known_of_an_agents_calls() -> None:
+    """The agent and the mode of the session decide which open calls may be questions. Its instructions demand
+    a sentence about what it does before each call; the last sentence counts. A running call is what it
+    acts on, or else its tool; a call that asks is both.
+    """
     for agent, mode, asking in ASKING:
         with case(f"{agent}, {mode}"):
             known = knowledge_of(agent)
             assert {kind for kind in ToolKind if may_ask(known, mode, kind)} == asking
-
-
-def test_an_answer_of_gemini_announces_a_call() -> None:
-    """Its instructions demand a sentence about what it does before each call; the last sentence counts."""
     announces = knowledge_of("gemini").announces
     assert announces is not None
     cases = {
@@ -72,55 +71,40 @@ def test_an_answer_of_gemini_announces_a_call() -> None:
     for answer, expected in cases.items():
         with case(answer):
             assert announces(answer) is expected
-
-
-def test_a_call_without_a_target_is_its_tool() -> None:
-    """A running call is what it acts on, or else its tool; a call that asks is both."""
     assert states.call_words(call()) == "pytest -q"
     assert states.call_words(call(target="")) == "Tool"
     assert states.asked_words(call()) == "Tool pytest -q"
     assert states.asked_words(call(target="")) == "Tool"
 
 
-def test_an_inferred_question_says_why() -> None:
-    """A command has no child process; another call has no result."""
+def test_the_words_of_a_state_say_why() -> None:
+    """A command has no child process; another call has no result. Without a call, the lines say what the
+    agent is busy with. The usual pause is shown where it is known. The last line has the question, if
+    there is one. It is bounded.
+    """
     assert states.inferred_words(call()) == "Tool pytest -q (no child process)"
     assert states.inferred_words(call(ToolKind.EDIT, "a.py")) == "Tool a.py (no result)"
-
-
-def test_the_model_retries_compacts_or_thinks() -> None:
-    """Without a call, the lines say what the agent is busy with."""
     assert states.model_words(working()) == "thinking"
     assert (
         states.model_words(replace(working(), retry="retry 4 of 10: overloaded"))
         == "retry 4 of 10: overloaded"
     )
     assert states.model_words(replace(working(), retry="retry", is_compacting=True)) == "compacting"
-
-
-def test_a_silence_is_compared_with_the_usual_one() -> None:
-    """The usual pause is shown where it is known."""
     digest = working(seen_ago_ms=360_000)
     assert states.silence_words(digest, NOW_MS) == "nothing for 6 min"
     assert states.silence_words(replace(digest, seen_ms=None), NOW_MS) == ""
-
-
-def test_the_end_of_an_answer_is_its_last_line() -> None:
-    """The last line has the question, if there is one. It is bounded."""
     assert states.answer_words(None) == ""
     assert states.answer_words(Digest(last_text="Done.\n\n  Shall I push? \n\n")) == "Shall I push?"
     assert len(states.answer_words(Digest(last_text="x" * 400))) == 200
 
 
-def test_a_failure_is_the_first_line_of_its_reason() -> None:
-    """A reason may have many lines; an interruption has no reason."""
+def test_the_tail_of_a_row_has_one_line() -> None:
+    """A reason may have many lines; an interruption has no reason. What the last lines show is independent of
+    the process.
+    """
     digest = Digest(outcome=Outcome.FAILED, reason="\nusage limit\ntry again")
     assert states.failure_words(digest) == "usage limit"
     assert states.failure_words(replace(digest, outcome=Outcome.CANCELLED)) == "cancelled"
-
-
-def test_the_tail_shows_the_oldest_call_or_the_answer() -> None:
-    """What the last lines show is independent of the process."""
     assert states.tail_words(None) == ""
     assert states.tail_words(working(call(target="a"), call(target="b", call_id="c2"))) == "a"
     assert states.tail_words(Digest(last_text="Hello")) == "Hello"
@@ -141,25 +125,19 @@ GUESS = Standing(State.ASKS, Ground.INFERRED, now="make (no child process)")
 
 
 def test_an_inferred_question_must_last_for_a_second() -> None:
-    """A command that has just ended seems to ask until its result is written."""
+    """A command that has just ended seems to ask until its result is written. Two commands that end one after
+    the other are no question. A question is shown at the latest when the clock has jumped.
+    """
     steady = Steady()
     assert steady.shown(KEY, GUESS, RUNS, NOW_MS) is RUNS
     assert steady.shown(KEY, GUESS, RUNS, NOW_MS + 999) is RUNS
     assert steady.shown(KEY, GUESS, RUNS, NOW_MS + 1_000) is GUESS
     assert steady.shown(KEY, GUESS, GUESS, NOW_MS + 1_001) is GUESS
-
-
-def test_a_moment_without_the_question_begins_the_second_again() -> None:
-    """Two commands that end one after the other are no question."""
     steady = Steady()
     for at_ms in range(0, 5_000, 500):
         assert steady.shown(KEY, GUESS, RUNS, NOW_MS + at_ms) is RUNS
         assert steady.shown(KEY, RUNS, RUNS, NOW_MS + at_ms + 250) is RUNS
     assert steady._since == {}
-
-
-def test_a_clock_that_goes_back_holds_nothing_back() -> None:
-    """A question is shown at the latest when the clock has jumped."""
     steady = Steady()
     assert steady.shown(KEY, GUESS, RUNS, NOW_MS) is RUNS
     assert steady.shown(KEY, GUESS, RUNS, NOW_MS - 1) is GUESS
@@ -173,23 +151,18 @@ def test_other_states_are_shown_at_once(known: Standing) -> None:
     assert Steady().shown(KEY, known, RUNS, NOW_MS) is known
 
 
-def test_a_new_session_is_shown_as_it_is() -> None:
-    """Nothing was seen to run that could have just ended."""
+def test_held_questions_are_bounded_and_due_after_a_second() -> None:
+    """Nothing was seen to run that could have just ended. Sessions that vanish while they are held back do
+    not pile up. It is judged then, not with the next look at all clocks; a session that was removed never
+    is.
+    """
     assert Steady().shown(KEY, GUESS, None, NOW_MS) is GUESS
     assert Steady().shown(KEY, GUESS, UNKNOWN, NOW_MS) is GUESS
-
-
-def test_the_number_of_held_sessions_is_bounded() -> None:
-    """Sessions that vanish while they are held back do not pile up."""
     steady = Steady()
     for number in range(1_002):
         steady.shown(("codex", f"{number}"), GUESS, RUNS, NOW_MS)
     assert len(steady._since) == 1_000
     assert steady.shown(("codex", "1001"), GUESS, RUNS, NOW_MS + 1_000) is GUESS
-
-
-def test_a_held_question_is_due_when_it_is_a_second_old() -> None:
-    """It is judged then, not with the next look at all clocks; a session that was removed never is."""
     steady = Steady()
     steady.shown(KEY, GUESS, RUNS, NOW_MS)
     assert [steady.due(NOW_MS + later_ms) for later_ms in (0, 999, 1000)] == [set(), set(), {KEY}]

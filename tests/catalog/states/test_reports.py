@@ -39,22 +39,17 @@ def test_what_a_live_agent_says_wins(state: State) -> None:
         )
 
 
-def test_an_idle_agent_whose_file_ends_on_a_prompt_waits_for_the_user() -> None:
-    """Esc while Claude thinks writes nothing: the turn seems open for ever, and the registry says idle."""
+def test_an_idle_agent_waits_for_the_user_or_for_a_limit() -> None:
+    """Esc while Claude thinks writes nothing: the turn seems open for ever, and the registry says idle. The
+    registry says idle after an error too; the lines say that it was one. The registry says idle, or busy
+    for long; the lines say that a limit refused the request.
+    """
     known = judged(working(), agent="claude", says=said(State.YOUR_TURN))
     assert known.state is State.YOUR_TURN
     assert known.ground is Ground.SAID
-
-
-def test_an_idle_agent_whose_last_turn_failed_is_no_success() -> None:
-    """The registry says idle after an error too; the lines say that it was one."""
     known = judged(BROKEN, agent="claude", says=said(State.YOUR_TURN))
     assert known[:2] == (State.TURN_FAILED, Ground.SAID)
     assert known.now == "usage limit"
-
-
-def test_an_idle_agent_that_a_limit_has_refused_waits_for_it() -> None:
-    """The registry says idle, or busy for long; the lines say that a limit refused the request."""
     refused = KnownLimits(is_refused=True, until_ms=NOW_MS + MINUTE_MS)
     for digest, state, otherwise in (
         (BROKEN, State.YOUR_TURN, State.TURN_FAILED),
@@ -67,22 +62,17 @@ def test_an_idle_agent_that_a_limit_has_refused_waits_for_it() -> None:
         assert over.state is otherwise
 
 
-def test_a_reported_question_may_answer_itself() -> None:
-    """The agent reports that it asks; its line says when the question answers itself."""
+def test_a_reported_question_names_its_call() -> None:
+    """The agent reports that it asks; its line says when the question answers itself. A shell that still runs
+    is shown as such, in the group of the user's turn. The registry waits before the line of the call
+    comes: first the kind of the question is shown.
+    """
     digest = replace(working(), asked="Which port?", asked_ms=NOW_MS, asked_until_ms=NOW_MS + MINUTE_MS)
     known = judged(digest, agent="claude", says=said(State.ASKS, about="question"))
     assert (known.state, known.now, known.until_ms) == (State.ASKS, "Which port?", NOW_MS + MINUTE_MS)
     assert judged(None, agent="claude", says=said(State.ASKS)).until_ms is None
-
-
-def test_a_background_command_does_not_hide_that_it_is_the_users_turn() -> None:
-    """A shell that still runs is shown as such, in the group of the user's turn."""
     known = judged(DONE, agent="claude", says=said(State.SHELL))
     assert (known.state, known.group, known.now) == (State.SHELL, Group.YOUR_TURN, "Shall I push?")
-
-
-def test_a_question_names_the_call_before_its_line_is_written() -> None:
-    """The registry waits before the line of the call comes: first the kind of the question is shown."""
     waits = said(State.ASKS, about="permission")
     assert judged(working(), agent="claude", says=waits).now == "permission"
     done = call(ToolKind.READ, "a.py", call_id="c0")
@@ -91,38 +81,37 @@ def test_a_question_names_the_call_before_its_line_is_written() -> None:
     assert asks.since_ms == asks.now_since_ms == waits.since_ms
 
 
-def test_of_several_calls_nobody_knows_which_one_asks() -> None:
-    """With parallel calls the row shows the oldest, and how many others it may be."""
+def test_the_call_of_a_question_is_shown_if_it_is_known() -> None:
+    """With parallel calls the row shows the oldest, and how many others it may be. A subagent's own call
+    asks, not the call that started it.
+    """
     digest = working(call(target="ls"), call(ToolKind.EDIT, "a.py", call_id="c2"))
     assert (
         judged(digest, agent="claude", says=said(State.ASKS, about="permission")).now == "Tool ls or 1 more"
     )
-
-
-def test_the_call_of_a_subagent_is_shown_rather_than_the_subagent() -> None:
-    """A subagent's own call asks, not the call that started it."""
     digest = working(call(ToolKind.DELEGATE, "count"), call(target="ls", call_id="c2", agent="c1"))
     assert judged(digest, agent="claude", says=said(State.ASKS, about="permission")).now == "Tool ls"
 
 
-def test_a_question_in_the_lines_is_shown_in_its_words() -> None:
-    """A logged question has more words than the registry; its time counts if the agent says none."""
+def test_a_question_and_a_busy_agent_have_words() -> None:
+    """A logged question has more words than the registry; its time counts if the agent says none. The agent
+    says that it works; that it has written nothing for minutes is shown beside it.
+    """
     digest = replace(working(), asked="AskUserQuestion Which database?", asked_ms=NOW_MS - 9)
     says = said(State.ASKS, about="question")._replace(since_ms=None)
     known = judged(digest, agent="claude", says=says)
     assert (known.now, known.since_ms) == ("AskUserQuestion Which database?", NOW_MS - 9)
     assert judged(None, agent="claude", says=says)[2:4] == (None, "question")
-
-
-def test_a_busy_agent_that_writes_nothing_works_and_says_how_long() -> None:
-    """The agent says that it works; that it has written nothing for minutes is shown beside it."""
     digest = replace(working(seen_ago_ms=6 * MINUTE_MS), usual_pause_ms=20 * SECOND_MS)
     known = judged(digest, agent="claude", says=said(State.WORKING))
     assert (known.state, known.now) == (State.WORKING, "nothing for 6 min (usually 20 s)")
 
 
-def test_our_own_recording_says_how_it_ended() -> None:
-    """The result that was saved with a recording counts more than its lines."""
+def test_a_report_is_outdated_by_newer_lines() -> None:
+    """The result that was saved with a recording counts more than its lines. A hook says that a question
+    begins, but not that it was answered. The turn has ended after the hook said that it began; and another
+    has begun after its end.
+    """
     says = said(State.FAILED, agent="agentwatch")
     assert judged(BROKEN, agent="agentwatch", says=says, life=Life.DEAD)[:4] == (
         State.FAILED,
@@ -133,10 +122,6 @@ def test_our_own_recording_says_how_it_ended() -> None:
     says = says._replace(state=State.SUCCEEDED)
     known = judged(working(), agent="agentwatch", says=says, life=Life.DEAD)
     assert known[:2] == (State.SUCCEEDED, Ground.SAID)
-
-
-def test_a_hook_is_outdated_by_newer_lines() -> None:
-    """A hook says that a question begins, but not that it was answered."""
     asks = said(State.ASKS, agent="codex", ago_ms=MINUTE_MS)
     old = 2 * MINUTE_MS
     unanswered = working(call(ago_ms=old), seen_ago_ms=old)
@@ -151,10 +136,6 @@ def test_a_hook_is_outdated_by_newer_lines() -> None:
     assert judged(working(), says=asks._replace(since_ms=None))[0] is State.ASKS
     silent = replace(working(), seen_ms=None, turn_ms=None)
     assert judged(silent, says=asks)[0] is State.ASKS
-
-
-def test_a_hook_does_not_know_of_an_interruption() -> None:
-    """The turn has ended after the hook said that it began; and another has begun after its end."""
     works = said(State.WORKING, agent="codex", ago_ms=2 * MINUTE_MS)
     stopped = ended(working(), outcome=Outcome.CANCELLED)
     assert judged(stopped, says=works).state is State.TURN_FAILED
@@ -182,8 +163,10 @@ def by_server(state: State, about: str = "") -> Said:
     )
 
 
-def test_a_question_that_the_server_says_has_the_time_and_the_words_of_its_call() -> None:
-    """The server says that it asks, not what and since when: the lines have the call."""
+def test_what_the_server_says_has_the_time_of_the_lines() -> None:
+    """The server says that it asks, not what and since when: the lines have the call. Before the first prompt
+    it is the time at which the session was loaded.
+    """
     asks = by_server(State.ASKS, "permission")
     known = judged(working(call(target="rm -rf build")), says=asks, runs=CHILDLESS)
     assert known[:4] == (State.ASKS, Ground.SAID, NOW_MS - 5 * SECOND_MS, "Tool rm -rf build")
@@ -192,10 +175,6 @@ def test_a_question_that_the_server_says_has_the_time_and_the_words_of_its_call(
     assert judged(both, says=by_server(State.ASKS, "question"), runs=CHILDLESS).now == "Tool Which colour?"
     assert judged(working(), says=asks)[2:4] == (None, "permission")
     assert judged(None, says=asks)[2:4] == (None, "permission")
-
-
-def test_the_end_of_a_turn_that_the_server_says_has_the_time_of_the_lines() -> None:
-    """Before the first prompt it is the time at which the session was loaded."""
     idle = by_server(State.YOUR_TURN)
     assert judged(DONE, says=idle)[:3] == (State.YOUR_TURN, Ground.SAID, NOW_MS - MINUTE_MS)
     assert judged(replace(DONE, turn_ms=None), says=idle).since_ms == NOW_MS - 5 * SECOND_MS
@@ -206,8 +185,11 @@ def test_the_end_of_a_turn_that_the_server_says_has_the_time_of_the_lines() -> N
     assert judged(None, says=by_server(State.TURN_FAILED))[:2] == (State.TURN_FAILED, Ground.SAID)
 
 
-def test_a_server_knows_without_a_window_that_it_asks_or_works() -> None:
-    """Which window shows a session is a guess; that its server waits for an approval is none."""
+def test_a_server_knows_what_no_window_shows() -> None:
+    """Which window shows a session is a guess; that its server waits for an approval is none. Only a daemon
+    keeps a session open that no terminal shows. Some files begin without the prompt, such as those of a
+    session that was continued from another.
+    """
     left = process()._replace(is_shared=True, viewer=0)
     guess = left._replace(viewer=1, is_guess=True)
     for runs in (left, guess):
@@ -218,15 +200,7 @@ def test_a_server_knows_without_a_window_that_it_asks_or_works() -> None:
     idle = by_server(State.YOUR_TURN)
     assert judged(DONE, says=idle, runs=left)[:2] == (State.SUCCEEDED, Ground.INFERRED)
     assert judged(DONE, says=idle, runs=guess)[:2] == (State.YOUR_TURN, Ground.INFERRED)
-
-
-def test_the_viewer_of_a_process_of_one_session_does_not_count() -> None:
-    """Only a daemon keeps a session open that no terminal shows."""
     assert judged(DONE, runs=process()._replace(viewer=0)).state is State.YOUR_TURN
-
-
-def test_a_session_with_calls_had_a_prompt() -> None:
-    """Some files begin without the prompt, such as those of a session that was continued from another."""
     assert judged(Digest(is_whole=True, calls=1), life=Life.DEAD).now == "no answer"
 
 

@@ -154,14 +154,12 @@ def test_the_limits_are_kept_beside_the_counts(home: Path) -> None:
 ASKS, WORKS = row(State.ASKS), row(State.WORKING)
 
 
-def test_the_first_counts_are_written_at_once() -> None:
-    """An open list is known to other processes as soon as it has found all sessions."""
+def test_counts_are_written_at_once_and_then_within_a_second() -> None:
+    """An open list is known to other processes as soon as it has found all sessions. A change is written
+    after a second at most, and not more often.
+    """
     assert Publisher().publish({ASKS.key: ASKS}, NOW_MS)
     assert read_status(NOW_MS) == Counts(needs_you=1)
-
-
-def test_changed_counts_are_written_within_a_second() -> None:
-    """A change is written after a second at most, and not more often."""
     publisher, before, after = Publisher(), {ASKS.key: ASKS}, {WORKS.key: WORKS}
     publisher.publish(before, NOW_MS)
     assert not publisher.publish(after, NOW_MS + 999)

@@ -31,13 +31,12 @@ def agent(pid: int, name: str = "codex", *, is_shared: bool = False) -> tuple[in
     return pid, Process(pid, 1, name, is_shared=is_shared)
 
 
-def test_a_machine_without_agents_has_nothing_to_say() -> None:
-    """No session runs; how many have ended is not known without reading them."""
+def test_what_agents_say_is_counted() -> None:
+    """No session runs; how many have ended is not known without reading them. A live session counts in the
+    group of its state; one whose agent does not say it is unknown. A record of another process namespace
+    is no live session, and is forgotten at midnight.
+    """
     assert counted([], {}, NOW_MS) == NOTHING
-
-
-def test_what_an_agent_says_is_counted() -> None:
-    """A live session counts in the group of its state; one whose agent does not say it is unknown."""
     cases: list[tuple[State | None, dict[str, int]]] = [
         (State.ASKS, {"needs_you": 1}),
         (State.WORKING, {"working": 1}),
@@ -52,30 +51,21 @@ def test_what_an_agent_says_is_counted() -> None:
         with case(state):
             assert counted([said(state)], {}, NOW_MS) == NOTHING._replace(**counts)
             assert counted([said(state, Life.DEAD)], {}, NOW_MS) == NOTHING
-
-
-def test_a_session_of_another_container_is_unknown_for_a_day() -> None:
-    """A record of another process namespace is no live session, and is forgotten at midnight."""
     old = said(State.ASKS, Life.UNKNOWN)
     assert counted([old], {}, NOW_MS) == NOTHING
     assert counted([old._replace(since_ms=NOW_MS)], {}, NOW_MS) == NOTHING._replace(unknown=1)
 
 
-def test_an_agent_that_says_nothing_is_unknown() -> None:
-    """A process that no agent names counts once; a daemon that serves several sessions does not."""
+def test_agents_that_say_nothing_are_unknown_and_counted_once() -> None:
+    """A process that no agent names counts once; a daemon that serves several sessions does not. A session
+    that `run` records and that its agent describes too is one session. Where the processes cannot be read
+    at once, the number of other sessions is unknown.
+    """
     agents = dict([agent(1), agent(2, "claude"), agent(3, is_shared=True)])
     assert counted([said(State.WORKING, pid=2)], agents, NOW_MS) == NOTHING._replace(working=1, unknown=1)
-
-
-def test_an_agent_of_run_is_counted_once() -> None:
-    """A session that `run` records and that its agent describes too is one session."""
     both = [said(State.ASKS, pid=7), said(None, pid=7, agent="agentwatch")]
     assert counted(both, dict([agent(7, "claude")]), NOW_MS) == NOTHING._replace(needs_you=1)
     assert counted(both[1:], dict([agent(7)]), NOW_MS) == NOTHING._replace(unknown=1)
-
-
-def test_unknown_processes_are_unknown() -> None:
-    """Where the processes cannot be read at once, the number of other sessions is unknown."""
     found = counted([said(State.ASKS, pid=7)], None, NOW_MS)
     assert found == NOTHING._replace(needs_you=1, unknown=None)
     assert found.line() == "1 needs you"
@@ -95,8 +85,10 @@ def test_a_disk_that_hangs_is_not_waited_for() -> None:
     assert found.counts.line() == "–"
 
 
-def test_cheap_counts_are_kept_if_better_ones_take_too_long() -> None:
-    """What is read in time counts: the reports, or else the sessions too."""
+def test_sessions_are_read_if_there_is_time_and_need() -> None:
+    """What is read in time counts: the reports, or else the sessions too. An agent at work, or one that asks,
+    says all; the end of a turn, or silence, does not.
+    """
     hanging, better = threading.Event(), Look(NOTHING._replace(quiet=1), "claude 5 h 62 %")
 
     def look(*, hangs: bool) -> Iterator[Look]:
@@ -108,10 +100,6 @@ def test_cheap_counts_are_kept_if_better_ones_take_too_long() -> None:
     assert looked(lambda: look(hangs=False), 20) == better
     assert looked(lambda: look(hangs=True), 0.2) == Look(NOTHING)
     hanging.set()
-
-
-def test_sessions_are_read_only_if_reports_decide_nothing() -> None:
-    """An agent at work, or one that asks, says all; the end of a turn, or silence, does not."""
     codex, claude = dict([agent(1)]), dict([agent(2, "claude")])
     assert is_decided([], {})
     assert is_decided([said(State.WORKING, pid=2), said(State.YOUR_TURN, Life.DEAD, pid=3)], claude)
@@ -173,8 +161,10 @@ def test_a_template_is_filled() -> None:
             assert Counts(needs_you=2, working=None).filled(template) == line
 
 
-def test_anything_else_in_braces_is_an_error() -> None:
-    """A template gives access to the counts alone: no attribute, no index, no format."""
+def test_a_template_is_checked_in_linear_time() -> None:
+    """A template gives access to the counts alone: no attribute, no index, no format. A template of a million
+    braces is filled or refused at once.
+    """
     cases: list[str] = [
         "",
         "0",
@@ -192,10 +182,6 @@ def test_anything_else_in_braces_is_an_error() -> None:
             assert str(raised.value).startswith(
                 f"{{{name}}} is not a field; known fields: {{needs_you}}, {{working}},"
             )
-
-
-def test_a_long_template_takes_linear_time() -> None:
-    """A template of a million braces is filled or refused at once."""
     assert Counts().filled("{working}" * 100_000) == "0" * 100_000
     assert Counts().filled("{" * 1_000_000) == "{" * 1_000_000
 

@@ -115,13 +115,11 @@ def test_following_a_file_prints_what_is_appended(tmp_path: Path) -> None:
 
 
 def test_a_replay_prints_what_the_file_prints() -> None:
-    """A replay in print mode prints the same lines in the same order as the file."""
+    """A replay in print mode prints the same lines in the same order as the file. The demo plays a bundled
+    session to its end and exits with 0.
+    """
     done = ran("replay", PLAIN, "--speed", "1000", "--max-idle", "0")
     assert (done.returncode, done.stdout) == (0, PLAIN_TEXT)
-
-
-def test_the_demo_needs_nothing() -> None:
-    """The demo plays a bundled session to its end and exits with 0."""
     done = ran("demo", "--speed", "1000", "--max-idle", "0")
     assert done.returncode == 0
     assert len(done.stdout.splitlines()) == 14

@@ -79,34 +79,22 @@ COMMANDS: list[str] = [
 ]
 
 
-def test_a_command_is_the_same_in_two_checkouts() -> None:
-    """The working directory is levelled, and a `cd` to it is left out."""
+def test_paths_in_two_checkouts_are_levelled() -> None:
+    """The working directory is levelled, and a `cd` to it is left out. `/home/ada/mill2` is not inside
+    `/home/ada/mill`. A command may name the working directory without `/private`. `0001.sql` and
+    `0002.sql` are two files; a time in a name is levelled. The name that an agent gives to its tool does
+    not count, unless the kind is unknown.
+    """
     for command in COMMANDS:
         with case(command):
             assert levelled(command, CWD) == "pytest src"
-
-
-def test_a_folder_whose_name_only_begins_like_the_working_directory_is_another() -> None:
-    """`/home/ada/mill2` is not inside `/home/ada/mill`."""
     assert levelled(f"ls {CWD}2/x", CWD) == "ls ~/mill2/x"
     assert levelled(f"ls {CWD}", CWD) == "ls ."
     assert levelled(f"ls /mnt{CWD}/x", CWD) == f"ls /mnt{CWD}/x"
-
-
-def test_the_private_folder_of_macos_is_the_same_working_directory() -> None:
-    """A command may name the working directory without `/private`."""
     assert levelled("cat /tmp/mill/a", "/private/tmp/mill") == "cat a"
-
-
-def test_paths_are_relative_and_keep_small_numbers() -> None:
-    """`0001.sql` and `0002.sql` are two files; a time in a name is levelled."""
     assert levelled_path(f"{CWD}/src/../a.py", CWD) == "a.py"
     assert levelled_path("db/0001.sql", CWD) != levelled_path("db/0002.sql", CWD)
     assert levelled_path("log/1700000000.txt", CWD) == levelled_path("log/1700000999.txt", CWD)
-
-
-def test_two_agents_have_the_same_keys() -> None:
-    """The name that an agent gives to its tool does not count, unless the kind is unknown."""
     of_one = call(ToolKind.EXECUTE, "pytest -q", tool="Bash")
     of_other = call(ToolKind.EXECUTE, "pytest -q", tool="shell")
     assert key_of(of_one, CWD) == key_of(of_other, "/srv/mill")
@@ -114,21 +102,15 @@ def test_two_agents_have_the_same_keys() -> None:
     assert key_of(unknown[0], CWD) != key_of(unknown[1], CWD)
 
 
-def test_a_call_without_a_target_has_a_key() -> None:
-    """A plan has no target, and a read may have none."""
+def test_the_key_of_a_call_has_its_target_and_its_subject() -> None:
+    """A plan has no target, and a read may have none. In a part that differs, calls with the same subject are
+    paired first. A target of any length takes bounded time.
+    """
     assert key_of(call(ToolKind.PLAN, None), None) == ("plan", "", "")
     assert key_of(call(ToolKind.READ, None), None).target == ""
-
-
-def test_the_subject_is_the_file_or_the_program() -> None:
-    """In a part that differs, calls with the same subject are paired first."""
     assert key_of(call(ToolKind.READ, "x", path=f"{CWD}/src/a.py"), CWD).subject == "a.py"
     assert key_of(call(ToolKind.EXECUTE, "pytest -q"), CWD).subject == "pytest"
     assert key_of(call(ToolKind.FETCH, "https://example.org"), CWD).subject == ""
-
-
-def test_only_the_beginning_of_a_huge_target_counts() -> None:
-    """A target of any length takes bounded time."""
     assert len(levelled("x" * 100_000)) == 2000
 
 
@@ -172,13 +154,11 @@ def test_a_sequence_matches_itself(a: list[str]) -> None:
     assert matching(a, a, 0).pairs == [(at, at) for at in range(len(a))]
 
 
-def test_consecutive_items_are_preferred() -> None:
-    """With steps, a run of equal items stays together, although another choice is as long."""
+def test_matching_prefers_runs_and_is_bounded() -> None:
+    """With steps, a run of equal items stays together, although another choice is as long. Two hostile runs
+    of 20,000 calls take the time of a sort, and the result says so.
+    """
     assert matching("abcxa", "zabcy").pairs == [(0, 1), (1, 2), (2, 3)]
-
-
-def test_a_table_that_is_too_large_is_matched_by_occurrence() -> None:
-    """Two hostile runs of 20,000 calls take the time of a sort, and the result says so."""
     a, b = ["x", *["k"] * 20_000, "y"], ["z", *["k"] * 20_000, "w"]
     found = matching(a, b)
     assert not found.is_exact
@@ -205,27 +185,22 @@ def steps(a: str, b: str) -> list[Step]:
     return aligned(*([key(words) for words in run.split(", ")] for run in (a, b))).steps
 
 
-def test_calls_of_the_same_tool_are_paired_in_order() -> None:
-    """In a part that differs, the nth call of a tool replaces one of the same tool, never of another."""
+def test_calls_are_paired_by_tool_and_subject() -> None:
+    """In a part that differs, the nth call of a tool replaces one of the same tool, never of another. The
+    same program with other arguments replaces itself, although another call comes before it. A call that
+    one run makes once more is only in that run.
+    """
     assert steps("read a, test x, read b, end z", "read c, read d, end z") == [
         Step(Match.REPLACED, 0, 0),
         Step(Match.ONLY_A, 1, None),
         Step(Match.REPLACED, 2, 1),
         Step(Match.EQUAL, 3, 2),
     ]
-
-
-def test_calls_with_the_same_subject_are_paired_first() -> None:
-    """The same program with other arguments replaces itself, although another call comes before it."""
     assert steps("run pytest -q, end z", "run make lint, run pytest -x, end z") == [
         Step(Match.ONLY_B, None, 0),
         Step(Match.REPLACED, 0, 1),
         Step(Match.EQUAL, 1, 2),
     ]
-
-
-def test_a_repeated_call_is_moved_only_as_often_as_both_make_it() -> None:
-    """A call that one run makes once more is only in that run."""
     found = steps("read a, edit b, edit c, read a", "read a, read a, read a, edit b, edit c")
     assert [step.match for step in found].count(Match.MOVED) == 1
     assert [step.match for step in found].count(Match.ONLY_B) == 1
@@ -238,14 +213,12 @@ def test_a_long_part_that_differs_is_paired_in_pieces() -> None:
     assert [(step.a, step.b) for step in found] == [(number, number) for number in range(200)]
 
 
-def test_a_call_is_paired_with_one_of_the_same_fifty() -> None:
-    """Of 50 reads before an edit and 50 reads after one, 49 are paired: the bound on the time costs one."""
+def test_a_call_may_have_no_partner() -> None:
+    """Of 50 reads before an edit and 50 reads after one, 49 are paired: the bound on the time costs one. All
+    calls of the other run are only there.
+    """
     reads = [[f"read {side}{number}" for number in range(50)] for side in "ab"]
     found = steps(", ".join((*reads[0], "edit x")), ", ".join(("edit y", *reads[1])))
     assert [step.match for step in found].count(Match.REPLACED) == 49
-
-
-def test_an_empty_run_has_no_partner() -> None:
-    """All calls of the other run are only there."""
     assert aligned([], [key("read a")]).steps == [Step(Match.ONLY_B, None, 0)]
     assert aligned([], []).steps == []

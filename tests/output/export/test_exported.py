@@ -128,14 +128,10 @@ def test_bookmarks_are_found_in_a_redacted_copy(recording: Saver) -> None:
         assert [call.number for call in found.calls()] == [2, 3]
 
 
-def test_a_part_that_is_empty_is_a_problem() -> None:
-    """A part that would end before it starts is reported."""
+def test_a_part_has_two_moments() -> None:
+    """A part that would end before it starts is reported. A part can be given as shares of the time."""
     reader = saved_source(DEMO).reader
     assert isinstance(exported(reader, "demo", part(CallEnd(5), CallEnd(2))), Problem)
-
-
-def test_a_share_is_a_moment() -> None:
-    """A part can be given as shares of the time."""
     first, second = numbers(DEMO, part(None, Share(50_000))), numbers(DEMO, part(Share(50_000)))
     assert sorted({*first, *second}) == [*range(1, 15)]
     assert 1 not in second

@@ -98,8 +98,10 @@ def test_the_content_of_a_file_of_secrets_is_masked() -> None:
                 assert path.encode() in written
 
 
-def test_the_content_of_another_file_stays() -> None:
-    """A hash in the result of a call that reads another file is not masked, also beside a file of secrets."""
+def test_the_content_of_a_file_of_secrets_is_found() -> None:
+    """A hash in the result of a call that reads another file is not masked, also beside a file of secrets.
+    The lines that a command prints are found, to the next prompt.
+    """
     other = calls("config/routes.rb", KEY)
     keys = calls("config/master.key", "words of a message")
     for name in other:
@@ -116,9 +118,5 @@ def test_the_content_of_another_file_stays() -> None:
             )
             data = lines([*rows, *renamed])
             assert redacted_bytes(data)[0] == data
-
-
-def test_what_a_terminal_shows_of_a_file_of_secrets_is_found() -> None:
-    """The lines that a command prints are found, to the next prompt."""
     text = f"$ cat config/master.key\n{KEY}\n$ sha1sum x\n{KEY[::-1]}  x\n"
     assert [text[each.start : each.end] for each in find(text)] == [KEY]

@@ -23,13 +23,11 @@ def found_in(text: str, personal: Personal = ADA) -> list[tuple[str, str]]:
     return [(text[each.start : each.end], each.kind) for each in personal.find(text)]
 
 
-def test_the_home_folder_is_found_whole() -> None:
-    """The home folder is one place, whatever its user is called."""
+def test_the_home_folder_and_the_user_name_are_found() -> None:
+    """The home folder is one place, whatever its user is called. A user name is found between other
+    characters than letters and digits, and not within a word.
+    """
     assert found_in("cd /home/ada/src && ls '/home/ada'") == [("/home/ada", HOME), ("/home/ada", HOME)]
-
-
-def test_the_user_name_is_found_as_a_word() -> None:
-    """A user name is found between other characters than letters and digits, and not within a word."""
     assert found_in("ada@box:~$ ls -home-ada-src ada_1 adapter nevada") == [("ada", USER)] * 3
 
 

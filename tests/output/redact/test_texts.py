@@ -91,15 +91,13 @@ TEXTS = (
 )
 
 
-def test_bytes_are_read_as_their_text() -> None:
-    """Bytes that are no JSON string, such as a piece of a line, have the same text without escapes."""
+def test_escapes_are_removed() -> None:
+    """Bytes that are no JSON string, such as a piece of a line, have the same text without escapes. An
+    escaped backslash before an `n` is no line end.
+    """
     for data in TEXTS:
         with case(data):
             assert text_of(data) == unescaped(data.decode("utf-8", "surrogateescape"))
-
-
-def test_the_escapes_of_a_json_string_are_removed() -> None:
-    """An escaped backslash before an `n` is no line end."""
     assert text_of(rb"a\nb \\new \"c\" \u00ef \ud83d\ude00") == 'a\nb \\new "c" ï 😀'
 
 
@@ -128,25 +126,20 @@ VALUES: list[str] = [
 ]
 
 
-def test_an_escape_is_a_part_of_the_value() -> None:
-    """A value with escapes is found whole, whether the address around it is escaped or not."""
+def test_a_value_with_escapes_is_found_and_masked() -> None:
+    """A value with escapes is found whole, whether the address around it is escaped or not. What stands for a
+    password does so with escapes, too. A value that was found with escapes is masked without them, and the
+    other way round.
+    """
     for template in VALUES:
         for seed in range(5):
             made = planted(template, Random(seed))
             with case(made.text):
                 found = [(each.start, each.end) for each in find(made.text)]
                 assert (made.start, made.end) in found
-
-
-def test_an_escaped_template_is_not_a_secret() -> None:
-    """What stands for a password does so with escapes, too."""
     for value in ("{{ password }}", "${PASSWORD}", "<your-password>"):
         with case(value):
             assert find(f"https://h/?password={quote(value, safe='')}&u=1") == []
-
-
-def test_a_value_is_masked_with_escapes_and_without() -> None:
-    """A value that was found with escapes is masked without them, and the other way round."""
     secret = "a8Kd7/Q6a9s+Zf7as"
     rows = [f"password={quote(secret, safe='')}", f"the usual {secret} one", f"q={quote(secret, safe='')}&b"]
     for order in (rows, rows[::-1]):

@@ -101,8 +101,10 @@ def test_what_is_no_address() -> None:
             assert str(caught.value).isprintable()
 
 
-def test_a_password_in_an_address_is_refused() -> None:
-    """The message says why and what to do, and does not have the password."""
+def test_an_address_has_no_password_and_may_be_this_machine() -> None:
+    """The message says why and what to do, and does not have the password. Only `localhost` and loopback
+    addresses in their usual form are this machine; other forms are not.
+    """
     for words in (
         "nats://ann:s3cret@team",
         "nats://:s3cret@team",
@@ -113,10 +115,6 @@ def test_a_password_in_an_address_is_refused() -> None:
             with pytest.raises(Fault, match="must not contain a password") as caught:
                 parse_engine(words)
             assert "s3cret" not in str(caught.value)
-
-
-def test_what_is_this_machine() -> None:
-    """Only `localhost` and loopback addresses in their usual form are this machine; other forms are not."""
     for host, expected in [
         *((host, True) for host in ("localhost", "127.0.0.1", "127.1.2.3", "::1")),
         *(

@@ -57,14 +57,12 @@ def test_any_card_fits(card: Card) -> None:
 
 
 def test_a_card_is_read_as_it_was_written() -> None:
-    """A card of usual length comes back whole."""
+    """A card of usual length comes back whole. A reader that knows them has them; they are the first to give
+    way, and other values are none.
+    """
     card = Card(host="build1", agent="claude", prompt="fix it", state="working", bytes=10, shipped=5, exit=0)
     assert decode(encode(card)) == card
     assert decode(encode(Card())) == Card()
-
-
-def test_a_card_has_the_windows_of_usage_limits() -> None:
-    """A reader that knows them has them; they are the first to give way, and other values are none."""
     windows = (Reported("5h", 62.7, 9_000, 5_000), Reported("7d opus", None, None, None))
     card = Card(state="limited", until_ms=9_000, limits=windows)
     assert decode(encode(card)) == replace(card, limits=(windows[0]._replace(used_percent=62), windows[1]))
@@ -138,23 +136,17 @@ def test_values_of_any_type_are_no_error(values: dict[str, Any]) -> None:
 VALUES: list[object] = ["1", 1.0, True, -1, 1 << 53, 10**30, [], {}, None]
 
 
-def test_numbers_that_are_none() -> None:
-    """A number of another type or out of range is unknown, and 0 where there must be one."""
+def test_what_a_card_cannot_say_is_left_out() -> None:
+    """A number of another type or out of range is unknown, and 0 where there must be one. An object with a
+    key twice is a card. A card of a later version of the program that adds keys is read.
+    """
     for value in VALUES:
         with case(repr(value)):
             card = decode(json.dumps({"v": 1, "calls": value, "bytes": value}).encode())
             assert card is not None
             assert (card.calls, card.bytes) == (None, 0)
-
-
-def test_of_equal_keys_the_last_counts() -> None:
-    """An object with a key twice is a card."""
     card = decode(b'{"v":1,"host":"a","host":"b"}')
     assert card is not None
     assert card.host == "b"
-
-
-def test_unknown_keys_are_ignored() -> None:
-    """A card of a later version of the program that adds keys is read."""
     card = decode(orjson.dumps({"v": 1, "host": "a", "more": {"deep": [1]}}))
     assert card == Card(host="a")

@@ -41,8 +41,10 @@ def test_headers_of_any_text_are_no_error(headers: dict[str, str], payload: byte
         assert 0 <= piece.size <= LARGEST
 
 
-def test_an_offset_that_is_no_number_in_range() -> None:
-    """A message with such an offset is no piece."""
+def test_a_malformed_offset_or_end_is_no_piece() -> None:
+    """A message with such an offset is no piece. A piece whose end is at 2^53 or above is no piece. A
+    malformed end is no piece, also beside an offset.
+    """
     for offset in (
         "",
         "-1",
@@ -61,16 +63,8 @@ def test_an_offset_that_is_no_number_in_range() -> None:
     ):
         with case(f"{offset[:60]!r}"):
             assert piece_of({OFFSET: offset}, b"x") is None
-
-
-def test_the_last_byte_is_in_range_too() -> None:
-    """A piece whose end is at 2^53 or above is no piece."""
     assert piece_of({OFFSET: str(LARGEST - 1)}, b"x") == Chunk(LARGEST - 1, b"x")
     assert piece_of({OFFSET: str(LARGEST)}, b"x") is None
-
-
-def test_an_end_that_is_malformed() -> None:
-    """A malformed end is no piece, also beside an offset."""
     for end in (
         "",
         "1",
@@ -84,15 +78,13 @@ def test_an_end_that_is_malformed() -> None:
             assert piece_of({END: end, OFFSET: "0"}, b"x") is None
 
 
-def test_an_exit_code_that_is_none() -> None:
-    """An exit code above 255, or another text, is unknown."""
+def test_malformed_headers_are_no_error() -> None:
+    """An exit code above 255, or another text, is unknown. A header that ends anywhere gives the pairs before
+    the cut, of which only the last may be another.
+    """
     for code in ("-", "256", "-1", "x", "9" * 15):
         with case(code):
             assert piece_of({END: f"1 {code} {DIGEST}"}, b"") == Ended(1, None, DIGEST)
-
-
-def test_headers_cut_at_each_byte_are_no_error() -> None:
-    """A header that ends anywhere gives the pairs before the cut, of which only the last may be another."""
     pairs = tuple((number, 1770000000000 + number) for number in range(5))
     text = headers_of(Chunk(0, b"", pairs))[SEEN]
     for length in range(len(text)):
@@ -103,8 +95,8 @@ def test_headers_cut_at_each_byte_are_no_error() -> None:
         assert len(piece.seen) <= whole + 1
 
 
-def test_pairs_that_are_no_numbers_are_left_out() -> None:
-    """The other pairs of a header count."""
+def test_pairs_of_times_are_numbers_and_bounded() -> None:
+    """The other pairs of a header count. Of a million pairs the first 512 count."""
     for text, pairs in (
         ("1 2;x;3 4", ((1, 2), (3, 4))),
         ("1;2", ()),
@@ -119,9 +111,5 @@ def test_pairs_that_are_no_numbers_are_left_out() -> None:
                 piece = piece_of({OFFSET: "0", name: text}, b"")
                 assert isinstance(piece, Chunk)
                 assert (piece.seen, piece.gaps) == ((pairs, ()) if name == SEEN else ((), pairs))
-
-
-def test_a_huge_header_has_few_pairs() -> None:
-    """Of a million pairs the first 512 count."""
     piece = piece_of({OFFSET: "0", SEEN: "1 2;" * 10**6}, b"")
     assert piece == Chunk(0, b"", ((1, 2),) * 512)

@@ -87,16 +87,14 @@ NOT_NAMES = [
 ]
 
 
-def test_what_is_no_name() -> None:
-    """Other text names no session, with or without the prefix of cards."""
+def test_other_text_is_no_name_of_a_session() -> None:
+    """Other text names no session, with or without the prefix of cards. Only subjects of cards name the
+    session of a card.
+    """
     for text in NOT_NAMES:
         with case(f"{text[:60]!r}"):
             assert parse_session(text) is None
             assert session_of_card(f"$KV.AWCARD.{text}") is None
-
-
-def test_a_subject_of_something_else() -> None:
-    """Only subjects of cards name the session of a card."""
     name = SessionName("ci", "0" * 32)
     assert session_of_card(name.subject) is None
     assert session_of_card(str(name)) is None

@@ -77,8 +77,11 @@ def test_a_card_is_a_row() -> None:
     assert row.group is Group.NEEDS_YOU
 
 
-def test_a_session_waits_for_a_limit() -> None:
-    """The row says until when, and has the windows; a report from the future is as old as its card."""
+def test_a_row_says_what_its_card_says() -> None:
+    """The row says until when, and has the windows; a report from the future is as old as its card. A state
+    of a later version is inferred from the outcome, so that it never rings. A state whose ground is
+    missing or not known is inferred, and does not ring.
+    """
     windows = (Reported("5h", 100, NOW_MS + 60_000, NOW_MS - 5), Reported("7d", 80, None, NOW_MS + 99))
     row = row_of(
         card(state="limited", until_ms=NOW_MS + 60_000, last="waits for the limit", limits=windows),
@@ -87,10 +90,6 @@ def test_a_session_waits_for_a_limit() -> None:
     assert activity(row).startswith("waits for the limit until ")
     assert row.limits == (windows[0], windows[1]._replace(said_ms=NOW_MS))
     assert row_of(card()).limits == ()
-
-
-def test_a_state_that_is_not_known_follows_from_the_outcome() -> None:
-    """A state of a later version is inferred from the outcome, so that it never rings."""
     for outcome, state in (
         ("running", State.WORKING),
         ("succeeded", State.SUCCEEDED),
@@ -103,10 +102,6 @@ def test_a_state_that_is_not_known_follows_from_the_outcome() -> None:
             standing = row_of(card(state="pondering", outcome=outcome)).standing
             assert standing.state is state
             assert standing.ground is not Ground.SAID
-
-
-def test_only_what_the_card_says_is_said() -> None:
-    """A state whose ground is missing or not known is inferred, and does not ring."""
     for ground in ("", "sworn", "inferred"):
         with case(ground):
             assert row_of(card(state="asks", ground=ground)).standing.ground is Ground.INFERRED
@@ -190,8 +185,10 @@ def test_a_time_in_the_future_is_that_of_the_card() -> None:
     assert rows.rows()[key(1)].standing.since_ms == NOW_MS + 2 * MINUTE_MS
 
 
-def test_a_running_session_is_lost_after_90_seconds() -> None:
-    """A card that is 90 s old by our clock is lost since it was written, and back with the next one."""
+def test_a_session_that_runs_is_lost_after_90_seconds() -> None:
+    """A card that is 90 s old by our clock is lost since it was written, and back with the next one. A
+    session is lost whatever it did, if its process ran.
+    """
     rows = CardRows(ADDRESS)
     rows.take(named(1), card(last="pytest"), NOW_MS - 20_000)
     rows.lose(NOW_MS + 69_999)
@@ -203,10 +200,6 @@ def test_a_running_session_is_lost_after_90_seconds() -> None:
     rows.take(named(1), card(last="pytest"), NOW_MS + 80_000)
     row = rows.rows()[key(1)]
     assert (row.lost_ms, row.standing.state) == (None, State.WORKING)
-
-
-def test_every_state_of_a_session_that_runs_can_be_lost() -> None:
-    """A session is lost whatever it did, if its process ran."""
     for state in ("working", "asks", "quiet", "your turn", "shell", "turn failed"):
         with case(state):
             rows = CardRows(ADDRESS)
@@ -215,18 +208,16 @@ def test_every_state_of_a_session_that_runs_can_be_lost() -> None:
             assert rows.rows()[key(1)].lost_ms == NOW_MS
 
 
-def test_a_session_that_has_ended_is_never_lost() -> None:
-    """Its card is the last one, however old it is."""
+def test_a_session_that_has_ended_or_is_heard_is_not_lost() -> None:
+    """Its card is the last one, however old it is. The same card again keeps its session from being lost, and
+    changes no row. A session whose card was removed has no row, and may come back.
+    """
     for state in ("succeeded", "failed", "unfinished", "unknown"):
         with case(state):
             rows = CardRows(ADDRESS)
             rows.take(named(1), card(state=state, outcome="done"), NOW_MS - 10**9)
             rows.lose(NOW_MS)
             assert rows.rows()[key(1)].lost_ms is None
-
-
-def test_a_sign_of_life_is_no_change() -> None:
-    """The same card again keeps its session from being lost, and changes no row."""
     rows = CardRows(ADDRESS)
     rows.take(named(1), card(), NOW_MS)
     rows.rows()
@@ -234,10 +225,6 @@ def test_a_sign_of_life_is_no_change() -> None:
     rows.lose(NOW_MS + 2 * MINUTE_MS)
     assert not rows.is_changed
     assert rows.rows()[key(1)].lost_ms is None
-
-
-def test_a_removed_card_vanishes() -> None:
-    """A session whose card was removed has no row, and may come back."""
     rows = CardRows(ADDRESS)
     rows.take(named(1), card(), NOW_MS)
     rows.take(named(1), b"", NOW_MS)
@@ -278,8 +265,10 @@ def test_each_publisher_has_a_share() -> None:
     assert rows.crowds() == [("flood", 700), ("bot", 200)]
 
 
-def test_the_name_of_a_publisher_is_before_that_of_its_machine() -> None:
-    """A publisher claims a machine; its own name is what the server has checked. Equal names are one."""
+def test_a_publisher_has_its_name_and_its_share() -> None:
+    """A publisher claims a machine; its own name is what the server has checked. Equal names are one. A
+    session beyond the limit takes the place of the oldest; one that was removed is not counted.
+    """
     for publisher, host, place in (
         ("ci", "build1", "ci@build1"),
         ("anna", "build1", "anna@build1"),
@@ -292,10 +281,6 @@ def test_the_name_of_a_publisher_is_before_that_of_its_machine() -> None:
             rows = CardRows(ADDRESS)
             rows.take(named(1, publisher), card(host=host), NOW_MS)
             assert rows.rows()[key(1, publisher)].place == place
-
-
-def test_what_is_left_out_comes_back_when_it_is_heard() -> None:
-    """A session beyond the limit takes the place of the oldest; one that was removed is not counted."""
     rows = CardRows(ADDRESS, 3)
     for number in range(4):
         rows.take(named(number), card(), NOW_MS + number)
@@ -307,8 +292,10 @@ def test_what_is_left_out_comes_back_when_it_is_heard() -> None:
     assert rows.left_out == 0
 
 
-def test_only_a_number_of_rows_is_ever_held() -> None:
-    """However many sessions a publisher invents, memory is bounded."""
+def test_rows_are_bounded_and_name_their_publisher() -> None:
+    """However many sessions a publisher invents, memory is bounded. A session always has the name of a
+    machine. Why an engine does not have the rest stands behind what goes on.
+    """
     rows = CardRows(ADDRESS, 20)
     for number in range(500):
         rows.take(named(number), card(), NOW_MS + number)
@@ -316,15 +303,7 @@ def test_only_a_number_of_rows_is_ever_held() -> None:
         assert len(rows._heard) == len(rows._cards) == len(rows._rows) >= len(rows._live)
     assert len(rows.rows()) == 20
     assert rows.left_out == 480
-
-
-def test_the_host_is_the_publisher_if_the_card_has_none() -> None:
-    """A session always has the name of a machine."""
     assert row_of(card(host="")).host == "ci"
-
-
-def test_the_problem_of_a_publisher_is_shown() -> None:
-    """Why an engine does not have the rest stands behind what goes on."""
     assert (
         row_of(card(last="pytest", problem="the stream is full")).standing.now
         == "pytest · the stream is full"

@@ -35,8 +35,10 @@ def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lists, "_REFUSED_PAUSE", 0.01)
 
 
-def test_cards_become_rows_and_vanish() -> None:
-    """A card is a row, a newer one replaces it, a removed one takes it away."""
+def test_cards_become_rows() -> None:
+    """A card is a row, a newer one replaces it, a removed one takes it away. Signs of life do not make the
+    screen draw. A card that is two minutes old when it arrives is lost since then, by our clock.
+    """
     archive = MadeArchive()
     fleet = fleet_of(archive)
     archive.put(StoredCard(named(1), card(title="One"), 0.0), StoredCard(named(2), card(), 0.0))
@@ -47,10 +49,6 @@ def test_cards_become_rows_and_vanish() -> None:
     fleet.close()
     until(lambda: threads_of_cards() == [])
     assert archive.is_closed
-
-
-def test_rows_are_the_same_object_while_nothing_changes() -> None:
-    """Signs of life do not make the screen draw."""
     archive = MadeArchive()
     fleet = fleet_of(archive)
     archive.put(StoredCard(named(1), card(), 0.0))
@@ -60,10 +58,6 @@ def test_rows_are_the_same_object_while_nothing_changes() -> None:
     step_until(fleet, lambda: not archive.batches and archive.calls > calls + 3)
     assert fleet.rows is before
     fleet.close()
-
-
-def test_the_age_of_a_card_counts() -> None:
-    """A card that is two minutes old when it arrives is lost since then, by our clock."""
     archive = MadeArchive()
     fleet = fleet_of(archive)
     archive.put(StoredCard(named(1), card(), 120.0), StoredCard(named(2), card(), -1e18))
@@ -75,8 +69,11 @@ def test_the_age_of_a_card_counts() -> None:
     fleet.close()
 
 
-def test_an_engine_that_is_away_is_named_with_the_time() -> None:
-    """Its rows stay, the list says since when there is no answer, and the note goes with the next answer."""
+def test_an_engine_that_is_away_or_refuses_is_named() -> None:
+    """Its rows stay, the list says since when there is no answer, and the note goes with the next answer.
+    Without the engine nothing is heard, so that what ran is not known to run. A refused login is a line of
+    its own, and the search for sessions is over.
+    """
     with present(NOW_MS):
         archive = MadeArchive()
         fleet = fleet_of(archive)
@@ -90,10 +87,6 @@ def test_an_engine_that_is_away_is_named_with_the_time() -> None:
         archive.error = None
         step_until(fleet, lambda: not fleet.notes)
         fleet.close()
-
-
-def test_a_session_of_an_engine_that_is_away_is_lost() -> None:
-    """Without the engine nothing is heard, so that what ran is not known to run."""
     archive = MadeArchive()
     fleet = fleet_of(archive)
     archive.put(StoredCard(named(1), card(), 0.0))
@@ -102,10 +95,6 @@ def test_a_session_of_an_engine_that_is_away_is_lost() -> None:
     fleet.step(now_ms() + 91_000)
     assert fleet.rows[key(1)].lost_ms is not None
     fleet.close()
-
-
-def test_an_engine_that_refuses_is_named() -> None:
-    """A refused login is a line of its own, and the search for sessions is over."""
     archive = MadeArchive()
     archive.error = EngineError("the engine refuses the login", Trouble.REFUSED)
     fleet = fleet_of(archive)
@@ -142,8 +131,10 @@ def test_an_engine_that_hangs_is_named_and_not_waited_for(monkeypatch: pytest.Mo
     step_until(fleet, lambda: threads_of_cards() == [])
 
 
-def test_the_words_of_an_engine_are_safe() -> None:
-    """Control characters in a name, an error or a warning do not reach the terminal."""
+def test_the_words_of_an_engine_are_safe_and_given_once() -> None:
+    """Control characters in a name, an error or a warning do not reach the terminal. A list shows the warning
+    of an engine while it is open; a later one shows only another warning.
+    """
     archive = MadeArchive()
     archive.warning = "old\x1b]0;x\x07 server"
     fleet = fleet_of(archive, "te\x1b[31mam")
@@ -153,10 +144,6 @@ def test_the_words_of_an_engine_are_safe() -> None:
     assert all(note.isprintable() for note in fleet.notes)
     assert "server" in fleet.notes[1]
     fleet.close()
-
-
-def test_a_warning_is_given_once() -> None:
-    """A list shows the warning of an engine while it is open; a later one shows only another warning."""
     archive = MadeArchive()
     for archive.warning, notes in (("old", ("team: old",)), ("old", ()), ("older", ("team: older",))):
         with case(archive.warning):

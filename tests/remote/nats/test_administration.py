@@ -377,8 +377,10 @@ def test_a_watcher_of_one_publisher(tmp_path: Path) -> None:
         archive.close()
 
 
-def test_a_name_that_cannot_be_a_token_has_the_common_inbox() -> None:
-    """A name with dots or wildcards is no part of a subject."""
+def test_names_are_no_wildcards_and_are_quoted() -> None:
+    """A name with dots or wildcards is no part of a subject. A quote in a name does not end the string of the
+    configuration.
+    """
     for user, inbox in (
         ("ann", "_INBOX.ann"),
         ("", "_INBOX.watcher"),
@@ -388,8 +390,4 @@ def test_a_name_that_cannot_be_a_token_has_the_common_inbox() -> None:
     ):
         with case(user):
             assert inbox_of(user) == inbox
-
-
-def test_names_are_quoted() -> None:
-    """A quote in a name does not end the string of the configuration."""
     assert user_block('a"\\', Permissions((), ()), PASSWORD).startswith('{ user: "a\\"\\\\",')

@@ -32,15 +32,13 @@ HEADERS: list[tuple[bytes, dict[str, str]]] = [
 ]
 
 
-def test_headers() -> None:
-    """Malformed lines are left out, and bytes that are no UTF-8 are replaced."""
+def test_headers_are_read_after_the_status() -> None:
+    """Malformed lines are left out, and bytes that are no UTF-8 are replaced. A header that is called
+    `Status` is none of the server's.
+    """
     for block, headers in HEADERS:
         with case(repr(block)):
             assert headers_in(block) == headers
-
-
-def test_a_status_is_in_the_first_line_alone() -> None:
-    """A header that is called `Status` is none of the server's."""
     assert headers_in(b"NATS/1.0\r\nStatus: 404\r\nDescription: x\r\n\r\n") == {}
 
 
@@ -51,17 +49,15 @@ def test_headers_of_any_bytes(block: bytes) -> None:
     assert isinstance(headers_in(b"NATS/1.0" + block), dict)
 
 
-def test_headers_cut_at_each_byte() -> None:
-    """A block that ends anywhere gives the headers before the cut."""
+def test_headers_may_be_cut_and_a_reply_has_a_place() -> None:
+    """A block that ends anywhere gives the headers before the cut. Sequence, time and pending messages are
+    read with and without domain and account.
+    """
     block = b"NATS/1.0\r\nAw-Offset: 12345\r\nAw-Seen: 1 2\r\n\r\n"
     for length in range(len(block)):
         found = headers_in(block[:length])
         assert set(found) <= {"Aw-Offset", "Aw-Seen"}
         assert "12345".startswith(found.get("Aw-Offset", ""))
-
-
-def test_the_place_of_a_message() -> None:
-    """Sequence, time and pending messages are read with and without domain and account."""
     for reply in (
         ACK,
         b"$JS.ACK.hub.ABCDEF.AW.name.1.42.7.1770000000000000000.9",

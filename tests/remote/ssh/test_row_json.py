@@ -41,17 +41,15 @@ def test_the_tests_arrive() -> None:
 WRONG: list[object] = [5, [], [True], [True, 1, 2], [True, -1, 2, False], [True, 1, "2", False]]
 
 
-def test_what_is_no_verdict_is_unknown() -> None:
-    """A verdict of another form is not taken."""
+def test_any_row_is_sent() -> None:
+    """A verdict of another form is not taken. A row whose names have half a surrogate pair, and whose numbers
+    are too large, is sent without them.
+    """
     for wrong in WRONG:
         with case(wrong):
             found = decode({"id": "abcdef", "agent": "claude", "tests": wrong}, SshAddress("host"))
             assert found is not None
             assert found.tests is None
-
-
-def test_any_row_is_sent() -> None:
-    """A row whose names have half a surrogate pair, and whose numbers are too large, is sent without them."""
     strange = replace(row("\ud800bcdef"), key=("\udfff", "k"), parent=("claude", "\ud800"), calls=1 << 99)
     found = decode(json.loads(encode(strange)), SshAddress("host"))
     assert found is not None

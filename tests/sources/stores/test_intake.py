@@ -108,8 +108,10 @@ def test_a_batch_that_is_read_is_recorded_before_the_end() -> None:
     assert source.reader.is_at_end()
 
 
-def test_a_failure_after_the_first_batch_is_reported() -> None:
-    """A session of which only the beginning can be read does not look complete."""
+def test_the_lines_of_a_store_end_with_a_failure_and_have_no_arrival() -> None:
+    """A session of which only the beginning can be read does not look complete. The agent's own clock
+    replaces the arrival time, which was not recorded.
+    """
 
     class Torn(Batches):
         def new_lines(self) -> list[bytes]:
@@ -121,10 +123,6 @@ def test_a_failure_after_the_first_batch_is_reported() -> None:
     source = opened(store, follow=False, waits=False)
     until(lambda: store.is_closed)
     assert source.faults["the session cannot be read any more"] is store.error
-
-
-def test_the_lines_of_a_store_have_no_time_of_arrival() -> None:
-    """The agent's own clock replaces the arrival time, which was not recorded."""
     source = opened(Batches([b"1\n"]), follow=False)
     assert [line.seen_ms for line in source.reader.read()] == [None]
 
@@ -172,8 +170,10 @@ def test_a_full_disk_is_an_error_of_opening(monkeypatch: pytest.MonkeyPatch) -> 
     os.close(fd)
 
 
-def test_a_value_is_read() -> None:
-    """What orjson rejects is read by Python's parser; what neither reads is None."""
+def test_a_value_is_read_and_written() -> None:
+    """What orjson rejects is read by Python's parser; what neither reads is None. What orjson cannot write is
+    written by Python's writer; what neither writes is None.
+    """
     values: dict[str | bytes, object] = {
         b'{"a":1}': {"a": 1},
         '{"a":1}': {"a": 1},
@@ -186,10 +186,6 @@ def test_a_value_is_read() -> None:
     for data, value in values.items():
         with case(f"{data!r:.80}"):
             assert parsed(data) == value
-
-
-def test_an_object_is_written() -> None:
-    """What orjson cannot write is written by Python's writer; what neither writes is None."""
     deep: list[object] = []
     for _ in range(100_000):
         deep = [deep]

@@ -65,8 +65,10 @@ def test_each_line_comes_when_its_call_ended() -> None:
     assert round(found.events[-1].at * 1000) == arrivals[-1][1] - begin
 
 
-def test_failures_have_markers() -> None:
-    """A marker stands at each call that failed or was rejected, before its line and at the same time."""
+def test_failures_have_markers_and_silences_can_be_shortened() -> None:
+    """A marker stands at each call that failed or was rejected, before its line and at the same time. With a
+    limit, no event waits longer than it, and shorter times stay.
+    """
     found = cast(DEMO)
     assert [name for _, name in found.marks()] == [
         "#6 Ran terminal command pytest -q (failed: exit 1)",
@@ -75,10 +77,6 @@ def test_failures_have_markers() -> None:
     for mark, line in pairwise(found.events):
         if mark.code == "m":
             assert (line.at, line.code) == (mark.at, "o")
-
-
-def test_silences_can_be_shortened() -> None:
-    """With a limit, no event waits longer than it, and shorter times stay."""
     whole, short = cast(DEMO), cast(DEMO, max_idle=2)
     for each, one in zip(_waits(whole), _waits(short), strict=True):
         assert one == pytest.approx(min(each, 2))
@@ -101,8 +99,10 @@ def test_a_recording_without_times_has_twenty_lines_a_second(tmp_path: Path) -> 
     assert "timestamp" not in found.header
 
 
-def test_a_part_begins_at_once_and_has_no_exit() -> None:
-    """A part that ends before the session has no exit code; of its calls, some can be selected."""
+def test_a_cast_says_what_it_is_a_part_of_and_what_was_masked() -> None:
+    """A part that ends before the session has no exit code; of its calls, some can be selected. A comment
+    after the header says what was masked, or that nothing was.
+    """
     found = cast(DEMO, wanted(begin="#5", until="#9"))
     assert [event.code for event in found.events] == ["o", "m", "o", "o", "o", "m", "o"]
     assert found.events[0].at < 1
@@ -111,10 +111,6 @@ def test_a_part_begins_at_once_and_has_no_exit() -> None:
         only.output == "Ran terminal command pytest -q (failed: exit 1)\r\nRan terminal command pytest -q\r\n"
     )
     assert only.events[-1].code == "x"
-
-
-def test_a_file_says_whether_it_is_redacted() -> None:
-    """A comment after the header says what was masked, or that nothing was."""
     assert cast(DEMO).comments == ["# not redacted"]
     [words] = cast(DEMO, wanted(raw=False)).comments
     assert words.startswith("# redacted: ")

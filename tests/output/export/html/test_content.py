@@ -95,14 +95,12 @@ FORMS: list[tuple[Block, str]] = [
 
 
 def test_a_block_has_its_form() -> None:
-    """The nodes of a block show all of it."""
+    """The nodes of a block show all of it. A run of lines with the same sign is one element, with the signs
+    in its text. Of the content before and after, the difference is shown.
+    """
     for block, expected in FORMS:
         with case(expected):
             assert markup(block_nodes(block)) == expected
-
-
-def test_lines_of_a_diff_have_signs_and_numbers() -> None:
-    """A run of lines with the same sign is one element, with the signs in its text."""
     (diff,) = block_nodes(ChangeBlock(DIFF))
     parts = [(part[1], "".join(texts(part[2:-1])), part[-1][2]) for part in diff[2:]]
     assert parts == [
@@ -112,10 +110,6 @@ def test_lines_of_a_diff_have_signs_and_numbers() -> None:
         ("added", "  2", "+ 2"),
         ("same", "3 3", "  three"),
     ]
-
-
-def test_a_change_without_a_diff_is_compared() -> None:
-    """Of the content before and after, the difference is shown."""
     shown = "".join(texts(block_nodes(ChangeBlock(None, "a\nb\n", "a\nc\n"))))
     assert "− b" in shown
     assert "+ c" in shown
@@ -182,15 +176,13 @@ CALLS: list[tuple[int, list[str]]] = [
 ]
 
 
-def test_what_happened_comes_first() -> None:
-    """Each call begins with its output, its diff, its list or its error."""
+def test_what_happened_comes_first_and_then_the_facts() -> None:
+    """Each call begins with its output, its diff, its list or its error. The line of facts has the outcome
+    with its sign, the duration, the limit and the local start.
+    """
     for number, expected in CALLS:
         with case(number):
             assert kinds(body_of(number)) == expected
-
-
-def test_the_facts_are_those_of_the_screen() -> None:
-    """The line of facts has the outcome with its sign, the duration, the limit and the local start."""
     with in_zone("UTC"):
         facts = next(node for node in body_of(6) if node[1] == "facts")
     assert facts[2] == "✗ failed · exit 1 · 8.6 s · limit 2:00 · started 09:14:15"
@@ -268,21 +260,15 @@ FAMILIES: list[tuple[str | None, str]] = [
 ]
 
 
-def test_the_name_of_a_file_determines_its_family() -> None:
-    """The suffix counts, or the whole name of a file that has none."""
+def test_a_language_has_a_family_and_a_class() -> None:
+    """The suffix counts, or the whole name of a file that has none. The first word of a fence becomes a class
+    only if it is known. Each family has its patterns in the script of the page.
+    """
     for path, family in FAMILIES:
         with case(path):
             assert family_of_file(path) == family
-
-
-def test_an_unknown_language_adds_no_class() -> None:
-    """The first word of a fence becomes a class only if it is known."""
     assert coloured("code", family_named("python")) == "code in-python"
     assert coloured("code", family_named('x" onclick="y')) == "code"
-
-
-def test_the_script_knows_every_family() -> None:
-    """Each family has its patterns in the script of the page."""
     body = page.script().partition("const LEXERS = {")[2].partition("\n};")[0]
     assert set(re.findall(r"^  (\w+): lexer", body, re.MULTILINE)) == set(_FAMILIES)
 
@@ -316,14 +302,12 @@ MARKDOWN: list[tuple[str, str]] = [
 
 
 def test_markdown_becomes_elements() -> None:
-    """Each construct has its element, under the headings of the page."""
+    """Each construct has its element, under the headings of the page. A link into the agent's file system
+    leads nowhere; its address is shown.
+    """
     for source, expected in MARKDOWN:
         with case(source):
             assert html(source) == expected
-
-
-def test_a_relative_link_is_text() -> None:
-    """A link into the agent's file system leads nowhere; its address is shown."""
     assert html("[a](src/app.py)") == '<p><span>a<span class="address"> (src/app.py)</span></span></p>'
 
 
@@ -363,18 +347,12 @@ def test_markup_is_read_back_as_the_same_text(foreign: str, detail: str) -> None
 
 
 def test_only_known_elements_exist() -> None:
-    """An element that the script of the page cannot build is refused."""
+    """An element that the script of the page cannot build is refused. A line break and a rule have no end
+    tag. The detail of a numbered list is its first number.
+    """
     with pytest.raises(AssertionError):
         element("script", "", text("alert(1)"))
-
-
-def test_an_element_without_content_has_no_end() -> None:
-    """A line break and a rule have no end tag."""
     assert markup([element("p", "", "a", element("br", ""), "b"), element("hr", "")]) == "<p>a<br>b</p><hr>"
-
-
-def test_the_first_number_of_a_list_is_kept() -> None:
-    """The detail of a numbered list is its first number."""
     assert markup([element("ol", "3", element("li", "", "c"))]) == '<ol start="3"><li>c</li></ol>'
 
 
@@ -409,8 +387,10 @@ OTHER: list[str] = [
 ]
 
 
-def test_another_address_is_text() -> None:
-    """An address that is not of the web, or that hides what it is, does not become a link."""
+def test_an_address_is_a_link_or_a_text() -> None:
+    """An address that is not of the web, or that hides what it is, does not become a link. The texts of nodes
+    are those that a reader sees, in order.
+    """
     for address in OTHER:
         with case(address):
             shown = markup([link(address, text("here"))])
@@ -419,10 +399,6 @@ def test_another_address_is_text() -> None:
             if "example.org/\u202e" not in address:
                 assert "<a" not in shown
                 assert "here" in shown
-
-
-def test_texts_are_those_of_all_elements() -> None:
-    """The texts of nodes are those that a reader sees, in order."""
     nodes = [element("p", "x", "a", element("em", "", "b"), "c"), "d"]
     assert "".join(texts(nodes)) == "abcd"
 

@@ -85,13 +85,11 @@ def test_every_recording_is_a_page(captures: Captures) -> None:
                     check_nodes(chunks[row["c"]][row["s"]])
 
 
-def test_the_same_session_gives_the_same_bytes() -> None:
-    """A page depends on nothing but its recording."""
+def test_the_page_is_the_same_each_time_and_has_its_policy() -> None:
+    """A page depends on nothing but its recording. The policy names the hashes of the script and of the
+    stylesheet, which are the bytes in the page.
+    """
     assert written(EXPORTER, DEMO) == written(EXPORTER, DEMO)
-
-
-def test_the_policy_is_first_and_allows_only_the_page_itself() -> None:
-    """The policy names the hashes of the script and of the stylesheet, which are the bytes in the page."""
     page = page_of(DEMO)
     head = [element for element in page.elements if element.tag not in {"html", "head"}]
     assert head[0].attributes["http-equiv"] == "Content-Security-Policy"
@@ -173,17 +171,15 @@ def test_without_scripts_a_large_session_has_its_table_and_its_answer(large: Pat
     assert "not only those before" in shown or "low water" in shown
 
 
-def test_a_page_says_what_was_masked() -> None:
-    """A redacted page names the report, a raw one says that nothing is redacted."""
+def test_a_page_says_what_was_masked_and_that_it_is_a_part() -> None:
+    """A redacted page names the report, a raw one says that nothing is redacted. The header names the local
+    times of a part and the words of a filter; calls keep their numbers.
+    """
     with opened(DEMO) as session:
         assert session.report is not None
         words = session.report.words()
     assert f"redacted: {words}" in visible(page_of(DEMO))
     assert "not redacted" in visible(page_of(DEMO, RAW))
-
-
-def test_a_part_says_that_it_is_one() -> None:
-    """The header names the local times of a part and the words of a filter; calls keep their numbers."""
     wanted = Wanted(Asked(CallEnd(5), CallEnd(9)), "shell")
     with in_zone("UTC"):
         page = page_of(DEMO, wanted)
@@ -357,27 +353,18 @@ FORBIDDEN = (
 )
 
 
-def test_every_file_is_in_the_page() -> None:
-    """The folder has the parts of the script and of the stylesheet, and nothing else."""
+def test_the_script_and_the_stylesheet_are_in_the_page_and_load_nothing() -> None:
+    """The folder has the parts of the script and of the stylesheet, and nothing else. The script builds
+    elements and texts only, and neither it nor the stylesheet names a resource. The script and the
+    stylesheet name no server. The script builds the tags that the exporter writes, and no others.
+    """
     named = {*(f"{name}.js" for name in page.SCRIPTS), *(f"{name}.css" for name in page.STYLES)}
     assert {path.name for path in FILES} == named
-
-
-def test_nothing_makes_markup_or_loads_anything() -> None:
-    """The script builds elements and texts only, and neither it nor the stylesheet names a resource."""
     for word in FORBIDDEN:
         with case(word):
             assert word not in page.script()
             assert word not in page.style()
-
-
-def test_no_address_is_in_the_page() -> None:
-    """The script and the stylesheet name no server."""
     assert re.findall(r"""["'(]\s*(?:https?:)?//\w""", page.script() + page.style()) == []
-
-
-def test_the_script_has_the_tags_of_the_nodes() -> None:
-    """The script builds the tags that the exporter writes, and no others."""
     (found,) = re.findall(r"const TAGS = new Set\(\(([^;]*)\)\.split", page.script(), re.DOTALL)
     assert set("".join(re.findall(r'"([^"]*)"', found)).split()) == TAGS
 

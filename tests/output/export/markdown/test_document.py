@@ -63,8 +63,11 @@ def test_an_equal_call_is_no_result(recording: Saver) -> None:
     assert text.count("only once") == 2
 
 
-def test_a_document_begins_with_the_outcome_and_the_facts() -> None:
-    """The heading says how the session ended; a table has the agent, the model, the time and the calls."""
+def test_a_document_has_the_outcome_the_facts_the_calls_and_the_answer() -> None:
+    """The heading says how the session ended; a table has the agent, the model, the time and the calls. With
+    `--raw`, the table says that nothing was redacted. A failed call is open, with what the command
+    printed; an edit has its diff. The prompt and the final answer stand first, and only there.
+    """
     text = document(DEMO, Wanted())
     assert text.startswith("## succeeded in 1:10 · 14 calls, 1 failed, 1 rejected\n\n| | |\n|---|---|\n")
     assert "| agent | cursor · Sonnet 5 200K High |\n" in text
@@ -73,15 +76,7 @@ def test_a_document_begins_with_the_outcome_and_the_facts() -> None:
     headings = [token.content for token in tokens(text) if token.type == "inline" and token.level == 1]
     order = ["Prompt", "Final answer", "Calls that did not succeed"]
     assert [words for words in headings if words in order] == order
-
-
-def test_an_export_that_is_not_redacted_says_so() -> None:
-    """With `--raw`, the table says that nothing was redacted."""
     assert "| secrets | not redacted |\n" in document(DEMO)
-
-
-def test_a_call_has_its_outcome_and_its_bodies() -> None:
-    """A failed call is open, with what the command printed; an edit has its diff."""
     text = document(DEMO)
     calls = re.split("(?=<details)", text)
     failed = next(call for call in calls if "<b>#&#8203;6</b>" in call)
@@ -93,25 +88,19 @@ def test_a_call_has_its_outcome_and_its_bodies() -> None:
     edited = next(call for call in calls if "<b>#&#8203;8</b>" in call)
     assert edited.startswith("<details>\n")
     assert "\nresult: diff\n\n```diff\n--- a/" in edited
-
-
-def test_the_final_answer_is_not_repeated() -> None:
-    """The prompt and the final answer stand first, and only there."""
     text = document(DEMO)
     assert text.count("and I can't see why. Find the cause") == 1
     assert text.count("## Mended: 17 tests pass") == 1
 
 
-def test_an_error_of_the_run_is_shown() -> None:
-    """The result of a run that failed is part of its end, as it is no text of the agent."""
+def test_a_document_shows_an_error_and_which_part_it_is() -> None:
+    """The result of a run that failed is part of its end, as it is no text of the agent. Calls that were open
+    in a part keep their numbers, and the table names its limits and its words.
+    """
     reason = "The request was refused: the monthly allowance of this account is used up."
     text = document(RECORDINGS / "failed-run.ndjson")
     assert text.startswith(f"## failed: {reason} · 1 call\n")
     assert f"\n**failed** in 7.5 s\n\n{reason}\n" in text
-
-
-def test_a_part_says_which_part_it_is() -> None:
-    """Calls that were open in a part keep their numbers, and the table names its limits and its words."""
     text = document(DEMO, Wanted(Asked(CallEnd(5), CallEnd(8)), is_raw=True))
     assert numbers(text) == [3, 6, 7, 8]  # 3 ended after 5
     assert re.search(r"\| part \| from 2026-11-0\d [\d:]+, until 2026-11-0\d [\d:]+, 4 calls \|\n", text)
@@ -225,26 +214,17 @@ def test_a_fence_holds_any_run_of_its_character(body: str) -> None:
     assert [token.content for token in tokens(body_of(body))] == [f"{body}\n"]
 
 
-def test_a_long_body_keeps_its_head_and_its_tail() -> None:
-    """The number of lines left out stands between two blocks."""
+def test_a_body_is_cut_and_has_no_control_characters() -> None:
+    """The number of lines left out stands between two blocks. A line is left out only if the note takes less
+    room. A line says how much of it is left out, and a tab stays a tab. Controls and halves of surrogate
+    pairs are shown as signs; a carriage return at an end is dropped.
+    """
     found = tokens(body_of("\n".join(map(str, range(20))), FEW))
     assert [token.content for token in found if token.type == "fence"] == ["0\n1\n2\n", "18\n19\n"]
     assert [token.content for token in found if token.type == "inline"] == ["*… 15 lines left out …*"]
-
-
-def test_a_body_is_not_cut_for_the_sake_of_one_line() -> None:
-    """A line is left out only if the note takes less room."""
     assert pieces("\n".join("abcdef"), FEW).left_out == 0
     assert pieces("\n".join("abcdefg"), FEW).left_out == 2
-
-
-def test_a_long_line_is_cut() -> None:
-    """A line says how much of it is left out, and a tab stays a tab."""
     assert body_of("\t" + "x" * 20, FEW).split("\n")[1] == "\t" + "x" * 9 + "… 11 more characters"
-
-
-def test_a_body_has_no_control_characters() -> None:
-    """Controls and halves of surrogate pairs are shown as signs; a carriage return at an end is dropped."""
     assert body_of("a\x1b[2J\r\nb\ud800").split("\n")[1:3] == ["a␛[2J", "b\ufffd"]
 
 
@@ -257,14 +237,12 @@ def test_code_of_the_agent_stays_as_it_is(lines: list[str]) -> None:
     assert found[0].content == (f"{body}\n" if body else "\n")
 
 
-def test_a_fence_that_the_agent_left_open_is_closed() -> None:
-    """An unfinished answer does not swallow the rest of the document."""
+def test_an_open_fence_is_closed() -> None:
+    """An unfinished answer does not swallow the rest of the document. A fence that is open in a prompt ends
+    with the quotation.
+    """
     for text in ("```py\nx = 1", "~~~~\n~~~\n", "````\n    ````", "a\n```"):
         found = tokens("\n".join(markdown(text)) + "\n\n<b>\n")
         assert found[-1].type == "html_block", text
-
-
-def test_a_quotation_ends_with_its_text() -> None:
-    """A fence that is open in a prompt ends with the quotation."""
     lines = [line for part in markdown("```\n<i>") for line in part.split("\n")]
     assert html_of("\n".join(quoted(iter(lines))) + "\n\n<b>\n") == ["<b>"]

@@ -50,12 +50,10 @@ def test_a_batch_has_512_spans_or_a_megabyte(sizes: list[int], expected: list[in
     assert [len(batch) for batch in batches(span("a" * size) for size in sizes)] == expected
 
 
-def test_the_size_of_a_span_is_in_bytes() -> None:
-    """A text counts as many bytes as its UTF-8."""
+def test_a_span_has_a_size_in_bytes_and_a_short_name() -> None:
+    """A text counts as many bytes as its UTF-8. The name of a tool is foreign: it cannot be longer than 200
+    columns, nor have two lines.
+    """
     assert span("\U0001f600" * 1000).size() - span().size() == 4000
-
-
-def test_a_name_is_one_short_line() -> None:
-    """The name of a tool is foreign: it cannot be longer than 200 columns, nor have two lines."""
     assert name_of("execute_tool", "a\nb", "") == "execute_tool a␊b"
     assert len(name_of("execute_tool", "a" * 1000)) == 200

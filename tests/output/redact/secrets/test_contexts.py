@@ -99,28 +99,20 @@ def test_a_block_of_a_private_key_is_found_whole() -> None:
                 assert found_in(f"before\n{block}\nafter") == [block]
 
 
-def test_a_block_of_any_length_is_found() -> None:
-    """A block that is longer than a piece of the text is found whole."""
+def test_a_block_or_a_token_of_any_length_is_found() -> None:
+    """A block that is longer than a piece of the text is found whole. Of a block that was cut the lines of
+    the key are found, and not the text after them. Code between the first and the last line of a block is
+    no key. A JSON web token is found whole, with three parts or five, also when it has thousands of
+    characters.
+    """
     block = "\n".join([*key_block(Random(1), "\n").splitlines()[:-1] * 1, *["QUJD" * 16] * 900])
     block += "\n" + key_block(Random(1), "\n").splitlines()[-1]
     assert found_in(f"x {block} y") == [block]
-
-
-def test_a_block_without_an_end_is_found_as_far_as_it_goes() -> None:
-    """Of a block that was cut the lines of the key are found, and not the text after them."""
     lines = key_block(Random(1), "\n").splitlines()[:-1]
     block = "\n".join(lines)
     assert found_in(f"{block}\n\nThis is what comes after it.") == [block]
-
-
-def test_code_that_names_the_lines_of_a_block_stays() -> None:
-    """Code between the first and the last line of a block is no key."""
     first, last = key_block(Random(1), "\n").splitlines()[0], key_block(Random(1), "\n").splitlines()[-1]
     assert found_in(f'if text.startswith("{first}"):\n    end = text.index("{last}")\n    print(end)') == []
-
-
-def test_a_signed_token_of_any_length_is_found() -> None:
-    """A JSON web token is found whole, with three parts or five, also when it has thousands of characters."""
     for template in (
         "eyJ<url:30>.eyJ<url:3000>.<url:43>",
         "eyJ<url:40>.<url:60>.<url:16>.<url:900>.<url:22>",
