@@ -104,8 +104,11 @@ def test_a_prompt_that_an_agent_would_misread_is_refused() -> None:
     assert planned(session("codex"), "-", is_queued=True).command[-1] == "--message=-"
 
 
-def test_an_id_is_nothing_but_an_id() -> None:
-    """What could be an option, a path, a name, an index or the beginning of an id is never an argument."""
+def test_what_can_be_continued_has_an_id_a_switch_and_no_holder() -> None:
+    """What could be an option, a path, a name, an index or the beginning of an id is never an argument. A
+    subagent, an unknown agent, and a queue of an agent without one are refused with the reason. Without
+    its switch an act is a usage error; a session that is held is refused with who holds it.
+    """
     hostile = [
         *("", "-", "--", "--dangerously-skip-permissions", "-c", "latest", "5", "12345", "../../../etc"),
         *("a/b" * 5, f"{ID} --yolo", f"{ID}\n", f"{ID}\0", "$(touch x)abc", "x" * 201, "\u0661" * 12),
@@ -116,17 +119,9 @@ def test_an_id_is_nothing_but_an_id() -> None:
             with case((agent, each[:40])):
                 assert "is not one" in reason(agent, id=each)
     assert ID.upper() in planned(session(id=ID.upper()), "go").command
-
-
-def test_other_sessions_have_a_reason() -> None:
-    """A subagent, an unknown agent, and a queue of an agent without one are refused with the reason."""
     assert "is a subagent" in reason(is_subagent=True)
     assert "is not known" in reason("")
     assert "claude has no queue" in reason(is_queued=True)
-
-
-def test_the_switch_and_the_holder_decide() -> None:
-    """Without its switch an act is a usage error; a session that is held is refused with who holds it."""
     held = Holder(Process(4711, 1, "claude"), "main:@0.%0")
     cases: list[tuple[Continued, set[str], bool, int, str]] = [
         (session(), set(), False, USAGE, "switched off: set continue = true under [act]"),

@@ -73,13 +73,11 @@ def watched(tmp_path: Path) -> Watched:
     return Watched(fake_machine(tmp_path, 40, newest_ms=now_ms()))
 
 
-def test_every_session_has_a_row(watched: Watched) -> None:
-    """The sessions of all agents are found, each with its key."""
+def test_every_session_has_a_row_with_its_lines(watched: Watched) -> None:
+    """The sessions of all agents are found, each with its key. Title, repository, calls and state come from
+    the lines and from the working directory. Neither needs another start.
+    """
     assert set(watched.fake.sessions) <= set(watched.rows())
-
-
-def test_a_row_has_what_its_lines_show(watched: Watched) -> None:
-    """Title, repository, calls and state come from the lines and from the working directory."""
     watched.rows()
     row = watched.rows(3)[next(iter(watched.fake.made))]
     assert row.title == "Run the tests, part 0"
@@ -88,10 +86,6 @@ def test_a_row_has_what_its_lines_show(watched: Watched) -> None:
     assert (row.standing.state, row.standing.ground) == (State.SUCCEEDED, Ground.SAID)
     assert row.prompts == "Run the tests, part 0"
     assert row.pid is None
-
-
-def test_a_new_session_appears_and_a_removed_one_vanishes(watched: Watched) -> None:
-    """Neither needs another start."""
     watched.rows()
     key, path = next((key, path) for key, path in watched.fake.made.items() if key[0] == "claude")
     new = path.with_name("aaaaaaaa-0000-4000-8000-000000000000.jsonl")

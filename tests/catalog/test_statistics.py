@@ -63,8 +63,12 @@ def test_what_all_sessions_took(indexed: Indexed) -> None:
     assert of_sessions.unreadable == 0
 
 
-def test_what_each_agent_and_each_repository_took(indexed: Indexed) -> None:
-    """Each agent and each repository has its own sums, in which an unknown cost is None."""
+def test_the_statistics_of_agents_tools_commands_and_tests(indexed: Indexed) -> None:
+    """Each agent and each repository has its own sums, in which an unknown cost is None. Those with a failed
+    call and at least three calls are listed; the rate leaves out rejected calls. `shell` and `Bash` are
+    one kind of call. The command with the longest median is the first. Runs are counted by tool, with the
+    share of red ones.
+    """
     of_sessions = found(indexed).of_sessions
     assert [*of_sessions.agents] == ["cursor", "claude"]
     assert [*of_sessions.repositories] == ["mill", "tidepool"]
@@ -73,44 +77,29 @@ def test_what_each_agent_and_each_repository_took(indexed: Indexed) -> None:
     assert (mill.sessions, mill.calls, mill.failed, mill.cost_usd, mill.cost_sessions) == (2, 14, 4, None, 0)
     tidepool = of_sessions.repositories["tidepool"]
     assert (tidepool.sessions, tidepool.subagents, tidepool.cost_usd) == (2, 1, 1.5)
-
-
-def test_which_tools_and_commands_fail(indexed: Indexed) -> None:
-    """Those with a failed call and at least three calls are listed; the rate leaves out rejected calls.
-
-    `shell` and `Bash` are one kind of call.
-    """
     of_calls = found(indexed).of_calls
     assert of_calls.tools == [
         Failures("execute", 11, 4, 1, 4 / 10),
         Failures("edit", 6, 1, 0, 1 / 6),
     ]
     assert of_calls.commands == [Failures("pytest", 4, 3, 0, 3 / 4)]
-
-
-def test_which_commands_are_slow(indexed: Indexed) -> None:
-    """The command with the longest median is the first."""
     assert found(indexed).of_calls.slowest == [
         Durations("sleep", 3, 3000, 9000, 13_000),
         Durations("pytest", 4, 10, 10, 40),
     ]
-
-
-def test_what_the_tests_said(indexed: Indexed) -> None:
-    """Runs are counted by tool, with the share of red ones."""
     assert found(indexed).of_calls.verdicts == [Verdicts("pytest", 4, 3, 1, 0, 3 / 4)]
 
 
-def test_which_files_are_edited(indexed: Indexed) -> None:
-    """The file with the most edits is the first; edits that failed do not count."""
+def test_the_statistics_of_files_and_chosen_sessions(indexed: Indexed) -> None:
+    """The file with the most edits is the first; edits that failed do not count. Agents and a repository
+    choose sessions, in any case of the letters. A session whose last line came at the very time counts, as
+    a whole; one that ended before does not. The agents and the repositories of all sessions are known by
+    name.
+    """
     assert found(indexed).files == [
         EditedFile("mill", "src/mill.py", 4, 2, 16, 8),
         EditedFile("mill", "src/wheel.py", 1, 1, 4, 2),
     ]
-
-
-def test_sessions_are_chosen(indexed: Indexed) -> None:
-    """Agents and a repository choose sessions, in any case of the letters."""
     cases: list[tuple[Chosen, int]] = [
         (Chosen(), 4),
         (Chosen(agents=frozenset({"claude"})), 2),
@@ -123,10 +112,6 @@ def test_sessions_are_chosen(indexed: Indexed) -> None:
             of_sessions = found(indexed, chosen).of_sessions
             assert of_sessions.sums.sessions == sessions
             assert sum(sums.sessions for sums in of_sessions.agents.values()) == sessions
-
-
-def test_a_session_counts_if_it_was_active_since(indexed: Indexed) -> None:
-    """A session whose last line came at the very time counts, as a whole; one that ended before does not."""
     last_ms = int(datetime(2026, 11, 1, 12, 0, 3, tzinfo=UTC).timestamp() * 1000)
     agents = frozenset({"claude"})
     kept = "SELECT seen_ms FROM session WHERE NOT is_recording ORDER BY 1"
@@ -135,10 +120,6 @@ def test_a_session_counts_if_it_was_active_since(indexed: Indexed) -> None:
     assert found(indexed, Chosen(agents, "", last_ms)).of_sessions.sums.subagents == 0
     assert found(indexed, Chosen(agents, "", last_ms + 1)).of_sessions.sums.sessions == 1
     assert found(indexed, Chosen(since_ms=BEGAN_MS * 2)).of_sessions.sums == Sums()
-
-
-def test_the_names_of_an_index(indexed: Indexed) -> None:
-    """The agents and the repositories of all sessions are known by name."""
     with closing(sqlite3.connect(indexed.path)) as connection:
         assert names(connection) == (["claude", "cursor"], ["mill", "tidepool"])
 

@@ -48,23 +48,18 @@ def test_a_warning_does_not_fail(tmp_path: Path) -> None:
     assert ": warning: limit.rejected = 0: 1 rejected" in lines(done.stdout)[0]
 
 
-def test_an_option_replaces_the_entry_of_a_file(tmp_path: Path) -> None:
-    """The limit of the command line counts instead of that of the file."""
+def test_options_and_recordings_decide_the_exit_code(tmp_path: Path) -> None:
+    """The limit of the command line counts instead of that of the file. A recording that cannot be read is
+    reported, the others are judged, and the exit code is 2. Exit 2 and the reason, unless another
+    recording could be judged.
+    """
     rules = tmp_path / "rules.toml"
     rules.write_text("limit.rejected = 0")
     assert ran("check", DEMO, "--rules", rules, "--limit", "rejected=1").returncode == 0
-
-
-def test_the_worst_of_several_recordings_counts(tmp_path: Path) -> None:
-    """A recording that cannot be read is reported, the others are judged, and the exit code is 2."""
     done = ran("check", DEMO, tmp_path / "none.ndjson", FAILURES, "--limit", "failed=5")
     assert done.returncode == 2
     assert b"none.ndjson: no such file" in done.stderr
     assert lines(done.stdout)[-1] == "1 of 1 rule is broken: 2 recordings, 20 calls; broken in 1"
-
-
-def test_a_rule_that_looked_at_nothing_is_an_error(tmp_path: Path) -> None:
-    """Exit 2 and the reason, unless another recording could be judged."""
     path = tmp_path / "a.ndjson"
     path.write_bytes(run())
     done = ran("check", path, "--forbid", "tool:edit")

@@ -28,8 +28,10 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-def test_differences_are_printed_and_are_no_failure(folder: Path) -> None:
-    """The exit code is 0 whether or not the runs differ, and nothing is written."""
+def test_differences_are_printed_as_text_and_json(folder: Path) -> None:
+    """The exit code is 0 whether or not the runs differ, and nothing is written. `--json` is `--output-format
+    json`.
+    """
     done = ran("compare", "a.ndjson", "b.ndjson", cwd=folder)
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout.startswith(b"A  a.ndjson \xc2\xb7 cursor")
@@ -38,10 +40,6 @@ def test_differences_are_printed_and_are_no_failure(folder: Path) -> None:
     assert same.returncode == 0
     assert b"They do not part" in same.stdout
     assert {path.name for path in folder.iterdir()} == {"a.ndjson", "b.ndjson"}
-
-
-def test_json_is_one_line(folder: Path) -> None:
-    """`--json` is `--output-format json`."""
     done = ran("compare", "a.ndjson", "b.ndjson", "--json", cwd=folder)
     assert done.stdout == ran("compare", "a.ndjson", "b.ndjson", "--output-format", "json", cwd=folder).stdout
     assert done.stdout.count(b"\n") == 1
@@ -91,8 +89,8 @@ def test_what_is_given_away_is_redacted(folder: Path) -> None:
         assert b"A: nothing was redacted (--raw)" in raw.stderr
 
 
-def test_wrong_use_and_unreadable_sessions_exit_with_2(folder: Path) -> None:
-    """One line on stderr says what is wrong; nothing is printed."""
+def test_sessions_are_read_from_stdin_or_exit_with_2(folder: Path) -> None:
+    """One line on stderr says what is wrong; nothing is printed. `-` is stdin, on either side."""
     cases: list[tuple[tuple[str, ...], bytes]] = [
         (("a.ndjson",), b"name two sessions; several runs a side: compare A1 A2 --with B1 B2"),
         (("a.ndjson", "b.ndjson", "a.ndjson"), b"name two sessions"),
@@ -110,10 +108,6 @@ def test_wrong_use_and_unreadable_sessions_exit_with_2(folder: Path) -> None:
             assert (done.returncode, done.stdout) == (2, b"")
             assert words in done.stderr
             assert done.stderr.count(b"\n") == 1
-
-
-def test_a_session_is_read_from_stdin(folder: Path) -> None:
-    """`-` is stdin, on either side."""
     done = ran("compare", "-", "b.ndjson", "--json", cwd=folder, stdin=(folder / "a.ndjson").read_bytes())
     assert json.loads(done.stdout)["a"]["calls"] == 6
 

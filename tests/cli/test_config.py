@@ -85,8 +85,12 @@ def test_recordings_are_kept_for_an_age(tmp_path: Path, words: str, ms: int) -> 
     assert read_keep_ms({"AGENTWATCH_CONFIG": "/dev/null"}) is None
 
 
-def test_the_file_lies_in_the_users_config_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without AGENTWATCH_CONFIG, config.toml in the user's agentwatch config folder is read if it exists."""
+def test_the_file_is_a_small_regular_one_in_the_config_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without AGENTWATCH_CONFIG, config.toml in the user's agentwatch config folder is read if it exists. A
+    device is read without end, and a FIFO waits for ever; a link to a file is followed.
+    """
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     monkeypatch.setenv("HOME", str(tmp_path))
     assert read_config({}) == Config()
@@ -96,10 +100,6 @@ def test_the_file_lies_in_the_users_config_folder(tmp_path: Path, monkeypatch: p
     (folder / "config.toml").write_text("[screen]\nthinking = true\n")
     assert read_config({}) == Config(thinking=True)
     assert read_config({"AGENTWATCH_CONFIG": ""}) == Config(thinking=True)
-
-
-def test_what_is_named_must_be_a_small_regular_file(tmp_path: Path) -> None:
-    """A device is read without end, and a FIFO waits for ever; a link to a file is followed."""
     fifo, large, link = (tmp_path / name for name in ("fifo", "large", "link"))
     os.mkfifo(fifo)
     large.write_bytes(b"#" * ((1 << 20) + 1))
@@ -157,32 +157,28 @@ MISTAKES: list[tuple[str | bytes, str]] = [
 
 
 def test_a_mistake_is_reported_in_one_line(tmp_path: Path) -> None:
-    """A message names the file, the line or key, and what is expected, in one line; the exit code is 2."""
+    """A message names the file, the line or key, and what is expected, in one line; the exit code is 2. A
+    configured file that does not exist, or is a folder, is a usage error.
+    """
     for text, message in MISTAKES:
         with case(message):
             assert fault(tmp_path, text).startswith(message)
-
-
-def test_an_unreadable_file_is_a_usage_error(tmp_path: Path) -> None:
-    """A configured file that does not exist, or is a folder, is a usage error."""
     for path in (tmp_path / "missing.toml", tmp_path):
         with pytest.raises(Fault, match="cannot open") as found:
             read_config({"AGENTWATCH_CONFIG": str(path)})
         assert found.value.exit_code == USAGE
 
 
-def test_keys_can_change_places(tmp_path: Path) -> None:
-    """A key can move to another binding if its old one gets a new key; key names and signs are equal."""
+def test_keys_can_change_places_and_meet_on_one_screen_only(tmp_path: Path) -> None:
+    """A key can move to another binding if its old one gets a new key; key names and signs are equal. A key
+    may be bound in the list, in a session and in a comparison; in one screen, it has one meaning.
+    """
     text = "[keys]\npause = 'e'\nnext-failure = 'y,.'\ncopy = 'f7'\nstep = 'full_stop,f9'"
     assert (
         fault(tmp_path, text) == "[keys] next-failure: full_stop is already the key of step; rebind that too"
     )
     text = "[keys]\npause = 'e'\nnext-failure = 'y,.'\ncopy = 'f7'\nstep = 'ctrl+full_stop,f5,?'\nhelp = 'f1'"
     assert read(tmp_path, text).keys["pause"] == "e"
-
-
-def test_keys_of_different_screens_do_not_meet(tmp_path: Path) -> None:
-    """A key may be bound in the list, in a session and in a comparison; in one screen, it has one meaning."""
     text = "[keys]\npause = 'a'\nshow-hidden = 'F'\nfind-session = 'n'\nopen-a = 'r'"
     assert read(tmp_path, text).keys["pause"] == "a"
     for keys, fault_words in (

@@ -107,15 +107,13 @@ def test_plugins_are_named_and_not_imported(tmp_path: Path) -> None:
     assert done.stderr == b""
 
 
-def test_a_switch_has_its_value() -> None:
-    """Of a variable that turns something on or off, the value is shown; of others, that they are set."""
+def test_it_shows_switches_and_sections_that_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a variable that turns something on or off, the value is shown; of others, that they are set.
+    Whatever is wrong on a machine, its report has all that can be found out.
+    """
     found = facts({"AGENTWATCH_PLUGINS": "0", "AGENTWATCH_CONFIG": "/x", "TERM": "dumb"})
     assert found["environment"] == {"AGENTWATCH_CONFIG": "set", "AGENTWATCH_PLUGINS": "0"}
     assert found["terminal"]["colours"] == "none"
-
-
-def test_a_section_that_fails_is_a_fact(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever is wrong on a machine, its report has all that can be found out."""
 
     def fail(*_: object) -> dict[str, object]:
         raise ZeroDivisionError
@@ -144,8 +142,11 @@ plaintext = true
 """
 
 
-def test_engines_are_numbered(tmp_path: Path) -> None:
-    """Each engine of the settings has a line on its safety and files, without names of engines and hosts."""
+def test_it_numbers_engines_and_counts_copies(tmp_path: Path) -> None:
+    """Each engine of the settings has a line on its safety and files, without names of engines and hosts.
+    Invalid settings are one word; the rest is reported. The recordings of other machines that are kept
+    here are counted, with their size.
+    """
     (tmp_path / "config.toml").write_text(SETTINGS)
     (tmp_path / "zebulon.txt").touch(0o640)
     (tmp_path / "zebulon.txt").chmod(0o640)
@@ -164,18 +165,10 @@ def test_engines_are_numbered(tmp_path: Path) -> None:
     }
     assert "zebulon" not in repr(found)
     assert "hunter2" not in repr(found)
-
-
-def test_settings_that_are_invalid(tmp_path: Path) -> None:
-    """Invalid settings are one word; the rest is reported."""
     (tmp_path / "config.toml").write_text("[machines]\nlist = 3\n")
     found = machines({"AGENTWATCH_CONFIG": str(tmp_path / "config.toml"), "AGENTWATCH_HOME": str(tmp_path)})
     assert found["settings"] == "invalid"
     assert found["copies"] == "0 recordings, 0 B"
-
-
-def test_copies_are_counted(tmp_path: Path) -> None:
-    """The recordings of other machines that are kept here are counted, with their size."""
     (tmp_path / "copies").mkdir()
     for name, size in (("a.ndjson", 1000), ("b.ndjson", 500), ("b.times", 99)):
         (tmp_path / "copies" / name).write_bytes(b"x" * size)

@@ -299,16 +299,13 @@ def test_a_plugin_that_fails_while_it_writes_leaves_no_file(broken: str, reason:
 
 
 @pytest.mark.system
-def test_a_plugin_cannot_replace_a_built_in_format(tmp_path: Path) -> None:
-    """A plugin with the name of a built-in format is not imported, and named once."""
+def test_plugins_replace_no_format_and_can_be_turned_off(tmp_path: Path) -> None:
+    """A plugin with the name of a built-in format is not imported, and named once. With
+    `AGENTWATCH_PLUGINS=0` the formats of plugins are unknown.
+    """
     path = path_with(tmp_path, "1 / 0", name="atif")
     assert watch("export", PLAIN, "--to", "atif", "-o", "-", PYTHONPATH=path).returncode == 0
     assert watch("export", "--help", PYTHONPATH=path).stdout.count(b"atif") == 1
-
-
-@pytest.mark.system
-def test_plugins_can_be_turned_off(tmp_path: Path) -> None:
-    """With `AGENTWATCH_PLUGINS=0` the formats of plugins are unknown."""
     path = path_with(tmp_path)
     done = watch("export", PLAIN, "--to", "csv", cwd=tmp_path, PYTHONPATH=path, AGENTWATCH_PLUGINS="0")
     assert done.returncode == 2

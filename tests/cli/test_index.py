@@ -142,8 +142,10 @@ def test_two_runs_at_once_agree(machine: FakeMachine) -> None:
     assert rows(index_of(machine), "SELECT agent, session_id, calls FROM session ORDER BY 1, 2") == before
 
 
-def test_the_queries_of_the_documentation_run(machine: FakeMachine) -> None:
-    """Each query on the page about the index runs; that of the failures finds the commands that fail."""
+def test_the_documentation_names_every_column_and_its_queries_run(machine: FakeMachine) -> None:
+    """Each query on the page about the index runs; that of the failures finds the commands that fail. The
+    tables of the page have the columns of the views, and no others.
+    """
     updated(machine)
     assert QUERIES
     for query in QUERIES:
@@ -152,10 +154,6 @@ def test_the_queries_of_the_documentation_run(machine: FakeMachine) -> None:
             if "FROM failure" in query:
                 assert found[0][2] >= found[-1][2] > 0
                 assert {program for _, program, _, _ in found} >= {"cat", "sleep"}
-
-
-def test_the_documentation_names_every_column(machine: FakeMachine) -> None:
-    """The tables of the page have the columns of the views, and no others."""
     updated(machine)
     headings = {"session": "### `session`", "call": "### `call` and `failure`", "edit": "### `edit`"}
     for view, heading in headings.items():

@@ -73,14 +73,12 @@ def test_every_setting_has_its_effect(tmp_path: Path) -> None:
     assert read_config(environ).machines == machines
 
 
-def test_without_settings_only_this_machine_is_known(tmp_path: Path) -> None:
-    """Without the sections, nothing is listed beside this machine, and nothing is published."""
+def test_an_engine_needs_no_section(tmp_path: Path) -> None:
+    """Without the sections, nothing is listed beside this machine, and nothing is published. Sessions are
+    published to an address that has no section of its own.
+    """
     for environ in (written(tmp_path, "[screen]\nthinking = true"), {"AGENTWATCH_CONFIG": "/dev/null"}):
         assert read_machines(environ) == read_config(environ).machines == Machines()
-
-
-def test_an_engine_may_be_named_by_its_address(tmp_path: Path) -> None:
-    """Sessions are published to an address that has no section of its own."""
     assert read_machines(written(tmp_path, "[machines]\npublish = 'nats://x'")).publish == "nats://x"
 
 
@@ -132,8 +130,10 @@ def test_a_mistake_is_reported_in_one_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_settings_of_machines_load_no_screen(tmp_path: Path) -> None:
-    """They are read without Textual although the file names a theme and keys, and without a client."""
+def test_settings_load_nothing_that_they_do_not_name(tmp_path: Path) -> None:
+    """They are read without Textual although the file names a theme and keys, and without a client. Nothing
+    about engines is imported unless the settings are about other machines.
+    """
     environ = written(tmp_path, f"{TEAM}[machines]\nlist = ['team']\n[screen]\ntheme = 'neon'")
     program = "import sys; from agentwatch.cli.config_file import read_machines as read"
     done = subprocess.run(
@@ -146,11 +146,6 @@ def test_the_settings_of_machines_load_no_screen(tmp_path: Path) -> None:
         check=True,
     )
     assert {"textual", "rich", "nats", "asyncio"}.isdisjoint(done.stdout.split())
-
-
-@pytest.mark.slow
-def test_settings_without_machines_load_nothing_of_an_engine(tmp_path: Path) -> None:
-    """Nothing about engines is imported unless the settings are about other machines."""
     environ = written(tmp_path, "[attention]\nbell = false\n")
     program = "import sys; from agentwatch.cli.config_file import read_config; read_config()"
     done = subprocess.run(

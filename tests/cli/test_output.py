@@ -86,8 +86,10 @@ def mode_of(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def test_a_new_file_is_private(tmp_path: Path) -> None:
-    """A new file can only be read by the user, whatever the umask; its size is returned."""
+def test_a_new_file_is_private_and_an_old_one_keeps_its_permissions(tmp_path: Path) -> None:
+    """A new file can only be read by the user, whatever the umask; its size is returned. A file that is named
+    explicitly is replaced, and keeps its permissions.
+    """
     before = os.umask(0)
     try:
         assert write_file(tmp_path / "a", [b"one", b"", b"two"], replaces=False) == 6
@@ -95,10 +97,6 @@ def test_a_new_file_is_private(tmp_path: Path) -> None:
         os.umask(before)
     assert (tmp_path / "a").read_bytes() == b"onetwo"
     assert mode_of(tmp_path / "a") == 0o600
-
-
-def test_a_replaced_file_keeps_its_permissions(tmp_path: Path) -> None:
-    """A file that is named explicitly is replaced, and keeps its permissions."""
     path = tmp_path / "a"
     path.write_bytes(b"longer than before")
     path.chmod(0o644)

@@ -96,18 +96,16 @@ def test_every_id_is_an_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert opened >= {"claude", "codex", "gemini", "qwen", "opencode", "pi", "copilot"}
 
 
-def test_hidden_sessions_are_counted(home: Path) -> None:
-    """A session of last month is counted on stderr, and printed on demand."""
+def test_hidden_sessions_are_counted_and_options_choose(home: Path) -> None:
+    """A session of last month is counted on stderr, and printed on demand. Options choose by state, time and
+    repository; a choice of nothing ends with 0 as well.
+    """
     saved(1, SUCCEEDED), saved(40, SUCCEEDED)
     done = listed(home, "--json")
     assert (len(done.stdout.splitlines()), done.stderr) == (1, b"agentwatch: 1 older session hidden: --all\n")
     for option in (("--all",), ("--since", "60d"), ("--since", "2020-01-01")):
         done = listed(home, "--json", *option)
         assert (len(done.stdout.splitlines()), done.stderr) == (2, b"")
-
-
-def test_options_choose_sessions(home: Path) -> None:
-    """Options choose by state, time and repository; a choice of nothing ends with 0 as well."""
     cases: list[tuple[list[str], int]] = [
         (["--state", "failed"], 1),
         (["--state", "failed", "--state", "succeeded"], 2),

@@ -122,8 +122,10 @@ def json_of(record: object) -> bytes:
     return json.dumps(record, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
 
 
-def test_the_lines_of_csv(indexed: Indexed) -> None:
-    """Each line has a section, a repository, a name, a metric and a value; an unknown value is empty."""
+def test_csv_has_lines_and_an_unknown_name_is_an_error(indexed: Indexed) -> None:
+    """Each line has a section, a repository, a name, a metric and a value; an unknown value is empty. A name
+    that no session has is reported with the nearest right word, and there is no empty report.
+    """
     text = stats(indexed, "--output-format", "csv").stdout.decode()
     rows = [*csv.DictReader(io.StringIO(text))]
     assert {*rows[0]} == {"section", "repository", "name", "metric", "value"}
@@ -135,10 +137,6 @@ def test_the_lines_of_csv(indexed: Indexed) -> None:
     assert values["files", "mill", "src/mill.py", "lines_added"] == "16"
     assert values["slowest", "", "sleep", "median_ms"] == "3000"
     assert values["verdicts", "", "pytest", "red_share"] == "0.75"
-
-
-def test_an_unknown_name_is_an_error(indexed: Indexed) -> None:
-    """A name that no session has is reported with the nearest right word, and there is no empty report."""
     cases: list[tuple[tuple[str, str], str]] = [
         (("--agent", "cluade"), "--agent: no session has 'cluade'; did you mean claude?"),
         (("--repo", "tidepol"), "--repo: no session has 'tidepol'; did you mean tidepool?"),

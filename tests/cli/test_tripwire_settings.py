@@ -23,8 +23,11 @@ def read(folder: Path, text: str) -> Config:
     return read_config({"AGENTWATCH_CONFIG": str(path)})
 
 
-def test_each_table_is_a_rule(tmp_path: Path) -> None:
-    """A rule may have a name and, as in every file, a regular expression."""
+def test_each_table_is_a_rule_or_a_set(tmp_path: Path) -> None:
+    """A rule may have a name and, as in every file, a regular expression. `use` names a set that is shipped;
+    each of its rules has the action of the table, and its own name. The program is a name on the PATH, a
+    whole path, or one below the home folder.
+    """
     text = """
 [[on]]
 rule = 'command:re:/rm +-rf/'
@@ -38,20 +41,12 @@ action = "bell"
         OnSetting("command:re:/rm +-rf/", "pause", "removes"),
         OnSetting("failed>3", "bell"),
     )
-
-
-def test_a_table_may_use_a_set_of_rules() -> None:
-    """`use` names a set that is shipped; each of its rules has the action of the table, and its own name."""
     found = rules_of([{"use": "safe", "action": "note"}, {"rule": "failed>3", "action": "bell"}])
     assert [(each.name, each.action) for each in found[:2]] == [
         ("deletes outside the project", "note"),
         ("force-pushes", "note"),
     ]
     assert (len(found), found[-1]) == (9, OnSetting("failed>3", "bell"))
-
-
-def test_a_rule_may_run_a_command(tmp_path: Path) -> None:
-    """The program is a name on the PATH, a whole path, or one below the home folder."""
     text = """
 [[on]]
 rule = "failed>3"

@@ -101,18 +101,14 @@ def test_the_log_is_the_text_with_times(recording: Saver) -> None:
 
 @pytest.mark.slow
 @pytest.mark.system
-def test_without_agent_time_the_log_has_seen_time(recording: Saver) -> None:
-    """A call without an agent time is logged with its arrival time."""
+def test_the_log_has_seen_times_and_both_runs(recording: Saver) -> None:
+    """A call without an agent time is logged with its arrival time. Each run has its two `#` lines, around
+    its own calls.
+    """
     first = init() + started("read", path="a")
     path = recording(first, completed("read", result={"success": {}}), result())
     path.with_suffix(".times").write_text(f"0 1795183387000\n{len(first)} 1795183390500\n")
     assert b"\n2026-11-20T14:03:10Z Read file a\n" in watch("log", path).stdout
-
-
-@pytest.mark.slow
-@pytest.mark.system
-def test_the_log_of_two_runs_contains_both() -> None:
-    """Each run has its two `#` lines, around its own calls."""
     lines = watch("log", RECORDINGS / "two-runs.ndjson").stdout.decode().splitlines()
     assert [re.sub(r"^\S+Z ", "", text) for text in lines] == [
         "# session 67bc5f3e-332b-4fcf-b469-00a80c0d7f40 · Auto · /home/ada/src/beacon",

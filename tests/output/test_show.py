@@ -187,18 +187,16 @@ def test_a_call_of_a_subagent_names_its_parent() -> None:
     assert "made by the subagent of a call that the recording does not contain" in list(call_text(feed, call))
 
 
-def test_a_line_that_is_no_object_is_printed_as_text(recording: Saver) -> None:
-    """If the file has changed since it was read, what is there now is printed."""
+def test_lines_and_targets_are_printed_whole(recording: Saver) -> None:
+    """If the file has changed since it was read, what is there now is printed. The action cuts its target to
+    200 columns; the whole target follows on a line of its own.
+    """
     feed = fed(recording, init(), started("shell", "c-1", command="x"))
     call = feed.session.calls[0]
     assert call.started is not None
     recording(init(), b"#" * (call.started.length + 1))
     assert json.loads(call_json(feed, call))["arguments"] == "#" * call.started.length
     assert "#" * call.started.length in list(call_text(feed, call))
-
-
-def test_a_long_target_is_printed_whole(recording: Saver) -> None:
-    """The action cuts its target to 200 columns; the whole target follows on a line of its own."""
     command = "echo " + "word " * 100 + "end"
     feed = fed(recording, init(), started("shell", "c-1", command=command))
     first, second = list(call_text(feed, feed.session.calls[0]))[:2]
@@ -209,8 +207,10 @@ def test_a_long_target_is_printed_whole(recording: Saver) -> None:
 CALLS = (shell("make", 2), shell("make", 2), shell("make"), *[shell("npm test", 1)] * 3, edit("a.py"))
 
 
-def test_each_episode_has_its_calls_and_its_words(recording: Saver) -> None:
-    """An episode has a number, a kind, words, its calls, the tries, its duration, and how it stands."""
+def test_episodes_have_calls_and_what_is_not_fixed_is_first(recording: Saver) -> None:
+    """An episode has a number, a kind, words, its calls, the tries, its duration, and how it stands. The
+    state has a part for trouble, and none without trouble.
+    """
     feed = feed_of(recording(episode_lines(*CALLS)), follow=True)
     state = json.loads(b"".join(state_json(State(feed, 1, 1, None))))
     fixed, open_failure, unread = state["episodes"]
@@ -227,10 +227,6 @@ def test_each_episode_has_its_calls_and_its_words(recording: Saver) -> None:
     }
     assert (open_failure["number"], open_failure["fixed"], open_failure["over"]) == (2, False, False)
     assert (unread["kind"], unread["duration_ms"]) == ("unread", None)
-
-
-def test_the_state_lists_what_is_not_fixed_first(recording: Saver) -> None:
-    """The state has a part for trouble, and none without trouble."""
     feed = feed_of(recording(episode_lines(*CALLS)), follow=True)
     lines = [str(line) for line in state_text(State(feed, 1, 1, None))]
     at = lines.index("── trouble")
@@ -269,8 +265,11 @@ def state(recording: Saver, count: int, at_ms: int | None) -> State:
     return State(feed, offset, size, at_ms)
 
 
-def test_a_state_has_everything_as_it_was(recording: Saver) -> None:
-    """The text has the place, the agent, the words of then, the open calls with their clock, and the text."""
+def test_a_state_is_that_of_its_moment(recording: Saver) -> None:
+    """The text has the place, the agent, the words of then, the open calls with their clock, and the text. A
+    moment in the middle of a line is the one before the line, and nothing has ended. Before the first line
+    nothing is known.
+    """
     shown = state(recording, 6, 1_003_500)
     assert list(state_text(shown)) == [
         f"at {date_and_time(1_003_500)} · byte {shown.offset:,} of {shown.size:,}",
@@ -288,20 +287,12 @@ def test_a_state_has_everything_as_it_was(recording: Saver) -> None:
         "Let me look.",
         "␛[2JHalf a sen",
     ]
-
-
-def test_a_part_of_a_line_is_not_read(recording: Saver) -> None:
-    """A moment in the middle of a line is the one before the line, and nothing has ended."""
     reader = open_saved(recording(*LINES))
     for cut in (1, len(LINES[1]) - 1):
         feed = Feed(LineReader(reader.fd, Until(len(LINES[0]) + cut), reader.times))
         feed.advance()
         assert (feed.offset, feed.is_over) == (len(LINES[0]), False)
         assert feed.session.run.prompt is None
-
-
-def test_the_start_has_no_session(recording: Saver) -> None:
-    """Before the first line nothing is known."""
     lines = list(state_text(state(recording, 0, None)))
     assert lines == [
         f"at unknown · byte 0 of {sum(map(len, LINES)):,}",
@@ -311,17 +302,15 @@ def test_the_start_has_no_session(recording: Saver) -> None:
 
 
 def test_the_json_is_the_summary_of_then(recording: Saver) -> None:
-    """The JSON has the summary's members, the time, the offset and the status."""
+    """The JSON has the summary's members, the time, the offset and the status. Of a long text, the last ten
+    lines that are not blank are printed.
+    """
     shown = state(recording, 6, 1_003_500)
     found = json.loads(b"".join(state_json(shown)))
     assert (found.pop("at_ms"), found.pop("offset")) == (1_003_500, shown.offset)
     assert (found.pop("status"), found.pop("episodes")) == ("running make", [])
     assert found == json.loads(b"".join(whole_summary(shown.feed)))
     assert [call["outcome"] for call in found["calls"]] == ["succeeded", "running"]
-
-
-def test_a_long_text_has_its_last_lines(recording: Saver) -> None:
-    """Of a long text, the last ten lines that are not blank are printed."""
     text = "".join(f"line {number}\n\n" for number in range(1000))
     feed = Feed(open_saved(recording(init(), delta(text[:3000]), delta(text[3000:]))))
     feed.advance()

@@ -237,13 +237,13 @@ def tests_of(recording: Saver, *lines: bytes) -> Any:
     return json.loads(b"".join(whole_summary(feed)))["tests"]
 
 
-def test_without_a_verdict_it_is_null(recording: Saver) -> None:
-    """A session without tests, linters and builds has null."""
+def test_tests_have_the_last_verdict_or_nulls(recording: Saver) -> None:
+    """A session without tests, linters and builds has null. A command has its call, its tool, the verdict and
+    its source, the counts, and what changed after it. The last call of a command was killed: the verdict
+    is `none`, and the state is `unknown`. A command is cut, and contains nothing that could control a
+    terminal.
+    """
     assert tests_of(recording, edit(1, "a.py")) is None
-
-
-def test_each_command_has_its_last_verdict(recording: Saver) -> None:
-    """A command has its call, its tool, the verdict and its source, the counts, and what changed after it."""
     lines = (
         STORY + edit(9, "a.py") + run_of_tests(10, 1, "mypy", "Success: no issues found in 3 source files")
     )
@@ -258,10 +258,6 @@ def test_each_command_has_its_last_verdict(recording: Saver) -> None:
         ],
         "complete": True,
     }
-
-
-def test_a_command_without_a_last_verdict_has_nulls(recording: Saver) -> None:
-    """The last call of a command was killed: the verdict is `none`, and the state is `unknown`."""
     args: dict[str, object] = {"command": "pytest -q"}
     killed = called("k", "shell", args) + ended("k", "shell", args, {"failure": {"aborted": True}})
     found = tests_of(recording, run_of_tests(1, 0), killed)
@@ -276,10 +272,6 @@ def test_a_command_without_a_last_verdict_has_nulls(recording: Saver) -> None:
             **dict.fromkeys(("source", "words", "passed", "failed", "errors", "skipped", "changed_by")),
         }
     ]
-
-
-def test_a_command_is_one_safe_line_of_200_columns(recording: Saver) -> None:
-    """A command is cut, and contains nothing that could control a terminal."""
     command = tests_of(recording, run_of_tests(1, 0, LONG), run_of_tests(2, 0, "pytest\x1b[2J\ud800"))
     shown = [each["command"] for each in command["commands"]]
     assert all(each.isprintable() and len(each) <= 200 for each in shown)

@@ -15,20 +15,6 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.mark.system
-def test_after_q(home: Path) -> None:
-    """After `q` the terminal is in its former state, and shows its former content and one closing line."""
-    with in_terminal(str(DEMO)) as terminal:
-        terminal.wait_for("✓ succeeded in 1:10")
-        assert terminal.alt_screen_active
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
-        assert terminal.restored(), terminal.leftovers()
-        closing = "agentwatch: ✓ succeeded · 1:10 · 14 calls, 1 failed, 1 rejected"
-        assert terminal.screen_text().strip() == closing
-    assert not home.exists()
-
-
-@pytest.mark.system
 def test_after_a_signal() -> None:
     """After a signal the exit code is 128 + the signal's number, and the terminal is restored."""
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
@@ -63,10 +49,13 @@ def test_a_closed_terminal_ends_it() -> None:
 
 
 @pytest.mark.system
-def test_suspended_and_resumed() -> None:
-    """ctrl+z restores the terminal and stops the program; resumed, it redraws everything and accepts keys."""
+def test_suspended_resumed_and_left_by_q(home: Path) -> None:
+    """ctrl+z restores the terminal and stops the program; resumed, it redraws everything and accepts keys.
+    After `q` the terminal is in its former state, and shows its former content and one closing line.
+    """
     with in_terminal(str(DEMO)) as terminal:
         terminal.wait_for("✓ succeeded in 1:10")
+        assert terminal.alt_screen_active
         terminal.send("\x1a")
         terminal.wait_until(lambda: terminal.job.is_stopped(terminal.pid), what="stop")
         terminal.wait_until(terminal.restored, what="way out")
@@ -81,6 +70,9 @@ def test_suspended_and_resumed() -> None:
         terminal.send("q")
         assert terminal.wait_exit() == 0
         assert terminal.restored(), terminal.leftovers()
+        closing = "agentwatch: ✓ succeeded · 1:10 · 14 calls, 1 failed, 1 rejected"
+        assert terminal.screen_text().strip() == closing
+    assert not home.exists()
 
 
 @pytest.mark.system

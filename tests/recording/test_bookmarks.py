@@ -212,8 +212,10 @@ def test_only_line_ends_of_the_recording_are_shown(tmp_path: Path) -> None:
     os.close(reader.fd)
 
 
-def test_the_end_of_an_unfinished_line_is_a_moment(tmp_path: Path) -> None:
-    """A last line without its line end ends where its line end would be; an empty recording has a start."""
+def test_bookmarks_have_a_bound_and_may_be_at_an_unfinished_line(tmp_path: Path, path: Path) -> None:
+    """A last line without its line end ends where its line end would be; an empty recording has a start.
+    After 1,000 bookmarks another one is refused, with the reason; removing one makes room.
+    """
     recording = tmp_path / "session.ndjson"
     for data, ends in ((b"{}\n[]", [0, 3, 6]), (b"{}\n", [0, 3]), (b"", [0]), (b"1", [0, 2])):
         recording.write_bytes(data)
@@ -221,10 +223,6 @@ def test_the_end_of_an_unfinished_line_is_a_moment(tmp_path: Path) -> None:
         assert [at for at in range(9) if ends_a_line(reader.line_at, at)] == ends
         os.close(reader.fd)
         assert not ends_a_line(reader.line_at, 3)
-
-
-def test_there_is_a_bound_on_bookmarks(path: Path) -> None:
-    """After 1,000 bookmarks another one is refused, with the reason; removing one makes room."""
     bookmarks = Bookmarks(None, anywhere)
     for offset in range(1000):
         bookmarks.toggle(offset, None)

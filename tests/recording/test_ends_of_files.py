@@ -87,18 +87,16 @@ def test_a_document_over_many_lines_is_recognised(tmp_path: Path) -> None:
             assert is_one_document(fd)
 
 
-def test_lines_are_no_document(tmp_path: Path) -> None:
-    """Lines of events, even after a lone brace of other output, are not one document."""
+def test_lines_and_pipes_are_no_document(tmp_path: Path) -> None:
+    """Lines of events, even after a lone brace of other output, are not one document. Input that cannot be
+    read at an offset is not examined.
+    """
     for data in (
         *(b"", b"\n\n", b"{", b"{\n", b"{}\n{}\n", b'{"type":"system"}\n', b"[1]\n", b"text\n{\n"),
         *(b"[\ntext\n", b'{\n{"type":"system"}\n', b'[\n{"type":"system"}\n', b'{"a":\n"b"}\n', b"{\n}\n"),
     ):
         with opened(tmp_path / "file", data) as fd:
             assert not is_one_document(fd)
-
-
-def test_a_pipe_is_no_document() -> None:
-    """Input that cannot be read at an offset is not examined."""
     read_fd, write_fd = os.pipe()
     os.write(write_fd, b'{\n  "a": 1\n}\n')
     assert not is_one_document(read_fd)
@@ -115,17 +113,15 @@ def test_bytes_between_offsets_are_lines_and_a_rest(tmp_path: Path) -> None:
         assert lines_between(fd, 8, 8) == lines_between(fd, 8, 3) == lines_between(fd, 50, 99) == ([], b"")
 
 
-def test_bytes_before_an_offset(tmp_path: Path) -> None:
-    """At most 64 bytes are returned; a file that was cut has none."""
+def test_the_first_bytes_of_a_file_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At most 64 bytes are returned; a file that was cut has none. Neither has a path that no file can have,
+    nor a folder, nor a file on a disk that fails.
+    """
     data = bytes(range(100))
     with opened(tmp_path / "file", data) as fd:
         for offset in (0, 1, 64, 65, 100):
             assert bytes_before(fd, offset) == data[max(offset - 64, 0) : offset]
         assert bytes_before(fd, 900) == b""
-
-
-def test_an_unreadable_file_has_no_first_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither has a path that no file can have, nor a folder, nor a file on a disk that fails."""
     for path in (tmp_path / "gone", tmp_path, "a\0b"):
         assert first_bytes(path, 10) == b""
     (tmp_path / "x").write_bytes(b"{}")

@@ -39,11 +39,8 @@ def described(path: Path) -> dict[str, object]:
     return found
 
 
-def test_a_name_is_kept_beside_what_run_writes() -> None:
-    """The new file has only the name, is private, and describes no process. A name is added to what `run` has
-    written, changed and removed again. A session can be named while `run` has its description open; both
-    find the other's keys.
-    """
+def test_a_recording_of_a_pipe_gets_a_file_for_its_name() -> None:
+    """The new file has only the name, is private, and describes no process."""
     path = save(1)
     process = SessionFiles(path).process
     assert read_name(process) == ""
@@ -52,6 +49,10 @@ def test_a_name_is_kept_beside_what_run_writes() -> None:
     assert stat.S_IMODE(process.stat().st_mode) == 0o600
     assert read_name(process) == "The rewrite"
     assert read_process(process) is None
+
+
+def test_the_other_keys_stay() -> None:
+    """A name is added to what `run` has written, changed and removed again."""
     path = save(1)
     SessionFiles(path).process.write_text(json.dumps(RUNNING))
     for name in ("A name that is longer than the next", "Short"):
@@ -60,6 +61,10 @@ def test_a_name_is_kept_beside_what_run_writes() -> None:
     assert read_process(SessionFiles(path).process) is not None
     rename_session(path, "")
     assert described(path) == RUNNING
+
+
+def test_what_run_writes_into_its_open_file_is_not_lost() -> None:
+    """A session can be named while `run` has its description open; both find the other's keys."""
     path = save(1)
     fd = create_file(SessionFiles(path).process)
     replace_object(fd, lambda before: RUNNING)
@@ -200,13 +205,19 @@ def test_every_file_of_a_session_counts() -> None:
     assert (stem.recording, stem.size) == (path, 1_100)
 
 
-def test_stems_order_the_sessions() -> None:
-    """The order is that of the times in the stems. What agentwatch names itself is its own. A file that
-    somebody has put among the sessions is not one of ours.
-    """
+def test_sessions_are_newest_first() -> None:
+    """The order is that of the times in the stems."""
     old, new = save(3), save(1)
     assert [stem.recording for stem in saved_stems()] == [new, old]
+
+
+def test_the_stems_of_new_sessions_are_recognised() -> None:
+    """What agentwatch names itself is its own."""
     assert is_stem(new_session_files().recording.stem)
+
+
+def test_other_names_are_no_stems() -> None:
+    """A file that somebody has put among the sessions is not one of ours."""
     for name in (
         "",
         "session",
@@ -413,26 +424,35 @@ def paths(found: Prunable) -> list[Path]:
     return [stem.recording for stem in found.sessions]
 
 
-def test_sessions_are_chosen_by_age_unless_they_are_recorded() -> None:
-    """Only sessions that were last written before the time are chosen, newest first, with all their files. A
-    session that was written today is new, and so is one that was started today. A stem with a thirteenth
-    month has the age of its file. An agent that has written nothing for a month is still recorded.
-    """
+def test_sessions_are_chosen_by_age() -> None:
+    """Only sessions that were last written before the time are chosen, newest first, with all their files."""
     save(1)
     old, oldest = save(40, ".log"), save(50)
     found = prunable(before(30))
     assert paths(found) == [old, oldest]
     assert found.size == old.stat().st_size + oldest.stat().st_size + 100
     assert paths(prunable(before(60))) == []
+
+
+def test_a_session_is_as_old_as_its_last_line() -> None:
+    """A session that was written today is new, and so is one that was started today."""
     path = save(40)
     os.utime(path)
     assert paths(prunable(before(30))) == []
     restored = save(1)
     os.utime(restored, (0, 0))
     assert paths(prunable(before(30))) == []
+
+
+def test_a_stem_that_is_no_time_is_as_old_as_its_file() -> None:
+    """A stem with a thirteenth month has the age of its file."""
     path = save(40)
     moved = path.rename(path.with_name("20261399-999999-abcdef.ndjson"))
     assert paths(prunable(before(30))) == [moved]
+
+
+def test_pruning_keeps_a_session_that_is_being_recorded() -> None:
+    """An agent that has written nothing for a month is still recorded."""
     path = save(40)
     fd = os.open(path, os.O_RDWR)
     hold(fd)

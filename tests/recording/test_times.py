@@ -116,8 +116,10 @@ def test_invalid_times_are_ignored(tmp_path: Path) -> None:
             assert [times.at(offset) for offset in (0, 9, 10, 99)] == [1000, 1000, 2000, 2000]
 
 
-def test_a_recording_without_times_can_be_read(tmp_path: Path) -> None:
-    """Without a times file, or with an empty one or a folder in its place, lines have no time."""
+def test_times_may_be_missing_and_never_go_back(tmp_path: Path) -> None:
+    """Without a times file, or with an empty one or a folder in its place, lines have no time. `now_ms`
+    returns milliseconds since 1970 and never goes back.
+    """
     path = tmp_path / "a.ndjson"
     path.write_bytes(b"one\n")
     assert read_all(path) == [Line(0, b"one", None)]
@@ -128,10 +130,6 @@ def test_a_recording_without_times_can_be_read(tmp_path: Path) -> None:
     path.with_suffix(".times").unlink()
     path.with_suffix(".times").mkdir()
     assert read_all(path) == [Line(0, b"one", None)]
-
-
-def test_now_is_since_the_epoch_and_never_goes_back() -> None:
-    """`now_ms` returns milliseconds since 1970 and never goes back."""
     readings = [now_ms() for _ in range(1000)]
     assert readings == sorted(readings)
     assert abs(readings[0] - time.time_ns() // 1_000_000) < 60_000

@@ -152,8 +152,13 @@ def read_all(server: CodexServer) -> None:
             pass
 
 
-def test_a_late_server_costs_the_time_that_was_given(server: CodexServer) -> None:
-    """A server that hangs before or after the upgrade, or floods, is left at the deadline."""
+def test_servers_that_are_late_foreign_or_away_are_refused(
+    server: CodexServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A server that hangs before or after the upgrade, or floods, is left at the deadline. The user of the
+    process counts, where the system shows it: macOS does not in this way. A path without a server is a
+    fault of the system.
+    """
 
     def upgrade_only(connection: Connection) -> None:
         connection.upgrade()
@@ -172,20 +177,12 @@ def test_a_late_server_costs_the_time_that_was_given(server: CodexServer) -> Non
         with case(name), pytest.raises((TimeoutError, ConnectionError)):
             read_all(server)
         assert time.monotonic() - begin < SHORT + 1.0, name
-
-
-def test_a_server_of_another_user_is_refused(server: CodexServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The user of the process counts, where the system shows it: macOS does not in this way."""
     with pytest.raises(PermissionError):
         WebSocket(os.fspath(server.path), UID + 1, LONG)
     monkeypatch.delattr(_socket, "SO_PEERCRED", raising=False)
     server.serve = sends(frame(b"a"))
     with WebSocket(os.fspath(server.path), UID + 1, LONG) as connection:
         assert connection.receive() == b"a"
-
-
-def test_nobody_accepts(tmp_path: Path) -> None:
-    """A path without a server is a fault of the system."""
     for path in (tmp_path / "none", tmp_path / ("x" * 200)):
         with case(path), pytest.raises(OSError, match="No such file"):
             WebSocket(os.fspath(path), UID, LONG)

@@ -201,15 +201,13 @@ def test_the_agent_of_an_own_recording_is_found_in_its_lines(tmp_path: Path) -> 
     assert digest.seen_ms == path.stat().st_mtime_ns // 10**6
 
 
-def test_an_empty_file_has_no_turn(path: Path) -> None:
-    """A session that was only created shows nothing but its file."""
+def test_a_file_may_have_no_turn_and_no_time(path: Path) -> None:
+    """A session that was only created shows nothing but its file. The arrival of a later line is no begin;
+    that of the first line is.
+    """
     path.write_bytes(b"")
     _, digest = tail_of(path)
     assert (digest.turn, digest.seen_ms, digest.is_whole) == (Turn.NONE, None, True)
-
-
-def test_the_begin_of_lines_without_times_is_unknown(path: Path) -> None:
-    """The arrival of a later line is no begin; that of the first line is."""
     path.write_bytes(jsonl(cursor.user("Go")))
     tail, grown = Tail(found(path, "cursor")), path.with_name("grown.jsonl")
     grown.write_bytes(b"")

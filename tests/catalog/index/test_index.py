@@ -36,22 +36,16 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-def test_it_lies_beside_the_saved_sessions(home: Path) -> None:
-    """The index is `index.db` in the folder of agentwatch."""
+def test_it_lies_beside_the_saved_sessions_and_is_private(home: Path, path: Path) -> None:
+    """The index is `index.db` in the folder of agentwatch. Folder and files are private, whatever the umask.
+    Readers are not locked out, and the schema has a number.
+    """
     assert index_path() == home / "index.db"
-
-
-def test_only_the_user_can_read_it(path: Path) -> None:
-    """Folder and files are private, whatever the umask."""
     with closing(SessionIndex(path, "1.0")) as index:
         index.replace([Rows(SESSION, [CALL], [])])
         modes = {each.name: each.stat().st_mode & 0o777 for each in path.parent.iterdir()}
     assert modes == dict.fromkeys(("index.db", "index.db-wal", "index.db-shm"), 0o600)
     assert path.parent.stat().st_mode & 0o777 == 0o700
-
-
-def test_it_is_written_ahead_and_has_a_version(path: Path) -> None:
-    """Readers are not locked out, and the schema has a number."""
     assert rows(path, "PRAGMA journal_mode") == [("wal",)]
     assert rows(path, "PRAGMA user_version") == [(VERSION,)]
 
@@ -153,8 +147,11 @@ def failing(session_id: str, calls: int) -> bytes:
     )
 
 
-def test_every_session_is_in_the_index(indexed: Indexed) -> None:
-    """Each session that can be opened is a row, with its agent, its id and its number of calls."""
+def test_the_index_has_each_session_and_call(indexed: Indexed) -> None:
+    """Each session that can be opened is a row, with its agent, its id and its number of calls. The row of a
+    session has its times, its repository, its prompt, its tokens and its outcome. A failed command is a
+    failure with its program, its exit code, and the facts of its session.
+    """
     found = [each for each in indexed.found() if each.reach is not Reach.LISTED]
     done = indexed.update()
     assert done.read == len(found) > 30
@@ -166,10 +163,6 @@ def test_every_session_is_in_the_index(indexed: Indexed) -> None:
     assert indexed.rows(f"SELECT path FROM stored_session WHERE calls <> ({counted})") == []
     agents = {agent for [agent] in indexed.rows("SELECT DISTINCT agent FROM session WHERE calls > 0")}
     assert agents == {"claude", "codex", "copilot", "cursor", "droid", "gemini", "opencode", "pi", "qwen"}
-
-
-def test_a_session_has_what_its_agent_writes(indexed: Indexed) -> None:
-    """The row of a session has its times, its repository, its prompt, its tokens and its outcome."""
     indexed.update()
     [key] = [key for key in indexed.machine.made if key[0] == "codex"][:1]
     columns = "format, prompt, repository, outcome, turns, calls, failed, seen_ms >= began_ms, problem"
@@ -178,10 +171,6 @@ def test_a_session_has_what_its_agent_writes(indexed: Indexed) -> None:
     assert row[1].startswith("Run the tests, part ")
     assert row[2].startswith("repo-")
     assert row[3:] == ("succeeded", 1, 1, 0, 1, None)
-
-
-def test_a_call_has_its_program_and_its_error(indexed: Indexed) -> None:
-    """A failed command is a failure with its program, its exit code, and the facts of its session."""
     path = indexed.record("20261122-120000-000abcdef", failing("s-1", 2))
     indexed.update()
     columns = "agent, session_id, number, tool, kind, program, target, exit_code"

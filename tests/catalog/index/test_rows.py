@@ -24,8 +24,10 @@ def indexed(tmp_path: Path) -> Indexed:
     return Indexed(fake_machine(tmp_path / "machine", with_captures=False), tmp_path / "state" / "index.db")
 
 
-def test_a_test_run_has_its_verdict(indexed: Indexed) -> None:
-    """A call that ran tests has the verdict, its tool, its source and its counts; another call has none."""
+def test_a_test_run_has_its_verdict_and_known_counts(indexed: Indexed) -> None:
+    """A call that ran tests has the verdict, its tool, its source and its counts; another call has none. What
+    passed a linter is unknown, a silent tool counts nothing, and tests that did not run are none.
+    """
     indexed.record(STEM, STORY)
     indexed.update()
     columns = "verdict, verdict_tool, verdict_source, verdict_passed, verdict_failed"
@@ -37,10 +39,6 @@ def test_a_test_run_has_its_verdict(indexed: Indexed) -> None:
     ]
     others = indexed.rows(f"SELECT DISTINCT command, {columns} FROM call WHERE kind <> 'execute'")
     assert others == [(None,) * 6]
-
-
-def test_counts_that_a_tool_does_not_print_are_unknown(indexed: Indexed) -> None:
-    """What passed a linter is unknown, a silent tool counts nothing, and tests that did not run are none."""
     tests = run_of_tests(3, 0, output="no tests ran in 0.01s")
     indexed.record(
         STEM,
@@ -75,7 +73,9 @@ def test_a_session_has_the_state_of_its_tests(indexed: Indexed, lines: bytes, st
 
 
 def test_the_files_that_a_session_changed(indexed: Indexed) -> None:
-    """Each successful edit is a row with its file and its lines; the path is relative to the repository."""
+    """Each successful edit is a row with its file and its lines; the path is relative to the repository. A
+    path with half a surrogate pair and its replacement are one row, which the index can hold.
+    """
     folder = indexed.machine.home / "mill"
     (folder / ".git").mkdir(parents=True)
     (folder / ".git/HEAD").write_text("ref: refs/heads/main\n")
@@ -97,10 +97,6 @@ def test_the_files_that_a_session_changed(indexed: Indexed) -> None:
         ("mill", 3, "/etc/hosts", 3, 1),
         ("mill", 4, "a.py", 4, 1),
     ]
-
-
-def test_paths_that_become_equal_are_one_file(indexed: Indexed) -> None:
-    """A path with half a surrogate pair and its replacement are one row, which the index can hold."""
     call = Call(1, 1, "e-1", "edit", "Edited", path="a\ud800.py", more_paths=("a?.py", "b.py"))
     call.kind, call.outcome, call.lines_added = ToolKind.EDIT, Outcome.SUCCEEDED, 7
     assert edit_rows(call, CWD, CWD) == [(1, "a?.py", None, None), (1, "b.py", None, None)]
@@ -115,15 +111,14 @@ def active_ms(indexed: Indexed, *lines: bytes) -> int | None:
     return found
 
 
-def test_the_agents_own_durations_are_the_active_time(indexed: Indexed) -> None:
-    """The durations that the agent reports are added, run by run."""
+def test_the_active_time_is_that_of_the_agent_or_of_the_lines(indexed: Indexed) -> None:
+    """The durations that the agent reports are added, run by run. Without reported durations, the time
+    between two turns is left out. A session whose lines have no times, and one with a single time, have no
+    active time. A session has the number of calls that the user or the agent did not allow.
+    """
     runs = [init(), user(), delta("Hi", 1000), final("Hi"), result("Hi", duration_ms=5000)]
     again = [init(), user(), delta("So", 90_000_000), final("So"), result("So", duration_ms=700)]
     assert active_ms(indexed, *runs, *again) == 5700
-
-
-def test_otherwise_the_times_of_the_lines_are_the_active_time(indexed: Indexed) -> None:
-    """Without reported durations, the time between two turns is left out."""
     first = [
         init(),
         user(),
@@ -133,16 +128,8 @@ def test_otherwise_the_times_of_the_lines_are_the_active_time(indexed: Indexed) 
     ]
     second = [init(), user(), delta("So", BEGAN_MS + 90_000_000), delta(".", BEGAN_MS + 90_001_000)]
     assert active_ms(indexed, *first, *second) == 5000
-
-
-def test_an_unknown_active_time_is_null(indexed: Indexed) -> None:
-    """A session whose lines have no times, and one with a single time, have no active time."""
     assert active_ms(indexed, init(), user(), final("Hi")) is None
     assert active_ms(indexed, init(), user(), delta("Hi", BEGAN_MS)) is None
-
-
-def test_rejected_calls_are_counted(indexed: Indexed) -> None:
-    """A session has the number of calls that the user or the agent did not allow."""
     refused = started("shell", "c-1", 1, command="rm -r /") + completed("shell", "c-1", {"rejected": {}}, 2)
     indexed.record(STEM, init(cwd=CWD), refused, run_of_tests(2, 0))
     indexed.update()

@@ -45,14 +45,10 @@ def test_the_texts_of_a_workspace_are_read() -> None:
             assert yaml_texts(data) == texts
 
 
-def test_a_long_document_is_read_in_part() -> None:
-    """Its first 1,000 lines count."""
+def test_a_document_is_read_in_part_or_not_at_all(tmp_path: Path) -> None:
+    """Its first 1,000 lines count. Neither has a path that no file can have, nor a folder."""
     texts = yaml_texts(b"".join(b"key%d: x\n" % number for number in range(5000)))
     assert len(texts) == 1000
-
-
-def test_a_file_that_is_gone_has_no_content(tmp_path: Path) -> None:
-    """Neither has a path that no file can have, nor a folder."""
     for path in (tmp_path / "gone", tmp_path, "a\0b"):
         assert json_object(str(path)) == {}
         assert first_text(str(path), "id") == ""
@@ -80,17 +76,15 @@ def test_a_disk_that_fails_is_no_error(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_the_first_text_with_a_key_is_found(tmp_path: Path) -> None:
-    """It is looked for in the first 4 KiB; an escaped text is left out."""
+    """It is looked for in the first 4 KiB; an escaped text is left out. A text, a name, an id and a folder
+    are texts.
+    """
     path = tmp_path / "x"
     path.write_bytes(b'{"a": {"id" : "one"}, "id": "two"}')
     assert first_text(str(path), "id") == "one"
     assert first_text(str(path), "other") == ""
     path.write_bytes(b'{"id": "a\\nb"}')
     assert first_text(str(path), "id") == ""
-
-
-def test_a_value_of_another_type_is_unknown() -> None:
-    """A text, a name, an id and a folder are texts."""
     for value in (None, 3, True, b"x", ["x"], {"x": "y"}, ""):
         with case(value):
             assert text_in(value) == ""

@@ -88,8 +88,10 @@ def test_variables_move_the_folders(tmp_path: Path) -> None:
     assert registries.exact == frozenset()
 
 
-def test_a_hook_adds_what_the_agent_does_not_say(tmp_path: Path) -> None:
-    """A hook of Codex says the state of a loaded session; a record of Claude Code needs no hook."""
+def test_hooks_add_what_the_user_owns(tmp_path: Path) -> None:
+    """A hook of Codex says the state of a loaded session; a record of Claude Code needs no hook. A record
+    that belongs to another user says nothing.
+    """
     home = tmp_path / "dev"
     claude_record(home / ".claude", "c")
     (home / ".codex/thread-writer-locks").mkdir(parents=True)
@@ -108,10 +110,6 @@ def test_a_hook_adds_what_the_agent_does_not_say(tmp_path: Path) -> None:
         "permission",
     )
     assert claude.state is State.WORKING
-
-
-def test_files_of_other_users_are_not_read(tmp_path: Path) -> None:
-    """A record that belongs to another user says nothing."""
     claude_record(tmp_path / ".claude", "c")
     registries = Registries({"AGENTWATCH_HOME": str(tmp_path)}, tmp_path, uid=os.geteuid() + 1)
     assert not registries.refresh(1.0)

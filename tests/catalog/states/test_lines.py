@@ -63,8 +63,10 @@ def call(session: Played) -> None:
     )
 
 
-def test_codex_asks_until_the_command_has_a_process() -> None:
-    """Codex writes the call, but neither the question nor the answer."""
+def test_codex_asks_until_the_command_has_a_process_and_may_fail() -> None:
+    """Codex writes the call, but neither the question nor the answer. Codex writes `task_complete` after an
+    error too, with the error in it.
+    """
     session = codex()
     assert session.after(3)[:2] == (State.WORKING, Ground.INFERRED)
     call(session)
@@ -77,10 +79,6 @@ def test_codex_asks_until_the_command_has_a_process() -> None:
         "response_item", type="function_call_output", call_id="c", output="Process exited with code 0"
     )
     assert session.after(3).now == "thinking"
-
-
-def test_a_failed_turn_of_codex_is_no_success() -> None:
-    """Codex writes `task_complete` after an error too, with the error in it."""
     session = codex()
     error = {"message": "You've hit your usage limit.", "codex_error_info": "usage_limit_exceeded"}
     error |= {"codex_error_info": "server_overloaded"}

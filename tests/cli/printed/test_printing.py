@@ -293,8 +293,10 @@ def test_run_exits_with_the_code_of_an_unknown_agent(code: int, recording: Saver
     assert said[:-1] == (["agentwatch: the agent's stderr: oops"] if code else [])
 
 
-def test_the_log_of_an_unknown_agent_is_one_line(tmp_path: Path) -> None:
-    """The log says that the agent is not known, live and from the recording; `log` exits with 2."""
+def test_the_log_and_the_drift_of_an_unknown_agent(tmp_path: Path, recording: Saver) -> None:
+    """The log says that the agent is not known, live and from the recording; `log` exits with 2. `drift`
+    lists the lines of an agent that is not known, and exits with 2.
+    """
     saved, log = tmp_path / "r.ndjson", tmp_path / "r.log"
     ran("-p", "--record", saved, "--log", log, stdin=OTHER)
     done = ran("log", saved)
@@ -305,10 +307,6 @@ def test_the_log_of_an_unknown_agent_is_one_line(tmp_path: Path) -> None:
     )
     assert done.stdout.count(b"\n") == 1
     assert done.stderr.decode().startswith(WORDS)
-
-
-def test_drift_of_an_unknown_agent_is_its_report(recording: Saver) -> None:
-    """`drift` lists the lines of an agent that is not known, and exits with 2."""
     done = ran("drift", recording(OTHER))
     assert (done.returncode, done.stderr) == (2, b"")
     assert b", format no known agent: 2 lines, 0 malformed, 2 unknown; 2 findings\n" in done.stdout

@@ -128,17 +128,15 @@ def test_a_result_that_the_exit_code_contradicts_is_reported() -> None:
 
 
 def test_final_is_the_text_after_the_last_call(recording: Saver) -> None:
-    """The final format prints the text after the last call, with a line end, and nothing else."""
+    """The final format prints the text after the last call, with a line end, and nothing else. A run that
+    failed, or has no result, has no final answer, whatever it has written.
+    """
     read = completed("read", "a", {"success": {}})
     path = recording(init(), user(), segment("I look."), read, final("Done.\nAll 3 pass."), result("x"))
     done = ran(path, "--output-format", "final")
     assert (done.returncode, done.stdout, done.stderr) == (0, b"Done.\nAll 3 pass.\n", b"")
     whole = recording(init(), user(), final("caf\u00e9\x1b[1m\n"), result("x"))
     assert ran(whole, "--output-format", "final").stdout == "caf\u00e9\x1b[1m\n".encode()
-
-
-def test_final_prints_nothing_for_a_run_that_failed(recording: Saver) -> None:
-    """A run that failed, or has no result, has no final answer, whatever it has written."""
     for last in (result("no", is_error=True), b""):
         done = ran(recording(init(), user(), final("Almost."), last), "--output-format", "final")
         assert (done.returncode, done.stdout) == (1, b"")

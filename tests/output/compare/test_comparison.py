@@ -121,69 +121,47 @@ def test_a_call_is_slower_if_it_takes_twice_the_time_and_a_second(
     assert comparison.first_divergence is None
 
 
-def test_a_short_call_is_not_slower_whatever_its_factor(tmp_path: Path) -> None:
-    """5 ms against 900 ms is 180 times as long, and less than a second."""
+def test_durations_changes_tokens_and_texts_are_compared(tmp_path: Path) -> None:
+    """5 ms against 900 ms is 180 times as long, and less than a second. They are in the row of the edit, in
+    the files and in the totals. A run whose agent gives no tokens and no cost has none, not 0. The words
+    of only one text are beside those of the other.
+    """
     fast, slow = (A.changed(0, replace(A.calls[0], took_ms=ms)) for ms in (5, 900))
     assert found(compared(tmp_path, fast, slow)) == []
-
-
-def test_other_changed_lines_are_found(tmp_path: Path) -> None:
-    """They are in the row of the edit, in the files and in the totals."""
     comparison = compared(tmp_path, A, A.changed(3, edit("src/mill.py", added=9)))
     assert [row.aspects for row in found(comparison)] == [(Aspect.LINES,)]
     (file,) = comparison.files
     assert (file.path, file.a, file.b) == ("src/mill.py", Lines(4, 2), Lines(9, 2))
     assert (comparison.a.totals.lines_added, comparison.b.totals.lines_added) == (4, 9)
-
-
-def test_tokens_are_compared_and_unknown_ones_stay_unknown(tmp_path: Path) -> None:
-    """A run whose agent gives no tokens and no cost has none, not 0."""
     comparison = compared(tmp_path, A, replace(A, usage=None))
     assert comparison.a.totals.output == 200
     assert comparison.b.totals.output is None
     assert comparison.a.totals.cost_usd is None
     assert found(comparison) == []
-
-
-def test_the_final_texts_are_compared_by_word(tmp_path: Path) -> None:
-    """The words of only one text are beside those of the other."""
     comparison = compared(tmp_path, A, replace(A, text="Mended: the race turns again."))
     pieces = [(piece.part, piece.text) for piece in comparison.text.pieces if piece.part is not Part.BOTH]
     assert pieces == [(Part.ONLY_A, "wheel "), (Part.ONLY_B, "race ")]
 
 
-def test_the_last_verdict_of_each_command_is_compared(tmp_path: Path) -> None:
-    """An earlier red run of the same command does not count."""
+def test_what_is_unknown_is_no_difference(tmp_path: Path) -> None:
+    """An earlier red run of the same command does not count. What a recording does not say differs from
+    nothing. 19 s against 10 s are nine seconds more, and not twice as long. A hostile recording cannot
+    make the sums too large for JSON, or negative. An unknown duration is not 0.
+    """
     comparison = compared(tmp_path, A, A.changed(5, run_tests(failed=3)))
     (row,) = comparison.commands
     assert row.a is not None
     assert row.b is not None
     assert (row.command, row.a.state, row.b.state) == ("pytest -q", State.GREEN, State.RED)
-
-
-def test_a_call_that_only_one_recording_knows_the_outcome_of_is_no_difference(tmp_path: Path) -> None:
-    """What a recording does not say differs from nothing."""
     unknown = replace(A.calls[0], answer={})
     comparison = compared(tmp_path, A, A.changed(0, unknown))
     assert comparison.b.session.calls[0].outcome is Outcome.RETURNED
     assert found(comparison) == []
-
-
-def test_a_long_call_is_slower_only_if_it_takes_twice_the_time(tmp_path: Path) -> None:
-    """19 s against 10 s are nine seconds more, and not twice as long."""
     one, other = (A.changed(0, replace(A.calls[0], took_ms=ms)) for ms in (10_000, 19_000))
     assert found(compared(tmp_path, one, other)) == []
-
-
-def test_impossible_counts_are_unknown(tmp_path: Path) -> None:
-    """A hostile recording cannot make the sums too large for JSON, or negative."""
     hostile = {"inputTokens": 10**15, "outputTokens": -3, "cacheReadTokens": 7, "cacheWriteTokens": 0}
     totals = compared(tmp_path, A, replace(A, usage=hostile)).b.totals
     assert (totals.input, totals.cached, totals.output) == (None, 7, None)
-
-
-def test_a_recording_without_times_has_no_duration(tmp_path: Path) -> None:
-    """An unknown duration is not 0."""
     path = tmp_path / "untimed.ndjson"
     path.write_bytes(init() + started("read", path="a") + completed("read", result=DONE, path="a"))
     assert side_at(path).totals.duration_ms is None
@@ -227,37 +205,24 @@ def several(folder: Path, a: list[Run], b: list[Run]) -> Several:
     return compare_several(*sides)
 
 
-def test_shares_count_the_runs_of_which_something_is_known(tmp_path: Path) -> None:
-    """A run without tests is neither green nor red."""
+def test_several_runs_have_shares_habits_and_medians(tmp_path: Path) -> None:
+    """A run without tests is neither green nor red. It counts once a run, with its levelled target; calls of
+    equal shares of the runs are left out. Two runs with nothing in common have many. The smaller side
+    decides. Runs without the figure do not count as 0.
+    """
     untested = replace(GREEN, calls=(read("src/mill.py"),))
     found = several(tmp_path, [GREEN, RED, GREEN, untested], [RED])
     assert found.shares == [Share("succeeded", 4, 4, 1, 1), Share("tests green", 2, 3, 0, 1)]
-
-
-def test_a_call_of_more_runs_of_one_side_is_a_habit(tmp_path: Path) -> None:
-    """It counts once a run, with its levelled target; calls of equal shares of the runs are left out."""
     lint = GREEN.with_call(6, shell("make lint")).with_call(7, shell("make lint"))
     found = several(tmp_path, [GREEN, GREEN], [lint, GREEN.with_call(0, read("NOTES.md")), lint])
     assert found.habits == [Habit("execute", "make lint", 0, 2), Habit("read", "NOTES.md", 0, 1)]
-
-
-def test_at_most_twenty_habits_are_kept(tmp_path: Path) -> None:
-    """Two runs with nothing in common have many."""
     one, other = (
         replace(GREEN, calls=tuple(edit(f"{name}{'x' * number}.py") for number in range(15))) for name in "ab"
     )
     assert len(several(tmp_path, [one], [other, other]).habits) == MOST_HABITS
-
-
-def test_fewer_than_ten_runs_are_few(tmp_path: Path) -> None:
-    """The smaller side decides."""
     side = GREEN.side(tmp_path, "a")
     assert compare_several([side] * 10, [side] * 9).is_few
     assert not compare_several([side] * 10, [side] * 10).is_few
-
-
-def test_an_unknown_figure_has_no_median() -> None:
-    """Runs without the figure do not count as 0."""
     assert spread([None, 4, None, 8]) == Spread(2, 6, 4, 8)
     assert spread([None, None]) == Spread(0, None, None, None)
 

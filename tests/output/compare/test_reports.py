@@ -38,8 +38,11 @@ def text_of(folder: Path, a: Run, b: Run, *, every: bool = False) -> str:
         return "\n".join(text_lines(report_of(found, every=every)))
 
 
-def test_the_totals_come_first_then_where_they_part_then_the_differences(tmp_path: Path) -> None:
-    """What a reader wants first is read first."""
+def test_the_text_has_totals_the_parting_and_the_differences(tmp_path: Path) -> None:
+    """What a reader wants first is read first. One equal call is listed before and after each difference; the
+    others are only counted. The contexts of differences that are close to each other do not repeat calls.
+    The report says that they do not part.
+    """
     text = text_of(tmp_path, A, B)
     places = [text.index(words) for words in ("Totals", "They part after 5 calls in common", "\nCalls\n")]
     assert places == sorted(places)
@@ -47,26 +50,14 @@ def test_the_totals_come_first_then_where_they_part_then_the_differences(tmp_pat
     assert "tests          green      red\n" in text
     assert "succeeded → failed: exit 1; exit 0 → exit 1; 20 passed → 3" in text
     assert "[-wheel-] {+race+} turns again." in text
-
-
-def test_equal_calls_are_counted_or_listed(tmp_path: Path) -> None:
-    """One equal call is listed before and after each difference; the others are only counted."""
     text = text_of(tmp_path, A, B)
     assert "  … 4 equal calls\n  = #5     #5     " in text
     assert "src/wheel.py" not in text
     assert "  = #2     #2     Read file src/wheel.py" in text_of(tmp_path, A, B, every=True)
-
-
-def test_a_call_between_two_differences_is_listed_once(tmp_path: Path) -> None:
-    """The contexts of differences that are close to each other do not repeat calls."""
     text = text_of(tmp_path, A, A.without(3).without(1))
     listed = [text.count(f"\n  {sign} #{number} ") for number, sign in enumerate("=-=-==", 1)]
     assert listed == [1, 1, 1, 1, 1, 0]
     assert "  … 1 equal call\n" in text
-
-
-def test_equal_runs_have_no_list_of_calls(tmp_path: Path) -> None:
-    """The report says that they do not part."""
     text = text_of(tmp_path, A, A)
     assert "They do not part: both made the same calls with the same results.\n" in text
     assert "\nCalls\n" not in text
@@ -186,8 +177,10 @@ def members(folder: Path, a: Run, b: Run, *, every: bool = False) -> dict[str, A
     return found
 
 
-def test_the_differences_are_rows(tmp_path: Path) -> None:
-    """Each has its place, what differs, and both calls as in the summary."""
+def test_the_differences_are_rows_and_unknown_is_null(tmp_path: Path) -> None:
+    """Each has its place, what differs, and both calls as in the summary. An agent that gives no tokens did
+    not use 0.
+    """
     found = members(tmp_path, A, UNKNOWN)
     assert [(row["index"], row["match"], row["differs_in"]) for row in found["rows"]] == [
         (3, "only_b", []),
@@ -205,10 +198,6 @@ def test_the_differences_are_rows(tmp_path: Path) -> None:
         "only_a": 0,
         "only_b": 1,
     }
-
-
-def test_what_is_unknown_is_null(tmp_path: Path) -> None:
-    """An agent that gives no tokens did not use 0."""
     found = members(tmp_path, A, UNKNOWN)
     assert (found["a"]["output"], found["b"]["output"], found["b"]["cost_usd"]) == (200, None, None)
     assert found["files"] == [
@@ -217,15 +206,11 @@ def test_what_is_unknown_is_null(tmp_path: Path) -> None:
     assert members(tmp_path, A, A)["first_divergence"] is None
 
 
-def test_all_rows_are_there_if_they_are_asked_for(tmp_path: Path) -> None:
-    """Equal calls have an empty list of differences."""
+def test_all_rows_are_one_list(tmp_path: Path) -> None:
+    """Equal calls have an empty list of differences. They are written 500 at a time."""
     rows = members(tmp_path, A, UNKNOWN, every=True)["rows"]
     assert [row["index"] for row in rows] == [*range(7)]
     assert rows[0]["differs_in"] == []
-
-
-def test_many_rows_are_one_list(tmp_path: Path) -> None:
-    """They are written 500 at a time."""
     long = replace(A, calls=tuple(read(f"{name * 3}.py") for name in map(chr, range(0x4E00, 0x4E00 + 1100))))
     assert len(members(tmp_path, long, replace(A, calls=()))["rows"]) == 1100
 

@@ -45,23 +45,17 @@ def test_the_agent_gets_none_of_them() -> None:
     assert without_credentials(environ) == {"PATH": "/bin", "AGENTWATCH_HOME": "/h"}
 
 
-def test_a_file_goes_before_the_environment(tmp_path: Path) -> None:
-    """With a file, the variables of the environment are not mixed in; a file that is named goes first."""
+def test_a_file_goes_before_the_environment_and_is_private(tmp_path: Path) -> None:
+    """With a file, the variables of the environment are not mixed in; a file that is named goes first. A file
+    with a JWT is left to the client. The message says what to run, and has nothing of the content.
+    """
     first = private(tmp_path / "first", "User : ann\r\nPASSWORD:  p: w \nother: x\nno colon\n")
     second = private(tmp_path / "second", "token: t")
     environ = {"AGENTWATCH_NATS_TOKEN": "x", "AGENTWATCH_NATS_CREDENTIALS": str(second)}
     assert credentials(environ, first) == Credentials(user="ann", password="p: w")
     assert credentials(environ) == Credentials(token="t")
-
-
-def test_a_creds_file_is_named(tmp_path: Path) -> None:
-    """A file with a JWT is left to the client."""
     path = private(tmp_path / "x.creds", "-----BEGIN NATS USER JWT-----\ney\n------END NATS USER JWT------\n")
     assert credentials({}, path) == Credentials(creds=path)
-
-
-def test_a_file_that_others_may_read_is_refused(tmp_path: Path) -> None:
-    """The message says what to run, and has nothing of the content."""
     for mode in (0o640, 0o604, 0o666, 0o610):
         with case(f"{mode:o}"):
             path = private(tmp_path / "open", "password: s3cret")

@@ -107,8 +107,10 @@ def test_a_row_says_what_its_card_says() -> None:
             assert row_of(card(state="asks", ground=ground)).standing.ground is Ground.INFERRED
 
 
-def test_the_name_of_a_session_is_that_of_its_subject() -> None:
-    """A card that names another session changes nothing of that one."""
+def test_a_card_names_its_session_and_may_be_unreadable() -> None:
+    """A card that names another session changes nothing of that one. What is no card makes no row, and leaves
+    that of the card before.
+    """
     rows = CardRows(ADDRESS)
     rows.take(named(1), card(title="Mine"), NOW_MS)
     forged = orjson.loads(card(title="Forged")) | {
@@ -127,10 +129,6 @@ def test_the_name_of_a_session_is_that_of_its_subject() -> None:
     row = found[key(2, "evil")]
     assert row.address == f"{ADDRESS}/{named(2, 'evil')}"
     assert (row.pid, row.is_own, str(row.path)) == (None, False, ".")
-
-
-def test_a_card_that_cannot_be_read_is_never_written() -> None:
-    """What is no card makes no row, and leaves that of the card before."""
     for data in HOSTILE[1:]:
         with case(f"{data[:60]!r}"):
             rows = CardRows(ADDRESS)

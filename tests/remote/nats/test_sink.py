@@ -33,13 +33,11 @@ def proxy(server: Server) -> Iterator[Proxy]:
         yield proxy
 
 
-def test_a_session_without_pieces_has_no_tail(sink: NatsSink) -> None:
-    """The engine is known to have no piece: it has answered 404."""
-    assert sink.tail(SESSION) is None
-
-
 def test_the_tail_is_what_was_stored_last(sink: NatsSink) -> None:
-    """After each piece the tail is its end and its sequence; after the end of the recording it says so."""
+    """The engine is known to have no piece: it has answered 404. After each piece the tail is its end and its
+    sequence; after the end of the recording it says so.
+    """
+    assert sink.tail(SESSION) is None
     first = sink.append(SESSION, Chunk(0, b"one\n", ((0, 1),)), 0)
     assert sink.tail(SESSION) == TailPiece(4, first)
     second = sink.append(SESSION, Chunk(4, b"two\n"), first)

@@ -47,17 +47,16 @@ def new(store: GeminiJson) -> list[Any]:
     return [json.loads(line) for line in lines]
 
 
-def test_the_first_reading_has_the_facts_and_all_messages(path: Path) -> None:
-    """The lines have the grammar of the newer files: the facts first, then one line for each message."""
+def test_a_document_is_read_when_it_changes(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lines have the grammar of the newer files: the facts first, then one line for each message. A
+    message that changed is repeated with its id, a new one is added, and no other line is returned. A
+    followed store is asked ten times a second: its size and time show that nothing has changed.
+    """
     rewrite(path, message("a"), message("b"))
     store = GeminiJson(path)
     assert new(store) == [FACTS, message("a"), message("b")]
     assert store.new_lines() == []
     store.close()
-
-
-def test_a_rewritten_document_has_lines_for_what_changed(path: Path) -> None:
-    """A message that changed is repeated with its id, a new one is added, and no other line is returned."""
     rewrite(path, message("a"), message("b"))
     store = GeminiJson(path)
     new(store)
@@ -67,10 +66,6 @@ def test_a_rewritten_document_has_lines_for_what_changed(path: Path) -> None:
     assert new(store) == [{"$set": {"summary": "s"}}]
     rewrite(path, message("a"), message("b", text="y"), message("c"), summary="s")
     assert new(store) == []
-
-
-def test_an_unchanged_document_is_not_read(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A followed store is asked ten times a second: its size and time show that nothing has changed."""
     rewrite(path, message("a"))
     store = GeminiJson(path)
     new(store)

@@ -106,27 +106,18 @@ def test_a_compressed_file_has_the_lines_of_the_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("_module")
-def test_a_file_that_was_cut_off_has_the_lines_before_the_cut(tmp_path: Path) -> None:
-    """The blocks that are complete are shown, and the missing end is no error."""
+def test_damaged_or_too_large_data_ends_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The blocks that are complete are shown, and the missing end is no error. Data that is no frame raises
+    an OSError with a reason. A file with more data than the limit raises an error; a line without an end
+    comes in pieces.
+    """
     whole = frame(b"first\n" + b"x" * 200_000 + b"\nlast\n")
     assert all_lines(saved(tmp_path / "a.zst", whole[:-50]))[0] == b"first\n"
-
-
-@pytest.mark.usefixtures("_module")
-def test_damaged_data_is_an_error_in_words(tmp_path: Path) -> None:
-    """Data that is no frame raises an OSError with a reason."""
     store = saved(tmp_path / "a.zst", MAGIC + b"\x00\x58" + b"\xff" * 40)
     with pytest.raises(OSError, match="damaged") as raised:
         store.new_lines()
     assert raised.value.errno == errno.EIO
     store.close()
-
-
-@pytest.mark.usefixtures("_module")
-def test_the_size_of_what_is_decompressed_has_a_limit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A file with more data than the limit raises an error; a line without an end comes in pieces."""
     monkeypatch.setattr(zstd, "_LONGEST_LINE", 1 << 20)
     monkeypatch.setattr(zstd, "_MOST_BYTES", 4 << 20)
     store = saved(tmp_path / "a.zst", frame(b"x" * (5 << 20)))

@@ -35,8 +35,10 @@ def with_text(text: str) -> Run:
     return replace(A, calls=calls, text=text, cwd=f"/home/{text}")
 
 
-def test_the_page_is_inert_and_has_no_script(tmp_path: Path) -> None:
-    """The policy comes first and allows the stylesheet of the page by its hash, and no script at all."""
+def test_the_page_is_inert_and_shows_differences_in_words(tmp_path: Path) -> None:
+    """The policy comes first and allows the stylesheet of the page by its hash, and no script at all. No
+    colour is the only sign of a difference.
+    """
     page = Page(data_of(tmp_path, A, B))
     check_inert(page)
     head = [element for element in page.elements if element.tag not in {"html", "head"}]
@@ -47,17 +49,16 @@ def test_the_page_is_inert_and_has_no_script(tmp_path: Path) -> None:
     assert "script" not in {element.tag for element in page.elements}
     assert "url(" not in page.style
     assert "@import" not in page.style
-
-
-def test_the_page_shows_each_difference_in_words(tmp_path: Path) -> None:
-    """No colour is the only sign of a difference."""
     text = Page(data_of(tmp_path, A, B)).text
     for words in ("A: nothing to mask", "+ only in B", "~ other result", "[-wheel -]", "{+race +}"):
         assert words in text
 
 
-def test_the_page_leads_with_where_the_runs_part(tmp_path: Path) -> None:
-    """The totals follow, with the figures aligned at the right, and each call has its outcome."""
+def test_the_page_leads_with_where_the_runs_part_and_folds_calls(tmp_path: Path) -> None:
+    """The totals follow, with the figures aligned at the right, and each call has its outcome. Three or more
+    that follow each other are in a fold, which counts the failed ones. It has the medians, and is as
+    inert.
+    """
     data = data_of(tmp_path, A, B).decode()
     places = [data.index(f"<h2>{heading}</h2>") for heading in ("Where they part", "Totals", "Calls")]
     assert places == sorted(places)
@@ -68,18 +69,10 @@ def test_the_page_leads_with_where_the_runs_part(tmp_path: Path) -> None:
         '<td><span class="note">–</span></td>',
     ):
         assert words in data
-
-
-def test_calls_of_one_run_alone_are_folded(tmp_path: Path) -> None:
-    """Three or more that follow each other are in a fold, which counts the failed ones."""
     page = Page(data_of(tmp_path, replace(A, calls=A.calls[:1]), A))
     assert [element.tag for element in page.elements].count("details") == 1
     assert "+ 5 calls only in B, #2 to #6, 1 failed" in page.text
     assert "details" not in [element.tag for element in Page(data_of(tmp_path, A.without(1), A)).elements]
-
-
-def test_several_runs_a_side_are_a_page(tmp_path: Path) -> None:
-    """It has the medians, and is as inert."""
     sides = [run.side(tmp_path, name) for run, name in ((A, "a"), (B, "b"), (B, "c"))]
     page = Page(b"".join(page_pieces(several_report(compare_several(sides[:1], sides[1:])))))
     check_inert(page)

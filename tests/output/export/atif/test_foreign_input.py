@@ -74,8 +74,8 @@ def test_fields_of_other_types_are_kept_valid(tmp_path: Path) -> None:
         assert calls(found)[0]["arguments"] == kept
 
 
-def test_parts_of_text_are_joined_and_pictures_are_named(tmp_path: Path) -> None:
-    """A result of text parts is their text. The data of a picture is left out."""
+def test_parts_of_text_are_joined_and_a_recording_has_a_step(tmp_path: Path) -> None:
+    """A result of text parts is their text. The data of a picture is left out. The format requires a step."""
     picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "A" * 4000}}
     text = {"type": "text", "text": "One."}
     for content, kept in (
@@ -88,10 +88,6 @@ def test_parts_of_text_are_joined_and_pictures_are_named(tmp_path: Path) -> None
         assert kept is None or found == kept
         assert "One." in found
         assert "AAAA" not in found
-
-
-def test_a_recording_with_nothing_to_show_has_one_step(tmp_path: Path) -> None:
-    """The format requires a step."""
     assert [step["source"] for step in of_raw(tmp_path, init())["steps"]] == ["system"]
 
 
@@ -130,8 +126,10 @@ def test_a_line_that_is_too_large_is_named(tmp_path: Path) -> None:
     assert "bytes, starting at byte" in call["result"]["content"]
 
 
-def test_a_result_that_no_line_has_is_left_out(tmp_path: Path) -> None:
-    """An agent may not write what its tools return: the call has ended, and has no content."""
+def test_what_no_line_says_is_left_out(tmp_path: Path) -> None:
+    """An agent may not write what its tools return: the call has ended, and has no content. The agent's facts
+    are where the format has a place for them; unknown ones are not invented.
+    """
     said = {"role": "assistant", "message": {"content": [{"type": "text", "text": "I look."}]}}
     asks = {
         "role": "user",
@@ -145,10 +143,6 @@ def test_a_result_that_no_line_has_is_left_out(tmp_path: Path) -> None:
     [call] = calls(found)
     assert call["arguments"] == {"command": "ls"}
     assert call["result"] is None or "content" not in call["result"]
-
-
-def test_the_fields_of_a_session_are_known(tmp_path: Path) -> None:
-    """The agent's facts are where the format has a place for them; unknown ones are not invented."""
     found = of_raw(tmp_path, init(), user(), result("Done.", usage={"inputTokens": 10, "outputTokens": 2}))
     assert found["session_id"] == "s-1"
     assert found["agent"] == {

@@ -44,15 +44,13 @@ def outline(found: Json) -> list[tuple[Any, ...]]:
     ]
 
 
-def test_an_equal_call_is_no_result(tmp_path: Path) -> None:
-    """Cursor's own file has no results: the next message ends a call, and may have the same arguments."""
+def test_a_step_has_the_results_of_its_calls(tmp_path: Path) -> None:
+    """Cursor's own file has no results: the next message ends a call, and may have the same arguments. The
+    results of parallel calls are in the observation of their step, also those that come late.
+    """
     first, _ = calls(of_lines(tmp_path, claude.written(cursor.user("Go"), cursor.called(), cursor.called())))
     assert first["arguments"] == {"command": "ls"}
     assert "content" not in first["result"]
-
-
-def test_a_step_has_all_results_of_its_calls(tmp_path: Path) -> None:
-    """The results of parallel calls are in the observation of their step, also those that come late."""
     found = of_lines(
         tmp_path,
         init(),
@@ -80,8 +78,10 @@ def test_a_step_has_all_results_of_its_calls(tmp_path: Path) -> None:
     assert [each["source_call_id"] for each in results] == ["c-1", "c-2"]
 
 
-def test_calls_without_a_model_step_are_of_one_until_a_result(tmp_path: Path) -> None:
-    """Where the agent names no model steps, a call after a result belongs to the next one."""
+def test_calls_and_texts_are_in_model_steps(tmp_path: Path) -> None:
+    """Where the agent names no model steps, a call after a result belongs to the next one. A message may have
+    a text after its first call.
+    """
     found = of_lines(
         tmp_path,
         init(),
@@ -94,10 +94,6 @@ def test_calls_without_a_model_step_are_of_one_until_a_result(tmp_path: Path) ->
         result(),
     )
     assert outline(found) == [("agent", "", "read1", "read2"), ("agent", "", "read3")]
-
-
-def test_a_text_between_two_calls_of_a_model_step_stays_in_it(tmp_path: Path) -> None:
-    """A message may have a text after its first call."""
     found = of_lines(
         tmp_path,
         claude.written(
@@ -116,8 +112,10 @@ def test_a_text_between_two_calls_of_a_model_step_stays_in_it(tmp_path: Path) ->
     assert [call["result"]["content"] for call in calls(found)] == ["a.txt", "/src"]
 
 
-def test_reasoning_after_an_answer_begins_a_step(tmp_path: Path) -> None:
-    """The model reasons before it answers, also after a call."""
+def test_reasoning_begins_a_step_and_a_call_may_have_no_result(tmp_path: Path) -> None:
+    """The model reasons before it answers, also after a call. Its outcome is with the call; the others of its
+    step have their results.
+    """
     found = of_lines(
         tmp_path,
         init(),
@@ -133,10 +131,6 @@ def test_reasoning_after_an_answer_begins_a_step(tmp_path: Path) -> None:
         ("agent", "Answer three."),
         ("agent", "Answer four."),
     ]
-
-
-def test_a_call_that_never_ended_has_no_result(tmp_path: Path) -> None:
-    """Its outcome is with the call; the others of its step have their results."""
     found = of_lines(
         tmp_path,
         init(),
@@ -162,8 +156,11 @@ def test_an_end_without_a_start_is_a_call_of_its_own(tmp_path: Path) -> None:
     assert call["result"]["content"] == '{"success":{"content":"x"}}'
 
 
-def test_equal_ids_in_a_step_are_made_unique(tmp_path: Path) -> None:
-    """The same id of another session is another call; each result names its own."""
+def test_ids_are_unique_and_notices_are_steps(tmp_path: Path) -> None:
+    """The same id of another session is another call; each result names its own. A notice that comes between
+    the calls of a step follows the step; a failed result is one too. A recording with only a result line
+    has its text as the agent's only message.
+    """
     found = of_lines(
         tmp_path,
         init(),
@@ -175,10 +172,6 @@ def test_equal_ids_in_a_step_are_made_unique(tmp_path: Path) -> None:
     assert [call["tool_call_id"] for call in calls(found)] == ["c-1", "c-1#2"]
     contents = [call["result"]["content"] for call in calls(found)]
     assert contents == ['{"success":{"content":"A"}}', '{"success":{"content":"B"}}']
-
-
-def test_notices_are_steps_of_the_system(tmp_path: Path) -> None:
-    """A notice that comes between the calls of a step follows the step; a failed result is one too."""
     found = of_lines(
         tmp_path,
         init(),
@@ -193,10 +186,6 @@ def test_notices_are_steps_of_the_system(tmp_path: Path) -> None:
     assert first == ("agent", "", "read1", "read2")
     assert [notice[0] for notice in notices] == ["system"]
     assert last == ("system", "out of credit")
-
-
-def test_a_result_alone_is_the_answer(tmp_path: Path) -> None:
-    """A recording with only a result line has its text as the agent's only message."""
     assert outline(of_lines(tmp_path, result("All done."))) == [("agent", "All done.")]
 
 
@@ -217,8 +206,10 @@ def metrics(found: Json) -> list[Any]:
     return [step.get("metrics") for step in found["steps"] if step["source"] == "agent"]
 
 
-def test_a_step_has_the_tokens_of_its_request(tmp_path: Path) -> None:
-    """The counts that a line of a message has are those of its step; prompt tokens include cached ones."""
+def test_tokens_belong_to_the_step_of_their_request(tmp_path: Path) -> None:
+    """The counts that a line of a message has are those of its step; prompt tokens include cached ones. They
+    may be those of the step before or after the line, so that neither has tokens.
+    """
     found = of_lines(
         tmp_path,
         written(
@@ -234,10 +225,6 @@ def test_a_step_has_the_tokens_of_its_request(tmp_path: Path) -> None:
     assert second == {"prompt_tokens": 250, "completion_tokens": 3, "cached_tokens": 150}
     assert found["final_metrics"]["total_prompt_tokens"] == 400
     assert found["final_metrics"]["total_cached_tokens"] == 200
-
-
-def test_counts_in_a_line_of_their_own_belong_to_no_step(tmp_path: Path) -> None:
-    """They may be those of the step before or after the line, so that neither has tokens."""
     nothing = transcript.answer({"type": "thinking", "thinking": ""}, **request("msg-2", cached=0, output=1))
     found = of_lines(
         tmp_path,

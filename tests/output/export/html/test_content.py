@@ -210,8 +210,10 @@ def test_nothing_is_shown_twice(recording: Saver) -> None:
     assert shown.count("one line") == 1
 
 
-def test_the_arguments_of_an_unknown_tool_are_shown(recording: Saver) -> None:
-    """No target stands for the arguments of a tool of an MCP server, so they are not folded."""
+def test_a_call_shows_unknown_arguments_and_its_id(recording: Saver) -> None:
+    """No target stands for the arguments of a tool of an MCP server, so they are not folded. The folded
+    fields end with the id by which the recording names the call.
+    """
     arguments = {"name": "srv-find", "args": {"words": "low water"}, "toolName": "find"}
     done = {"success": {"content": [{"text": {"text": "found it"}}]}}
     path = recording(
@@ -221,10 +223,6 @@ def test_the_arguments_of_an_unknown_tool_are_shown(recording: Saver) -> None:
     open_texts = [*texts(node for node in nodes if node[1] != "more")]
     assert any("low water" in text for text in open_texts)
     assert any("found it" in text for text in open_texts)
-
-
-def test_the_id_of_a_call_is_among_its_fields() -> None:
-    """The folded fields end with the id by which the recording names the call."""
     more = body_of(6)[-1]
     fields = more[-1]
     assert fields[-2] == ["dt", "", "call_id"]

@@ -134,18 +134,17 @@ def test_a_size_is_never_exceeded(most: int) -> None:
         assert int(found[2]) == 14 - len(kept)
 
 
-def test_the_size_that_the_head_needs_is_named() -> None:
-    """With the number of bytes that the error names, the document can be written."""
+def test_a_limited_document_has_room_for_its_head_and_calls(recording: Saver) -> None:
+    """With the number of bytes that the error names, the document can be written. With a limit, a long prompt
+    and a long answer are cut, so that calls follow them. A text that no encoding can write is shown with a
+    sign in its place, in every field.
+    """
     with pytest.raises(Fault, match="--max-bytes") as raised:
         document(DEMO, most=100)
     most = int(re.findall(r"\d+", str(raised.value))[0])
     assert len(document(DEMO, most=most).encode()) <= most
     with pytest.raises(Fault):
         document(DEMO, most=most - 1)
-
-
-def test_a_long_prompt_leaves_room_for_calls(recording: Saver) -> None:
-    """With a limit, a long prompt and a long answer are cut, so that calls follow them."""
     long = "\n".join(f"line {number} of it" for number in range(2000))
     path = recording(
         *(init(), user(long), started("shell", command="make"), completed("shell", result={"success": {}})),
@@ -155,10 +154,6 @@ def test_a_long_prompt_leaves_room_for_calls(recording: Saver) -> None:
     assert numbers(text) == [1]
     assert text.count("lines left out") == 2
     assert not LEFT_OUT.search(text)
-
-
-def test_halves_of_surrogate_pairs_are_written(recording: Saver) -> None:
-    """A text that no encoding can write is shown with a sign in its place, in every field."""
     bad = "x\ud800y"
     lines = (
         init(cwd=f"/{bad}", model=bad),
