@@ -33,11 +33,10 @@ from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.session.session import Session
 from agentwatch.text.safe import SafeText
 from tests.builders.lines import completed, delta, init, result, session, started, user
-from tests.builders.moment.recorded_times import RecordedTimes
 from tests.builders.moment.slow_digest import complete, decoded, session_at, slow_digest
-from tests.builders.stories.any_story import STORIES
+from tests.builders.moment.timed import RecordedTimes
 from tests.builders.stories.lines import rendered
-from tests.builders.stories.story import Story
+from tests.builders.stories.story import STORIES, Story
 from tests.conftest import Saver, case
 from tests.truth.test_generated import GENERATED
 

@@ -12,7 +12,7 @@ from uuid import uuid4
 import pytest
 
 from tests.builders import claude_lines as claude
-from tests.builders.codex.threads import BEGAN_MS, file_name, meta
+from tests.builders.codex.lines import BEGAN_MS, file_name, meta
 from tests.builders.on_disk import transcript
 
 ID, THREAD = str(uuid4()), str(uuid4())

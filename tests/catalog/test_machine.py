@@ -27,7 +27,7 @@ from agentwatch.recording.acts import Act, acts_file, append_act
 from agentwatch.recording.write_lock import hold
 from agentwatch.sources.proc import Proc
 from tests.builders import lines as stream
-from tests.builders.codex.threads import BEGAN_MS, MINUTE_MS, file_name, meta, name_at, turn, written
+from tests.builders.codex.lines import BEGAN_MS, MINUTE_MS, file_name, meta, name_at, turn, written
 from tests.builders.lines import final, init, line, result, user
 from tests.builders.machine.fake import FakeMachine, fake_machine
 from tests.builders.on_disk import cursor_transcript as cursor

@@ -17,8 +17,7 @@ from tests.builders.lines import init, result, user
 from tests.builders.machine.fake import FakeMachine, fake_machine
 from tests.builders.machine.fake import save as save_made
 from tests.builders.machine.made import Story
-from tests.builders.machine.rows import row
-from tests.builders.machine.saved import save
+from tests.builders.machine.rows import row, save
 from tests.catalog.started_agents import started
 from tests.conftest import RECORDINGS, case
 from tests.harness.program import ran

@@ -24,7 +24,7 @@ from agentwatch.text.times import day_words, time_of_day, zone_minutes
 from tests.builders.machine.fake import STEP_MS, FakeMachine, fake_machine
 from tests.builders.machine.fake import save as save_made
 from tests.builders.machine.made import Story
-from tests.builders.machine.saved import save
+from tests.builders.machine.rows import save
 from tests.conftest import RECORDINGS, case, in_zone, present
 from tests.harness.program import ran
 

@@ -11,7 +11,7 @@ import pytest
 from agentwatch.cli import sessions as command
 from agentwatch.cli.sessions_options import Pruning
 from agentwatch.recording.write_lock import hold
-from tests.builders.machine.saved import MARKED, names, save
+from tests.builders.machine.rows import MARKED, names, save
 from tests.conftest import case
 from tests.harness.program import ran
 

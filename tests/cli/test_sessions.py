@@ -14,7 +14,7 @@ from agentwatch.cli.address import parse_address
 from agentwatch.text.amounts import byte_size
 from tests.builders.lines import init, result, user
 from tests.builders.machine.fake import fake_machine
-from tests.builders.machine.saved import save
+from tests.builders.machine.rows import save
 from tests.conftest import case
 from tests.harness.program import ran
 

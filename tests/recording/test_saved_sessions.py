@@ -26,7 +26,7 @@ from agentwatch.recording.saved_sessions import (
 )
 from agentwatch.recording.store import SessionFiles, create_file, new_session_files, sessions_folder
 from agentwatch.recording.write_lock import hold, read_process
-from tests.builders.machine.saved import DAY_SECONDS, ENDINGS, MARKED, names, save
+from tests.builders.machine.rows import DAY_SECONDS, ENDINGS, MARKED, names, save
 from tests.conftest import case
 
 RUNNING = {"command": ["a"], "cwd": "/", "pid": 4711, "started_ms": 1000, "ended_ms": None, "exit_code": None}

@@ -41,9 +41,8 @@ from tests.builders.codex.story import (
 from tests.builders.codex.stream import stream
 from tests.builders.lines import PROPERTY, non_blank, raw, session
 from tests.builders.stories.acp import acp_story
-from tests.builders.stories.any_story import STORIES
 from tests.builders.stories.lines import rendered
-from tests.builders.stories.story import Json, Story
+from tests.builders.stories.story import STORIES, Json, Story
 from tests.builders.stories.truth import thoughts_of, truth
 from tests.conftest import Saver, case
 

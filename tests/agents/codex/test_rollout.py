@@ -31,23 +31,28 @@ from agentwatch.session.limits import Reported
 from agentwatch.session.session import Session, repeated_calls
 from agentwatch.session.transcript import Kind
 from tests.builders.codex.lines import (
+    BEGAN_MS,
     META,
+    MINUTE_MS,
     THREAD,
     Json,
     begun,
     blocks,
     completed,
+    copied,
     done,
     event,
     function,
     item,
     message,
+    meta,
+    name_at,
     notes,
     only_call,
     output,
     read,
+    turn,
 )
-from tests.builders.codex.threads import BEGAN_MS, MINUTE_MS, copied, meta, name_at, turn
 from tests.conftest import case
 
 PATCH = "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch"

@@ -17,7 +17,7 @@ from agentwatch.agents.found import Reach
 from agentwatch.agents.opening import store_for
 from agentwatch.agents.places import Folder, Spot, Stamp
 from agentwatch.session.session import repeated_calls
-from tests.builders.codex.threads import BEGAN_MS, MINUTE_MS, Json, file_name, meta, name_at, turn, written
+from tests.builders.codex.lines import BEGAN_MS, MINUTE_MS, Json, file_name, meta, name_at, turn, written
 from tests.conftest import case
 from tests.sources.stores.test_zstd import Damaged, StandIn, frame
 

@@ -24,8 +24,8 @@ from tests.builders.codex.story import STORIES as CODEX_STORIES
 from tests.builders.codex.stream import stream
 from tests.builders.formats.samples import samples
 from tests.builders.stories.acp import acp_story
-from tests.builders.stories.any_story import STORIES
 from tests.builders.stories.lines import rendered
+from tests.builders.stories.story import STORIES
 from tests.conftest import RECORDINGS
 
 _Drawn = TypeVar("_Drawn")

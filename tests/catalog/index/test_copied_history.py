@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from agentwatch import summary
-from tests.builders.codex.threads import (
+from tests.builders.codex.lines import (
     BEGAN_MS,
     MINUTE_MS,
     copied,

@@ -32,9 +32,8 @@ from agentwatch.output.compare.comparison import (
 from agentwatch.session.events import Outcome
 from tests.builders.comparing.runs import Did, Run, compared, edit, read, run_tests, shell, side_at
 from tests.builders.lines import DONE, completed, init, started
-from tests.builders.stories.any_story import STORIES
 from tests.builders.stories.lines import rendered
-from tests.builders.stories.story import Story
+from tests.builders.stories.story import STORIES, Story
 
 A = Run()
 

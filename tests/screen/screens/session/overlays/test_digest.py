@@ -20,8 +20,8 @@ from agentwatch.session.agent_process import NO_FACTS, AgentFacts
 from agentwatch.text.durations import duration_words
 from agentwatch.text.times import time_of_day
 from tests.builders.lines import user
-from tests.builders.moment.recorded_times import RecordedTimes
 from tests.builders.moment.slow_digest import decoded, session_at
+from tests.builders.moment.timed import RecordedTimes
 from tests.builders.screen.app import eventually, lines_of, viewport
 from tests.builders.screen.lines import BEGAN_MS, CWD, append, ended, init, result, started
 from tests.builders.screen.screen_alone import ScreenApp, at_rest
