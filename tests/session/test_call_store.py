@@ -19,7 +19,7 @@ from agentwatch.session.storage import Spill
 from agentwatch.session.transcript import Kind
 from tests.builders.lines import PROPERTY, completed, init, result, session, started
 
-MANY = 3000
+MANY = 500
 MOST_SETTLED = call_store._MOST_SETTLED
 NUMBERS = st.none() | st.integers(-(1 << 63), 1 << 63)
 TEXTS = st.none() | st.text("ab\n é🙂\ud83d", max_size=9)
@@ -40,9 +40,9 @@ CALLS = st.builds(
 
 @pytest.fixture(autouse=True, scope="module")
 def _few_unpacked() -> Iterator[None]:
-    """Pack all but the newest 256 settled calls, so that the calls of these tests are packed."""
+    """Pack all but the newest 32 settled calls, so that the calls of these tests are packed."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(call_store, "_MOST_SETTLED", 256)
+        patched.setattr(call_store, "_MOST_SETTLED", 32)
         yield
 
 
@@ -63,7 +63,7 @@ def test_a_packed_call_is_the_same(call: Call) -> None:
     calls = Calls()
     calls.add(replace(call))
     calls.settle(calls[0])
-    for number in range(2, 300):
+    for number in range(2, 60):
         calls.add(Call(number, 1, "", "read", "Read file"))
         calls.settle(calls[-1])
     found = [getattr(calls[0], field.name) for field in fields(Call)]
@@ -93,11 +93,11 @@ def test_calls_are_a_sequence() -> None:
     assert [call.target for call in calls[1:7:3]] == ["2.py", "5.py"]
     assert (calls[-1].number, calls[-MANY].number, calls[MANY:]) == (MANY, 1, [])
     order = EndedCalls(calls)
-    for index in (7, 0, 2000):
+    for index in (7, 0, 400):
         order.append(calls[index])
-    assert [call.number for call in order] == [8, 1, 2001]
-    assert [call.number for call in order[-2:]] == [1, 2001]
-    assert next(reversed(order)).number == 2001
+    assert [call.number for call in order] == [8, 1, 401]
+    assert [call.number for call in order[-2:]] == [1, 401]
+    assert next(reversed(order)).number == 401
     calls = many(9)
     order = EndedCalls(calls)
     for index in (7, 0, 5, 2):
@@ -113,7 +113,7 @@ def test_calls_are_a_sequence() -> None:
 
 
 def test_a_packed_call_can_be_changed() -> None:
-    """A start that arrives 3,000 calls after its end is applied, and a changed call is packed with the
+    """A start that arrives 500 calls after its end is applied, and a changed call is packed with the
     change.
     """
     others = [line for n in range(MANY) for line in (started("read", f"{n}"), completed("read", f"{n}"))]

@@ -249,7 +249,7 @@ def test_unknown_values_are_neither_true_nor_false() -> None:
     assert test({"text": "c"}) is False
 
 
-@pytest.mark.parametrize("count", [2_000, pytest.param(20_000, marks=pytest.mark.system)])
+@pytest.mark.parametrize("count", [2_000, pytest.param(20_000, marks=pytest.mark.long)])
 def test_globs_are_those_of_python(count: int) -> None:
     """A glob of a name matches what `fnmatch` matches, for random globs and names."""
     drawn = random.Random(1)
@@ -332,7 +332,7 @@ PATHS: list[tuple[str, str, bool]] = [
 ]
 
 
-@pytest.mark.parametrize("count", [2_000, pytest.param(20_000, marks=pytest.mark.system)])
+@pytest.mark.parametrize("count", [2_000, pytest.param(20_000, marks=pytest.mark.long)])
 def test_each_match_contains_the_literal_of_its_glob(count: int) -> None:
     """The text that is searched first occurs in each random name and path that matches."""
     drawn = random.Random(2)
