@@ -27,8 +27,8 @@ def steps(marks: Marks, direction: int) -> list[str]:
     return [*map(str, found)]
 
 
-def test_a_bookmark_is_set_named_and_removed(path: Path, recording: Saver) -> None:
-    """The toast says at which time, or share, and what names it or undoes it; names are foreign text."""
+def test_a_bookmark_is_set_named_and_removed(path: Path) -> None:
+    """The toast says at which time, and what names it or undoes it; names are foreign text."""
     # The toast says at which time, and what names it or undoes it.
     marks = marks_of(path)
     assert marks.toggle(end_of(1)) == "bookmark at 09:00:02 · press : to name it"
@@ -56,7 +56,10 @@ def test_a_bookmark_is_set_named_and_removed(path: Path, recording: Saver) -> No
     )
     assert marks.toggle(end_of(1)) == first
     assert marks.toggle(end_of(2)) == "bookmark at 09:00:04 · press : to name it"
-    # The time of a mark is then a percentage.
+
+
+def test_without_times_a_moment_is_a_share_of_the_recording(recording: Saver) -> None:
+    """The time of a mark is then a percentage."""
     path = recording(init(), init())
     marks = marks_of(path)
     assert marks.toggle(0) == "bookmark at 0 % · press : to name it"
@@ -132,7 +135,7 @@ TEXTS = (
 
 
 @pytest.fixture
-def path(recording: Saver) -> Path:
+def failures(recording: Saver) -> Path:
     """A recording of 400 failed calls, one line per second."""
     path = recording(init(), *(shell(number, 1) for number in range(CALLS)))
     write_times(path)
@@ -140,9 +143,9 @@ def path(recording: Saver) -> Path:
 
 
 @pytest.fixture
-def marks(path: Path) -> Marks:
+def marks(failures: Path) -> Marks:
     """The marks of the recording, with three bookmarks."""
-    marks = marks_of(path, in_memory=True)
+    marks = marks_of(failures, in_memory=True)
     while marks.update(1):
         pass
     for index in (3, 200, 350):
