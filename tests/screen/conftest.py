@@ -17,6 +17,7 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 _parse = Stylesheet._parse_rules
+_MOST_TURNS = 100
 
 
 @cache
@@ -45,17 +46,20 @@ async def _idle(min_sleep: float = 0, max_sleep: float = 1) -> None:
     """Wait until an app has handled its messages, drawn its changes, and met each timer of the next 10 ms.
 
     A screen draws its changes at the next beat of a timer of 1/60 s: here it draws them at once. An app that
-    goes on working is left after a second of CPU time, which a busy machine does not shorten.
+    goes on working, as one that loads a file, is left after some turns of the loop and 0.1 s of CPU time.
     """
     loop, app = asyncio.get_running_loop(), active_app.get()
-    began, most = loop.time(), time.process_time() + max_sleep
-    while time.process_time() < most:
+    began, most, turns = loop.time(), time.process_time() + 0.1, 0
+    while turns < _MOST_TURNS or time.process_time() < most:
+        turns += 1
         await asyncio.sleep(0)
         if loop._ready:  # type: ignore[attr-defined]
             continue
-        if app._running and app.screen_stack and not app._batch_count and _has_changes(app.screen_stack[-1]):
-            app.screen_stack[-1]._on_timer_update()
-            continue
+        screen = app.screen_stack[-1] if app._running and app.screen_stack and not app._batch_count else None
+        if screen is not None and _has_changes(screen):
+            screen._on_timer_update()
+            if loop._ready or not _has_changes(screen):  # type: ignore[attr-defined]
+                continue
         timers = [each.when() for each in loop._scheduled if not each.cancelled()]  # type: ignore[attr-defined]
         if (due := min(timers, default=inf)) > began + 0.01:
             return

@@ -36,7 +36,7 @@ async def details() -> AsyncIterator[tuple[Callable[..., Awaitable[Shown]], Pilo
         await app.screen.mount(detail)
         detail.focus()
         feed.advance()
-        await eventually(pilot, lambda: detail.outer_size.width, "the detail")
+        await eventually(pilot, lambda: detail.region.width == size[0], "the detail")
         detail.show_call(feed.session.calls[call])
         await pilot.pause()
         return feed, detail

@@ -64,7 +64,7 @@ async def tables() -> AsyncIterator[tuple[Callable[..., Awaitable[Shown]], Pilot
             await pilot.resize_terminal(*size)
         await app.screen.mount(table, bar)
         table.focus()
-        await eventually(pilot, lambda: table.outer_size.width, "the table")
+        await eventually(pilot, lambda: table.region.width == size[0], "the table")
         feed.advance()
         table.sync(None)
         await pilot.pause()

@@ -28,7 +28,7 @@ async def transcripts() -> AsyncIterator[tuple[Callable[..., Awaitable[None]], P
             await pilot.resize_terminal(*size)
         await app.screen.mount(transcript)
         transcript.focus()
-        await eventually(pilot, lambda: transcript.outer_size.width, "the transcript")
+        await eventually(pilot, lambda: transcript.viewport.layout.width > size[0], "the transcript")
 
     async with app.run_test() as pilot:
         yield show, pilot

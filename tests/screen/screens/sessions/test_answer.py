@@ -145,24 +145,6 @@ async def test_a_question_is_answered_once_it_was_read(home: Path) -> None:
         await asked.stage.press("n", "enter")
         await asked.closed()
         assert answered(hook)["answer"] == "deny"
-        # A question that replaces the one that was open is another one, which no earlier key answers.
-        await asked.again()
-        hook = await asked.ask()
-        await asked.open()
-        await asked.stage.press("y")
-        other = talk(asked._path, made("r"))
-        hook.sendall(b'{"id":"q","receipt":"elsewhere"}\n')
-        await asked.closed()
-        await asked.stage.shows("it was answered elsewhere")
-        await asked.stage.press("y")
-        await asked.open()
-        await asked.stage.press("y")
-        await asked.stage.shows("press y again")
-        other.setblocking(False)
-        with suppress(BlockingIOError):  # not even a heartbeat
-            assert b"answer" not in other.recv(4096)
-        other.close()
-        await asked.closed()
         # `y` scrolls until the end was shown, and only then asks for the second `y`.
         await asked.again()
         hook = await asked.ask(input={"command": "\n".join(f"echo {number}" for number in range(40))})
@@ -195,6 +177,27 @@ async def test_a_key_that_is_held_down_allows_nothing(home: Path, monkeypatch: p
 
 
 HOSTILE = "ls\r\nrm -rf ~ \x1b[2J\x1b]0;x\x07 \u202e\u2066evil\u200b \x9b31m \ud800" + " " * 300 + "sudo x"
+
+
+async def test_an_answer_elsewhere_closes_the_box(home: Path) -> None:
+    """A question that replaces the one that was open is another one, which no earlier key answers."""
+    async with asking(home) as asked:
+        hook = await asked.ask()
+        await asked.open()
+        await asked.stage.press("y")
+        other = talk(asked._path, made("r"))
+        hook.sendall(b'{"id":"q","receipt":"elsewhere"}\n')
+        await asked.closed()
+        await asked.stage.shows("it was answered elsewhere")
+        await asked.stage.press("y")
+        await asked.open()
+        await asked.stage.press("y")
+        await asked.stage.shows("press y again")
+        other.setblocking(False)
+        with suppress(BlockingIOError):  # not even a heartbeat
+            assert b"answer" not in other.recv(4096)
+        other.close()
+        await asked.closed()
 
 
 async def test_without_the_switch_nothing_is_asked(home: Path) -> None:
