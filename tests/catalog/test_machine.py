@@ -73,21 +73,33 @@ def watched(tmp_path: Path) -> Watched:
     return Watched(fake_machine(tmp_path, 40, newest_ms=now_ms()))
 
 
-def test_every_session_has_a_row_with_its_lines(watched: Watched) -> None:
-    """The sessions of all agents are found, each with its key. Title, repository, calls and state come from
-    the lines and from the working directory. Neither needs another start.
-    """
-    assert set(watched.fake.sessions) <= set(watched.rows())
-    watched.rows()
+def test_every_session_has_a_row(watched: Watched) -> None:
+    """The sessions of all agents are found, each with what its lines show, and what changes is noticed."""
+    # Nothing waits where all that is shown is known.
+    waits: list[float] = []
+    watched.machine.settle_surely(lambda: watched.began_ms, waits.append)
+    assert waits == []
+    assert set(watched.fake.sessions) <= set(watched.machine.rows)
+    # Each subagent is a row too, and is counted in that of its session.
+    rows = watched.rows()
+    parents = [row.parent for row in rows.values() if row.parent is not None]
+    assert parents
+    assert all(rows[parent].subagents == parents.count(parent) for parent in set(parents) if parent in rows)
+    # Title, repository, calls and state come from the lines and from the working directory.
     row = watched.rows(3)[next(iter(watched.fake.made))]
-    assert row.title == "Run the tests, part 0"
-    assert (row.repo, row.branch) == ("repo-00", "main")
-    assert (row.calls, row.failed) == (1, 0)
+    assert row.title == row.prompts == "Run the tests, part 0"
+    assert (row.repo, row.branch, row.calls, row.failed, row.pid) == ("repo-00", "main", 1, 0, None)
     assert (row.standing.state, row.standing.ground) == (State.SUCCEEDED, Ground.SAID)
-    assert row.prompts == "Run the tests, part 0"
-    assert row.pid is None
-    watched.rows()
+    # While nothing changes, the mapping stays the same object: the list need not compare the rows.
+    watched.rows(90)
+    before = watched.machine.rows
+    watched.rows(90)
+    assert watched.machine.rows is before
+    # A line that is appended changes the row of its session.
     key, path = next((key, path) for key, path in watched.fake.made.items() if key[0] == "claude")
+    append(path, type="custom-title", customTitle="The lows", sessionId=key[1])
+    assert watched.until(lambda rows: rows[key].title == "The lows")[key].calls == 1
+    # A new session appears and a removed one vanishes without another start.
     new = path.with_name("aaaaaaaa-0000-4000-8000-000000000000.jsonl")
     shutil.copy(path, new)
     path.unlink()
@@ -95,14 +107,20 @@ def test_every_session_has_a_row_with_its_lines(watched: Watched) -> None:
     assert rows[key[0], new.stem].path == new
 
 
-def test_what_is_appended_changes_the_row(watched: Watched) -> None:
-    """A session that has changed within the hour is looked at every few seconds."""
-    watched.rows()
-    key, path = next((key, path) for key, path in watched.fake.made.items() if key[0] == "claude")
-    line = {"type": "custom-title", "customTitle": "The lows", "sessionId": key[1]}
+def append(path: Path, **line: object) -> None:
+    """Append a line to a session."""
     with path.open("a") as file:
         file.write(json.dumps(line) + "\n")
-    assert watched.until(lambda rows: rows[key].title == "The lows")[key].calls == 1
+
+
+def with_recording(tmp_path: Path, *lines: bytes, sessions: int = 0) -> tuple[Watched, Path]:
+    """Return a machine with made sessions and a recording of our own, and the file of that."""
+    watched = Watched(fake_machine(tmp_path, sessions, newest_ms=now_ms(), with_captures=False))
+    own = tmp_path / "home/.agentwatch/sessions/20261121-230000-123abcdef.ndjson"
+    own.parent.mkdir(parents=True)
+    if lines:
+        own.write_bytes(b"".join(lines))
+    return watched, own
 
 
 def test_the_lines_of_hidden_sessions_are_read_when_they_are_wanted(tmp_path: Path) -> None:
@@ -232,9 +250,7 @@ def test_sessions_out_of_view_are_read_every_two_seconds(watched: Watched, tmp_p
             watched.machine.in_view = in_view
             watched.rows(2.1)
             title = f"Seen {in_view}"
-            line = {"type": "custom-title", "customTitle": title, "sessionId": key[1]}
-            with watched.fake.made[key].open("a") as file:
-                file.write(json.dumps(line) + "\n")
+            append(watched.fake.made[key], type="custom-title", customTitle=title, sessionId=key[1])
             passed = 1
             while watched.rows(0.51)[key].title != title:
                 passed += 1
@@ -270,14 +286,6 @@ def test_a_store_that_was_read_just_now_is_read_again_later(
     assert watched.rows(1)[key].title == "More"
 
 
-def test_subagents_are_counted_in_the_row_of_their_session(watched: Watched) -> None:
-    """Each of them is a row too, with its parent."""
-    rows = watched.rows()
-    parents = [row.parent for row in rows.values() if row.parent is not None]
-    assert parents
-    assert all(rows[parent].subagents == parents.count(parent) for parent in set(parents) if parent in rows)
-
-
 @pytest.mark.slow
 def test_a_subagent_runs_as_long_as_the_process_of_its_session(watched: Watched, tmp_path: Path) -> None:
     """A subagent in the middle of its turn works while the process runs; then it is unfinished."""
@@ -299,8 +307,7 @@ def test_a_subagent_runs_as_long_as_the_process_of_its_session(watched: Watched,
         assert facts.subagent is not None
         assert (facts.subagent.source, facts.subagent.since_ms) == (f"file {path}", rows[key].seen_ms)
         later = datetime.fromtimestamp(now_ms() / 1000 + 2, UTC).isoformat()
-        with rows[made].path.open("a") as file:
-            file.write(json.dumps({**line, "isSidechain": False, "timestamp": later}) + "\n")
+        append(rows[made].path, **{**line, "isSidechain": False, "timestamp": later})
         watched.until(lambda rows: (rows[made].seen_ms or 0) > (rows[key].seen_ms or 0))
         facts = watched.machine.facts(made)
         assert facts is not None
@@ -311,21 +318,11 @@ def test_a_subagent_runs_as_long_as_the_process_of_its_session(watched: Watched,
 
 def test_a_recording_of_our_own_stands_for_the_agents_own_file(tmp_path: Path) -> None:
     """The session is one row, unless it was continued without us."""
-    watched = Watched(fake_machine(tmp_path, 1, newest_ms=now_ms(), with_captures=False))
+    watched, own = with_recording(tmp_path, sessions=1)
     key, path = next(iter(watched.fake.made.items()))
     assert set(watched.rows()) == {key}
-    folder = tmp_path / "home" / ".agentwatch" / "sessions"
-    folder.mkdir(parents=True)
-    line: dict[str, object] = {
-        "type": "system",
-        "subtype": "init",
-        "session_id": key[1],
-        "model": "opus",
-        "cwd": "/w",
-    }
-    line |= {"tools": [], "claude_code_version": "2.1.330", "uuid": "1", "mcp_servers": []}
-    own = folder / "20261121-230000-123abcdef.ndjson"
-    own.write_text(json.dumps(line) + "\n")
+    head = {"type": "system", "subtype": "init", "session_id": key[1], "model": "opus", "cwd": "/w"}
+    append(own, **head, tools=[], claude_code_version="2.1.330", uuid="1", mcp_servers=[])
     rows = watched.until(lambda rows: ("agentwatch", own.stem) in rows and key not in rows)
     assert rows["agentwatch", own.stem].agent == "claude"
     os.utime(own, (1, 1))
@@ -335,15 +332,13 @@ def test_a_recording_of_our_own_stands_for_the_agents_own_file(tmp_path: Path) -
 
 
 def test_a_recording_of_our_own_is_a_row(tmp_path: Path) -> None:
-    """Its agent, state and result are those of its lines."""
-    watched = Watched(fake_machine(tmp_path, 0, with_captures=False))
-    folder = tmp_path / "home" / ".agentwatch" / "sessions"
-    folder.mkdir(parents=True)
-    own = folder / "20261121-230000-123abcdef.ndjson"
-    own.write_bytes(init() + user("Find the lows") + final("Done.") + result())
+    """Its agent, state and result are those of its lines; what the user did is in the file beside it."""
+    watched, own = with_recording(tmp_path, init(), user("Find the lows"), final("Done."), result())
+    append_act(own.with_suffix(".acts"), Act(now_ms(), "stop", "s-1", "session", "SIGTERM", "sent"))
     row = watched.rows()["agentwatch", own.stem]
     assert (row.agent, row.is_own, row.title) == ("cursor", True, "Find the lows")
     assert row.standing.state is State.SUCCEEDED
+    assert [act.act for act in row.acts] == ["stop"]
 
 
 def test_a_transcript_of_cursor_is_a_row(tmp_path: Path) -> None:
@@ -360,6 +355,40 @@ def test_a_transcript_of_cursor_is_a_row(tmp_path: Path) -> None:
     watched.until(lambda rows: rows["cursor", "s1"].standing.state is State.SUCCEEDED)
 
 
+def test_a_recording_has_the_time_at_which_it_was_made(tmp_path: Path) -> None:
+    """Stamps of the stream may be old: the arrival times say when it ended, and that it runs."""
+    old_ms = 10**12
+    watched, own = with_recording(
+        tmp_path, init(), user("Find the lows"), stream.started("shell", command="make", at_ms=old_ms)
+    )
+    with own.open("ab") as file:
+        hold(file.fileno())
+        rows = watched.until(lambda rows: rows["agentwatch", own.stem].standing.state is State.WORKING)
+    row = rows["agentwatch", own.stem]
+    assert row.standing.since_ms is None or abs(row.standing.since_ms - now_ms()) < 300_000
+    assert row.seen_ms is not None
+    assert abs(row.seen_ms - now_ms()) < 300_000
+    began_ms = watched.began_ms - 120_000
+    call = stream.started("shell", at_ms=old_ms, command="make")
+    done = {"success": {"exitCode": 0}}
+    call += stream.completed("shell", result=done, at_ms=old_ms + 60_000, command="make")
+    times = {
+        "new": f"0 {began_ms}\n9 {began_ms + 60_000}\n",
+        "none": "",
+        "stale": f"0 {old_ms}\n9 {old_ms + 60_000}\n",
+    }
+    for name, arrived in times.items():
+        own.with_name(f"{name}.ndjson").write_bytes(init() + user() + call + final("Done.") + result())
+        own.with_name(f"{name}.times").write_text(arrived)
+    rows = watched.until(lambda rows: all(("agentwatch", name) in rows for name in times))
+    found = {name: rows["agentwatch", name] for name in times}
+    ended = {name: (row.seen_ms, row.standing.since_ms) for name, row in found.items()}
+    assert ended["new"] == (began_ms + 60_000, began_ms + 60_000)
+    assert ended["none"] == ended["stale"] == (old_ms + 60_000, old_ms + 60_000)
+    assert found["new"].began_ms == began_ms
+    assert [name for name, row in found.items() if is_hidden(row, now_ms())] == ["none", "stale"]
+
+
 def test_a_new_recording_has_begun_when_it_is_found(tmp_path: Path) -> None:
     """Its lock is read in the step that finds its file, and it is never shown as ended before."""
     folder = tmp_path / "sessions"
@@ -372,66 +401,6 @@ def test_a_new_recording_has_begun_when_it_is_found(tmp_path: Path) -> None:
             pass
         states = [row.standing.state for row in rows.values()]
     assert states == [State.STARTING]
-
-
-def test_a_recorded_agent_may_have_another_clock(tmp_path: Path) -> None:
-    """A recording that is being written has the arrival of its last line: its agent is not quiet."""
-    watched = Watched(fake_machine(tmp_path, 0, with_captures=False))
-    folder = tmp_path / "home" / ".agentwatch" / "sessions"
-    folder.mkdir(parents=True)
-    own = folder / "20261121-230000-123abcdef.ndjson"
-    own.write_bytes(init() + user("Find the lows") + stream.started("shell", command="make", at_ms=10**12))
-    with own.open("ab") as file:
-        hold(file.fileno())
-        rows = watched.until(lambda rows: rows["agentwatch", own.stem].standing.state is State.WORKING)
-    row = rows["agentwatch", own.stem]
-    assert row.standing.since_ms is None or abs(row.standing.since_ms - now_ms()) < 300_000
-    assert row.seen_ms is not None
-    assert abs(row.seen_ms - now_ms()) < 300_000
-
-
-def test_a_recording_has_the_time_at_which_it_was_made(tmp_path: Path) -> None:
-    """Stamps of the stream may be old: the arrival times say when it ended."""
-    watched = Watched(fake_machine(tmp_path, 0, with_captures=False))
-    folder = tmp_path / "home" / ".agentwatch" / "sessions"
-    folder.mkdir(parents=True)
-    began_ms, old_ms = watched.began_ms - 120_000, 10**12
-    call = stream.started("shell", at_ms=old_ms, command="make")
-    done = {"success": {"exitCode": 0}}
-    call += stream.completed("shell", result=done, at_ms=old_ms + 60_000, command="make")
-    data = init() + user("Find the lows") + call + final("Done.") + result()
-    times = {
-        "new": f"0 {began_ms}\n9 {began_ms + 60_000}\n",
-        "none": "",
-        "stale": f"0 {old_ms}\n9 {old_ms + 60_000}\n",
-    }
-    for name, arrived in times.items():
-        (folder / f"{name}.ndjson").write_bytes(data)
-        (folder / f"{name}.times").write_text(arrived)
-    rows = watched.rows()
-    found = {name: rows["agentwatch", name] for name in times}
-    ended = {name: (row.seen_ms, row.standing.since_ms) for name, row in found.items()}
-    assert ended["new"] == (began_ms + 60_000, began_ms + 60_000)
-    assert ended["none"] == ended["stale"] == (old_ms + 60_000, old_ms + 60_000)
-    assert found["new"].began_ms == began_ms
-    assert [name for name, row in found.items() if is_hidden(row, now_ms())] == ["none", "stale"]
-
-
-def test_nothing_is_published_while_nothing_changes(watched: Watched) -> None:
-    """The mapping stays the same object, so that the list need not compare the rows."""
-    watched.rows()
-    watched.rows(90)
-    before = watched.machine.rows
-    watched.rows(90)
-    assert watched.machine.rows is before
-
-
-def test_one_look_is_enough_without_an_inferred_question(watched: Watched) -> None:
-    """Nothing waits where all that is shown is known."""
-    waits: list[float] = []
-    watched.machine.settle_surely(lambda: watched.began_ms, waits.append)
-    assert waits == []
-    assert watched.machine.rows
 
 
 def test_an_empty_machine_has_no_rows(tmp_path: Path) -> None:
@@ -514,15 +483,3 @@ def test_what_the_user_did_is_in_the_row(watched: Watched, home: Path) -> None:
     path.unlink()
     path.symlink_to("/dev/zero")
     watched.until(lambda rows: not rows[key].acts)
-
-
-def test_what_the_user_did_to_a_recording_is_beside_it(tmp_path: Path) -> None:
-    """The row of a recording of our own has the acts of the file beside it."""
-    watched = Watched(fake_machine(tmp_path, 0, with_captures=False))
-    folder = tmp_path / "home" / ".agentwatch" / "sessions"
-    folder.mkdir(parents=True)
-    own = folder / "20261121-230000-123abcdef.ndjson"
-    own.write_bytes(init() + user("Find the lows") + final("Done.") + result())
-    append_act(own.with_suffix(".acts"), Act(now_ms(), "stop", "s-1", "session", "SIGTERM", "sent"))
-    (act,) = watched.rows()["agentwatch", own.stem].acts
-    assert act.act == "stop"

@@ -41,16 +41,15 @@ from tests.conftest import case
 HUGE = "x" * 1_000_000
 
 
-def test_times_are_those_of_lines_of_arrivals_or_of_events() -> None:
-    """In a file whose lines have times, a line without one is no activity. A stream has times in some of its
-    events.
-    """
+def test_times_are_those_of_lines_or_of_their_arrival() -> None:
+    """In a file whose lines have times, a line without one is no activity."""
     digest = Digest()
     digest.apply([Prompt("Go")], 5)
     assert (digest.began_ms, digest.seen_ms) == (5, 5)
     digest.apply([LineTime(9), Unknown("x")], 7)
     digest.apply([], 100)
     assert (digest.began_ms, digest.seen_ms) == (5, 9)
+    # Without arrivals the times of the events count.
     digest = Digest()
     digest.apply([Notice("x", at_ms=5)])
     digest.apply([Unknown("x")])
@@ -78,14 +77,12 @@ def test_the_usual_pause_is_that_of_the_model() -> None:
     for events in turns([10_000]):
         digest.apply(events)
     assert digest.usual_pause_ms == 9000
-
-
-def test_the_usual_pause_is_of_the_newest_whole_turns() -> None:
-    """Older ones are forgotten. A prompt in an open turn: nobody knows when the agent stopped."""
+    # Only the newest turns count.
     digest = Digest()
     for events in turns([90_000] * 30 + [1000] * 32):
         digest.apply(events)
     assert digest.usual_pause_ms == 1000
+    # A prompt in an open turn: nobody knows when the agent stopped.
     digest = Digest()
     for number in range(30):
         digest.apply([LineTime(number * 10**6), Prompt("Go")])

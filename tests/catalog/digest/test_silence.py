@@ -55,56 +55,42 @@ def qwen(kind: str, **more: object) -> dict[str, object]:
     return {"type": kind, "sessionId": "s", "timestamp": claude.AT, "cwd": "/w", "version": "0", **more}
 
 
-def test_an_error_that_may_be_repeated_fails_the_turn_only_in_the_end(path: Path) -> None:
-    """While Qwen Code may repeat a request, the turn is open; it has failed once the process has ended."""
+def overloaded(path: Path) -> tuple[Tail, Digest]:
+    """Return the tail of a session of Qwen Code whose last request has failed, and its digest."""
     event = {"event.name": "qwen-code.api_error", "status_code": 503, "error_message": "overloaded"}
     error = qwen("system", subtype="ui_telemetry", systemPayload={"uiEvent": event})
-    answer = qwen("assistant", message={"parts": [{"text": "Done."}]})
     path.write_bytes(jsonl(qwen("user", message={"parts": [{"text": "Go"}]}), error))
-    tail, digest = tail_of(path, "qwen")
+    return tail_of(path, "qwen")
+
+
+def test_an_error_that_may_be_repeated_fails_the_turn_only_in_the_end(path: Path) -> None:
+    """While Qwen Code may repeat a request, the turn is open; it has failed once the process has ended."""
+    tail, digest = overloaded(path)
     assert not silent(tail, path, 60)
     assert (digest.turn, digest.retry) == (Turn.OPEN, "retry: overloaded")
     assert tail.settle()
     assert (digest.turn, digest.outcome, digest.reason) == (Turn.ENDED, Outcome.FAILED, "overloaded")
     assert not tail.settle()
-    append(path, jsonl(answer))
+    append(path, jsonl(qwen("assistant", message={"parts": [{"text": "Done."}]})))
     assert tail.update()
     assert tail.digest is not None
     assert (tail.digest.outcome, tail.digest.last_text) == (Outcome.SUCCEEDED, "Done.")
-
-
-LATER = "2026-11-21T23:00:00.000Z"
-
-
-@pytest.mark.parametrize("is_settled", [True, False])
-def test_what_follows_from_the_end_is_taken_back_when_more_is_written(path: Path, is_settled: bool) -> None:
-    """A repeated request belongs to the turn that seemed to have failed."""
-    event = {"event.name": "qwen-code.api_error", "status_code": 503, "error_message": "overloaded"}
-    error = qwen("system", subtype="ui_telemetry", systemPayload={"uiEvent": event})
-    path.write_bytes(jsonl(qwen("user", message={"parts": [{"text": "Go"}]}), error))
-    tail, digest = tail_of(path, "qwen")
-    assert not silent(tail, path, 60)
-    assert not tail.update()
-    if is_settled:
-        tail.settle()
-    assert digest.outcome is (Outcome.FAILED if is_settled else None)
-    append(
-        path,
-        jsonl(
-            {**qwen("assistant", message={"parts": [{"text": "Hm", "thought": True}]}), "timestamp": LATER}
-        ),
-    )
-    tail.update()
-    assert tail.digest is not None
-    assert (tail.digest.turn, tail.digest.turn_ms) == (Turn.OPEN, claude.AT_MS)
-
-
-def test_after_ten_minutes_nothing_more_is_expected(path: Path) -> None:
-    """An old file is read as one that has ended."""
-    event = {"event.name": "qwen-code.api_error", "status_code": 503, "error_message": "overloaded"}
-    error = qwen("system", subtype="ui_telemetry", systemPayload={"uiEvent": event})
-    path.write_bytes(jsonl(qwen("user", message={"parts": [{"text": "Go"}]}), error))
-    tail, digest = tail_of(path, "qwen")
+    # A repeated request belongs to the turn that seemed to have failed.
+    thought = qwen("assistant", message={"parts": [{"text": "Hm", "thought": True}]})
+    for is_settled in (True, False):
+        with case(is_settled):
+            tail, digest = overloaded(path)
+            assert not silent(tail, path, 60)
+            assert not tail.update()
+            if is_settled:
+                tail.settle()
+            assert digest.outcome is (Outcome.FAILED if is_settled else None)
+            append(path, jsonl({**thought, "timestamp": "2026-11-21T23:00:00.000Z"}))
+            tail.update()
+            assert tail.digest is not None
+            assert (tail.digest.turn, tail.digest.turn_ms) == (Turn.OPEN, claude.AT_MS)
+    # An old file is read as one that has ended: after ten minutes nothing more is expected.
+    tail, digest = overloaded(path)
     assert silent(tail, path, 700)
     assert digest.outcome is Outcome.FAILED
 
@@ -187,13 +173,11 @@ def test_few_outputs_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     others = b"".join(call(number, {"success": {"stdout": "x"}}, f"./go {number}") for number in range(40))
     assert applied(Digest(format="cursor"), init() + run_of_tests(1, 0) + others).tests is None
     assert read == [f"x-{number}" for number in range(39, 33, -1)]
-
-
-def test_what_was_not_read_is_unknown() -> None:
-    """The result in a line over 1 MiB is unknown. After a gap, the tests before it are unknown."""
+    # The result in a line over 1 MiB is unknown.
     output = "x\n" * 600_000 + "20 passed in 0.1s"
     assert applied(Digest(format="cursor"), init() + run_of_tests(1, 0, output=output)).tests is None
     assert applied(Digest(format="cursor"), init() + run_of_tests(1, 0, output=output[-9000:])).tests == GREEN
+    # After a gap, the tests before it are unknown.
     digest = applied(Digest(format="cursor"), init() + run_of_tests(1, 0))
     digest.skip()
     assert digest.tests is None

@@ -17,8 +17,8 @@ from tests.builders.on_disk.digested import digest_of, found
 from tests.catalog.digest.growing import append, jsonl, tail_of
 
 
-def test_appended_lines_change_the_digest(path: Path) -> None:
-    """A call that starts is open, and its result closes it."""
+def test_appended_lines_change_the_digest(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call that starts is open, and its result closes it; between two updates no file stays open."""
     tail, digest = tail_of(path)
     assert (digest.turn, digest.last_prompt) == (Turn.OPEN, "Fix it")
     append(path, jsonl(claude.call("c1", given={"command": "pytest -q"})))
@@ -28,28 +28,25 @@ def test_appended_lines_change_the_digest(path: Path) -> None:
     assert tail.update()
     assert (digest.turn, digest.outcome, digest.last_text) == (Turn.ENDED, Outcome.SUCCEEDED, "All pass.")
     assert (digest.calls, digest.open_calls) == (1, {})
-
-
-def test_an_unchanged_file_is_not_opened(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file with the same size and time is not read again."""
-    tail, _ = tail_of(path)
+    # They change nothing, and what follows them is read.
+    append(path, b"\n  \r\n{torn\n[]\nnull\n\xff\xfe\n" + jsonl(claude.said("Hm")))
+    assert tail.update()
+    assert digest.last_text == "Hm"
+    # Between two updates, the tail holds no descriptor.
+    before = len(os.listdir("/dev/fd"))
+    append(path, jsonl(claude.said("Hm")))
+    tail.update()
+    assert len(os.listdir("/dev/fd")) == before
+    # A file with the same size and time is not read again.
     opened: list[object] = []
     monkeypatch.setattr(os, "open", lambda *given, **_: opened.append(given))
     assert not tail.update()
     assert opened == []
 
 
-def test_no_file_stays_open(path: Path) -> None:
-    """Between two updates, the tail holds no descriptor."""
-    before = len(os.listdir("/dev/fd"))
-    tail, _ = tail_of(path)
-    append(path, jsonl(claude.said("Hm")))
-    tail.update()
-    assert len(os.listdir("/dev/fd")) == before
-
-
 def test_a_torn_line_is_left_until_it_is_whole(path: Path) -> None:
-    """The first half of a line changes nothing."""
+    """A whole object without a line end is applied at once; the line end that follows is no further line."""
+    # The first half of a line changes nothing.
     tail, digest = tail_of(path)
     line = jsonl(claude.said("It is fixed."))
     append(path, line[:70])
@@ -58,22 +55,7 @@ def test_a_torn_line_is_left_until_it_is_whole(path: Path) -> None:
     append(path, line[70:])
     assert tail.update()
     assert digest.last_text == "It is fixed."
-
-
-def test_a_last_line_without_a_line_end_counts(path: Path) -> None:
-    """A whole object is applied at once, and the line end that follows is no further line."""
-    tail, digest = tail_of(path)
-    append(path, jsonl(claude.call("c1")).rstrip())
-    assert tail.update()
-    assert digest.calls == 1
-    append(path, b"\n" + jsonl(claude.call("c2")))
-    tail.update()
-    assert digest.calls == 2
-
-
-def test_a_torn_line_may_end_like_an_object(path: Path) -> None:
-    """Its last byte so far is the end of an inner one."""
-    tail, digest = tail_of(path)
+    # The last byte of a torn line may be the end of an inner object.
     line = jsonl(claude.call("c1", given={"command": "ls"}))
     cut = line.index(b"}") + 1
     append(path, line[:cut])
@@ -82,14 +64,12 @@ def test_a_torn_line_may_end_like_an_object(path: Path) -> None:
     append(path, line[cut:])
     tail.update()
     assert digest.calls == 1
-
-
-def test_blank_lines_and_lines_of_no_agent_are_passed_over(path: Path) -> None:
-    """They change nothing, and what follows them is read."""
-    tail, digest = tail_of(path)
-    append(path, b"\n  \r\n{torn\n[]\nnull\n\xff\xfe\n" + jsonl(claude.said("Hm")))
+    append(path, jsonl(claude.call("c1")).rstrip())
     assert tail.update()
-    assert digest.last_text == "Hm"
+    assert digest.calls == 1
+    append(path, b"\n" + jsonl(claude.call("c2")))
+    tail.update()
+    assert digest.calls == 2
 
 
 @pytest.mark.parametrize("way", ["truncated", "replaced", "rewritten"])
@@ -144,16 +124,8 @@ def test_what_is_no_file_of_the_user_is_not_read(
     assert tail.digest.first_prompt == ""
 
 
-def test_a_file_that_vanishes_keeps_its_digest(path: Path) -> None:
-    """An agent may delete its session while it is listed."""
-    tail, digest = tail_of(path)
-    path.unlink()
-    assert not tail.update()
-    assert digest.last_prompt == "Fix it"
-
-
 def test_a_file_that_cannot_be_read_keeps_its_digest(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An error of the disk does not raise."""
+    """An error of the disk does not raise, and an agent may delete its session while it is listed."""
     tail, digest = tail_of(path)
     append(path, jsonl(claude.said("Hm")))
 
@@ -168,18 +140,19 @@ def test_a_file_that_cannot_be_read_keeps_its_digest(path: Path, monkeypatch: py
     assert tail.update()
     assert tail.digest is not None
     assert tail.digest.last_text == "Yes"
+    path.unlink()
+    assert not tail.update()
+    assert digest.last_prompt == "Fix it"
 
 
-def test_a_session_that_is_only_listed_has_no_digest(path: Path) -> None:
-    """Nothing is read of it."""
+def test_a_session_without_lines_has_what_its_metadata_say(path: Path) -> None:
+    """Nothing is read of a session that is only listed, and lines that are not decoded add nothing."""
+    # A session that is only listed has no digest.
     tail = Tail(found(path, reach=Reach.LISTED))
     assert (tail.digest, tail.update(), tail.settle()) == (None, False, False)
     tail.release()
     assert tail.digest is None
-
-
-def test_lines_that_are_not_decoded_leave_the_metadata(path: Path) -> None:
-    """The digest of a session of another agent has what the files beside it say."""
+    # The digest of a session of another agent has what the files beside it say.
     about = Metadata(
         title="Tidy", prompt="Tidy up", cwd="/w", branch="main", model="m", began_ms=1, changed_ms=2
     )
@@ -189,6 +162,10 @@ def test_lines_that_are_not_decoded_leave_the_metadata(path: Path) -> None:
     assert not tail.update()
     assert (digest.title, digest.first_prompt, digest.cwd, digest.branch) == ("Tidy", "Tidy up", "/w", "main")
     assert (digest.model, digest.began_ms, digest.seen_ms) == ("m", 1, 2)
+    # A session that was only created shows nothing but its file.
+    path.write_bytes(b"")
+    _, digest = tail_of(path)
+    assert (digest.turn, digest.seen_ms, digest.is_whole) == (Turn.NONE, None, True)
 
 
 def test_the_agent_of_an_own_recording_is_found_in_its_lines(tmp_path: Path) -> None:
@@ -201,13 +178,8 @@ def test_the_agent_of_an_own_recording_is_found_in_its_lines(tmp_path: Path) -> 
     assert digest.seen_ms == path.stat().st_mtime_ns // 10**6
 
 
-def test_a_file_may_have_no_turn_and_no_time(path: Path) -> None:
-    """A session that was only created shows nothing but its file. The arrival of a later line is no begin;
-    that of the first line is.
-    """
-    path.write_bytes(b"")
-    _, digest = tail_of(path)
-    assert (digest.turn, digest.seen_ms, digest.is_whole) == (Turn.NONE, None, True)
+def test_the_begin_of_lines_without_times_is_unknown(path: Path) -> None:
+    """The arrival of a later line is no begin; that of the first line is."""
     path.write_bytes(jsonl(cursor.user("Go")))
     tail, grown = Tail(found(path, "cursor")), path.with_name("grown.jsonl")
     grown.write_bytes(b"")

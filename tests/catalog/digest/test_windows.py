@@ -113,19 +113,14 @@ def test_the_tail_grows_until_a_turn_begins_or_ends_in_it(tmp_path: Path, each: 
     assert now(digest) == now(whole(path))
 
 
-def test_a_file_in_one_turn_is_read_whole_up_to_4_mib(tmp_path: Path) -> None:
-    """Its prompt is at the beginning."""
+def test_a_turn_longer_than_the_longest_tail_is_open(tmp_path: Path) -> None:
+    """A file of one turn is read whole up to 4 MiB; beyond that its lines do not say since when it works."""
     path = tmp_path / "session.jsonl"
     results = b"".join(jsonl(claude.call(f"c{n}"), claude.returned(f"c{n}", "x" * 99_000)) for n in range(30))
     path.write_bytes(jsonl(claude.user("Go", "u")) + results)
     digest = digest_of(path)
     assert (digest.turn, digest.turn_ms, digest.last_prompt) == (Turn.OPEN, claude.AT_MS, "Go")
     assert (digest.calls, digest.is_whole) == (30, True)
-
-
-def test_a_turn_longer_than_the_longest_tail_is_open(tmp_path: Path) -> None:
-    """Its lines show that the agent is at work, but not since when."""
-    path = tmp_path / "session.jsonl"
     results = b"".join(jsonl(claude.call(f"c{n}"), claude.returned(f"c{n}", "x" * 99_000)) for n in range(60))
     path.write_bytes(jsonl(claude.user("Go", "u")) + results)
     digest = digest_of(path)
@@ -138,17 +133,33 @@ def test_a_turn_longer_than_the_longest_tail_is_open(tmp_path: Path) -> None:
     assert 0 < digest.calls < 60
 
 
-def test_a_call_of_the_head_does_not_count_as_open(tmp_path: Path) -> None:
-    """What was open before the gap may have ended in it."""
+def test_what_the_head_says_is_kept(tmp_path: Path) -> None:
+    """The title, the branch and the folder may be only at the beginning; what was open there has ended."""
+    # What was open before the gap may have ended in it.
     path = tmp_path / "session.jsonl"
     path.write_bytes(jsonl(claude.user("Go", "u"), claude.call("lost")) + turns(2_000_000))
     digest = digest_of(path)
     assert digest.open_calls == {}
     assert (digest.turn, digest.outcome) == (Turn.ENDED, Outcome.SUCCEEDED)
+    title = {"type": "custom-title", "customTitle": "Tidy up", "sessionId": "s"}
+    path.write_bytes(jsonl(claude.user("Go", "u", gitBranch="main"), title) + turns(2_000_000))
+    digest = digest_of(path)
+    assert (digest.title, digest.is_users_title, digest.branch) == ("Tidy up", True, "main")
+    # The decoder of the tail knows where the session began.
+    moved = turns(2_000_000).replace(b'"cwd":"/w"', b'"cwd":"/w/sub"')
+    end = jsonl(claude.user("Go", "u"), claude.call("c", "Read", {"file_path": "/w/a.py"}))
+    path.write_bytes(turn(-1) + moved + end)
+    assert [call.target for call in digest_of(path).open_calls.values()] == ["a.py"]
+    # The facts that come first in it are known.
+    first = {"type": "mode", "sessionId": "s", "cwd": "/far", "version": "2", "rest": "x" * 100_000}
+    path.write_bytes(jsonl(first) + turns(2_000_000))
+    assert digest_of(path).cwd == "/w"
+    path.write_bytes(jsonl(first) + turns(2_000_000).replace(b'"cwd":"/w",', b""))
+    assert digest_of(path).cwd == "/far"
 
 
 def test_a_last_line_longer_than_the_tail_is_read_at_both_ends(tmp_path: Path) -> None:
-    """Its type is known, and so are the lines before it."""
+    """Its type is known, and so are the lines before it; a line beyond what is searched says nothing."""
     path = tmp_path / "session.jsonl"
     long = jsonl(claude.user("Look", "u"), claude.call("c1"), claude.returned("c1", "x" * 5_000_000))
     path.write_bytes(turns(2_000_000) + long)
@@ -162,11 +173,7 @@ def test_a_last_line_longer_than_the_tail_is_read_at_both_ends(tmp_path: Path) -
     assert tail.update()
     assert tail.digest is not None
     assert tail.digest.last_text == "Seen."
-
-
-def test_a_line_longer_than_any_that_is_searched_hides_what_it_says(tmp_path: Path) -> None:
-    """Of a file that ends in such a line, the head is known."""
-    path = tmp_path / "session.jsonl"
+    # Of a file that ends in such a line, the head is known.
     path.write_bytes(turns(2_000_000))
     with path.open("r+b") as file:
         file.truncate(80 << 20)
@@ -174,55 +181,19 @@ def test_a_line_longer_than_any_that_is_searched_hides_what_it_says(tmp_path: Pa
     assert (digest.first_prompt, digest.turn) == ("Prompt 0", Turn.NONE)
 
 
-def test_a_first_line_longer_than_the_head_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
-    """The facts that come first in it are known."""
-    path = tmp_path / "session.jsonl"
-    first = {"type": "mode", "sessionId": "s", "cwd": "/far", "version": "2", "rest": "x" * 100_000}
-    path.write_bytes(jsonl(first) + turns(2_000_000))
-    assert digest_of(path).cwd == "/w"
-    path.write_bytes(jsonl(first) + turns(2_000_000).replace(b'"cwd":"/w",', b""))
-    assert digest_of(path).cwd == "/far"
-
-
-def test_paths_in_the_tail_are_relative_to_the_folder_in_the_head(tmp_path: Path) -> None:
-    """The decoder of the tail knows where the session began."""
-    path = tmp_path / "session.jsonl"
-    moved = turns(2_000_000).replace(b'"cwd":"/w"', b'"cwd":"/w/sub"')
-    end = jsonl(claude.user("Go", "u"), claude.call("c", "Read", {"file_path": "/w/a.py"}))
-    path.write_bytes(turn(-1) + moved + end)
-    assert [call.target for call in digest_of(path).open_calls.values()] == ["a.py"]
-
-
-def test_the_title_and_the_branch_of_the_head_are_kept(tmp_path: Path) -> None:
-    """The user's title may be only at the beginning."""
-    path = tmp_path / "session.jsonl"
-    title = {"type": "custom-title", "customTitle": "Tidy up", "sessionId": "s"}
-    path.write_bytes(jsonl(claude.user("Go", "u", gitBranch="main"), title) + turns(2_000_000))
-    digest = digest_of(path)
-    assert (digest.title, digest.is_users_title, digest.branch) == ("Tidy up", True, "main")
-
-
-def test_a_large_recording_of_our_own_is_decoded_by_the_format_of_its_head(tmp_path: Path) -> None:
-    """Its agent is detected there, and used for the tail."""
+def test_a_large_recording_is_decoded_by_the_format_of_its_head(tmp_path: Path) -> None:
+    """Its agent is detected there, in at most 50 objects, and used for the tail."""
     path = tmp_path / "recording.ndjson"
     lines = [stream.say(f"Line {n} {'x' * 1000}", message_id=f"m{n}") for n in range(2000)]
     path.write_bytes(b"no json\n" + stream.written(stream.init(), *lines, stream.result("Done.")))
     digest = digest_of(path, "agentwatch")
     assert (digest.agent, digest.turn, digest.outcome) == ("claude", Turn.ENDED, Outcome.SUCCEEDED)
     assert digest.last_text.startswith("x")
-
-
-def test_a_large_file_of_no_known_agent_has_no_turn(tmp_path: Path) -> None:
-    """Its lines are looked at, and say nothing."""
-    path = tmp_path / "recording.ndjson"
+    # The lines of a file of no known agent say nothing.
     path.write_bytes(b'{"a":1}\nnot json\n' * 200_000)
     digest = digest_of(path, "agentwatch")
     assert (digest.agent, digest.turn) == ("", Turn.NONE)
-
-
-def test_the_format_is_not_searched_in_all_lines(tmp_path: Path) -> None:
-    """After 50 objects of no known agent, the file has none."""
-    path = tmp_path / "recording.ndjson"
+    # After 50 objects of no known agent, the file has none.
     path.write_bytes(b'{"a":1}\n' * 60 + stream.written(stream.init(), stream.say("Hi")))
     assert digest_of(path, "agentwatch").agent == ""
     path.write_bytes(b"npm notice\n" * 60 + stream.written(stream.init(), stream.say("Hi")))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agentwatch.catalog.index.rows import command_of
 from tests.conftest import case
 
@@ -37,24 +35,15 @@ def test_the_words_that_say_what_a_command_does() -> None:
         ("grep -r foo . | wc -l", "grep"),
         ("cd a", "cd"),
         ("echo done && ls", "ls"),
-    ]
-    for command, name in cases:
-        with case(command):
-            assert command_of(command) == name
-
-
-@pytest.mark.parametrize(
-    ("command", "name"),
-    [
+        # Lines that a command gives to a program's stdin are not run by the shell.
         ("python3 - <<'EOF'\nimport os\nprint(os.sep)\nEOF\npytest -q", "pytest"),
         ("cat > run.sh <<EOF\nnpm run build\nEOF", "cat"),
         ("cat <<-END\n\tnpm test", "cat"),
         ("python3 - <<EOF\nimport os\nEOF", "python3"),
-    ],
-)
-def test_the_text_of_a_heredoc_is_no_command(command: str, name: str) -> None:
-    """Lines that a command gives to a program's stdin are not run by the shell."""
-    assert command_of(command) == name
+    ]
+    for command, name in cases:
+        with case(command):
+            assert command_of(command) == name
 
 
 def test_a_command_without_a_program_has_no_name() -> None:

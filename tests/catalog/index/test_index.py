@@ -15,6 +15,7 @@ from agentwatch.catalog.index.rows import CALL_COLUMNS, SESSION_COLUMNS, VERSION
 from tests.builders.lines import completed, init, line, result, started, user
 from tests.builders.machine.fake import fake_machine
 from tests.catalog.index.machines import Indexed, rows
+from tests.conftest import case
 
 SESSION = tuple(
     {"path": "/a", "agent": "cursor", "session_id": "s-1", "is_recording": 0, "turns": 1, "calls": 1}.get(
@@ -36,44 +37,38 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-def test_it_lies_beside_the_saved_sessions_and_is_private(home: Path, path: Path) -> None:
-    """The index is `index.db` in the folder of agentwatch. Folder and files are private, whatever the umask.
-    Readers are not locked out, and the schema has a number.
-    """
+def test_the_index_is_private_and_kept(home: Path, path: Path) -> None:
+    """It lies beside the saved sessions; opening it again changes nothing, and leaves no descriptor."""
     assert index_path() == home / "index.db"
-    with closing(SessionIndex(path, "1.0")) as index:
-        index.replace([Rows(SESSION, [CALL], [])])
-        modes = {each.name: each.stat().st_mode & 0o777 for each in path.parent.iterdir()}
-    assert modes == dict.fromkeys(("index.db", "index.db-wal", "index.db-shm"), 0o600)
-    assert path.parent.stat().st_mode & 0o777 == 0o700
-    assert rows(path, "PRAGMA journal_mode") == [("wal",)]
-    assert rows(path, "PRAGMA user_version") == [(VERSION,)]
-
-
-def test_what_the_same_version_has_written_is_kept(path: Path) -> None:
-    """Opening an index again changes nothing."""
     with closing(SessionIndex(path, "1.0")) as index:
         assert index.counts() == (1, 1)
         assert index.stamps() == {"/a": (0, 0)}
+        index.replace([Rows(SESSION, [CALL], [])])
+        modes = {each.name: each.stat().st_mode & 0o777 for each in path.parent.iterdir()}
+    # Folder and files are private, whatever the umask.
+    assert modes == dict.fromkeys(("index.db", "index.db-wal", "index.db-shm"), 0o600)
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+    # Readers are not locked out, and the schema has a number.
+    assert rows(path, "PRAGMA journal_mode") == [("wal",)]
+    assert rows(path, "PRAGMA user_version") == [(VERSION,)]
+    before = len(os.listdir("/dev/fd"))
+    for _ in range(20):
+        SessionIndex(path, "1.0").close()
+    assert len(os.listdir("/dev/fd")) == before
 
 
-def test_another_program_makes_it_again(path: Path) -> None:
-    """An index that another version of agentwatch has filled is emptied."""
-    with closing(SessionIndex(path, "1.1")) as index:
-        assert index.counts() == (0, 0)
-
-
-@pytest.mark.parametrize("change", ["PRAGMA user_version = 7", "DROP VIEW call; PRAGMA user_version = 0"])
-def test_another_schema_makes_it_again(path: Path, change: str) -> None:
-    """A database with another schema is replaced."""
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(change)
-    with closing(SessionIndex(path, "1.0")) as index:
-        assert index.counts() == (0, 0)
-
-
-def test_a_file_that_is_no_database_is_replaced(path: Path) -> None:
-    """Something else under the name of the index is replaced by an index."""
+def test_what_another_program_has_written_is_replaced(path: Path) -> None:
+    """An index of another version or schema, and what is no database, are made again."""
+    for change in ("another version", "PRAGMA user_version = 7", "DROP VIEW call; PRAGMA user_version = 0"):
+        with case(change):
+            if "PRAGMA" in change:
+                with closing(sqlite3.connect(path)) as connection:
+                    connection.executescript(change)
+            with closing(SessionIndex(path, "1.0" if "PRAGMA" in change else "1.1")) as index:
+                assert index.counts() == (0, 0)
+            path.unlink()
+            with closing(SessionIndex(path, "1.0")) as index:
+                index.replace([Rows(SESSION, [CALL], [])])
     path.write_bytes(b"no database, and long enough to be taken for the head of one" * 100)
     with closing(SessionIndex(path, "1.0")) as index:
         assert index.counts() == (0, 0)
@@ -113,14 +108,6 @@ def test_a_full_disk_leaves_a_valid_index(path: Path) -> None:
     assert rows(path, "PRAGMA integrity_check") == [("ok",)]
 
 
-def test_no_descriptor_stays_open(path: Path) -> None:
-    """Opening and closing an index leaves no descriptor."""
-    before = len(os.listdir("/dev/fd"))
-    for _ in range(20):
-        SessionIndex(path, "1.0").close()
-    assert len(os.listdir("/dev/fd")) == before
-
-
 DAY_NS = 86_400 * 10**9
 
 
@@ -147,23 +134,25 @@ def failing(session_id: str, calls: int) -> bytes:
     )
 
 
-def test_the_index_has_each_session_and_call(indexed: Indexed) -> None:
-    """Each session that can be opened is a row, with its agent, its id and its number of calls. The row of a
-    session has its times, its repository, its prompt, its tokens and its outcome. A failed command is a
-    failure with its program, its exit code, and the facts of its session.
-    """
+def test_every_session_is_in_the_index(indexed: Indexed) -> None:
+    """Each session is a row with what its agent writes; one that cannot be read has the reason."""
+    broken = indexed.record("20261122-120000-000abcdef", failing("s-1", 1))
     found = [each for each in indexed.found() if each.reach is not Reach.LISTED]
-    done = indexed.update()
+    broken.unlink()
+    broken.mkdir()
+    done = indexed.update(found)
     assert done.read == len(found) > 30
-    assert (done.removed, done.unreadable) == (0, 0)
+    assert (done.removed, done.unreadable) == (0, 1)
     assert done.size == sum(each.size for each in found)
+    [(problem, calls)] = indexed.rows("SELECT problem, calls FROM session WHERE problem IS NOT NULL")
+    assert ("it is a folder" in problem, calls) == (True, 0)
     keys = indexed.rows("SELECT agent, session_id FROM stored_session WHERE NOT is_recording")
     assert {*keys} == {each.key for each in found if each.agent != "agentwatch"}
     counted = "SELECT count(*) FROM stored_call WHERE session = stored_session.id"
     assert indexed.rows(f"SELECT path FROM stored_session WHERE calls <> ({counted})") == []
     agents = {agent for [agent] in indexed.rows("SELECT DISTINCT agent FROM session WHERE calls > 0")}
     assert agents == {"claude", "codex", "copilot", "cursor", "droid", "gemini", "opencode", "pi", "qwen"}
-    indexed.update()
+    # The row of a session has its times, its repository, its prompt, its tokens and its outcome.
     [key] = [key for key in indexed.machine.made if key[0] == "codex"][:1]
     columns = "format, prompt, repository, outcome, turns, calls, failed, seen_ms >= began_ms, problem"
     [row] = indexed.rows(f"SELECT {columns} FROM session WHERE session_id = ?", key[1])
@@ -171,6 +160,10 @@ def test_the_index_has_each_session_and_call(indexed: Indexed) -> None:
     assert row[1].startswith("Run the tests, part ")
     assert row[2].startswith("repo-")
     assert row[3:] == ("succeeded", 1, 1, 0, 1, None)
+
+
+def test_a_call_has_its_program_and_its_error(indexed: Indexed) -> None:
+    """A failed command is a failure with its program, its exit code, and the facts of its session."""
     path = indexed.record("20261122-120000-000abcdef", failing("s-1", 2))
     indexed.update()
     columns = "agent, session_id, number, tool, kind, program, target, exit_code"
@@ -232,23 +225,6 @@ def test_a_session_that_lies_there_twice_counts_once(
     assert ["recording" if is_recording else "file" for is_recording, _ in found] == counted
     query = "SELECT count(*) FROM call JOIN session ON session.id = call.session WHERE session_id = ?"
     assert indexed.rows(query, session_id) == [(sum(count for _, count in found),)]
-
-
-def test_a_session_that_cannot_be_read_is_a_row_with_the_reason(indexed: Indexed) -> None:
-    """An unreadable session has a row with its problem, and the others are read all the same."""
-    indexed.record("20261122-120000-000abcdef", failing("s-1", 1))
-    found = indexed.found()
-    [gone] = [each for each in found if each.id == "20261122-120000-000abcdef"]
-    gone.path.unlink()
-    gone.path.mkdir()
-    done = indexed.update(found)
-    assert (done.read, done.unreadable) == (
-        len([each for each in found if each.reach is not Reach.LISTED]),
-        1,
-    )
-    [(problem, calls)] = indexed.rows("SELECT problem, calls FROM session WHERE problem IS NOT NULL")
-    assert "it is a folder" in problem
-    assert calls == 0
 
 
 def test_hostile_text_is_stored(indexed: Indexed) -> None:

@@ -14,6 +14,7 @@ from tests.builders.lines import completed, delta, final, init, result, started,
 from tests.builders.machine.fake import fake_machine
 from tests.builders.screen.lines import BEGAN_MS, CWD
 from tests.catalog.index.machines import Indexed
+from tests.conftest import case
 
 STEM = "20261122-120000-000abcdef"
 
@@ -24,14 +25,12 @@ def indexed(tmp_path: Path) -> Indexed:
     return Indexed(fake_machine(tmp_path / "machine", with_captures=False), tmp_path / "state" / "index.db")
 
 
-def test_a_test_run_has_its_verdict_and_known_counts(indexed: Indexed) -> None:
-    """A call that ran tests has the verdict, its tool, its source and its counts; another call has none. What
-    passed a linter is unknown, a silent tool counts nothing, and tests that did not run are none.
-    """
-    indexed.record(STEM, STORY)
-    indexed.update()
+def test_a_test_run_has_its_verdict(indexed: Indexed) -> None:
+    """A call that ran tests has the verdict, its tool, its source and its counts; another call has none."""
     columns = "verdict, verdict_tool, verdict_source, verdict_passed, verdict_failed"
     where = "kind = 'execute' ORDER BY number"
+    indexed.record(STEM, STORY)
+    indexed.update()
     assert indexed.rows(f"SELECT command, {columns} FROM call WHERE {where}") == [
         ("pytest", "red", "pytest", "pattern", 8, 12),
         ("pytest", "red", "pytest", "pattern", 19, 1),
@@ -39,16 +38,10 @@ def test_a_test_run_has_its_verdict_and_known_counts(indexed: Indexed) -> None:
     ]
     others = indexed.rows(f"SELECT DISTINCT command, {columns} FROM call WHERE kind <> 'execute'")
     assert others == [(None,) * 6]
-    tests = run_of_tests(3, 0, output="no tests ran in 0.01s")
-    indexed.record(
-        STEM,
-        init(),
-        run_of_tests(1, 1, "ruff check .", "Found 3 errors."),
-        run_of_tests(2, 0, "npx tsc --noEmit", ""),
-        tests,
-    )
+    # What passed a linter is unknown, a silent tool counts nothing, and tests that did not run are none.
+    lint = run_of_tests(1, 1, "ruff check .", "Found 3 errors.") + run_of_tests(2, 0, "npx tsc --noEmit", "")
+    indexed.record(STEM, init(), lint, run_of_tests(3, 0, output="no tests ran in 0.01s"))
     indexed.update()
-    columns = "verdict, verdict_tool, verdict_source, verdict_passed, verdict_failed"
     assert indexed.rows(f"SELECT {columns} FROM call ORDER BY number") == [
         ("red", "ruff", "pattern", None, 3),
         ("green", "tsc", "exit", None, None),
@@ -56,26 +49,32 @@ def test_a_test_run_has_its_verdict_and_known_counts(indexed: Indexed) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("lines", "state"),
-    [
-        (run_of_tests(1, 2) + run_of_tests(2, 0), "green"),
-        (run_of_tests(1, 0) + run_of_tests(2, 2), "red"),
-        (run_of_tests(1, 0) + edit(2, "a.py"), "changed since"),
-        (edit(2, "a.py"), "unknown"),
-    ],
-)
-def test_a_session_has_the_state_of_its_tests(indexed: Indexed, lines: bytes, state: str) -> None:
+def test_a_session_has_the_state_of_its_tests(indexed: Indexed) -> None:
     """The state at the end of a session is that of the last verdict of each command."""
-    indexed.record(STEM, init(), lines)
+    cases = {
+        "green": run_of_tests(1, 2) + run_of_tests(2, 0),
+        "red": run_of_tests(1, 0) + run_of_tests(2, 2),
+        "changed since": run_of_tests(1, 0) + edit(2, "a.py"),
+        "unknown": edit(2, "a.py"),
+    }
+    for state, lines in cases.items():
+        with case(state):
+            indexed.record(STEM, init(), lines)
+            indexed.update()
+            assert indexed.rows("SELECT tests FROM session") == [(state,)]
+    # The calls that the user or the agent did not allow are counted.
+    refused = started("shell", "c-1", 1, command="rm -r /") + completed("shell", "c-1", {"rejected": {}}, 2)
+    indexed.record(STEM, init(cwd=CWD), refused, run_of_tests(2, 0))
     indexed.update()
-    assert indexed.rows("SELECT tests FROM session") == [(state,)]
+    assert indexed.rows("SELECT calls, failed, rejected FROM session") == [(2, 0, 1)]
 
 
 def test_the_files_that_a_session_changed(indexed: Indexed) -> None:
-    """Each successful edit is a row with its file and its lines; the path is relative to the repository. A
-    path with half a surrogate pair and its replacement are one row, which the index can hold.
-    """
+    """Each successful edit is a row with its file and its lines; the path is relative to the repository."""
+    call = Call(1, 1, "e-1", "edit", "Edited", path="a\ud800.py", more_paths=("a?.py", "b.py"))
+    call.kind, call.outcome, call.lines_added = ToolKind.EDIT, Outcome.SUCCEEDED, 7
+    # A path with half a surrogate pair and its replacement are one row, which the index can hold.
+    assert edit_rows(call, CWD, CWD) == [(1, "a?.py", None, None), (1, "b.py", None, None)]
     folder = indexed.machine.home / "mill"
     (folder / ".git").mkdir(parents=True)
     (folder / ".git/HEAD").write_text("ref: refs/heads/main\n")
@@ -97,9 +96,6 @@ def test_the_files_that_a_session_changed(indexed: Indexed) -> None:
         ("mill", 3, "/etc/hosts", 3, 1),
         ("mill", 4, "a.py", 4, 1),
     ]
-    call = Call(1, 1, "e-1", "edit", "Edited", path="a\ud800.py", more_paths=("a?.py", "b.py"))
-    call.kind, call.outcome, call.lines_added = ToolKind.EDIT, Outcome.SUCCEEDED, 7
-    assert edit_rows(call, CWD, CWD) == [(1, "a?.py", None, None), (1, "b.py", None, None)]
 
 
 def active_ms(indexed: Indexed, *lines: bytes) -> int | None:
@@ -111,26 +107,15 @@ def active_ms(indexed: Indexed, *lines: bytes) -> int | None:
     return found
 
 
-def test_the_active_time_is_that_of_the_agent_or_of_the_lines(indexed: Indexed) -> None:
-    """The durations that the agent reports are added, run by run. Without reported durations, the time
-    between two turns is left out. A session whose lines have no times, and one with a single time, have no
-    active time. A session has the number of calls that the user or the agent did not allow.
-    """
+def test_the_active_time_is_reported_or_that_of_the_lines(indexed: Indexed) -> None:
+    """The durations that the agent reports are added, run by run; without them the lines count."""
     runs = [init(), user(), delta("Hi", 1000), final("Hi"), result("Hi", duration_ms=5000)]
     again = [init(), user(), delta("So", 90_000_000), final("So"), result("So", duration_ms=700)]
     assert active_ms(indexed, *runs, *again) == 5700
-    first = [
-        init(),
-        user(),
-        delta("Hi", BEGAN_MS),
-        delta(" you", BEGAN_MS + 4000),
-        result("Hi you", duration_ms=None),
-    ]
+    # The time between two turns is left out.
+    first = [delta("Hi", BEGAN_MS), delta(" you", BEGAN_MS + 4000), result("Hi you", duration_ms=None)]
     second = [init(), user(), delta("So", BEGAN_MS + 90_000_000), delta(".", BEGAN_MS + 90_001_000)]
-    assert active_ms(indexed, *first, *second) == 5000
+    assert active_ms(indexed, init(), user(), *first, *second) == 5000
+    # Lines without times, or with a single one, have no active time.
     assert active_ms(indexed, init(), user(), final("Hi")) is None
     assert active_ms(indexed, init(), user(), delta("Hi", BEGAN_MS)) is None
-    refused = started("shell", "c-1", 1, command="rm -r /") + completed("shell", "c-1", {"rejected": {}}, 2)
-    indexed.record(STEM, init(cwd=CWD), refused, run_of_tests(2, 0))
-    indexed.update()
-    assert indexed.rows("SELECT calls, failed, rejected FROM session") == [(2, 0, 1)]

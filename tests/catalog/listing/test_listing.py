@@ -24,11 +24,9 @@ from tests.catalog.listing.made_rows import (
 from tests.conftest import case
 
 
-def test_groups_and_their_rows_have_an_order() -> None:
-    """What needs the user comes first; a group without sessions has no heading. At first the sessions of a
-    group are ordered by their last lines, also if they are found in parts. A newer line of a session
-    changes its row in place, and only that one line.
-    """
+def test_the_groups_and_their_first_order() -> None:
+    """What needs the user comes first; the sessions of a group are ordered by their last lines at first."""
+    # What needs the user comes first; a group without sessions has no heading.
     states = [State.SUCCEEDED, State.SHELL, State.QUIET, State.WORKING, State.TURN_FAILED, State.ASKS]
     listing = listed([row(state.name, state) for state in states])
     assert lines(listing) == [
@@ -37,11 +35,30 @@ def test_groups_and_their_rows_have_an_order() -> None:
     ]
     assert lines(listed([row("a", State.UNKNOWN)])) == ["# ended 1", "a"]
     assert lines(listed([])) == []
+    # At first the sessions of a group are ordered by their last lines, also if they are found in parts.
     first, second, third = (row(name, ago_ms=ago * MINUTE_MS) for name, ago in (("a", 1), ("b", 2), ("c", 3)))
     assert lines(listed([third, first, second]))[1:] == ["a", "b", "c"]
     listing = listed([first])
     listing.update([first, third, second], NOW_MS)
     assert lines(listing)[1:] == ["a", "b", "c"]
+    # A session without any time is at the end at first, and at the top of the next group.
+    bare = replace(row("bare", State.UNKNOWN, ago_ms=None), standing=Standing(State.UNKNOWN, Ground.UNKNOWN))
+    listing = listed([bare, row("a")])
+    works = replace(bare, standing=Standing(State.WORKING, Ground.INFERRED))
+    listing.update([works, row("a")], NOW_MS)
+    assert lines(listing) == ["# working 2", "bare", "a"]
+    # Until then it is placed by the time of its file, which a copy or a backup may have changed.
+    files = [row("old", State.UNKNOWN, ago_ms=1), row("new", State.UNKNOWN, ago_ms=2)]
+    listing = listed(files)
+    assert lines(listing) == ["# ended 2", "old", "new"]
+    listing.update([row("old", State.SUCCEEDED, ago_ms=9_000), row("new", State.SUCCEEDED, ago_ms=8)], NOW_MS)
+    assert lines(listing) == ["# ended 2", "new", "old"]
+    listing.update([row("old", State.FAILED, ago_ms=1), row("new", State.SUCCEEDED, ago_ms=8)], NOW_MS)
+    assert lines(listing) == ["# ended 2", "new", "old"]
+
+
+def test_a_row_does_not_move_when_its_session_goes_on() -> None:
+    """A newer line of a session changes its row in place, and only that one line."""
     a, b = row("a"), row("b", ago_ms=2 * MINUTE_MS)
     listing = listed([a, b])
     newer = replace(b, seen_ms=NOW_MS, calls=5)
@@ -55,10 +72,27 @@ def test_groups_and_their_rows_have_an_order() -> None:
     assert line.row is newer
     assert listing.rows[newer.key] is newer
     assert not listing.update([a, replace(newer)], NOW_MS)
+    # A file can be away for a moment while it is replaced.
+    rows = [row("a"), row("b", ago_ms=9), row("c", ago_ms=2)]
+    listing = listed(rows)
+    assert lines(listing)[1:] == ["c", "b", "a"]
+    assert listing.update([rows[0], rows[2]], NOW_MS)
+    assert lines(listing) == ["# working 2", "c", "a"]
+    assert listing.index_of(rows[1].key) is None
+    listing.update([rows[0], replace(rows[1], seen_ms=NOW_MS), rows[2]], NOW_MS)
+    assert lines(listing)[1:] == ["c", "b", "a"]
+    assert listing.index_of(rows[1].key) == 2
+    # An owner that knows what has changed passes nothing else.
+    a, b = row("a"), row("b", ago_ms=2)
+    listing = listed([a, b])
+    assert listing.change([replace(a, calls=2)], (), NOW_MS) == (False, (2,))
+    assert not listing.change([], [("claude", "unknown")], NOW_MS)
+    assert listing.change([], [b.key], NOW_MS).is_rebuilt
+    assert lines(listing) == ["# working 1", "a"]
 
 
 def test_a_row_goes_to_the_top_of_another_group() -> None:
-    """A session that begins to need the user is the first of its group; the others stay."""
+    """A session that needs the user, is resumed or ends is the first of its group; the others stay."""
     rows = [row("a", State.ASKS), row("b", State.ASKS, ago_ms=2), row("c"), row("d", ago_ms=9)]
     listing = listed(rows)
     assert lines(listing) == ["# needs you 2", "b", "a", "# working 2", "d", "c"]
@@ -69,10 +103,7 @@ def test_a_row_goes_to_the_top_of_another_group() -> None:
     rows[3] = in_state(rows[3], State.SHELL)
     listing.update(rows, NOW_MS + 1)
     assert lines(listing) == ["# needs you 2", "b", "a", "# working 1", "c", "# your turn 1", "d"]
-
-
-def test_a_process_that_is_found_late_is_no_news() -> None:
-    """A session that seemed to have ended is placed by its last line, not above what happened since."""
+    # A session that seemed to have ended is placed by its last line, not above what happened since.
     rows = [
         row("a"),
         row("x", State.UNKNOWN, ago_ms=9 * MINUTE_MS),
@@ -82,21 +113,13 @@ def test_a_process_that_is_found_late_is_no_news() -> None:
     works = Standing(State.WORKING, Ground.INFERRED)
     listing.update([rows[0], *(replace(each, standing=works) for each in rows[1:])], NOW_MS)
     assert lines(listing) == ["# working 3", "a", "y", "x"]
-
-
-def test_a_session_that_is_resumed_goes_to_the_top() -> None:
-    """A session that had ended and goes on has a newer line, or the agent says since when it works."""
+    # A session that had ended and goes on has a newer line, or the agent says since when it works.
     rows = [row("a"), row("x", State.FAILED, ago_ms=9), row("y", State.FAILED, ago_ms=9 * MINUTE_MS)]
     listing = listed(rows)
     rows[2] = in_state(rows[2], State.WORKING)
     listing.update(rows, NOW_MS)
     assert lines(listing)[:3] == ["# working 2", "y", "a"]
-
-
-def test_a_session_is_placed_by_its_end_or_by_now() -> None:
-    """A session is at the top of those that ended, however old its last line is. A session without any time
-    is at the end at first, and at the top of the next group.
-    """
+    # A session is at the top of those that ended, however old its last line is.
     rows = [
         row("a", State.SUCCEEDED),
         row("b", State.QUIET, ago_ms=9 * MINUTE_MS),
@@ -108,32 +131,6 @@ def test_a_session_is_placed_by_its_end_or_by_now() -> None:
     ]
     listing.update([rows[0], *ended], NOW_MS)
     assert lines(listing) == ["# ended 3", "c", "b", "a"]
-    bare = replace(row("bare", State.UNKNOWN, ago_ms=None), standing=Standing(State.UNKNOWN, Ground.UNKNOWN))
-    listing = listed([bare, row("a")])
-    works = replace(bare, standing=Standing(State.WORKING, Ground.INFERRED))
-    listing.update([works, row("a")], NOW_MS)
-    assert lines(listing) == ["# working 2", "bare", "a"]
-
-
-def test_changes_keep_the_places() -> None:
-    """A file can be away for a moment while it is replaced. An owner that knows what has changed passes
-    nothing else.
-    """
-    rows = [row("a"), row("b", ago_ms=9), row("c", ago_ms=2)]
-    listing = listed(rows)
-    assert lines(listing)[1:] == ["c", "b", "a"]
-    assert listing.update([rows[0], rows[2]], NOW_MS)
-    assert lines(listing) == ["# working 2", "c", "a"]
-    assert listing.index_of(rows[1].key) is None
-    listing.update([rows[0], replace(rows[1], seen_ms=NOW_MS), rows[2]], NOW_MS)
-    assert lines(listing)[1:] == ["c", "b", "a"]
-    assert listing.index_of(rows[1].key) == 2
-    a, b = row("a"), row("b", ago_ms=2)
-    listing = listed([a, b])
-    assert listing.change([replace(a, calls=2)], (), NOW_MS) == (False, (2,))
-    assert not listing.change([], [("claude", "unknown")], NOW_MS)
-    assert listing.change([], [b.key], NOW_MS).is_rebuilt
-    assert lines(listing) == ["# working 1", "a"]
 
 
 def test_old_and_archived_sessions_are_hidden_and_counted() -> None:
@@ -156,12 +153,7 @@ def test_old_and_archived_sessions_are_hidden_and_counted() -> None:
         *("# ended 1", "archived", "# ended 2", "week", "old", "# ended 2", "undated", "began")
     ]
     assert not listing.update(rows, NOW_MS)
-
-
-def test_sessions_become_hidden_and_appear() -> None:
-    """The list hides a session when its week is over, so that it does not contradict the counts. A session
-    that is continued after weeks is shown, although its group is the same.
-    """
+    # The list hides a session when its week is over, so that it does not contradict the counts.
     rows = [row("a", State.SUCCEEDED, ago_ms=6 * DAY_MS), row("b", State.FAILED, ago_ms=5 * DAY_MS), row("c")]
     listing = listed(rows)
     assert not listing.update(rows, NOW_MS + DAY_MS)
@@ -170,11 +162,21 @@ def test_sessions_become_hidden_and_appear() -> None:
     assert listing.hidden_count == counts(rows, NOW_MS + DAY_MS + 1).hidden == 1
     assert listing.update(rows, NOW_MS + 2 * DAY_MS + 1).is_rebuilt
     assert not listing.update(rows, NOW_MS + 99 * DAY_MS)
+    # A session that is continued after weeks is shown, although its group is the same.
     old = row("old", State.SUCCEEDED, ago_ms=9 * DAY_MS)
     listing = listed([old])
     assert lines(listing) == []
     assert listing.update([replace(old, seen_ms=NOW_MS)], NOW_MS).is_rebuilt
     assert lines(listing) == ["# ended 1", "old"]
+    # It is counted. One that is named as the parent of another, or is to be shown, changes the lines.
+    listing = listed([row("a"), row("sub", parent=("claude", "top"))])
+    old = row("old", State.SUCCEEDED, ago_ms=8 * DAY_MS)
+    assert not listing.change([old], [], NOW_MS)
+    assert (listing.hidden_count, lines(listing)) == (1, ["# working 2", "sub", "a"])
+    assert listing.change([replace(old, key=("claude", "top"))], [], NOW_MS).is_rebuilt
+    assert (listing.hidden_count, lines(listing)) == (2, ["# working 1", "a"])
+    listing.request(Request(shows_hidden=True))
+    assert listing.change([replace(old, key=("claude", "shown"))], [], NOW_MS).is_rebuilt
 
 
 def test_a_filter_keeps_what_matches() -> None:
@@ -187,29 +189,22 @@ def test_a_filter_keeps_what_matches() -> None:
     listing = listed(rows, Request(filter="repo:api"))
     assert lines(listing) == ["# working 1", "a"]
     assert (listing.filtered_count, listing.hidden_count) == (1, 1)
-
-
-def test_a_row_that_begins_to_match_appears() -> None:
-    """A filter is applied to each new row, also if its group is the same."""
+    # A filter is applied to each new row, also if its group is the same.
     rows = [row("a"), in_state(row("b"), State.WORKING, "make")]
     listing = listed(rows, Request(filter="pytest"))
     assert lines(listing) == []
     rows[1] = in_state(rows[1], State.WORKING, "pytest -q")
     assert listing.update(rows, NOW_MS).is_rebuilt
     assert lines(listing) == ["# working 1", "b"]
-
-
-def test_a_subagent_that_matches_alone_is_shown() -> None:
-    """A filter or a search shows a subagent whose parent does not match."""
+    # A filter or a search shows a subagent whose parent does not match.
     rows = [row("main", title="one"), row("sub", title="two", parent=("claude", "main"))]
     for wanted in (Request(filter="two"), Request(search="two")):
         assert lines(listed(rows, wanted)) == ["# working 1", "sub"]
 
 
-def test_a_search_finds_what_is_hidden() -> None:
-    """Titles and prompts of all sessions are searched; each hit has its own row. It is counted. One that is
-    named as the parent of another, or is to be shown, changes the lines.
-    """
+def test_a_search_finds_what_is_hidden_and_folded() -> None:
+    """All words must occur in the title or a prompt; each hit has its own row."""
+    # Titles and prompts of all sessions are searched.
     rows = [
         row("old", State.SUCCEEDED, ago_ms=9 * DAY_MS, title="Port the page"),
         row("one", State.SUCCEEDED, prompts="port it", is_one_liner=True),
@@ -219,14 +214,20 @@ def test_a_search_finds_what_is_hidden() -> None:
     listing = listed(rows, Request(search="PORT"))
     assert lines(listing) == ["# ended 2", "sub", "one", "# ended 1", "old"]
     assert (listing.hidden_count, listing.filtered_count) == (0, 1)
-    listing = listed([row("a"), row("sub", parent=("claude", "top"))])
-    old = row("old", State.SUCCEEDED, ago_ms=8 * DAY_MS)
-    assert not listing.change([old], [], NOW_MS)
-    assert (listing.hidden_count, lines(listing)) == (1, ["# working 2", "sub", "a"])
-    assert listing.change([replace(old, key=("claude", "top"))], [], NOW_MS).is_rebuilt
-    assert (listing.hidden_count, lines(listing)) == (2, ["# working 1", "a"])
-    listing.request(Request(shows_hidden=True))
-    assert listing.change([replace(old, key=("claude", "shown"))], [], NOW_MS).is_rebuilt
+    # Blanks do not search.
+    assert row_search(" \t ") is None
+    cases: list[tuple[str, bool]] = [
+        ("port", True),
+        ("PLEASE tests", True),
+        ("page it", True),
+        ("npm", False),
+        ("port npm", False),
+    ]
+    for text, is_match in cases:
+        with case(text):
+            matches = row_search(text)
+            assert matches is not None
+            assert matches(ASKING) is is_match
 
 
 def test_hidden_sessions_cost_nothing_when_others_move() -> None:
@@ -251,10 +252,7 @@ def test_hidden_sessions_cost_nothing_when_others_move() -> None:
 
 
 def test_subagents_are_folded_below_their_session() -> None:
-    """A row opens to its subagents and to theirs, all one step deeper; these are changed in place too. A
-    question is not folded away; when it is answered, the subagent is folded again. A missing parent, and
-    parents in a circle, do not lose a session.
-    """
+    """A row opens to its subagents and to theirs, all one step deeper; these are changed in place too."""
     main = row("main", subagents=2)
     sub = row("sub", ago_ms=5, parent=main.key)
     deep = row("deep", State.SUCCEEDED, parent=sub.key)
@@ -267,12 +265,14 @@ def test_subagents_are_folded_below_their_session() -> None:
     assert [line.is_open for line in listing.lines if isinstance(line, RowLine)] == [True, False, False]
     toggle(listing, "main")
     assert lines(listing) == ["# working 1", "main"]
+    # A question is not folded away; when it is answered, the subagent is folded again.
     main = row("main")
     sub = row("sub", State.ASKS, parent=main.key)
     listing = listed([main, sub])
     assert lines(listing) == ["# needs you 1", "sub", "# working 1", "main"]
     listing.update([main, in_state(sub, State.WORKING)], NOW_MS)
     assert lines(listing) == ["# working 1", "main"]
+    # A missing parent, and parents in a circle, do not lose a session.
     orphan = row("orphan", parent=("claude", "gone"))
     circle = [row("x", parent=("claude", "y")), row("y", parent=("claude", "x"), ago_ms=9)]
     assert lines(listed([orphan])) == ["# working 1", "orphan"]
@@ -280,10 +280,8 @@ def test_subagents_are_folded_below_their_session() -> None:
 
 
 def test_one_liners_are_folded_per_folder() -> None:
-    """What other programs ran for one prompt is one line for each folder, below all days.
-
-    One that works, or that is alone in its folder, has its own row.
-    """
+    """What other programs ran for one prompt is one line for each folder, below all days."""
+    # One that works, or that is alone in its folder, has its own row.
     rows = [
         row("own", State.SUCCEEDED),
         *(row(f"a{n}", State.SUCCEEDED, cwd="/w/api", repo="api", is_one_liner=True) for n in range(3)),
@@ -300,10 +298,7 @@ def test_one_liners_are_folded_per_folder() -> None:
     assert lines(listing)[7:] == ["- 3 one-liners in api", ". a2", ". a1", ". a0"]
     toggle(listing, "3 one-liners")
     assert lines(listing)[6:] == ["# one-liners 3", "+ 3 one-liners in api"]
-
-
-def test_a_fold_stays_where_it_is() -> None:
-    """New one-liners are counted in their fold, which does not move."""
+    # New one-liners are counted in their fold, which does not move.
     rows = [
         *(row(f"a{n}", State.SUCCEEDED, cwd="/a", is_one_liner=True, ago_ms=9) for n in range(2)),
         *(row(f"b{n}", State.SUCCEEDED, cwd="/b", is_one_liner=True, ago_ms=99) for n in range(2)),
@@ -370,10 +365,7 @@ def test_by_repository_the_worktrees_are_folded() -> None:
     assert lines(listing)[4:9] == [". - docs · 2 ended", ". old", ". older", "- web · 1 ended", "web"]
     toggle(listing, "api")
     assert lines(listing)[:2] == ["+ api · 1 needs you · 1 working · 3 ended", "- web · 1 ended"]
-
-
-def test_by_repository_what_needs_the_user_is_first() -> None:
-    """The repository of a question is the first one, with the question on top; no folder is the last."""
+    # The repository of a question is the first one, with the question on top; no folder is the last.
     rows = [
         row("bare", repo="", ago_ms=1),
         row("quick", repo="api", ago_ms=2),
@@ -388,27 +380,21 @@ def test_by_repository_what_needs_the_user_is_first() -> None:
         [in_state(rows[0], State.ASKS), *rows[1:2], in_state(rows[2], State.WORKING), *rows[3:]], NOW_MS
     )
     assert lines(listing)[:3] == ["- no folder · 1 needs you", "bare", "- web · 1 failed · 2 working"]
-
-
-def test_a_repository_does_not_close_under_the_reader() -> None:
-    """A repository that was open because a session ran stays open when it has ended."""
+    # A repository that was open because a session ran stays open when it has ended.
     rows = [row("a", repo="api"), row("b", State.SUCCEEDED, repo="api", ago_ms=9)]
     listing = listed(rows, Request(sort=Sort.REPOSITORY))
     rows[0] = in_state(rows[0], State.SUCCEEDED)
     listing.update(rows, NOW_MS)
     assert lines(listing) == ["- api · 2 ended", "a", "b"]
-
-
-def test_the_names_of_repositories_on_two_hosts_are_two() -> None:
-    """A repository on another machine is another one, and has the machine's name."""
+    # A repository on another machine is another one, and has the machine's name.
     rows = [row("a", repo="api"), row("b", repo="api", host="box", ago_ms=9)]
     assert lines(listed(rows, Request(sort=Sort.REPOSITORY))) == [
         *("- box:api · 1 working", "b", "- api · 1 working", "a")
     ]
 
 
-def test_the_places_of_a_thousand_vanished_sessions_are_kept() -> None:
-    """Of more than that, the first to vanish loses its place."""
+def test_a_bounded_number_of_places_is_kept() -> None:
+    """Of 1,000 vanished sessions and of 10,000 folds; of more, the first one loses its place."""
     order = Order()
     rows = [row(f"{number}", ago_ms=number) for number in range(1_002)]
     order.place(rows, NOW_MS)
@@ -417,45 +403,9 @@ def test_the_places_of_a_thousand_vanished_sessions_are_kept() -> None:
     order.place([row("0", ago_ms=5_000), row("500", ago_ms=5_000)], NOW_MS)
     assert order.in_group(row("0"))[0] == NOW_MS - 5_000
     assert order.in_group(row("500"))[0] == NOW_MS - 500
-
-
-def test_the_places_of_ten_thousand_folds_are_kept() -> None:
-    """Of more folds than that, the first one loses its place."""
     order = Order()
     order.place([row("a", ago_ms=5), row("b", ago_ms=9)], NOW_MS)
     for number in range(10_001):
         assert order.of_fold(("repository", f"{number}"), [row("a")])[0] == NOW_MS - 5
     assert order.of_fold(("repository", "0"), [row("b")])[0] == NOW_MS - 9
     assert order.of_fold(("repository", "5000"), [row("b")])[0] == NOW_MS - 5
-
-
-def test_a_session_is_placed_by_its_last_line_once_that_is_read() -> None:
-    """Until then it is placed by the time of its file, which a copy or a backup may have changed."""
-    files = [row("old", State.UNKNOWN, ago_ms=1), row("new", State.UNKNOWN, ago_ms=2)]
-    listing = listed(files)
-    assert lines(listing) == ["# ended 2", "old", "new"]
-    listing.update([row("old", State.SUCCEEDED, ago_ms=9_000), row("new", State.SUCCEEDED, ago_ms=8)], NOW_MS)
-    assert lines(listing) == ["# ended 2", "new", "old"]
-    listing.update([row("old", State.FAILED, ago_ms=1), row("new", State.SUCCEEDED, ago_ms=8)], NOW_MS)
-    assert lines(listing) == ["# ended 2", "new", "old"]
-
-
-def test_no_words_are_no_search() -> None:
-    """Blanks do not search."""
-    assert row_search(" \t ") is None
-
-
-def test_a_search_reads_titles_and_prompts() -> None:
-    """All words must occur in the title or a prompt."""
-    cases: list[tuple[str, bool]] = [
-        ("port", True),
-        ("PLEASE tests", True),
-        ("page it", True),
-        ("npm", False),
-        ("port npm", False),
-    ]
-    for text, is_match in cases:
-        with case(text):
-            matches = row_search(text)
-            assert matches is not None
-            assert matches(ASKING) is is_match

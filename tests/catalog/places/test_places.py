@@ -19,7 +19,7 @@ from agentwatch.catalog import places
 from agentwatch.catalog.places import FULL_PASS_S, PASS_S, Candidates, Places, entries_of, own_folder
 from agentwatch.session.session import Session
 from tests.builders.machine.captured import CURSOR_ID
-from tests.builders.machine.fake import AGENTS, NEWEST_MS, FakeMachine, fake_machine, save
+from tests.builders.machine.fake import AGENTS, NEWEST_MS, fake_machine, save
 from tests.builders.machine.made import Story
 from tests.builders.machine.searched import Clock, all_found, found_in, let_age, places_of, put, settled
 from tests.conftest import case
@@ -39,50 +39,63 @@ OVERRIDES = [
 """The agent, its variable, its folder below the home folder, and where this is below the variable."""
 
 
-@pytest.fixture(scope="module")
-def captured(tmp_path_factory: pytest.TempPathFactory) -> FakeMachine:
-    """Return a machine with all captures, which no test changes."""
-    return fake_machine(tmp_path_factory.mktemp("captured"))
-
-
-def test_every_capture_is_found(captured: FakeMachine) -> None:
-    """The sessions of all agents are found at their addresses, and nothing else."""
+def test_every_capture_is_found(tmp_path: Path) -> None:
+    """The sessions of all agents are found at their addresses, with what the files beside them say."""
+    captured = fake_machine(tmp_path)
     found = found_in(captured)
     assert {key: each.path for key, each in found.items()} == captured.sessions
     assert {agent for agent, _ in found} == {
         *("agentwatch", "claude", "codex", "copilot", "cursor", "droid", "gemini", "opencode", "pi"),
         "qwen",
     }
-
-
-def test_what_is_not_only_listed_can_be_opened(captured: FakeMachine) -> None:
-    """The address of each session opens it, unless only its metadata is known."""
-    opened = [found for found in found_in(captured).values() if found.reach is not Reach.LISTED]
+    # The address of each session opens it, unless only its metadata is known.
+    opened = [each for each in found.values() if each.reach is not Reach.LISTED]
     assert len(opened) > len(captured.sessions) / 2
-    for found in opened:
-        with case(found.key):
-            source = saved_source(found.path)
+    for each in opened:
+        with case(each.key):
+            source = saved_source(each.path)
             source.reader.growth.has_ended()
             os.close(source.reader.fd)
-
-
-def test_a_session_has_the_size_and_the_time_of_its_file(captured: FakeMachine) -> None:
-    """What is found of a file is what the file system says."""
-    in_files = {key: found for key, found in found_in(captured).items() if found.path.exists()}
-    assert {agent for agent, _ in in_files} >= {
-        "claude",
-        "codex",
-        "copilot",
-        "cursor",
-        "gemini",
-        "pi",
-        "qwen",
+    # What is found of a file is what the file system says.
+    in_files = [each for each in found.values() if each.path.exists()]
+    assert {each.agent for each in in_files} >= {
+        *("claude", "codex", "copilot", "cursor", "gemini", "pi", "qwen")
     }
-    for key, found in in_files.items():
-        with case(key):
-            status = found.path.stat()
-            assert (found.size, found.changed_ns) == (status.st_size, status.st_mtime_ns)
-            assert found.inode == status.st_ino
+    for each in in_files:
+        with case(each.key):
+            status = each.path.stat()
+            known = (each.size, each.changed_ns, each.inode)
+            assert known == (status.st_size, status.st_mtime_ns, status.st_ino)
+    # A subagent of Claude Code, Cursor or opencode has the id of its session.
+    parents = {key: each.parent for key, each in found.items() if each.parent is not None}
+    assert parents == {
+        ("claude", "agent-b61f0c9ad42e7d350"): "4d1c7a90-5b2e-4f36-8a17-c09e6d2b7f41",
+        ("claude", "agent-a9461c585457fa964"): "279aaafe-55af-410f-8602-dcb83b5e850d",
+        ("cursor", "child"): "parent",
+        ("opencode", "ses_dffa6e682ffebEg3nHPfYZWBmL"): "ses_dffa9fa12ffeEeBbv1p8Var6C9",
+    }
+    assert found["claude", "agent-a9461c585457fa964"].metadata.title == "Count files"
+    assert found["claude", "agent-b61f0c9ad42e7d350"].metadata.title == "search the lamps"
+    # The title, the working directory, the model and the times come from the files beside a session.
+    copilot = found["copilot", "7e16c16c-fb81-4be3-8a83-5a92d9b903b5"].metadata
+    assert (copilot.title, copilot.cwd, copilot.branch) == ("SCN:sub go", "/home/dev/proj", "main")
+    assert not copilot.is_users_title
+    assert (copilot.began_ms, copilot.changed_ms) == (1795302531921, 1795302532053)
+    opencode = found["opencode", "ses_dffa9fa12ffeEeBbv1p8Var6C9"]
+    assert opencode.metadata.model == "mock-model"
+    assert (opencode.metadata.title, opencode.metadata.cwd) == ("Mock title", "/home/dev/proj")
+    assert opencode.changed_ns == 1795302257962 * 10**6
+    old = found["opencode", "s_made_large"].metadata
+    assert (old.title, old.cwd, old.changed_ms) == ("A missing lamp", "/home/dev/lantern", 1772600109000)
+    assert found["gemini", "710af93e-25f9-498d-84e6-a15fbc12e68d"].metadata.cwd == "/home/dev/proj"
+    # A transcript of Cursor has the title of the chat beside it; a chat without one is listed.
+    both, listed = found["cursor", CURSOR_ID], found["cursor", "listed"]
+    assert (both.reach, both.path.name) == (Reach.LINES, f"{CURSOR_ID}.jsonl")
+    assert (both.metadata.title, both.metadata.model) == ("List the files", "sonnet-5")
+    assert (listed.reach, listed.metadata.title) == (Reach.LISTED, "Only listed")
+    # A rollout in the archive of Codex is archived, and no other.
+    archived = [key for key, each in found.items() if each.metadata.is_archived]
+    assert archived == [("codex", "019d01f2-7c44-7b10-9e58-2f6a90b3c1d7")]
 
 
 def test_an_empty_machine_has_no_sessions(tmp_path: Path) -> None:
@@ -112,31 +125,25 @@ def test_a_variable_moves_the_folder_of_an_agent(tmp_path: Path) -> None:
 
 
 def test_the_database_of_opencode_may_be_anywhere(tmp_path: Path) -> None:
-    """`OPENCODE_DB` names the file itself, whatever its name."""
+    """`OPENCODE_DB` names the file itself, whatever its name; it counts beside the default one, each once."""
     machine = fake_machine(tmp_path / "machine")
+    folder = machine.home / ".local/share/opencode"
+    shutil.copyfile(folder / "opencode.db", folder / "mine.db")
+    with closing(sqlite3.connect(folder / "mine.db")) as connection, connection:
+        connection.execute("UPDATE session SET id = id || '-copy'")
+    for name, count in (("mine.db", 13), ("opencode.db", 8)):
+        found = found_in(machine, {"OPENCODE_DB": str(folder / name)})
+        assert sum(key[0] == "opencode" for key in found) == count
     moved = tmp_path / "moved" / "mine.sqlite"
     moved.parent.mkdir()
-    shutil.move(machine.home / ".local/share/opencode/opencode.db", moved)
+    shutil.move(folder / "opencode.db", moved)
     put(moved.with_name("opencode.db"), "not a database")
     found = found_in(machine, {"OPENCODE_DB": str(moved)})
     assert sum(each.path.parent == moved for each in found.values()) == 5
     assert sum(key[0] == "opencode" for key in found) == 8
 
 
-def test_two_databases_of_opencode_may_lie_in_one_folder(tmp_path: Path) -> None:
-    """The one that a variable names counts beside the default one, each once."""
-    machine = fake_machine(tmp_path)
-    folder = machine.home / ".local/share/opencode"
-    shutil.rmtree(folder / "storage")
-    shutil.copyfile(folder / "opencode.db", folder / "mine.db")
-    with closing(sqlite3.connect(folder / "mine.db")) as connection, connection:
-        connection.execute("UPDATE session SET id = id || '-copy'")
-    for name, count in (("mine.db", 10), ("opencode.db", 5)):
-        found = found_in(machine, {"OPENCODE_DB": str(folder / name)})
-        assert sum(key[0] == "opencode" for key in found) == count
-
-
-def test_several_folders_of_an_agent_are_one_list(tmp_path: Path) -> None:
+def test_several_folders_of_an_agent_are_one_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The default folder, the one of a variable and XDG's are read, each once, also through a link."""
     machine = fake_machine(tmp_path, 26, with_captures=False)
     put(tmp_path / "other/projects/-w/0a1b.jsonl")
@@ -146,132 +153,59 @@ def test_several_folders_of_an_agent_are_one_list(tmp_path: Path) -> None:
     batches = list(places_of(machine, environ).first())
     keys = [found.key for batch in batches for found in batch]
     assert len(keys) == len(set(keys))
-    assert set(keys) == {*machine.made, ("claude", "0a1b"), ("claude", "2c3d")}
-
-
-def test_a_variable_with_a_relative_path_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It depends on where the agent was started; a path below the home folder may begin with `~`."""
-    machine = fake_machine(tmp_path, with_captures=False)
-    put(tmp_path / "relative/projects/-w/0a1b.jsonl")
-    put(machine.home / "mine/projects/-w/2c3d.jsonl")
+    default = {*machine.made, ("claude", "2c3d")}
+    assert set(keys) == {*default, ("claude", "0a1b")}
+    # A relative path depends on where the agent was started; one below the home folder may begin with `~`.
+    put(machine.home / "mine/projects/-w/4e5f.jsonl")
     monkeypatch.chdir(tmp_path)
-    assert not found_in(machine, {"CLAUDE_CONFIG_DIR": "relative"})
-    assert not found_in(machine, {"CLAUDE_CONFIG_DIR": f"{tmp_path}/relative\0"})
-    assert set(found_in(machine, {"CLAUDE_CONFIG_DIR": "~/mine"})) == {("claude", "2c3d")}
+    for ignored in ("other", f"{tmp_path}/other\0"):
+        assert set(found_in(machine, {"CLAUDE_CONFIG_DIR": ignored})) == default
+    assert set(found_in(machine, {"CLAUDE_CONFIG_DIR": "~/mine"})) == {*default, ("claude", "4e5f")}
 
 
-def test_subagents_name_their_session(captured: FakeMachine) -> None:
-    """A subagent of Claude Code, Cursor or opencode has the id of its session."""
-    found = found_in(captured)
-    parents = {key: each.parent for key, each in found.items() if each.parent is not None}
-    assert parents == {
-        ("claude", "agent-b61f0c9ad42e7d350"): "4d1c7a90-5b2e-4f36-8a17-c09e6d2b7f41",
-        ("claude", "agent-a9461c585457fa964"): "279aaafe-55af-410f-8602-dcb83b5e850d",
-        ("cursor", "child"): "parent",
-        ("opencode", "ses_dffa6e682ffebEg3nHPfYZWBmL"): "ses_dffa9fa12ffeEeBbv1p8Var6C9",
-    }
-    assert found["claude", "agent-a9461c585457fa964"].metadata.title == "Count files"
-    assert found["claude", "agent-b61f0c9ad42e7d350"].metadata.title == "search the lamps"
-
-
-def test_metadata_is_read_where_an_agent_writes_it(captured: FakeMachine) -> None:
-    """The title, the working directory, the model and the times come from the files beside a session."""
-    found = found_in(captured)
-    copilot = found["copilot", "7e16c16c-fb81-4be3-8a83-5a92d9b903b5"].metadata
-    assert (copilot.title, copilot.cwd, copilot.branch) == ("SCN:sub go", "/home/dev/proj", "main")
-    assert not copilot.is_users_title
-    assert (copilot.began_ms, copilot.changed_ms) == (1795302531921, 1795302532053)
-    opencode = found["opencode", "ses_dffa9fa12ffeEeBbv1p8Var6C9"]
-    assert opencode.metadata.model == "mock-model"
-    assert (opencode.metadata.title, opencode.metadata.cwd) == ("Mock title", "/home/dev/proj")
-    assert opencode.changed_ns == 1795302257962 * 10**6
-    old = found["opencode", "s_made_large"].metadata
-    assert (old.title, old.cwd, old.changed_ms) == ("A missing lamp", "/home/dev/lantern", 1772600109000)
-    assert found["gemini", "710af93e-25f9-498d-84e6-a15fbc12e68d"].metadata.cwd == "/home/dev/proj"
-
-
-def test_a_transcript_of_cursor_has_the_metadata_of_its_chat(captured: FakeMachine) -> None:
-    """The transcript is opened, the chat beside it has its title; a chat without transcript is listed."""
-    found = found_in(captured)
-    both, listed = found["cursor", CURSOR_ID], found["cursor", "listed"]
-    assert (both.reach, both.path.name) == (Reach.LINES, f"{CURSOR_ID}.jsonl")
-    assert (both.metadata.title, both.metadata.model) == ("List the files", "sonnet-5")
-    assert (listed.reach, listed.metadata.title) == (Reach.LISTED, "Only listed")
-
-
-def test_an_archived_session_is_marked(captured: FakeMachine) -> None:
-    """A rollout in the archive of Codex is archived, and no other."""
-    archived = [key for key, each in found_in(captured).items() if each.metadata.is_archived]
-    assert archived == [("codex", "019d01f2-7c44-7b10-9e58-2f6a90b3c1d7")]
-
-
-def test_a_compressed_rollout_is_opened_through_a_store(tmp_path: Path) -> None:
-    """Codex compresses old rollouts; the one that is not compressed wins if both are there."""
+def test_each_agent_keeps_its_sessions_in_its_own_way(tmp_path: Path) -> None:
+    """What lies where an agent keeps it is found; what is no session is left out."""
     machine = fake_machine(tmp_path, with_captures=False)
-    stem = "rollout-2026-08-03T10-48-56-019fc8be-3658-7ca3-9e29-000000000000"
-    day = machine.home / ".codex/sessions/2026/08/03"
-    put(day / f"{stem}.jsonl.zst")
-    (found,) = found_in(machine).values()
-    assert (found.id, found.reach) == (stem[-36:], Reach.STORE)
-    put(day / f"{stem}.jsonl")
-    (found,) = found_in(machine).values()
-    assert (found.path.suffix, found.reach) == (".jsonl", Reach.LINES)
-
-
-def test_a_subagent_of_a_workflow_names_its_session(tmp_path: Path) -> None:
-    """The agents of a workflow lie two folders deeper; its journal is no session."""
-    machine = fake_machine(tmp_path, with_captures=False)
+    # The agents of a workflow lie two folders deeper; its journal is no session.
     session = "279aaafe-55af-410f-8602-dcb83b5e850d"
     workflow = machine.home / f".claude/projects/-w/{session}/subagents/workflows/wf_1"
     put(workflow / "agent-1.jsonl")
     put(workflow / "agent-1.meta.json", '{"agentType": "general-purpose"}')
     put(workflow / "journal.jsonl")
     put(workflow / "agent-1.txt")
-    ((key, found),) = found_in(machine).items()
-    assert (key, found.parent) == (("claude", "agent-1"), session)
-    assert found.metadata.title == "general-purpose"
-
-
-def test_a_subagent_of_an_older_version_lies_beside_its_session(tmp_path: Path) -> None:
-    """Its lines name the session; one that names none is left out."""
-    machine = fake_machine(tmp_path, with_captures=False)
-    project = machine.home / ".claude/projects/-w"
-    put(project / "agent-1.jsonl", '{"isSidechain": true, "sessionId": "0a1b", "type": "user"}\n')
-    put(project / "agent-2.jsonl", '{"type":"user"}\n')
-    ((key, found),) = found_in(machine).items()
-    assert (key, found.parent) == (("claude", "agent-1"), "0a1b")
-
-
-def test_copilot_before_the_first_prompt_is_listed(tmp_path: Path) -> None:
-    """Only the lock of the process or the description exists then; an empty folder is no session."""
-    machine = fake_machine(tmp_path, with_captures=False)
-    sessions = machine.home / ".copilot/session-state"
-    put(sessions / "a/inuse.17.lock")
-    put(sessions / "b/workspace.yaml", "id: b\nname: Say hello\nuser_named: true\n")
-    (sessions / "c").mkdir()
-    found = found_in(machine)
-    assert {key: each.reach for key, each in found.items()} == {
-        ("copilot", "a"): Reach.LISTED,
-        ("copilot", "b"): Reach.LISTED,
-    }
-    assert found["copilot", "b"].metadata.title == "Say hello"
-    assert found["copilot", "b"].metadata.is_users_title
-
-
-def test_a_recording_of_our_own_has_its_name(tmp_path: Path) -> None:
-    """The name that the user has given, the working directory and the start are in the file beside it."""
-    machine = fake_machine(tmp_path)
+    # A subagent of an older version lies beside its session; one that names no session is left out.
+    put(workflow.parents[3] / "agent-3.jsonl", '{"isSidechain": true, "sessionId": "0a1b", "type": "user"}\n')
+    put(workflow.parents[3] / "agent-2.jsonl", '{"type":"user"}\n')
+    # Before the first prompt, Copilot has only the lock of the process or the description.
+    copilot = machine.home / ".copilot/session-state"
+    put(copilot / "a/inuse.17.lock")
+    put(copilot / "b/workspace.yaml", "id: b\nname: Say hello\nuser_named: true\n")
+    (copilot / "c").mkdir()
+    # The name, the working directory and the start of a recording of our own are in the file beside it.
     folder = machine.home / ".agentwatch/sessions"
     put(folder / "20261122-100000-000bbbbbb.ndjson")
     described = '{"name": "Fix the parser", "cwd": "/w", "started_ms": 1795300000000, "command": ["x"]}'
     put(folder / "20261122-100000-000bbbbbb.json", described)
     put(folder / "lonely.json", described)
     put(folder / "20261122-100000-000bbbbbb.bookmarks.json")
-    own = {key: each for key, each in found_in(machine).items() if key[0] == "agentwatch"}
-    assert len(own) == 2
-    metadata = own["agentwatch", "20261122-100000-000bbbbbb"].metadata
-    assert (metadata.title, metadata.is_users_title) == ("Fix the parser", True)
-    assert (metadata.cwd, metadata.began_ms) == ("/w", 1795300000000)
+    # Codex compresses old rollouts; the one that is not compressed wins if both are there.
+    stem = "rollout-2026-08-03T10-48-56-019fc8be-3658-7ca3-9e29-000000000000"
+    rollout = put(machine.home / f".codex/sessions/2026/08/03/{stem}.jsonl.zst")
+    found = found_in(machine)
+    assert {key: (each.parent, each.reach, each.metadata.title) for key, each in found.items()} == {
+        ("claude", "agent-1"): (session, Reach.LINES, "general-purpose"),
+        ("claude", "agent-3"): ("0a1b", Reach.LINES, ""),
+        ("copilot", "a"): (None, Reach.LISTED, ""),
+        ("copilot", "b"): (None, Reach.LISTED, "Say hello"),
+        ("agentwatch", "20261122-100000-000bbbbbb"): (None, Reach.LINES, "Fix the parser"),
+        ("codex", stem[-36:]): (None, Reach.STORE, ""),
+    }
+    assert found["copilot", "b"].metadata.is_users_title
+    metadata = found["agentwatch", "20261122-100000-000bbbbbb"].metadata
+    assert (metadata.is_users_title, metadata.cwd, metadata.began_ms) == (True, "/w", 1795300000000)
+    put(rollout.with_suffix(""))
+    codex = found_in(machine)["codex", stem[-36:]]
+    assert (codex.path.suffix, codex.reach) == (".jsonl", Reach.LINES)
 
 
 def test_a_large_folder_is_found_in_parts_newest_first(
@@ -306,16 +240,16 @@ def reported(*founds: Found) -> Found:
     return session
 
 
-def test_of_several_places_the_better_one_wins() -> None:
-    """The order in which the places are found does not matter. A session may have been copied with its
-    folder. What the best place knows stays; whether it is archived depends on that place alone. Before
-    that, the other place is reported; what was never reported does not vanish.
-    """
+def test_the_best_place_of_a_session_is_reported() -> None:
+    """Lines win over other forms, and so does the newer of two equal places."""
+    # The order in which the places are found does not matter.
     for founds in ((LINES, DOCUMENT, PACKED), (DOCUMENT, PACKED, LINES), (PACKED, LINES, DOCUMENT)):
         assert reported(*founds) == LINES
     assert reported(DOCUMENT, PACKED) == PACKED
+    # A session may have been copied with its folder.
     newer = LINES._replace(path=Path("/y/1.jsonl"), changed_ns=2)
     assert reported(LINES, newer) == reported(newer, LINES) == newer
+    # What the best place knows stays; whether it is archived depends on that place alone.
     metadata = LISTED.metadata._replace(is_archived=False)
     assert reported(LISTED, LINES) == LINES._replace(metadata=metadata, parent="parent")
     own = Metadata("Own", False, "", "/own", None, None, None, None)
@@ -324,6 +258,7 @@ def test_of_several_places_the_better_one_wins() -> None:
     assert joined.parent == "other"
     whole = LISTED.metadata._replace(title="Whole")
     assert reported(LISTED, LINES._replace(metadata=whole)).metadata == whole
+    # Before that, the other place is reported; what was never reported does not vanish.
     candidates = Candidates()
     touched = candidates.replace(FOLDER, "a", (), [LINES]) | candidates.replace(FOLDER, "b", (), [LISTED])
     candidates.changes(touched)
@@ -335,29 +270,23 @@ def test_of_several_places_the_better_one_wins() -> None:
     assert candidates.changes(candidates.replace(FOLDER, "a", [LINES], [])) == ([], [])
 
 
-@pytest.mark.parametrize("agent", sorted({*AGENTS}))
 def test_a_made_session_is_read_as_its_agents(
-    agent: str, tmp_path: Path, opened_session: Callable[[Path], Session]
+    tmp_path: Path, opened_session: Callable[[Path], Session]
 ) -> None:
-    """A made session is recognised, has its id, its prompt and its one call, which ended well."""
-    machine = fake_machine(tmp_path, len(AGENTS), with_captures=False)
-    ((_, name), path), *_ = (item for item in machine.made.items() if item[0][0] == agent)
-    session = opened_session(path)
-    assert session.agent_name == agent
-    assert [run.session_id for run in session.runs] == [name]
-    assert [call.target for call in session.calls] == ["pytest -q"]
-    assert not session.open_calls
-    assert not session.lines.malformed
-
-
-@pytest.mark.parametrize("agent", sorted({*AGENTS} - {"gemini"}))
-def test_the_newest_made_sessions_may_have_an_open_call(
-    agent: str, tmp_path: Path, opened_session: Callable[[Path], Session]
-) -> None:
-    """A made session may end while its call is open; Gemini writes a call when it has ended."""
-    machine = fake_machine(tmp_path, len(AGENTS), open_calls=len(AGENTS), with_captures=False)
-    (path, *_) = (path for (name, _), path in machine.made.items() if name == agent)
-    assert opened_session(path).never_completed == 1
+    """A made session has its id, its prompt and its one call, which ended well or is still open."""
+    ended = fake_machine(tmp_path / "ended", len(AGENTS), with_captures=False)
+    is_open = fake_machine(tmp_path / "open", len(AGENTS), open_calls=len(AGENTS), with_captures=False)
+    for (agent, name), path in ended.made.items():
+        with case(path):
+            session = opened_session(path)
+            assert session.agent_name == agent
+            assert [run.session_id for run in session.runs] == [name]
+            assert [call.target for call in session.calls] == ["pytest -q"]
+            assert not session.open_calls
+            assert not session.lines.malformed
+    for (agent, _), path in is_open.made.items():
+        with case(path):  # Gemini writes a call when it has ended
+            assert opened_session(path).never_completed == (agent != "gemini")
 
 
 def test_the_machine_lies_in_its_folder(tmp_path: Path) -> None:
@@ -447,11 +376,7 @@ def test_the_newest_folders_come_first(tmp_path: Path) -> None:
     assert first[0].key == next(iter(machine.made))
     assert len(first) < 100
     assert [found.changed_ns for found in first] == sorted((each.changed_ns for each in first), reverse=True)
-
-
-def test_the_folder_of_a_registered_process_comes_first(tmp_path: Path) -> None:
-    """A session that was resumed lies in an old folder, whose time does not change as the file grows."""
-    machine = fake_machine(tmp_path, 500, with_captures=False)
+    # A session that was resumed lies in an old folder, whose time does not change as the file grows.
     path = save(machine.home, "claude", STORY)
     let_age([path.parent])
     registry = machine.home / ".claude/sessions"

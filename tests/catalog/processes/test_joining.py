@@ -53,22 +53,43 @@ def results(
 
 
 def test_what_the_agent_says_comes_first() -> None:
-    """Two sessions of Claude Code in one folder belong to the processes that their records name."""
+    """A record names the process of a session, and is believed while that process can be checked."""
+    # Two sessions in one folder belong to the processes that their records name.
     founds = [session("claude", "a"), session("claude", "b"), session("claude", "old")]
     processes = [process(1, "claude"), process(2, "claude")]
     said = [Said("claude", "a", LIVE, 2), Said("claude", "b", LIVE, 1)]
     assert results(founds, processes, said) == {"a": (LIVE, 2), "b": (LIVE, 1), "old": (DEAD, None)}
+    # A session whose recorded process has ended may have been resumed in another.
+    founds, said = [session("claude", "a")], [Said("claude", "a", DEAD, 1)]
+    assert results(founds, [], said) == {"a": (DEAD, None)}
+    assert results(founds, [process(2, "claude")], said) == {"a": (LIVE, 2)}
+    # A session whose process cannot be checked is not dead.
+    assert results([session("claude", "a")], [], [Said("claude", "a", UNKNOWN, 5)]) == {"a": (UNKNOWN, None)}
+    # The log of a hook remains when the agent has ended.
+    said = [Said("codex", "a", UNKNOWN)]
+    assert results([session("codex", "a")], [], said) == {"a": (DEAD, None)}
+    assert results([session("codex", "a")], [process(1, "codex")], said) == {"a": (LIVE, 1)}
+    # Claude Code registers a session before its first prompt, when it has no file yet.
+    said = [Said("claude", "new", LIVE, 1), Said("claude", "gone", DEAD, 2), Said("codex", "hook", UNKNOWN)]
+    assert results([], [process(1, "claude")], said) == {"new": (LIVE, 1)}
+    assert [each.claim for each in said] == [LIVE, None, None]
+    # Without /proc, a record of another start than that of the process is not believed.
+    began = 1_789_225_633_000
+    shown = process(1, "claude", began_ms=began)._replace(began=0)
+    same = Said("claude", "a", LIVE, 1, "Sat Sep 12 15:07:13 2026")
+    other = same._replace(began="Sat Sep 12 15:07:14 2026")
+    founds = [session("claude", "a", "/else", after_ms=-9000)]
+    assert results(founds, [shown], [same]) == {"a": (LIVE, 1)}
+    assert results(founds, [shown], [other]) == {"a": (DEAD, None)}
 
 
-def test_two_processes_in_one_folder_are_unknown() -> None:
-    """Without a record, two sessions of a folder may each belong to either of two processes."""
+def test_a_session_is_joined_by_its_folder() -> None:
+    """If several sessions may belong to one process, none of them is taken."""
+    # Without a record, two sessions of a folder may each belong to either of two processes.
     founds = [session("claude", "a"), session("claude", "b"), session("claude", "c", "/else")]
     processes = [process(1, "claude"), process(2, "claude")]
     assert results(founds, processes) == {"a": (UNKNOWN, None), "b": (UNKNOWN, None), "c": (DEAD, None)}
-
-
-def test_the_only_session_of_a_folder_belongs_to_its_process() -> None:
-    """A session is joined by its folder if no other one has changed there since the process began."""
+    # A session is joined by its folder if no other one has changed there since the process began.
     founds = [
         session("gemini", "mine"),
         session("gemini", "before", after_ms=-5000),
@@ -81,6 +102,50 @@ def test_the_only_session_of_a_folder_belongs_to_its_process() -> None:
         "elsewhere": (DEAD, None),
         "other": (DEAD, None),
     }
+    # A session in which a hook has reported since is newer than its file.
+    founds = [session("gemini", "a", after_ms=10), session("gemini", "b", after_ms=5000)]
+    said = [Said("gemini", "a", UNKNOWN, state=State.WORKING, since_ms=BEGAN + 6000)]
+    assert results(founds, [process(1, "gemini")], said) == {"a": (LIVE, 1), "b": (DEAD, 1)}
+    # A session that is the only one of two processes runs, but its process is not known.
+    processes = [process(1, "pi"), process(2, "pi")]
+    assert results([session("pi", "a")], processes) == {"a": (LIVE, None)}
+    # Two processes of one folder are judged by their own start.
+    founds = [session("pi", "a", after_ms=1000), session("pi", "b", after_ms=60_000)]
+    processes = [process(1, "pi"), process(2, "pi", began_ms=BEGAN + 30_000)]
+    assert results(founds, processes) == {"a": (UNKNOWN, None), "b": (LIVE, 2)}
+    # While the folder of a session is not known, no session of the agent is joined by its folder.
+    founds = [session("qwen", "a", None), session("qwen", "b")]
+    processes = [process(1, "qwen")]
+    assert results(founds, processes) == {"a": (UNKNOWN, None), "b": (UNKNOWN, None)}
+    known = {("qwen", "a"): "/else/"}
+    assert results(founds, processes, cwds=known) == {"a": (DEAD, None), "b": (LIVE, 1)}
+    known = {("qwen", "a"): "/repo/"}
+    assert results(founds[:1], processes, cwds=known) == {"a": (LIVE, 1)}
+    # A process whose folder is not shown leaves the sessions that have changed since unknown.
+    founds = [session("qwen", "a", "/a"), session("qwen", "b", after_ms=-5000)]
+    assert results(founds, [process(1, "qwen", None)]) == {"a": (UNKNOWN, None), "b": (DEAD, None)}
+    # All sessions of a database have the time of the database; their own time decides.
+    new, old = (
+        found._replace(metadata=found.metadata._replace(changed_ms=BEGAN + after))
+        for found, after in ((session("opencode", "new"), 5), (session("opencode", "old"), -5000))
+    )
+    assert results([new, old], [process(1, "opencode")]) == {"new": (LIVE, 1), "old": (DEAD, None)}
+    # A subagent has no process of its own, and does not make its parent ambiguous.
+    founds = [
+        session("claude", "child")._replace(parent="a"),
+        session("claude", "a"),
+        session("claude", "orphan")._replace(parent="gone"),
+    ]
+    found = results(founds, [process(1, "claude")])
+    assert found == {"a": (LIVE, 1), "child": (LIVE, 1), "orphan": (DEAD, None)}
+    # The agent that `run` has started has a session of its own beside the recording.
+    founds = [session("agentwatch", "stem"), session("pi", "a")]
+    said = [Said("agentwatch", "stem", LIVE, 1)]
+    assert results(founds, [process(1, "pi")], said) == {"stem": (LIVE, 1), "a": (LIVE, 1)}
+    # While the processes are not known, nothing is dead; what an agent says holds.
+    founds, said = [session("claude", "a"), session("claude", "b")], [Said("claude", "a", LIVE, 1)]
+    found = joined(founds, None, {("claude", "a"): said[0]}, {})
+    assert found == {("claude", "a"): (LIVE, None), ("claude", "b"): (UNKNOWN, None)}
 
 
 def test_the_only_process_of_a_folder_has_its_newest_session() -> None:
@@ -98,43 +163,6 @@ def test_the_only_process_of_a_folder_has_its_newest_session() -> None:
     for name, other in others.items():
         with case(name):
             assert results(founds, [alone, other]) == {"a": (UNKNOWN, None), "b": (UNKNOWN, None)}
-
-
-def test_a_hook_names_the_newest_session() -> None:
-    """A session in which a hook has reported since is newer than its file."""
-    founds = [session("gemini", "a", after_ms=10), session("gemini", "b", after_ms=5000)]
-    said = [Said("gemini", "a", UNKNOWN, state=State.WORKING, since_ms=BEGAN + 6000)]
-    assert results(founds, [process(1, "gemini")], said) == {"a": (LIVE, 1), "b": (DEAD, 1)}
-
-
-def test_one_session_of_two_processes_runs_in_one_of_them() -> None:
-    """A session that is the only one of two processes runs, but its process is not known."""
-    processes = [process(1, "pi"), process(2, "pi")]
-    assert results([session("pi", "a")], processes) == {"a": (LIVE, None)}
-
-
-def test_a_later_process_is_joined_though_an_earlier_one_is_not() -> None:
-    """Two processes of one folder are judged by their own start."""
-    founds = [session("pi", "a", after_ms=1000), session("pi", "b", after_ms=60_000)]
-    processes = [process(1, "pi"), process(2, "pi", began_ms=BEGAN + 30_000)]
-    assert results(founds, processes) == {"a": (UNKNOWN, None), "b": (LIVE, 2)}
-
-
-def test_a_session_without_a_known_folder_may_belong_to_any_process() -> None:
-    """While the folder of a session is not known, no session of the agent is joined by its folder."""
-    founds = [session("qwen", "a", None), session("qwen", "b")]
-    processes = [process(1, "qwen")]
-    assert results(founds, processes) == {"a": (UNKNOWN, None), "b": (UNKNOWN, None)}
-    known = {("qwen", "a"): "/else/"}
-    assert results(founds, processes, cwds=known) == {"a": (DEAD, None), "b": (LIVE, 1)}
-    known = {("qwen", "a"): "/repo/"}
-    assert results(founds[:1], processes, cwds=known) == {"a": (LIVE, 1)}
-
-
-def test_a_process_without_a_known_folder_may_have_any_session() -> None:
-    """A process whose folder is not shown leaves the sessions that have changed since unknown."""
-    founds = [session("qwen", "a", "/a"), session("qwen", "b", after_ms=-5000)]
-    assert results(founds, [process(1, "qwen", None)]) == {"a": (UNKNOWN, None), "b": (DEAD, None)}
 
 
 def test_a_daemon_of_codex_has_the_sessions_that_it_has_open() -> None:
@@ -219,28 +247,20 @@ def test_a_window_does_not_show_a_session_that_was_left_before_it_began() -> Non
             assert viewed([old], loaded_ms, *windows) == shown
 
 
-def test_a_file_that_codex_has_open_is_not_that_of_another_agent() -> None:
-    """An open file of Codex says nothing about a session of another agent with the same name."""
+def test_what_codex_has_open_is_its_session() -> None:
+    """An open file or a lock names the session of a process, which has no other then."""
+    # An open file of Codex says nothing about a session of another agent with the same name.
     codex = process(9, "codex", "/", open_paths=("/x/rollout-a.jsonl",), opened_ms=BEGAN + 5000)
     assert results([session("pi", "a")], [codex]) == {"a": (DEAD, None)}
-
-
-def test_a_session_that_codex_opened_since_it_was_asked_may_run() -> None:
-    """A session that has changed after the open files were read may be open; one before that is not."""
+    # A session that has changed after the open files were read may be open; one before that is not.
     founds = [session("codex", "new", after_ms=9000), session("codex", "old", after_ms=4000)]
     codex = process(1, "codex", opened_ms=BEGAN + 5000)
     assert results(founds, [codex]) == {"new": (LIVE, 1), "old": (DEAD, None)}
-
-
-def test_a_process_with_an_open_session_has_no_other() -> None:
-    """A session that changes later in the folder of a process with an open session is not its own."""
+    # A session that changes later in the folder of a process with an open session is not its own.
     founds = [session("codex", "open"), session("codex", "new", after_ms=9000)]
     codex = process(1, "codex", opened_ms=BEGAN + 5000, open_paths=("/x/rollout-open.jsonl",))
     assert results(founds, [codex]) == {"open": (LIVE, 1), "new": (DEAD, None)}
-
-
-def test_the_locks_of_codex_are_exact() -> None:
-    """If Codex says which sessions are open, a process whose folder is hidden leaves none unknown."""
+    # If Codex says which sessions are open, a process whose folder is hidden leaves none unknown.
     founds = [session("codex", "a"), session("codex", "b")]
     processes = [process(1, "codex", None), process(9, "codex", None, is_shared=True)]
     said = [Said("codex", "a", LIVE, 9)]
@@ -263,12 +283,7 @@ def test_arguments_name_a_session() -> None:
         1,
     )
     assert results(founds, [process(1, "pi", arguments=("pi", "--resume", named))])[named] == (DEAD, None)
-
-
-def test_a_process_leaves_the_session_that_its_arguments_name() -> None:
-    """After `/clear` in a resumed session, the newer one is that of the process."""
-    named = "01234567-89ab"
-    resumed = process(1, "qwen", arguments=("qwen", "--resume", named))
+    # After `/clear` in a resumed session, the newer one is that of the process.
     for after_ms, expected in (
         (5000, {named: (LIVE, 1), "b": (DEAD, None)}),
         (500, {named: (DEAD, 1), "b": (LIVE, 1)}),
@@ -276,97 +291,7 @@ def test_a_process_leaves_the_session_that_its_arguments_name() -> None:
         with case(after_ms):
             founds = [session("qwen", named, after_ms=after_ms), session("qwen", "b")]
             assert results(founds, [resumed]) == expected
-
-
-def test_opencode_without_its_database_shows_the_sessions_of_a_server() -> None:
-    """A process of opencode that has no database open has no session of its own."""
-    founds = [session("opencode", "ses_1")]
-    client = process(1, "opencode", opened_ms=BEGAN)
-    own = client._replace(open_paths=("/x/opencode.db",))
-    assert results(founds, [client]) == {"ses_1": (DEAD, None)}
-    assert results(founds, [own]) == {"ses_1": (LIVE, 1)}
-
-
-def test_a_server_of_opencode_may_have_any_session() -> None:
-    """A server that shows no sessions leaves those that have changed since it began unknown."""
-    founds = [session("opencode", "ses_1", "/a"), session("opencode", "ses_2", after_ms=-9000)]
-    server = process(1, "opencode", "/repo", is_shared=True, open_paths=("/x/opencode.db",))
-    assert results(founds, [server]) == {"ses_1": (UNKNOWN, None), "ses_2": (DEAD, None)}
-
-
-def test_a_dead_record_does_not_prove_that_a_session_has_ended() -> None:
-    """A session whose recorded process has ended may have been resumed in another."""
-    founds, said = [session("claude", "a")], [Said("claude", "a", DEAD, 1)]
-    assert results(founds, [], said) == {"a": (DEAD, None)}
-    assert results(founds, [process(2, "claude")], said) == {"a": (LIVE, 2)}
-
-
-def test_a_record_of_another_machine_is_unknown() -> None:
-    """A session whose process cannot be checked is not dead."""
-    assert results([session("claude", "a")], [], [Said("claude", "a", UNKNOWN, 5)]) == {"a": (UNKNOWN, None)}
-
-
-def test_a_hook_does_not_say_that_the_agent_runs() -> None:
-    """The log of a hook remains when the agent has ended."""
-    said = [Said("codex", "a", UNKNOWN)]
-    assert results([session("codex", "a")], [], said) == {"a": (DEAD, None)}
-    assert results([session("codex", "a")], [process(1, "codex")], said) == {"a": (LIVE, 1)}
-
-
-def test_a_session_that_is_not_on_disk_yet_runs() -> None:
-    """Claude Code registers a session before its first prompt, when it has no file yet."""
-    said = [Said("claude", "new", LIVE, 1), Said("claude", "gone", DEAD, 2), Said("codex", "hook", UNKNOWN)]
-    assert results([], [process(1, "claude")], said) == {"new": (LIVE, 1)}
-    assert [each.claim for each in said] == [LIVE, None, None]
-
-
-def test_an_own_recording_leaves_the_process_to_the_session_of_the_agent() -> None:
-    """The agent that `run` has started has a session of its own beside the recording."""
-    founds = [session("agentwatch", "stem"), session("pi", "a")]
-    said = [Said("agentwatch", "stem", LIVE, 1)]
-    assert results(founds, [process(1, "pi")], said) == {"stem": (LIVE, 1), "a": (LIVE, 1)}
-
-
-def test_a_subagent_runs_with_its_parent() -> None:
-    """A subagent has no process of its own, and does not make its parent ambiguous."""
-    founds = [
-        session("claude", "child")._replace(parent="a"),
-        session("claude", "a"),
-        session("claude", "orphan")._replace(parent="gone"),
-    ]
-    found = results(founds, [process(1, "claude")])
-    assert found == {"a": (LIVE, 1), "child": (LIVE, 1), "orphan": (DEAD, None)}
-
-
-def test_the_time_in_the_metadata_counts() -> None:
-    """All sessions of a database have the time of the database; their own time decides."""
-    new, old = (
-        found._replace(metadata=found.metadata._replace(changed_ms=BEGAN + after))
-        for found, after in ((session("opencode", "new"), 5), (session("opencode", "old"), -5000))
-    )
-    assert results([new, old], [process(1, "opencode")]) == {"new": (LIVE, 1), "old": (DEAD, None)}
-
-
-def test_unknown_processes_leave_all_unknown() -> None:
-    """While the processes are not known, nothing is dead; what an agent says holds."""
-    founds, said = [session("claude", "a"), session("claude", "b")], [Said("claude", "a", LIVE, 1)]
-    found = joined(founds, None, {("claude", "a"): said[0]}, {})
-    assert found == {("claude", "a"): (LIVE, None), ("claude", "b"): (UNKNOWN, None)}
-
-
-def test_a_record_is_compared_with_the_time_of_ps() -> None:
-    """Without /proc, a record of another start than that of the process is not believed."""
-    began = 1_789_225_633_000
-    shown = process(1, "claude", began_ms=began)._replace(began=0)
-    same = Said("claude", "a", LIVE, 1, "Sat Sep 12 15:07:13 2026")
-    other = same._replace(began="Sat Sep 12 15:07:14 2026")
-    founds = [session("claude", "a", "/else", after_ms=-9000)]
-    assert results(founds, [shown], [same]) == {"a": (LIVE, 1)}
-    assert results(founds, [shown], [other]) == {"a": (DEAD, None)}
-
-
-def test_a_process_continues_the_newest_session_of_its_folder() -> None:
-    """Copilot writes and locks nothing before the first prompt after `--continue`."""
+    # Copilot writes and locks nothing before the first prompt after `--continue`.
     founds = [
         session("copilot", "older", after_ms=-9000),
         session("copilot", "old", after_ms=-5000),
@@ -381,6 +306,20 @@ def test_a_process_continues_the_newest_session_of_its_folder() -> None:
     assert results(founds, [process(1, "copilot")]) == dead
     assert results(founds, [continued, process(2, "copilot")])["old"] == (DEAD, None)
     assert results(founds, [process(1, "copilot", "/new", arguments=continued.arguments)]) == dead
+
+
+def test_a_process_of_opencode_has_its_database_open() -> None:
+    """A client without it shows the sessions of a server, which may have any."""
+    # A process of opencode that has no database open has no session of its own.
+    founds = [session("opencode", "ses_1")]
+    client = process(1, "opencode", opened_ms=BEGAN)
+    own = client._replace(open_paths=("/x/opencode.db",))
+    assert results(founds, [client]) == {"ses_1": (DEAD, None)}
+    assert results(founds, [own]) == {"ses_1": (LIVE, 1)}
+    # A server that shows no sessions leaves those that have changed since it began unknown.
+    founds = [session("opencode", "ses_1", "/a"), session("opencode", "ses_2", after_ms=-9000)]
+    server = process(1, "opencode", "/repo", is_shared=True, open_paths=("/x/opencode.db",))
+    assert results(founds, [server]) == {"ses_1": (UNKNOWN, None), "ses_2": (DEAD, None)}
 
 
 def starting(*processes: Process, said: Iterable[Said] = (), founds: Iterable[Found] = ()) -> list[str]:

@@ -76,54 +76,69 @@ def test_each_status_is_a_state(tmp_path: Path) -> None:
             assert (said.since_ms is None) == (state is None)
 
 
-def test_a_torn_record_keeps_what_it_said(registry: Registry) -> None:
-    """A record that is read in the middle of a write says what it said before, and is read again."""
+def test_a_record_that_changes_is_read_again(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A record that cannot be read says what it said before; one that is removed says nothing."""
     registry.write()
     path = registry.folder / f"{os.getpid()}.json"
     before = registry.said()
     whole = path.read_bytes()
-    path.write_bytes(whole[:40])
-    assert registry.said() == before
-    path.write_bytes(b"")
-    assert registry.said() == before
-    registry.write(status="waiting")
+    for torn in (whole[:40], b""):
+        path.write_bytes(torn)
+        assert registry.said() == before
+
+    def gone(path: Path) -> int:
+        raise FileNotFoundError(path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("agentwatch.agents.small_files.open_own", gone)
+        registry.write(status="waiting", waitingFor="permission prompt")
+        assert registry.said() == before
+    # A question is shown at once, and so is what came to rest in the past.
+    registry.write(status="waiting", waitingFor="permission prompt")
     assert registry.said()["7e82"].state is State.ASKS
-
-
-def test_half_an_emoji_in_the_name_hides_nothing(registry: Registry) -> None:
-    """Claude Code cuts names; half a surrogate pair becomes U+FFFD."""
-    registry.write(name="Fix it \ud83d", status="waiting")
-    said = registry.said()["7e82"]
-    assert (said.name, said.state) == ("Fix it \N{REPLACEMENT CHARACTER}", State.ASKS)
-
-
-def test_a_change_of_the_same_size_is_seen(registry: Registry) -> None:
-    """A record that is written twice within the resolution of the clock is read twice."""
+    registry.write(status="idle", statusUpdatedAt=int(NOW * 1000) - 5000)
+    assert registry.said()["7e82"].state is State.YOUR_TURN
+    # A record that is written twice within the resolution of the clock, with the same size, is read twice.
     registry.write(status="busy")
-    path = registry.folder / f"{os.getpid()}.json"
     registry.said()
     when = path.stat().st_mtime_ns
     registry.write(status="what")
     os.utime(path, ns=(when, when))
     assert registry.said()["7e82"].state is None
-
-
-def test_clear_moves_the_process_to_another_session(registry: Registry) -> None:
-    """After `/clear` the same process says nothing of the session before."""
-    registry.write()
-    assert registry.said().keys() == {"7e82"}
-    registry.write(sessionId="56e9", status="idle")
+    # After `/clear` the same process says nothing of the session before.
+    registry.write(sessionId="56e9", status="idle", statusUpdatedAt=int(NOW * 1000) - 5000)
     said = registry.said()
-    assert said.keys() == {"56e9"}
-    assert said["56e9"].state is State.YOUR_TURN
+    assert [(key, each.state) for key, each in said.items()] == [("56e9", State.YOUR_TURN)]
+    # A record whose time has passed is read once.
+    os.utime(path, (1, 1))
+    before = registry.said()
+    with monkeypatch.context() as patch:
+        patch.setattr("agentwatch.agents.small_files.open_own", None)
+        assert registry.said(NOW + 2) == before
+        path.unlink()
+        assert registry.said() == {}
 
 
-def test_a_record_that_is_removed_says_nothing(registry: Registry) -> None:
-    """Claude Code removes its record when it exits."""
+def test_the_name_of_the_user_is_in_the_record(registry: Registry) -> None:
+    """It differs from a derived one, and a one-line prompt from a conversation; half an emoji is replaced."""
+    registry.write(name="release", nameSource="user", entrypoint="sdk-cli")
+    said = registry.said()["7e82"]
+    assert (said.name, said.is_users_name, said.is_one_liner) == ("release", True, True)
+    registry.write(name="Fix it \ud83d", status="waiting")
+    said = registry.said()["7e82"]
+    assert (said.name, said.state) == ("Fix it \N{REPLACEMENT CHARACTER}", State.ASKS)
+
+
+def test_a_session_that_vanishes_during_a_blink_is_forgotten(registry: Registry) -> None:
+    """A session that is still shown as working is gone with its record."""
     registry.write()
-    assert registry.said()
+    registry.said()
+    registry.write(status="idle", statusUpdatedAt=None)
+    assert registry.said()["7e82"].state is State.WORKING
     (registry.folder / f"{os.getpid()}.json").unlink()
     assert registry.said() == {}
+    registry.write(status="idle")
+    assert registry.said()["7e82"].state is State.YOUR_TURN
 
 
 def test_other_files_are_never_opened(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,9 +151,16 @@ def test_other_files_are_never_opened(registry: Registry, monkeypatch: pytest.Mo
     (registry.folder / "77.json").symlink_to(secret)
     os.mkfifo(registry.folder / "78.json")
     opened: list[Path] = []
-    monkeypatch.setattr("agentwatch.agents.small_files.open_own", opened.append)
-    assert registry.said() == {}
+    with monkeypatch.context() as patch:
+        patch.setattr("agentwatch.agents.small_files.open_own", opened.append)
+        assert registry.said() == {}
     assert opened == []
+    # The folder of the records is no link.
+    registry.write()
+    link = registry.folder / "link"
+    link.symlink_to(registry.folder)
+    registry.reader = ClaudeRecords([link], os.geteuid(), Proc())
+    assert registry.said() == {}
 
 
 def test_a_blink_of_idle_is_not_shown(registry: Registry) -> None:
@@ -159,23 +181,6 @@ def test_a_blink_of_idle_is_not_shown(registry: Registry) -> None:
     assert (shown.state, shown.since_ms) == (State.SHELL, int(rest * 1000) + 2000)
 
 
-def test_waiting_is_shown_at_once(registry: Registry) -> None:
-    """A question is not held back, and what comes to rest in the past is not either."""
-    registry.write()
-    registry.said()
-    registry.write(status="waiting", waitingFor="permission prompt")
-    assert registry.said()["7e82"].state is State.ASKS
-    registry.write(status="idle", statusUpdatedAt=int(NOW * 1000) - 5000)
-    assert registry.said()["7e82"].state is State.YOUR_TURN
-
-
-def test_the_user_gives_a_name(registry: Registry) -> None:
-    """A name of the user differs from a derived one, and a one-line prompt from a conversation."""
-    registry.write(name="release", nameSource="user", entrypoint="sdk-cli")
-    said = registry.said()["7e82"]
-    assert (said.name, said.is_users_name, said.is_one_liner) == ("release", True, True)
-
-
 def test_any_field_may_have_any_value(registry: Registry) -> None:
     """A record with a field of another type says what the other fields say."""
     values: list[Any] = [None, 7, [], {}, "", "x" * 50_000, True, -1, 1 << 80]
@@ -185,54 +190,6 @@ def test_any_field_may_have_any_value(registry: Registry) -> None:
                 registry.write(**{field: value})
                 said = registry.said()
                 assert all(len(each.name) <= 200 and len(each.tmux) <= 200 for each in said.values()), field
-
-
-def test_a_record_that_vanishes_while_it_is_read(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A record that cannot be opened keeps what it said."""
-    registry.write()
-    before = registry.said()
-
-    def gone(path: Path) -> int:
-        raise FileNotFoundError(path)
-
-    monkeypatch.setattr("agentwatch.agents.small_files.open_own", gone)
-    registry.write(status="waiting")
-    assert registry.said() == before
-
-
-def test_a_session_that_vanishes_during_a_blink_is_forgotten(registry: Registry) -> None:
-    """A session that is still shown as working is gone with its record."""
-    registry.write()
-    registry.said()
-    registry.write(status="idle", statusUpdatedAt=None)
-    assert registry.said()["7e82"].state is State.WORKING
-    (registry.folder / f"{os.getpid()}.json").unlink()
-    assert registry.said() == {}
-    registry.write(status="idle")
-    assert registry.said()["7e82"].state is State.YOUR_TURN
-
-
-def test_a_link_in_place_of_the_folder_is_not_followed(registry: Registry, tmp_path: Path) -> None:
-    """The folder of the records is no link."""
-    registry.write()
-    link = tmp_path / "link"
-    link.symlink_to(registry.folder)
-    registry.reader = ClaudeRecords([link], os.geteuid(), Proc())
-    assert registry.said() == {}
-
-
-def test_a_record_that_has_not_changed_is_not_opened(
-    registry: Registry, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A record whose time has passed is read once."""
-    registry.write()
-    path = registry.folder / f"{os.getpid()}.json"
-    os.utime(path, (1, 1))
-    before = registry.said()
-    monkeypatch.setattr("agentwatch.agents.small_files.open_own", None)
-    assert registry.said(NOW + 2) == before
-    path.unlink()
-    assert registry.said() == {}
 
 
 CAPTURE = OWN / "disk/claude-registry/status-against-transcript-timeline.txt"
@@ -307,25 +264,26 @@ class Play:
         return {(each[1], each[2], each[3]) for each in self.shown if begin <= each[0] < end}
 
 
-@pytest.mark.parametrize("pid", [984, 1416, 16837])
-def test_each_state_is_shown_in_time(pid: int, tmp_path: Path) -> None:
+def test_each_state_is_shown_in_time(tmp_path: Path) -> None:
     """A question and a turn are shown with the next reading, and rest after 0.4 s, if it lasts that long."""
-    play, captured = Play(tmp_path), changes(pid)
-    play.run(captured)
-    following = [*captured[1:], captured[-1]._replace(seconds=captured[-1].seconds + 3)]
-    checked = 0
-    for change, after in zip(captured, following, strict=True):
-        delay = TICK if change.status in ("busy", "waiting") else 0.4 + TICK
-        expected = {(change.session_id, STATE_OF[change.status], change.about)}
-        if after.seconds - change.seconds > delay + TICK:
-            checked += 1
-            assert play.between(change.seconds + delay, after.seconds) == expected, change
-    assert checked > len(captured) / 2
-
-
-def test_a_blink_is_never_shown(tmp_path: Path) -> None:
-    """Between the end of a task in the background and the next turn, the session goes on working."""
-    play, captured = Play(tmp_path), changes(1416)
+    plays = {}
+    for pid in (984, 1416, 16837):
+        with case(pid):
+            (tmp_path / f"{pid}").mkdir()
+            play, captured = Play(tmp_path / f"{pid}"), changes(pid)
+            play.run(captured)
+            plays[pid] = play, captured
+            following = [*captured[1:], captured[-1]._replace(seconds=captured[-1].seconds + 3)]
+            checked = 0
+            for change, after in zip(captured, following, strict=True):
+                delay = TICK if change.status in ("busy", "waiting") else 0.4 + TICK
+                expected = {(change.session_id, STATE_OF[change.status], change.about)}
+                if after.seconds - change.seconds > delay + TICK:
+                    checked += 1
+                    assert play.between(change.seconds + delay, after.seconds) == expected, change
+            assert checked > len(captured) / 2
+    # Between the end of a task in the background and the next turn, the session goes on working.
+    play, captured = plays[1416]
     blinks = [
         (change.seconds, after.seconds)
         for before, change, after in zip(captured, captured[1:], captured[2:], strict=False)
@@ -333,16 +291,10 @@ def test_a_blink_is_never_shown(tmp_path: Path) -> None:
         and before.session_id == change.session_id
         and after.seconds - change.seconds < 1
     ]
-    play.run(captured)
     assert len(blinks) == 2
     for begin, end in blinks:
         assert State.YOUR_TURN not in {state for _, state, _ in play.between(begin, end + TICK)}
-
-
-def test_clear_leaves_no_row_behind(tmp_path: Path) -> None:
-    """Only the session that the process has now is shown as its own."""
-    play = Play(tmp_path)
-    play.run(changes(1416))
+    # After `/clear`, only the session that the process has now is shown as its own.
     sessions = [session_id for _, session_id, _, _ in play.shown]
     assert sessions == sorted(sessions, key=list(dict.fromkeys(sessions)).index)
     assert len(set(sessions)) == 2
@@ -350,7 +302,15 @@ def test_clear_leaves_no_row_behind(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_killed_process_leaves_a_dead_record(registry: Registry) -> None:
-    """A record that says busy is dead once its process is killed."""
+    """A record that says busy is dead once its process is killed, also if its parent has not noticed."""
+    # Nobody has waited for the process; all records are read once a second.
+    with started(["claude"], registry.folder) as process:
+        registry.write(process.pid)
+        registry.said()
+        process.kill()
+        until(lambda: Proc().stat(process.pid) is None)
+        assert not registry.reader.refresh(NOW + 0.5, {("claude", "7e82")})
+        assert registry.said(NOW + 1)["7e82"].life is Life.DEAD
     with started(["claude"], registry.folder) as process:
         registry.write(process.pid)
         assert registry.said()["7e82"].life is Life.LIVE
@@ -359,65 +319,33 @@ def test_a_killed_process_leaves_a_dead_record(registry: Registry) -> None:
         assert registry.said()["7e82"].life is Life.DEAD
 
 
-@pytest.mark.slow
-def test_a_process_that_nobody_waits_for_has_ended(registry: Registry) -> None:
-    """A killed process whose parent has not noticed is dead once all records are read."""
-    with started(["claude"], registry.folder) as process:
-        registry.write(process.pid)
-        registry.said()
-        process.kill()
-        until(lambda: Proc().stat(process.pid) is None)
-        assert not registry.reader.refresh(NOW + 0.5, {("claude", "7e82")})
-        assert registry.said(NOW + 1)["7e82"].life is Life.DEAD
-
-
-def test_a_process_id_that_is_used_again_is_dead(registry: Registry) -> None:
-    """A record is of the process with its start, not of a later one with its id."""
+def test_a_record_lives_with_its_process(registry: Registry) -> None:
+    """A record is of the process with its start, on this machine, not of a later one with its id."""
     registry.write(procStart="1")
     assert registry.said()["7e82"].life is Life.DEAD
-
-
-@pytest.mark.parametrize(
-    "domain", ["linux:0123456789abcdef0123456789abcdef:pid:[1]", "darwin", "win32:box", "x"]
-)
-def test_a_record_of_another_machine_or_container_is_unknown(registry: Registry, domain: str) -> None:
-    """A process id of another namespace proves nothing here, whatever process has it."""
-    registry.write(pidDomain=domain)
-    registry.write(1 << 22, pidDomain=domain, sessionId="gone")
-    assert {each.life for each in registry.said().values()} == {Life.UNKNOWN}
-
-
-def test_a_record_of_this_machine_is_checked(registry: Registry) -> None:
-    """A record with the domain of this machine lives with its process."""
-    domain = f"linux:{Path('/etc/machine-id').read_text().strip()}:{os.readlink('/proc/self/ns/pid')}"
-    registry.write(pidDomain=domain)
-    registry.write(1 << 22, pidDomain=domain, sessionId="gone")
-    said = registry.said()
-    assert (said["7e82"].life, said["gone"].life) == (Life.LIVE, Life.DEAD)
-
-
-def test_the_record_of_a_live_process_counts(registry: Registry) -> None:
-    """Of two records of one session, that of the live process is shown."""
+    # Without the start of the process, a process that began after the session is another.
+    stat = Proc().stat(os.getpid())
+    assert stat is not None
+    for late_ms, life in ((1000, Life.LIVE), (-20_000, Life.DEAD)):
+        registry.write(procStart=None, startedAt=stat.began_ms + late_ms)
+        assert registry.said()["7e82"].life is life
+    # A process id of another namespace proves nothing; an id of the machine may be that of a container.
+    here, space = Path("/etc/machine-id").read_text().strip(), os.readlink("/proc/self/ns/pid")
+    cases = dict.fromkeys(("darwin", "win32:box", "x"), (Life.UNKNOWN, Life.UNKNOWN))
+    cases["linux:0123456789abcdef0123456789abcdef:pid:[1]"] = (Life.UNKNOWN, Life.UNKNOWN)
+    cases[f"linux:{here}:{space}"] = (Life.LIVE, Life.DEAD)
+    cases[f"linux:{'0' * 32}:{space}"] = (Life.LIVE, Life.UNKNOWN)
+    for domain, lives in cases.items():
+        with case(domain):
+            registry.write(pidDomain=domain)
+            registry.write(1 << 22, pidDomain=domain, sessionId="gone")
+            said = registry.said()
+            assert (said["7e82"].life, said["gone"].life) == lives
+    # Of two records of one session, that of the live process is shown.
     registry.write(1 << 22, updatedAt=9_999_999_999_999, status="waiting")
     registry.write()
     assert registry.said()["7e82"].state is State.WORKING
     registry.write(kind="daemon")
-    assert registry.said()["7e82"].life is Life.DEAD
-
-
-def test_a_machine_with_another_id_is_this_one_if_the_process_is(registry: Registry) -> None:
-    """A container may have an id of its own for the machine: the process itself proves where it runs."""
-    registry.write(pidDomain=f"linux:{'0' * 32}:{os.readlink('/proc/self/ns/pid')}")
-    assert registry.said()["7e82"].life is Life.LIVE
-
-
-def test_an_older_record_has_no_start(registry: Registry) -> None:
-    """Without the start of the process, a process that began after the session is another."""
-    stat = Proc().stat(os.getpid())
-    assert stat is not None
-    registry.write(procStart=None, startedAt=stat.began_ms + 1000)
-    assert registry.said()["7e82"].life is Life.LIVE
-    registry.write(procStart=None, startedAt=stat.began_ms - 20_000)
     assert registry.said()["7e82"].life is Life.DEAD
 
 

@@ -62,14 +62,31 @@ def held(path: Path) -> Iterator[None]:
 
 
 def test_a_recording_is_live_while_it_is_written(recordings: Recordings) -> None:
-    """A recording is live while its lock is held."""
+    """A recording is live while its lock is held; links and other files are no recordings."""
     assert recordings.said() == {}
     path = recordings.record("one")
     recordings.record("two")
-    with held(path):
+    (recordings.folder / "link.ndjson").symlink_to(path)
+    (recordings.folder / "notes.txt").touch()
+    # An agent that has ended is not live, though another process still holds the lock.
+    ended = recordings.record("ended", pid=os.getpid(), started_ms=1, exit_code=0)
+    with held(path), held(ended):
         assert recordings.said() == {"one": Said("agentwatch", "one", Life.LIVE)}
         assert not recordings.reader.refresh(recordings.now)
     assert recordings.said() == {}
+
+
+def test_a_recording_that_cannot_be_opened_has_ended(
+    recordings: Recordings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A recording that vanishes while it is read is not live."""
+
+    def gone(path: Path) -> int:
+        raise FileNotFoundError(path)
+
+    monkeypatch.setattr(reports, "open_regular", gone)
+    with held(recordings.record("one")):
+        assert recordings.said() == {}
 
 
 @pytest.mark.slow
@@ -85,13 +102,6 @@ def test_the_process_of_a_recording_is_known(recordings: Recordings, tmp_path: P
         }
         process.kill()
         process.wait()
-        assert recordings.said() == {}
-
-
-def test_a_recording_with_an_exit_code_has_ended(recordings: Recordings) -> None:
-    """An agent that has ended is not live, though another process still holds the lock."""
-    path = recordings.record("one", pid=os.getpid(), started_ms=1, exit_code=0)
-    with held(path):
         assert recordings.said() == {}
 
 
@@ -139,28 +149,6 @@ def test_many_recordings_are_read_200_at_a_time(recordings: Recordings) -> None:
         assert recordings.said().keys() == {"2026-404"}
         assert recordings.said().keys() == {"2026-404"}
         assert recordings.said().keys() == {"2026-404", "2026-000"}
-
-
-def test_a_recording_that_cannot_be_opened_has_ended(
-    recordings: Recordings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A recording that vanishes while it is read is not live."""
-
-    def gone(path: Path) -> int:
-        raise FileNotFoundError(path)
-
-    monkeypatch.setattr(reports, "open_regular", gone)
-    with held(recordings.record("one")):
-        assert recordings.said() == {}
-
-
-def test_links_are_not_followed(recordings: Recordings) -> None:
-    """Links and other files in the folder are no recordings."""
-    path = recordings.record("one")
-    (recordings.folder / "link.ndjson").symlink_to(path)
-    (recordings.folder / "notes.txt").touch()
-    with held(path):
-        assert recordings.said().keys() == {"one"}
 
 
 def test_without_locks_a_pipe_that_grows_may_be_written(

@@ -86,12 +86,14 @@ def test_variables_move_the_folders(tmp_path: Path) -> None:
     registries.refresh(1.0)
     assert registries.said.keys() == {("claude", "old"), ("claude", "new")}
     assert registries.exact == frozenset()
+    # A record that belongs to another user says nothing.
+    registries = Registries(environ, home, uid=os.geteuid() + 1)
+    assert not registries.refresh(1.0)
+    assert registries.said == {}
 
 
-def test_hooks_add_what_the_user_owns(tmp_path: Path) -> None:
-    """A hook of Codex says the state of a loaded session; a record of Claude Code needs no hook. A record
-    that belongs to another user says nothing.
-    """
+def test_a_hook_adds_what_the_agent_does_not_say(tmp_path: Path) -> None:
+    """A hook of Codex says the state of a loaded session; a record of Claude Code needs no hook."""
     home = tmp_path / "dev"
     claude_record(home / ".claude", "c")
     (home / ".codex/thread-writer-locks").mkdir(parents=True)
@@ -110,10 +112,6 @@ def test_hooks_add_what_the_user_owns(tmp_path: Path) -> None:
         "permission",
     )
     assert claude.state is State.WORKING
-    claude_record(tmp_path / ".claude", "c")
-    registries = Registries({"AGENTWATCH_HOME": str(tmp_path)}, tmp_path, uid=os.geteuid() + 1)
-    assert not registries.refresh(1.0)
-    assert registries.said == {}
 
 
 def test_own_recordings_lie_in_the_folder_of_the_user(
@@ -221,8 +219,8 @@ def names(folder: Path) -> list[str]:
     return sorted(name for name, _ in own_files(folder, UID, lambda name: name != "b"))
 
 
-def test_only_wanted_regular_files_are_found(tmp_path: Path) -> None:
-    """Folders, links and files that are not wanted are left out."""
+def test_only_wanted_regular_files_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Folders, links, files that are not wanted and files that vanish are left out."""
     for name in ("a", "b"):
         (tmp_path / name).write_text("x")
     (tmp_path / "folder").mkdir()
@@ -236,6 +234,13 @@ def test_only_wanted_regular_files_are_found(tmp_path: Path) -> None:
     assert state is not None
     assert state.size == 1
 
+    @contextmanager
+    def gone(folder: Path) -> Iterator[Iterator[_Gone]]:
+        yield iter([_Gone()])
+
+    monkeypatch.setattr(os, "scandir", gone)
+    assert names(tmp_path) == []
+
 
 class _Gone:
     """An entry of a folder whose file was removed."""
@@ -247,24 +252,8 @@ class _Gone:
         raise FileNotFoundError(self.name)
 
 
-def test_a_file_may_vanish_while_its_folder_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file that is removed before it is asked for its state is left out."""
-
-    @contextmanager
-    def gone(folder: Path) -> Iterator[Iterator[_Gone]]:
-        yield iter([_Gone()])
-
-    monkeypatch.setattr(os, "scandir", gone)
-    assert names(tmp_path) == []
-
-
-@pytest.mark.parametrize(("age_ns", "is_settled"), [(10**9, True), (0, False), (-(10**10), True)])
-def test_a_fresh_file_may_change_unseen(tmp_path: Path, age_ns: int, is_settled: bool) -> None:
+def test_a_fresh_file_may_change_unseen() -> None:
     """Until its time has passed, a file may change without a change of its time; the future is past too."""
-    path = tmp_path / "a"
-    path.touch()
-    state = file_state(path, UID)
-    assert state is not None
-    import time
-
-    assert FileState(1, 1, time.time_ns() - age_ns).is_settled is is_settled
+    for age_ns, is_settled in ((10**9, True), (0, False), (-(10**10), True)):
+        with case(age_ns):
+            assert FileState(1, 1, time.time_ns() - age_ns).is_settled is is_settled

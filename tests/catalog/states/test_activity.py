@@ -22,17 +22,16 @@ CODEX = knowledge_of("codex")
 CLAUDE = knowledge_of("claude")
 
 
-def test_what_began_before_does_not_count() -> None:
-    """A child that began a little earlier counts too, because starts and lines have different clocks. A
-    process has written nothing that is more than two seconds older than itself. The open calls of Gemini
-    and Cursor mean nothing.
-    """
+def test_starts_are_compared_with_a_tolerance() -> None:
+    """Starts of processes and times of lines are of different clocks."""
+    # A child that began a little earlier counts too, because starts and lines have different clocks.
     assert has_child_since(None, 0) is None
     assert has_child_since(process(), 0) is False
     assert has_child_since(process(children=2), 0) is None
     assert has_child_since(process(child_ago_ms=10_000), None) is None
     assert has_child_since(process(child_ago_ms=10_000), NOW_MS - 9_000) is True
     assert has_child_since(process(child_ago_ms=10_000), NOW_MS - 8_999) is False
+    # A process has written nothing that is more than two seconds older than itself.
     runs = process()
     assert runs.began_ms is not None
     assert is_left_over(runs, runs.began_ms - 2_001)
@@ -40,6 +39,7 @@ def test_what_began_before_does_not_count() -> None:
     assert not is_left_over(runs, None)
     assert not is_left_over(runs._replace(began_ms=None), 0)
     assert not is_left_over(None, 0)
+    # The open calls of Gemini and Cursor mean nothing.
     digest = working(call(), call(call_id="c2"))
     assert [each.call_id for each in visible_calls(digest, CODEX)] == ["c1", "c2"]
     assert visible_calls(digest, knowledge_of("gemini")) == ()
@@ -70,38 +70,34 @@ def test_other_calls_never_seem_to_ask(kind: ToolKind) -> None:
     assert waiting_call([call(kind, ago_ms=60 * MINUTE_MS)], "", process(), CLAUDE, NOW_MS) is None
 
 
-def test_of_several_calls_the_one_that_waits_is_shown() -> None:
-    """Results of one step are written together: beside a call that runs, nothing is inferred. Which of
-    several waiting calls is asked about is not known. The call that started a subagent does not explain
-    why the subagent's own call waits. A busy agent does not wait. A busy daemon says nothing: another
-    session may be the reason.
-    """
+def test_which_call_seems_to_ask() -> None:
+    """The oldest call that cannot run is shown; where anything else may explain the silence, none is."""
+    # Results of one step are written together: beside a call that runs, nothing is inferred.
     asking = call(ago_ms=MINUTE_MS)
     for kind in (ToolKind.MCP, ToolKind.DELEGATE, ToolKind.FETCH):
         running = call(kind, call_id="c2", ago_ms=5_000)
         assert waiting_call([asking, running], "", process(), CLAUDE, NOW_MS) is None
     read = call(ToolKind.READ, call_id="c2")
     assert waiting_call([read, asking], "", process(), CLAUDE, NOW_MS) is asking
+    # Which of several waiting calls is asked about is not known.
     first, second = call(ago_ms=MINUTE_MS), call(call_id="c2", ago_ms=MINUTE_MS)
     assert waiting_call([first, second], "", process(), CODEX, NOW_MS) is first
+    # The call that started a subagent does not explain why the subagent's own call waits.
     outer = call(ToolKind.DELEGATE, call_id="c1")
     inner = call(call_id="c2", agent="c1")
     assert waiting_call([outer, inner], "", process(), CLAUDE, NOW_MS) is inner
+    # A busy agent does not wait. A busy daemon says nothing: another session may be the reason.
     busy, change = process()._replace(is_idle=False), call(ToolKind.EDIT, ago_ms=MINUTE_MS)
     assert waiting_call([change], "", busy, CODEX, NOW_MS) is None
     assert waiting_call([change], "", busy._replace(is_shared=True), CODEX, NOW_MS) == change
     assert waiting_call([change], "", process()._replace(is_idle=True), CODEX, NOW_MS) == change
-
-
-def test_nothing_is_inferred_without_the_facts() -> None:
-    """A command without a child waits although the agent is busy: it draws, or its subagent has asked. A
-    change of a file can start a formatter: while that runs, nothing is inferred. Without a process, a
-    start of the call, or the age of a child, the call may run.
-    """
+    # A command without a child waits although the agent is busy: it draws, or its subagent has asked.
     assert waiting_call([call()], "", process()._replace(is_idle=False), CODEX, NOW_MS) == call()
+    # A change of a file can start a formatter: while that runs, nothing is inferred.
     change = call(ToolKind.EDIT, ago_ms=MINUTE_MS)
     assert waiting_call([change], "", process(child_ago_ms=MINUTE_MS), CODEX, NOW_MS) is None
     assert waiting_call([change], "", process(child_ago_ms=2 * MINUTE_MS), CODEX, NOW_MS) is change
+    # Without a process, a start of the call, or the age of a child, the call may run.
     assert waiting_call([call()], "", None, CODEX, NOW_MS) is None
     assert waiting_call([call(ago_ms=None)], "", process(), CODEX, NOW_MS) is None
     assert waiting_call([call()], "", process(children=1), CODEX, NOW_MS) is None
@@ -119,15 +115,20 @@ def test_a_session_has_its_own_rhythm(usual_ms: int | None, tolerated_ms: int) -
         assert is_silent(digest, (), process(), NOW_MS) is is_long
 
 
-def test_a_silence_is_compared_with_what_goes_on() -> None:
-    """Ten minutes are tolerated while the conversation is compacted, or a retry is due. Lines without times
-    and without arrivals say nothing about a silence.
-    """
+def test_a_long_silence_has_a_reason() -> None:
+    """Retries, compacting and what runs since the last line explain a silence."""
+    # Ten minutes are tolerated while the conversation is compacted, or a retry is due.
     for change in ({"is_compacting": True}, {"retry": "retry 4 of 10"}):
         digest = replace(working(seen_ago_ms=9 * MINUTE_MS), **change)
         assert not is_silent(digest, (), process(), NOW_MS)
         assert is_silent(digest, (), process(), NOW_MS + 2 * MINUTE_MS)
+    # Lines without times and without arrivals say nothing about a silence.
     assert not is_silent(replace(working(), seen_ms=None), (), process(), NOW_MS)
+    # Something runs that no line names; a child from before is a server or a background command.
+    digest = working(seen_ago_ms=5 * MINUTE_MS)
+    assert not is_silent(digest, (), process(child_ago_ms=MINUTE_MS), NOW_MS)
+    assert is_silent(digest, (), process(child_ago_ms=9 * MINUTE_MS), NOW_MS)
+    assert is_silent(digest, (), None, NOW_MS)
 
 
 @pytest.mark.parametrize(
@@ -145,11 +146,3 @@ def test_a_call_explains_a_silence(kind: ToolKind, runs: Process | None, is_long
     """A call that may run explains the silence. A command that certainly has no process does not."""
     digest = working(call(kind, ago_ms=5 * MINUTE_MS), seen_ago_ms=5 * MINUTE_MS)
     assert is_silent(digest, visible_calls(digest, CODEX), runs, NOW_MS) is is_long
-
-
-def test_a_child_since_the_last_line_explains_a_silence() -> None:
-    """Something runs that no line names; a child from before is a server or a background command."""
-    digest = working(seen_ago_ms=5 * MINUTE_MS)
-    assert not is_silent(digest, (), process(child_ago_ms=MINUTE_MS), NOW_MS)
-    assert is_silent(digest, (), process(child_ago_ms=9 * MINUTE_MS), NOW_MS)
-    assert is_silent(digest, (), None, NOW_MS)

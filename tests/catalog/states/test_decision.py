@@ -41,45 +41,51 @@ def test_what_a_killed_agent_has_said_does_not_count(state: State) -> None:
     assert known.group is Group.ENDED
 
 
-def test_a_question_that_is_logged_is_certain() -> None:
-    """Copilot writes each question before its answer: the session asks, and may ring."""
+def test_a_question_that_the_lines_show_is_certain() -> None:
+    """Where each question is logged, the session asks or works, and nothing is inferred."""
+    # Copilot writes each question before its answer: the session asks, and may ring.
     digest = replace(working(call()), asked="shell npm ci", asked_ms=NOW_MS - 9)
     known = judged(digest, agent="copilot", says=said(None, agent="copilot"), runs=CHILDLESS)
     assert known[:5] == (State.ASKS, Ground.SAID, NOW_MS - 9, "shell npm ci", NOW_MS - 9)
-
-
-def test_a_call_runs_or_asks() -> None:
-    """A form with questions waits for the user by its nature. Where each question is logged, a command
-    without a child was not asked about. A child of the agent that is younger than the call is its command.
-    After two seconds without a child the command does not run: it is inferred that the agent asks.
-    """
+    # A form with questions waits for the user by its nature.
     digest = working(call(ToolKind.OTHER, "Which database?", asks=True))
     known = judged(digest, agent="qwen", runs=CHILDLESS)
     assert known[:2] == (State.ASKS, Ground.SAID)
     assert (known.now, known.since_ms) == ("Tool Which database?", NOW_MS - 5 * SECOND_MS)
+    # Where each question is logged, a command without a child was not asked about.
     known = judged(working(call()), agent="copilot", says=said(None, agent="copilot"), runs=CHILDLESS)
     assert known[:2] == (State.WORKING, Ground.SAID)
+
+
+def test_a_command_seems_to_ask_while_it_has_no_child() -> None:
+    """After two seconds without a child of its own, it is inferred that the agent asks about the command."""
+    # A child of the agent that is younger than the call is its command.
     known = judged(working(call()), runs=process(child_ago_ms=4_900))
     assert known[:2] == (State.WORKING, Ground.INFERRED)
     assert (known.now, known.now_since_ms, known.is_calling) == ("pytest -q", NOW_MS - 5_000, True)
     assert known.since_ms == NOW_MS - 10 * MINUTE_MS
+    # After two seconds without a child the command does not run: it is inferred that the agent asks.
     known = judged(working(call(target="npm ci")), runs=CHILDLESS)
     assert known[:2] == (State.ASKS, Ground.INFERRED)
     assert known.now == "Tool npm ci (no child process)"
     assert known.since_ms == NOW_MS - 5_000
-
-
-def test_a_server_of_the_agent_is_no_command() -> None:
-    """A child that is older than the call, such as an MCP server, does not run the command."""
+    # A child that is older than the call, such as an MCP server, does not run the command.
     known = judged(working(call()), runs=process(child_ago_ms=MINUTE_MS))
     assert known.state is State.ASKS
-
-
-def test_an_answered_question_is_over_with_the_first_child() -> None:
-    """When the user has agreed, the command starts: the same call now runs."""
+    # When the user has agreed, the command starts: the same call now runs.
     digest = working(call(ago_ms=MINUTE_MS), seen_ago_ms=MINUTE_MS)
     assert judged(digest, runs=CHILDLESS).state is State.ASKS
     assert judged(digest, runs=process(child_ago_ms=100)).state is State.WORKING
+    # Nobody could answer a run with one prompt, such as `codex exec`.
+    assert judged(replace(working(call()), is_one_liner=True), runs=CHILDLESS).state is State.WORKING
+    says = said(None)._replace(is_one_liner=True)
+    assert judged(working(call()), says=says, runs=CHILDLESS).state is State.WORKING
+    # Lines from the future are news: nothing is quiet, and no question is inferred.
+    digest = working(call(ago_ms=-MINUTE_MS), seen_ago_ms=-MINUTE_MS)
+    assert judged(digest, runs=CHILDLESS).state is State.WORKING
+    # If the last megabytes belong to one turn, the agent works.
+    digest = replace(working(call()), turn=Turn.NONE, turn_ms=None, is_whole=False)
+    assert judged(digest, runs=process(child_ago_ms=0)).state is State.WORKING
 
 
 @pytest.mark.parametrize(
@@ -99,34 +105,35 @@ def test_no_question_is_inferred_where_none_is_asked(agent: str, mode: str) -> N
     assert judged(digest, agent=agent, runs=CHILDLESS).state is State.WORKING
 
 
-def test_some_sessions_are_never_your_turn() -> None:
-    """Nobody could answer a run with one prompt, such as `codex exec`. A turn that has ended an hour ago is
-    the user's turn, never a question. Codex ends a failed turn like a good one, with an error in it. The
-    daemon of Codex keeps a session open after its terminal is gone: the user's turn is inferred.
-    """
-    assert judged(replace(working(call()), is_one_liner=True), runs=CHILDLESS).state is State.WORKING
-    says = said(None)._replace(is_one_liner=True)
-    assert judged(working(call()), says=says, runs=CHILDLESS).state is State.WORKING
+def test_a_turn_that_has_ended_is_the_users() -> None:
+    """The turn of a live agent is the user's, or has failed; it is never a question."""
+    # A turn that has ended an hour ago is the user's turn, never a question.
     known = judged(DONE, agent="claude", runs=CHILDLESS, now_ms=NOW_MS + 60 * MINUTE_MS)
     assert known[:3] == (State.YOUR_TURN, Ground.SAID, NOW_MS - MINUTE_MS)
     assert known.now == "Shall I push?"
+    # Codex ends a failed turn like a good one, with an error in it.
     assert judged(BROKEN)[:2] == (State.TURN_FAILED, Ground.SAID)
     stopped = ended(working(), outcome=Outcome.CANCELLED)
     assert judged(stopped)[:4:3] == (State.TURN_FAILED, "cancelled")
+    # A session that is open and has no prompt yet is the user's turn, since it began.
+    says = said(None, agent="copilot")._replace(began_ms=9)
+    assert judged(None, agent="copilot", says=says)[:3] == (State.YOUR_TURN, Ground.SAID, 9)
+    known = judged(Digest(is_whole=True), runs=CHILDLESS)
+    assert known[:3] == (State.YOUR_TURN, Ground.INFERRED, None)
+
+
+def test_a_session_of_a_daemon_may_be_on_no_screen() -> None:
+    """The daemon of Codex keeps a session open after its terminal is gone."""
+    # The user's turn is inferred.
     runs = process()._replace(is_shared=True)
     assert judged(DONE, runs=runs)[:2] == (State.YOUR_TURN, Ground.INFERRED)
-
-
-def test_a_session_without_a_terminal_is_not_believed() -> None:
-    """The daemon of Codex keeps the session open for minutes; one in the middle of a turn still works. The
-    daemon of Codex keeps a session for a minute after /quit, and the last hook said `your turn`. If a
-    process may have left a session for another one, what its lines say is marked as a guess.
-    """
+    # The daemon of Codex keeps the session open for minutes; one in the middle of a turn still works.
     runs = process()._replace(is_shared=True, viewer=0)
     assert judged(DONE, runs=runs)[:2] == (State.SUCCEEDED, Ground.INFERRED)
     assert judged(BROKEN, runs=runs).state is State.FAILED
     assert judged(working(), runs=runs).state is State.WORKING
     assert judged(DONE, runs=runs._replace(viewer=1)).state is State.YOUR_TURN
+    # The daemon of Codex keeps a session for a minute after /quit, and the last hook said `your turn`.
     left = process()._replace(is_shared=True, viewer=0)
     cases = {
         "your turn": (DONE, State.YOUR_TURN, (State.SUCCEEDED, Ground.INFERRED)),
@@ -140,6 +147,7 @@ def test_a_session_without_a_terminal_is_not_believed() -> None:
             assert judged(digest, says=says, runs=left)[:2] == expected
             if state is not None:
                 assert judged(digest, says=says, runs=left._replace(viewer=1))[:2] == (state, Ground.SAID)
+    # If a process may have left a session for another one, what its lines say is marked as a guess.
     guess, hook = process()._replace(is_guess=True), said(State.YOUR_TURN, agent="codex", ago_ms=MINUTE_MS)
     assert judged(DONE, runs=guess)[:2] == (State.YOUR_TURN, Ground.INFERRED)
     assert judged(DONE, runs=guess, says=hook)[:2] == (State.YOUR_TURN, Ground.SAID)
@@ -150,25 +158,17 @@ def test_a_session_without_a_terminal_is_not_believed() -> None:
 
 
 def test_gemini_ends_its_turns_in_silence() -> None:
-    """No line of Gemini says that a turn has ended, so that its end is inferred. Gemini writes a call when
-    its step has ended: while a child runs, the session works.
-    """
+    """No line of Gemini says that a turn has ended: its end is inferred."""
     assert judged(DONE, agent="gemini")[:2] == (State.YOUR_TURN, Ground.INFERRED)
     assert judged(DONE, agent="gemini", life=Life.DEAD)[:2] == (State.SUCCEEDED, Ground.INFERRED)
+    # Gemini writes a call when its step has ended: while a child runs, the session works.
     digest = working(seen_ago_ms=30 * MINUTE_MS)
     known = judged(digest, agent="gemini", runs=process(child_ago_ms=29 * MINUTE_MS))
     assert known[:2] == (State.WORKING, Ground.INFERRED)
     assert known.now == "model or tool"
     quiet = judged(digest, agent="gemini", runs=CHILDLESS)
     assert quiet[:3] == (State.QUIET, Ground.INFERRED, digest.seen_ms)
-
-
-ANSWERED = replace(DONE, turn_ms=NOW_MS - 9_000, seen_ms=NOW_MS - 9_000, begun_ms=NOW_MS - 20_000)
-"""Silence has ended the turn: the answer came 9 s ago."""
-
-
-def test_what_begins_after_the_answer_of_gemini_keeps_the_turn_open() -> None:
-    """The answer is written before the command that it makes: a younger child is that command."""
+    # The answer is written before the command that it makes: a younger child is that command.
     works = State.WORKING, Ground.INFERRED, NOW_MS - 20_000, "model or tool"
     runs = process(child_ago_ms=8_900)
     assert judged(ANSWERED, agent="gemini", runs=runs)[:4] == works
@@ -183,10 +183,7 @@ def test_what_begins_after_the_answer_of_gemini_keeps_the_turn_open() -> None:
     cancelled = replace(ANSWERED, outcome=Outcome.CANCELLED)
     assert judged(cancelled, agent="gemini", runs=runs)[:2] == (State.TURN_FAILED, Ground.SAID)
     assert judged(cancelled, agent="gemini", life=Life.DEAD)[:2] == (State.CANCELLED, Ground.SAID)
-
-
-def test_a_subagent_keeps_the_turn_of_gemini_open() -> None:
-    """While a subagent writes lines that are newer, the session is neither at its end nor quiet."""
+    # While a subagent writes lines that are newer, the session is neither at its end nor quiet.
     old = replace(ANSWERED, seen_ms=NOW_MS - 10 * MINUTE_MS)
     for digest in (ANSWERED, old, working(seen_ago_ms=10 * MINUTE_MS)):
         for runs in (CHILDLESS, None):
@@ -194,10 +191,12 @@ def test_a_subagent_keeps_the_turn_of_gemini_open() -> None:
             assert known[:2] == (State.WORKING, Ground.INFERRED)
 
 
-def test_gemini_may_ask_about_a_call_that_is_not_written() -> None:
-    """It writes no call before its end, but an answer that announces it, or one without words. Between two
-    calls the model works, since the last line.
-    """
+ANSWERED = replace(DONE, turn_ms=NOW_MS - 9_000, seen_ms=NOW_MS - 9_000, begun_ms=NOW_MS - 20_000)
+"""Silence has ended the turn: the answer came 9 s ago."""
+
+
+def test_gemini_seems_to_ask_about_a_call_that_its_answer_announces() -> None:
+    """It writes no call before its end, but an answer that announces it, or one without words."""
     announced = replace(ANSWERED, last_text="One file is missing. I'll run the tests.")
     silent = replace(working(seen_ago_ms=9_000), is_answered=True, begun_ms=NOW_MS - 20_000)
     asks = "One file is missing. I'll run the tests. (no child process)"
@@ -218,31 +217,25 @@ def test_gemini_may_ask_about_a_call_that_is_not_written() -> None:
         judged(replace(silent, seen_ms=NOW_MS - 4_900), agent="gemini", runs=CHILDLESS).state is State.WORKING
     )
     assert judged(replace(silent, seen_ms=None), agent="gemini", runs=CHILDLESS).state is State.WORKING
+
+
+def test_a_long_silence_is_quiet() -> None:
+    """A minute without a line, a call or a child is quiet, but a working command is not."""
+    # Between two calls the model works, since the last line.
     known = judged(working(), runs=CHILDLESS)
     assert (known.state, known.now, known.is_calling) == (State.WORKING, "thinking", False)
     assert known.now_since_ms == NOW_MS - 5_000
-
-
-def test_a_long_silence_is_quiet_and_not_the_end() -> None:
-    """A minute without a line, a call or a child is quiet, but a working command is not. A live process keeps
-    its session, even after a year without a line. A dead process ends the session, although its last line
-    is a moment old.
-    """
     digest = replace(working(seen_ago_ms=6 * MINUTE_MS), usual_pause_ms=20 * SECOND_MS)
     known = judged(digest, runs=CHILDLESS)
     assert known[:3] == (State.QUIET, Ground.INFERRED, digest.seen_ms)
     assert known.now == "nothing for 6 min (usually 20 s)"
     calling = working(call(ago_ms=6 * MINUTE_MS), seen_ago_ms=6 * MINUTE_MS)
     assert judged(calling, runs=process(child_ago_ms=6 * MINUTE_MS)).state is State.WORKING
+    # A live process keeps its session, even after a year without a line.
     known = judged(working(), runs=CHILDLESS, now_ms=NOW_MS + 365 * 24 * 60 * MINUTE_MS)
     assert known.state is State.QUIET
+    # A dead process ends the session, although its last line is a moment old.
     assert judged(working(seen_ago_ms=0), life=Life.DEAD).state is State.UNFINISHED
-
-
-def test_a_clock_that_is_behind_does_no_harm() -> None:
-    """Lines from the future are news: nothing is quiet, and no question is inferred."""
-    digest = working(call(ago_ms=-MINUTE_MS), seen_ago_ms=-MINUTE_MS)
-    assert judged(digest, runs=CHILDLESS).state is State.WORKING
 
 
 @pytest.mark.parametrize(
@@ -291,27 +284,16 @@ def test_an_agent_whose_lines_show_no_end_is_unknown(agent: str) -> None:
     assert (known.state, known.now) == (State.UNKNOWN, "Looking.")
 
 
-def test_a_turn_without_its_beginning_has_a_state() -> None:
-    """A session that is open and has no prompt yet is the user's turn, since it began. If the last megabytes
-    belong to one turn, the agent works. A process that is younger than the last line has not begun the
-    turn that a kill has left open.
-    """
-    says = said(None, agent="copilot")._replace(began_ms=9)
-    assert judged(None, agent="copilot", says=says)[:3] == (State.YOUR_TURN, Ground.SAID, 9)
-    known = judged(Digest(is_whole=True), runs=CHILDLESS)
-    assert known[:3] == (State.YOUR_TURN, Ground.INFERRED, None)
-    digest = replace(working(call()), turn=Turn.NONE, turn_ms=None, is_whole=False)
-    assert judged(digest, runs=process(child_ago_ms=0)).state is State.WORKING
+def test_a_resumed_session_does_not_go_on_with_its_old_turn() -> None:
+    """What a killed process has left open is over."""
+    # A process that is younger than the last line has not begun the turn that a kill has left open.
     resumed = process()._replace(began_ms=NOW_MS - 2_000)
     known = judged(working(call(ago_ms=MINUTE_MS), seen_ago_ms=MINUTE_MS), runs=resumed)
     assert known[:3] == (State.YOUR_TURN, Ground.INFERRED, NOW_MS - 2_000)
     assert judged(working(), runs=process()._replace(began_ms=None)).state is State.WORKING
     sub = judged(working(seen_ago_ms=MINUTE_MS), runs=resumed, parent="main")
     assert sub.state is State.UNFINISHED
-
-
-def test_what_a_killed_process_has_left_open_is_over() -> None:
-    """After a resumption and a new prompt, neither the old call runs nor is the old question open."""
+    # Neither does the old call run nor is the old question open after a new prompt.
     resumed = process(child_ago_ms=100)._replace(began_ms=NOW_MS - MINUTE_MS)
     digest = working(call(ago_ms=2 * MINUTE_MS))
     assert judged(digest, runs=resumed).now == "thinking"
@@ -322,15 +304,10 @@ def test_what_a_killed_process_has_left_open_is_over() -> None:
 
 
 @pytest.mark.parametrize("life", list(Life))
-def test_a_subagent_that_has_answered_has_ended(life: Life) -> None:
-    """A subagent has one turn: nobody can prompt it again, although the process of its parent runs."""
+def test_a_subagent_has_one_turn(life: Life) -> None:
+    """Nobody can prompt it again, although the process of its parent runs; without lines it is unknown."""
     assert judged(DONE, parent="main", life=life)[:2] == (State.SUCCEEDED, Ground.SAID)
     assert judged(BROKEN, parent="main", life=life).state is State.FAILED
-
-
-@pytest.mark.parametrize("life", list(Life))
-def test_a_subagent_without_lines_is_unknown(life: Life) -> None:
-    """A subagent whose lines were not read yet claims nothing."""
     assert judged(None, parent="main", life=life).state is State.UNKNOWN
 
 
@@ -348,17 +325,18 @@ def recorded(digest: Digest | None, *, has_one_prompt: bool | None = None, size:
     return standing(session, digest, says, None, Life.LIVE, NOW_MS)
 
 
-def test_a_command_with_one_prompt_has_no_turn_of_yours() -> None:
-    """Before the first line nobody waits for the user; lines of no known agent do not change that. `codex
-    exec` runs for some seconds after its answer; only a conversation waits for a prompt. A session in the
-    agent's own file is over with its turn, whatever a hook has said last.
-    """
+def test_a_recording_without_a_line_is_starting() -> None:
+    """Before the first line nobody waits for the user; lines of no known agent do not change that."""
     began_ms = NOW_MS - MINUTE_MS
     for digest in (None, Digest(is_whole=True)):
         assert recorded(digest, size=0)[:3] == (State.STARTING, Ground.SAID, began_ms)
         assert recorded(digest)[:4] == (State.WORKING, Ground.INFERRED, began_ms, "its process runs")
     no_prompt = recorded(Digest(format="claude", is_whole=True))
     assert no_prompt[:4] == (State.WORKING, Ground.SAID, began_ms, "thinking")
+
+
+def test_a_command_with_one_prompt_has_no_turn_of_the_users() -> None:
+    """`codex exec` runs for some seconds after its answer; only a conversation waits for a prompt."""
     cases: dict[str, tuple[str, bool | None, State, Ground]] = {
         "one prompt": ("codex", True, State.SUCCEEDED, Ground.SAID),
         "a pipe": ("codex", None, State.SUCCEEDED, Ground.INFERRED),
@@ -370,6 +348,7 @@ def test_a_command_with_one_prompt_has_no_turn_of_yours() -> None:
             assert recorded(replace(DONE, format=form), has_one_prompt=has_one_prompt)[:2] == (state, ground)
     working_on = replace(working(call()), format="codex")
     assert recorded(working_on, has_one_prompt=True).state is State.WORKING
+    # A session in the agent's own file is over with its turn, whatever a hook has said last.
     runs = process()._replace(has_one_prompt=True)
     says = said(State.YOUR_TURN, agent="codex")
     for report in (None, says):

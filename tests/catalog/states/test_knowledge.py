@@ -40,15 +40,16 @@ ASKING: list[tuple[str, str, set[ToolKind]]] = [
 ]
 
 
-def test_what_is_known_of_an_agents_calls() -> None:
-    """The agent and the mode of the session decide which open calls may be questions. Its instructions demand
-    a sentence about what it does before each call; the last sentence counts. A running call is what it
-    acts on, or else its tool; a call that asks is both.
-    """
+def test_an_agent_asks_for_some_kinds_of_calls() -> None:
+    """The agent and the mode of the session decide which open calls may be questions."""
     for agent, mode, asking in ASKING:
         with case(f"{agent}, {mode}"):
             known = knowledge_of(agent)
             assert {kind for kind in ToolKind if may_ask(known, mode, kind)} == asking
+
+
+def test_an_answer_of_gemini_announces_a_call() -> None:
+    """Its instructions demand a sentence about what it does before each call; the last sentence counts."""
     announces = knowledge_of("gemini").announces
     assert announces is not None
     cases = {
@@ -71,40 +72,38 @@ def test_what_is_known_of_an_agents_calls() -> None:
     for answer, expected in cases.items():
         with case(answer):
             assert announces(answer) is expected
+
+
+def test_each_state_has_its_words() -> None:
+    """The lines say what the agent is busy with, what it asks, and how it ended."""
+    # A running call is what it acts on, or else its tool; a call that asks is both.
     assert states.call_words(call()) == "pytest -q"
     assert states.call_words(call(target="")) == "Tool"
     assert states.asked_words(call()) == "Tool pytest -q"
     assert states.asked_words(call(target="")) == "Tool"
-
-
-def test_the_words_of_a_state_say_why() -> None:
-    """A command has no child process; another call has no result. Without a call, the lines say what the
-    agent is busy with. The usual pause is shown where it is known. The last line has the question, if
-    there is one. It is bounded.
-    """
+    # A command has no child process; another call has no result.
     assert states.inferred_words(call()) == "Tool pytest -q (no child process)"
     assert states.inferred_words(call(ToolKind.EDIT, "a.py")) == "Tool a.py (no result)"
+    # Without a call, the lines say what the agent is busy with.
     assert states.model_words(working()) == "thinking"
     assert (
         states.model_words(replace(working(), retry="retry 4 of 10: overloaded"))
         == "retry 4 of 10: overloaded"
     )
     assert states.model_words(replace(working(), retry="retry", is_compacting=True)) == "compacting"
+    # The usual pause is shown where it is known.
     digest = working(seen_ago_ms=360_000)
     assert states.silence_words(digest, NOW_MS) == "nothing for 6 min"
     assert states.silence_words(replace(digest, seen_ms=None), NOW_MS) == ""
+    # The last line has the question, if there is one. It is bounded.
     assert states.answer_words(None) == ""
     assert states.answer_words(Digest(last_text="Done.\n\n  Shall I push? \n\n")) == "Shall I push?"
     assert len(states.answer_words(Digest(last_text="x" * 400))) == 200
-
-
-def test_the_tail_of_a_row_has_one_line() -> None:
-    """A reason may have many lines; an interruption has no reason. What the last lines show is independent of
-    the process.
-    """
+    # A reason may have many lines; an interruption has no reason.
     digest = Digest(outcome=Outcome.FAILED, reason="\nusage limit\ntry again")
     assert states.failure_words(digest) == "usage limit"
     assert states.failure_words(replace(digest, outcome=Outcome.CANCELLED)) == "cancelled"
+    # What the last lines show is independent of the process.
     assert states.tail_words(None) == ""
     assert states.tail_words(working(call(target="a"), call(target="b", call_id="c2"))) == "a"
     assert states.tail_words(Digest(last_text="Hello")) == "Hello"
@@ -125,22 +124,37 @@ GUESS = Standing(State.ASKS, Ground.INFERRED, now="make (no child process)")
 
 
 def test_an_inferred_question_must_last_for_a_second() -> None:
-    """A command that has just ended seems to ask until its result is written. Two commands that end one after
-    the other are no question. A question is shown at the latest when the clock has jumped.
-    """
+    """A command that has just ended seems to ask until its result is written."""
     steady = Steady()
     assert steady.shown(KEY, GUESS, RUNS, NOW_MS) is RUNS
     assert steady.shown(KEY, GUESS, RUNS, NOW_MS + 999) is RUNS
     assert steady.shown(KEY, GUESS, RUNS, NOW_MS + 1_000) is GUESS
     assert steady.shown(KEY, GUESS, GUESS, NOW_MS + 1_001) is GUESS
+    # Two commands that end one after the other are no question.
     steady = Steady()
     for at_ms in range(0, 5_000, 500):
         assert steady.shown(KEY, GUESS, RUNS, NOW_MS + at_ms) is RUNS
         assert steady.shown(KEY, RUNS, RUNS, NOW_MS + at_ms + 250) is RUNS
     assert steady._since == {}
+    # A question is shown at the latest when the clock has jumped.
     steady = Steady()
     assert steady.shown(KEY, GUESS, RUNS, NOW_MS) is RUNS
     assert steady.shown(KEY, GUESS, RUNS, NOW_MS - 1) is GUESS
+    # Nothing was seen to run that could have just ended.
+    assert Steady().shown(KEY, GUESS, None, NOW_MS) is GUESS
+    assert Steady().shown(KEY, GUESS, UNKNOWN, NOW_MS) is GUESS
+    # Sessions that vanish while they are held back do not pile up.
+    steady = Steady()
+    for number in range(1_002):
+        steady.shown(("codex", f"{number}"), GUESS, RUNS, NOW_MS)
+    assert len(steady._since) == 1_000
+    assert steady.shown(("codex", "1001"), GUESS, RUNS, NOW_MS + 1_000) is GUESS
+    # It is judged then, not with the next look at all clocks; a session that was removed never is.
+    steady = Steady()
+    steady.shown(KEY, GUESS, RUNS, NOW_MS)
+    assert [steady.due(NOW_MS + later_ms) for later_ms in (0, 999, 1000)] == [set(), set(), {KEY}]
+    steady.forget(KEY)
+    assert steady.due(NOW_MS + 1000) == set()
 
 
 @pytest.mark.parametrize(
@@ -149,25 +163,6 @@ def test_an_inferred_question_must_last_for_a_second() -> None:
 def test_other_states_are_shown_at_once(known: Standing) -> None:
     """What an agent says itself, and any other state, is not held back."""
     assert Steady().shown(KEY, known, RUNS, NOW_MS) is known
-
-
-def test_held_questions_are_bounded_and_due_after_a_second() -> None:
-    """Nothing was seen to run that could have just ended. Sessions that vanish while they are held back do
-    not pile up. It is judged then, not with the next look at all clocks; a session that was removed never
-    is.
-    """
-    assert Steady().shown(KEY, GUESS, None, NOW_MS) is GUESS
-    assert Steady().shown(KEY, GUESS, UNKNOWN, NOW_MS) is GUESS
-    steady = Steady()
-    for number in range(1_002):
-        steady.shown(("codex", f"{number}"), GUESS, RUNS, NOW_MS)
-    assert len(steady._since) == 1_000
-    assert steady.shown(("codex", "1001"), GUESS, RUNS, NOW_MS + 1_000) is GUESS
-    steady = Steady()
-    steady.shown(KEY, GUESS, RUNS, NOW_MS)
-    assert [steady.due(NOW_MS + later_ms) for later_ms in (0, 999, 1000)] == [set(), set(), {KEY}]
-    steady.forget(KEY)
-    assert steady.due(NOW_MS + 1000) == set()
 
 
 def test_another_look_is_needed_only_where_it_may_show_no_question(tmp_path: Path) -> None:

@@ -39,17 +39,17 @@ def test_what_a_live_agent_says_wins(state: State) -> None:
         )
 
 
-def test_an_idle_agent_waits_for_the_user_or_for_a_limit() -> None:
-    """Esc while Claude thinks writes nothing: the turn seems open for ever, and the registry says idle. The
-    registry says idle after an error too; the lines say that it was one. The registry says idle, or busy
-    for long; the lines say that a limit refused the request.
-    """
+def test_an_idle_agent_may_have_failed_or_wait_for_a_limit() -> None:
+    """The registry says idle after an error too; the lines say what the last turn came to."""
+    # Esc while Claude thinks writes nothing: the turn seems open for ever, and the registry says idle.
     known = judged(working(), agent="claude", says=said(State.YOUR_TURN))
     assert known.state is State.YOUR_TURN
     assert known.ground is Ground.SAID
+    # The registry says idle after an error too; the lines say that it was one.
     known = judged(BROKEN, agent="claude", says=said(State.YOUR_TURN))
     assert known[:2] == (State.TURN_FAILED, Ground.SAID)
     assert known.now == "usage limit"
+    # The registry says idle, or busy for long; the lines say that a limit refused the request.
     refused = KnownLimits(is_refused=True, until_ms=NOW_MS + MINUTE_MS)
     for digest, state, otherwise in (
         (BROKEN, State.YOUR_TURN, State.TURN_FAILED),
@@ -60,58 +60,66 @@ def test_an_idle_agent_waits_for_the_user_or_for_a_limit() -> None:
         assert (known.state, known.ground, known.until_ms) == (State.LIMITED, Ground.SAID, NOW_MS + MINUTE_MS)
         over = judged(waits, agent="claude", says=said(state), now_ms=NOW_MS + MINUTE_MS)
         assert over.state is otherwise
-
-
-def test_a_reported_question_names_its_call() -> None:
-    """The agent reports that it asks; its line says when the question answers itself. A shell that still runs
-    is shown as such, in the group of the user's turn. The registry waits before the line of the call
-    comes: first the kind of the question is shown.
-    """
-    digest = replace(working(), asked="Which port?", asked_ms=NOW_MS, asked_until_ms=NOW_MS + MINUTE_MS)
-    known = judged(digest, agent="claude", says=said(State.ASKS, about="question"))
-    assert (known.state, known.now, known.until_ms) == (State.ASKS, "Which port?", NOW_MS + MINUTE_MS)
-    assert judged(None, agent="claude", says=said(State.ASKS)).until_ms is None
+    # A shell that still runs is shown as such, in the group of the user's turn.
     known = judged(DONE, agent="claude", says=said(State.SHELL))
     assert (known.state, known.group, known.now) == (State.SHELL, Group.YOUR_TURN, "Shall I push?")
+
+
+def test_a_reported_question_has_the_words_of_the_lines() -> None:
+    """The row names the call or the question, as soon as its line is written."""
+    # The registry waits before the line of the call comes: first the kind of the question is shown.
     waits = said(State.ASKS, about="permission")
     assert judged(working(), agent="claude", says=waits).now == "permission"
     done = call(ToolKind.READ, "a.py", call_id="c0")
     asks = judged(working(done, call(target="rm -rf build")), agent="claude", says=waits)
     assert asks.now == "Tool rm -rf build"
     assert asks.since_ms == asks.now_since_ms == waits.since_ms
-
-
-def test_the_call_of_a_question_is_shown_if_it_is_known() -> None:
-    """With parallel calls the row shows the oldest, and how many others it may be. A subagent's own call
-    asks, not the call that started it.
-    """
+    # With parallel calls the row shows the oldest, and how many others it may be.
     digest = working(call(target="ls"), call(ToolKind.EDIT, "a.py", call_id="c2"))
     assert (
         judged(digest, agent="claude", says=said(State.ASKS, about="permission")).now == "Tool ls or 1 more"
     )
+    # A subagent's own call asks, not the call that started it.
     digest = working(call(ToolKind.DELEGATE, "count"), call(target="ls", call_id="c2", agent="c1"))
     assert judged(digest, agent="claude", says=said(State.ASKS, about="permission")).now == "Tool ls"
-
-
-def test_a_question_and_a_busy_agent_have_words() -> None:
-    """A logged question has more words than the registry; its time counts if the agent says none. The agent
-    says that it works; that it has written nothing for minutes is shown beside it.
-    """
+    # A logged question has more words than the registry; its time counts if the agent says none.
     digest = replace(working(), asked="AskUserQuestion Which database?", asked_ms=NOW_MS - 9)
     says = said(State.ASKS, about="question")._replace(since_ms=None)
     known = judged(digest, agent="claude", says=says)
     assert (known.now, known.since_ms) == ("AskUserQuestion Which database?", NOW_MS - 9)
     assert judged(None, agent="claude", says=says)[2:4] == (None, "question")
+    # The agent reports that it asks; its line says when the question answers itself.
+    digest = replace(working(), asked="Which port?", asked_ms=NOW_MS, asked_until_ms=NOW_MS + MINUTE_MS)
+    known = judged(digest, agent="claude", says=said(State.ASKS, about="question"))
+    assert (known.state, known.now, known.until_ms) == (State.ASKS, "Which port?", NOW_MS + MINUTE_MS)
+    assert judged(None, agent="claude", says=said(State.ASKS)).until_ms is None
+
+
+def test_a_report_that_it_works_counts_beside_its_lines() -> None:
+    """An agent that writes nothing works if it says so; only an exact one says so by its silence."""
+    # The agent says that it works; that it has written nothing for minutes is shown beside it.
     digest = replace(working(seen_ago_ms=6 * MINUTE_MS), usual_pause_ms=20 * SECOND_MS)
     known = judged(digest, agent="claude", says=said(State.WORKING))
     assert (known.state, known.now) == (State.WORKING, "nothing for 6 min (usually 20 s)")
+    # Copilot would have logged a question; of Codex, or without a report, that it works is inferred.
+    runs = process(child_ago_ms=0)
+    for agent, says, ground in (
+        ("copilot", said(None), Ground.SAID),
+        ("copilot", None, Ground.INFERRED),
+        ("codex", said(None), Ground.INFERRED),
+    ):
+        assert judged(working(), agent=agent, says=says, runs=runs)[:2] == (State.WORKING, ground)
+    # A stream that is recorded has no time for its prompt; the start of the recording counts.
+    open_turn = replace(working(), format="codex")
+    digest = replace(open_turn, turn_ms=None)
+    says = said(None, agent="agentwatch")._replace(began_ms=NOW_MS - MINUTE_MS)
+    known = judged(digest, agent="agentwatch", says=says)
+    assert (known.state, known.since_ms) == (State.WORKING, NOW_MS - MINUTE_MS)
+    assert judged(open_turn, agent="agentwatch", says=says).since_ms == NOW_MS - 10 * MINUTE_MS
 
 
-def test_a_report_is_outdated_by_newer_lines() -> None:
-    """The result that was saved with a recording counts more than its lines. A hook says that a question
-    begins, but not that it was answered. The turn has ended after the hook said that it began; and another
-    has begun after its end.
-    """
+def test_our_own_recording_says_how_it_ended() -> None:
+    """The result that was saved with a recording counts more than its lines."""
     says = said(State.FAILED, agent="agentwatch")
     assert judged(BROKEN, agent="agentwatch", says=says, life=Life.DEAD)[:4] == (
         State.FAILED,
@@ -122,6 +130,21 @@ def test_a_report_is_outdated_by_newer_lines() -> None:
     says = says._replace(state=State.SUCCEEDED)
     known = judged(working(), agent="agentwatch", says=says, life=Life.DEAD)
     assert known[:2] == (State.SUCCEEDED, Ground.SAID)
+    # A recording that has ended well has no reason, nor has one whose lines were not read.
+    for state, digest, now in (
+        (State.FAILED, BROKEN, "usage limit"),
+        (State.FAILED, None, ""),
+        (State.SUCCEEDED, BROKEN, ""),
+    ):
+        says = said(state, agent="agentwatch")
+        known = judged(digest, agent="agentwatch", says=says, life=Life.DEAD)
+        assert (known.state, known.now) == (state, now)
+    # Some files begin without the prompt, such as those of a session that was continued from another.
+    assert judged(Digest(is_whole=True, calls=1), life=Life.DEAD).now == "no answer"
+
+
+def test_a_hook_is_outdated_by_newer_lines() -> None:
+    """A hook says that a question or a turn begins, but not that it was answered or interrupted."""
     asks = said(State.ASKS, agent="codex", ago_ms=MINUTE_MS)
     old = 2 * MINUTE_MS
     unanswered = working(call(ago_ms=old), seen_ago_ms=old)
@@ -136,6 +159,7 @@ def test_a_report_is_outdated_by_newer_lines() -> None:
     assert judged(working(), says=asks._replace(since_ms=None))[0] is State.ASKS
     silent = replace(working(), seen_ms=None, turn_ms=None)
     assert judged(silent, says=asks)[0] is State.ASKS
+    # The turn has ended after the hook said that it began; and another has begun after its end.
     works = said(State.WORKING, agent="codex", ago_ms=2 * MINUTE_MS)
     stopped = ended(working(), outcome=Outcome.CANCELLED)
     assert judged(stopped, says=works).state is State.TURN_FAILED
@@ -143,17 +167,6 @@ def test_a_report_is_outdated_by_newer_lines() -> None:
     again = replace(working(), turn_ms=NOW_MS - MINUTE_MS)
     assert judged(again, says=idle).state is State.WORKING
     assert judged(working(), says=idle).state is State.YOUR_TURN
-
-
-def test_only_an_exact_agent_says_by_its_silence_that_it_works() -> None:
-    """Copilot would have logged a question; of Codex, or without a report, that it works is inferred."""
-    runs = process(child_ago_ms=0)
-    for agent, says, ground in (
-        ("copilot", said(None), Ground.SAID),
-        ("copilot", None, Ground.INFERRED),
-        ("codex", said(None), Ground.INFERRED),
-    ):
-        assert judged(working(), agent=agent, says=says, runs=runs)[:2] == (State.WORKING, ground)
 
 
 def by_server(state: State, about: str = "") -> Said:
@@ -164,9 +177,8 @@ def by_server(state: State, about: str = "") -> Said:
 
 
 def test_what_the_server_says_has_the_time_of_the_lines() -> None:
-    """The server says that it asks, not what and since when: the lines have the call. Before the first prompt
-    it is the time at which the session was loaded.
-    """
+    """The server says that it asks or has ended, not what and since when."""
+    # The server says that it asks, not what and since when: the lines have the call.
     asks = by_server(State.ASKS, "permission")
     known = judged(working(call(target="rm -rf build")), says=asks, runs=CHILDLESS)
     assert known[:4] == (State.ASKS, Ground.SAID, NOW_MS - 5 * SECOND_MS, "Tool rm -rf build")
@@ -175,6 +187,7 @@ def test_what_the_server_says_has_the_time_of_the_lines() -> None:
     assert judged(both, says=by_server(State.ASKS, "question"), runs=CHILDLESS).now == "Tool Which colour?"
     assert judged(working(), says=asks)[2:4] == (None, "permission")
     assert judged(None, says=asks)[2:4] == (None, "permission")
+    # Before the first prompt it is the time at which the session was loaded.
     idle = by_server(State.YOUR_TURN)
     assert judged(DONE, says=idle)[:3] == (State.YOUR_TURN, Ground.SAID, NOW_MS - MINUTE_MS)
     assert judged(replace(DONE, turn_ms=None), says=idle).since_ms == NOW_MS - 5 * SECOND_MS
@@ -183,13 +196,7 @@ def test_what_the_server_says_has_the_time_of_the_lines() -> None:
     assert judged(working(), says=idle)[:3] == (State.YOUR_TURN, Ground.SAID, None)
     assert judged(BROKEN, says=by_server(State.TURN_FAILED))[:4:3] == (State.TURN_FAILED, "usage limit")
     assert judged(None, says=by_server(State.TURN_FAILED))[:2] == (State.TURN_FAILED, Ground.SAID)
-
-
-def test_a_server_knows_what_no_window_shows() -> None:
-    """Which window shows a session is a guess; that its server waits for an approval is none. Only a daemon
-    keeps a session open that no terminal shows. Some files begin without the prompt, such as those of a
-    session that was continued from another.
-    """
+    # Which window shows a session is a guess; that its server waits for an approval is none.
     left = process()._replace(is_shared=True, viewer=0)
     guess = left._replace(viewer=1, is_guess=True)
     for runs in (left, guess):
@@ -197,11 +204,10 @@ def test_a_server_knows_what_no_window_shows() -> None:
         assert asks[:2] == (State.ASKS, Ground.SAID)
         works = judged(working(), says=by_server(State.WORKING), runs=runs)
         assert works[:2] == (State.WORKING, Ground.SAID)
-    idle = by_server(State.YOUR_TURN)
     assert judged(DONE, says=idle, runs=left)[:2] == (State.SUCCEEDED, Ground.INFERRED)
     assert judged(DONE, says=idle, runs=guess)[:2] == (State.YOUR_TURN, Ground.INFERRED)
+    # Only a daemon keeps a session open that no terminal shows.
     assert judged(DONE, runs=process()._replace(viewer=0)).state is State.YOUR_TURN
-    assert judged(Digest(is_whole=True, calls=1), life=Life.DEAD).now == "no answer"
 
 
 @pytest.mark.parametrize(("agent", "says"), [("claude", None), ("codex", said(None)), ("codex", None)])
@@ -211,25 +217,3 @@ def test_a_question_is_inferred_where_none_is_reported(agent: str, says: Said | 
         State.ASKS,
         Ground.INFERRED,
     )
-
-
-def test_the_reason_is_that_of_a_failed_recording() -> None:
-    """A recording that has ended well has no reason, nor has one whose lines were not read."""
-    for state, digest, now in (
-        (State.FAILED, BROKEN, "usage limit"),
-        (State.FAILED, None, ""),
-        (State.SUCCEEDED, BROKEN, ""),
-    ):
-        says = said(state, agent="agentwatch")
-        known = judged(digest, agent="agentwatch", says=says, life=Life.DEAD)
-        assert (known.state, known.now) == (state, now)
-
-
-def test_a_stream_without_times_works_since_its_start() -> None:
-    """A stream that is recorded has no time for its prompt; the start of the recording counts."""
-    open_turn = replace(working(), format="codex")
-    digest = replace(open_turn, turn_ms=None)
-    says = said(None, agent="agentwatch")._replace(began_ms=NOW_MS - MINUTE_MS)
-    known = judged(digest, agent="agentwatch", says=says)
-    assert (known.state, known.since_ms) == (State.WORKING, NOW_MS - MINUTE_MS)
-    assert judged(open_turn, agent="agentwatch", says=says).since_ms == NOW_MS - 10 * MINUTE_MS
