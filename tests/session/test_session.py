@@ -226,7 +226,7 @@ def text(number: int) -> Iterator[bytes]:
 
 
 @pytest.mark.system
-@pytest.mark.parametrize("count", [12, pytest.param(50, marks=pytest.mark.system)])
+@pytest.mark.parametrize("count", [12, pytest.param(50, marks=pytest.mark.long)])
 def test_large_lines_are_not_kept(count: int) -> None:
     """Lines of megabytes leave less than 8 MB in memory, for each kind of line that a session keeps."""
     cases: list[Callable[[int], Iterator[bytes]]] = [unknown, shell, unending, run, plan, text]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -177,47 +175,6 @@ def test_bundled_recordings_are_what_their_lines_say() -> None:
 
 
 # --- cut anywhere ----------------------------------------------------------------------------------
-
-
-by_cuts = pytest.mark.parametrize("cuts", [20, pytest.param(200, marks=pytest.mark.system)])
-"""How many offsets a recording is cut at."""
-
-
-def offsets(path: Path, data: bytes, cuts: int) -> range:
-    """Return the offsets to cut at: about this number, and all of `plain.ndjson` if there are many."""
-    return range(0, len(data) + 1, 1 if path.stem == "plain" and cuts > 20 else max(1, len(data) // cuts))
-
-
-def endings(data: bytes) -> list[tuple[int, str]]:
-    """Return the end offset and the call_id of each `completed` line."""
-    found = []
-    for match in re.finditer(rb"[^\n]+", data):
-        try:
-            fields = json.loads(match[0].decode("utf-8", "replace"))
-        except ValueError:
-            continue
-        if isinstance(fields, dict) and (fields["type"], fields.get("subtype")) == ("tool_call", "completed"):
-            found.append((match.start() + len(match[0].rstrip()), fields["call_id"]))
-    return found
-
-
-@by_cuts
-def test_a_beginning_has_only_outcomes_of_its_lines(cuts: int) -> None:
-    """A recording cut anywhere raises nothing, and no call has an outcome that no line contains."""
-    for path in BUNDLED:
-        with case(path):
-            data = path.read_bytes()
-            whole = {call.call_id: call.outcome for call in session(data).calls}
-            ends = endings(data)
-            for offset in offsets(path, data, cuts):
-                read = session(data[:offset])
-                ended = {call_id for end, call_id in ends if end <= offset}
-                shown = {call.call_id: call.outcome for call in read.calls}
-                assert set(shown) <= set(whole)
-                for call_id, outcome in shown.items():
-                    assert outcome is (whole[call_id] if call_id in ended else Outcome.UNFINISHED)
-                assert ended <= set(shown)
-                assert read.lines.total == sum(1 for line in data[:offset].split(b"\n") if line.strip())
 
 
 @pytest.mark.parametrize("step", [8, pytest.param(1, marks=pytest.mark.system)])
