@@ -40,9 +40,10 @@ CALLS = st.builds(
 
 @pytest.fixture(autouse=True, scope="module")
 def _few_unpacked() -> Iterator[None]:
-    """Pack all but the newest 32 settled calls, so that the calls of these tests are packed."""
+    """Pack all but the newest 32 settled calls, and drop those that are not referenced from 128 on."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(call_store, "_MOST_SETTLED", 32)
+        patched.setattr(call_store, "_LEAST_HELD", 128)
         yield
 
 
