@@ -13,7 +13,7 @@ from agentwatch.agents.cursor.hooks import HOOKS as CURSOR
 from agentwatch.agents.gemini.hooks import HOOKS as GEMINI
 from agentwatch.base.faults import Fault
 from agentwatch.catalog.hooks.plan import Hooks
-from tests.catalog.hooks.users import hooks_of
+from tests.catalog.hooks.users import hooks_of, user_in
 from tests.conftest import case
 
 
@@ -62,22 +62,10 @@ def test_a_file_that_is_not_understood_is_left_alone(user: Path) -> None:
             left_alone(hooks, why)
 
 
-def test_another_version_of_cursors_file_is_left_alone(user: Path) -> None:
-    """Its form may be another one."""
-    hooks = hooks_of(user, CURSOR)
-    hooks.file.write_text('{"version": 2, "hooks": {}}')
-    left_alone(hooks, "version is not 1")
-
-
 def link(path: Path) -> None:
     """Make a link."""
     path.with_name("target").write_text("{}")
     path.symlink_to("target")
-
-
-def dangling(path: Path) -> None:
-    """Make a link to nothing."""
-    path.symlink_to("gone")
 
 
 def second_name(path: Path) -> None:
@@ -86,43 +74,50 @@ def second_name(path: Path) -> None:
     os.link(path, path.with_name("other"))
 
 
-@pytest.mark.parametrize(
-    ("make", "why"),
-    [
-        (link, "is a link"),
-        (dangling, "is a link"),
-        (second_name, "another name"),
-        (os.mkfifo, "not a regular file"),
-        (os.mkdir, "not a regular file|directory"),
-    ],
-)
-def test_a_file_of_another_kind_is_left_alone(user: Path, make: Callable[[Path], Any], why: str) -> None:
-    """A link, a file with another name, a FIFO and a folder are not replaced."""
-    hooks = hooks_of(user)
-    make(hooks.file)
-    left_alone(hooks, why)
-
-
-def test_a_file_of_another_user_is_left_alone(user: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is not read either."""
-    hooks = hooks_of(user)
+def test_a_file_of_another_kind_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A link, a file with another name, a FIFO, a folder and a file of another user are not replaced."""
+    makes: dict[str, tuple[Callable[[Path], Any], str]] = {
+        "link": (link, "is a link"),
+        "dangling": (lambda path: path.symlink_to("gone"), "is a link"),
+        "second name": (second_name, "another name"),
+        "fifo": (os.mkfifo, "not a regular file"),
+        "folder": (os.mkdir, "not a regular file|directory"),
+    }
+    for name, (make, why) in makes.items():
+        with case(name):
+            hooks = hooks_of(user_in(tmp_path / name))
+            make(hooks.file)
+            left_alone(hooks, why)
+    # The form of another version of Cursor's file may be another one.
+    hooks = hooks_of(user_in(tmp_path / "cursor"), CURSOR)
+    hooks.file.write_text('{"version": 2, "hooks": {}}')
+    left_alone(hooks, "version is not 1")
+    # Neither file of a foreign extension of the same name is replaced or deleted.
+    for name in ("gemini-extension.json", "hooks/hooks.json"):
+        with case(name):
+            user = user_in(tmp_path / name)
+            path = user / ".gemini/extensions/agentwatch" / name
+            path.parent.mkdir(parents=True)
+            path.write_text('{"name": "agentwatch", "hooks": {"x": [{"hooks": [{"command": "mine"}]}]}}')
+            hooks = hooks_of(user, GEMINI)
+            for act in (hooks.installing, hooks.removing):
+                with pytest.raises(Fault, match="not from agentwatch"):
+                    act()
+    # A file of another user is not read either.
+    hooks = hooks_of(user_in(tmp_path / "user"))
     hooks.file.write_text("{}")
     monkeypatch.setattr(os, "geteuid", lambda: 12345)
     left_alone(hooks, "another user")
 
 
-def test_an_agent_that_was_never_started_gets_no_folder(user: Path) -> None:
-    """Installing needs the agent's folder."""
+def test_where_nothing_can_be_installed_nothing_is(user: Path) -> None:
+    """Installing needs the agent's folder, and a file in place of a folder is no extension."""
     (user / ".codex").rmdir()
     hooks = hooks_of(user)
     with pytest.raises(Fault, match="never started"):
         hooks.installing()
     assert hooks.removing() == []
     assert not hooks.status().is_there
-
-
-def test_a_file_in_place_of_a_folder_is_no_extension(user: Path) -> None:
-    """Nothing is installed there, and nothing can be."""
     (user / ".gemini/extensions").write_text("")
     hooks = hooks_of(user, GEMINI)
     assert hooks.status()[2:4] == (0, 0)
@@ -130,15 +125,3 @@ def test_a_file_in_place_of_a_folder_is_no_extension(user: Path) -> None:
     with pytest.raises(OSError, match="extensions"):
         hooks.install(hooks.installing())
     assert (user / ".gemini/extensions").read_text() == ""
-
-
-@pytest.mark.parametrize("name", ["gemini-extension.json", "hooks/hooks.json"])
-def test_a_foreign_extension_of_the_same_name_is_left_alone(user: Path, name: str) -> None:
-    """Neither of its files is replaced or deleted."""
-    path = user / ".gemini/extensions/agentwatch" / name
-    path.parent.mkdir(parents=True)
-    path.write_text('{"name": "agentwatch", "hooks": {"x": [{"hooks": [{"command": "mine"}]}]}}')
-    hooks = hooks_of(user, GEMINI)
-    for act in (hooks.installing, hooks.removing):
-        with pytest.raises(Fault, match="not from agentwatch"):
-            act()

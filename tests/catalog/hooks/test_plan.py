@@ -13,7 +13,6 @@ from agentwatch.agents.cursor.hooks import HOOKS as CURSOR
 from agentwatch.agents.gemini.hooks import HOOKS as GEMINI
 from agentwatch.agents.hooks import HookedAgent
 from agentwatch.agents.registry import hooked_agents
-from agentwatch.catalog.hooks import files
 from agentwatch.catalog.hooks.plan import Hooks
 from tests.catalog.hooks.users import FILES, FOREIGN, hooks_of, install, remove, user_in
 from tests.conftest import case
@@ -103,35 +102,8 @@ def test_what_was_changed_meanwhile_stays(user: Path) -> None:
         "more": "é",
     }
     assert '\n   "hooks": {\n      "Stop": [' in hooks.file.read_text()
-
-
-def test_entries_for_another_folder_are_replaced(user: Path) -> None:
-    """There is never a second entry of ours for an event."""
-    install(hooks_of(user, own="old"))
-    hooks = hooks_of(user)
-    assert hooks.status()[2:5] == (0, len(CODEX.events), False)
-    install(hooks)
-    assert hooks.status()[2:5] == (len(CODEX.events), 0, True)
-    document = json.loads(hooks.file.read_text())
-    assert {len(entries) for entries in document["hooks"].values()} == {1}
-    remove(hooks)
-    assert not hooks.file.exists()
-
-
-def test_entries_for_another_folder_are_removed_too(user: Path) -> None:
-    """They do not come back from a copy of the file before."""
-    old = hooks_of(user, own="old")
-    old.file.write_text(FILES["spread"])
-    install(old)
-    hooks = hooks_of(user)
-    install(hooks)
-    remove(hooks)
-    assert hooks.file.read_text() == FILES["spread"]
-
-
-def test_a_missing_entry_is_added_again(user: Path) -> None:
-    """The others stay as they are."""
-    hooks = hooks_of(user)
+    # The others stay as they are.
+    hooks.file.unlink()
     install(hooks)
     whole = json.loads(hooks.file.read_text())
     partly = json.loads(hooks.file.read_text())
@@ -142,9 +114,35 @@ def test_a_missing_entry_is_added_again(user: Path) -> None:
     assert json.loads(hooks.file.read_text()) == whole
 
 
-def test_hooks_that_were_added_to_our_extension_stay(user: Path) -> None:
-    """The extension stays for them, and a copy of the file is kept."""
+def test_entries_for_another_folder_are_replaced(user: Path) -> None:
+    """There is never a second entry of ours for an event; none comes back from a copy."""
+    install(hooks_of(user, own="old"))
+    hooks = hooks_of(user)
+    assert hooks.status()[2:5] == (0, len(CODEX.events), False)
+    install(hooks)
+    assert hooks.status()[2:5] == (len(CODEX.events), 0, True)
+    document = json.loads(hooks.file.read_text())
+    assert {len(entries) for entries in document["hooks"].values()} == {1}
+    remove(hooks)
+    assert not hooks.file.exists()
+    old = hooks_of(user, own="old")
+    old.file.write_text(FILES["spread"])
+    install(old)
+    hooks = hooks_of(user)
+    install(hooks)
+    remove(hooks)
+    assert hooks.file.read_text() == FILES["spread"]
+
+
+def test_what_is_not_ours_in_an_extension_stays(user: Path) -> None:
+    """Only empty folders of our extension are removed; hooks that were added to it stay."""
     hooks = hooks_of(user, GEMINI)
+    install(hooks)
+    mine = hooks.file.parent.parent / "mine.txt"
+    mine.write_text("x")
+    remove(hooks)
+    assert mine.exists()
+    assert not hooks.file.parent.exists()
     install(hooks)
     document = json.loads(hooks.file.read_text())
     document["hooks"]["BeforeTool"].append(FOREIGN)
@@ -153,17 +151,6 @@ def test_hooks_that_were_added_to_our_extension_stay(user: Path) -> None:
     assert json.loads(copy.read_text()) == document
     assert json.loads(hooks.file.read_text()) == {"hooks": {"BeforeTool": [FOREIGN]}}
     assert (hooks.file.parent.parent / "gemini-extension.json").exists()
-
-
-def test_other_extensions_and_files_stay(user: Path) -> None:
-    """Only empty folders of our extension are removed."""
-    hooks = hooks_of(user, GEMINI)
-    install(hooks)
-    mine = hooks.file.parent.parent / "mine.txt"
-    mine.write_text("x")
-    remove(hooks)
-    assert mine.exists()
-    assert not hooks.file.parent.exists()
 
 
 def test_the_environment_names_the_folders(user: Path, tmp_path: Path) -> None:
@@ -175,8 +162,8 @@ def test_the_environment_names_the_folders(user: Path, tmp_path: Path) -> None:
     assert gemini == tmp_path / "there/.gemini/extensions/agentwatch/hooks/hooks.json"
 
 
-def test_a_file_that_changes_after_it_was_shown_is_not_replaced(user: Path) -> None:
-    """What another program has written meanwhile is kept."""
+def test_what_fails_leaves_the_file_as_it_was(user: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No part of a file is left over, and what another program has written meanwhile is kept."""
     hooks = hooks_of(user)
     hooks.file.write_text(FILES["spread"])
     changes = hooks.installing()
@@ -184,12 +171,12 @@ def test_a_file_that_changes_after_it_was_shown_is_not_replaced(user: Path) -> N
     with pytest.raises(OSError, match="changed meanwhile"):
         hooks.install(changes)
     assert hooks.file.read_text() == FILES["tabs"]
-
-
-def test_a_full_disk_leaves_the_file_as_it_was(user: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No part of a file is left over."""
-    hooks = hooks_of(user)
-    hooks.file.write_text(FILES["spread"])
+    # If all names of copies are taken, the file stays as it is.
+    with monkeypatch.context() as patch, pytest.raises(FileExistsError, match="too many copies"):
+        patch.setattr(files, "_MOST_COPIES", 0)
+        install(hooks)
+    assert hooks.file.read_text() == FILES["tabs"]
+    # A full disk leaves the file as it was.
     hooks.program.install()
     changes = hooks.installing()
 
@@ -199,44 +186,25 @@ def test_a_full_disk_leaves_the_file_as_it_was(user: Path, monkeypatch: pytest.M
     monkeypatch.setattr(os, "replace", fail)
     with pytest.raises(OSError, match="No space"):
         hooks.install(changes)
-    assert hooks.file.read_text() == FILES["spread"]
+    assert hooks.file.read_text() == FILES["tabs"]
     assert [path.name for path in hooks.file.parent.iterdir() if path.name.startswith(".")] == []
 
 
 def test_copies_never_overwrite_each_other(user: Path) -> None:
-    """Several changes in one second leave several copies."""
+    """Several changes in one second leave several copies; one that cannot be used is passed over."""
     hooks = hooks_of(user)
     hooks.file.write_text(FILES["spread"])
     copies = [path for _ in range(5) for path in (*install(hooks), *remove(hooks))]
     assert len(set(copies)) == 10
     assert {path.read_text() for path in copies[::2]} == {FILES["spread"]}
-
-
-def test_a_copy_that_cannot_be_used_is_passed_over(user: Path) -> None:
-    """It is a link, is no file with hooks, or is not what was there before."""
-    hooks = hooks_of(user)
-    hooks.file.write_text(FILES["spread"])
+    # It is a link, is no file with hooks, or is not what was there before.
     install(hooks)
     hooks.file.with_name("hooks.json.2999-a").symlink_to(hooks.file)
     hooks.file.with_name("hooks.json.2999-b").write_text("{,}")
     hooks.file.with_name("hooks.json.2999-c").write_text("{}")
     remove(hooks)
     assert hooks.file.read_text() == FILES["spread"]
-
-
-def test_no_copy_means_no_change(user: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """If all names of copies are taken, the file stays as it is."""
-    monkeypatch.setattr(files, "_MOST_COPIES", 0)
-    hooks = hooks_of(user)
-    hooks.file.write_text(FILES["spread"])
-    with pytest.raises(FileExistsError, match="too many copies"):
-        install(hooks)
-    assert hooks.file.read_text() == FILES["spread"]
-
-
-def test_removing_deletes_the_logs_of_that_agent(user: Path) -> None:
-    """A log says for ever what was last so; those of other agents stay."""
-    hooks = hooks_of(user)
+    # A log says for ever what was last so; those of other agents stay.
     install(hooks)
     for name in ("codex", "cursor"):
         (hooks.program.folder / name).mkdir()

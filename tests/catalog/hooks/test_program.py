@@ -169,8 +169,8 @@ def test_an_input_without_a_good_session_is_dropped(program: Program) -> None:
 
 
 @pytest.mark.slow
-def test_a_strange_tool_is_left_out(program: Program) -> None:
-    """The line is valid JSON, and one line."""
+def test_a_strange_input_is_one_line_or_none(program: Program) -> None:
+    """A strange tool is left out, a session is no pattern, and a huge input is read to its end."""
     cases: list[object] = [
         "a\nb",
         'a"b',
@@ -190,13 +190,11 @@ def test_a_strange_tool_is_left_out(program: Program) -> None:
             fire(program, "codex", "PreToolUse", {**CODEX, "tool_name": tool, "tool_input": None})
             assert len(lines(program)) == number + 1
             assert lines(program)[-1]["tool"] == ""
-
-
-@pytest.mark.slow
-def test_a_huge_input_is_read_to_its_end(program: Program) -> None:
-    """An agent may fail if it cannot write all of its input."""
     fire(program, "codex", "PostToolUse", {**CODEX, "tool_response": '"y\\\n' * 5_000_000})
-    assert len(lines(program)) == 1
+    assert len(lines(program)) == len(cases) + 1
+    (program.folder.parent / "abc").write_text("")
+    fire(program, "codex", "Stop", {"session_id": "ab?"}, cwd=program.folder.parent)
+    assert logs(program) == [f"codex/{SESSION}.log"]
 
 
 @pytest.mark.slow
@@ -275,22 +273,8 @@ def test_no_program_of_the_working_directory_runs(program: Program, is_there: bo
 
 
 @pytest.mark.slow
-def test_a_log_begins_again_when_it_is_large(program: Program) -> None:
-    """It has at most 64 KiB and a line."""
-    fire(program, "codex", "Stop", CODEX)
-    log = program.folder / "codex" / f"{SESSION}.log"
-    log.write_bytes(log.read_bytes() * 900)
-    assert log.stat().st_size < 1 << 16
-    fire(program, "codex", "Stop", CODEX)
-    assert len(lines(program)) == 901
-    log.write_bytes(log.read_bytes() * 2)
-    fire(program, "codex", "Stop", CODEX)
-    assert len(lines(program)) == 1
-
-
-@pytest.mark.slow
 def test_hooks_at_the_same_time_write_whole_lines(program: Program) -> None:
-    """Agents run hooks of parallel calls at the same time."""
+    """Agents run hooks of parallel calls at the same time; a log begins again when it is large."""
     command = program.command("codex", "PreToolUse")
     data = orjson.dumps(CODEX)
     running = [subprocess.Popen(["sh", "-c", command], stdin=subprocess.PIPE) for _ in range(40)]
@@ -300,31 +284,28 @@ def test_hooks_at_the_same_time_write_whole_lines(program: Program) -> None:
         each.stdin.close()
     assert {each.wait(60) for each in running} == {0}
     assert len(lines(program)) == 40
+    # It has at most 64 KiB and a line.
+    log = program.folder / "codex" / f"{SESSION}.log"
+    log.write_bytes(log.read_bytes().splitlines(keepends=True)[0] * 900)
+    assert log.stat().st_size < 1 << 16
+    fire(program, "codex", "Stop", CODEX)
+    assert len(lines(program)) == 901
+    log.write_bytes(log.read_bytes() * 2)
+    fire(program, "codex", "Stop", CODEX)
+    assert len(lines(program)) == 1
 
 
 @pytest.mark.slow
-def test_a_link_in_place_of_a_log_is_not_followed(program: Program) -> None:
-    """What it points to stays as it is."""
-    target = program.folder.parent / "target"
+def test_a_log_that_is_no_file_is_not_written(program: Program) -> None:
+    """What a link points to stays as it is; with a folder in its place, the program itself ends with 0."""
+    log, target = program.folder / "codex" / f"{SESSION}.log", program.folder.parent / "target"
     target.write_text("mine")
-    (program.folder / "codex").mkdir()
-    (program.folder / "codex" / f"{SESSION}.log").symlink_to(target)
+    log.parent.mkdir()
+    log.symlink_to(target)
     fire(program, "codex", "Stop", CODEX)
     assert target.read_text() == "mine"
-
-
-@pytest.mark.slow
-def test_a_session_is_no_pattern_for_file_names(program: Program) -> None:
-    """A file in the working directory is not found by it."""
-    (program.folder.parent / "abc").write_text("")
-    fire(program, "codex", "Stop", {"session_id": "ab?"}, cwd=program.folder.parent)
-    assert logs(program) == []
-
-
-@pytest.mark.slow
-def test_the_program_itself_ends_with_0_whatever_fails(program: Program) -> None:
-    """The line cannot be written: the log is a folder."""
-    (program.folder / "codex" / f"{SESSION}.log").mkdir(parents=True)
+    log.unlink()
+    log.mkdir()
     for data in (orjson.dumps(CODEX), b""):
         done = subprocess.run(
             [program.path, "codex", "Stop"], input=data, capture_output=True, timeout=60, check=False
@@ -350,7 +331,7 @@ def test_a_place_that_cannot_be_written_does_no_harm(program: Program, what: str
 
 
 def test_the_program_is_written_again_if_it_was_changed(program: Program) -> None:
-    """It is the program of this version, which only the user may write."""
+    """It is the program of this version, which only the user may write; only its own commands are ours."""
     program.path.write_text("#!/bin/sh\nexit 2\n")
     assert not program.is_installed
     program.install()
@@ -359,10 +340,6 @@ def test_the_program_is_written_again_if_it_was_changed(program: Program) -> Non
     program.path.rename(program.path.with_name("moved"))
     program.path.symlink_to("moved")
     assert not program.is_installed
-
-
-def test_only_our_own_commands_are_ours() -> None:
-    """For any folder; another program with a similar name is not ours."""
     assert is_own(Program(Path("/some where/hooks")).command("codex", "Stop"))
     others: list[object] = [None, 1, [], "", "agentwatch-hook", "echo /agentwatch-hook; exit 0"]
     assert not any(map(is_own, [*others, "[ -x a ] && b; exit 0"]))

@@ -144,8 +144,8 @@ def test_a_session_is_joined_by_its_folder() -> None:
     assert results(founds, [process(1, "pi")], said) == {"stem": (LIVE, 1), "a": (LIVE, 1)}
     # While the processes are not known, nothing is dead; what an agent says holds.
     founds, said = [session("claude", "a"), session("claude", "b")], [Said("claude", "a", LIVE, 1)]
-    found = joined(founds, None, {("claude", "a"): said[0]}, {})
-    assert found == {("claude", "a"): (LIVE, None), ("claude", "b"): (UNKNOWN, None)}
+    unknown = joined(founds, None, {("claude", "a"): said[0]}, {})
+    assert unknown == {("claude", "a"): (LIVE, None), ("claude", "b"): (UNKNOWN, None)}
 
 
 def test_the_only_process_of_a_folder_has_its_newest_session() -> None:

@@ -186,8 +186,8 @@ def test_gemini_ends_its_turns_in_silence() -> None:
     # While a subagent writes lines that are newer, the session is neither at its end nor quiet.
     old = replace(ANSWERED, seen_ms=NOW_MS - 10 * MINUTE_MS)
     for digest in (ANSWERED, old, working(seen_ago_ms=10 * MINUTE_MS)):
-        for runs in (CHILDLESS, None):
-            known = standing(found("gemini"), digest, None, runs, Life.LIVE, NOW_MS, has_subagent=True)
+        for agent in (CHILDLESS, None):
+            known = standing(found("gemini"), digest, None, agent, Life.LIVE, NOW_MS, has_subagent=True)
             assert known[:2] == (State.WORKING, Ground.INFERRED)
 
 

@@ -200,8 +200,8 @@ def test_what_the_server_says_has_the_time_of_the_lines() -> None:
     left = process()._replace(is_shared=True, viewer=0)
     guess = left._replace(viewer=1, is_guess=True)
     for runs in (left, guess):
-        asks = judged(working(call()), says=by_server(State.ASKS, "permission"), runs=runs)
-        assert asks[:2] == (State.ASKS, Ground.SAID)
+        known = judged(working(call()), says=by_server(State.ASKS, "permission"), runs=runs)
+        assert known[:2] == (State.ASKS, Ground.SAID)
         works = judged(working(), says=by_server(State.WORKING), runs=runs)
         assert works[:2] == (State.WORKING, Ground.SAID)
     assert judged(DONE, says=idle, runs=left)[:2] == (State.SUCCEEDED, Ground.INFERRED)

@@ -39,23 +39,64 @@ def test_what_was_written_is_read(home: Path) -> None:
     assert [path.name for path in home.iterdir()] == ["status.json"]
     assert stat.S_IMODE(status_path().stat().st_mode) == 0o600
     assert stat.S_IMODE(home.stat().st_mode) == 0o700
-
-
-def test_a_reader_never_sees_half_a_file(home: Path) -> None:
-    """The file is replaced as a whole: a descriptor opened before keeps what was written before."""
-    write_status(COUNTS, NOW_MS)
+    # The file is replaced as a whole: a descriptor opened before keeps what was written before.
     with open(status_path()) as before:
         write_status(Counts(), NOW_MS)
         assert json.load(before)["needs_you"] == 2
     assert read_status(NOW_MS) == Counts()
-
-
-@pytest.mark.parametrize("late_ms", [-FRESH_MS, FRESH_MS, 10**15, -(10**15)])
-def test_old_counts_are_not_read(home: Path, late_ms: int) -> None:
-    """Counts that are 5 s old, or come from the future, are not used."""
+    # The limits beside them are words of a bounded length, and as fresh as the counts.
+    assert read_limits(NOW_MS) == ""
+    write_status(COUNTS, NOW_MS, "claude 5 h 62 %")
+    assert read_limits(NOW_MS) == "claude 5 h 62 %"
+    assert read_limits(NOW_MS + FRESH_MS) is None
+    write_status(COUNTS, NOW_MS, "ä" * 10_000)
+    assert (read_limits(NOW_MS), read_status(NOW_MS)) == ("ä" * 500, COUNTS)
+    changed(home, limits=7)
+    assert (read_limits(NOW_MS), read_status(NOW_MS)) == (None, COUNTS)
+    # An unfinished file of a process that had the same id does not stop the next one.
+    (home / f".status.json.{os.getpid()}").write_bytes(b"{")
     write_status(COUNTS, NOW_MS)
-    assert read_status(NOW_MS + late_ms) is None
-    assert read_status(NOW_MS + FRESH_MS - 1) == COUNTS
+    assert read_status(NOW_MS) == COUNTS
+
+
+def test_what_is_old_or_no_status_is_not_read(home: Path, tmp_path: Path) -> None:
+    """Counts that are 5 s old or come from the future, other values and other files are not used."""
+    write_status(COUNTS, NOW_MS)
+    for late_ms in (-FRESH_MS, FRESH_MS, 10**15, -(10**15)):
+        with case(late_ms):
+            assert read_status(NOW_MS + late_ms) is None
+            assert read_status(NOW_MS + FRESH_MS - 1) == COUNTS
+    values: list[dict[str, Any]] = [
+        *({"version": version} for version in (2, "1", None)),
+        *({"pid": pid} for pid in (0, -1, 1 << 31, 1 << 80, "1", None, 1.5, True)),
+        *({"written_ms": at} for at in ("1", None, "", True, float(NOW_MS))),
+        *({"needs_you": count} for count in (-1, 1.5, "2", "", True, 1 << 60)),
+        {"needs_you": []},
+    ]
+    for keys in values:
+        with case(keys):
+            write_status(COUNTS, NOW_MS)
+            changed(home, **keys)
+            assert read_status(NOW_MS) is None
+    write_status(COUNTS, NOW_MS)
+    kept = json.loads(status_path().read_text())
+    del kept["quiet"]
+    contents = (b"", b"{", b"[]", b"null", b"[" * 4000, b"\xff", b"{}", b" " * 5000 + b"{}")
+    for data in (json.dumps(kept).encode(), *contents):
+        with case(f"{data!r:.40}"):
+            status_path().write_bytes(data)
+            assert read_status(NOW_MS) is None
+    # A link, a FIFO, a folder or a device in the place of the file delays nothing.
+    write_status(COUNTS, NOW_MS)
+    path = status_path().rename(tmp_path / "elsewhere")
+    for target in (path, "/dev/zero"):
+        status_path().symlink_to(target)
+        assert read_status(NOW_MS) is None
+        status_path().unlink()
+    for make in (os.mkfifo, os.mkdir):
+        make(status_path())
+        assert read_status(NOW_MS) is None
+        status_path().unlink() if make is os.mkfifo else status_path().rmdir()
 
 
 @pytest.mark.slow
@@ -65,58 +106,6 @@ def test_counts_of_a_dead_process_are_not_read(home: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", ""]) as ended:
         ended.wait()
     changed(home, pid=ended.pid)
-    assert read_status(NOW_MS) is None
-
-
-def test_other_values_are_no_counts(home: Path) -> None:
-    """A file in which a key has a value of another kind is not used."""
-    cases: list[dict[str, Any]] = [
-        *({"version": version} for version in (2, "1", None)),
-        *({"pid": pid} for pid in (0, -1, 1 << 31, 1 << 80, "1", None, 1.5, True)),
-        *({"written_ms": at} for at in ("1", None, "", True, float(NOW_MS))),
-        *({"needs_you": count} for count in (-1, 1.5, "2", "", True, 1 << 60)),
-        {"needs_you": []},
-    ]
-    for keys in cases:
-        with case(keys):
-            write_status(COUNTS, NOW_MS)
-            changed(home, **keys)
-            assert read_status(NOW_MS) is None
-
-
-def test_other_files_are_no_counts(home: Path) -> None:
-    """A file that is cut or has other contents is not used."""
-    cases: list[bytes] = [b"", b"{", b"[]", b"null", b"[" * 4000, b"\xff", b"{}", b" " * 5000 + b"{}"]
-    home.mkdir()
-    for data in cases:
-        with case(f"{data!r:.40}"):
-            status_path().write_bytes(data)
-            assert read_status(NOW_MS) is None
-
-
-@pytest.mark.parametrize("kind", ["link", "fifo", "folder", "device"])
-def test_only_a_regular_file_is_read(home: Path, tmp_path: Path, kind: str) -> None:
-    """A link, a FIFO, a folder or a device in the place of the file is not read, and delays nothing."""
-    write_status(COUNTS, NOW_MS)
-    path = status_path().rename(tmp_path / "elsewhere")
-    match kind:
-        case "link":
-            status_path().symlink_to(path)
-        case "fifo":
-            os.mkfifo(status_path())
-        case "folder":
-            status_path().mkdir()
-        case "device":
-            status_path().symlink_to("/dev/zero")
-    assert read_status(NOW_MS) is None
-
-
-def test_a_missing_key_is_no_count(home: Path) -> None:
-    """A file without one of the counts is not used."""
-    write_status(COUNTS, NOW_MS)
-    kept = json.loads(status_path().read_text())
-    del kept["quiet"]
-    status_path().write_text(json.dumps(kept))
     assert read_status(NOW_MS) is None
 
 
@@ -131,33 +120,11 @@ def test_a_folder_that_cannot_be_written_is_no_error(home: Path) -> None:
     assert [path.name for path in home.iterdir()] == ["status.json"]
 
 
-def test_what_a_killed_process_has_left_is_replaced(home: Path) -> None:
-    """An unfinished file of a process that had the same id does not stop the next one."""
-    home.mkdir()
-    (home / f".status.json.{os.getpid()}").write_bytes(b"{")
-    write_status(COUNTS, NOW_MS)
-    assert read_status(NOW_MS) == COUNTS
-
-
-def test_the_limits_are_kept_beside_the_counts(home: Path) -> None:
-    """They are words of a bounded length, and as fresh as the counts."""
-    assert read_limits(NOW_MS) is None
-    write_status(COUNTS, NOW_MS, "claude 5 h 62 %")
-    assert read_limits(NOW_MS) == "claude 5 h 62 %"
-    assert read_limits(NOW_MS + FRESH_MS) is None
-    write_status(COUNTS, NOW_MS, "ä" * 10_000)
-    assert (read_limits(NOW_MS), read_status(NOW_MS)) == ("ä" * 500, COUNTS)
-    changed(home, limits=7)
-    assert (read_limits(NOW_MS), read_status(NOW_MS)) == (None, COUNTS)
-
-
 ASKS, WORKS = row(State.ASKS), row(State.WORKING)
 
 
 def test_counts_are_written_at_once_and_then_within_a_second() -> None:
-    """An open list is known to other processes as soon as it has found all sessions. A change is written
-    after a second at most, and not more often.
-    """
+    """A change is written after a second at most, and not more often; the first at once."""
     assert Publisher().publish({ASKS.key: ASKS}, NOW_MS)
     assert read_status(NOW_MS) == Counts(needs_you=1)
     publisher, before, after = Publisher(), {ASKS.key: ASKS}, {WORKS.key: WORKS}
@@ -166,18 +133,12 @@ def test_counts_are_written_at_once_and_then_within_a_second() -> None:
     assert read_status(NOW_MS) == Counts(needs_you=1)
     assert publisher.publish(after, NOW_MS + 1000)
     assert read_status(NOW_MS + 1000) == Counts(working=1)
-
-
-def test_the_same_counts_stay_fresh() -> None:
-    """Counts that do not change are fresh at any time, although rows change and they are written rarely."""
+    # Counts that do not change are fresh at any time, although rows change and they are written rarely.
     publisher, rows = Publisher(), {ASKS.key: ASKS}
     written = sum(publisher.publish(dict(rows), NOW_MS + late) for late in range(0, 60_000, 250))
     assert written == 60_000 // (FRESH_MS // 2)
     assert read_status(NOW_MS + 59_750) == Counts(needs_you=1)
-
-
-def test_a_clock_that_is_set_back_delays_nothing() -> None:
-    """Counts with a time in the future are replaced."""
+    # Counts with a time in the future are replaced.
     publisher, rows = Publisher(), {ASKS.key: ASKS}
     publisher.publish(rows, NOW_MS + 3_600_000)
     assert publisher.publish(rows, NOW_MS)

@@ -32,10 +32,7 @@ def agent(pid: int, name: str = "codex", *, is_shared: bool = False) -> tuple[in
 
 
 def test_what_agents_say_is_counted() -> None:
-    """No session runs; how many have ended is not known without reading them. A live session counts in the
-    group of its state; one whose agent does not say it is unknown. A record of another process namespace
-    is no live session, and is forgotten at midnight.
-    """
+    """How many have ended is not known without reading them; a process that no agent names is unknown."""
     assert counted([], {}, NOW_MS) == NOTHING
     cases: list[tuple[State | None, dict[str, int]]] = [
         (State.ASKS, {"needs_you": 1}),
@@ -54,13 +51,6 @@ def test_what_agents_say_is_counted() -> None:
     old = said(State.ASKS, Life.UNKNOWN)
     assert counted([old], {}, NOW_MS) == NOTHING
     assert counted([old._replace(since_ms=NOW_MS)], {}, NOW_MS) == NOTHING._replace(unknown=1)
-
-
-def test_agents_that_say_nothing_are_unknown_and_counted_once() -> None:
-    """A process that no agent names counts once; a daemon that serves several sessions does not. A session
-    that `run` records and that its agent describes too is one session. Where the processes cannot be read
-    at once, the number of other sessions is unknown.
-    """
     agents = dict([agent(1), agent(2, "claude"), agent(3, is_shared=True)])
     assert counted([said(State.WORKING, pid=2)], agents, NOW_MS) == NOTHING._replace(working=1, unknown=1)
     both = [said(State.ASKS, pid=7), said(None, pid=7, agent="agentwatch")]
@@ -120,10 +110,7 @@ def test_the_counts_are_those_of_the_list() -> None:
     assert counts_of([row(state, number=at) for at, state in enumerate(State)], NOW_MS) == Counts(
         needs_you=1, working=2, failed=1, quiet=2, your_turn=2, ended_today=4, unknown=1
     )
-
-
-def test_only_todays_unknown_sessions_are_counted() -> None:
-    """A session that may run is counted if its last line was written since midnight, subagents never."""
+    # A session that may run is counted if its last line was written since midnight, subagents never.
     now = time.localtime(NOW_MS // 1000)
     begin = (NOW_MS // 1000 - now.tm_hour * 3600 - now.tm_min * 60 - now.tm_sec) * 1000
     rows = [row(State.UNKNOWN, number=at, seen_ms=seen) for at, seen in enumerate((begin, begin - 1, None))]
@@ -159,6 +146,9 @@ def test_a_template_is_filled() -> None:
     for template, line in cases:
         with case(template):
             assert Counts(needs_you=2, working=None).filled(template) == line
+    # The limits are words, or a dash where none is known.
+    assert Counts(working=2).filled("{limits} {working}", "claude 5 h 62 %") == "claude 5 h 62 % 2"
+    assert Counts().filled("{limits}") == "–"
 
 
 def test_a_template_is_checked_in_linear_time() -> None:
@@ -197,9 +187,3 @@ def test_the_counts_load_no_decoder() -> None:
     assert loaded.isdisjoint(
         {"click", "orjson", "dataclasses", "agentwatch.session.events", "agentwatch.recording"}
     )
-
-
-def test_the_limits_are_words_in_a_template() -> None:
-    """They are a dash where none is known."""
-    assert Counts(working=2).filled("{limits} {working}", "claude 5 h 62 %") == "claude 5 h 62 % 2"
-    assert Counts().filled("{limits}") == "–"
