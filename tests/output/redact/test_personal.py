@@ -135,7 +135,9 @@ def _deltas(text: str, random: Random) -> bytes:
     return b"".join(lines)
 
 
-@pytest.mark.parametrize("step", [10, pytest.param(1, marks=pytest.mark.system)])
+@pytest.mark.parametrize(
+    "step", [10, pytest.param(3, marks=pytest.mark.system), pytest.param(1, marks=pytest.mark.long)]
+)
 def test_secrets_of_all_kinds_are_masked(step: int) -> None:
     """At least 98 of 100 planted secrets are masked whole, in each form."""
     planted = [*secrets(7)][::step]

@@ -100,6 +100,8 @@ def test_too_few_descriptors_are_said_to_be_too_few(tmp_path: Path, way: str) ->
             check=False,
             preexec_fn=limit,
         )
+        if said and b"too many open files" not in run.stderr:
+            break  # with more there are enough
         if b"cannot start" not in run.stderr:
             continue
         assert b"too many open files" in run.stderr, run.stderr
