@@ -13,6 +13,7 @@ from agentwatch.agents.cursor.hooks import HOOKS as CURSOR
 from agentwatch.agents.gemini.hooks import HOOKS as GEMINI
 from agentwatch.agents.hooks import HookedAgent
 from agentwatch.agents.registry import hooked_agents
+from agentwatch.catalog.hooks import files
 from agentwatch.catalog.hooks.plan import Hooks
 from tests.catalog.hooks.users import FILES, FOREIGN, hooks_of, install, remove, user_in
 from tests.conftest import case
@@ -172,9 +173,10 @@ def test_what_fails_leaves_the_file_as_it_was(user: Path, monkeypatch: pytest.Mo
         hooks.install(changes)
     assert hooks.file.read_text() == FILES["tabs"]
     # If all names of copies are taken, the file stays as it is.
-    with monkeypatch.context() as patch, pytest.raises(FileExistsError, match="too many copies"):
+    with monkeypatch.context() as patch:
         patch.setattr(files, "_MOST_COPIES", 0)
-        install(hooks)
+        with pytest.raises(FileExistsError, match="too many copies"):
+            install(hooks)
     assert hooks.file.read_text() == FILES["tabs"]
     # A full disk leaves the file as it was.
     hooks.program.install()
