@@ -74,15 +74,8 @@ def test_words_are_found_however_json_escapes_them(tmp_path: Path) -> None:
                     assert hit.snippet == f"before {' '.join(cased.split())} after"
 
 
-def test_what_writers_for_web_pages_escape_is_found(tmp_path: Path) -> None:
-    """Some writers of JSON escape slashes and angle brackets."""
-    saved = session(tmp_path, b'{"text":"a \\u003c\\/ b"}\n', b'{"text":"a \\u003C/ b"}\n')
-    assert [hit.offset for hit in found("</", saved)] == [0]
-    assert found("</", saved)[0].snippet == "a </ b"
-
-
 def test_a_hit_names_the_session_the_line_and_the_words_in_their_place(tmp_path: Path) -> None:
-    """The snippet is one line of at most 120 characters."""
+    """The snippet is one line of at most 120 characters; all words occur in one string, in any order."""
     first = said("nothing")
     text = "x " * 500 + "\n\n  the   needle \n here " + "y " * 500
     saved = session(tmp_path, first, said(text), number=7)
@@ -90,19 +83,23 @@ def test_a_hit_names_the_session_the_line_and_the_words_in_their_place(tmp_path:
     assert (hit.key, hit.offset) == (saved.key, len(first))
     assert "x x the needle here y y" in hit.snippet
     assert len(hit.snippet) == 120
-
-
-def test_all_words_occur_in_one_string(tmp_path: Path) -> None:
-    """Their order does not matter; words in two strings are no hit."""
+    # Some writers of JSON escape slashes and angle brackets.
+    saved = session(tmp_path, b'{"text":"a \\u003c\\/ b"}\n', b'{"text":"a \\u003C/ b"}\n')
+    assert [hit.offset for hit in found("</", saved)] == [0]
+    assert found("</", saved)[0].snippet == "a </ b"
+    # Their order does not matter; words in two strings are no hit.
     apart = said("retry", note="limiter")
     together = said("the limiter needs a retry")
     assert [hit.offset for hit in found("retry limiter", session(tmp_path, apart, together))] == [len(apart)]
-
-
-def test_the_phrase_is_shown_before_a_single_word(tmp_path: Path) -> None:
-    """The snippet shows the words together if they are together anywhere."""
+    # The snippet shows the words together if they are together anywhere.
     saved = session(tmp_path, said("rate " + "- " * 200 + "the rate limiter"))
     assert found("rate limiter", saved)[0].snippet.endswith("the rate limiter")
+    # A terminal can send bytes that are no text.
+    assert found("\udcff", session(tmp_path, said("needle"))) == []
+    # The lines around it are found, at their place.
+    long, short = said(f"needle {'word ' * (LONG_LINE // 5)}"), said("the needle")
+    saved = session(tmp_path, short, long, said("another needle"), long[:-1])
+    assert [hit.offset for hit in found("needle", saved)] == [0, len(short) + len(long)]
 
 
 def test_what_nobody_said_is_no_hit(tmp_path: Path) -> None:
@@ -121,40 +118,26 @@ def test_what_nobody_said_is_no_hit(tmp_path: Path) -> None:
             assert [hit.offset for hit in found("needle", saved)] == [len(line)]
 
 
-def test_a_session_has_at_most_three_different_hits(tmp_path: Path) -> None:
-    """A text that an agent writes twice is one hit."""
-    lines = [said("needle 1"), said("needle 1"), *(said(f"needle {number}") for number in range(2, 9))]
-    hits = found("needle", session(tmp_path, *lines))
-    assert [hit.snippet for hit in hits] == ["needle 1", "needle 2", "needle 3"]
-
-
 def test_the_newest_sessions_are_searched_first(tmp_path: Path) -> None:
-    """A session without a time is the last."""
+    """A session without a time is the last; a session has at most three different hits."""
     times = [NOW_MS - 50, NOW_MS, None, NOW_MS - 20]
     rows = [session(tmp_path, said("needle"), number=n, seen_ms=at) for n, at in enumerate(times)]
     assert [hit.key for hit in found("needle", *rows)] == [rows[n].key for n in (1, 3, 0, 2)]
-
-
-def test_a_step_ends_after_its_time_and_the_next_one_goes_on(tmp_path: Path) -> None:
-    """Each step of no duration searches one piece."""
+    # Each step of no duration searches one piece.
     rows = [session(tmp_path, said("needle"), number=n, seen_ms=NOW_MS - n) for n in range(3)]
     search = ContentsSearch("needle", rows)
     assert [len(search.advance(0)) for _ in rows] == [1, 1, 1]
     assert not search.is_over
     assert (search.advance(0), search.is_over, search.searched) == ([], True, 3)
     assert search.advance(1) == []
-
-
-@pytest.mark.parametrize("words", ["", "  \n "])
-def test_without_words_nothing_is_searched(tmp_path: Path, words: str) -> None:
-    """The search is over at once."""
-    search = ContentsSearch(words, [session(tmp_path, said("needle"))])
-    assert (search.is_over, search.total) == (True, 0)
-
-
-def test_half_a_surrogate_pair_is_found_nowhere(tmp_path: Path) -> None:
-    """A terminal can send bytes that are no text."""
-    assert found("\udcff", session(tmp_path, said("needle"))) == []
+    # Without words the search is over at once.
+    for words in ("", "  \n "):
+        search = ContentsSearch(words, rows)
+        assert (search.is_over, search.total) == (True, 0)
+    # A text that an agent writes twice is one hit.
+    lines = [said("needle 1"), said("needle 1"), *(said(f"needle {number}") for number in range(2, 9))]
+    hits = found("needle", session(tmp_path, *lines))
+    assert [hit.snippet for hit in hits] == ["needle 1", "needle 2", "needle 3"]
 
 
 def test_a_search_that_is_closed_is_over_and_leaves_no_file_open(tmp_path: Path) -> None:
@@ -181,13 +164,6 @@ def test_words_between_two_pieces_are_found(tmp_path: Path, shift: int) -> None:
         len(first + said("a needle")),
         len(first + said("a needle") + long),
     ]
-
-
-def test_a_line_that_is_too_long_is_passed_over(tmp_path: Path) -> None:
-    """The lines around it are found, at their place."""
-    long, short = said(f"needle {'word ' * (LONG_LINE // 5)}"), said("the needle")
-    saved = session(tmp_path, short, long, said("another needle"), long[:-1])
-    assert [hit.offset for hit in found("needle", saved)] == [0, len(short) + len(long)]
 
 
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:

@@ -54,32 +54,16 @@ def test_a_document_is_read_in_part_or_not_at_all(tmp_path: Path) -> None:
         assert first_text(str(path), "id") == ""
 
 
-def test_half_an_emoji_in_a_title_hides_nothing(tmp_path: Path) -> None:
-    """An agent that cuts a title inside an emoji writes half a surrogate pair, which U+FFFD replaces."""
+def test_a_file_is_read_as_far_as_it_can_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file may be gone or unreadable; half an emoji in a title is replaced."""
+    # An agent that cuts a title inside an emoji writes half a surrogate pair, which U+FFFD replaces.
     path = tmp_path / "x"
     path.write_bytes(b'{"title": "a\\ud83d", "cwd": "/w"}')
     assert json_object(str(path)) == {"title": "a\N{REPLACEMENT CHARACTER}", "cwd": "/w"}
     path.write_bytes(b"{" * 5000)
     assert json_object(str(path)) == {}
-
-
-def test_a_disk_that_fails_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file that can be opened may not be readable."""
-    path = tmp_path / "x"
-    path.write_bytes(b"{}")
-
-    def fail(*_: object) -> bytes:
-        raise OSError(errno.EIO, "input/output error")
-
-    monkeypatch.setattr(os, "pread", fail)
-    assert json_object(str(path)) == {}
-
-
-def test_the_first_text_with_a_key_is_found(tmp_path: Path) -> None:
-    """It is looked for in the first 4 KiB; an escaped text is left out. A text, a name, an id and a folder
-    are texts.
-    """
-    path = tmp_path / "x"
+    # It is looked for in the first 4 KiB; an escaped text is left out. A text, a name, an id and a folder are
+    # texts.
     path.write_bytes(b'{"a": {"id" : "one"}, "id": "two"}')
     assert first_text(str(path), "id") == "one"
     assert first_text(str(path), "other") == ""
@@ -91,6 +75,14 @@ def test_the_first_text_with_a_key_is_found(tmp_path: Path) -> None:
             assert name_in(value) is None
             assert id_in(value) is None
             assert folder_in(value) is None
+    # A file that can be opened may not be readable.
+    path.write_bytes(b"{}")
+
+    def fail(*_: object) -> bytes:
+        raise OSError(errno.EIO, "input/output error")
+
+    monkeypatch.setattr(os, "pread", fail)
+    assert json_object(str(path)) == {}
 
 
 def test_a_folder_is_an_absolute_path() -> None:

@@ -13,8 +13,7 @@ import pytest
 
 from agentwatch.agents import databases
 from agentwatch.agents.found import Found, Reach
-from agentwatch.catalog import places
-from agentwatch.catalog.places import Places
+from agentwatch.catalog import places as places_module
 from tests.builders.machine.fake import FakeMachine, fake_machine
 from tests.builders.machine.searched import all_found, found_in, let_age, places_of, put
 from tests.conftest import case
@@ -26,7 +25,7 @@ WITH_PARTS = ("opencode", "ses_dffa13782ffelHLUckf3PpCxdw")
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeMachine:
     """Return a machine whose databases may be read again at once."""
-    monkeypatch.setattr(places, "_POLL_S", 0.0)
+    monkeypatch.setattr(places_module, "_POLL_S", 0.0)
     machine = fake_machine(tmp_path)
     shutil.rmtree(machine.home / ".local/share/opencode/storage")
     return machine
@@ -44,23 +43,8 @@ def change(path: Path, *statements: str, values: tuple[object, ...] = ()) -> Non
             connection.execute(statement, values)
 
 
-def test_a_row_that_changes_is_reported_alone(machine: FakeMachine) -> None:
-    """The others are not reported again, and a row that is gone vanishes."""
-    places = places_of(machine)
-    all_found(places)
-    change(
-        database(machine),
-        f"UPDATE session SET title = 'New', time_updated = 1795302999000 WHERE id = '{NEWEST[1]}'",
-    )
-    (found,) = places.check([NEWEST]).found
-    assert (found.key, found.metadata.title) == (NEWEST, "New")
-    assert found.changed_ns == 1795302999000 * 10**6
-    change(database(machine), f"DELETE FROM session WHERE id = '{NEWEST[1]}'")
-    assert places.check([NEWEST]) == ([], [NEWEST])
-
-
 def test_a_change_is_seen_by_the_next_look(machine: FakeMachine) -> None:
-    """A database changes without its folder: its files are compared at each look."""
+    """A database changes without its folder; removed, it takes its sessions with it, and brings them back."""
     places = places_of(machine)
     all_found(places)
     places.refresh(2.0)
@@ -71,6 +55,11 @@ def test_a_change_is_seen_by_the_next_look(machine: FakeMachine) -> None:
     let_age([folder])
     found = places.refresh(6.0).found
     assert [each.metadata.is_archived for each in found] == [True] * 5
+    path = database(machine)
+    path.rename(path.with_name("away"))
+    assert len(places.refresh(8.0).vanished) == 5
+    path.with_name("away").rename(path)
+    assert len(places.refresh(10.0).found) == 5
 
 
 def test_a_database_that_does_not_change_is_not_read(
@@ -91,19 +80,6 @@ def test_a_database_that_does_not_change_is_not_read(
             assert places.check([NEWEST]) == ([], [])
 
 
-def test_a_database_is_read_once_a_second_at_most(
-    machine: FakeMachine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """However often its sessions are checked."""
-    found = places_of(machine)
-    all_found(found)
-    monkeypatch.setattr(places, "_POLL_S", 1000.0)
-    change(database(machine), "UPDATE session SET title = 'New'")
-    assert found.check([NEWEST]) == ([], [])
-    monkeypatch.setattr(places, "_POLL_S", 0.0)
-    assert len(found.check([NEWEST]).found) == 5
-
-
 def test_what_is_only_in_the_log_is_read(machine: FakeMachine) -> None:
     """Opencode keeps its write-ahead log open; no file is left there by reading."""
     path = database(machine)
@@ -118,35 +94,17 @@ def test_what_is_only_in_the_log_is_read(machine: FakeMachine) -> None:
     assert sorted(os.listdir(path.parent)) == before
 
 
-def test_a_locked_database_is_read_again(machine: FakeMachine) -> None:
-    """What was known holds until it can be read."""
-    places = places_of(machine)
-    all_found(places)
-    change(database(machine), "UPDATE session SET title = 'New'")
-    with closing(sqlite3.connect(database(machine), isolation_level=None)) as connection:
-        connection.execute("PRAGMA synchronous = off")  # the journal counts at once
-        connection.execute("BEGIN EXCLUSIVE")
-        connection.execute("UPDATE session SET title = 'Newer'")
-        assert places.check([NEWEST]) == ([], [])
-        connection.execute("COMMIT")
-    assert len(places.check([NEWEST]).found) == 5
-
-
-def test_a_python_without_sqlite_lists_no_rows(machine: FakeMachine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is no error."""
-    monkeypatch.setattr(databases, "find_spec", lambda _: None)
-    found = found_in(machine)
-    assert found
-    assert "opencode" not in {agent for agent, _ in found}
-
-
-@pytest.mark.parametrize(
-    "content", [b"", b"not a database", b"SQLite format 3\0" + bytes(100)], ids=["empty", "text", "torn"]
-)
-def test_a_file_that_is_no_database_has_no_sessions(machine: FakeMachine, content: bytes) -> None:
-    """All other sessions are found."""
-    database(machine).write_bytes(content)
-    assert "opencode" not in {agent for agent, _ in found_in(machine)}
+def test_what_is_no_database_has_no_sessions(machine: FakeMachine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All other sessions are found, and a Python without sqlite is no error."""
+    with monkeypatch.context() as patch:
+        patch.setattr(databases, "find_spec", lambda _: None)
+        found = found_in(machine)
+        assert found
+        assert "opencode" not in {agent for agent, _ in found}
+    for content in (b"", b"not a database", b"SQLite format 3\0" + bytes(100)):
+        with case(content[:20]):
+            database(machine).write_bytes(content)
+            assert "opencode" not in {agent for agent, _ in found_in(machine)}
 
 
 def replaced(machine: FakeMachine, *statements: str) -> list[Found]:
@@ -156,18 +114,35 @@ def replaced(machine: FakeMachine, *statements: str) -> list[Found]:
     return [each for each in found_in(machine).values() if each.agent == "opencode"]
 
 
-def test_columns_that_are_missing_are_unknown(machine: FakeMachine) -> None:
-    """The table of another version has fewer columns; without an id there are no sessions."""
+def test_a_table_of_another_form_is_read_as_far_as_it_goes(machine: FakeMachine) -> None:
+    """Columns that are missing are unknown, and a view could show the table that holds the credentials."""
+    # The table of another version has fewer columns; without an id there are no sessions.
     create = "CREATE TABLE session (id TEXT, directory TEXT)"
     (found,) = replaced(machine, create, "INSERT INTO session VALUES ('ses_1', '/w')")
     assert (found.id, found.reach, found.metadata.cwd) == ("ses_1", Reach.STORE, "/w")
     assert found.changed_ns == database(machine).stat().st_mtime_ns
     assert replaced(machine, "CREATE TABLE session (title TEXT)", "INSERT INTO session VALUES ('x')") == []
     assert replaced(machine, "CREATE TABLE other (id TEXT)") == []
+    # A view is not read.
+    statements = (
+        "CREATE TABLE account (id TEXT)",
+        "INSERT INTO account VALUES ('secret')",
+        "CREATE VIEW session AS SELECT id FROM account",
+    )
+    assert replaced(machine, *statements) == []
+    assert replaced(machine, "CREATE VIEW session AS SELECT name AS id FROM sqlite_master") == []
+    # The id becomes a part of an address.
+    for name in ("/etc/passwd", "a/b", "..", ".", "a b", "é", "", "x" * 300, "a\nb", 7, None):
+        with case(name):
+            database(machine).unlink()
+            change(database(machine), "CREATE TABLE session (id, title)")
+            change(database(machine), "INSERT INTO session VALUES (?, 'x')", values=(name,))
+            assert "opencode" not in {agent for agent, _ in found_in(machine)}
 
 
-def test_a_session_changes_with_its_newest_message(machine: FakeMachine) -> None:
-    """The time in its own row is behind that of the message and of its parts."""
+def test_a_row_that_changes_is_reported_alone(machine: FakeMachine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others are not reported again, and a row that is gone vanishes."""
+    # The time of a session is behind that of its newest message and of its parts.
     places = places_of(machine)
     all_found(places)
     of_session = f"SELECT id FROM message WHERE session_id = '{WITH_PARTS[1]}'"
@@ -181,6 +156,30 @@ def test_a_session_changes_with_its_newest_message(machine: FakeMachine) -> None
             )
             (found,) = places.check([WITH_PARTS]).found
             assert (found.key, found.metadata.changed_ms) == (WITH_PARTS, at_ms + number)
+    change(
+        database(machine),
+        f"UPDATE session SET title = 'New', time_updated = 1795302999000 WHERE id = '{NEWEST[1]}'",
+    )
+    (found,) = places.check([NEWEST]).found
+    assert (found.key, found.metadata.title) == (NEWEST, "New")
+    assert found.changed_ns == 1795302999000 * 10**6
+    change(database(machine), f"DELETE FROM session WHERE id = '{NEWEST[1]}'")
+    assert places.check([NEWEST]) == ([], [NEWEST])
+    # However often its sessions are checked, a database is read once a second.
+    monkeypatch.setattr(places_module, "_POLL_S", 1000.0)
+    change(database(machine), "UPDATE session SET title = 'New'")
+    assert places.check([WITH_PARTS]) == ([], [])
+    monkeypatch.setattr(places_module, "_POLL_S", 0.0)
+    assert len(places.check([WITH_PARTS]).found) == 4
+    # What was known of a locked database holds until it can be read.
+    change(database(machine), "UPDATE session SET title = 'Other'")
+    with closing(sqlite3.connect(database(machine), isolation_level=None)) as connection:
+        connection.execute("PRAGMA synchronous = off")  # the journal counts at once
+        connection.execute("BEGIN EXCLUSIVE")
+        connection.execute("UPDATE session SET title = 'Newer'")
+        assert places.check([WITH_PARTS]) == ([], [])
+        connection.execute("COMMIT")
+    assert len(places.check([WITH_PARTS]).found) == 4
 
 
 def test_the_messages_of_old_sessions_are_not_looked_up(machine: FakeMachine) -> None:
@@ -206,17 +205,6 @@ def test_a_table_without_an_index_is_not_searched_for_each_session(machine: Fake
     assert found_in(machine)[WITH_PARTS].metadata.changed_ms != 1795302999000
 
 
-def test_a_view_is_not_read(machine: FakeMachine) -> None:
-    """It could show the table that holds the credentials."""
-    statements = (
-        "CREATE TABLE account (id TEXT)",
-        "INSERT INTO account VALUES ('secret')",
-        "CREATE VIEW session AS SELECT id FROM account",
-    )
-    assert replaced(machine, *statements) == []
-    assert replaced(machine, "CREATE VIEW session AS SELECT name AS id FROM sqlite_master") == []
-
-
 COLUMNS = "id, parent_id, directory, title, model, time_created, time_updated, time_archived"
 
 
@@ -235,30 +223,9 @@ def test_a_column_may_hold_anything(machine: FakeMachine) -> None:
             assert found.parent is None or found.parent == value
 
 
-def test_an_id_that_is_no_name_is_no_session(machine: FakeMachine) -> None:
-    """The id becomes a part of an address."""
-    for name in ("/etc/passwd", "a/b", "..", ".", "a b", "é", "", "x" * 300, "a\nb", 7, None):
-        with case(name):
-            database(machine).unlink()
-            change(database(machine), "CREATE TABLE session (id, title)")
-            change(database(machine), "INSERT INTO session VALUES (?, 'x')", values=(name,))
-            assert "opencode" not in {agent for agent, _ in found_in(machine)}
-
-
 def test_the_database_of_a_preview_of_opencode_counts(machine: FakeMachine) -> None:
     """Its name has the channel; other files are left out."""
     folder = database(machine).parent
     database(machine).rename(folder / "opencode-dev.db")
     put(folder / "other.db")
     assert sum(each.path.parent.name == "opencode-dev.db" for each in found_in(machine).values()) == 5
-
-
-def test_a_database_that_is_removed_takes_its_sessions_with_it(machine: FakeMachine) -> None:
-    """They are found again if it comes back."""
-    places: Places = places_of(machine)
-    all_found(places)
-    path = database(machine)
-    path.rename(path.with_name("away"))
-    assert len(places.refresh(2.0).vanished) == 5
-    path.with_name("away").rename(path)
-    assert len(places.refresh(4.0).found) == 5

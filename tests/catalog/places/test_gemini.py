@@ -79,16 +79,6 @@ def test_a_chat_that_grows_keeps_its_id(machine: FakeMachine, tmp: Path) -> None
     assert changes.vanished == [key]
 
 
-def test_a_subagent_names_its_session(machine: FakeMachine, tmp: Path) -> None:
-    """It lies in a folder with the id of its session."""
-    projects(tmp, **{"/w": "p"})
-    put(tmp / f"p/{CHAT}.jsonl", HEAD)
-    put(tmp / "p/chats/70a6e3dc-0c3d/abc.jsonl", HEAD)
-    found = found_in(machine)
-    assert found["gemini", "abc"].parent == "70a6e3dc-0c3d"
-    assert {each.metadata.cwd for each in found.values()} == {"/w"}
-
-
 def test_the_working_directory_is_that_of_the_folder(machine: FakeMachine, tmp: Path) -> None:
     """It is in the folder, or beside all folders; an old folder has the hash of it as its name."""
     projects(tmp, **{"/by-slug": "slug", "/hashed": "new", "relative": "bad"})
@@ -108,7 +98,7 @@ def test_the_working_directory_is_that_of_the_folder(machine: FakeMachine, tmp: 
 
 
 def test_a_working_directory_may_become_known_later(machine: FakeMachine, tmp: Path) -> None:
-    """It is asked for again when the chat changes."""
+    """It is asked for again when the chat changes; a subagent lies in a folder with the id of its session."""
     clock = Clock()
     path = put(tmp / f"p/{CHAT}.jsonl", HEAD)
     places = places_of(machine)
@@ -122,3 +112,6 @@ def test_a_working_directory_may_become_known_later(machine: FakeMachine, tmp: P
     put(tmp / "p/chats/session-2.jsonl")
     (found,) = places.refresh(clock.after(PASS_S)).found
     assert found.metadata.cwd == "/w"
+    put(tmp / "p/chats/70a6e3dc-0c3d/abc.jsonl", HEAD)
+    assert found_in(machine)["gemini", "abc"].parent == "70a6e3dc-0c3d"
+    assert {each.metadata.cwd for each in found_in(machine).values()} == {"/other"}

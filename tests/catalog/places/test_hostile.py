@@ -51,8 +51,8 @@ def test_files_with_secrets_are_never_opened(tmp_path: Path, monkeypatch: pytest
     assert not any("auth" in path or "cred" in path or path.endswith(".key") for path in opened)
 
 
-def test_no_link_is_followed_out_of_a_root(machine: FakeMachine, tmp_path: Path) -> None:
-    """A file or folder that is a link is left out, wherever it leads to."""
+def test_only_regular_files_below_a_root_are_sessions(machine: FakeMachine, tmp_path: Path) -> None:
+    """A link is left out, wherever it leads to; so are FIFOs, folders and names that cannot be shown."""
     elsewhere = put(tmp_path / "elsewhere/-x/0a1b.jsonl")
     projects = machine.home / ".claude/projects"
     project = next(projects.iterdir())
@@ -62,13 +62,8 @@ def test_no_link_is_followed_out_of_a_root(machine: FakeMachine, tmp_path: Path)
     (projects / "-broken").symlink_to(tmp_path / "absent")
     (projects / "-loop").symlink_to(projects / "-loop")
     assert set(found_in(machine)) == set(machine.made)
-
-
-def test_only_regular_files_are_sessions(machine: FakeMachine) -> None:
-    """A FIFO would block, and a folder with the name of a file is no session."""
-    project = next((machine.home / ".claude/projects").iterdir())
     os.mkfifo(project / "0a1b.jsonl")
-    (project / "2c3d.jsonl").mkdir()
+    (project / "4e5f.jsonl").mkdir()
     put(machine.home / ".claude/projects/file")
     copilot = machine.home / ".copilot/session-state/x"
     copilot.mkdir()
@@ -78,6 +73,13 @@ def test_only_regular_files_are_sessions(machine: FakeMachine) -> None:
     os.mkfifo(machine.home / ".local/share/opencode/opencode.db")
     os.mkfifo(machine.home / ".gemini/projects.json")
     assert set(found_in(machine)) == set(machine.made)
+    # A name that cannot be shown or typed is left out; one that can is taken as it is.
+    for name in (b"a\nb.jsonl", b"\x1b[31m.jsonl", b"\xff\xfe.jsonl", "\u202ex.jsonl".encode()):
+        (project / os.fsdecode(name)).write_text("{}\n")
+    put(project / "ü [bold] $(id).jsonl")
+    put(project / ".jsonl")
+    found = set(found_in(machine)) - set(machine.made)
+    assert found == {("claude", "ü [bold] $(id)")}
 
 
 def test_files_of_another_user_are_left_out(machine: FakeMachine) -> None:
@@ -144,17 +146,6 @@ def test_a_file_that_vanishes_while_it_is_read_is_no_error(
     with monkeypatch.context() as patch:
         patch.setattr(os, "scandir", Vanishing)
         assert found_in(machine) == {}
-
-
-def test_hostile_names_are_no_sessions(machine: FakeMachine) -> None:
-    """A name that cannot be shown or typed is left out; one that can is taken as it is."""
-    project = next((machine.home / ".claude/projects").iterdir())
-    for name in (b"a\nb.jsonl", b"\x1b[31m.jsonl", b"\xff\xfe.jsonl", "\u202ex.jsonl".encode()):
-        (project / os.fsdecode(name)).write_text("{}\n")
-    put(project / "ü [bold] $(id).jsonl")
-    put(project / ".jsonl")
-    found = set(found_in(machine)) - set(machine.made)
-    assert found == {("claude", "ü [bold] $(id)")}
 
 
 def described(machine: FakeMachine, value: Any) -> dict[Key, Found]:

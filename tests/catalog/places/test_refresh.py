@@ -9,11 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.agents.found import Reach
-from agentwatch.catalog.places import FULL_PASS_S, PASS_S
+from agentwatch.agents.found import Found, Reach
+from agentwatch.catalog.places import FULL_PASS_S, PASS_S, Places
 from tests.builders.machine.fake import FakeMachine, fake_machine, save
 from tests.builders.machine.made import Story
 from tests.builders.machine.searched import Clock, all_found, let_age, places_of, put, settled
+from tests.conftest import case
+
+
+def within_a_minute(places: Places, clock: Clock) -> list[Found]:
+    """Return what the looks of a full pass find."""
+    return [
+        each for _ in range(int(FULL_PASS_S / PASS_S)) for each in places.refresh(clock.after(PASS_S)).found
+    ]
+
 
 STORY = Story("5b0c8c1e-2f4d-4a79-9d53-0d6a6b1f7e22", "/w", "Say hello", 1795300000000)
 
@@ -30,31 +39,27 @@ def machine(tmp_path: Path) -> FakeMachine:
     return fake_machine(tmp_path, 26, with_captures=False)
 
 
-@pytest.mark.parametrize("agent", ["claude", "codex", "gemini", "qwen", "pi", "copilot"])
-def test_a_new_session_is_found_with_its_folder(agent: str, machine: FakeMachine, clock: Clock) -> None:
+def test_a_new_session_is_found_with_its_folder(machine: FakeMachine, clock: Clock) -> None:
     """A new file in a new or in a known folder is found by the next look, and its end too."""
     places = settled(machine, clock)
-    paths = []
-    for number in range(2):
-        story = STORY._replace(id=f"{STORY.id[:-1]}{number}", began_ms=STORY.began_ms + number * 10**6)
-        paths.append(save(machine.home, agent, story))
-        changes = places.refresh(clock.after(PASS_S))
-        assert [found.key for found in changes.found] == [(agent, story.id)]
-        assert changes.vanished == []
-    for path in paths:
-        path.unlink()
-    changes = places.refresh(clock.after(PASS_S))
-    assert len(changes.vanished) == 2
-    assert changes.found == []
-    assert places.refresh(clock.after(PASS_S)) == ([], [])
-
-
-def test_no_look_comes_before_it_is_due(machine: FakeMachine, clock: Clock) -> None:
-    """Two looks are two seconds apart, however often they are asked for."""
-    places = settled(machine, clock)
-    save(machine.home, "claude", STORY)
-    assert places.refresh(clock.after(PASS_S / 2)) == ([], [])
-    assert len(places.refresh(clock.after(PASS_S / 2)).found) == 1
+    for agent in ("claude", "codex", "gemini", "qwen", "pi", "copilot"):
+        with case(agent):
+            paths = []
+            for number in range(2):
+                story = STORY._replace(
+                    id=f"{STORY.id[:-1]}{number}", began_ms=STORY.began_ms + number * 10**6
+                )
+                paths.append(save(machine.home, agent, story))
+                # Two looks are two seconds apart, however often they are asked for.
+                assert places.refresh(clock.after(PASS_S / 2)) == ([], [])
+                changes = places.refresh(clock.after(PASS_S / 2))
+                assert [found.key for found in changes.found] == [(agent, story.id)]
+                assert changes.vanished == []
+            for path in paths:
+                path.unlink()
+            changes = places.refresh(clock.after(PASS_S))
+            assert (len(changes.vanished), changes.found) == (2, [])
+            assert places.refresh(clock.after(PASS_S)) == ([], [])
 
 
 def test_a_file_that_grows_is_noticed_within_a_minute(machine: FakeMachine, clock: Clock) -> None:
@@ -64,9 +69,7 @@ def test_a_file_that_grows_is_noticed_within_a_minute(machine: FakeMachine, cloc
     with path.open("a") as file:
         file.write("{}\n")
     let_age([path.parent])
-    found = [
-        each for _ in range(int(FULL_PASS_S / PASS_S)) for each in places.refresh(clock.after(PASS_S)).found
-    ]
+    found = within_a_minute(places, clock)
     assert [(each.key, each.size) for each in found] == [(key, path.stat().st_size)]
 
 
@@ -112,10 +115,7 @@ def test_what_an_agent_was_sent_belongs_to_its_recording(machine: FakeMachine, c
     with sent.open("a") as lines:
         lines.write("new\n")
     let_age([path.parent])
-    found = [
-        each for _ in range(int(FULL_PASS_S / PASS_S)) for each in places.refresh(clock.after(PASS_S)).found
-    ]
-    assert [each.size for each in found] == [20]
+    assert [each.size for each in within_a_minute(places, clock)] == [20]
 
 
 @pytest.mark.parametrize(
@@ -209,12 +209,8 @@ def test_a_folder_that_appears_later_is_found(tmp_path: Path, clock: Clock) -> N
     assert found.path == path
     put(tmp_path / "elsewhere/sessions/2026/11/22/rollout-1.jsonl")
     (machine.home / ".codex").symlink_to(tmp_path / "elsewhere")
-    found_later = [
-        each.key
-        for _ in range(int(FULL_PASS_S / PASS_S) + 1)
-        for each in places.refresh(clock.after(PASS_S)).found
-    ]
-    assert found_later == [("codex", "rollout-1")]
+    found_later = [*within_a_minute(places, clock), *places.refresh(clock.after(PASS_S)).found]
+    assert [each.key for each in found_later] == [("codex", "rollout-1")]
 
 
 def test_a_second_change_within_the_step_of_the_clock_is_noticed(
@@ -248,10 +244,7 @@ def test_an_old_folder_of_one_session_is_looked_at_once_a_minute(machine: FakeMa
     places = settled(machine, clock, 7200)
     put(subagents / "agent-2.jsonl")
     assert places.refresh(clock.after(PASS_S)).found == []
-    found = [
-        each for _ in range(int(FULL_PASS_S / PASS_S)) for each in places.refresh(clock.after(PASS_S)).found
-    ]
-    assert [each.id for each in found] == ["agent-2"]
+    assert [each.id for each in within_a_minute(places, clock)] == ["agent-2"]
     put(subagents / "agent-3.jsonl")
     assert [each.id for each in places.refresh(clock.after(PASS_S)).found] == ["agent-3"]
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agentwatch.catalog.processes import command_of, session_in
 from tests.conftest import case
 
@@ -60,53 +58,57 @@ def test_the_agent_of_a_command_line() -> None:
         with case(line):
             command = command_of(line.split())
             assert (command.agent if command else None) == agent
+    # A program that has replaced its command line by a title is recognised by the first word.
+    for words, agent in (
+        (("npm exec @github/copilot",), None),
+        (("claude --resume x",), "claude"),
+        (("  ",), None),
+        ((), None),
+    ):
+        with case(words):
+            command = command_of(words)
+            assert (command.agent if command else None) == agent
 
 
-@pytest.mark.parametrize(
-    ("title", "agent"), [("npm exec @github/copilot", None), ("claude --resume x", "claude"), ("  ", None)]
-)
-def test_a_title_is_read_as_a_command_line(title: str, agent: str | None) -> None:
-    """A program that has replaced its command line by a title is recognised by the first word."""
-    command = command_of((title,))
-    assert (command.agent if command else None) == agent
-
-
-def test_no_arguments_are_no_agent() -> None:
-    """A process without a command line, such as one of the kernel, is no agent."""
-    assert command_of(()) is None
-
-
-def test_what_serves_several_sessions_is_shared() -> None:
-    """The daemon of Codex and the server of opencode serve several sessions."""
-    cases: list[tuple[str, bool]] = [
-        ("codex app-server --listen unix:///x --managed-daemon", True),
-        ("codex mcp-server", True),
-        ("codex", False),
-        ("opencode serve --port 1", True),
-        ("claude app-server", False),
-    ]
-    for line, is_shared in cases:
-        with case(line):
-            command = command_of(line.split())
-            assert command is not None
-            assert command.is_shared is is_shared
-
-
-def test_codex_names_the_folder_of_its_session() -> None:
-    """Codex works in the folder that its arguments name, without going there."""
-    cases: list[tuple[str, str | None]] = [
-        ("codex -C /there", "/there"),
-        ("codex --cd ../there", "../there"),
-        ("codex --cd=/there", "/there"),
-        ("codex -C", None),
-        ("codex", None),
-        ("claude -C /there", None),
-    ]
-    for line, folder in cases:
-        with case(line):
-            command = command_of(line.split())
-            assert command is not None
-            assert command.folder == folder
+def test_what_a_command_line_says_of_its_agent() -> None:
+    """It names what serves several sessions, the folder of Codex, and whether it answers one prompt."""
+    folders: dict[str, str | None] = {
+        "codex -C /there": "/there",
+        "codex --cd ../there": "../there",
+        "codex --cd=/there": "/there",
+        "codex -C": None,
+        "codex": None,
+        "claude -C /there": None,
+    }
+    shared = {
+        "codex app-server --listen unix:///x --managed-daemon": True,
+        "codex mcp-server": True,
+        "codex": False,
+        "opencode serve --port 1": True,
+        "claude app-server": False,
+    }
+    has_one_prompt: dict[str, bool | None] = {
+        "codex exec --json fix": True,
+        "codex fix": None,
+        "codex app-server": False,
+        "claude -p fix": True,
+        "claude -p --input-format=stream-json": False,
+        "claude": None,
+        "gemini --prompt=fix -o stream-json": True,
+        "gemini --acp -p": False,
+        "qwen -p fix": True,
+        "opencode run fix": True,
+        "copilot -p fix": True,
+        "cursor-agent --print fix": True,
+        "pi --mode json fix": True,
+        "pi --mode rpc -p": False,
+        "amp -x fix": True,
+    }
+    facts = {"folder": folders, "is_shared": shared, "has_one_prompt": has_one_prompt}
+    for name, lines in facts.items():
+        for line, expected in lines.items():
+            with case((name, line)):
+                assert getattr(command_of(line.split()), name) == expected
 
 
 SESSIONS: list[tuple[str, str, str | None]] = [
@@ -132,29 +134,3 @@ def test_the_session_that_arguments_name() -> None:
     for agent, line, session in SESSIONS:
         with case(line):
             assert session_in(agent, line.split()) == session
-
-
-def test_whether_a_command_answers_one_prompt() -> None:
-    """Its arguments say so, or say that another program sends it further prompts."""
-    cases: dict[str, bool | None] = {
-        "codex exec --json fix": True,
-        "codex fix": None,
-        "codex app-server": False,
-        "claude -p fix": True,
-        "claude -p --input-format=stream-json": False,
-        "claude": None,
-        "gemini --prompt=fix -o stream-json": True,
-        "gemini --acp -p": False,
-        "qwen -p fix": True,
-        "opencode run fix": True,
-        "copilot -p fix": True,
-        "cursor-agent --print fix": True,
-        "pi --mode json fix": True,
-        "pi --mode rpc -p": False,
-        "amp -x fix": True,
-    }
-    for line, expected in cases.items():
-        with case(line):
-            found = command_of(line.split())
-            assert found is not None
-            assert found.has_one_prompt is expected

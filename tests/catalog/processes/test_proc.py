@@ -11,6 +11,7 @@ import pytest
 from agentwatch.catalog.processes import Processes, is_same_process
 from agentwatch.catalog.standing import Process
 from agentwatch.sources.proc import Proc
+from tests.conftest import case
 
 FIELDS = "S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4242 20"
 
@@ -28,18 +29,64 @@ def root(tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_name_may_contain_anything(root: Path) -> None:
-    """The name of a process ends with the last parenthesis."""
-    stat = Proc(root).stat(7)
+def test_what_a_process_shows_is_read(root: Path) -> None:
+    """The name ends with the last parenthesis; at most 64 arguments of 300 characters are kept."""
+    proc = Proc(root)
+    stat = proc.stat(7)
     assert stat is not None
     assert (stat.name, stat.parent, stat.began, stat.ticks) == ("co) dex", 1, 4242, 11 + 12 + 13 + 14)
+    (root / "7" / "cmdline").write_bytes(b"\0".join([b"x" * 400] * 100))
+    arguments = proc.arguments(7)
+    assert len(arguments) <= 64
+    assert max(map(len, arguments)) == 300
+    # An open file that is closed while the others are read is left out.
+    (root / "7" / "fd").mkdir()
+    (root / "7" / "fd" / "0").symlink_to("/x/rollout-a.jsonl")
+    (root / "7" / "fd" / "1").write_text("no link")
+    assert proc.open_paths(7) == ["/x/rollout-a.jsonl"]
+    # A process id that is used again is another process; one whose start is unknown is not believed.
+    process = Process(7, 4242, "codex")
+    assert is_same_process(process, proc)
+    assert not is_same_process(process._replace(began=4243), proc)
+    assert not is_same_process(process._replace(pid=8), proc)
+    (root / "7" / "stat").write_text(f"7 (x) {FIELDS.replace('4242', '0')}")
+    assert not is_same_process(process._replace(began=0), proc)
+    # A process whose files are empty, or that has ended and was not reaped, does not exist.
+    for text in ("", "7 (x)", "7 (x) S", "7 (x) S a", f"7 (x) {FIELDS.replace('S', 'Z')}"):
+        with case(text):
+            (root / "7" / "stat").write_text(text)
+            assert proc.stat(7) is None
 
 
-@pytest.mark.parametrize("text", ["", "7 (x)", "7 (x) S", "7 (x) S a", f"7 (x) {FIELDS.replace('S', 'Z')}"])
-def test_an_ended_process_has_no_state(root: Path, text: str) -> None:
-    """A process whose files are empty, or that has ended and was not reaped, does not exist."""
-    (root / "7" / "stat").write_text(text)
-    assert Proc(root).stat(7) is None
+def test_what_cannot_be_read_is_empty_or_none(root: Path) -> None:
+    """Nothing is known of a process that does not exist, and of a system without /proc."""
+    proc = Proc(root)
+    assert (proc.stat(8), proc.uid(8), proc.cwd(8), proc.open_paths(8)) == (None, None, None, None)
+    assert proc.arguments(8) == ()
+    (root / "8").mkdir()
+    (root / "8" / "stat").mkdir()
+    assert proc.stat(8) is None
+    proc = Proc(root / "none")
+    assert (proc.exists(), proc.pids(), proc.lock_holders(), proc.namespace()) == (False, set(), None, "")
+
+
+def test_the_holders_of_locks(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Locks on whole files are read by the file's inode; other locks and strange lines are not."""
+    proc = Proc(root)
+    (root / "locks").write_text(
+        "1: FLOCK  ADVISORY  WRITE 1234 08:01:5678 0 EOF\n"
+        "1: -> FLOCK  ADVISORY  WRITE 99 08:01:5678 0 EOF\n"
+        "2: POSIX  ADVISORY  WRITE 1235 08:01:5679 0 EOF\n"
+        "3: FLOCK  ADVISORY  READ  1236 08:01:5680 0 EOF\n"
+        "4: FLOCK  ADVISORY  WRITE -1 08:01:5681 0 EOF\n"
+        "5: FLOCK\n" + "6: FLOCK ADVISORY WRITE 1 08:01:1 0 EOF\n" * 100
+    )
+    assert proc.lock_holders() == {5678: 1234, 1: 1}
+    # The kernel returns a long file in pieces of its own size.
+    original = os.read
+    monkeypatch.setattr(os, "read", lambda fd, size: original(fd, min(size, 2048)))
+    (root / "locks").write_text("".join(f"1: FLOCK ADVISORY WRITE 1 0:0:{n} 0 EOF\n" for n in range(5000)))
+    assert len(proc.lock_holders() or ()) > 4900
 
 
 def test_the_state_of_a_process_is_read_once_between_two_calls(root: Path) -> None:
@@ -64,22 +111,6 @@ def test_the_state_of_a_process_is_read_once_between_two_calls(root: Path) -> No
     assert (began(), began()) == (None, None)
 
 
-def test_nothing_is_read_of_a_process_that_does_not_exist(root: Path) -> None:
-    """What cannot be read is empty or None."""
-    proc = Proc(root)
-    assert (proc.stat(8), proc.uid(8), proc.cwd(8), proc.open_paths(8)) == (None, None, None, None)
-    assert proc.arguments(8) == ()
-    (root / "8").mkdir()
-    (root / "8" / "stat").mkdir()
-    assert proc.stat(8) is None
-
-
-def test_the_system_may_have_no_processes(tmp_path: Path) -> None:
-    """Without /proc there are no processes, no locks and no namespace."""
-    proc = Proc(tmp_path / "none")
-    assert (proc.exists(), proc.pids(), proc.lock_holders(), proc.namespace()) == (False, set(), None, "")
-
-
 @pytest.mark.skipif(os.geteuid() != 0, reason="a folder of another user than root is believed")
 def test_the_user_of_a_process_that_no_debugger_may_attach_to(root: Path) -> None:
     """Codex makes root the owner of its files in /proc; its user is that of its status."""
@@ -93,56 +124,6 @@ def test_the_user_of_a_process_that_no_debugger_may_attach_to(root: Path) -> Non
     assert proc.uid(7) == 0
     os.chown(root / "7", 77, 77)
     assert proc.uid(7) == 77
-
-
-def test_a_long_command_line_is_cut(root: Path) -> None:
-    """At most 64 arguments of 300 characters are kept."""
-    (root / "7" / "cmdline").write_bytes(b"\0".join([b"x" * 400] * 100))
-    arguments = Proc(root).arguments(7)
-    assert len(arguments) <= 64
-    assert max(map(len, arguments)) == 300
-
-
-def test_a_long_file_is_read_in_pieces(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The kernel returns a long file in pieces of its own size."""
-    original = os.read
-    monkeypatch.setattr(os, "read", lambda fd, size: original(fd, min(size, 2048)))
-    (root / "locks").write_text("".join(f"1: FLOCK ADVISORY WRITE 1 0:0:{n} 0 EOF\n" for n in range(5000)))
-    holders = Proc(root).lock_holders()
-    assert holders is not None
-    assert len(holders) > 4900
-
-
-def test_the_holders_of_locks(root: Path) -> None:
-    """Locks on whole files are read by the file's inode; other locks and strange lines are not."""
-    proc = Proc(root)
-    (root / "locks").write_text(
-        "1: FLOCK  ADVISORY  WRITE 1234 08:01:5678 0 EOF\n"
-        "1: -> FLOCK  ADVISORY  WRITE 99 08:01:5678 0 EOF\n"
-        "2: POSIX  ADVISORY  WRITE 1235 08:01:5679 0 EOF\n"
-        "3: FLOCK  ADVISORY  READ  1236 08:01:5680 0 EOF\n"
-        "4: FLOCK  ADVISORY  WRITE -1 08:01:5681 0 EOF\n"
-        "5: FLOCK\n" + "6: FLOCK ADVISORY WRITE 1 08:01:1 0 EOF\n" * 100
-    )
-    assert proc.lock_holders() == {5678: 1234, 1: 1}
-
-
-def test_a_process_is_the_same_only_with_its_start(root: Path) -> None:
-    """A process id that is used again is another process, and one whose start is unknown is not believed."""
-    proc, process = Proc(root), Process(7, 4242, "codex")
-    assert is_same_process(process, proc)
-    assert not is_same_process(process._replace(began=4243), proc)
-    assert not is_same_process(process._replace(pid=8), proc)
-    (root / "7" / "stat").write_text(f"7 (x) {FIELDS.replace('4242', '0')}")
-    assert not is_same_process(process._replace(began=0), proc)
-
-
-def test_files_that_are_closed_meanwhile_are_left_out(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An open file that is closed while the others are read is left out."""
-    (root / "7" / "fd").mkdir()
-    (root / "7" / "fd" / "0").symlink_to("/x/rollout-a.jsonl")
-    (root / "7" / "fd" / "1").write_text("no link")
-    assert Proc(root).open_paths(7) == ["/x/rollout-a.jsonl"]
 
 
 @pytest.mark.slow

@@ -27,7 +27,7 @@ def agents_in(folder: Path, processes: Processes | None = None) -> list[Process]
 
 
 def test_an_agent_is_found_with_what_the_system_shows(tmp_path: Path) -> None:
-    """An agent has its process id, its start, its folder and its arguments."""
+    """An agent has its process id, its start, its folder and its arguments, until it ends."""
     before = time.time() * 1000
     with started(["/opt/bin/claude", "--resume", "0b0c"], tmp_path) as process:
         (found,) = agents_in(tmp_path)
@@ -37,10 +37,20 @@ def test_an_agent_is_found_with_what_the_system_shows(tmp_path: Path) -> None:
         assert before - 1000 < found.began_ms < time.time() * 1000 + 1000
         assert is_same_process(found)
     assert not is_same_process(found)
+    # The agents of another user are not listed.
+    with started(["claude"], tmp_path):
+        assert agents_in(tmp_path, Processes(uid=os.geteuid() + 1)) == []
+    # A process that has ended is no longer listed, even before its parent has noticed.
+    processes = Processes()
+    with started(["pi"], tmp_path) as process:
+        assert len(agents_in(tmp_path, processes)) == 1
+        process.kill()
+        until(lambda: not agents_in(tmp_path, processes))
+        assert process.returncode is None
 
 
-def test_a_script_is_an_agent_and_what_it_is_started_by_is_not(tmp_path: Path) -> None:
-    """An interpreter that runs the agent's script is the agent; one that runs another script is not."""
+def test_what_begins_beside_an_agent_is_none(tmp_path: Path) -> None:
+    """Neither a script that starts it, nor an interpreter of another script, nor a fork is a second agent."""
     for name in ("gemini", "other"):
         (tmp_path / name).write_text("#!/bin/sh\necho; read line\n")
         (tmp_path / name).chmod(0o755)
@@ -51,10 +61,6 @@ def test_a_script_is_an_agent_and_what_it_is_started_by_is_not(tmp_path: Path) -
     ):
         (found,) = agents_in(tmp_path)
         assert (found.pid, found.agent) == (process.pid, "gemini")
-
-
-def test_a_wrapper_is_not_a_second_agent(tmp_path: Path) -> None:
-    """Of a script that starts the program with the same arguments, only the program counts."""
     script, program = tmp_path / "codex.js", tmp_path / "codex"
     script.write_text(f"#!/bin/sh\nexec 5<&0\n'{program}' -C /there <&5 &\nwait\n")
     program.write_text("#!/bin/sh\necho; read line\n")
@@ -66,6 +72,10 @@ def test_a_wrapper_is_not_a_second_agent(tmp_path: Path) -> None:
         (found,) = (each for each in processes.agents.values() if each.cwd == "/there")
         assert found.agent == "codex"
         assert found.pid != process.pid
+    (tmp_path / "fork").mkdir()
+    with started(["amp"], tmp_path / "fork", "exec 5<&0; (read line <&5) & echo; wait") as process:
+        (found,) = agents_in(tmp_path / "fork")
+        assert (found.pid, found.children) == (process.pid, 1)
 
 
 def test_children_begin_and_end(tmp_path: Path) -> None:
@@ -84,23 +94,6 @@ def test_children_begin_and_end(tmp_path: Path) -> None:
         assert agents_in(tmp_path, processes)[0].child_began_ms is None
 
 
-def test_a_forked_process_is_not_a_second_agent(tmp_path: Path) -> None:
-    """A process that an agent has just forked has the agent's command line, and is no agent."""
-    with started(["amp"], tmp_path, "exec 5<&0; (read line <&5) & echo; wait") as process:
-        (found,) = agents_in(tmp_path)
-        assert (found.pid, found.children) == (process.pid, 1)
-
-
-def test_an_agent_that_ends_is_gone(tmp_path: Path) -> None:
-    """A process that has ended is no longer listed, even before its parent has noticed."""
-    processes = Processes()
-    with started(["pi"], tmp_path) as process:
-        assert len(agents_in(tmp_path, processes)) == 1
-        process.kill()
-        until(lambda: not agents_in(tmp_path, processes))
-        assert process.returncode is None
-
-
 def test_a_shell_becomes_an_agent(tmp_path: Path) -> None:
     """A process that runs the agent in its own place is found, also if it began after the time was read."""
     command = "echo; read line; exec -a copilot sleep 1000"
@@ -115,12 +108,6 @@ def test_a_shell_becomes_an_agent(tmp_path: Path) -> None:
             until(lambda pid=process.pid: "copilot" in Proc().arguments(pid), what="copilot")  # type: ignore[misc]
             processes.refresh(now + 0.25)
             assert processes.agents[process.pid].agent == "copilot"
-
-
-def test_only_own_processes_are_found(tmp_path: Path) -> None:
-    """The agents of another user are not listed."""
-    with started(["claude"], tmp_path):
-        assert agents_in(tmp_path, Processes(uid=os.geteuid() + 1)) == []
 
 
 def test_codex_has_its_sessions_open(tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ def test_real_processes_are_found(tmp_path: Path, nowhere: Proc) -> None:
     assert not is_same_process(found, nowhere)
 
 
-def test_the_table_is_read(nowhere: Proc, programs: Programs) -> None:
+def test_the_table_is_read(nowhere: Proc, programs: Programs, tmp_path: Path) -> None:
     """The agents, their children and their folders are read, without wrappers and torn lines."""
     processes = Processes(proc=nowhere)
     claude = Process(
@@ -108,6 +108,11 @@ def test_the_table_is_read(nowhere: Proc, programs: Programs) -> None:
     codex = Process(505, 0, "codex", BEGAN + 1000, None, ("codex", "exec", "hi"), has_one_prompt=True)
     assert refreshed(processes, 1.0) == {501: claude, 505: codex}
     assert refreshed(processes, 4.0) == {501: claude._replace(cwd="/repo"), 505: codex}
+    assert "ps" not in {thread.name for thread in threading.enumerate()}
+    # The folder of a process is forgotten when another process has its id.
+    programs(lsof="true")
+    (tmp_path / "ps.txt").write_text(LINES.replace("15:07:13 2026 /opt", "15:09:13 2026 /opt"))
+    assert refreshed(processes, 7.0)[501].cwd is None
 
 
 def test_nothing_waits_for_a_program(nowhere: Proc, programs: Programs, tmp_path: Path) -> None:
@@ -123,14 +128,18 @@ def test_nothing_waits_for_a_program(nowhere: Proc, programs: Programs, tmp_path
     assert (tmp_path / "bin" / "calls").read_text().count("/ps ") == 1
 
 
-@pytest.mark.parametrize("code", ["exec sleep 1000", "exit 1; #"])
 def test_a_program_that_fails_shows_nothing(
-    nowhere: Proc, programs: Programs, monkeypatch: pytest.MonkeyPatch, code: str
+    nowhere: Proc, programs: Programs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A `ps` that hangs is ended; the processes remain unknown."""
+    """A `ps` that hangs is ended; the processes remain unknown, as they do without `ps`."""
     monkeypatch.setattr(processes, "_PS_LIMIT_SECONDS", 0.2)
-    programs(ps=code)
+    for code in ("exec sleep 1000", "exit 1; #"):
+        with case(code):
+            programs(ps=code)
+            assert refreshed(Processes(proc=nowhere), 1.0, is_known=False) == {}
+    monkeypatch.setenv("PATH", "/nonexistent")
     assert refreshed(Processes(proc=nowhere), 1.0, is_known=False) == {}
+    assert not is_same_process(Process(501, 0, "claude", BEGAN), nowhere)
 
 
 def test_a_slow_lsof_is_left_alone(
@@ -150,32 +159,6 @@ def test_a_slow_lsof_is_left_alone(
     for now in (1.0, 4.0, 7.0):
         assert refreshed(found, now)[501].cwd is None
     assert ran == ["ps", "ps", "lsof", "ps"]
-
-
-def test_a_process_id_that_is_used_again_has_another_folder(
-    nowhere: Proc, programs: Programs, tmp_path: Path
-) -> None:
-    """The folder of a process is forgotten when another process has its id."""
-    processes = Processes(proc=nowhere)
-    for now in (1.0, 4.0):
-        refreshed(processes, now)
-    programs(lsof="true")
-    (tmp_path / "ps.txt").write_text(LINES.replace("15:07:13 2026 /opt", "15:09:13 2026 /opt"))
-    assert refreshed(processes, 7.0)[501].cwd is None
-
-
-def test_a_system_without_ps_knows_no_processes(nowhere: Proc, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without /proc and `ps`, the processes remain unknown."""
-    monkeypatch.setenv("PATH", "/nonexistent")
-    assert refreshed(Processes(proc=nowhere), 1.0, is_known=False) == {}
-    assert not is_same_process(Process(501, 0, "claude", BEGAN), nowhere)
-
-
-def test_no_thread_is_left(nowhere: Proc, programs: Programs) -> None:
-    """A run ends with its output."""
-    processes = Processes(proc=nowhere)
-    refreshed(processes, 1.0)
-    assert "ps" not in {thread.name for thread in threading.enumerate()}
 
 
 def test_a_strange_time_is_unknown() -> None:
