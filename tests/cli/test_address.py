@@ -234,12 +234,10 @@ def test_y_copies_the_address_of_a_call() -> None:
     with in_terminal(str(WATCHED)) as terminal:
         terminal.wait_for("succeeded in 8.7 s")
         terminal.wait_for("#2 Edited file")
-        terminal.send("2gy")
-        terminal.wait_for("copied #1 with its address")
+        terminal.press("2gy", "copied #1 with its address")
         terminal.wait_until(lambda: len(copied(terminal.raw)) == 1, 20, "the copy")
         (text,) = copied(terminal.raw)
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
+        terminal.leave()
     address, _, action = text.partition(" ")
     assert (address, action) == (f"{PLAIN}#1", "Read file lantern/settings.py (6 lines)")
     assert ran("show", address).stdout.decode().splitlines()[0] == f"#1 {action}"
@@ -251,8 +249,7 @@ def test_a_session_opens_at_an_address() -> None:
     for words in ("#2", "@50%"):
         with in_terminal(f"{PLAIN}{words}") as terminal:
             terminal.wait_for("lantern/settings.py")
-            terminal.send("q")
-            assert terminal.wait_exit() == 0
+            terminal.leave()
 
 
 @pytest.mark.system

@@ -115,8 +115,9 @@ def test_on_a_terminal_it_asks(user: Path, answer: str, is_installed: bool) -> N
     with in_terminal("hooks", "install", "codex", env={"HOME": str(user)}) as terminal:
         terminal.wait_for("Install the hooks? [y/N]")
         assert files(user) == set()
-        terminal.send(f"{answer}\n")
-        terminal.wait_for("installed the hooks of Codex" if is_installed else "nothing was changed")
+        terminal.press(
+            f"{answer}\n", "installed the hooks of Codex" if is_installed else "nothing was changed"
+        )
     assert (".codex/hooks.json" in files(user)) == is_installed
 
 

@@ -157,8 +157,7 @@ def test_a_name_cannot_act_after_the_screen(tmp_path: Path) -> None:
     path = tmp_path / NAMES["an escape sequence"]
     with in_terminal("run", "--record", str(path), "--", *command(PLAIN)) as terminal:
         terminal.wait_for("✓ succeeded in 8.7 s")
-        terminal.send("q")
-        terminal.wait_for(re.compile("recorded in .*␛", re.DOTALL))
+        terminal.press("q", re.compile("recorded in .*␛", re.DOTALL))
         assert terminal.wait_exit() == 0
         assert terminal.restored(), terminal.leftovers()
         assert acting(taken_apart(terminal.raw).text.decode().replace("\r\n", "\n")) == []

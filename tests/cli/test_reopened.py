@@ -115,10 +115,8 @@ def test_the_screen_of_a_reopened_run(home: Path) -> None:
     watch("run", "-p", "--", *agent)
     with in_terminal(str(saved(home)), size=(160, 50)) as terminal:
         terminal.wait_for("exit 4 · stderr: out of luck")
-        terminal.send("4")
-        terminal.wait_for("stderr out of luck")
-        terminal.send("q")
-        assert terminal.wait_exit() == 1
+        terminal.press("4", "stderr out of luck")
+        terminal.leave("q", 1)
 
 
 @pytest.mark.parametrize("name", ["r.json", "r.stderr"])
@@ -192,8 +190,7 @@ def test_a_screen_that_stays_open_does_not_make_a_session_run(home: Path) -> Non
     with in_terminal("run", "--", *command(PLAIN)) as terminal:
         terminal.wait_for("✓ succeeded in 8.7 s")
         until(lambda: state("succeeded"))
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
+        terminal.leave()
 
 
 @pytest.mark.system
@@ -201,8 +198,7 @@ def test_a_running_session_opens_following(home: Path, gate: Path) -> None:
     """A running session is listed as working, and is opened following; it ends with its agent."""
     with running(home, "run", "-p", "--", *agent_of(gate, 4)) as monitor, in_terminal() as terminal:
         terminal.wait_for("WORKING")
-        terminal.send("\r")
-        terminal.wait_for("Raise the request timeout")
+        terminal.press("\r", "Raise the request timeout")
         assert "✓ succeeded" not in terminal.screen_text()
         open_gate(gate)
         terminal.wait_for("✓ succeeded")
@@ -212,8 +208,7 @@ def test_a_running_session_opens_following(home: Path, gate: Path) -> None:
 
 def leave(terminal: Terminal) -> None:
     """Leave the screen."""
-    terminal.send("q")
-    assert terminal.wait_exit() == 0
+    terminal.leave()
 
 
 @pytest.mark.system

@@ -136,6 +136,16 @@ class Terminal:
 
         return self.wait_until(found, timeout, what)
 
+    def press(self, keys: str, wanted: str | re.Pattern[str], timeout: float = 20) -> re.Match[str]:
+        """Type `keys`, and wait until the screen shows `wanted`."""
+        self.send(keys)
+        return self.wait_for(wanted, timeout)
+
+    def wait_gone(self, words: str, keys: str = "") -> None:
+        """Type `keys`, and wait until the screen does not show `words`."""
+        self.send(keys)
+        self.wait_until(lambda: words not in self.screen_text(), what=f"a screen without {words!r}")
+
     def wait_until(self, check: Callable[[], T | None], timeout: float = 20, what: str = "the state") -> T:
         """Wait until `check` returns a true value, and return it; the failure shows the screen."""
         return until(check, timeout, what, self._picture)
@@ -151,6 +161,12 @@ class Terminal:
         status = self.exit_status(stage)
         assert status is not None
         return status
+
+    def leave(self, keys: str = "q", status: int = 0, timeout: float = 20) -> None:
+        """Type `keys`, and check that they end the program with a status and leave the terminal as it was."""
+        self.send(keys)
+        assert self.wait_exit(timeout) == status
+        assert self.restored(), self.leftovers()
 
     def signal(self, signum: int) -> None:
         """Send a signal to the program, which must not have ended."""

@@ -245,8 +245,7 @@ def test_a_pipe_survives_a_home_that_cannot_be_made(folder: Path) -> None:
         until(survived.exists)
         until(lambda: copy.exists() and copy.read_bytes() == DEMO.read_bytes())
         terminal.wait_for("succeeded")
-        terminal.send("q")
-        assert terminal.wait_exit() == 74
+        terminal.leave("q", 74)
         said = terminal.screen_text().replace("\n", "")
     for words in (f"cannot create {home}", "--no-record", "AGENTWATCH_HOME"):
         assert words in said

@@ -24,13 +24,11 @@ def test_a_session_opens_at_a_moment_and_goes_on_live(server: Server, publisher:
     with in_terminal(f"{server.address}/{SESSION}#1") as terminal:
         terminal.wait_for("as of")
         terminal.wait_for("build-7")
-        terminal.send("L")
-        terminal.wait_for("running")
+        terminal.press("L", "running")
         publisher.send(*lines[-2:])
         publisher.end()
         terminal.wait_for("succeeded in 8.7 s")
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
+        terminal.leave()
 
 
 def test_y_copies_the_address_on_the_engine(server: Server, publisher: Publisher) -> None:
@@ -42,8 +40,7 @@ def test_y_copies_the_address_on_the_engine(server: Server, publisher: Publisher
         terminal.send("2gy")
         terminal.wait_until(lambda: len(copied(terminal.raw)) == 1, 20, "the copy")
         (text,) = copied(terminal.raw)
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
+        terminal.leave()
     address, _, action = text.partition(" ")
     assert address == f"{server.address}/{SESSION}#1"
     assert watch("show", address).stdout.decode().splitlines()[0] == f"#1 {action}"

@@ -271,8 +271,7 @@ def test_a_tee_into_a_full_device_is_reported(home: Path) -> None:
     argv = ["sh", "-c", f'exec "$@" > {FULL}', "sh", *AGENTWATCH, "--tee"]
     with Terminal(argv, producer=agent, size=(100, 30), cwd=ROOT) as terminal:
         terminal.wait_for("✓ succeeded in 1:10")
-        terminal.send("q")
-        assert terminal.wait_exit() == 74
+        terminal.leave("q", 74)
         assert "the copy to stdout is incomplete: No space left on device" in terminal.screen_text()
         assert terminal.restored(), terminal.leftovers()
     assert saved(home).read_bytes() == DEMO

@@ -156,8 +156,7 @@ def test_ctrl_c_ends_it_with_one_line(server: Server) -> None:
     files, _ = recorded()
     terminal = in_terminal("ship", files.recording.stem, "--to", server.address)
     terminal.wait_for("connection refused")
-    terminal.send("\x03")
-    terminal.wait_for("stopped; agentwatch ship --all continues")
+    terminal.press("\x03", "stopped; agentwatch ship --all continues")
     assert terminal.wait_exit() == 128 + signal.SIGINT
     assert "Traceback" not in terminal.screen_text()
     terminal.close()

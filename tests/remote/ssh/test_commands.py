@@ -61,15 +61,13 @@ def test_a_session_of_a_host_opens_from_the_list(host: Sshd, tmp_path: Path) -> 
     own = {"AGENTWATCH_HOME": str(tmp_path / "own"), "PYTHONPATH": str(ROOT)}
     with Terminal([*AGENTWATCH, host.address], env=own, size=(120, 30)) as terminal:
         terminal.wait_for("Fix it", timeout=30)
-        terminal.send("\r")
-        terminal.wait_for("Transcript", timeout=30)
+        terminal.press("\r", "Transcript", timeout=30)
         path = host.home / ".claude/projects/-srv-app" / f"{ID}.jsonl"
         message = {"role": "user", "content": "And the tests"}
         with path.open("a") as file:
             file.write(json.dumps({"type": "user", "sessionId": ID, "message": message}) + "\n")
         terminal.wait_for("And the tests", timeout=30)
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
+        terminal.leave()
     gone(host)
     disconnected(host)
 
@@ -85,5 +83,4 @@ def test_a_screen_over_ssh_needs_nothing_from_us(host: Sshd) -> None:
     argv = ["ssh", "-t", "testhost", "agentwatch", str(RECORDINGS / "plain.ndjson")]
     with Terminal(argv, size=(120, 30)) as terminal:
         terminal.wait_for("Transcript", timeout=30)
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
+        terminal.leave()

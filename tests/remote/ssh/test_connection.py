@@ -158,8 +158,7 @@ def test_a_question_about_a_host_key_is_answered_on_the_terminal(host: Sshd) -> 
     env = {"PYTHONPATH": str(ROOT), "PATH": os.environ["PATH"]}
     with Terminal([sys.executable, "-c", program, host.address], env=env, size=(120, 30)) as terminal:
         terminal.wait_for("continue connecting")
-        terminal.send("yes\n")
-        terminal.wait_for("connected")
+        terminal.press("yes\n", "connected")
         assert terminal.wait_exit() == 0
 
 

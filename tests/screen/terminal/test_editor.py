@@ -80,38 +80,27 @@ def test_the_editor_has_the_terminal(tmp_path: Path) -> None:
     """The editor gets its options, the file, all keys and ctrl+c; afterwards the screen is restored."""
     with opener(tmp_path, "a file;.txt", producer=PRODUCER) as terminal:
         for times in (1, 2):
-            terminal.send("o")
-            terminal.wait_for(f"EDITING --wait now {tmp_path}/a file;.txt")
+            terminal.press("o", f"EDITING --wait now {tmp_path}/a file;.txt")
             assert not terminal.alt_screen_active
-            terminal.send("some\r")
-            terminal.wait_for("GOT some")
-            terminal.send("\x03")
-            terminal.wait_for("INTERRUPTED")
-            terminal.send("done\r")
-            terminal.wait_for(f"BACK {times}")
+            terminal.press("some\r", "GOT some")
+            terminal.press("\x03", "INTERRUPTED")
+            terminal.press("done\r", f"BACK {times}")
             assert terminal.alt_screen_active
         assert terminal.exit_status(0) is None  # ctrl+c went to the editor only
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
-        assert terminal.restored(), terminal.leftovers()
+        terminal.leave()
 
 
 @pytest.mark.system
 def test_a_stopped_editor_stops_the_job(tmp_path: Path) -> None:
     """ctrl+z in the editor stops the whole job; once resumed, the editor has the terminal again."""
     with opener(tmp_path, "a file;.txt") as terminal:
-        terminal.send("o")
-        terminal.wait_for("EDITING")
+        terminal.press("o", "EDITING")
         terminal.send("\x1a")
         terminal.wait_until(lambda: terminal.job.is_stopped(terminal.pid), what="stop")
         terminal.signal(signal.SIGCONT)
-        terminal.send("more\r")
-        terminal.wait_for("GOT more")
-        terminal.send("done\r")
-        terminal.wait_for("BACK 1")
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
-        assert terminal.restored(), terminal.leftovers()
+        terminal.press("more\r", "GOT more")
+        terminal.press("done\r", "BACK 1")
+        terminal.leave()
 
 
 @pytest.mark.system
@@ -119,21 +108,16 @@ def test_the_reason_is_shown(tmp_path: Path) -> None:
     """The reason why a file cannot be opened is shown, and the app keeps running."""
     why = "no-such-editor cannot be started: no such file"
     with opener(tmp_path, "a file;.txt", {"EDITOR": "no-such-editor"}) as terminal:
-        terminal.send("o")
-        terminal.wait_for(why)
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
-        assert terminal.restored(), terminal.leftovers()
+        terminal.press("o", why)
+        terminal.leave()
 
 
 @pytest.mark.system
 def test_the_exit_code_of_a_failed_editor_is_shown(tmp_path: Path) -> None:
     """The exit code of an editor that failed is shown."""
     with opener(tmp_path, "a file;.txt", {"EDITOR_CODE": "3"}) as terminal:
-        terminal.send("o")
-        terminal.wait_for("EDITING")
-        terminal.send("done\r")
-        terminal.wait_for("failed: exit 3.")
+        terminal.press("o", "EDITING")
+        terminal.press("done\r", "failed: exit 3.")
 
 
 def test_visual_is_preferred_to_editor() -> None:
