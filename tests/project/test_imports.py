@@ -16,7 +16,7 @@ import pytest
 from tests.conftest import RECORDINGS, ROOT, case
 from tests.project.test_import_directions import imported
 
-DUMP = "\nimport sys; print(*sorted({name.partition('.')[0] for name in sys.modules}), file=sys.stderr)"
+DUMP = "\nimport sys; print(*sys.modules, file=sys.stderr)"
 RUN = """
 import runpy, sys
 sys.argv[:1] = ["agentwatch"]
@@ -58,8 +58,12 @@ print(json.dumps(wrong))
 """Imports each module; with the word `alone` as if no other one of agentwatch had been imported before."""
 
 
+DRAWING = {"textual", "rich"}
+ELSEWHERE = {"agentwatch.remote", "nats", "asyncio"}
+
+
 def loaded(program: str, *arguments: str) -> set[str]:
-    """Return the top-level packages that a program has imported when it ends."""
+    """Return the modules and packages that a program has imported when it ends."""
     done = subprocess.run(
         [sys.executable, "-c", program + DUMP, *arguments],
         cwd=ROOT,
@@ -70,7 +74,7 @@ def loaded(program: str, *arguments: str) -> set[str]:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    return set(done.stderr.splitlines()[-1].split())
+    return {*done.stderr.splitlines()[-1].split()}
 
 
 @pytest.mark.parametrize(
@@ -119,20 +123,14 @@ def test_a_command_that_draws_no_screen_loads_none(commands: list[list[str]]) ->
     """Help, version, listing, log and print start without Textual, which takes 150 ms to import."""
     for arguments in commands:
         with case(" ".join(arguments)):
-            packages = loaded(RUN, *arguments)
-            assert ("click" in packages) is (arguments[0] != "status")
-            assert packages.isdisjoint({"textual", "rich"})
-
-
-ELSEWHERE = (
-    "\nprint(*[name for name in sys.modules if name.startswith("
-    "('agentwatch.remote.engine', 'agentwatch.remote', 'agentwatch.remote.publish', 'nats', 'asyncio'))])"
-)
+            modules = loaded(RUN, *arguments)
+            assert ("click" in modules) is (arguments[0] != "status")
+            assert modules.isdisjoint(DRAWING)
 
 
 @pytest.mark.system
-def test_a_command_about_this_machine_loads_nothing_of_others() -> None:
-    """Without another machine, neither the engine nor a client of one is imported."""
+def test_what_is_about_this_machine_loads_nothing_of_others() -> None:
+    """Without another machine, neither the engine nor a client of one is imported, nor by the list."""
     for arguments in (
         ["sessions", "--json"],
         [PLAIN, "--print"],
@@ -142,38 +140,36 @@ def test_a_command_about_this_machine_loads_nothing_of_others() -> None:
         ["export", PLAIN, "--to", "atif", "-o", "-"],
     ):
         with case(" ".join(arguments)):
-            done = subprocess.run(
-                [sys.executable, "-c", RUN + ELSEWHERE, *arguments],
-                cwd=ROOT,
-                capture_output=True,
-                stdin=subprocess.DEVNULL,
-                text=True,
-                timeout=20,
-                check=True,
-            )
-            assert done.stdout.splitlines()[-1] == ""
+            modules = loaded(RUN, *arguments)
+            assert not [name for name in modules if name.startswith(tuple(ELSEWHERE))]
+    modules = loaded("import agentwatch.screen.screens.sessions.app, agentwatch.cli.commands")
+    others = tuple(ELSEWHERE - {"asyncio"})
+    assert not [name for name in modules if name.startswith(others)]
+
+
+@pytest.mark.slow
+def test_the_package_loads_no_more_than_is_used() -> None:
+    """Importing it loads no other module of its own; its names and the printing of a file load no screen."""
+    modules = loaded("import agentwatch")
+    assert not [name for name in modules if name.startswith("agentwatch.")]
+    assert modules.isdisjoint({*DRAWING, "click", "orjson"})
+    # A star imports each public name, and there are no others.
+    program = "from agentwatch import *; import agentwatch; missing = {*agentwatch.__all__} - {*dir()}; "
+    assert loaded(f"{program} assert not missing, missing").isdisjoint({*DRAWING, "click"})
+    program = "import agentwatch\ntry: agentwatch.gone\nexcept AttributeError as e: assert 'gone' in str(e)"
+    loaded(f"{program}\nelse: raise SystemExit(1)")
+    # Without agents, settings and tracebacks, printing a file takes 4 ms less.
+    modules = loaded(RUN, PLAIN, "--print")
+    assert modules.isdisjoint({"select", "subprocess", "tomllib", "traceback"})
+    # The formats of files and their list need no package of the extra.
+    program = """
+from agentwatch.output.export.exporters import exporter_named, exporter_names
+assert all(exporter_named(name) for name in exporter_names())
+"""
+    assert loaded(program).isdisjoint({"opentelemetry", "google", "requests"})
 
 
 @pytest.mark.system
-@pytest.mark.slow
-def test_the_list_of_this_machine_loads_nothing_of_others() -> None:
-    """The screen of the list imports an engine when one is asked for."""
-    program = f"import sys, agentwatch.screen.screens.sessions.app, agentwatch.cli.commands{ELSEWHERE}"
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=20, check=True
-    )
-    assert [name for name in done.stdout.split() if not name.startswith("asyncio")] == []
-
-
-@pytest.mark.slow
-def test_importing_the_package_loads_nothing_else() -> None:
-    """`import agentwatch` loads no other package, and of its own no module but the first."""
-    program = "import agentwatch, sys; assert not [name for name in sys.modules if 'agentwatch.' in name]"
-    assert loaded(program).isdisjoint({"textual", "rich", "click", "orjson"})
-
-
-@pytest.mark.system
-@pytest.mark.slow
 def test_the_library_loads_neither_a_screen_nor_a_command_line() -> None:
     """Reading a session from a program loads neither Textual, Rich nor Click."""
     for call in (
@@ -183,95 +179,38 @@ def test_the_library_loads_neither_a_screen_nor_a_command_line() -> None:
         "next(agentwatch.follow(path))",
     ):
         with case(call):
-            packages = loaded(f"import agentwatch; path = {PLAIN!r}; {call}")
-            assert packages.isdisjoint({"textual", "rich", "click"})
-            assert "orjson" in packages
-
-
-@pytest.mark.slow
-def test_every_public_name_can_be_imported() -> None:
-    """`from agentwatch import *` imports each public name, and loads neither Textual, Rich nor Click."""
-    program = "from agentwatch import *; import agentwatch; missing = {*agentwatch.__all__} - {*dir()}; "
-    assert loaded(f"{program} assert not missing, missing").isdisjoint({"textual", "rich", "click"})
-
-
-@pytest.mark.slow
-def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
-    """The package has no other names than those that it exports."""
-    program = "import agentwatch\ntry: agentwatch.gone\nexcept AttributeError as e: assert 'gone' in str(e)"
-    loaded(f"{program}\nelse: raise SystemExit(1)")
-
-
-@pytest.mark.slow
-def test_printing_a_file_loads_only_what_a_file_needs() -> None:
-    """Printing a file does not import agents, settings or tracebacks, which saves 4 ms."""
-    packages = loaded(RUN, PLAIN, "--print")
-    assert packages.isdisjoint({"select", "subprocess", "tomllib", "traceback"})
+            modules = loaded(f"import agentwatch; path = {PLAIN!r}; {call}")
+            assert modules.isdisjoint({*DRAWING, "click"})
+            assert "orjson" in modules
 
 
 @pytest.mark.system
-@pytest.mark.slow
-def test_the_screen_loads_textual() -> None:
-    """The check works: importing the screen imports Textual and Rich."""
-    assert {"textual", "rich"} <= loaded("import agentwatch.screen.screens.session.app")
-
-
-@pytest.mark.system
-@pytest.mark.slow
-def test_the_screen_begins_without_markdown_and_lexers() -> None:
-    """The Markdown parser and pygments, 27 ms, are imported when the first text needs them."""
-    assert loaded("import agentwatch.screen.screens.session.app").isdisjoint({"markdown_it", "pygments"})
-
-
-@pytest.mark.system
-@pytest.mark.slow
 def test_the_screen_begins_without_what_its_first_frame_does_not_show() -> None:
-    """Dialogs, rules, episodes, verdicts and the parser of settings are imported when they are used."""
-    later = (
-        "agentwatch.rules.language",
-        "agentwatch.rules.calls.fields",
-        "agentwatch.rules.calls.filter",
-        "agentwatch.analysis.episodes",
-        "agentwatch.analysis.files",
-        "agentwatch.analysis.markers",
-        "agentwatch.analysis.moments",
-        "agentwatch.analysis.since",
-        "agentwatch.analysis.time",
-        "agentwatch.analysis.verdict_history",
-        "agentwatch.analysis.verdicts",
-        *(
-            f"agentwatch.screen.screens.session.{name}"
-            for name in ("breakdown", "digest", "export", "file_list", "goto", "help")
-        ),
-        *(f"agentwatch.screen.screens.session.{name}" for name in ("integrity", "leave", "verdicts")),
-        "tomllib",
-    )
-    program = f"""
-import sys, agentwatch.screen.screens.session.app
-from agentwatch.cli.config_file import read_config
-read_config({{}})
-found = sys.modules.keys() & set({later!r})
-assert not found, found
-"""
-    loaded(program)
+    """Dialogs, rules, episodes, verdicts, lexers and the parsers of Markdown and settings are imported later.
 
-
-@pytest.mark.system
-@pytest.mark.slow
-def test_dialogs_add_no_keys_that_a_user_can_bind() -> None:
-    """Every key with an id is known before a dialog is imported, so that settings can name it."""
-    names = [
-        name
-        for name in (path.stem for path in (PACKAGE / "screen" / "screens" / "session").glob("*.py"))
-        if name[0] != "_"
-    ]
+    Every key with an id is known before a dialog is imported, so that settings can name it.
+    """
+    session = "agentwatch.screen.screens.session"
+    later = {
+        *("markdown_it", "pygments", "tomllib", "agentwatch.rules.language"),
+        *(f"agentwatch.rules.calls.{name}" for name in ("fields", "filter")),
+        *(f"agentwatch.analysis.{name}" for name in ("episodes", "files", "markers", "moments", "since")),
+        *(f"agentwatch.analysis.{name}" for name in ("time", "verdict_history", "verdicts")),
+        *(f"{session}.{name}" for name in ("breakdown", "digest", "export", "file_list", "goto", "help")),
+        *(f"{session}.{name}" for name in ("integrity", "leave", "verdicts")),
+    }
+    program = f"import {session}.app\nfrom agentwatch.cli.config_file import read_config\nread_config({{}})"
+    modules = loaded(program)
+    assert modules >= DRAWING  # the check works
+    assert modules.isdisjoint(later)
+    names = [path.stem for path in (PACKAGE / "screen" / "screens" / "session").glob("[!_]*.py")]
     assert "help" in names
     program = f"""
 from importlib import import_module
 from agentwatch.screen.terminal.keymap import bound_keys
 before = bound_keys({{}})
 for name in {names!r}:
-    import_module("agentwatch.screen.screens.session." + name)
+    import_module("{session}." + name)
 after = bound_keys({{}})
 assert before == after, (before, after)
 """
@@ -290,37 +229,21 @@ def distribution(requirement: str) -> str:
 
 
 @pytest.mark.system
-@pytest.mark.slow
 def test_imported_packages_are_dependencies() -> None:
-    """Each third-party package that is imported is a declared dependency, and there are no others."""
-    paths = {*PACKAGE.rglob("*.py")}.difference(*OF_EXTRAS.values())
+    """Each third-party package that is imported is a declared dependency, and there are no others.
+
+    What only the modules of an extra import, comes with the extra or with what the extra requires.
+    """
+    modules = {*PACKAGE.rglob("*.py")}
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     distributions = packages_distributions()
     wanted = {distribution(wanted) for wanted in project["dependencies"]}
-    assert {distributions[name][0].lower() for name in foreign(paths)} == wanted
-
-
-@pytest.mark.system
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("extra", "package"), [("nats", "nats"), ("otlp", "opentelemetry"), ("regex", "re2")]
-)
-def test_an_extra_has_what_its_modules_import(extra: str, package: str) -> None:
-    """What only the modules of an extra import, comes with the extra or with what the extra requires."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    names = {distribution(each) for each in project["optional-dependencies"][extra]}
-    names |= {distribution(each) for name in list(names) for each in requires(name) or ()}
-    distributions = packages_distributions()
-    found = foreign(OF_EXTRAS[extra]) - foreign({*PACKAGE.rglob("*.py")} - OF_EXTRAS[extra])
-    assert package in found
-    assert {name for name in found if names.isdisjoint(distributions[name])} == set()
-
-
-@pytest.mark.slow
-def test_only_the_extra_loads_opentelemetry() -> None:
-    """The formats of files and the list of formats are used without the packages of the extra."""
-    program = """
-from agentwatch.output.export.exporters import exporter_named, exporter_names
-assert all(exporter_named(name) for name in exporter_names())
-"""
-    assert loaded(program).isdisjoint({"opentelemetry", "google", "requests"})
+    found = foreign(modules.difference(*OF_EXTRAS.values()))
+    assert {distributions[name][0].lower() for name in found} == wanted
+    for extra, package in (("nats", "nats"), ("otlp", "opentelemetry"), ("regex", "re2")):
+        with case(extra):
+            names = {distribution(each) for each in project["optional-dependencies"][extra]}
+            names |= {distribution(each) for name in list(names) for each in requires(name) or ()}
+            found = foreign(OF_EXTRAS[extra]) - foreign(modules - OF_EXTRAS[extra])
+            assert package in found
+            assert {name for name in found if names.isdisjoint(distributions[name])} == set()

@@ -6,11 +6,8 @@ Commands that need a network, a terminal or an agent are marked as `bash`, `zsh`
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +16,7 @@ import pytest
 from agentwatch.cli.app import agentwatch as program
 from tests.conftest import RECORDINGS, ROOT, case
 from tests.project.documents.doc_claims import every_option
+from tests.project.documents.user import run
 
 SILENT = ("agentwatch sessions", "agentwatch status")
 """Commands that may print nothing, as there are no sessions; the first counts on stderr what is hidden."""
@@ -69,25 +67,6 @@ README = Path()
 """The folder of the README, whose commands are the first that anybody runs."""
 
 
-def user_in(folder: Path) -> dict[str, str]:
-    """Return the environment of a user in UTC, with agentwatch, an agent, and a session that was recorded."""
-    home, programs = folder / "home", folder / "bin"
-    (home / "sessions").mkdir(mode=0o700, parents=True)
-    shutil.copy(RECORDINGS / "demo.ndjson", home / "sessions" / "20261102-091406-573e587b.ndjson")
-    programs.mkdir()
-    for name, command in {
-        "agentwatch": f'exec "{sys.executable}" -m agentwatch "$@"',
-        "python": f'exec "{sys.executable}" "$@"',
-        "cursor-agent": f'exec cat "{RECORDINGS}/plain.ndjson"',
-    }.items():
-        path = programs / name
-        path.write_text(f"#!/bin/sh\n{command}\n")
-        path.chmod(0o755)
-    found = {"PATH": f"{programs}:{os.environ['PATH']}", "HOME": str(folder / "user")}
-    found |= {"AGENTWATCH_HOME": str(home), "PYTHONPATH": str(ROOT), "TERM": "dumb", "TZ": "UTC"}
-    return os.environ | found
-
-
 @pytest.mark.system
 @pytest.mark.parametrize(
     "pages",
@@ -109,40 +88,27 @@ def test_the_commands_of_the_pages(pages: Path, tmp_path: Path) -> None:
 
 
 def check_commands(shown: list[Command], folder: Path) -> None:
-    """Run the commands of a page, and check what they print."""
-    folder.mkdir()
-    user = user_in(folder)
+    """Run the commands of a page for a user in UTC, who has a recorded session, and check what they print."""
+    sessions = folder / "home" / "sessions"
+    sessions.mkdir(mode=0o700, parents=True)
+    shutil.copy(RECORDINGS / "demo.ndjson", sessions / "20261102-091406-573e587b.ndjson")
     makes_it = any(re.search(r"(--record|>) session\.ndjson", command.words) for command in shown)
     name = "plain" if any("agentwatch replay" in command.words for command in shown) else "demo"
     if not makes_it:
         for ending in (".ndjson", ".times"):
             shutil.copy(RECORDINGS / f"{name}{ending}", folder / f"session{ending}")
+    user = {"HOME": str(folder / "user"), "AGENTWATCH_HOME": str(folder / "home"), "TZ": "UTC"}
     for command in shown:
         if "jq" in command.words and shutil.which("jq") is None:
             pytest.skip("jq is not installed")
-        printed = run(command.words, user, folder)
+        limit = "timeout -s INT 3 " if "agentwatch -f" in command.words else ""  # it follows a file
+        done = run(limit + command.words, folder, **user)
+        is_silent = command.words.startswith((*SILENT, *WRITING))
+        assert is_silent or done.stderr.strip() == ""  # ctrl+c leaves an empty line
+        assert done.returncode == (124 if limit else 0), (command, done.stderr)
+        assert done.stdout or is_silent or " > " in command.words, command
         if command.output is not None:
-            assert is_shown(printed.splitlines(), command.output), printed
-
-
-def run(command: str, user: dict[str, str], folder: Path) -> str:
-    """Run a command in a folder and return what it prints; a file is followed for three seconds."""
-    limit = "timeout -s INT 3 " if "agentwatch -f" in command else ""
-    ran = subprocess.run(
-        ["bash", "-o", "pipefail", "-c", limit + command],
-        env=user,
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        start_new_session=True,
-        check=False,
-    )
-    assert command.startswith((*SILENT, *WRITING)) or ran.stderr.strip() == ""  # ctrl+c leaves an empty line
-    assert ran.returncode == (124 if limit else 0), (command, ran.stderr)
-    assert ran.stdout or command.startswith((*SILENT, *WRITING)) or " > " in command, command
-    return ran.stdout
+            assert is_shown(done.stdout.splitlines(), command.output), done.stdout
 
 
 def is_shown(printed: list[str], shown: list[str]) -> bool:

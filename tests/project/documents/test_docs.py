@@ -37,17 +37,6 @@ SOURCE = ROOT / "docs" / "source.md"
 CHECKS: list[Check] = [missing_paths, wrong_commands, wrong_options, wrong_variables, unbound_keys, wrong_ids]
 
 
-@pytest.mark.slow
-def test_what_a_page_names_exists() -> None:
-    """Each path, command, option, environment variable, key and binding that a page names exists."""
-    assert len(PAGES) > 35
-    for path in PAGES:
-        found = page((ROOT / path).read_text(), (ROOT / path).parent)
-        for check in CHECKS:
-            with case(f"{check.__name__}, {path}"):
-                assert [*check(found)] == []
-
-
 WRONG: list[tuple[Check, str, str]] = [
     (missing_paths, "See [that](docs/GONE.md).", "docs/GONE.md"),
     (missing_paths, "It is in `screen/gone.py`.", "screen/gone.py"),
@@ -69,11 +58,17 @@ WRONG: list[tuple[Check, str, str]] = [
 
 
 @pytest.mark.slow
-def test_a_wrong_name_is_found() -> None:
-    """Each check finds the one wrong name of a page, and nothing else."""
-    for check, text, found in WRONG:
+def test_what_a_page_names_exists() -> None:
+    """Each path, command, option, variable, key and binding of a page exists; a wrong one is found alone."""
+    assert len(PAGES) > 35
+    for path in PAGES:
+        found = page((ROOT / path).read_text(), (ROOT / path).parent)
+        for check in CHECKS:
+            with case(f"{check.__name__}, {path}"):
+                assert [*check(found)] == []
+    for check, text, name in WRONG:
         with case(text):
-            assert [*check(page(text))] == [found]
+            assert [*check(page(text))] == [name]
 
 
 DIALECT = re.compile(
@@ -95,27 +90,14 @@ def test_the_documents_use_the_terms_of_the_field() -> None:
             assert DIALECT.search(text)
 
 
-def test_the_map_has_every_room() -> None:
-    """The page about the source has each room of the package once."""
+def test_the_pages_are_complete() -> None:
+    """They have each room, each binding that can be given another key, and each public name, once."""
     [rooms] = [rows for header, _, *rows in page(SOURCE.read_text()).tables if header[0].startswith("room")]
-    package = ROOT / "agentwatch"
-    found = sorted(f"`{path.parent.name}/`" for path in package.glob("*/__init__.py"))
+    found = sorted(f"`{path.parent.name}/`" for path in (ROOT / "agentwatch").glob("*/__init__.py"))
     assert sorted(row[0] for row in rooms) == found
-
-
-def test_every_binding_is_documented() -> None:
-    """The tables of keys name every binding that can be given another key."""
     assert ids_of(page(KEYS.read_text())) == set(bound_ids())
-
-
-def test_the_example_of_the_settings_names_bindings() -> None:
-    """The example of a settings file rebinds bindings that exist."""
     [example] = re.findall(r"```toml\n(.*?)```", CONFIG.read_text(), re.DOTALL)
     assert tomllib.loads(example)["keys"].keys() <= bound_ids().keys()
-
-
-def test_every_public_name_is_in_the_reference() -> None:
-    """The page of the Python API has each public name of the package once."""
     named = re.findall(r"^::: agentwatch\.(\w+)(?:\.\w+)?$", PYTHON.read_text(), re.MULTILINE)
     assert sorted(named) == sorted({*agentwatch.__all__} - {"__version__"})
 

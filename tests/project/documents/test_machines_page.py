@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import yaml  # type: ignore[import-untyped]  # it comes with what builds the documentation
 
 from tests.cli.engine.asking import last_card, program
-from tests.conftest import RECORDINGS, ROOT
+from tests.conftest import ROOT, case
 from tests.harness.engine.server import nats_server
 from tests.harness.engine.shippers import no_shipper_is_left
+from tests.project.documents.user import run
 
 pytestmark = pytest.mark.system
 
@@ -35,32 +34,6 @@ def blocks(text: str, kind: str) -> list[str]:
     ]
 
 
-def shell(command: str, folder: Path, **env: str) -> subprocess.CompletedProcess[str]:
-    """Run a command of a page where agentwatch and an agent are installed."""
-    programs = folder / "bin"
-    programs.mkdir(exist_ok=True)
-    for name, line in (
-        ("agentwatch", f'exec "{sys.executable}" -m agentwatch "$@"'),
-        ("cursor-agent", f'exec cat "{RECORDINGS}/plain.ndjson"'),
-    ):
-        (programs / name).write_text(f"#!/bin/sh\n{line}\n")
-        (programs / name).chmod(0o755)
-    return subprocess.run(
-        ["bash", "-o", "pipefail", "-c", command],
-        env=os.environ
-        | {"PATH": f"{programs}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT), "TERM": "dumb"}
-        | {"AGENTWATCH_HOME": str(folder / "home"), "AGENTWATCH_CONFIG": "/dev/null"}
-        | env,
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        start_new_session=True,
-        check=False,
-    )
-
-
 def test_the_first_steps(tmp_path: Path) -> None:
     """The commands set up a server that runs, publish a session to it, and list it."""
     install, start, *commands, watch = blocks(MACHINES, "bash")[0].splitlines()
@@ -69,7 +42,7 @@ def test_the_first_steps(tmp_path: Path) -> None:
     assert watch == f"agentwatch {LOCAL}"
     with nats_server(tmp_path) as server:
         for command in commands:
-            done = shell(command.replace(LOCAL, server.address), tmp_path)
+            done = run(command.replace(LOCAL, server.address), tmp_path)
             assert done.returncode == 0, (command, done.stderr)
         _, card = last_card(server.address)
     assert (card["agent"], card["outcome"], card["exit"]) == ("cursor", "succeeded", 0)
@@ -79,9 +52,9 @@ def test_the_first_steps(tmp_path: Path) -> None:
 def test_the_configuration_for_a_team_is_valid(tmp_path: Path) -> None:
     """The server takes the configuration with the certificate of the page and the users of `init`."""
     with nats_server(tmp_path) as server:
-        printed = shell(f"agentwatch engine init {server.address}", tmp_path).stdout
+        printed = run(f"agentwatch engine init {server.address}", tmp_path).stdout
     [make] = [block for block in blocks(MACHINES, "bash") if block.startswith("openssl")]
-    assert shell(make, tmp_path).returncode == 0
+    assert run(make, tmp_path).returncode == 0
     config = blocks(MACHINES, "text")[0]
     for path in ("/var/lib/nats", "/etc/nats"):
         assert path in config
@@ -105,31 +78,29 @@ def steps(job: str) -> tuple[list[str], dict[str, str]]:
     return [step["run"].strip() for step in made["steps"] if "run" in step], variables
 
 
-def test_each_job_is_valid() -> None:
-    """A job that publishes is valid YAML, installs the extra, and has the login as variables."""
+def test_a_job_can_be_watched(tmp_path: Path) -> None:
+    """A job is valid YAML, installs the extra, has the login as variables, and publishes the session.
+
+    The session is complete when the command has ended.
+    """
     jobs = [steps(job) for job in blocks(CI, "yaml") if "--publish" in job]
     assert len(jobs) == 2
-    for (install, run), variables in jobs:
+    for (install, publish), variables in jobs:
         assert "install 'agentwatch-tui[nats] @ git+https://" in install
-        assert f"--publish {HOST} --publish-wait 30" in run
-        assert "\n" not in run
+        assert f"--publish {HOST} --publish-wait 30" in publish
+        assert "\n" not in publish
         assert variables["AGENTWATCH_NATS_USER"] == "ci"
-        assert "PASSWORD" not in run
-
-
-@pytest.mark.parametrize("number", [0, 1])
-def test_a_job_can_be_watched(tmp_path: Path, number: int) -> None:
-    """The command of a job publishes the session, which is complete when the command has ended."""
-    job = [job for job in blocks(CI, "yaml") if "--publish" in job][number]
-    (_, run), variables = steps(job)
-    with nats_server(tmp_path) as server:
-        assert shell(f"agentwatch engine init {server.address}", tmp_path).returncode == 0
-        done = shell(
-            run.replace(HOST, server.address), tmp_path, **{"AGENTWATCH_NATS_PASSWORD": "x"} | variables
-        )
-        assert done.returncode == 0, done.stderr
-        assert done.stdout.startswith("Read file lantern/settings.py")
-        session, card = last_card(server.address)
-        assert (card["outcome"], card["shipped"]) == ("succeeded", card["bytes"])
-        copy = shell(f"agentwatch {server.address}/{session} --output-format stream-json", tmp_path)
-    assert copy.stdout.encode() == (tmp_path / "session.ndjson").read_bytes()
+        assert "PASSWORD" not in publish
+    for number, ((_, publish), variables) in enumerate(jobs):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        with case(publish), nats_server(folder) as server:
+            assert run(f"agentwatch engine init {server.address}", folder).returncode == 0
+            login = {"AGENTWATCH_NATS_PASSWORD": "x"} | variables
+            done = run(publish.replace(HOST, server.address), folder, **login)
+            assert done.returncode == 0, done.stderr
+            assert done.stdout.startswith("Read file lantern/settings.py")
+            session, card = last_card(server.address)
+            assert (card["outcome"], card["shipped"]) == ("succeeded", card["bytes"])
+            copy = run(f"agentwatch {server.address}/{session} --output-format stream-json", folder)
+            assert copy.stdout.encode() == (folder / "session.ndjson").read_bytes()

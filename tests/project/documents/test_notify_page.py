@@ -29,34 +29,25 @@ HOSTILE = Event(
 pytestmark = pytest.mark.slow
 
 
-class Received:
-    """A server that notes what it receives."""
-
-    def __init__(self) -> None:
-        self.requests: list[tuple[str, str, bytes]] = []
-        received = self.requests
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                received.append((self.path, self.headers.get("Title", ""), body))
-                self.send_response(200)
-                self.end_headers()
-
-            def log_message(self, *_: object) -> None:
-                """Print nothing."""
-
-        self.server = HTTPServer(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
-
-
 @pytest.fixture
-def received() -> Iterator[Received]:
-    """A server on this machine."""
-    made = Received()
-    yield made
-    made.server.shutdown()
-    made.server.server_close()
+def received() -> Iterator[tuple[int, list[tuple[str, str, bytes]]]]:
+    """The port of a server on this machine, and the path, the title and the body of what it receives."""
+    requests: list[tuple[str, str, bytes]] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            requests.append((self.path, self.headers.get("Title", ""), body))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            """Print nothing."""
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        yield server.server_port, requests
+        server.shutdown()
 
 
 def send(script: str, folder: Path, port: int = 0) -> None:
@@ -79,31 +70,21 @@ def test_each_script_has_ten_lines_and_the_settings_are_valid() -> None:
     assert len(rules_of(found["on"])) == len(session_rules_of(found["sessions"]["on"])) == 1
 
 
-def test_ntfy(received: Received, tmp_path: Path) -> None:
-    """The text is the body, and the title has no foreign text."""
-    send(SCRIPTS[0], tmp_path, received.server.server_port)
-    [(path, title, body)] = received.requests
-    assert (path, title) == ("/MY-SECRET-TOPIC", "agentwatch: needs-you")
-    assert body.decode() == "claude: -i <!channel> é\n--x␊$(id) & <b>"
-
-
-def test_slack(received: Received, tmp_path: Path) -> None:
-    """A session cannot mention a channel."""
-    send(SCRIPTS[1], tmp_path, received.server.server_port)
-    [(path, _, body)] = received.requests
-    assert path == "/services/T000/B000/XXXX"
-    assert json.loads(body) == {"text": "needs-you: -i &lt;!channel&gt; é\n--x␊$(id) &amp; &lt;b&gt;"}
-
-
-def test_telegram(received: Received, tmp_path: Path) -> None:
-    """The text is sent as it is, without markup."""
-    send(SCRIPTS[2], tmp_path, received.server.server_port)
-    [(path, _, body)] = received.requests
-    assert path == "/bot123:TOKEN/sendMessage"
-    assert urllib.parse.parse_qs(body.decode()) == {
-        "chat_id": ["123456"],
-        "text": ["needs-you: -i <!channel> é\n--x␊$(id) & <b>"],
-    }
+def test_what_is_sent_to_a_service(
+    received: tuple[int, list[tuple[str, str, bytes]]], tmp_path: Path
+) -> None:
+    """To ntfy the text is the body; in Slack a session cannot mention a channel; Telegram gets no markup."""
+    port, requests = received
+    for script in SCRIPTS[:3]:
+        send(script, tmp_path, port)
+    ntfy, (hook, _, message), (bot, _, form) = requests
+    text = "claude: -i <!channel> é\n--x␊$(id) & <b>"
+    assert ntfy == ("/MY-SECRET-TOPIC", "agentwatch: needs-you", text.encode())
+    assert hook == "/services/T000/B000/XXXX"
+    assert json.loads(message) == {"text": "needs-you: -i &lt;!channel&gt; é\n--x␊$(id) &amp; &lt;b&gt;"}
+    assert bot == "/bot123:TOKEN/sendMessage"
+    sent = {"chat_id": ["123456"], "text": ["needs-you: -i <!channel> é\n--x␊$(id) & <b>"]}
+    assert urllib.parse.parse_qs(form.decode()) == sent
 
 
 def test_a_desktop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
