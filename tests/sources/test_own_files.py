@@ -56,23 +56,20 @@ def process() -> Iterator[subprocess.Popen[bytes]]:
     begun.wait()
 
 
-def test_a_file_that_has_just_changed_is_still_written(transcript: Path) -> None:
-    """The time of the last change decides, for a file in an agent's folder."""
-    assert is_still_written(transcript)
-    let_age(transcript)
-    assert not is_still_written(transcript)
-    transcript.unlink()
-    assert not is_still_written(transcript)
-
-
-def test_a_file_elsewhere_is_complete(tmp_path: Path, transcript: Path) -> None:
-    """A copy of a transcript is not followed, and neither is a link that leads out of the folder."""
+def test_a_file_that_has_just_changed_is_still_written(tmp_path: Path, transcript: Path) -> None:
+    """The time of the last change decides, for a file in an agent's folder; a copy elsewhere is complete."""
+    # A copy of a transcript is not followed, and neither is a link that leads out of the folder.
     copy = tmp_path / "copy.jsonl"
     copy.write_bytes(transcript.read_bytes())
     assert not is_still_written(copy)
     link = transcript.with_name("link.jsonl")
     link.symlink_to(copy)
     assert not is_still_written(link)
+    assert is_still_written(transcript)
+    let_age(transcript)
+    assert not is_still_written(transcript)
+    transcript.unlink()
+    assert not is_still_written(transcript)
 
 
 def test_a_session_that_a_live_process_has_open_is_still_written(
@@ -113,7 +110,7 @@ def test_without_proc_only_the_last_change_counts(
     assert not is_still_written(transcript)
 
 
-def test_a_start_that_is_no_text_is_no_start(transcript: Path) -> None:
+def test_a_record_that_is_torn_is_no_record(transcript: Path) -> None:
     """A record may have any value in the place of the start, however deeply it is nested."""
     let_age(transcript)
     for depth in (1, 1000):
@@ -123,13 +120,8 @@ def test_a_start_that_is_no_text_is_no_start(transcript: Path) -> None:
             start = "[" * depth + "]" * depth
             record.write_text(f'{{"sessionId": "{transcript.stem}", "procStart": {start}}}')
             assert not is_still_written(transcript)
-
-
-def test_a_torn_record_is_no_record(transcript: Path) -> None:
-    """The registry is written in place, so a record may be incomplete."""
-    let_age(transcript)
+    # The registry is written in place, so a record may be incomplete.
     folder = transcript.parent.parent.parent / "sessions"
-    folder.mkdir()
     (folder / "6.json").symlink_to(folder / "5.key")
     for text in ("", "[]", "{", "\x00", '{"sessionId": 5}'):
         with case(text):
@@ -202,17 +194,13 @@ def test_a_variable_adds_a_folder(variable: str, folder: SessionFolder, tmp_path
 STORED = {"sessionId": "s", "projectHash": "p", "startTime": "2026-11-20T14:03:07Z", "messages": []}
 
 
-def test_a_saved_recording_has_them_beside_it(tmp_path: Path) -> None:
-    """The file of a recording has its stem."""
+def test_bookmarks_lie_beside_the_recording(tmp_path: Path) -> None:
+    """The file has the stem of the recording; without one that is kept, there is no place for it."""
     path = tmp_path / "s.ndjson"
     path.write_bytes((RECORDINGS / "plain.ndjson").read_bytes())
     source = saved_source(path)
     assert source.bookmarks_path == tmp_path / "s.bookmarks.json"
     os.close(source.reader.fd)
-
-
-def test_a_pipe_has_them_beside_its_recording(tmp_path: Path) -> None:
-    """Without a recording that is kept, there is no place for them."""
     for keep, path in (
         (KeepOptions(recording=tmp_path / "r.ndjson", write_log=False), tmp_path / "r.bookmarks.json"),
         (KeepOptions(record=False, write_log=False), None),
@@ -222,18 +210,11 @@ def test_a_pipe_has_them_beside_its_recording(tmp_path: Path) -> None:
         source = pipe_source(read_fd, keep)
         assert source.bookmarks_path == path
         source.finish()
-
-
-def test_an_agent_has_them_beside_its_recording(tmp_path: Path) -> None:
-    """The same holds under `run`."""
-    source = agent_source(["true"], KeepOptions(recording=tmp_path / "r.ndjson", write_log=False))
-    assert source.bookmarks_path == tmp_path / "r.bookmarks.json"
+    source = agent_source(["true"], KeepOptions(recording=tmp_path / "a.ndjson", write_log=False))
+    assert source.bookmarks_path == tmp_path / "a.bookmarks.json"
     source.stop()
     source.finish()
-
-
-def test_a_session_in_a_store_has_no_place_for_them(tmp_path: Path) -> None:
-    """Its recording has no name: its offsets mean nothing in the files of the other program."""
+    # Its recording has no name: its offsets mean nothing in the files of the other program.
     path = tmp_path / "chats" / "session-2026-11-20T14-03-1.json"
     path.parent.mkdir()
     path.write_text(json.dumps(STORED))

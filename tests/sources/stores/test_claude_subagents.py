@@ -82,11 +82,25 @@ def session_at(path: Path) -> Session:
     return feed.session
 
 
-def test_a_transcript_without_subagents_is_a_plain_file(folder: Folder) -> None:
+def test_a_transcript_is_read_with_the_files_of_its_subagents(
+    folder: Folder, opened: Callable[[Path], ClaudeSubagents], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Without a folder of subagents, or with an empty one, the file itself is read."""
     assert store_for(folder.transcript) is None
     folder.subagents.mkdir(parents=True)
     assert store_for(folder.transcript) is None
+    folder.add_agent()
+    with folder.transcript.open("ab") as file:
+        file.write(b"{torn\n[5]\n" + dumped(said("A"), 60))
+    assert opened(folder.transcript).new_lines()[3:5] == [b"{torn\n", b"[5]\n"]
+    monkeypatch.setattr(tail, "_MOST_LINE", 500)
+    monkeypatch.setattr(tail, "_CHUNK", 100)
+    # A line that never ends does not fill the memory, and the next line is read.
+    with folder.transcript.open("ab") as file:
+        file.write(dumped(said("x" * 5000), 10) + dumped(said("next"), 11))
+    lines = opened(folder.transcript).new_lines()
+    assert max(map(len, lines)) < 800
+    assert b"next" in lines[-1]
 
 
 def test_the_lines_are_merged_by_time(folder: Folder, opened: Callable[[Path], ClaudeSubagents]) -> None:
@@ -101,46 +115,30 @@ def test_the_lines_are_merged_by_time(folder: Folder, opened: Callable[[Path], C
     assert store.new_lines() == []
 
 
-def test_the_calls_of_a_subagent_belong_to_its_call(folder: Folder) -> None:
-    """The file beside the subagent's own names the call that started it."""
+def test_the_calls_of_a_subagent_belong_to_its_call(
+    folder: Folder, opened: Callable[[Path], ClaudeSubagents]
+) -> None:
+    """The file beside the subagent's own names the call that started it; without it, its prompt does."""
     folder.add_agent()
     session = session_at(folder.transcript)
     assert [(each.call_id, each.parent, each.agent) for each in session.calls] == [
         ("t", None, None),
         ("c", 1, "t"),
     ]
-
-
-def test_without_the_id_of_its_call_a_subagent_is_found_by_its_prompt(folder: Folder) -> None:
-    """A file about a subagent may be broken, or lack the call."""
-    folder.add_agent()
-    for meta in ("", "[]", "{", '{"toolUseId": 5}', '{"toolUseId": null}'):
-        with case(meta):
-            (folder.subagents / "agent-a1.meta.json").write_text(meta)
-            assert session_at(folder.transcript).calls[1].parent == 1
-
-
-@pytest.mark.parametrize(("written", "read"), [("t", "t"), ("\\ud83d", "\ud83d")])
-def test_half_an_emoji_beside_the_id_does_not_hide_it(
-    folder: Folder, opened: Callable[[Path], ClaudeSubagents], written: str, read: str
-) -> None:
-    """An agent that cuts a description inside an emoji writes half a surrogate pair."""
-    folder.add_agent()
-    (folder.subagents / "agent-a1.meta.json").write_text(
-        f'{{"description": "Fix \\ud83d", "toolUseId": "{written}"}}'
-    )
-    (line,) = [line for line in opened(folder.transcript).new_lines() if b"subagent-meta" in line]
-    assert json.loads(line)["toolUseId"] == read
-
-
-def test_an_id_that_is_no_text_is_no_id(folder: Folder) -> None:
-    """The file beside a subagent's may have any value in the place of the id, however deeply it is nested."""
-    folder.add_agent()
-    meta = folder.subagents / "agent-a1.meta.json"
-    for depth in (1, 300, 1000):
-        with case(f"depth {depth}"):
-            meta.write_text('{"toolUseId": ' + "[" * depth + "]" * depth + "}")
-            assert [call.agent for call in session_at(folder.transcript).calls] == [None, "t"]
+    # The file may be broken, lack the call, or have any value in its place, however deeply it is nested.
+    nested = ('{"toolUseId": ' + "[" * depth + "]" * depth + "}" for depth in (1, 300, 1000))
+    path = folder.subagents / "agent-a1.meta.json"
+    for meta in ("", "[]", "{", '{"toolUseId": 5}', '{"toolUseId": null}', *nested):
+        with case(meta[:80]):
+            path.write_text(meta)
+            calls = session_at(folder.transcript).calls
+            assert [(each.parent, each.agent) for each in calls] == [(None, None), (1, "t")]
+    # An agent that cuts a description inside an emoji writes half a surrogate pair.
+    for written, read in (("t", "t"), ("\\ud83d", "\ud83d")):
+        with case(written):
+            path.write_text(f'{{"description": "Fix \\ud83d", "toolUseId": "{written}"}}')
+            (line,) = [line for line in opened(folder.transcript).new_lines() if b"subagent-meta" in line]
+            assert json.loads(line)["toolUseId"] == read
 
 
 def test_new_lines_of_all_files_are_returned(
@@ -182,10 +180,10 @@ def test_a_replaced_or_truncated_transcript_is_read_again(
     assert store.new_lines() == []
 
 
-def test_no_link_and_no_special_file_is_opened(
-    folder: Folder, opened: Callable[[Path], ClaudeSubagents], tmp_path: Path
+def test_only_the_users_own_files_are_read(
+    folder: Folder, opened: Callable[[Path], ClaudeSubagents], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A link out of the folder, a FIFO and a folder are no files of subagents, and block nothing."""
+    """A link out of the folder, a FIFO, a folder and files of others are no files of subagents."""
     folder.add_agent()
     secret = tmp_path / "secret"
     secret.write_bytes(dumped(said("secret"), 3))
@@ -197,6 +195,12 @@ def test_no_link_and_no_special_file_is_opened(
     lines = opened(folder.transcript).new_lines()
     assert kinds(lines).count("subagent-meta a") == 1
     assert b"secret" not in b"".join(lines)
+    # Only the user's own files are read beside the named one.
+    user_id = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: user_id + 1)
+    assert kinds(opened(folder.transcript).new_lines()) == ["user", "assistant"]
+    # An agent may delete the folder of a session at any time.
+    assert subagent_files._open_own(tmp_path / "gone", "agent-a.jsonl") is None
 
 
 def test_a_folder_of_subagents_that_is_a_link_is_not_read(folder: Folder, tmp_path: Path) -> None:
@@ -212,16 +216,6 @@ def test_a_folder_of_subagents_that_is_a_link_is_not_read(folder: Folder, tmp_pa
     store.close()
 
 
-def test_files_of_other_users_are_not_read(
-    folder: Folder, opened: Callable[[Path], ClaudeSubagents], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Only the user's own files are read beside the named one."""
-    folder.add_agent()
-    user_id = os.geteuid()
-    monkeypatch.setattr(os, "geteuid", lambda: user_id + 1)
-    assert kinds(opened(folder.transcript).new_lines()) == ["user", "assistant"]
-
-
 def test_a_large_session_comes_in_batches(folder: Folder, opened: Callable[[Path], ClaudeSubagents]) -> None:
     """A call returns a limited number of bytes, about 4 MiB, and loses no line."""
     folder.add_agent()
@@ -233,33 +227,6 @@ def test_a_large_session_comes_in_batches(folder: Folder, opened: Callable[[Path
     assert len(batches) > 5
     assert sum(map(len, batches)) == 55
     assert all(line.startswith(b"{") for lines in batches for line in lines)
-
-
-def test_of_a_very_long_line_the_middle_is_dropped(
-    folder: Folder, opened: Callable[[Path], ClaudeSubagents], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A line that never ends does not fill the memory, and the next line is read."""
-    monkeypatch.setattr(tail, "_MOST_LINE", 500)
-    monkeypatch.setattr(tail, "_CHUNK", 100)
-    folder.add_agent()
-    with folder.transcript.open("ab") as file:
-        file.write(dumped(said("x" * 5000), 10) + dumped(said("next"), 11))
-    lines = opened(folder.transcript).new_lines()
-    assert max(map(len, lines)) < 800
-    assert b"next" in lines[-1]
-
-
-def test_a_broken_line_keeps_its_place(folder: Folder, opened: Callable[[Path], ClaudeSubagents]) -> None:
-    """A line that is no JSON, and one that is no object, come after the line before them."""
-    folder.add_agent()
-    with folder.transcript.open("ab") as file:
-        file.write(b"{torn\n[5]\n" + dumped(said("A"), 60))
-    assert opened(folder.transcript).new_lines()[3:5] == [b"{torn\n", b"[5]\n"]
-
-
-def test_a_folder_that_has_vanished_has_no_files(tmp_path: Path) -> None:
-    """An agent may delete the folder of a session at any time."""
-    assert subagent_files._open_own(tmp_path / "gone", "agent-a.jsonl") is None
 
 
 def test_the_samples_are_merged(captures: Captures) -> None:

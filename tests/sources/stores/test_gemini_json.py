@@ -82,21 +82,26 @@ def test_removed_messages_are_removed(path: Path) -> None:
     assert new(store) == [{"$rewindTo": "b"}, message("d")]
     rewrite(path)
     assert new(store) == [{"$rewindTo": "a"}]
-
-
-def test_another_session_begins_again(path: Path) -> None:
-    """If the document becomes that of another session, all its lines are returned."""
+    # If the document becomes that of another session, all its lines are returned.
     rewrite(path, message("a"))
     store = GeminiJson(path)
     new(store)
     rewrite(path, message("a"), sessionId="s-2")
     assert new(store) == [FACTS | {"sessionId": "s-2"}, message("a")]
-
-
-def test_a_message_without_an_id_is_named_by_its_place(path: Path) -> None:
-    """What is no message is left out; a message without an id gets one, so that it can be replaced."""
+    # What is no message is left out; a message without an id gets one, so that it can be replaced.
     rewrite(path, {"type": "user"}, 1, message(""))
     assert [line.get("id") for line in new(GeminiJson(path))] == [None, "#0", "#1"]
+    # Half an emoji and a large number are data.
+    path.write_text(json.dumps(FACTS | {"messages": [message("a", text="\ud83d", big=1 << 70)]}))
+    [_, found] = new(GeminiJson(path))
+    assert (found["content"], found["big"]) == ("\ud83d", 1 << 70)
+    # Neither a message nor a fact that cannot be written as a line keeps the others from being read.
+    deep = "[" * 1000 + "]" * 1000
+    path.write_text(f'{{"sessionId": "s", "messages": [{{"id": "a", "content": {deep}}}, {{"id": "b"}}]}}')
+    store = GeminiJson(path)
+    assert new(store)[1:] == [{"id": "a", "type": "nested too deeply"}, {"id": "b"}]
+    path.write_text(f'{{"sessionId": "s", "messages": [], "kind": {deep}}}')
+    assert new(store)[-1] == {"$rewindTo": "a"}
 
 
 def test_an_incomplete_document_is_read_later(path: Path) -> None:
@@ -115,41 +120,20 @@ def test_an_incomplete_document_is_read_later(path: Path) -> None:
             assert new(store) == [message("b")]
 
 
-def test_a_document_that_is_gone_or_too_large_is_an_error(path: Path) -> None:
-    """The document is never read beyond the limit of 256 MiB."""
+def test_a_document_that_is_gone_or_too_large_is_an_error(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is never read beyond the limit of 256 MiB; one that shrinks while it is read is incomplete."""
     with pytest.raises(FileNotFoundError):
         GeminiJson(path).new_lines()
     rewrite(path, message("a"))
     os.truncate(path, (256 << 20) + 1)
     with pytest.raises(OSError, match="too large"):
         GeminiJson(path).new_lines()
-
-
-def test_a_document_that_shrinks_while_it_is_read_is_incomplete(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The agent truncates the file before it writes it."""
     rewrite(path, message("a"))
     monkeypatch.setattr(os, "read", lambda *_: b"")
     with pytest.raises(OSError, match="is not a complete chat"):
         GeminiJson(path).new_lines()
-
-
-def test_what_orjson_rejects_is_read(path: Path) -> None:
-    """Half an emoji and a large number are data."""
-    path.write_text(json.dumps(FACTS | {"messages": [message("a", text="\ud83d", big=1 << 70)]}))
-    [_, found] = new(GeminiJson(path))
-    assert (found["content"], found["big"]) == ("\ud83d", 1 << 70)
-
-
-def test_what_is_nested_too_deeply_is_a_line_of_an_unknown_type(path: Path) -> None:
-    """Neither a message nor a fact that cannot be written as a line keeps the others from being read."""
-    deep = "[" * 1000 + "]" * 1000
-    path.write_text(f'{{"sessionId": "s", "messages": [{{"id": "a", "content": {deep}}}, {{"id": "b"}}]}}')
-    store = GeminiJson(path)
-    assert new(store)[1:] == [{"id": "a", "type": "nested too deeply"}, {"id": "b"}]
-    path.write_text(f'{{"sessionId": "s", "messages": [], "kind": {deep}}}')
-    assert new(store)[-1] == {"$rewindTo": "a"}
 
 
 def test_a_store_is_chosen_by_the_name_and_the_content(path: Path, tmp_path: Path) -> None:

@@ -60,18 +60,14 @@ def opened(store: Batches, *, follow: bool, waits: bool = True) -> StoreSource:
     return StoreSource(fd, StoreIntake(store, fd, follow=follow, waits=waits))
 
 
-def test_a_store_that_is_not_followed_is_read_once_and_closed() -> None:
-    """All batches are in the recording at once, and the recording has ended."""
+def test_the_lines_of_a_store_arrive_as_it_changes() -> None:
+    """All batches are recorded at once; new lines of a followed store are appended."""
     store = Batches([b"1\n", b"2\n"], [b"3\n"])
     source = opened(store, follow=False)
     assert [line.data for line in source.reader.read()] == [b"1", b"2", b"3"]
     assert source.reader.is_at_end()
     assert store.is_closed
     assert source.new_faults() == []
-
-
-def test_the_lines_of_a_followed_store_arrive_as_it_changes() -> None:
-    """New lines are appended to the recording, which continues until the source is left."""
     store = Batches([b"1\n"])
     source = opened(store, follow=True)
     assert len(source.reader.read()) == 1
@@ -84,7 +80,7 @@ def test_the_lines_of_a_followed_store_arrive_as_it_changes() -> None:
 
 
 def test_what_follows_the_first_batch_may_be_read_later() -> None:
-    """Opening a store for the screen reads its first batch; the others follow, and the recording ends."""
+    """Opening a store for the screen reads its first batch; the others follow."""
     store = HeldBatches([b"1\n"], [b"2\n"])
     source = opened(store, follow=False, waits=False)
     assert [line.data for line in source.reader.read()] == [b"1"]
@@ -93,10 +89,6 @@ def test_what_follows_the_first_batch_may_be_read_later() -> None:
     until(lambda: store.is_closed)
     assert [line.data for line in source.reader.read()] == [b"2"]
     assert source.reader.is_at_end()
-
-
-def test_a_batch_that_is_read_is_recorded_before_the_end() -> None:
-    """A store that is left while its thread reads a batch ends after the batch is in the recording."""
     store = HeldBatches([b"1\n"], [b"2\n"])
     source = opened(store, follow=True, waits=False)
     assert store.is_held.wait(20)
@@ -127,13 +119,24 @@ def test_the_lines_of_a_store_end_with_a_failure_and_have_no_arrival() -> None:
     assert [line.seen_ms for line in source.reader.read()] == [None]
 
 
-def test_a_store_that_cannot_be_read_at_first_is_closed() -> None:
-    """The error of the first reading is the user's answer."""
+def test_an_error_of_opening_is_the_users_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A store that cannot be read at first is closed; a recording that could not be filled is not shown."""
     store = Batches()
     store.error = OSError(errno.EBUSY, "it is locked")
     with pytest.raises(OSError, match="it is locked"):
         opened(store, follow=True)
     assert store.is_closed
+
+    def full(_fd: int, _data: bytes) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    fd = nameless_file()
+    monkeypatch.setattr(os, "write", full)
+    store = Batches([b"1\n"])
+    with pytest.raises(OSError, match="No space left"):
+        StoreIntake(store, fd, follow=False)
+    assert store.is_closed
+    os.close(fd)
 
 
 def test_a_failure_while_following_is_reported_when_it_lasts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,21 +156,6 @@ def test_a_failure_while_following_is_reported_when_it_lasts(monkeypatch: pytest
     until(lambda: source.reader.growth.size() == 4)
     assert source.faults["the session cannot be read any more"] is None
     source.close()
-
-
-def test_a_full_disk_is_an_error_of_opening(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A recording that could not be filled is not shown as if it were the session."""
-
-    def full(_fd: int, _data: bytes) -> int:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    fd = nameless_file()
-    monkeypatch.setattr(os, "write", full)
-    store = Batches([b"1\n"])
-    with pytest.raises(OSError, match="No space left"):
-        StoreIntake(store, fd, follow=False)
-    assert store.is_closed
-    os.close(fd)
 
 
 def test_a_value_is_read_and_written() -> None:
@@ -197,21 +185,14 @@ def test_a_value_is_read_and_written() -> None:
         [deep] = deep  # type: ignore[assignment]
 
 
-def test_a_plain_file_is_no_store(tmp_path: Path) -> None:
-    """A file of lines is read as it is."""
+def test_what_is_no_store_is_read_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A path that does not exist is reported by the reader of plain files; a FIFO is not opened."""
     path = tmp_path / "x.jsonl"
     path.write_text('{"type":"system"}\n')
     assert store_for(path) is None
-
-
-def test_a_path_where_nothing_is_is_no_store(tmp_path: Path) -> None:
-    """A path that does not exist is reported by the reader of plain files."""
     assert store_for(tmp_path / "gone") is None
     assert store_for(tmp_path) is None
-
-
-def test_a_fifo_is_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The writer of a FIFO would be released, and then killed by SIGPIPE."""
+    # The writer of a FIFO would be released, and then killed by SIGPIPE.
     path = tmp_path / "fifo"
     os.mkfifo(path)
     monkeypatch.setattr(os, "open", lambda *_: pytest.fail("it was opened"))

@@ -39,8 +39,8 @@ def database(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_chosen_table_can_be_read(database: Path) -> None:
-    """So can the names of its columns, and of all tables."""
+def test_only_a_chosen_table_can_be_read(database: Path) -> None:
+    """So can the names of its columns, and of all tables; everything else is refused, also through a view."""
     before = os.listdir(database.parent)
     with opened(database, ("session",)) as connection:
         assert connection.execute("SELECT id FROM session").fetchall() == [("ses_1",)]
@@ -48,10 +48,6 @@ def test_a_chosen_table_can_be_read(database: Path) -> None:
         names = connection.execute("SELECT name FROM sqlite_master ORDER BY name").fetchall()
         assert names == [("account",), ("session",), ("shown",)]
     assert os.listdir(database.parent) == before
-
-
-def test_everything_else_is_refused(database: Path) -> None:
-    """Also through a view, and whatever would write."""
     for statement in DENIED:
         with (
             case(statement),
@@ -59,10 +55,7 @@ def test_everything_else_is_refused(database: Path) -> None:
             pytest.raises(sqlite3.DatabaseError),
         ):
             connection.execute(statement)
-
-
-def test_a_refusal_is_put_in_words(database: Path) -> None:
-    """The error that a user sees does not name the other tables."""
+    # The error that a user sees does not name the other tables.
     with (
         pytest.raises(OSError, match="it has no sessions that this version can read"),
         opened(database, ("session",)) as connection,
@@ -97,8 +90,10 @@ def test_only_columns_that_are_stored_are_read(tmp_path: Path) -> None:
             assert stored_columns(connection, "session") == columns
 
 
-def test_a_value_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A value may have 64 MiB."""
+def test_what_is_too_large_or_slow_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, database: Path
+) -> None:
+    """A value may have 64 MiB, all values together no more than the file, and reading ends after a time."""
     monkeypatch.setattr(sqlite_file, "_MOST_VALUE_BYTES", 1 << 20)
     path = made(tmp_path, "CREATE TABLE session (id)", "INSERT INTO session VALUES (zeroblob(1048577))")
     with (
@@ -106,10 +101,7 @@ def test_a_value_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytes
         opened(path, ("session",)) as connection,
     ):
         connection.execute("SELECT id FROM session").fetchall()
-
-
-def test_values_are_together_no_larger_than_the_file(tmp_path: Path) -> None:
-    """The default of a column that was added is the value of every row before: 100 MB in a file of 1 MB."""
+    # The default of a column that was added is the value of every row before: 100 MB in a file of 1 MB.
     path = made(
         tmp_path,
         "CREATE TABLE session (id)",
@@ -122,10 +114,7 @@ def test_values_are_together_no_larger_than_the_file(tmp_path: Path) -> None:
         opened(path, ("session",)) as connection,
     ):
         connection.execute("SELECT title FROM session").fetchall()
-
-
-def test_reading_ends_after_a_time(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However long a statement would take."""
+    # However long a statement would take.
     monkeypatch.setattr(sqlite_file, "_STEPS", 1)
     monkeypatch.setattr(sqlite_file, "_MOST_SECONDS", -1.0)
     with (

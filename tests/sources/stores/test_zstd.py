@@ -127,8 +127,10 @@ def test_damaged_or_too_large_data_ends_in_words(tmp_path: Path, monkeypatch: py
     store.close()
 
 
-def test_without_a_module_the_error_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where Python cannot decompress, one line names the extra, the version of Python and the program."""
+def test_what_cannot_be_decompressed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only a file that begins as a frame is taken; without a module, one line says what to do."""
+    assert compressed_at(tmp_path / "a.jsonl.zst", b'{"type":"x"}') is None
+    assert compressed_at(tmp_path / "a.jsonl.zst", b"") is None
     take_away(monkeypatch, *MODULES)
     with pytest.raises(OSError, match="Zstandard") as raised:
         saved(tmp_path / "a.zst", frame(b"a\n"))
@@ -136,9 +138,3 @@ def test_without_a_module_the_error_says_what_to_do(tmp_path: Path, monkeypatch:
     assert "pip install zstandard" in said
     assert "3.14" in said
     assert "\n" not in said
-
-
-def test_another_file_is_no_store(tmp_path: Path) -> None:
-    """Only a file that begins as a frame is taken, whatever its name."""
-    assert compressed_at(tmp_path / "a.jsonl.zst", b'{"type":"x"}') is None
-    assert compressed_at(tmp_path / "a.jsonl.zst", b"") is None

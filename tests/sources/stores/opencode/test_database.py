@@ -41,37 +41,25 @@ def wait_for(feed: Feed, condition: Callable[[], object]) -> None:
     until(lambda: (feed.advance(), condition())[1])
 
 
-def test_a_path_names_the_newest_main_session_or_one_of_them(database: OpencodeDatabase) -> None:
+def test_a_path_names_the_newest_main_session_or_one_of_them(
+    database: OpencodeDatabase, tmp_path: Path
+) -> None:
     """The database alone means the main session that was changed last; a session may follow its path."""
     for name, parent in (("ses_old", None), (SESSION, None), ("ses_child", SESSION)):
         database.session(name, parent)
     assert {line["sessionID"] for line in lines(database.path)} == {SESSION}
     assert {line["sessionID"] for line in lines(database.path / "ses_old")} == {"ses_old"}
     assert {line["sessionID"] for line in lines(database.path / "ses_child")} == {"ses_child"}
-
-
-def test_a_file_of_that_name_comes_first(tmp_path: Path) -> None:
-    """A path that exists is that file, whatever its parent is called."""
-    folder = tmp_path / "opencode.db"
-    folder.mkdir()
+    # A path that exists is that file, whatever its parent is called.
+    folder = tmp_path / "folder/opencode.db"
+    folder.mkdir(parents=True)
     (folder / SESSION).write_text('{"type":"x"}\n')
     assert store_for(folder / SESSION) is None
 
 
-def test_a_call_that_ended_has_two_lines(database: OpencodeDatabase) -> None:
-    """A row has only its last state; the line before shows the call as it was when it started."""
-    database.session()
-    database.message("msg_2", "assistant")
-    database.call(
-        "prt_2", "msg_2", "completed", output="x", metadata={"exit": 0}, time={"start": 5, "end": 9}
-    )
-    states = [line["part"]["state"] for line in lines(database.path) if line["type"] == "part"]
-    assert states[0] == {"status": "running", "input": {"command": "make"}, "time": {"start": 5}}
-    assert states[1]["status"] == "completed"
-
-
 def test_lines_are_in_the_order_of_time(database: OpencodeDatabase) -> None:
     """A call that started first and ended last surrounds the other, and the subagent's lines."""
+    # A row has only its last state: the line before shows the call as it was when it started.
     database.session()
     database.session("ses_child", SESSION)
     database.message("msg_2", "assistant", time={"created": 100})
@@ -97,6 +85,8 @@ def test_lines_are_in_the_order_of_time(database: OpencodeDatabase) -> None:
         ("call_prt_c", "completed", "call_prt_a", 160),
         ("call_prt_a", "completed", None, 190),
     ]
+    states = [line["part"]["state"] for line in lines(database.path) if line["type"] == "part"]
+    assert states[1] == {"status": "running", "input": {"command": "make"}, "time": {"start": 120}}
 
 
 def test_a_followed_database_shows_new_calls(
@@ -124,7 +114,9 @@ def test_a_followed_database_shows_new_calls(
     assert len(session.calls) == 1
 
 
-def test_what_has_not_changed_is_not_repeated(database: OpencodeDatabase) -> None:
+def test_what_has_not_changed_is_not_repeated(
+    database: OpencodeDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A store returns each line once, and nothing while nothing changes."""
     database.session()
     database.prompt("Build it")
@@ -136,30 +128,29 @@ def test_what_has_not_changed_is_not_repeated(database: OpencodeDatabase) -> Non
     database.message("msg_2", "assistant", time={"created": 1}, cost=1)
     database.call("prt_2", "msg_2", "running", time={"start": 7})
     assert [json.loads(line)["type"] for line in store.new_lines()] == ["part"]
+    # A store that is asked again before the next reading is due still cannot be read.
+    database.connection.execute("ALTER TABLE part RENAME TO parts")
+    with pytest.raises(OSError, match="no sessions"):
+        store.new_lines()
+    monkeypatch.setattr(store_module, "_POLL_SECONDS", 60.0)
+    for _ in range(2):
+        with pytest.raises(OSError, match="no sessions"):
+            store.new_lines()
 
 
-def test_reading_leaves_nothing_behind(tmp_path: Path) -> None:
-    """Reading a database that no program has open creates neither a log nor its index."""
-    database = OpencodeDatabase(tmp_path / "opencode.db")
-    database.session()
-    database.close()
-    assert os.listdir(tmp_path) == ["opencode.db"]
-    before = database.path.read_bytes()
-    assert len(lines(database.path)) == 1
-    assert os.listdir(tmp_path) == ["opencode.db"]
-    assert database.path.read_bytes() == before
-
-
-def test_opencode_may_close_the_database_while_it_is_followed(database: OpencodeDatabase) -> None:
-    """No connection is kept between two readings, and the session can be read afterwards."""
+def test_reading_leaves_nothing_behind(database: OpencodeDatabase) -> None:
+    """No connection is kept between two readings, and neither a log nor its index is created."""
+    folder = database.path.parent
     database.session()
     store = opened(database.path)
     assert len(store.new_lines()) == 1
     database.prompt("Build it")
-    database.close()
-    assert os.listdir(database.path.parent) == ["opencode.db"]
+    database.close()  # while it is followed
+    assert os.listdir(folder) == ["opencode.db"]
+    before = database.path.read_bytes()
     assert any(b"Build it" in line for line in store.new_lines())
-    assert os.listdir(database.path.parent) == ["opencode.db"]
+    assert len(lines(database.path)) == 3
+    assert (os.listdir(folder), database.path.read_bytes()) == (["opencode.db"], before)
 
 
 def test_no_other_table_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,19 +197,3 @@ def test_each_command_opens_a_database(database: OpencodeDatabase) -> None:
             done = printed(database.path, command, *options)
             assert (done.returncode, done.stderr) == (0, "")
             assert ("make" in done.stdout) is (command != "drift")
-
-
-def test_a_failure_lasts_until_the_next_reading(
-    database: OpencodeDatabase, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A store that is asked again before the next reading is due still cannot be read."""
-    database.session()
-    store = opened(database.path)
-    assert len(store.new_lines()) == 1
-    database.connection.execute("ALTER TABLE part RENAME TO parts")
-    with pytest.raises(OSError, match="no sessions"):
-        store.new_lines()
-    monkeypatch.setattr(store_module, "_POLL_SECONDS", 60.0)
-    for _ in range(2):
-        with pytest.raises(OSError, match="no sessions"):
-            store.new_lines()

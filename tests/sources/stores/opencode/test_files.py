@@ -48,18 +48,27 @@ def kinds(store: Store) -> list[str]:
 WHOLE = ["session", "message", "part text Build it", "message", "part text I"]
 
 
-@pytest.mark.parametrize("name", ["", "ses_1", "session/p/ses_1.json"])
-def test_a_path_names_the_newest_session_or_one_of_them(storage: Path, name: str) -> None:
-    """The folder alone means the main session that was changed last."""
+def test_a_path_names_the_newest_session_or_one_of_them(storage: Path, tmp_path: Path) -> None:
+    """The folder alone means the main session that was changed last; a JSON file elsewhere is no session."""
     write(storage, "session/p/ses_0", id="ses_0", time={"created": 5, "updated": 6})
     write(storage, "session/p/ses_2", id="ses_2", parentID="ses_9", time={"created": 5, "updated": 99})
-    assert kinds(opened(storage / name)) == WHOLE
+    for name in ("", "ses_1", "session/p/ses_1.json"):
+        with case(name):
+            assert kinds(opened(storage / name)) == WHOLE
+    for elsewhere in ("x/p/ses_1", "session/p/ses_1"):
+        assert store_for(write(tmp_path, elsewhere, id="ses_1")) is None
 
 
 def test_a_folder_follows_its_files(storage: Path) -> None:
     """A text grows, a call opens and ends, and what has not changed is not repeated."""
+    # Half a JSON document is nothing yet.
+    path = storage / "part" / "msg_2" / "prt_2.json"
+    whole = path.read_text()
+    path.write_text(whole[:20])
     store = opened(storage)
-    assert kinds(store) == WHOLE
+    assert kinds(store) == WHOLE[:-1]
+    path.write_text(whole)
+    assert kinds(store) == WHOLE[-1:]
     assert kinds(store) == []
     write(storage, "part/msg_2/prt_2", id="prt_2", type="text", text="I look.", time={"start": 21, "end": 25})
     call: dict[str, Any] = {"id": "prt_3", "type": "tool", "tool": "bash", "callID": "call_1"}
@@ -75,18 +84,7 @@ def test_a_folder_follows_its_files(storage: Path) -> None:
     assert kinds(store) == []
 
 
-def test_a_file_that_is_being_written_is_read_later(storage: Path) -> None:
-    """Half a JSON document is nothing yet."""
-    path = storage / "part" / "msg_2" / "prt_2.json"
-    whole = path.read_text()
-    path.write_text(whole[:20])
-    store = opened(storage)
-    assert kinds(store) == WHOLE[:-1]
-    path.write_text(whole)
-    assert kinds(store) == WHOLE[-1:]
-
-
-def test_a_subagents_session_belongs_to_its_call(storage: Path) -> None:
+def test_a_subagents_session_belongs_to_its_call(storage: Path, tmp_path: Path) -> None:
     """The session of a subagent is that of its parent's call, as long as the metadata names it."""
     for name, parent in (("ses_2", "ses_1"), ("ses_3", "ses_2"), ("ses_1", "ses_3")):
         write(storage, f"session/p/{name}", id=name, parentID=parent, time={"created": 5})
@@ -96,10 +94,7 @@ def test_a_subagents_session_belongs_to_its_call(storage: Path) -> None:
     write(storage, "message/ses_3/msg_6", id="msg_6", role="user", time={"created": 50})
     found = kinds(opened(storage / "ses_1"))
     assert found[5:] == ["part tool", "message call_4", "message ses_3"]
-
-
-def test_parts_of_the_oldest_form_name_their_message(tmp_path: Path) -> None:
-    """They lie in one folder."""
+    # Parts of the oldest form lie in one folder, and name their message.
     write(tmp_path, "session/p/ses_1", id="ses_1")
     write(tmp_path, "message/ses_1/msg_1", id="msg_1", role="assistant")
     write(tmp_path, "part/prt_1", messageID="msg_1", type="text", text="Hello")
@@ -108,13 +103,22 @@ def test_parts_of_the_oldest_form_name_their_message(tmp_path: Path) -> None:
     assert kinds(opened(tmp_path)) == ["session", "message", "part text Hello"]
 
 
-def test_no_link_is_followed(storage: Path, tmp_path: Path) -> None:
-    """A link could lead to any file of the user; a folder of parts may be one too."""
+def test_other_files_and_links_are_not_read(storage: Path, tmp_path: Path) -> None:
+    """A link could lead to any file of the user; a file that is too large or has another name is no part."""
+    (storage / "part" / "msg_2" / "prt_5.tmp").write_text("{}")
+    (storage / "part" / "msg_2" / "prt_6.json").mkdir()
+    large = write(storage, "part/msg_2/prt_8", id="prt_8", type="text", text="x")
+    with large.open("ab") as file:
+        file.write(b" " * ((64 << 20) + 1))
     secret = write(tmp_path / "home", "secret", id="prt_7", type="text", text="secret")
     os.symlink(secret, storage / "part" / "msg_2" / "prt_7.json")
     write(storage, "message/ses_1/msg_3", id="msg_3", role="assistant", time={"created": 30})
     os.symlink(tmp_path / "home", storage / "part" / "msg_3")
     assert kinds(opened(storage)) == [*WHOLE, "message"]
+    # The folder of all messages may be the link that leads out.
+    os.rename(storage / "part", tmp_path / "part")
+    os.symlink(tmp_path / "part", storage / "part")
+    assert kinds(opened(storage)) == ["session", "message", "message", "message"]
 
 
 def test_an_id_leads_to_no_other_folder(storage: Path, tmp_path: Path) -> None:
@@ -128,23 +132,6 @@ def test_an_id_leads_to_no_other_folder(storage: Path, tmp_path: Path) -> None:
             write(storage, f"session/p/ses_9{number}", id=name, time={"created": 5, "updated": 99})
             assert kinds(opened(storage)) == WHOLE
     write(storage, "message/ses_1/..", role="user", time={"created": 30})
-    assert kinds(opened(storage)) == WHOLE
-
-
-def test_a_folder_of_messages_that_is_a_link_is_not_read(storage: Path, tmp_path: Path) -> None:
-    """The folder of all messages may be the link that leads out."""
-    os.rename(storage / "part", tmp_path / "part")
-    os.symlink(tmp_path / "part", storage / "part")
-    assert kinds(opened(storage)) == ["session", "message", "message"]
-
-
-def test_other_files_are_not_read(storage: Path) -> None:
-    """A file with another name, and one that is too large, is no part of the session."""
-    (storage / "part" / "msg_2" / "prt_5.tmp").write_text("{}")
-    (storage / "part" / "msg_2" / "prt_6.json").mkdir()
-    large = write(storage, "part/msg_2/prt_8", id="prt_8", type="text", text="x")
-    with large.open("ab") as file:
-        file.write(b" " * ((64 << 20) + 1))
     assert kinds(opened(storage)) == WHOLE
 
 
@@ -163,12 +150,6 @@ def test_what_is_not_there_is_one_line(tmp_path: Path) -> None:
             done = printed(tmp_path / name, "--print")
             assert (done.returncode, done.stdout) == (2, "")
             assert done.stderr == f"agentwatch: cannot open {tmp_path / name}: {said}\n"
-
-
-def test_a_json_file_elsewhere_is_no_session(tmp_path: Path) -> None:
-    """Only a file two levels below `session`, beside a folder `message`, is one."""
-    assert store_for(write(tmp_path, "x/p/ses_1", id="ses_1")) is None
-    assert store_for(write(tmp_path, "session/p/ses_1", id="ses_1")) is None
 
 
 def test_rows_of_an_import_are_in_the_order_of_their_messages(database: OpencodeDatabase) -> None:
@@ -213,10 +194,7 @@ def test_a_session_that_changes_its_facts_says_so(database: OpencodeDatabase) ->
     assert len(store.new_lines()) == 1
     database.session(title="A better title")
     assert [json.loads(line)["info"]["title"] for line in store.new_lines()] == ["A better title"]
-
-
-def test_that_the_user_went_back_is_the_last_line(database: OpencodeDatabase) -> None:
-    """The messages that are no part of the conversation any more come before it; taking it back is quiet."""
+    # The messages that are no part of the conversation any more come before it; taking it back is quiet.
     database.connection.execute("ALTER TABLE session ADD COLUMN revert text")
     database.session(revert='{"messageID":"msg_1","snapshot":"x"}')
     database.prompt("Build it")
