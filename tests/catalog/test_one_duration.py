@@ -56,10 +56,7 @@ def test_the_duration_is_that_of_the_only_result_or_of_the_lines() -> None:
         with case(name):
             assert agentwatch.load(RECORDINGS / f"{name}.ndjson").duration_ms == expected
     assert agentwatch.load(os.devnull).duration_ms is None
-
-
-def test_a_turn_that_is_open_has_no_reported_duration() -> None:
-    """The result of an earlier turn is not that of the session."""
+    # The result of an earlier turn is not that of the session.
     digest = Digest(is_whole=True)
     digest.apply([LineTime(1_000), Prompt("Go")])
     digest.apply([LineTime(4_000), TurnEnded(Outcome.SUCCEEDED)])

@@ -4,84 +4,64 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from agentwatch.catalog.repository import Repositories, Repository
+from tests.conftest import case
 
 
-def repository(folder: Path, head: str = "ref: refs/heads/main\n") -> Path:
+def repository(folder: Path) -> Path:
     """Create a repository with a HEAD, and return its folder."""
     (folder / ".git").mkdir(parents=True)
-    (folder / ".git" / "HEAD").write_text(head)
+    (folder / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     return folder
 
 
-@pytest.mark.parametrize(
-    ("head", "branch"),
-    [
-        ("ref: refs/heads/fix/lows\n", "fix/lows"),
-        ("0123456789abcdef0123456789abcdef01234567\n", "01234567"),
-        ("", ""),
-        ("ref: refs/remotes/origin/main\n", ""),
-        ("\udcff", ""),
-    ],
-)
-def test_a_folder_inside_a_repository_has_its_name_and_branch(tmp_path: Path, head: str, branch: str) -> None:
+def test_a_folder_inside_a_repository_has_its_name_and_branch(tmp_path: Path) -> None:
     """The folder may lie deep in the repository; without a branch, the commit's first digits are shown."""
-    api = repository(tmp_path / "api")
-    (api / ".git" / "HEAD").write_bytes(head.encode("utf-8", "surrogateescape"))
-    (api / "src" / "deep").mkdir(parents=True)
-    assert Repositories().of(str(api / "src" / "deep")) == Repository("api", branch)
-
-
-def test_another_branch_is_seen_at_once(tmp_path: Path) -> None:
-    """Only the folder of a repository is remembered, not its branch."""
     api, repositories = repository(tmp_path / "api"), Repositories()
-    assert repositories.of(str(api)).branch == "main"
-    (api / ".git" / "HEAD").write_text("ref: refs/heads/docs\n")
-    assert repositories.of(str(api)).branch == "docs"
+    deep = api / "src" / "deep"
+    deep.mkdir(parents=True)
+    heads = {
+        "ref: refs/heads/fix/lows\n": "fix/lows",
+        "0123456789abcdef0123456789abcdef01234567\n": "01234567",
+        "": "",
+        "ref: refs/remotes/origin/main\n": "",
+        "\udcff": "",
+    }
+    for head, branch in heads.items():
+        with case(head):  # only the folder of a repository is remembered, not its branch
+            (api / ".git" / "HEAD").write_bytes(head.encode("utf-8", "surrogateescape"))
+            assert Repositories().of(str(deep)) == repositories.of(str(deep)) == Repository("api", branch)
 
 
-def test_a_worktree_has_the_name_of_its_repository(tmp_path: Path) -> None:
-    """`git worktree add` writes a file `.git` that names a folder inside the main repository."""
+def test_a_worktree_and_a_submodule_name_a_folder_in_the_repository(tmp_path: Path) -> None:
+    """A worktree has the name of its repository; a submodule is one of its own, and its path is relative."""
     api = repository(tmp_path / "api")
-    (api / ".git" / "worktrees" / "retry").mkdir(parents=True)
-    (api / ".git" / "worktrees" / "retry" / "HEAD").write_text("ref: refs/heads/retry-limits\n")
-    (tmp_path / "api-retry").mkdir()
-    (tmp_path / "api-retry" / ".git").write_text(f"gitdir: {api}/.git/worktrees/retry\n")
-    assert Repositories().of(str(tmp_path / "api-retry")) == Repository("api", "retry-limits", "api-retry")
-
-
-def test_a_submodule_is_a_repository_of_its_own(tmp_path: Path) -> None:
-    """The path in its file `.git` is relative."""
-    api = repository(tmp_path / "api")
-    (api / ".git" / "modules" / "lib").mkdir(parents=True)
-    (api / ".git" / "modules" / "lib" / "HEAD").write_text("ref: refs/heads/v2\n")
-    (api / "lib").mkdir()
-    (api / "lib" / ".git").write_text("gitdir: ../.git/modules/lib\n")
-    assert Repositories().of(str(api / "lib")) == Repository("lib", "v2")
+    for place, branch, folder, gitdir, expected in (
+        (
+            *("worktrees/retry", "retry", tmp_path / "api-retry", f"{api}/.git/worktrees/retry"),
+            Repository("api", "retry", "api-retry"),
+        ),
+        ("modules/lib", "v2", api / "lib", "../.git/modules/lib", Repository("lib", "v2")),
+    ):
+        (api / ".git" / place).mkdir(parents=True)
+        (api / ".git" / place / "HEAD").write_text(f"ref: refs/heads/{branch}\n")
+        folder.mkdir()
+        (folder / ".git").write_text(f"gitdir: {gitdir}\n")
+        assert Repositories().of(str(folder)) == expected
 
 
 def test_a_folder_without_a_repository_has_its_own_name(tmp_path: Path) -> None:
-    """So has a folder that is gone, and a path that is not absolute."""
-    found = Repositories(read=lambda _path: "")
+    """So has a folder that is gone, a path that is not absolute, and one that is too long."""
+    found, name = Repositories(read=lambda _path: ""), "9" * 400
     assert found.of(str(tmp_path)) == Repository(tmp_path.name)
     assert found.of("/gone/from/here") == Repository("here")
     assert found.of("relative/x") == Repository("x")
     assert found.of("/") == Repository("/")
     assert found.of("/nul\0byte") == Repository("nul\0byte")
-
-
-def test_a_repository_that_is_created_later_is_found_after_forgetting(tmp_path: Path) -> None:
-    """Folders are remembered until they are forgotten."""
+    assert Repositories().of(f"/home/{name}") == Repository(name)
+    # Folders are remembered until they are forgotten.
     repositories, folder = Repositories(), tmp_path / "new"
     assert repositories.of(str(folder)) == Repository("new")
     repository(folder)
     repositories.forget()
     assert repositories.of(str(folder)) == Repository("new", "main")
-
-
-def test_a_folder_whose_path_is_too_long_has_its_own_name() -> None:
-    """The working directory is what a file of an agent says, which may be damaged."""
-    name = "9" * 400
-    assert Repositories().of(f"/home/{name}") == Repository(name)

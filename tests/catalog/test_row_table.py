@@ -78,10 +78,10 @@ def test_a_session_without_a_branch_shows_none(tmp_path: Path) -> None:
             assert load(file).run.branch == in_session
 
 
-def test_a_row_that_stays_equal_stays_the_same_object(tmp_path: Path) -> None:
-    """Only the rows that differ are replaced, so that the list takes only those."""
+def test_only_rows_that_differ_are_replaced(tmp_path: Path) -> None:
+    """A row that stays equal stays the same object, so that the list takes only those that differ."""
     sessions = {
-        each.key: Tracked(each) for each in (Found("claude", f"{n}", tmp_path, 0, 0) for n in range(3))
+        each.key: Tracked(each) for each in (Found("claude", f"{n}", tmp_path, 0, 0) for n in range(5))
     }
     table = RowTable(sessions, {})
     table.judge(sessions.keys(), set(), NOW_MS)
@@ -90,6 +90,22 @@ def test_a_row_that_stays_equal_stays_the_same_object(tmp_path: Path) -> None:
     changed.found = changed.found._replace(size=5)
     table.judge(sessions.keys(), set(), NOW_MS)
     assert [key for key in sessions if table.rows[key] is not before[key]] == [("claude", "1")]
+    # Changed rows are those that are new or another object, in whatever order.
+    rows = list(table.rows.values())
+    new = replace(rows[2], title="new")
+    for name, before, after, changed in (
+        ("equal", rows, rows, []),
+        ("replaced", rows, [*rows[:2], new, *rows[3:]], [new]),
+        ("appended", rows[:3], rows, rows[3:]),
+        ("first", [], rows, rows),
+        ("removed", rows, rows[1:], []),
+        ("removed and appended", rows[:4], rows[1:], rows[4:]),
+        ("another order", rows, rows[::-1], []),
+        ("another order, replaced", rows, [new, *rows[:2], *rows[3:]], [new]),
+    ):
+        with case(name):
+            found = changed_rows({row.key: row for row in before}, {row.key: row for row in after})
+            assert [id(row) for row in found] == [id(row) for row in changed]
 
 
 def test_only_the_sessions_of_a_folder_whose_branch_changed_have_moved(tmp_path: Path) -> None:
@@ -117,30 +133,6 @@ def test_only_the_sessions_of_a_folder_whose_branch_changed_have_moved(tmp_path:
     assert table.rows[first].branch == "main"
 
 
-def test_changed_rows_are_those_that_are_new_or_another_object(tmp_path: Path) -> None:
-    """Whether rows were replaced in their places, appended, removed or put in another order."""
-    sessions = {
-        each.key: Tracked(each) for each in (Found("claude", f"{n}", tmp_path, 0, 0) for n in range(5))
-    }
-    table = RowTable(sessions, {})
-    table.judge(sessions.keys(), set(), NOW_MS)
-    rows = list(table.rows.values())
-    new = replace(rows[2], title="new")
-    for name, before, after, changed in (
-        ("equal", rows, rows, []),
-        ("replaced", rows, [*rows[:2], new, *rows[3:]], [new]),
-        ("appended", rows[:3], rows, rows[3:]),
-        ("first", [], rows, rows),
-        ("removed", rows, rows[1:], []),
-        ("removed and appended", rows[:4], rows[1:], rows[4:]),
-        ("another order", rows, rows[::-1], []),
-        ("another order, replaced", rows, [new, *rows[:2], *rows[3:]], [new]),
-    ):
-        with case(name):
-            found = changed_rows({row.key: row for row in before}, {row.key: row for row in after})
-            assert [id(row) for row in found] == [id(row) for row in changed]
-
-
 def test_a_recording_has_the_title_of_the_same_session(tmp_path: Path) -> None:
     """A stream may lack the prompt: the row of a recording shows that of the agent's own file."""
     own = Tracked(Found("agentwatch", "stem", tmp_path, 0, 0))
@@ -156,12 +148,7 @@ def test_a_recording_has_the_title_of_the_same_session(tmp_path: Path) -> None:
     due = table.judge({agents.found.key}, set(), NOW_MS)
     table.judge(due, set(), NOW_MS)
     assert table.rows[own.found.key].title == "Fix it"
-
-
-def test_a_limit_without_a_time_is_as_old_as_the_session(tmp_path: Path) -> None:
-    """A stream without times has it first. Otherwise the report would never be shown, or for ever."""
-    own = Tracked(Found(OWN, "stem", tmp_path, 0, 0))
-    own.tail = Tail(own.found)
+    # Otherwise its report would never be shown, or for ever: a stream without times has it first.
     windows = (Reported("5h", 62, None, None), Reported("7d", 9, None, 7))
     own.tail.digest = Digest(began_ms=5, limits=KnownLimits(windows))
     table = RowTable({own.found.key: own}, {})

@@ -7,7 +7,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import orjson
 import pytest
 
 from agentwatch.catalog.digest import Digest, Tail, Turn, reading
@@ -15,6 +14,7 @@ from agentwatch.session.events import Outcome
 from tests.builders import claude_lines as stream
 from tests.builders.on_disk import transcript as claude
 from tests.builders.on_disk.digested import digest_of, found
+from tests.catalog.digest.growing import jsonl
 from tests.conftest import case
 
 NOW = (
@@ -23,11 +23,6 @@ NOW = (
     *("asked_ms", "retry", "is_compacting", "context_used", "open_calls", "doing", "is_one_liner"),
 )
 """The facts that do not depend on the lines that are left out."""
-
-
-def jsonl(*lines: object) -> bytes:
-    """Return lines as a file has them."""
-    return b"".join(orjson.dumps(line) + b"\n" for line in lines)
 
 
 def turn(number: int, size: int = 1000) -> bytes:

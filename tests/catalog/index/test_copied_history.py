@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from agentwatch import summary
+from tests.builders import claude_lines as stream
 from tests.builders.codex.lines import (
     BEGAN_MS,
     MINUTE_MS,
@@ -188,3 +189,60 @@ def test_forked_and_reverted_threads_count_once(indexed: Indexed) -> None:
         (fork, 1, 3200, 1, 1),
     ]
     assert indexed.rows("SELECT count(*) FROM call") == [(4,)]
+
+
+SESSION = "11111111-2222-4333-8444-555555555555"
+
+
+def bash(call_id: str, **fields: object) -> list[Json]:
+    """Return a call and its answer."""
+    begun, ended = (
+        stream.call("Bash", call_id, command="ls"),
+        stream.answer("a", call_id, result={"stdout": "a"}),
+    )
+    return [begun | fields, ended | fields]
+
+
+def kept(*lines: Json, **fields: object) -> bytes:
+    """Return lines as the agent keeps them."""
+    own = {"sessionId": SESSION, "cwd": stream.CWD, "timestamp": "2026-11-22T12:00:00.000Z", **fields}
+    return stream.written(*(line | own for line in lines))
+
+
+def lay(indexed: Indexed, *, inside: bool) -> None:
+    """Write a recording and the agent's files of a session with a subagent, and one of another session."""
+    task = stream.call("Task", "t-1", prompt="Look."), stream.answer("Done.", "t-1")
+    own = bash("a-1", parent_tool_use_id="t-1") if inside else []
+    lines = (task[0], *own, task[1], *bash("b-1"), *bash("b-2"), stream.result())
+    recorded = (stream.init(), *lines)
+    indexed.record(
+        "20261122-120000-000abcdef", stream.written(*(line | {"session_id": SESSION} for line in recorded))
+    )
+    folder = indexed.machine.home / ".claude/projects/-home-ada-tidepool"
+    (folder / SESSION / "subagents").mkdir(parents=True, exist_ok=True)
+    (folder / f"{SESSION}.jsonl").write_bytes(kept(*task, *bash("b-1"), *bash("b-2")))
+    (folder / SESSION / "subagents/agent-a1.jsonl").write_bytes(
+        kept(*bash("a-1"), isSidechain=True, agentId="a1")
+    )
+    other = SESSION.replace("1", "9")
+    (folder / other / "subagents").mkdir(parents=True, exist_ok=True)
+    (folder / f"{other}.jsonl").write_bytes(kept(*task, sessionId=other))
+    (folder / other / "subagents/agent-a2.jsonl").write_bytes(
+        kept(*bash("a-1"), isSidechain=True, agentId="a2", sessionId=other)
+    )
+
+
+def test_a_subagent_counts_once(indexed: Indexed) -> None:
+    """If the recording has the calls of the subagent, the subagent's own file does not count."""
+    lay(indexed, inside=True)
+    indexed.update()
+    assert indexed.rows("SELECT is_recording, parent, calls FROM session ORDER BY 3 DESC, 2") == [
+        (1, None, 4),
+        (0, None, 1),
+        (0, SESSION.replace("1", "9"), 1),
+    ]
+    lay(indexed, inside=False)
+    indexed.update()
+    assert indexed.rows(
+        "SELECT is_recording, parent, calls FROM session WHERE calls < 3 AND parent = ?", SESSION
+    ) == [(0, SESSION, 1)]

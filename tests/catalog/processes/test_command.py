@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from agentwatch.catalog.processes import command_of, session_in
 from tests.conftest import case
 
@@ -104,8 +106,10 @@ def test_what_a_command_line_says_of_its_agent() -> None:
         "pi --mode rpc -p": False,
         "amp -x fix": True,
     }
-    facts = {"folder": folders, "is_shared": shared, "has_one_prompt": has_one_prompt}
-    for name, lines in facts.items():
+    facts: list[tuple[str, Mapping[str, object]]] = [
+        *(("folder", folders), ("is_shared", shared), ("has_one_prompt", has_one_prompt))
+    ]
+    for name, lines in facts:
         for line, expected in lines.items():
             with case((name, line)):
                 assert getattr(command_of(line.split()), name) == expected

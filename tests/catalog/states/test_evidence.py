@@ -101,6 +101,11 @@ def reported(reason: str) -> str:
     return f"The agent reports “your turn”. {reason} [file /r/7.json]"
 
 
+def live(name: str, digest: Digest | None, *lists: list[str], agent: str = "codex", **more: Any) -> Case:
+    """Return a session whose process runs."""
+    return Case(name, digest, *lists, agent=agent, runs=process(agent), **more)
+
+
 CASES = [
     Case("process gone", working(call()), [OPEN_CALL, NONE_RUNS], missing=[NO_END], life=Life.DEAD),
     Case(
@@ -119,7 +124,7 @@ CASES = [
         says=RECORD._replace(life=Life.DEAD),
         life=Life.DEAD,
     ),
-    Case("pid found by folder", DONE, [ENDED, RUNS], runs=process()),
+    live("pid found by folder", DONE, [ENDED, RUNS]),
     Case(
         "hook report",
         working(call()),
@@ -135,45 +140,40 @@ CASES = [
         says=HOOK,
         runs=process(child_ago_ms=500),
     ),
-    Case(
+    live(
         "server said",
         working(call()),
         ["The server reports “asks” (permission). [server /run/codex.sock]", RUNS],
         says=HOOK._replace(source="server /run/codex.sock"),
-        runs=process(),
     ),
-    Case(
+    live(
         "state file said",
         working(),
         [TURN, NAMED],
         [f"The last turn has begun and not ended. A report counts before the lines. [{FILE}]"],
         agent="claude",
         says=RECORD,
-        runs=process("claude"),
     ),
-    Case(
+    live(
         "inferred open call",
         working(call()),
         [OPEN_CALL, NO_CHILD, RUNS],
         missing=[INSTALL, SERVER],
-        runs=process(),
         facts={"has_hooks": False},
     ),
-    Case(
+    live(
         "inferred, and the hook is silent",
         working(call()),
         [OPEN_CALL, NO_CHILD, RUNS],
         missing=["A report of the hook, which may be newer than this session.", SERVER],
-        runs=process(),
         facts={"has_hooks": True},
     ),
-    Case(
+    live(
         "a call in a mode that never asks",
         replace(working(call()), permission_mode="never"),
         [OPEN_CALL, RUNS],
         [NO_CHILD.replace(" [", " But no call in the mode “never” asks. [")],
         [NO_REPORT, SERVER],
-        runs=process(),
     ),
     Case(
         "two processes in one folder",
@@ -319,27 +319,24 @@ CASES = [
         agent=OWN,
         life=Life.UNKNOWN,
     ),
-    Case(
+    live(
         "quiet",
         replace(working(seen_ago_ms=10 * MINUTE_MS), usual_pause_ms=40 * SECOND_MS),
         [f"Nothing was written for 10:00. Up to 2:00 is usual here. [{FILE}]", OPEN, RUNS],
         missing=[NO_REPORT, SERVER],
-        runs=process(),
     ),
-    Case(
+    live(
         "a question in the lines",
         replace(working(call()), asked="shell npm ci", asked_ms=NOW_MS - 9),
         [f"The question “shell npm ci” has no answer. [{FILE}]", RUNS],
         agent="copilot",
-        runs=process("copilot"),
     ),
-    Case(
+    live(
         "a call that is a question",
         working(call(ToolKind.OTHER, "Which?", asks=True)),
         [f"The call “Tool Which?” is a question, and has no answer. [{FILE}]", RUNS],
-        runs=process(),
     ),
-    Case(
+    live(
         "silence ends a turn",
         DONE,
         [f"Nothing follows the last answer. [{FILE}]", RUNS],
@@ -349,7 +346,6 @@ CASES = [
             "A line with the end of a turn, which gemini does not write.",
         ],
         agent="gemini",
-        runs=process("gemini"),
         facts={"has_hooks": False},
     ),
     Case(
@@ -360,7 +356,7 @@ CASES = [
         agent="gemini",
         runs=process("gemini", child_ago_ms=8_900),
     ),
-    Case(
+    live(
         "a call that is not written",
         replace(working(seen_ago_ms=9_000), is_answered=True, last_text="I will run it."),
         [
@@ -370,24 +366,21 @@ CASES = [
         ],
         missing=[NO_GEMINI, HIDDEN],
         agent="gemini",
-        runs=process("gemini"),
     ),
-    Case(
+    live(
         "a call of an earlier process",
         replace(working(call(ago_ms=200 * MINUTE_MS), seen_ago_ms=200 * MINUTE_MS)),
         ["The process began after the last line: it has resumed the session. [process 7]", RUNS],
         [f"The call “Tool pytest -q” has no result. An earlier process made it. [{FILE}]"],
         [NO_REPORT, SERVER],
-        runs=process(),
     ),
-    Case("a subagent", DONE, [ENDED], parent="main", runs=process()),
-    Case(
+    live("a subagent", DONE, [ENDED], parent="main"),
+    live(
         "a subagent that works",
         working(),
         [OPEN, "The process of the session that started this subagent runs. [process 7]"],
         missing=[NO_REPORT, SERVER],
         parent="main",
-        runs=process(),
     ),
     Case(
         "no line can be read",
@@ -396,12 +389,11 @@ CASES = [
         life=Life.DEAD,
         facts={"problem": "denied"},
     ),
-    Case(
+    live(
         "no prompt",
         Digest(is_whole=True),
         [f"No line has a prompt. [{FILE}]", RUNS],
         missing=[NO_REPORT, SERVER],
-        runs=process(),
     ),
     Case(
         "a server reports it, and the system shows no locks",
@@ -426,12 +418,11 @@ CASES = [
         life=Life.DEAD,
         facts={"processes": [process()._replace(pid=pid) for pid in range(1, 6)]},
     ),
-    Case(
+    live(
         "a call that asks, after one of the same time that does not",
         working(call(ToolKind.READ, "a.py", call_id="c0"), call()),
         [OPEN_CALL, NO_CHILD, RUNS],
         missing=[NO_REPORT, SERVER],
-        runs=process(),
     ),
     Case(
         "a call that never asks, with a child",
@@ -440,16 +431,15 @@ CASES = [
         missing=[NO_REPORT, SERVER],
         runs=process(child_ago_ms=4_000),
     ),
-    Case(
+    live(
         "a run for one prompt, as its record says",
         working(call()),
         [OPEN_CALL, IS_OPEN, NAMED],
         [NO_CHILD.replace(" [", " But no call of a run for one prompt asks. [")],
         agent="claude",
         says=RECORD._replace(state=None, is_one_liner=True),
-        runs=process("claude"),
     ),
-    Case(
+    live(
         "reported after a failed turn that a limit refused",
         ended(working(), outcome=Outcome.FAILED, limits=KnownLimits(is_refused=True)),
         [
@@ -460,7 +450,6 @@ CASES = [
         ],
         agent="claude",
         says=RECORD,
-        runs=process("claude"),
     ),
     Case(
         "silence ended the last turn before the process ended",
@@ -476,11 +465,10 @@ CASES = [
         [f"No line has a prompt. [{FILE}]", NONE_RUNS],
         life=Life.DEAD,
     ),
-    Case(
+    live(
         "a question among calls of the same time",
         working(call(), call(ToolKind.OTHER, "Which?", call_id="c2", asks=True)),
         [f"The call “Tool Which?” is a question, and has no answer. [{FILE}]", RUNS],
-        runs=process(),
     ),
     Case(
         "a call of this process beside one of an earlier process",
@@ -525,38 +513,34 @@ CASES = [
         agent="gemini",
         runs=process("gemini", child_ago_ms=8_000),
     ),
-    Case(
+    live(
         "a subagent after the answer",
         DONE,
         ["A subagent wrote a later line. [file /sessions/s1/sub.jsonl]", RUNS],
         missing=[NO_GEMINI, HIDDEN],
         agent="gemini",
-        runs=process("gemini"),
         facts={"subagent": SUBAGENT},
         has_subagent=True,
     ),
-    Case(
+    live(
         "a subagent beside an open call",
         working(call(ToolKind.DELEGATE, "look")),
         [f"The call “Tool look” has no result. [{FILE}]", "A subagent wrote a later line.", RUNS],
         missing=[NO_REPORT, SERVER],
-        runs=process(),
         has_subagent=True,
     ),
-    Case(
+    live(
         "quiet with a call that never asks",
         replace(working(call(ago_ms=5 * MINUTE_MS), seen_ago_ms=5 * MINUTE_MS), permission_mode="never"),
         [f"Nothing was written for 5:00. Up to 1:00 is usual here. [{FILE}]", OPEN_CALL, NO_CHILD, RUNS],
         missing=[NO_REPORT, SERVER],
-        runs=process(),
     ),
-    Case(
+    live(
         "a run for one prompt never asks",
         replace(working(call()), is_one_liner=True),
         [OPEN_CALL, RUNS],
         [NO_CHILD.replace(" [", " But no call of a run for one prompt asks. [")],
         [NO_REPORT, SERVER],
-        runs=process(),
     ),
     Case(
         "a run for one prompt before its first line",
@@ -567,7 +551,7 @@ CASES = [
         says=RECORD._replace(state=State.WORKING),
         runs=process("claude")._replace(has_one_prompt=True),
     ),
-    Case(
+    live(
         "reported, but silent",
         replace(working(seen_ago_ms=5 * MINUTE_MS), limits=KnownLimits(is_refused=True)),
         [
@@ -578,7 +562,6 @@ CASES = [
         ],
         agent="claude",
         says=RECORD._replace(state=State.WORKING),
-        runs=process("claude"),
     ),
     Case(
         "one of several windows of a daemon",
@@ -591,7 +574,7 @@ CASES = [
         says=RECORD._replace(agent="codex"),
         runs=SHARED._replace(viewer=8, is_guess=True),
     ),
-    Case(
+    live(
         "no ends",
         replace(working(), turn=Turn.NONE, calls=1),
         [f"The agent does not write the end of a turn. [{FILE}]", RUNS],
@@ -600,7 +583,6 @@ CASES = [
             "A line with the end of a turn, which amp does not write.",
         ],
         agent="amp",
-        runs=process("amp"),
     ),
 ]
 
