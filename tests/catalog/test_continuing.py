@@ -226,6 +226,18 @@ def test_a_session_is_found_by_any_name_of_its_file(tmp_path: Path, home: Path) 
     assert session_to_continue(copy, os.environ, Path.home()) == Continued(
         "claude", ID, "/w", tmp_path / "copy.acts"
     )
+    # A file of a subagent is not a session that can be continued.
+    path = claude_session("/w").with_suffix("") / "subagents" / "agent-a0000000000000001.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(path.parent.parent.with_suffix(".jsonl").read_bytes())
+    found = session_to_continue(path, os.environ, Path.home())
+    assert (found.agent, found.is_subagent) == ("claude", True)
+    # A thread that `codex exec` has started takes nothing from the queue; one of a terminal may.
+    for originator, expected in (("codex_exec", True), ("codex-tui", False)):
+        with case(originator):
+            path = codex_session("/w", originator=originator)
+            found = session_to_continue(path, os.environ, Path.home())
+            assert (found.agent, found.id, found.has_one_prompt) == ("codex", THREAD, expected)
 
 
 def test_a_file_decides_nothing_but_its_id_and_folder(tmp_path: Path) -> None:
@@ -254,15 +266,6 @@ def test_a_file_decides_nothing_but_its_id_and_folder(tmp_path: Path) -> None:
         session_to_continue(tmp_path, os.environ, Path.home())
 
 
-def test_a_subagent_is_known() -> None:
-    """A file of a subagent is not a session that can be continued."""
-    path = claude_session("/w").with_suffix("") / "subagents" / "agent-a0000000000000001.jsonl"
-    path.parent.mkdir(parents=True)
-    path.write_bytes(path.parent.parent.with_suffix(".jsonl").read_bytes())
-    found = session_to_continue(path, os.environ, Path.home())
-    assert (found.agent, found.is_subagent) == ("claude", True)
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are found through /proc")
 def test_a_process_that_only_its_agent_names_holds_the_session() -> None:
     """A process that runs and that nobody would take for an agent is a holder, if the agent names it."""
@@ -273,12 +276,3 @@ def test_a_process_that_only_its_agent_names_holds_the_session() -> None:
     record.parent.mkdir()
     record.write_text(json.dumps({"pid": pid, "procStart": str(stat.began), "sessionId": ID}))
     assert session_to_continue(path, os.environ, Path.home()).holder == Holder(Process(pid, 0, "claude"))
-
-
-def test_a_thread_of_one_prompt_is_known() -> None:
-    """A thread that `codex exec` has started takes nothing from the queue; one of a terminal may."""
-    for originator, expected in (("codex_exec", True), ("codex-tui", False)):
-        with case(originator):
-            path = codex_session("/w", originator=originator)
-            found = session_to_continue(path, os.environ, Path.home())
-            assert (found.agent, found.id, found.has_one_prompt) == ("codex", THREAD, expected)

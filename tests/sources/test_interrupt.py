@@ -67,6 +67,19 @@ def test_an_agent_that_obeys_is_interrupted_once(started: Callable[[str], AgentS
     assert told(source) == ["interrupt SIGINT sent"]
     assert source.act("interrupt", "session") == source.act("stop", "list") == "the agent has ended"
     assert told(source) == ["interrupt SIGINT sent"]
+    # A stopped process takes no signal, so the pause of a rule ends with the interrupt.
+    source = started(OBEYS)
+    assert source.pausing is not None
+    assert source.pausing.pause("a rule")
+    assert source.act("interrupt", "session") == ""
+    until(source.agent.has_ended)
+    assert source.agent.exit_code == 130
+    # A link in place of the file of acts is not followed, and the user is told.
+    source = started(IGNORES)
+    assert source.written.files is not None
+    source.written.files.acts.symlink_to("/dev/null")
+    assert source.act("interrupt", "session") == ""
+    assert "what you do to the agent is not recorded" in "".join(source.new_faults())
 
 
 def test_an_agent_that_ignores_signals_is_stopped_in_steps(
@@ -103,25 +116,6 @@ def test_a_process_with_the_id_of_an_ended_agent_gets_no_signal(
     assert source.act("interrupt", "list") == "the agent has ended"
     assert sent == []
     assert told(source) == []
-
-
-def test_an_act_that_cannot_be_recorded_is_a_fault(started: Callable[[str], AgentSource]) -> None:
-    """A link in place of the file of acts is not followed, and the user is told."""
-    source = started(IGNORES)
-    assert source.written.files is not None
-    source.written.files.acts.symlink_to("/dev/null")
-    assert source.act("interrupt", "session") == ""
-    assert "what you do to the agent is not recorded" in "".join(source.new_faults())
-
-
-def test_a_paused_agent_is_continued_for_an_interrupt(started: Callable[[str], AgentSource]) -> None:
-    """A stopped process takes no signal, so the pause of a rule ends with the interrupt."""
-    source = started(OBEYS)
-    assert source.pausing is not None
-    assert source.pausing.pause("a rule")
-    assert source.act("interrupt", "session") == ""
-    until(source.agent.has_ended)
-    assert source.agent.exit_code == 130
 
 
 def test_the_list_asks_the_run_process(

@@ -16,9 +16,9 @@ from agentwatch.recording.times import ArrivalTimes
 from agentwatch.sources.agent_output import Reserve
 from agentwatch.sources.open import KeepOptions, agent_source, pipe_source
 from agentwatch.sources.pipe import PipeIntake
-from agentwatch.sources.source import DiskSync
+from agentwatch.sources.source import DiskSync, Source
 from tests.builders.gaps import fits
-from tests.conftest import RECORDINGS
+from tests.conftest import RECORDINGS, case
 from tests.harness.fake_agent import command
 from tests.harness.processes import until
 
@@ -38,19 +38,25 @@ def displace(path: Path, way: str) -> None:
         path.write_bytes(b"{}\n")
 
 
-@pytest.mark.parametrize("way", ["deleted", "moved", "linked", "replaced"])
-def test_a_displaced_recording_is_reported(
-    tmp_path: Path, way: str, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """A recording that was moved, replaced, linked or deleted is reported at the end with code 74."""
+def piped(path: Path) -> tuple[Source, int]:
+    """Return the source that records a pipe, and the end of it to which the agent writes."""
     source_fd, agent_fd = os.pipe()
-    source = pipe_source(source_fd, KeepOptions(recording=tmp_path / "r.ndjson", write_log=False))
-    os.write(agent_fd, PLAIN.read_bytes())
-    displace(tmp_path / "r.ndjson", way)
-    os.close(agent_fd)
-    assert print_session(source, Feed(source.reader), "summary") == 74
-    message = "the recording is incomplete: the file was moved, replaced or linked while it was written"
-    assert message in capfd.readouterr().err
+    return pipe_source(source_fd, KeepOptions(recording=path, write_log=False)), agent_fd
+
+
+def test_a_displaced_recording_is_reported(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """A recording that was moved, replaced, linked or deleted is reported at the end with code 74."""
+    for way in ("deleted", "moved", "linked", "replaced"):
+        with case(way):
+            path = tmp_path / way / "r.ndjson"
+            path.parent.mkdir()
+            source, agent_fd = piped(path)
+            os.write(agent_fd, PLAIN.read_bytes())
+            displace(path, way)
+            os.close(agent_fd)
+            assert print_session(source, Feed(source.reader), "summary") == 74
+            message = "the file was moved, replaced or linked while it was written"
+            assert f"the recording is incomplete: {message}" in capfd.readouterr().err
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="disk space is reserved on Linux")
@@ -106,8 +112,7 @@ def test_a_failed_sync_makes_the_recording_incomplete(
         raise OSError(5, "Input/output error")
 
     monkeypatch.setattr("agentwatch.sources.source._sync", fail)
-    source_fd, agent_fd = os.pipe()
-    source = pipe_source(source_fd, KeepOptions(recording=tmp_path / "r.ndjson", write_log=False))
+    source, agent_fd = piped(tmp_path / "r.ndjson")
     os.write(agent_fd, PLAIN.read_bytes())
     os.close(agent_fd)
     assert print_session(source, Feed(source.reader), "summary") == 74
@@ -138,8 +143,7 @@ def test_a_truncated_recording_of_a_pipe_is_reported(
 ) -> None:
     """A recording that somebody truncates is a fault before the pipe's next byte, and exits with 74."""
     lines, path = PLAIN.read_bytes().splitlines(keepends=True), tmp_path / "r.ndjson"
-    source_fd, agent_fd = os.pipe()
-    source = pipe_source(source_fd, KeepOptions(recording=path, write_log=False))
+    source, agent_fd = piped(path)
     os.write(agent_fd, b"".join(lines[:4]))
     until(lambda: source.reader.growth.size() >= len(b"".join(lines[:4])), what="four lines in the file")
     assert source.fault is None
@@ -157,8 +161,7 @@ def test_a_recording_that_somebody_writes_is_reported(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """A recording into which another process has written is not what the agent wrote, and exits with 74."""
-    source_fd, agent_fd = os.pipe()
-    source = pipe_source(source_fd, KeepOptions(recording=tmp_path / "r.ndjson", write_log=False))
+    source, agent_fd = piped(tmp_path / "r.ndjson")
     with (tmp_path / "r.ndjson").open("ab") as file:
         file.write(b"{}\n")
     os.write(agent_fd, PLAIN.read_bytes())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agentwatch.catalog.digest import Digest, Turn
 from agentwatch.session.events import (
     Channel,
@@ -166,15 +164,14 @@ def test_a_turn_is_open_from_its_prompt_to_its_end() -> None:
     assert digest.turn_ms == 1000
 
 
-@pytest.mark.parametrize("event", [*said("Hm")[:1], started(), ended()])
-def test_work_without_a_prompt_is_a_turn(event: Event) -> None:
+def test_work_without_a_prompt_is_a_turn() -> None:
     """A stream need not contain its prompt. If lines were left out, the beginning is unknown."""
-    digest = Digest(is_whole=True)
-    digest.apply([event], 7)
-    assert (digest.turn, digest.turn_ms) == (Turn.OPEN, 7)
-    digest = Digest()
-    digest.apply([event], 7)
-    assert (digest.turn, digest.turn_ms) == (Turn.OPEN, None)
+    for event in (*said("Hm")[:1], started(), ended()):
+        for is_whole, began_ms in ((True, 7), (False, None)):
+            with case((event, is_whole)):
+                digest = Digest(is_whole=is_whole)
+                digest.apply([event], 7)
+                assert (digest.turn, digest.turn_ms) == (Turn.OPEN, began_ms)
 
 
 def test_the_reason_of_a_failure_is_the_result_or_the_last_error() -> None:

@@ -15,6 +15,7 @@ from tests.builders.on_disk import cursor_transcript as cursor
 from tests.builders.on_disk import transcript as claude
 from tests.builders.on_disk.digested import digest_of, found
 from tests.catalog.digest.growing import append, jsonl, tail_of
+from tests.conftest import case
 
 
 def test_appended_lines_change_the_digest(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,21 +73,40 @@ def test_a_torn_line_is_left_until_it_is_whole(path: Path) -> None:
     assert digest.calls == 2
 
 
-@pytest.mark.parametrize("way", ["truncated", "replaced", "rewritten"])
-def test_a_file_that_is_written_again_is_read_again(path: Path, way: str) -> None:
+def test_a_file_that_is_written_again_is_read_again(path: Path) -> None:
     """Nothing of the former content stays."""
-    append(path, jsonl(claude.call("c1"), claude.said("old")))
-    tail, _ = tail_of(path)
+    before = path.read_bytes() + jsonl(claude.call("c1"), claude.said("old"))
     new = jsonl(claude.user("Another"))
-    if way == "replaced":
-        other = path.with_name("other")
-        other.write_bytes(new + jsonl(claude.said("x" * 2000)))
-        os.replace(other, path)
-    else:
-        path.write_bytes(new if way == "truncated" else new + jsonl(claude.said("x" * 2000)))
-    assert tail.update()
-    assert tail.digest is not None
-    assert (tail.digest.first_prompt, tail.digest.calls) == ("Another", 0)
+    for way in ("truncated", "replaced", "rewritten"):
+        with case(way):
+            path.write_bytes(before)
+            tail, _ = tail_of(path)
+            other = path.with_name("other") if way == "replaced" else path
+            other.write_bytes(new if way == "truncated" else new + jsonl(claude.said("x" * 2000)))
+            os.replace(other, path)
+            assert tail.update()
+            assert tail.digest is not None
+            assert (tail.digest.first_prompt, tail.digest.calls) == ("Another", 0)
+
+
+def test_what_is_no_file_of_the_user_is_not_read(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The digest stays what the metadata say."""
+    names = ("missing", "fifo", "link", "folder", "foreign")
+    missing, fifo, link, folder, foreign = (tmp_path / name for name in names)
+    os.mkfifo(fifo)
+    link.symlink_to(path)
+    folder.mkdir()
+    foreign.write_bytes(path.read_bytes())
+    for other in (missing, fifo, link, folder, foreign):
+        with case(other.name):
+            if other is foreign:
+                monkeypatch.setattr(os, "geteuid", lambda: -2)
+            tail = Tail(found(other))
+            assert not tail.update()
+            assert tail.digest is not None
+            assert tail.digest.first_prompt == ""
 
 
 def test_a_file_in_the_place_of_another_is_read_from_its_beginning(path: Path) -> None:
@@ -101,27 +121,6 @@ def test_a_file_in_the_place_of_another_is_read_from_its_beginning(path: Path) -
     assert tail.update()
     assert tail.digest is not None
     assert tail.digest.first_prompt == "Fix at"
-
-
-@pytest.mark.parametrize("kind", ["missing", "fifo", "link", "folder", "foreign"])
-def test_what_is_no_file_of_the_user_is_not_read(
-    kind: str, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The digest stays what the metadata say."""
-    other = tmp_path / "other"
-    if kind == "fifo":
-        os.mkfifo(other)
-    elif kind == "link":
-        other.symlink_to(path)
-    elif kind == "folder":
-        other.mkdir()
-    elif kind == "foreign":
-        other.write_bytes(path.read_bytes())
-        monkeypatch.setattr(os, "geteuid", lambda: -2)
-    tail = Tail(found(other))
-    assert not tail.update()
-    assert tail.digest is not None
-    assert tail.digest.first_prompt == ""
 
 
 def test_a_file_that_cannot_be_read_keeps_its_digest(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -332,10 +332,7 @@ def test_sessions_that_have_ended_are_below_their_days() -> None:
     assert days == sorted(days, key=lambda day_ms: -(day_ms or 0))
     far = 10**18
     assert lines(listed([row("far", State.SUCCEEDED, ago_ms=-far)])) == ["# ended 1", "far"]
-
-
-def test_by_age_the_newest_session_is_first() -> None:
-    """Without groups, the sessions are ordered by their beginnings, which do not change."""
+    # Without groups, the sessions are ordered by their beginnings, which do not change.
     rows = [row("a", began_ms=3), row("b", State.ASKS, began_ms=9), row("c", State.SUCCEEDED, began_ms=5)]
     listing = listed([*rows, row("new")], Request(sort=Sort.AGE))
     assert lines(listing) == ["new", "b", "c", "a"]

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from agentwatch.agents.found import NO_METADATA, OWN, Found, Key
 from agentwatch.agents.reported import Life, Said, State
 from agentwatch.catalog.joining import joined, without_session
@@ -169,37 +167,23 @@ def test_a_daemon_of_codex_has_the_sessions_that_it_has_open() -> None:
     """The three open sessions of a daemon run in it, and a closed one has ended."""
     founds = [session("codex", name) for name in ("a", "b", "c", "closed")]
     open_paths = ("/x/rollout-a.jsonl", "/x/rollout-b.jsonl", "/x/thread-writer-locks/c.lock")
-    daemon = process(
-        9,
-        "codex",
-        "/",
-        is_shared=True,
-        open_paths=open_paths,
-        opened_ms=BEGAN + 5000,
-        arguments=("codex", "app-server", "--listen", "unix://"),
-    )
+    daemon = DAEMON._replace(open_paths=open_paths, opened_ms=BEGAN + 5000)
     window = process(3, "codex", "/repo", opened_ms=BEGAN + 5000)
-    found = joined(founds, {9: daemon, 3: window}, {}, {})
-    assert {key[1]: each and each.pid for key, (life, each) in found.items() if life is LIVE} == {
-        "a": 9,
-        "b": 9,
-        "c": 9,
-    }
-    assert found["codex", "closed"] == (DEAD, None)
+    live = (LIVE, 9)
+    expected = {"a": live, "b": live, "c": live, "closed": (DEAD, None)}
+    assert results(founds, [daemon, window]) == expected
 
 
-@pytest.mark.parametrize(
-    ("arguments", "viewers"),
-    [(("codex", "app-server", "--listen", "unix://x"), [0, 1, 2]), (("codex", "app-server"), [None] * 3)],
-)
-def test_who_may_show_a_session_of_a_daemon(arguments: tuple[str, ...], viewers: list[int | None]) -> None:
+def test_who_may_show_a_session_of_a_daemon() -> None:
     """Each window in the folder of a session may show one, if the daemon runs on without them."""
     founds = [session("codex", "a", "/a"), session("codex", "b", "/b"), session("codex", "c", "/c")]
-    daemon = process(9, "codex", is_shared=True, arguments=arguments)
-    daemon = daemon._replace(open_paths=tuple(f"/x/{each.path.name}" for each in founds))
     windows = [process(1, "codex", "/b"), process(2, "codex", None), process(3, "gemini", "/c")]
-    found = joined(founds, {each.pid: each for each in (daemon, *windows)}, {}, {})
-    assert [each.viewer for _, each in found.values() if each] == viewers
+    open_paths = tuple(f"/x/{each.path.name}" for each in founds)
+    for arguments, viewers in ((DAEMON.arguments, [0, 1, 2]), (("codex", "app-server"), [None] * 3)):
+        with case(arguments):
+            daemon = DAEMON._replace(arguments=arguments, open_paths=open_paths)
+            found = joined(founds, {each.pid: each for each in (daemon, *windows)}, {}, {})
+            assert [each.viewer for _, each in found.values() if each] == viewers
 
 
 DAEMON = process(9, "codex", "/", is_shared=True, arguments=("codex", "app-server", "--listen", "unix://"))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from agentwatch.catalog.standing import Process
 from agentwatch.catalog.states import (
     has_child_since,
@@ -17,6 +15,7 @@ from agentwatch.catalog.states import (
 )
 from agentwatch.session.events import ToolKind
 from tests.catalog.states.cases import MINUTE_MS, NOW_MS, call, process, working
+from tests.conftest import case
 
 CODEX = knowledge_of("codex")
 CLAUDE = knowledge_of("claude")
@@ -45,29 +44,18 @@ def test_starts_are_compared_with_a_tolerance() -> None:
     assert visible_calls(digest, knowledge_of("gemini")) == ()
 
 
-@pytest.mark.parametrize(
-    ("kind", "least_ms"),
-    [
-        (ToolKind.EXECUTE, 2_000),
-        (ToolKind.EDIT, 10_000),
-        (ToolKind.DELETE, 10_000),
-        (ToolKind.MOVE, 10_000),
-        (ToolKind.FETCH, 60_000),
-    ],
-)
-def test_a_call_seems_to_ask_after_the_time_that_its_kind_takes(kind: ToolKind, least_ms: int) -> None:
+def test_a_call_seems_to_ask_after_the_time_that_its_kind_takes() -> None:
     """A command without a child, a change and a download each have a time in which nothing is inferred."""
-    for ago_ms, is_waiting in ((least_ms - 1, False), (least_ms, True)):
-        found = waiting_call([call(kind, ago_ms=ago_ms)], "default", process(), CLAUDE, NOW_MS)
-        assert (found is not None) is is_waiting
-
-
-@pytest.mark.parametrize(
-    "kind", [ToolKind.MCP, ToolKind.DELEGATE, ToolKind.OTHER, ToolKind.READ, ToolKind.PLAN]
-)
-def test_other_calls_never_seem_to_ask(kind: ToolKind) -> None:
-    """A call of another kind runs, however long."""
-    assert waiting_call([call(kind, ago_ms=60 * MINUTE_MS)], "", process(), CLAUDE, NOW_MS) is None
+    changes = dict.fromkeys((ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE), 10_000)
+    for kind, least_ms in {ToolKind.EXECUTE: 2_000, **changes, ToolKind.FETCH: 60_000}.items():
+        for ago_ms, is_waiting in ((least_ms - 1, False), (least_ms, True)):
+            with case((kind, ago_ms)):
+                found = waiting_call([call(kind, ago_ms=ago_ms)], "default", process(), CLAUDE, NOW_MS)
+                assert (found is not None) is is_waiting
+    # A call of another kind runs, however long.
+    for kind in (ToolKind.MCP, ToolKind.DELEGATE, ToolKind.OTHER, ToolKind.READ, ToolKind.PLAN):
+        with case(kind):
+            assert waiting_call([call(kind, ago_ms=60 * MINUTE_MS)], "", process(), CLAUDE, NOW_MS) is None
 
 
 def test_which_call_seems_to_ask() -> None:
@@ -104,15 +92,26 @@ def test_which_call_seems_to_ask() -> None:
     assert waiting_call([], "", process(), CODEX, NOW_MS) is None
 
 
-@pytest.mark.parametrize(
-    ("usual_ms", "tolerated_ms"),
-    [(None, 60_000), (1_000, 60_000), (20_000, 60_000), (40_000, 120_000)],
-)
-def test_a_session_has_its_own_rhythm(usual_ms: int | None, tolerated_ms: int) -> None:
+def test_a_session_has_its_own_rhythm() -> None:
     """A silence is tolerated for a minute, or three times the usual pause."""
-    for ago_ms, is_long in ((tolerated_ms, False), (tolerated_ms + 1, True)):
-        digest = replace(working(seen_ago_ms=ago_ms), usual_pause_ms=usual_ms)
-        assert is_silent(digest, (), process(), NOW_MS) is is_long
+    for usual_ms, tolerated_ms in ((None, 60_000), (1_000, 60_000), (20_000, 60_000), (40_000, 120_000)):
+        for ago_ms, is_long in ((tolerated_ms, False), (tolerated_ms + 1, True)):
+            with case((usual_ms, ago_ms)):
+                digest = replace(working(seen_ago_ms=ago_ms), usual_pause_ms=usual_ms)
+                assert is_silent(digest, (), process(), NOW_MS) is is_long
+    # A call that may run explains the silence. A command that certainly has no process does not.
+    cases: list[tuple[ToolKind, Process | None, bool]] = [
+        (ToolKind.MCP, process(), False),
+        (ToolKind.EXECUTE, None, False),
+        (ToolKind.EXECUTE, process(children=1), False),
+        (ToolKind.EXECUTE, process(child_ago_ms=5 * MINUTE_MS), False),
+        (ToolKind.EXECUTE, process(), True),
+        (ToolKind.EXECUTE, process(child_ago_ms=50 * MINUTE_MS), True),
+    ]
+    for kind, runs, is_long in cases:
+        with case((kind, runs)):
+            digest = working(call(kind, ago_ms=5 * MINUTE_MS), seen_ago_ms=5 * MINUTE_MS)
+            assert is_silent(digest, visible_calls(digest, CODEX), runs, NOW_MS) is is_long
 
 
 def test_a_long_silence_has_a_reason() -> None:
@@ -129,20 +128,3 @@ def test_a_long_silence_has_a_reason() -> None:
     assert not is_silent(digest, (), process(child_ago_ms=MINUTE_MS), NOW_MS)
     assert is_silent(digest, (), process(child_ago_ms=9 * MINUTE_MS), NOW_MS)
     assert is_silent(digest, (), None, NOW_MS)
-
-
-@pytest.mark.parametrize(
-    ("kind", "runs", "is_long"),
-    [
-        (ToolKind.MCP, process(), False),
-        (ToolKind.EXECUTE, None, False),
-        (ToolKind.EXECUTE, process(children=1), False),
-        (ToolKind.EXECUTE, process(child_ago_ms=5 * MINUTE_MS), False),
-        (ToolKind.EXECUTE, process(), True),
-        (ToolKind.EXECUTE, process(child_ago_ms=50 * MINUTE_MS), True),
-    ],
-)
-def test_a_call_explains_a_silence(kind: ToolKind, runs: Process | None, is_long: bool) -> None:
-    """A call that may run explains the silence. A command that certainly has no process does not."""
-    digest = working(call(kind, ago_ms=5 * MINUTE_MS), seen_ago_ms=5 * MINUTE_MS)
-    assert is_silent(digest, visible_calls(digest, CODEX), runs, NOW_MS) is is_long

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from agentwatch.agents.found import Metadata
 from agentwatch.agents.reported import Life, Said, State
 from agentwatch.catalog.digest.digest import Digest
@@ -32,13 +30,13 @@ BROKEN = ended(working(), outcome=Outcome.FAILED, reason="usage limit\nmore")
 CHILDLESS = process()
 
 
-@pytest.mark.parametrize("state", sorted(LIVE))
-def test_what_a_killed_agent_has_said_does_not_count(state: State) -> None:
-    """The record of a killed process still says that it is busy; the session has ended without a result."""
-    known = judged(working(call(target="make")), agent="claude", says=said(state), life=Life.DEAD)
-    assert known.state is State.UNFINISHED
-    assert known.now == "Tool make"
-    assert known.group is Group.ENDED
+def test_no_question_is_inferred_where_none_is_asked() -> None:
+    """In a mode without questions, and of an agent without permissions, a command never seems to ask."""
+    modes = (("claude", "bypassPermissions"), ("claude", "dontAsk"), ("qwen", "yolo"), ("pi", ""))
+    for agent, mode in (("codex", "never"), *modes, ("copilot", "")):
+        with case((agent, mode)):
+            digest = replace(working(call()), permission_mode=mode)
+            assert judged(digest, agent=agent, runs=CHILDLESS).state is State.WORKING
 
 
 def test_a_question_that_the_lines_show_is_certain() -> None:
@@ -86,23 +84,6 @@ def test_a_command_seems_to_ask_while_it_has_no_child() -> None:
     # If the last megabytes belong to one turn, the agent works.
     digest = replace(working(call()), turn=Turn.NONE, turn_ms=None, is_whole=False)
     assert judged(digest, runs=process(child_ago_ms=0)).state is State.WORKING
-
-
-@pytest.mark.parametrize(
-    ("agent", "mode"),
-    [
-        ("codex", "never"),
-        ("claude", "bypassPermissions"),
-        ("claude", "dontAsk"),
-        ("qwen", "yolo"),
-        ("pi", ""),
-        ("copilot", ""),
-    ],
-)
-def test_no_question_is_inferred_where_none_is_asked(agent: str, mode: str) -> None:
-    """In a mode without questions, and of an agent without permissions, a command never seems to ask."""
-    digest = replace(working(call()), permission_mode=mode)
-    assert judged(digest, agent=agent, runs=CHILDLESS).state is State.WORKING
 
 
 def test_a_turn_that_has_ended_is_the_users() -> None:
@@ -238,50 +219,47 @@ def test_a_long_silence_is_quiet() -> None:
     assert judged(working(seen_ago_ms=0), life=Life.DEAD).state is State.UNFINISHED
 
 
-@pytest.mark.parametrize(
-    ("digest", "state", "now"),
-    [
-        (DONE, State.SUCCEEDED, ""),
-        (BROKEN, State.FAILED, "usage limit"),
-        (ended(working(), outcome=Outcome.CANCELLED), State.CANCELLED, ""),
-        (working(), State.UNFINISHED, "no answer"),
-        (working(call()), State.UNFINISHED, "Tool pytest -q"),
-        (Digest(is_whole=True), State.UNFINISHED, "no prompt"),
-    ],
-)
-def test_a_session_without_a_process_has_ended_as_its_lines_say(
-    digest: Digest, state: State, now: str
-) -> None:
-    """The last turn decides how a session has ended."""
-    known = judged(digest, life=Life.DEAD)
-    assert (known.state, known.now) == (state, now)
-    assert known.since_ms == (digest.turn_ms if digest.turn is Turn.ENDED else digest.seen_ms)
+def test_a_session_without_a_process_has_ended_as_its_lines_say() -> None:
+    """The last turn decides how a session has ended; what a killed agent has said does not count."""
+    cases: dict[str, tuple[Digest, State, str]] = {
+        "done": (DONE, State.SUCCEEDED, ""),
+        "broken": (BROKEN, State.FAILED, "usage limit"),
+        "cancelled": (ended(working(), outcome=Outcome.CANCELLED), State.CANCELLED, ""),
+        "open": (working(), State.UNFINISHED, "no answer"),
+        "a call": (working(call()), State.UNFINISHED, "Tool pytest -q"),
+        "no prompt": (Digest(is_whole=True), State.UNFINISHED, "no prompt"),
+    }
+    for name, (digest, state, now) in cases.items():
+        with case(name):
+            known = judged(digest, life=Life.DEAD)
+            assert (known.state, known.now) == (state, now)
+            assert known.since_ms == (digest.turn_ms if digest.turn is Turn.ENDED else digest.seen_ms)
+    for said_last in sorted(LIVE):
+        with case(said_last):
+            known = judged(working(call(target="make")), agent="claude", says=said(said_last), life=Life.DEAD)
+            assert (known.state, known.now) == (State.UNFINISHED, "Tool make")
+            assert known.group is Group.ENDED
 
 
-@pytest.mark.parametrize("digest", [None, working(call()), DONE, BROKEN])
-def test_another_host_is_never_dead_and_never_live(digest: Digest | None) -> None:
-    """Nothing is claimed about a process that cannot be seen; the last lines are shown."""
-    known = judged(digest, says=said(State.ASKS), runs=CHILDLESS, life=Life.UNKNOWN)
-    assert known[:2] == (State.UNKNOWN, Ground.UNKNOWN)
-    assert known.group is Group.ENDED
-    shown = {id(None): "", id(DONE): "Shall I push?", id(BROKEN): ""}
-    assert known.now == shown.get(id(digest), "pytest -q")
-
-
-def test_a_session_without_lines_is_unknown() -> None:
-    """Of a session whose lines cannot be read, only the process is known."""
+def test_nothing_is_claimed_about_what_cannot_be_seen() -> None:
+    """A process of another host is neither dead nor live; the last lines are shown."""
+    shown = ((None, ""), (working(call()), "pytest -q"), (DONE, "Shall I push?"), (BROKEN, ""))
+    for digest, now in shown:
+        with case(now):
+            known = judged(digest, says=said(State.ASKS), runs=CHILDLESS, life=Life.UNKNOWN)
+            assert known[:2] == (State.UNKNOWN, Ground.UNKNOWN)
+            assert (known.group, known.now) == (Group.ENDED, now)
+    # Of a session whose lines cannot be read, only the process is known.
     assert judged(None)[:2] == (State.UNKNOWN, Ground.UNKNOWN)
     listed = found("amp")._replace(metadata=Metadata(changed_ms=5))
     assert standing(listed, None, None, None, Life.DEAD, NOW_MS)[:3] == (State.UNKNOWN, Ground.UNKNOWN, 5)
-
-
-@pytest.mark.parametrize("agent", ["cursor", "amp"])
-def test_an_agent_whose_lines_show_no_end_is_unknown(agent: str) -> None:
-    """The lines of these agents do not say whether they work, nor how they ended."""
-    digest = replace(working(call()), last_text="Looking.")
-    assert judged(digest, agent=agent).now == "its process runs"
-    known = judged(digest, agent=agent, life=Life.DEAD)
-    assert (known.state, known.now) == (State.UNKNOWN, "Looking.")
+    # The lines of some agents do not say whether they work, nor how they ended.
+    looking = replace(working(call()), last_text="Looking.")
+    for agent in ("cursor", "amp"):
+        with case(agent):
+            assert judged(looking, agent=agent).now == "its process runs"
+            known = judged(looking, agent=agent, life=Life.DEAD)
+            assert (known.state, known.now) == (State.UNKNOWN, "Looking.")
 
 
 def test_a_resumed_session_does_not_go_on_with_its_old_turn() -> None:
@@ -303,19 +281,16 @@ def test_a_resumed_session_does_not_go_on_with_its_old_turn() -> None:
     assert judged(asked, agent="copilot", runs=process()).state is State.ASKS
 
 
-@pytest.mark.parametrize("life", list(Life))
-def test_a_subagent_has_one_turn(life: Life) -> None:
+def test_a_subagent_has_one_turn() -> None:
     """Nobody can prompt it again, although the process of its parent runs; without lines it is unknown."""
-    assert judged(DONE, parent="main", life=life)[:2] == (State.SUCCEEDED, Ground.SAID)
-    assert judged(BROKEN, parent="main", life=life).state is State.FAILED
-    assert judged(None, parent="main", life=life).state is State.UNKNOWN
-
-
-def test_a_subagent_asks_only_where_its_parent_does_not_say_so() -> None:
-    """Claude's registry says that the session waits; a subagent of Codex is a session that may ask itself."""
-    digest = working(call())
-    assert judged(digest, agent="claude", runs=CHILDLESS, parent="main").state is State.WORKING
-    assert judged(digest, agent="codex", runs=CHILDLESS, parent="main").state is State.ASKS
+    for life in Life:
+        with case(life):
+            assert judged(DONE, parent="main", life=life)[:2] == (State.SUCCEEDED, Ground.SAID)
+            assert judged(BROKEN, parent="main", life=life).state is State.FAILED
+            assert judged(None, parent="main", life=life).state is State.UNKNOWN
+    # Claude's registry says that the session waits; a subagent of Codex is a session that may ask itself.
+    for agent, state in (("claude", State.WORKING), ("codex", State.ASKS)):
+        assert judged(working(call()), agent=agent, runs=CHILDLESS, parent="main").state is state
 
 
 def recorded(digest: Digest | None, *, has_one_prompt: bool | None = None, size: int = 1) -> Standing:

@@ -258,28 +258,20 @@ def test_a_launcher_is_followed(tmp_path: Path, own_session: str) -> None:
     assert (tmp_path / "r.ndjson").read_bytes() == PLAIN.read_bytes()
 
 
-def test_a_launched_process_can_be_stopped(start: Callable[..., AgentSource]) -> None:
-    """A process that a launcher has left behind is stopped with the agent."""
-    source = agent_source(["sh", "-c", "setsid sleep 60 & exit 0"], NOTHING_KEPT)
-    until(lambda: source.agent_exit_code == 0 and source.survivors())
-    (left,) = source.survivors()
-    assert source.runs_agent
-    source.stop()
-    assert not is_alive(left.pid)
-    until(lambda: not source.runs_agent)
-
-
-def test_a_survivor_that_replaces_its_program_stays_one(
+def test_a_launched_process_can_be_stopped(
     start: Callable[..., AgentSource], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """While a process runs execve, its environment cannot be read; it is stopped all the same."""
+    """A process that a launcher has left behind is stopped with the agent, also while it runs execve."""
     source = agent_source(["sh", "-c", "setsid sleep 60 & exit 0"], NOTHING_KEPT)
     until(lambda: source.agent_exit_code == 0 and [each.name for each in source.survivors()] == ["sleep"])
     (left,) = source.survivors()
-    monkeypatch.setattr(survivors, "environment_of", lambda _pid: [])
-    assert source.survivors() == [left]
-    source.stop()
+    assert source.runs_agent
+    with monkeypatch.context() as patch:  # its environment cannot be read then
+        patch.setattr(survivors, "environment_of", lambda _pid: [])
+        assert source.survivors() == [left]
+        source.stop()
     assert not is_alive(left.pid)
+    until(lambda: not source.runs_agent)
 
 
 def test_an_agent_that_fails_is_not_a_launcher(start: Callable[..., AgentSource]) -> None:
