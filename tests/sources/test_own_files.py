@@ -198,26 +198,27 @@ def test_bookmarks_lie_beside_the_recording(tmp_path: Path) -> None:
     """The file has the stem of the recording; without one that is kept, there is no place for it."""
     path = tmp_path / "s.ndjson"
     path.write_bytes((RECORDINGS / "plain.ndjson").read_bytes())
-    source = saved_source(path)
-    assert source.bookmarks_path == tmp_path / "s.bookmarks.json"
-    os.close(source.reader.fd)
-    for keep, path in (
+    saved = saved_source(path)
+    assert saved.bookmarks_path == tmp_path / "s.bookmarks.json"
+    os.close(saved.reader.fd)
+    kept: tuple[tuple[KeepOptions, Path | None], ...] = (
         (KeepOptions(recording=tmp_path / "r.ndjson", write_log=False), tmp_path / "r.bookmarks.json"),
         (KeepOptions(record=False, write_log=False), None),
-    ):
+    )
+    for keep, bookmarks in kept:
         read_fd, write_fd = os.pipe()
         os.close(write_fd)
-        source = pipe_source(read_fd, keep)
-        assert source.bookmarks_path == path
-        source.finish()
-    source = agent_source(["true"], KeepOptions(recording=tmp_path / "a.ndjson", write_log=False))
-    assert source.bookmarks_path == tmp_path / "a.bookmarks.json"
-    source.stop()
-    source.finish()
-    # Its recording has no name: its offsets mean nothing in the files of the other program.
+        pipe = pipe_source(read_fd, keep)
+        assert pipe.bookmarks_path == bookmarks
+        pipe.finish()
+    agent = agent_source(["true"], KeepOptions(recording=tmp_path / "a.ndjson", write_log=False))
+    assert agent.bookmarks_path == tmp_path / "a.bookmarks.json"
+    agent.stop()
+    agent.finish()
+    # The recording of a store has no name: its offsets mean nothing in the files of the other program.
     path = tmp_path / "chats" / "session-2026-11-20T14-03-1.json"
     path.parent.mkdir()
     path.write_text(json.dumps(STORED))
-    source = saved_source(path)
-    assert source.bookmarks_path is None
-    source.close()
+    stored = saved_source(path)
+    assert stored.bookmarks_path is None
+    stored.close()

@@ -221,7 +221,7 @@ def claude(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="needs /proc")
-def test_a_store_that_is_followed_is_closed(claude: Path) -> None:
+def test_a_store_is_closed_with_its_thread(claude: Path) -> None:
     """The thread that reads it has ended when `close` returns, and its files are closed."""
     before = descriptors()
     source = saved_source(claude, None, follow_store=True)
@@ -230,12 +230,7 @@ def test_a_store_that_is_followed_is_closed(claude: Path) -> None:
     source.close()
     assert stores() == []
     assert descriptors() == before
-
-
-@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="needs /proc")
-def test_a_store_that_was_read_whole_is_closed(claude: Path) -> None:
-    """Without a thread, only the recording is left to close."""
-    before = descriptors()
+    # Without a thread, only the recording is left to close.
     source = saved_source(claude, False)
     assert stores() == []
     source.close()

@@ -198,29 +198,27 @@ def test_a_strange_input_is_one_line_or_none(program: Program) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("is_there", [True, False])
-def test_the_input_is_read_also_if_the_program_is_gone(program: Program, is_there: bool) -> None:
-    """No writer of the input is ended by a closed pipe."""
-    if not is_there:
-        shutil.rmtree(program.folder.parent)
-    running = subprocess.Popen(["sh", "-c", program.command("codex", "Stop")], stdin=subprocess.PIPE)
-    assert running.stdin is not None
-    running.stdin.write(orjson.dumps({**CODEX, "prompt": "x" * 1_000_000}))
-    running.stdin.close()
-    assert running.wait(60) == 0
-    assert program.folder.exists() == is_there
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("closed", ["0<&-", "1>&-", "2>&-", "0<&- 1>&- 2>&-", "</dev/null", ">/dev/full"])
-def test_a_closed_descriptor_does_no_harm(program: Program, closed: str) -> None:
-    """Without an input nothing is noted."""
-    command = f"({program.command('codex', 'Stop')}) {closed}"
-    done = subprocess.run(
-        ["sh", "-c", command], input=orjson.dumps(CODEX), capture_output=True, timeout=60, check=False
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
-    assert len(lines(program)) == ("0<" not in closed and "</" not in closed)
+def test_the_input_is_read_also_if_the_program_is_gone(program: Program) -> None:
+    """No writer of the input is ended by a closed pipe; a closed descriptor does no harm."""
+    for closed in ("0<&-", "1>&-", "2>&-", "0<&- 1>&- 2>&-", "</dev/null", ">/dev/full"):
+        with case(closed):
+            before = len(lines(program))
+            command = f"({program.command('codex', 'Stop')}) {closed}"
+            done = subprocess.run(
+                ["sh", "-c", command], input=orjson.dumps(CODEX), capture_output=True, timeout=60, check=False
+            )
+            assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+            assert len(lines(program)) - before == ("0<" not in closed and "</" not in closed)
+    for is_there in (True, False):
+        with case(is_there):
+            if not is_there:
+                shutil.rmtree(program.folder.parent)
+            running = subprocess.Popen(["sh", "-c", program.command("codex", "Stop")], stdin=subprocess.PIPE)
+            assert running.stdin is not None
+            running.stdin.write(orjson.dumps({**CODEX, "prompt": "x" * 1_000_000}))
+            running.stdin.close()
+            assert running.wait(60) == 0
+            assert program.folder.exists() == is_there
 
 
 @pytest.mark.slow

@@ -171,6 +171,23 @@ def test_a_call_has_its_program_and_its_error(indexed: Indexed) -> None:
         ("cursor", "s-1", number, "shell", "execute", "tsc", "cd web && npx tsc --noEmit", 2)
         for number in (1, 2)
     ]
+    # Half a surrogate pair, NUL, quotes and huge numbers in a session are data.
+    command = "'; DROP TABLE call; --\x00\x1b[31m"
+    path = indexed.record(
+        "20261122-120000-000abcdef",
+        init(session_id="s-\ud83d"),
+        user("\ud83d half"),
+        started("shell", "c-1", command=command, timestamp_ms=1 << 80),
+        completed("shell", "c-1", {"success": {"exitCode": 1 << 70}}),
+        b"\xff\xfe no JSON\n",
+    )
+    indexed.update()
+    assert indexed.rows(
+        "SELECT target FROM call JOIN session ON id = session WHERE session.path = ?", str(path)
+    ) == [(command,)]
+    # The path of a session is text, and bytes that are not UTF-8 become an escape.
+    path = Path(os.fsdecode(b"/m-\xff/a.ndjson"))
+    assert path_of(Found("agentwatch", "a", path, 1, 1)) == "/m-\\udcff/a.ndjson"
 
 
 @pytest.mark.system
@@ -225,29 +242,6 @@ def test_a_session_that_lies_there_twice_counts_once(
     assert ["recording" if is_recording else "file" for is_recording, _ in found] == counted
     query = "SELECT count(*) FROM call JOIN session ON session.id = call.session WHERE session_id = ?"
     assert indexed.rows(query, session_id) == [(sum(count for _, count in found),)]
-
-
-def test_hostile_text_is_stored(indexed: Indexed) -> None:
-    """Half a surrogate pair, NUL, quotes and huge numbers in a session are data."""
-    command = "'; DROP TABLE call; --\x00\x1b[31m"
-    path = indexed.record(
-        "20261122-120000-000abcdef",
-        init(session_id="s-\ud83d"),
-        user("\ud83d half"),
-        started("shell", "c-1", command=command, timestamp_ms=1 << 80),
-        completed("shell", "c-1", {"success": {"exitCode": 1 << 70}}),
-        b"\xff\xfe no JSON\n",
-    )
-    indexed.update()
-    assert indexed.rows(
-        "SELECT target FROM call JOIN session ON id = session WHERE session.path = ?", str(path)
-    ) == [(command,)]
-
-
-def test_a_path_may_have_any_bytes() -> None:
-    """The path of a session is text, and bytes that are not UTF-8 become an escape."""
-    path = Path(os.fsdecode(b"/m-\xff/a.ndjson"))
-    assert path_of(Found("agentwatch", "a", path, 1, 1)) == "/m-\\udcff/a.ndjson"
 
 
 @pytest.mark.system

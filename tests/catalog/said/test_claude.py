@@ -364,13 +364,11 @@ def test_without_proc_the_process_must_exist(registry: Registry, tmp_path: Path)
     }
 
 
-@pytest.mark.parametrize(
-    ("platform", "domain"), [("darwin", "darwin"), ("linux", f"linux::{os.readlink('/proc/self/ns/pid')}")]
-)
-def test_the_domain_of_this_machine(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, platform: str, domain: str
-) -> None:
+def test_the_domain_of_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The domain is that of the system; a machine without an id has an empty one."""
-    monkeypatch.setattr("sys.platform", platform)
     monkeypatch.setattr("agentwatch.agents.claude.reported._MACHINE_ID", tmp_path / "none")
-    assert ClaudeRecords([tmp_path], 0, Proc())._domain == domain
+    linux = f"linux::{os.readlink('/proc/self/ns/pid')}"
+    for platform, domain in (("darwin", "darwin"), ("linux", linux)):
+        with case(platform):
+            monkeypatch.setattr("sys.platform", platform)
+            assert ClaudeRecords([tmp_path], 0, Proc())._domain == domain

@@ -7,8 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from agentwatch.agents.found import Found
 from agentwatch.agents.program import CHANGES
 from agentwatch.agents.reported import Life, State
@@ -109,13 +107,13 @@ def test_each_state_has_its_words() -> None:
     assert states.tail_words(Digest(last_text="Hello")) == "Hello"
 
 
-@pytest.mark.parametrize("text", ["x" * 100_000, "x\n" * 100_000])
-def test_all_words_are_bounded(text: str) -> None:
+def test_all_words_are_bounded() -> None:
     """No row keeps a long foreign text."""
-    digest = Digest(reason=text, last_text=text, retry=text, outcome=Outcome.FAILED)
-    shown = [states.failure_words(digest), states.answer_words(digest), states.model_words(digest)]
-    shown += [states.call_words(call(target=text)), states.asked_words(call(target=text))]
-    assert max(map(len, shown)) <= 200
+    for text in ("x" * 100_000, "x\n" * 100_000):
+        digest = Digest(reason=text, last_text=text, retry=text, outcome=Outcome.FAILED)
+        shown = [states.failure_words(digest), states.answer_words(digest), states.model_words(digest)]
+        shown += [states.call_words(call(target=text)), states.asked_words(call(target=text))]
+        assert max(map(len, shown)) <= 200
 
 
 KEY = ("codex", "s1")
@@ -130,6 +128,9 @@ def test_an_inferred_question_must_last_for_a_second() -> None:
     assert steady.shown(KEY, GUESS, RUNS, NOW_MS + 999) is RUNS
     assert steady.shown(KEY, GUESS, RUNS, NOW_MS + 1_000) is GUESS
     assert steady.shown(KEY, GUESS, GUESS, NOW_MS + 1_001) is GUESS
+    # What an agent says itself, and any other state, is not held back.
+    for known in (GUESS._replace(ground=Ground.SAID), RUNS, GUESS._replace(state=State.QUIET)):
+        assert Steady().shown(KEY, known, RUNS, NOW_MS) is known
     # Two commands that end one after the other are no question.
     steady = Steady()
     for at_ms in range(0, 5_000, 500):
@@ -155,14 +156,6 @@ def test_an_inferred_question_must_last_for_a_second() -> None:
     assert [steady.due(NOW_MS + later_ms) for later_ms in (0, 999, 1000)] == [set(), set(), {KEY}]
     steady.forget(KEY)
     assert steady.due(NOW_MS + 1000) == set()
-
-
-@pytest.mark.parametrize(
-    "known", [GUESS._replace(ground=Ground.SAID), RUNS, GUESS._replace(state=State.QUIET)]
-)
-def test_other_states_are_shown_at_once(known: Standing) -> None:
-    """What an agent says itself, and any other state, is not held back."""
-    assert Steady().shown(KEY, known, RUNS, NOW_MS) is known
 
 
 def test_another_look_is_needed_only_where_it_may_show_no_question(tmp_path: Path) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from agentwatch.agents.reported import Life, Said, State
 from agentwatch.catalog.digest.digest import Digest
 from agentwatch.catalog.standing import Ground, Group
@@ -22,21 +20,25 @@ from tests.catalog.states.cases import (
     said,
     working,
 )
+from tests.conftest import case
 
 DONE = ended(working(), outcome=Outcome.SUCCEEDED, last_text="All done.\nShall I push?\n")
 BROKEN = ended(working(), outcome=Outcome.FAILED, reason="usage limit\nmore")
 CHILDLESS = process()
 
 
-@pytest.mark.parametrize("state", [State.WORKING, State.ASKS, State.YOUR_TURN, State.SHELL])
-def test_what_a_live_agent_says_wins(state: State) -> None:
+def test_what_a_live_agent_says_wins() -> None:
     """A state that the agent reports itself counts, whatever its lines show."""
-    for digest in (None, working(), working(call()), DONE, Digest()):
-        assert judged(digest, agent="claude", says=said(state), runs=CHILDLESS)[:3] == (
-            state,
-            Ground.SAID,
-            NOW_MS - 3 * SECOND_MS,
-        )
+    for state in (State.WORKING, State.ASKS, State.YOUR_TURN, State.SHELL):
+        for digest in (None, working(), working(call()), DONE, Digest()):
+            with case((state, digest)):
+                known = judged(digest, agent="claude", says=said(state), runs=CHILDLESS)
+                assert known[:3] == (state, Ground.SAID, NOW_MS - 3 * SECOND_MS)
+    # An old Claude Code has no record; a lock of Codex says that the session is open, not what it does.
+    for agent, says in (("claude", None), ("codex", said(None)), ("codex", None)):
+        with case((agent, says)):
+            known = judged(working(call()), agent=agent, says=says, runs=CHILDLESS)
+            assert known[:2] == (State.ASKS, Ground.INFERRED)
 
 
 def test_an_idle_agent_may_have_failed_or_wait_for_a_limit() -> None:
@@ -208,12 +210,3 @@ def test_what_the_server_says_has_the_time_of_the_lines() -> None:
     assert judged(DONE, says=idle, runs=guess)[:2] == (State.YOUR_TURN, Ground.INFERRED)
     # Only a daemon keeps a session open that no terminal shows.
     assert judged(DONE, runs=process()._replace(viewer=0)).state is State.YOUR_TURN
-
-
-@pytest.mark.parametrize(("agent", "says"), [("claude", None), ("codex", said(None)), ("codex", None)])
-def test_a_question_is_inferred_where_none_is_reported(agent: str, says: Said | None) -> None:
-    """An old Claude Code has no record; a lock of Codex says that the session is open, not what it does."""
-    assert judged(working(call()), agent=agent, says=says, runs=CHILDLESS)[:2] == (
-        State.ASKS,
-        Ground.INFERRED,
-    )
