@@ -30,9 +30,7 @@ def newest(*rows: Row) -> NewestLimits:
 
 
 def test_the_newest_report_of_each_open_window_counts() -> None:
-    """An older one that is read later does not, nor does one without a share or of another machine. After the
-    reset nobody has said how full the window is; after 5 hours it may have changed elsewhere.
-    """
+    """An older one that is read later does not, nor does one without a share or of another machine."""
     rows = (
         reports(SHORT, WEEK),
         reports(SHORT._replace(used_percent=1.0, said_ms=NOW_MS - DAY_MS), number=1),
@@ -46,14 +44,12 @@ def test_the_newest_report_of_each_open_window_counts() -> None:
         "claude": [SHORT, WEEK._replace(used_percent=88.0, said_ms=NOW_MS)],
         "codex": [CODEX],
     }
+    # After the reset nobody has said how full the window is; after 5 hours it may have changed elsewhere.
     limits = newest(reports(SHORT, WEEK))
     assert limits.shown(NOW_MS + HOUR_MS) == {"claude": [WEEK]}
     assert limits.shown(NOW_MS - 120_000 + FRESH_MS) == {}
     assert newest(reports(SHORT._replace(said_ms=None))).shown(NOW_MS) == {}
-
-
-def test_agents_and_windows_are_bounded() -> None:
-    """An agent's name and its windows come from lines: at most 8 agents with 4 windows each are kept."""
+    # An agent's name and its windows come from lines: at most 8 agents with 4 windows each are kept.
     windows = [SHORT._replace(name=f"{number}h") for number in range(1, 20)]
     rows = [reports(*windows, number=number, agent=f"a{number}") for number in range(20)]
     shown = newest(*rows).shown(NOW_MS)

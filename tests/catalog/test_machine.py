@@ -123,14 +123,6 @@ def with_recording(tmp_path: Path, *lines: bytes, sessions: int = 0) -> tuple[Wa
     return watched, own
 
 
-def test_the_lines_of_hidden_sessions_are_read_when_they_are_wanted(tmp_path: Path) -> None:
-    """A session older than a week is a row with what its file name shows, until all are wanted."""
-    watched = Watched(fake_machine(tmp_path, 3, newest_ms=now_ms() - 2 * RECENT_MS, with_captures=False))
-    assert {row.title for row in watched.rows().values()} == {""}
-    watched.machine.wants_all = True
-    assert {row.title for row in watched.rows(1).values()} == {f"Run the tests, part {n}" for n in range(3)}
-
-
 def register(watched: Watched, pid: int, session_id: str, **fields: object) -> Path:
     """Write a record of Claude Code about a process, and return its file."""
     stat = Proc().stat(pid)
@@ -404,10 +396,15 @@ def test_a_new_recording_has_begun_when_it_is_found(tmp_path: Path) -> None:
 
 
 def test_an_empty_machine_has_no_rows(tmp_path: Path) -> None:
-    """Folders that are missing are no error."""
+    """Folders that are missing are no error; what is older than a week is read when it is wanted."""
     machine = Machine({"AGENTWATCH_HOME": str(tmp_path / "none")}, tmp_path / "nobody")
     assert machine.settle(now_ms())
     assert machine.rows == {}
+    # A session older than a week is a row with what its file name shows, until all are wanted.
+    watched = Watched(fake_machine(tmp_path, 3, newest_ms=now_ms() - 2 * RECENT_MS, with_captures=False))
+    assert {row.title for row in watched.rows().values()} == {""}
+    watched.machine.wants_all = True
+    assert {row.title for row in watched.rows(1).values()} == {f"Run the tests, part {n}" for n in range(3)}
 
 
 def test_a_thread_in_two_files_is_one_row(tmp_path: Path) -> None:
@@ -459,13 +456,7 @@ def test_archived_sessions_are_hidden(watched: Watched, home: Path) -> None:
     (file,) = home.glob("archived.json")
     file.write_text("no json")
     watched.until(lambda rows: not rows[other].is_archived)
-
-
-@pytest.mark.slow
-def test_what_the_user_did_is_in_the_row(watched: Watched, home: Path) -> None:
-    """An act on a session of any agent is in its row within seconds, and selects it in the filter."""
-    del home
-    key, other, *_ = watched.fake.made
+    # An act on a session of any agent is in its row within seconds, and selects it in the filter.
     assert not watched.rows()[key].acts
     path = acts_file(*key, None, os.environ)
     assert path is not None

@@ -189,8 +189,9 @@ def test_what_cannot_be_searched_is_counted(tmp_path: Path) -> None:
     assert (search.is_over, search.searched, search.skipped) == (True, 7, 6)
 
 
-def test_a_document_is_searched_through_its_store(tmp_path: Path) -> None:
-    """The older chats of Gemini are JSON documents."""
+def test_what_is_in_a_store_is_searched(tmp_path: Path) -> None:
+    """The older chats of Gemini are JSON documents; of a database, only the rows of a session count."""
+    # A document is searched through its store.
     message = {"id": "1", "timestamp": "2026-11-21T22:50:56.616Z", "type": "user", "content": "A needle"}
     about = {"sessionId": "s", "projectHash": "h", "startTime": "2026-11-21T22:50:55.616Z"}
     path = tmp_path / "session-1.json"
@@ -199,11 +200,7 @@ def test_a_document_is_searched_through_its_store(tmp_path: Path) -> None:
     os.truncate(path, 17 << 20)
     search = ContentsSearch("needle", [row(path=path)])
     assert (search.advance(60), search.skipped) == ([], 1)
-
-
-def test_a_session_in_a_database_is_searched(tmp_path: Path) -> None:
-    """Only the rows of that session are."""
-    machine = fake_machine(tmp_path / "machine")
+    machine = fake_machine(tmp_path / "machine", 26)
     stored = {key: path for key, path in machine.captured.items() if "opencode.db/" in str(path)}
     assert stored
     path = machine.home / ".local/share/opencode/opencode.db"
@@ -214,10 +211,5 @@ def test_a_session_in_a_database_is_searched(tmp_path: Path) -> None:
         ).fetchone()
     rows = [row(key=key, agent=key[0], id=key[1], path=path) for key, path in stored.items()]
     assert ("opencode", session_id) in {hit.key for hit in found(text, *rows)}
-
-
-def test_every_made_session_is_found(tmp_path: Path) -> None:
-    """Of each agent whose sessions are files."""
-    machine = fake_machine(tmp_path / "machine", 26, with_captures=False)
     rows = [row(key=key, agent=key[0], id=key[1], path=path) for key, path in machine.made.items()]
     assert {hit.key for hit in found("run the TESTS, part", *rows)} == set(machine.made)

@@ -49,23 +49,8 @@ def test_two_forms_of_a_chat_are_one_session(machine: FakeMachine, tmp: Path) ->
     assert (found.key, found.path.suffix) == (key, ".json")
 
 
-def test_a_chat_without_an_id_has_the_name_of_its_file(machine: FakeMachine, tmp: Path) -> None:
-    """Its first line may be torn, too long or hostile."""
-    heads = (
-        "",
-        "{",
-        '{"sessionId":3}',
-        '{"sessionId":"a/b"}',
-        '{"sessionId":"a\\u001bb"}',
-        " " * 5000 + HEAD,
-    )
-    for number, head in enumerate(heads):
-        put(tmp / f"p/chats/session-{number}.jsonl", head)
-    assert set(found_in(machine)) == {("gemini", f"session-{number}") for number in range(len(heads))}
-
-
 def test_a_chat_that_grows_keeps_its_id(machine: FakeMachine, tmp: Path) -> None:
-    """Only a file that was replaced is read again."""
+    """Only a file that was replaced is read again; a chat without an id has the name of its file."""
     path = put(tmp / f"p/{CHAT}.jsonl", HEAD)
     places = places_of(machine)
     all_found(places)
@@ -77,6 +62,19 @@ def test_a_chat_that_grows_keeps_its_id(machine: FakeMachine, tmp: Path) -> None
     changes = places.check([key])
     assert [each.id for each in changes.found] == ["90a6e3dc-0c3d"]
     assert changes.vanished == [key]
+    # Its first line may be torn, too long or hostile.
+    heads = (
+        "",
+        "{",
+        '{"sessionId":3}',
+        '{"sessionId":"a/b"}',
+        '{"sessionId":"a\\u001bb"}',
+        " " * 5000 + HEAD,
+    )
+    path.unlink()
+    for number, head in enumerate(heads):
+        put(tmp / f"p/chats/session-{number}.jsonl", head)
+    assert set(found_in(machine)) == {("gemini", f"session-{number}") for number in range(len(heads))}
 
 
 def test_the_working_directory_is_that_of_the_folder(machine: FakeMachine, tmp: Path) -> None:

@@ -88,8 +88,9 @@ def test_the_files_of_chosen_sessions_are_compared_at_once(machine: FakeMachine,
     assert places.refresh(clock.after(PASS_S)) == ([], [])
 
 
-def test_a_description_that_changes_is_read_again(machine: FakeMachine, clock: Clock) -> None:
-    """The name of a session of Copilot is in a file beside it."""
+def test_copilot_begins_with_its_lock(machine: FakeMachine, clock: Clock) -> None:
+    """A session of Copilot is listed as soon as its process has a lock, and opened once it has lines."""
+    # The name of a session of Copilot is in a file beside it.
     ((key, path), *_) = (item for item in machine.made.items() if item[0][0] == "copilot")
     described = put(path.with_name("workspace.yaml"), "name: One\n")
     places = settled(machine, clock)
@@ -99,6 +100,16 @@ def test_a_description_that_changes_is_read_again(machine: FakeMachine, clock: C
     described.unlink()
     (found,) = places.check([key]).found
     assert found.metadata.title == ""
+    folder = machine.home / ".copilot/session-state/new"
+    lock = put(folder / "inuse.17.lock")
+    (found,) = places.refresh(clock.after(PASS_S)).found
+    assert found.reach is Reach.LISTED
+    put(folder / "events.jsonl")
+    (found,) = places.refresh(clock.after(PASS_S)).found
+    assert found.reach is Reach.LINES
+    lock.unlink()
+    (folder / "events.jsonl").unlink()
+    assert places.refresh(clock.after(PASS_S)).vanished == [("copilot", "new")]
 
 
 def test_what_an_agent_was_sent_belongs_to_its_recording(machine: FakeMachine, clock: Clock) -> None:
@@ -146,21 +157,6 @@ def test_every_session_can_be_checked(tmp_path: Path) -> None:
     machine = fake_machine(tmp_path)
     places = places_of(machine)
     assert places.check(all_found(places)) == ([], [])
-
-
-def test_copilot_begins_with_its_lock(machine: FakeMachine, clock: Clock) -> None:
-    """A session of Copilot is listed as soon as its process has a lock, and opened once it has lines."""
-    places = settled(machine, clock)
-    folder = machine.home / ".copilot/session-state/new"
-    lock = put(folder / "inuse.17.lock")
-    (found,) = places.refresh(clock.after(PASS_S)).found
-    assert found.reach is Reach.LISTED
-    put(folder / "events.jsonl")
-    (found,) = places.refresh(clock.after(PASS_S)).found
-    assert found.reach is Reach.LINES
-    lock.unlink()
-    (folder / "events.jsonl").unlink()
-    assert places.refresh(clock.after(PASS_S)).vanished == [("copilot", "new")]
 
 
 def test_a_rollout_that_is_archived_stays_one_session(machine: FakeMachine, clock: Clock) -> None:

@@ -87,7 +87,7 @@ def test_a_full_stderr_is_reported(tmp_path: Path, capfd: pytest.CaptureFixture[
 @pytest.mark.parametrize("way", ["--direct", "--no-log"])
 def test_too_few_descriptors_are_said_to_be_too_few(tmp_path: Path, way: str) -> None:
     """Too few file descriptors are reported as such, whichever of them is missing, and no file is left."""
-    said = set()
+    said = set[bytes]()
     for most in range(8, 40):
 
         def limit(most: int = most) -> None:
