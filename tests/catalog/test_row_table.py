@@ -85,11 +85,11 @@ def test_only_rows_that_differ_are_replaced(tmp_path: Path) -> None:
     }
     table = RowTable(sessions, {})
     table.judge(sessions.keys(), set(), NOW_MS)
-    before = table.rows
-    changed = sessions["claude", "1"]
-    changed.found = changed.found._replace(size=5)
+    first = table.rows
+    larger = sessions["claude", "1"]
+    larger.found = larger.found._replace(size=5)
     table.judge(sessions.keys(), set(), NOW_MS)
-    assert [key for key in sessions if table.rows[key] is not before[key]] == [("claude", "1")]
+    assert [key for key in sessions if table.rows[key] is not first[key]] == [("claude", "1")]
     # Changed rows are those that are new or another object, in whatever order.
     rows = list(table.rows.values())
     new = replace(rows[2], title="new")

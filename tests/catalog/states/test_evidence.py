@@ -101,9 +101,9 @@ def reported(reason: str) -> str:
     return f"The agent reports “your turn”. {reason} [file /r/7.json]"
 
 
-def live(name: str, digest: Digest | None, *lists: list[str], agent: str = "codex", **more: Any) -> Case:
+def live(*given: Any, agent: str = "codex", **more: Any) -> Case:
     """Return a session whose process runs."""
-    return Case(name, digest, *lists, agent=agent, runs=process(agent), **more)
+    return Case(*given, agent=agent, runs=process(agent), **more)
 
 
 CASES = [
