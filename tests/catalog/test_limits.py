@@ -51,8 +51,8 @@ def test_the_newest_report_of_each_open_window_counts() -> None:
     assert newest(reports(SHORT._replace(said_ms=None))).shown(NOW_MS) == {}
     # An agent's name and its windows come from lines: at most 8 agents with 4 windows each are kept.
     windows = [SHORT._replace(name=f"{number}h") for number in range(1, 20)]
-    rows = [reports(*windows, number=number, agent=f"a{number}") for number in range(20)]
-    shown = newest(*rows).shown(NOW_MS)
+    many = [reports(*windows, number=number, agent=f"a{number}") for number in range(20)]
+    shown = newest(*many).shown(NOW_MS)
     assert (len(shown), {len(each) for each in shown.values()}) == (8, {4})
 
 

@@ -103,7 +103,7 @@ def reported(reason: str) -> str:
 
 def live(*given: Any, agent: str = "codex", **more: Any) -> Case:
     """Return a session whose process runs."""
-    return Case(*given, agent=agent, runs=process(agent), **more)
+    return Case(*given, **more)._replace(agent=agent, runs=process(agent))
 
 
 CASES = [
