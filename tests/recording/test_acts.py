@@ -36,10 +36,7 @@ def test_acts_are_read_as_they_were_written(tmp_path: Path) -> None:
     assert read_acts(path)[2].to == ("?\n" * 500)[:200]
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
-
-
-def test_lines_of_others_are_no_acts(tmp_path: Path) -> None:
-    """A line with a wrong type or a missing field is ignored; an unknown receipt is `unknown`."""
+    # A line with a wrong type or a missing field is ignored; an unknown receipt is `unknown`.
     path = tmp_path / "s.acts"
     good = orjson.dumps(ACT._asdict())
     odd = [
@@ -51,19 +48,24 @@ def test_lines_of_others_are_no_acts(tmp_path: Path) -> None:
     ]
     path.write_bytes(b"\n".join([*odd, orjson.dumps(ACT._asdict() | {"receipt": "done"}), good]))
     assert read_acts(path) == [ACT._replace(receipt="unknown"), ACT]
-
-
-def test_the_newest_acts_are_read(tmp_path: Path) -> None:
-    """At most 1,000 acts are read, from the last 1 MiB of the file."""
-    path = tmp_path / "s.acts"
-    acts = [ACT._replace(at_ms=ACT.at_ms + number) for number in range(MOST_ACTS + 5)]
-    lines = b"".join(orjson.dumps(each._asdict()) + b"\n" for each in acts)
-    path.write_bytes(lines)
-    assert read_acts(path) == acts[5:]
-    path.write_bytes(b" " * (2 << 20) + b"\n" + lines)
-    assert read_acts(path) == acts[5:]
-    path.write_bytes(lines[:-1] + b"x" * (1 << 20) + b"\n" + lines.splitlines()[7])
-    assert read_acts(path) == [acts[7]]
+    # At most 1,000 acts are read, from the last 1 MiB of the file.
+    many = [ACT._replace(at_ms=ACT.at_ms + number) for number in range(MOST_ACTS + 5)]
+    data = b"".join(orjson.dumps(each._asdict()) + b"\n" for each in many)
+    path.write_bytes(data)
+    assert read_acts(path) == many[5:]
+    path.write_bytes(b" " * (2 << 20) + b"\n" + data)
+    assert read_acts(path) == many[5:]
+    path.write_bytes(data[:-1] + b"x" * (1 << 20) + b"\n" + data.splitlines()[7])
+    assert read_acts(path) == [many[7]]
+    # Escape sequences, line ends and long texts in a file of acts cannot act on the terminal.
+    for hostile in ("\x1b]0;x\x07", "a\nb", "\u202e" + "x" * 500, "\x9b2J"):
+        path.write_bytes(orjson.dumps(ACT._asdict() | dict.fromkeys(("act", "door", "by"), hostile)))
+        (act,) = read_acts(path)
+        words = act_words(act)
+        assert words.isprintable(), hostile
+        assert len(words) <= 120, hostile
+    path.write_bytes(b"\n" * (1 << 20))
+    assert read_acts(path) == []
 
 
 def test_a_new_act_is_found_although_old_ones_are_dropped(tmp_path: Path) -> None:
@@ -74,8 +76,18 @@ def test_a_new_act_is_found_although_old_ones_are_dropped(tmp_path: Path) -> Non
     assert index_after(acts[2:], acts[3]) == 2
 
 
-def test_a_link_is_neither_read_nor_written(tmp_path: Path) -> None:
-    """A link in place of the file is not followed."""
+def test_only_a_file_of_its_own_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A FIFO, a folder, and a file with another name or owner are refused, and nothing waits for a reader."""
+    # An act of which only a part could be written counts as not recorded.
+    path, limits = tmp_path / "small.acts", resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, limits[1]))
+    try:
+        with pytest.raises(OSError, match=os.strerror(errno.ENOSPC)):
+            append_act(path, ACT)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert (path.stat().st_size, read_acts(path)) == (10, [])
+    # A link in place of the file is not followed.
     target, path = tmp_path / "target", tmp_path / "s.acts"
     target.write_bytes(orjson.dumps(ACT._asdict()))
     path.symlink_to(target)
@@ -83,10 +95,7 @@ def test_a_link_is_neither_read_nor_written(tmp_path: Path) -> None:
     with pytest.raises(OSError, match=os.strerror(errno.ELOOP)):
         append_act(path, ACT)
     assert target.read_bytes() == orjson.dumps(ACT._asdict())
-
-
-def test_only_a_file_of_its_own_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A FIFO, a folder, and a file with another name or owner are refused, and nothing waits for a reader."""
+    # A FIFO, a folder, and a file with another name or owner are refused, and nothing waits for a reader.
     fifo, folder, other, linked = (tmp_path / name for name in ("fifo", "folder", "other", "linked"))
     os.mkfifo(fifo)
     folder.mkdir()
@@ -108,31 +117,14 @@ def test_only_a_file_of_its_own_is_written(tmp_path: Path, monkeypatch: pytest.M
         append_act(other, ACT)
 
 
-def test_a_file_that_cannot_grow_is_an_error(tmp_path: Path) -> None:
-    """An act of which only a part could be written counts as not recorded."""
-    path, limits = tmp_path / "s.acts", resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (10, limits[1]))
-    try:
-        with pytest.raises(OSError, match=os.strerror(errno.ENOSPC)):
-            append_act(path, ACT)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert (path.stat().st_size, read_acts(path)) == (10, [])
-
-
-def test_an_id_never_leads_out_of_the_folder(tmp_path: Path) -> None:
+def test_the_acts_of_a_session_have_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The acts on a session without a recording have a file only if the id is a plain name."""
     environ = {"AGENTWATCH_HOME": str(tmp_path)}
     assert acts_file("claude", "5b0c", None, environ) == tmp_path / "acts" / "claude-5b0c.acts"
     assert acts_file("claude", "5b0c", tmp_path / "s.ndjson", environ) == tmp_path / "s.acts"
     for hostile in ("../5b0c", "a/b", "", ".", "..", "a\0b", "a\n", "x" * 201):
         assert acts_file("claude", hostile, None, environ) is None, hostile
-
-
-def test_acts_are_read_again_when_their_file_has_changed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The acts of our recording are beside it, those of another session in the folder of the state."""
+    # The acts of our recording are beside it, those of another session in the folder of the state.
     monkeypatch.setenv("AGENTWATCH_HOME", str(tmp_path))
     own, other = SessionActs(tmp_path / "s.ndjson"), SessionActs(None)
     assert (own.read("", ""), other.read("", ""), other.read("claude", "../x")) == ((), (), ())
@@ -149,28 +141,10 @@ def test_acts_are_read_again_when_their_file_has_changed(
     assert [each.act for each in own.read("", "")] == ["continue", "deny"]
     (tmp_path / "s.acts").unlink()
     assert own.read("", "") == []
-
-
-def test_a_file_of_another_program_has_no_acts_beside_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Only a recording with arrival times has its acts beside it; anybody can write beside other files."""
+    # Only a recording with arrival times has its acts beside it; anybody can write beside other files.
     monkeypatch.setenv("AGENTWATCH_HOME", str(tmp_path / "home"))
     path = tmp_path / "5b0c.jsonl"
     append_act(tmp_path / "5b0c.acts", ACT)
     assert SessionActs.of_file(path).read("claude", "5b0c") == ()
     (tmp_path / "5b0c.times").touch()
     assert SessionActs.of_file(path).read("claude", "5b0c") == [ACT]
-
-
-def test_hostile_acts_are_one_line_of_safe_text(tmp_path: Path) -> None:
-    """Escape sequences, line ends and long texts in a file of acts cannot act on the terminal."""
-    path = tmp_path / "s.acts"
-    for hostile in ("\x1b]0;x\x07", "a\nb", "\u202e" + "x" * 500, "\x9b2J"):
-        path.write_bytes(orjson.dumps(ACT._asdict() | dict.fromkeys(("act", "door", "by"), hostile)))
-        (act,) = read_acts(path)
-        words = act_words(act)
-        assert words.isprintable(), hostile
-        assert len(words) <= 120, hostile
-    path.write_bytes(b"\n" * (1 << 20))
-    assert read_acts(path) == []

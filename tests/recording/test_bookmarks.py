@@ -48,14 +48,20 @@ def written(path: Path) -> list[tuple[int, str]]:
     return [(each["offset"], each["name"]) for each in orjson.loads(path.read_bytes())["bookmarks"]]
 
 
-def test_the_file_stands_beside_the_recording() -> None:
-    """The suffix replaces that of the recording, and is appended to a name that has one of ours."""
-    assert SessionFiles(Path("d/s.ndjson")).bookmarks == Path("d/s.bookmarks.json")
-    assert SessionFiles(Path("d/s.json")).bookmarks == Path("d/s.json.bookmarks.json")
-
-
 def test_a_bookmark_is_set_and_removed(path: Path) -> None:
     """The same moment sets a bookmark and removes it, and both are in the file at once."""
+    # The suffix replaces that of the recording, and is appended to a name that has one of ours.
+    assert SessionFiles(Path("d/s.ndjson")).bookmarks == Path("d/s.bookmarks.json")
+    assert SessionFiles(Path("d/s.json")).bookmarks == Path("d/s.json.bookmarks.json")
+    # Only the user may read the file, whatever the umask, and nothing else is left in the folder.
+    before = os.umask(0)
+    try:
+        Bookmarks(path, anywhere).toggle(1, None)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert [*path.parent.iterdir()] == [path]
+    path.unlink()
     bookmarks = Bookmarks(path, anywhere)
     assert bookmarks.toggle(20, 1234, "b") is True
     assert bookmarks.toggle(10, None) is True
@@ -65,28 +71,11 @@ def test_a_bookmark_is_set_and_removed(path: Path) -> None:
     assert bookmarks.toggle(20, 1234) is False
     assert (offsets(bookmarks), written(path)) == ([10], [(10, "")])
     assert bookmarks.take_warning() == ""
-
-
-def test_the_file_is_private(path: Path) -> None:
-    """Only the user may read the file, whatever the umask, and nothing else is left in the folder."""
-    before = os.umask(0)
-    try:
-        Bookmarks(path, anywhere).toggle(1, None)
-    finally:
-        os.umask(before)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert [*path.parent.iterdir()] == [path]
-
-
-def test_another_start_shows_the_same_bookmarks(path: Path) -> None:
-    """What one viewer has written, the next one reads."""
-    bookmarks = Bookmarks(path, anywhere)
+    # What one viewer has written, the next one reads.
     bookmarks.toggle(5, 99, "before the rewrite")
     assert [*Bookmarks(path, anywhere)] == [*bookmarks]
-
-
-def test_next_and_previous(path: Path) -> None:
-    """The next bookmark is after the moment, the previous one before it; a bookmark at it is neither."""
+    # The next bookmark is after the moment, the previous one before it; a bookmark at it is neither.
+    path.unlink()
     bookmarks = Bookmarks(path, anywhere)
     for offset in (30, 10, 20):
         bookmarks.toggle(offset, None)
@@ -95,10 +84,8 @@ def test_next_and_previous(path: Path) -> None:
     assert shown == [(None, 10), (None, 20), (10, 20), (20, None)]
     assert bookmarks.at(20) is not None
     assert bookmarks.at(21) is None
-
-
-def test_a_bookmark_is_renamed(path: Path) -> None:
-    """A new name is one line of at most 100 characters; without a bookmark, there is nothing to rename."""
+    # A new name is one line of at most 100 characters; without a bookmark, there is nothing to rename.
+    path.unlink()
     bookmarks = Bookmarks(path, anywhere)
     bookmarks.toggle(7, None)
     assert bookmarks.rename(7, " before\nthe  rewrite ") is True
@@ -108,10 +95,8 @@ def test_a_bookmark_is_renamed(path: Path) -> None:
     assert bookmarks.rename(7, "half \ud83d") is True
     assert written(path) == [(7, "half ?")]
     assert bookmarks.rename(8, "none") is False
-
-
-def test_bookmarks_are_found_by_name(path: Path) -> None:
-    """All words must be in the name, in any case. Of two with the same name, the first counts."""
+    # All words must be in the name, in any case. Of two with the same name, the first counts.
+    path.unlink()
     bookmarks = Bookmarks(path, anywhere)
     for offset, name in ((1, "Before the rewrite"), (2, ""), (3, "after"), (4, "after")):
         bookmarks.toggle(offset, None, name)
@@ -135,10 +120,8 @@ def test_two_viewers_keep_each_others_bookmarks(path: Path) -> None:
     two.rename(20, "two")
     assert written(path) == [(20, "two"), (30, "")]
     assert two.refresh() is False
-
-
-def test_what_is_shown_decides(path: Path) -> None:
-    """A bookmark that another viewer has just set is set again, and one that it has removed stays so."""
+    # A bookmark that another viewer has just set is set again, and one that it has removed stays so.
+    path.unlink()
     one, two = Bookmarks(path, anywhere), Bookmarks(path, anywhere)
     one.toggle(10, None)
     assert two.toggle(10, None, "two") is True
@@ -147,6 +130,17 @@ def test_what_is_shown_decides(path: Path) -> None:
     one.toggle(10, None)
     assert two.rename(10, "again") is False
     assert written(path) == []
+    # Another program may hold the lock for ever: setting a bookmark takes 0.1 s, and it is written later.
+    path.unlink()
+    bookmarks = Bookmarks(path, anywhere)
+    fd = os.open(path.parent, os.O_RDONLY)
+    fcntl.flock(fd, fcntl.LOCK_EX)
+    assert bookmarks.toggle(7, None) is True
+    assert bookmarks.take_warning().endswith("another program has locked its folder")
+    assert not path.exists()
+    os.close(fd)
+    bookmarks.toggle(8, None)
+    assert [offset for offset, _ in written(path)] == [7, 8]
 
 
 def test_viewers_that_write_at_the_same_time_lose_nothing(path: Path) -> None:
@@ -165,31 +159,6 @@ def test_viewers_that_write_at_the_same_time_lose_nothing(path: Path) -> None:
     for at, bookmarks in enumerate(viewers):
         bookmarks.toggle(100 * at + 50, None)
     assert len(written(path)) == 8 * 26
-
-
-def test_a_folder_that_stays_locked_keeps_them_in_memory(path: Path) -> None:
-    """Another program may hold the lock for ever: setting a bookmark takes 0.1 s, and it is written later."""
-    bookmarks = Bookmarks(path, anywhere)
-    fd = os.open(path.parent, os.O_RDONLY)
-    fcntl.flock(fd, fcntl.LOCK_EX)
-    assert bookmarks.toggle(7, None) is True
-    assert bookmarks.take_warning().endswith("another program has locked its folder")
-    assert not path.exists()
-    os.close(fd)
-    bookmarks.toggle(8, None)
-    assert [offset for offset, _ in written(path)] == [7, 8]
-
-
-def test_a_recording_without_a_name_has_bookmarks_in_memory() -> None:
-    """They work all the same, and the reason is reported once."""
-    bookmarks = Bookmarks(None, anywhere)
-    assert bookmarks.take_warning() == ""
-    bookmarks.toggle(1, None)
-    assert bookmarks.take_warning() == UNNAMED
-    bookmarks.toggle(2, None)
-    bookmarks.toggle(1, None)
-    assert (bookmarks.take_warning(), offsets(bookmarks)) == ("", [2])
-    assert bookmarks.refresh() is False
 
 
 def test_only_line_ends_of_the_recording_are_shown(tmp_path: Path) -> None:
@@ -231,6 +200,15 @@ def test_bookmarks_have_a_bound_and_may_be_at_an_unfinished_line(tmp_path: Path,
     assert bookmarks.take_warning() == "a recording has at most 1,000 bookmarks"
     bookmarks.toggle(3, None)
     assert len(bookmarks) == 999
+    # Without a name they work all the same, and the reason is reported once.
+    bookmarks = Bookmarks(None, anywhere)
+    assert bookmarks.take_warning() == ""
+    bookmarks.toggle(1, None)
+    assert bookmarks.take_warning() == UNNAMED
+    bookmarks.toggle(2, None)
+    bookmarks.toggle(1, None)
+    assert (bookmarks.take_warning(), offsets(bookmarks)) == ("", [2])
+    assert bookmarks.refresh() is False
 
 
 NAME = "s.bookmarks.json"
@@ -364,16 +342,30 @@ def test_a_failed_write_leaves_the_old_file(hostile: Path, monkeypatch: pytest.M
     assert [each.offset for each in Bookmarks(hostile, anywhere)] == [7, 8, 9]
 
 
-def test_an_empty_file_has_no_bookmarks(hostile: Path) -> None:
-    """A file whose content was lost is written again."""
+def test_a_file_of_bookmarks_may_have_any_content(hostile: Path) -> None:
+    """What is no bookmark is ignored, and what can be read is used."""
+    # A file whose content was lost is written again.
     hostile.write_bytes(b"")
     bookmarks = Bookmarks(hostile, anywhere)
     bookmarks.toggle(7, None)
     assert [each.offset for each in Bookmarks(hostile, anywhere)] == [7]
-
-
-def test_a_field_may_have_any_value(hostile: Path) -> None:
-    """An entry without a possible offset is ignored, any other wrong field counts as absent."""
+    # An entry that is not a bookmark is ignored.
+    for entry in WHOLE:
+        with case(f"{entry!r:.80}"):
+            hostile.write_bytes(content(entry, ENTRY))
+            assert [each.offset for each in Bookmarks(hostile, anywhere)] == [10]
+    # JSON with half of a surrogate pair is not valid UTF-8 text.
+    hostile.write_bytes(content(ENTRY | {"name": "\ud83d"}))
+    assert [*Bookmarks(hostile, anywhere)] == []
+    # Of two entries with the same offset, the last counts.
+    hostile.write_bytes(content(ENTRY, ENTRY | {"name": "last"}))
+    assert [each.name for each in Bookmarks(hostile, anywhere)] == ["last"]
+    # A file with more entries than a viewer writes is read up to that number.
+    hostile.write_bytes(content(*({"offset": offset} for offset in range(3000))))
+    bookmarks = Bookmarks(hostile, anywhere)
+    assert len(bookmarks) == 1000
+    assert bookmarks.toggle(2000, None) is False
+    # An entry without a possible offset is ignored, any other wrong field counts as absent.
     for key, value in product(ENTRY, WHOLE):
         with case(f"{key}: {value!r:.80}"):
             hostile.write_bytes(content(ENTRY | {key: value}, ENTRY | {"offset": 20}))
@@ -385,34 +377,6 @@ def test_a_field_may_have_any_value(hostile: Path) -> None:
                 assert len(each.name) <= 100
                 assert type(each.created_ms) is int
                 assert each.ms is None or 0 <= each.ms < 1 << 62
-
-
-def test_an_entry_may_be_any_value(hostile: Path) -> None:
-    """An entry that is not a bookmark is ignored."""
-    for entry in WHOLE:
-        with case(f"{entry!r:.80}"):
-            hostile.write_bytes(content(entry, ENTRY))
-            assert [each.offset for each in Bookmarks(hostile, anywhere)] == [10]
-
-
-def test_half_a_character_makes_the_file_unusable(hostile: Path) -> None:
-    """JSON with half of a surrogate pair is not valid UTF-8 text."""
-    hostile.write_bytes(content(ENTRY | {"name": "\ud83d"}))
-    assert [*Bookmarks(hostile, anywhere)] == []
-
-
-def test_a_duplicate_counts_once(hostile: Path) -> None:
-    """Of two entries with the same offset, the last counts."""
-    hostile.write_bytes(content(ENTRY, ENTRY | {"name": "last"}))
-    assert [each.name for each in Bookmarks(hostile, anywhere)] == ["last"]
-
-
-def test_only_the_first_thousand_entries_are_read(hostile: Path) -> None:
-    """A file with more entries than a viewer writes is read up to that number."""
-    hostile.write_bytes(content(*({"offset": offset} for offset in range(3000))))
-    bookmarks = Bookmarks(hostile, anywhere)
-    assert len(bookmarks) == 1000
-    assert bookmarks.toggle(2000, None) is False
 
 
 def test_no_mangled_file_raises(hostile: Path) -> None:

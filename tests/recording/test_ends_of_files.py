@@ -35,15 +35,12 @@ def opened(path: Path, data: bytes) -> Iterator[int]:
         yield file.fileno()
 
 
-def test_the_first_lines_are_whole(tmp_path: Path) -> None:
-    """A line that does not end within the bytes that are read is left out."""
+def test_the_first_and_the_last_lines_are_found(tmp_path: Path) -> None:
+    """A line that does not end, or begin, within the bytes that are read is left out."""
     with opened(tmp_path / "file", b"ab\ncde\nf") as fd:
-        found = {most_bytes: first_lines(fd, most_bytes) for most_bytes in (0, 2, 3, 6, 99)}
-    assert found == {0: [], 2: [], 3: [b"ab\n"], 6: [b"ab\n"], 99: [b"ab\n", b"cde\n"]}
-
-
-def test_the_last_lines_end_with_the_file(tmp_path: Path) -> None:
-    """What follows the last line end comes last; the first line may be cut."""
+        first = {most_bytes: first_lines(fd, most_bytes) for most_bytes in (0, 2, 3, 6, 99)}
+    assert first == {0: [], 2: [], 3: [b"ab\n"], 6: [b"ab\n"], 99: [b"ab\n", b"cde\n"]}
+    # What follows the last line end comes last; the first line may be cut.
     for data, most_bytes, lines in (
         (b"ab\ncde\nf", 99, [b"ab", b"cde", b"f"]),
         (b"ab\ncde\nf", 4, [b"de", b"f"]),
@@ -52,10 +49,7 @@ def test_the_last_lines_end_with_the_file(tmp_path: Path) -> None:
     ):
         with opened(tmp_path / "file", data) as fd:
             assert last_lines(fd, most_bytes) == lines
-
-
-def test_lines_from_the_end(tmp_path: Path) -> None:
-    """The lines that are not blank are found from the last one on; one that began too early is left out."""
+    # The lines that are not blank are found from the last one on; one that began too early is left out.
     for data, most_bytes, lines in (
         (b"", 10, []),
         (b" \n\r\n\t\n", 10, []),
@@ -70,13 +64,16 @@ def test_lines_from_the_end(tmp_path: Path) -> None:
         with opened(tmp_path / "file", data) as fd:
             found = [os.pread(fd, length, offset) for offset, length in lines_from_end(fd, most_bytes)]
             assert found == lines
-
-
-def test_long_lines_from_the_end(tmp_path: Path) -> None:
-    """Lines that are longer than one read are found whole, and before many blank lines."""
+    # Lines that are longer than one read are found whole, and before many blank lines.
     data = b"x" * 300_000 + b"\n" + b"y" * 3_000_000 + b"\n" * 200_000
     with opened(tmp_path / "file", data) as fd:
         assert list(lines_from_end(fd, 8 << 20)) == [(300_001, 3_000_000), (0, 300_000)]
+    # What follows the last line end is not a line yet, and there may be fewer bytes than expected.
+    with opened(tmp_path / "file", b"ab\ncde\nf") as fd:
+        assert lines_between(fd, 0, 99) == ([b"ab\n", b"cde\n"], b"f")
+        assert lines_between(fd, 3, 7) == ([b"cde\n"], b"")
+        assert lines_between(fd, 3, 5) == ([], b"cd")
+        assert lines_between(fd, 8, 8) == lines_between(fd, 8, 3) == lines_between(fd, 50, 99) == ([], b"")
 
 
 def test_a_document_over_many_lines_is_recognised(tmp_path: Path) -> None:
@@ -85,12 +82,8 @@ def test_a_document_over_many_lines_is_recognised(tmp_path: Path) -> None:
     for lead, value in product((b"", b"\n \n", b"\xef\xbb\xbf"), values):
         with opened(tmp_path / "file", lead + json.dumps(value, indent=4).encode()) as fd:
             assert is_one_document(fd)
-
-
-def test_lines_and_pipes_are_no_document(tmp_path: Path) -> None:
-    """Lines of events, even after a lone brace of other output, are not one document. Input that cannot be
-    read at an offset is not examined.
-    """
+    # Lines of events, even after a lone brace of other output, are not one document. Input that cannot be
+    # read at an offset is not examined.
     for data in (
         *(b"", b"\n\n", b"{", b"{\n", b"{}\n{}\n", b'{"type":"system"}\n', b"[1]\n", b"text\n{\n"),
         *(b"[\ntext\n", b'{\n{"type":"system"}\n', b'[\n{"type":"system"}\n', b'{"a":\n"b"}\n', b"{\n}\n"),
@@ -102,15 +95,6 @@ def test_lines_and_pipes_are_no_document(tmp_path: Path) -> None:
     assert not is_one_document(read_fd)
     os.close(read_fd)
     os.close(write_fd)
-
-
-def test_bytes_between_offsets_are_lines_and_a_rest(tmp_path: Path) -> None:
-    """What follows the last line end is not a line yet, and there may be fewer bytes than expected."""
-    with opened(tmp_path / "file", b"ab\ncde\nf") as fd:
-        assert lines_between(fd, 0, 99) == ([b"ab\n", b"cde\n"], b"f")
-        assert lines_between(fd, 3, 7) == ([b"cde\n"], b"")
-        assert lines_between(fd, 3, 5) == ([], b"cd")
-        assert lines_between(fd, 8, 8) == lines_between(fd, 8, 3) == lines_between(fd, 50, 99) == ([], b"")
 
 
 def test_the_first_bytes_of_a_file_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,10 +127,12 @@ def empty(tmp_path: Path) -> Iterator[int]:
 
 
 def test_line_ends_are_those_of_the_bytes(empty: int) -> None:
-    """From any offset, the line ends on both sides are found, with lines of any length.
-
-    The first read is of 4 KiB, each further one of 64 KiB.
-    """
+    """From any offset, the line ends on both sides are found, with lines of any length."""
+    # In a file that was truncated since, the next line ends at the size that it had.
+    os.pwrite(empty, b"one\ntwo", 0)
+    assert line_end_after(empty, 4, 900) == 900
+    assert line_start(empty, 900) == 4
+    # The first read is of 4 KiB, each further one of 64 KiB.
     chance, offsets, data = Random(3), set[int](), b""
     for _ in range(40):
         length = chance.choice((0, 0, 1, 40, 4095, 4096, 4097, 69_631, 69_632, 69_633, 200_000))
@@ -158,13 +144,6 @@ def test_line_ends_are_those_of_the_bytes(empty: int) -> None:
         assert line_start(empty, offset) == data.rfind(b"\n", 0, offset) + 1
         found = data.find(b"\n", offset)
         assert line_end_after(empty, offset, len(data)) == (len(data) if found < 0 else found + 1)
-
-
-def test_a_line_that_is_cut_off_ends_where_the_file_was_said_to_end(empty: int) -> None:
-    """In a file that was truncated since, the next line ends at the size that it had."""
-    os.pwrite(empty, b"one\ntwo", 0)
-    assert line_end_after(empty, 4, 900) == 900
-    assert line_start(empty, 900) == 4
 
 
 def test_a_huge_line_is_read_once(empty: int, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,7 +44,7 @@ def frames(pieces: list[Piece], offsets: dict[bytes, int] | None = None, ended: 
 
 def recorded(folder: Path, pieces: list[Piece]) -> SessionFiles:
     """Record pieces, and return the files of the session."""
-    files = SessionFiles(folder / "r.ndjson")
+    files = SessionFiles(folder / f"r{len([*folder.iterdir()])}.ndjson")
     with descriptors_closed():
         Recorder(files, continues=False).run(frames(pieces))
     return files
@@ -123,10 +123,34 @@ def test_an_opened_recording_has_both_directions_and_their_times(tmp_path: Path)
     os.close(reader.fd)
     del reader, lines
     assert len(os.listdir("/dev/fd")) == before
+    # An opened recording shows what the editor sent as well.
+    files = recorded(tmp_path, _session(2))
+    reader = open_saved(files.recording)
+    feed = Feed(reader)
+    feed.advance()
+    session = feed.session
+    prompts = [entry.text for entry in session.transcript if entry.kind is Kind.PROMPT]
+    assert prompts == ["Prompt 1", "Prompt 2"]
+    assert session.runs[-1].cwd == "/tmp/p"
+    os.close(reader.fd)
+    # A prompt is found and shown, and a rule is judged for what comes next.
+    sent, offsets = _session(2), {b"w": 0, b"s": 0}
+    files = SessionFiles(tmp_path / "search.ndjson")
+    recorder = Recorder(files, continues=False)
+    recorder.run(frames(sent[:8], offsets, ended=False))
+    joined = JoinedSession(files.recording, None, [tripwire("command:make", "note")])
+    recorder.run(frames(sent[8:], offsets, ended=False))
+    found = b"".join(piece.lines for piece in pieces(files.recording))
+    assert found == merged(files)
+    head = head_session(files.recording, len(found))
+    assert [entry.text for entry in head.transcript if entry.kind is Kind.PROMPT] == ["Prompt 1", "Prompt 2"]
+    assert [each.alarm.call for each in joined.judge(0, 1)] == [1]
+    joined.close()
 
 
-def test_without_arrival_times_what_was_sent_comes_first(tmp_path: Path) -> None:
-    """Nothing is left out if the arrival times are lost."""
+def test_pieces_keep_their_order_whatever_is_lost(tmp_path: Path) -> None:
+    """Without arrival times what was sent comes first; what is written late or again is read in its place."""
+    # Nothing is left out if the arrival times are lost.
     files = recorded(tmp_path, [(b"w", b"one\n"), (b"s", b"two\n"), (b"w", b"three\n")])
     files.times.write_bytes(b"damaged\n5\n")
     assert merged(files) == b"two\none\nthree\n"
@@ -137,6 +161,24 @@ def test_without_arrival_times_what_was_sent_comes_first(tmp_path: Path) -> None
     files.recording.unlink()
     with pytest.raises(FileNotFoundError):
         merged(files)
+    # A reader that comes between a time and its bytes does not change the order.
+    files = recorded(tmp_path, [(b"w", b"one\n"), (b"s", b"two\n"), (b"w", b"three\n"), (b"s", b"four\n")])
+    whole, reader = files.recording.read_bytes(), Exchange()
+    files.recording.write_bytes(b"")
+    assert merged(files, reader) == b""
+    files.recording.write_bytes(whole[:4])
+    assert merged(files, reader) == b"one\ntwo\n"
+    files.recording.write_bytes(whole)
+    assert merged(files, reader) == b"three\nfour\n"
+    files.times.write_text("9 1\n0 2\nsent 0 3\n")  # the first was cut off again by a full disk
+    assert merged(files) == b"one\nthree\ntwo\nfour\n"
+    # A reader that has seen a part of it continues with what is written in its place.
+    files, reader = recorded(tmp_path, [(b"w", b"one\ntwo two two")]), Exchange()
+    assert merged(files, reader) == b"one\n"
+    files.recording.write_bytes(b"one\n3\n")
+    with files.times.open("a") as times:
+        times.write("4 9\n")
+    assert merged(files, reader) == b"3\n"
 
 
 def test_what_a_recorder_did_not_get_is_noted(tmp_path: Path) -> None:
@@ -151,11 +193,8 @@ def test_what_a_recorder_did_not_get_is_noted(tmp_path: Path) -> None:
     assert files.sent.read_bytes() == b"ok\n"
     assert "gap 4 1005" in files.times.read_text().splitlines()
     assert merged(files) == b"one\nfour\nok\n"
-
-
-def test_another_recorder_continues_where_one_was_killed(tmp_path: Path) -> None:
-    """It keeps whole lines and loses none that it got; the sum of all gaps is what is missing."""
-    files, offsets = SessionFiles(tmp_path / "r.ndjson"), {b"w": 0, b"s": 0}
+    # It keeps whole lines and loses none that it got; the sum of all gaps is what is missing.
+    files, offsets = SessionFiles(tmp_path / "killed.ndjson"), {b"w": 0, b"s": 0}
     Recorder(files, continues=False).run(frames([(b"w", b"one\n"), (b"s", b"a\nhal")], offsets, ended=False))
     offsets[b"w"] += 100
     Recorder(files, continues=True).run(frames([(b"s", b"f\nb\n"), (b"w", b"two\nthree\n")], offsets))
@@ -232,59 +271,6 @@ def test_a_digest_reads_both_directions(tmp_path: Path) -> None:
                 recorder.run(frames([line], offsets, ended=False))
                 assert tail.update()
                 assert not digest.course.questions
-
-
-def test_a_session_has_the_prompts_and_the_answers_to_questions(tmp_path: Path) -> None:
-    """An opened recording shows what the editor sent as well."""
-    files = recorded(tmp_path, _session(2))
-    reader = open_saved(files.recording)
-    feed = Feed(reader)
-    feed.advance()
-    session = feed.session
-    prompts = [entry.text for entry in session.transcript if entry.kind is Kind.PROMPT]
-    assert prompts == ["Prompt 1", "Prompt 2"]
-    assert session.runs[-1].cwd == "/tmp/p"
-    os.close(reader.fd)
-
-
-def test_the_search_the_preview_and_the_rules_read_both_directions(tmp_path: Path) -> None:
-    """A prompt is found and shown, and a rule is judged for what comes next."""
-    lines, offsets = _session(2), {b"w": 0, b"s": 0}
-    files = SessionFiles(tmp_path / "r.ndjson")
-    recorder = Recorder(files, continues=False)
-    recorder.run(frames(lines[:8], offsets, ended=False))
-    joined = JoinedSession(files.recording, None, [tripwire("command:make", "note")])
-    recorder.run(frames(lines[8:], offsets, ended=False))
-    found = b"".join(piece.lines for piece in pieces(files.recording))
-    assert found == merged(files)
-    head = head_session(files.recording, len(found))
-    assert [entry.text for entry in head.transcript if entry.kind is Kind.PROMPT] == ["Prompt 1", "Prompt 2"]
-    assert [each.alarm.call for each in joined.judge(0, 1)] == [1]
-    joined.close()
-
-
-def test_a_piece_whose_bytes_are_not_written_yet_is_waited_for(tmp_path: Path) -> None:
-    """A reader that comes between a time and its bytes does not change the order."""
-    files = recorded(tmp_path, [(b"w", b"one\n"), (b"s", b"two\n"), (b"w", b"three\n"), (b"s", b"four\n")])
-    whole, reader = files.recording.read_bytes(), Exchange()
-    files.recording.write_bytes(b"")
-    assert merged(files, reader) == b""
-    files.recording.write_bytes(whole[:4])
-    assert merged(files, reader) == b"one\ntwo\n"
-    files.recording.write_bytes(whole)
-    assert merged(files, reader) == b"three\nfour\n"
-    files.times.write_text("9 1\n0 2\nsent 0 3\n")  # the first was cut off again by a full disk
-    assert merged(files) == b"one\nthree\ntwo\nfour\n"
-
-
-def test_a_line_that_a_full_disk_cuts_off_again_is_not_read(tmp_path: Path) -> None:
-    """A reader that has seen a part of it continues with what is written in its place."""
-    files, reader = recorded(tmp_path, [(b"w", b"one\ntwo two two")]), Exchange()
-    assert merged(files, reader) == b"one\n"
-    files.recording.write_bytes(b"one\n3\n")
-    with files.times.open("a") as times:
-        times.write("4 9\n")
-    assert merged(files, reader) == b"3\n"
 
 
 def test_the_beginning_and_the_end_of_a_recording_are_whole_lines(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from agentwatch.recording.store import (
     saved_recordings,
     sessions_folder,
 )
+from tests.conftest import case
 
 
 @contextmanager
@@ -48,59 +49,62 @@ def test_a_new_file_is_private_and_appends(tmp_path: Path) -> None:
     os.write(fd, b"two")
     os.close(fd)
     assert path.read_bytes() == b"onetwo"
-
-
-@pytest.mark.parametrize("kind", ["file", "folder", "link", "dangling", "fifo"])
-def test_nothing_is_overwritten(tmp_path: Path, kind: str) -> None:
-    """An existing name is refused, a dangling link included, and what is there stays as it was."""
-    path, other = tmp_path / "a", tmp_path / "other"
-    match kind:
-        case "file":
-            path.write_text("mine")
-        case "folder":
-            path.mkdir()
-        case "fifo":
-            os.mkfifo(path)
-        case _:
+    # An existing name is refused, a dangling link included, and what is there stays as it was.
+    for kind in ("file", "folder", "link", "dangling", "fifo"):
+        with case(kind):
+            path, other = tmp_path / f"taken by a {kind}", tmp_path / f"other of {kind}"
+            match kind:
+                case "file":
+                    path.write_text("mine")
+                case "folder":
+                    path.mkdir()
+                case "fifo":
+                    os.mkfifo(path)
+                case _:
+                    if kind == "link":
+                        other.write_text("mine")
+                    path.symlink_to(other)
+            with pytest.raises(FileExistsError):
+                create_file(path)
+            assert other.exists() == (kind == "link")
+            if kind in ("file", "link"):
+                assert path.read_text() == "mine"
+    # What is not a regular file is refused at once; a FIFO without a writer does not block.
+    for kind in ("fifo", "folder", "link", "link to a device", "socket", "none"):
+        with case(kind):
+            path, other = tmp_path / kind, tmp_path / f"other than {kind}"
+            other.write_text("mine")
+            match kind:
+                case "fifo":
+                    os.mkfifo(path)
+                case "folder":
+                    path.mkdir()
+                case "link":
+                    path.symlink_to(other)
+                case "link to a device":
+                    path.symlink_to("/dev/zero")
+                case "socket":
+                    os.mknod(path, stat.S_IFSOCK | 0o600)
+            with pytest.raises(OSError, match=r"."):
+                open_regular(path)
             if kind == "link":
-                other.write_text("mine")
-            path.symlink_to(other)
-    with pytest.raises(FileExistsError):
-        create_file(path)
-    assert other.exists() == (kind == "link")
-    if kind in ("file", "link"):
-        assert path.read_text() == "mine"
+                os.close(open_regular(path, follow_links=True))
+            else:
+                with pytest.raises(OSError, match=r"."):
+                    open_regular(path, follow_links=True)
 
 
-def test_the_folder_of_sessions_is_private(home: Path) -> None:
-    """Sessions are saved in a folder with mode 0700, whatever the umask."""
+def test_the_folder_of_sessions_is_private(
+    home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Sessions are saved in a folder with mode 0700, whatever the umask; the environment names it."""
     assert sessions_folder() == home / "sessions"
     with open_mask():
         files = new_session_files()
     assert files.recording.parent == home / "sessions"
     assert mode(home / "sessions") == 0o700
     assert list((home / "sessions").iterdir()) == []
-
-
-def test_a_session_has_one_stem(home: Path) -> None:
-    """The files of a session differ only in their ending, and no two sessions share a stem."""
-    files = new_session_files()
-    names = [files.recording, files.times, files.log, files.stderr, files.process]
-    assert {path.stem for path in names} == {files.recording.stem}
-    assert [path.suffix for path in names] == [".ndjson", ".times", ".log", ".stderr", ".json"]
-    assert len({new_session_files().recording for _ in range(50)}) == 50
-
-
-def test_the_default_home_is_the_state_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By default, sessions are saved under the user's state folder."""
-    monkeypatch.delenv("AGENTWATCH_HOME")
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    assert sessions_folder().is_relative_to(tmp_path)
-    assert sessions_folder().name == "sessions"
-
-
-def test_saved_recordings_are_listed_newest_first(home: Path) -> None:
-    """Only recordings are listed, from newest to oldest by the time in their names."""
+    # Only recordings are listed, from newest to oldest by the time in their names.
     assert saved_recordings() == []
     folder = new_session_files().recording.parent
     names = ["20260101-000000-ffffff", "20261120-120000-000000", "20261120-115959-aaaaaa"]
@@ -108,6 +112,23 @@ def test_saved_recordings_are_listed_newest_first(home: Path) -> None:
         (folder / f"{name}.ndjson").touch()
         (folder / f"{name}.log").touch()
     assert [path.stem for path in saved_recordings()] == [names[1], names[2], names[0]]
+    # The files of a session differ only in their ending, and no two sessions share a stem.
+    files = new_session_files()
+    paths = [files.recording, files.times, files.log, files.stderr, files.process]
+    assert {path.stem for path in paths} == {files.recording.stem}
+    assert [path.suffix for path in paths] == [".ndjson", ".times", ".log", ".stderr", ".json"]
+    assert len({new_session_files().recording for _ in range(50)}) == 50
+    # AGENTWATCH_HOME is the folder; without it, or if it is empty, the user's state folder has one.
+    assert state_folder() == home
+    assert sessions_folder() == home / "sessions"
+    assert state_folder({"AGENTWATCH_HOME": "/x"}) == Path("/x")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    assert state_folder({"AGENTWATCH_HOME": ""}).name == "agentwatch"
+    # By default, sessions are saved under the user's state folder.
+    monkeypatch.delenv("AGENTWATCH_HOME")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    assert sessions_folder().is_relative_to(tmp_path)
+    assert sessions_folder().name == "sessions"
 
 
 def test_a_nameless_file_has_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,10 +144,7 @@ def test_a_nameless_file_has_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert os.pread(fd, 10, 0) == b"onetwo"
     os.close(fd)
 
-
-def test_a_nameless_file_without_a_folder_is_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    """If no folder can be written, the file is in memory; without such files, it is an error."""
-
+    # If no folder can be written, the file is in memory; without such files, it is an error.
     def refuse(**_: str) -> None:
         raise FileNotFoundError(errno.ENOENT, "no usable temporary directory")
 
@@ -161,39 +179,3 @@ def test_a_sessions_folder_that_is_no_folder(home: Path, tmp_path: Path, kind: s
         with pytest.raises(OSError, match="it is a file" if kind == "file" else "it is a link"):
             use()
     assert kind != "link" or (mode(other) == 0o755 and len(list(other.iterdir())) == 1)
-
-
-@pytest.mark.parametrize("kind", ["fifo", "folder", "link", "link to a device", "socket", "none"])
-def test_only_a_regular_file_is_opened(tmp_path: Path, kind: str) -> None:
-    """What is not a regular file is refused at once; a FIFO without a writer does not block."""
-    path, other = tmp_path / "a", tmp_path / "other"
-    other.write_text("mine")
-    match kind:
-        case "fifo":
-            os.mkfifo(path)
-        case "folder":
-            path.mkdir()
-        case "link":
-            path.symlink_to(other)
-        case "link to a device":
-            path.symlink_to("/dev/zero")
-        case "socket":
-            os.mknod(path, stat.S_IFSOCK | 0o600)
-    with pytest.raises(OSError, match=r"."):
-        open_regular(path)
-    if kind == "link":
-        os.close(open_regular(path, follow_links=True))
-    else:
-        with pytest.raises(OSError, match=r"."):
-            open_regular(path, follow_links=True)
-
-
-def test_the_environment_names_the_folder(
-    home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """AGENTWATCH_HOME is the folder; without it, or if it is empty, the user's state folder has one."""
-    assert state_folder() == home
-    assert sessions_folder() == home / "sessions"
-    assert state_folder({"AGENTWATCH_HOME": "/x"}) == Path("/x")
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    assert state_folder({"AGENTWATCH_HOME": ""}).name == "agentwatch"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -51,15 +51,27 @@ class Growing:
 
 
 @pytest.fixture
-def growing(tmp_path: Path) -> Iterator[Growing]:
-    """An empty recording."""
-    path = tmp_path / "growing.ndjson"
-    fd = create_file(path)
-    yield Growing(path, fd)
-    os.close(fd)
+def begin(tmp_path: Path) -> Iterator[Callable[[], Growing]]:
+    """Yield a function that returns an empty recording."""
+    made: list[Growing] = []
+
+    def new() -> Growing:
+        path = tmp_path / f"growing{len(made)}.ndjson"
+        made.append(Growing(path, create_file(path)))
+        return made[-1]
+
+    yield new
+    for each in made:
+        os.close(each.fd)
 
 
-def test_a_last_line_is_held_back_until_its_end_comes(growing: Growing) -> None:
+@pytest.fixture
+def growing(begin: Callable[[], Growing]) -> Growing:
+    """Return an empty recording."""
+    return begin()
+
+
+def test_a_last_line_is_held_back_until_its_end_comes(growing: Growing, begin: Callable[[], Growing]) -> None:
     """An incomplete line is held back, and returned whole and once when its line end has arrived."""
     reader = growing.reader()
     assert list(reader.read()) == []
@@ -72,6 +84,42 @@ def test_a_last_line_is_held_back_until_its_end_comes(growing: Growing) -> None:
     growing.add(b"\nthree\n", 3000)
     assert list(reader.read()) == [Line(4, b"two", 3000), Line(8, b"three", 3000)]
     assert reader.offset == growing.length
+    # When the recording ends, an unterminated last line is a line.
+    growing = begin()
+    reader = growing.reader()
+    growing.add(b"one\ntw", 1000)
+    assert [line.data for line in reader.read()] == [b"one"]
+    assert not reader.is_at_end()
+    growing.ended = True
+    assert list(reader.read()) == [Line(4, b"tw", 1000)]
+    assert (list(reader.read()), reader.is_at_end()) == ([], True)
+    # No line follows the last line end, and an empty recording has no lines.
+    growing = begin()
+    growing.ended = True
+    assert list(growing.reader().read()) == []
+    growing.add(b"one\n\n")
+    reader = growing.reader()
+    assert [line.data for line in reader.read()] == [b"one", b""]
+    assert (list(reader.read()), reader.is_at_end()) == ([], True)
+    # Characters that other readers treat as line ends are part of the line.
+    growing = begin()
+    data = [f"a{char}b".encode() for char in "\r\x0b\x0c\x1c\x85\u2028\u2029\x00"]
+    growing.add(b"".join(each + b"\n" + each + b"\n" for each in data))
+    assert [line.data for line in growing.reader().read()] == [each for each in data for _ in range(2)]
+    # A line that arrives byte by byte, cut inside characters, is the same line.
+    growing = begin()
+    text = 'é日🦀"\\u'.encode()
+    reader = growing.reader()
+    for byte in text:
+        growing.add(bytes([byte]))
+        assert list(reader.read()) == []
+    growing.add(b"\n")
+    assert [line.data for line in reader.read()] == [text]
+    # Bytes beyond the recording's reported size are not read.
+    growing = begin()
+    growing.add(b"one\n")
+    os.write(growing.fd, b"two\n")
+    assert [line.data for line in growing.reader().read()] == [b"one"]
 
 
 @pytest.mark.parametrize("begun", [b"tw", b"t" * 300_000], ids=["short", "several reads"])
@@ -91,46 +139,7 @@ def test_a_recording_that_was_cut_back_is_read_on_from_there(growing: Growing, b
     assert reader.is_at_end()
 
 
-def test_a_last_line_without_an_end_is_returned_when_the_recording_ends(growing: Growing) -> None:
-    """When the recording ends, an unterminated last line is a line."""
-    reader = growing.reader()
-    growing.add(b"one\ntw", 1000)
-    assert [line.data for line in reader.read()] == [b"one"]
-    assert not reader.is_at_end()
-    growing.ended = True
-    assert list(reader.read()) == [Line(4, b"tw", 1000)]
-    assert (list(reader.read()), reader.is_at_end()) == ([], True)
-
-
-def test_a_recording_that_ends_with_a_line_end_has_no_line_after_it(growing: Growing) -> None:
-    """No line follows the last line end, and an empty recording has no lines."""
-    growing.ended = True
-    assert list(growing.reader().read()) == []
-    growing.add(b"one\n\n")
-    reader = growing.reader()
-    assert [line.data for line in reader.read()] == [b"one", b""]
-    assert (list(reader.read()), reader.is_at_end()) == ([], True)
-
-
-def test_a_line_ends_at_a_line_feed_and_nowhere_else(growing: Growing) -> None:
-    """Characters that other readers treat as line ends are part of the line."""
-    data = [f"a{char}b".encode() for char in "\r\x0b\x0c\x1c\x85\u2028\u2029\x00"]
-    growing.add(b"".join(each + b"\n" + each + b"\n" for each in data))
-    assert [line.data for line in growing.reader().read()] == [each for each in data for _ in range(2)]
-
-
-def test_a_line_may_be_cut_anywhere(growing: Growing) -> None:
-    """A line that arrives byte by byte, cut inside characters, is the same line."""
-    text = 'é日🦀"\\u'.encode()
-    reader = growing.reader()
-    for byte in text:
-        growing.add(bytes([byte]))
-        assert list(reader.read()) == []
-    growing.add(b"\n")
-    assert [line.data for line in reader.read()] == [text]
-
-
-def test_a_huge_line_is_one_line(growing: Growing) -> None:
+def test_a_huge_line_is_one_line(growing: Growing, begin: Callable[[], Growing]) -> None:
     """A line longer than many reads is returned whole with its offset, and the next begins after it."""
     huge = b"x" * 1_000_003
     growing.add(b"a\n" + huge, 1000)
@@ -143,10 +152,8 @@ def test_a_huge_line_is_one_line(growing: Growing) -> None:
     assert set(first.data) == set(b"x")
     assert second == Line(3 + len(huge), b"b", 2000)
     assert len(reader.line_at(2, len(huge))) == len(huge)
-
-
-def test_many_lines_come_in_portions(growing: Growing) -> None:
-    """A large number of lines is returned in portions, each line once and in order."""
+    # A large number of lines is returned in portions, each line once and in order.
+    growing = begin()
     growing.add(b"".join(b"%d\n" % number for number in range(100_000)))
     reader = growing.reader()
     numbers: list[int] = []
@@ -157,26 +164,15 @@ def test_many_lines_come_in_portions(growing: Growing) -> None:
     assert (len(numbers), numbers[0], numbers[-1]) == (100_000, 0, 99_999)
     assert numbers == sorted(set(numbers))
     assert portions > 1
-
-
-def test_no_reader_goes_beyond_the_reported_size(growing: Growing) -> None:
-    """Bytes beyond the recording's reported size are not read."""
-    growing.add(b"one\n")
-    os.write(growing.fd, b"two\n")
-    assert [line.data for line in growing.reader().read()] == [b"one"]
-
-
-def test_two_readers_go_at_their_own_pace(growing: Growing) -> None:
-    """Each reader starts at the beginning, wherever other readers are."""
+    # Each reader starts at the beginning, wherever other readers are.
+    growing = begin()
     growing.add(b"one\ntwo\n")
-    first = growing.reader()
-    assert len(first.read()) == 2
+    one = growing.reader()
+    assert len(one.read()) == 2
     assert len(growing.reader().read()) == 2
-    assert list(first.read()) == []
-
-
-def test_a_line_is_timed_by_its_last_byte(growing: Growing) -> None:
-    """The time of a line is that of its line end; lines of one read have the same time."""
+    assert list(one.read()) == []
+    # The time of a line is that of its line end; lines of one read have the same time.
+    growing = begin()
     for data, at_ms in ((b"a\nb", 10), (b"b", 20), (b"\nc\n", 30), (b"d", 40)):
         growing.add(data, at_ms)
     growing.ended = True

@@ -178,18 +178,14 @@ def test_the_folders_are_private_whatever_the_umask(folder: Path) -> None:
 
 
 @pytest.mark.system
-def test_a_folder_that_others_may_write_is_not_used(folder: Path) -> None:
-    """A sessions folder that others may enter is made private or refused."""
+def test_a_home_behind_a_link(folder: Path) -> None:
+    """A home that is a link made by the user is followed; the files in it are private and listed."""
+    # A sessions folder that others may enter is made private or refused.
     sessions = folder / "sessions"
     sessions.mkdir()
     sessions.chmod(0o777)
     done = watch("run", "-p", "--", *command(PLAIN), cwd=folder, AGENTWATCH_HOME=str(folder))
     assert done.returncode == 73 or stat.S_IMODE(sessions.stat().st_mode) == 0o700
-
-
-@pytest.mark.system
-def test_a_home_behind_a_link(folder: Path) -> None:
-    """A home that is a link made by the user is followed; the files in it are private and listed."""
     elsewhere, home = folder / "elsewhere", folder / "home"
     elsewhere.mkdir()
     home.symlink_to(elsewhere)

@@ -43,11 +43,7 @@ def test_a_description_is_read(tmp_path: Path) -> None:
         with case(code):
             path.write_text(json.dumps(DESCRIBED | {"exit_code": code}))
             assert read_process(path) == SavedProcess(4711, 1_795_000_000_000, code, ("agent",))
-
-
-def test_another_file_describes_no_process(tmp_path: Path) -> None:
-    """A file that happens to have the name, or that was cut or changed, describes no process."""
-    path = tmp_path / "a.json"
+    # A file that happens to have the name, or that was cut or changed, describes no process.
     for text in (
         *("", "[]", "{", "null", "\0", "[" * 5000, json.dumps(DESCRIBED)[:-9]),
         *(
@@ -60,44 +56,38 @@ def test_another_file_describes_no_process(tmp_path: Path) -> None:
         with case(text[:80]):
             path.write_text(text)
             assert read_process(path) is None
-
-
-@pytest.mark.parametrize("kind", ["none", "folder", "fifo", "link", "device"])
-def test_only_a_regular_file_is_read(tmp_path: Path, kind: str) -> None:
-    """A description that is not a regular file is not opened."""
-    path = tmp_path / "a.json"
-    match kind:
-        case "folder":
-            path.mkdir()
-        case "fifo":
-            os.mkfifo(path)
-        case "link":
-            (tmp_path / "b").write_text(json.dumps(DESCRIBED))
-            path.symlink_to(tmp_path / "b")
-        case "device":
-            path.symlink_to("/dev/zero")
-    assert read_process(path) is None
+    # A description that is not a regular file is not opened.
+    for kind in ("none", "folder", "fifo", "link", "device"):
+        with case(kind):
+            path = tmp_path / f"{kind}.json"
+            match kind:
+                case "folder":
+                    path.mkdir()
+                case "fifo":
+                    os.mkfifo(path)
+                case "link":
+                    (tmp_path / "b").write_text(json.dumps(DESCRIBED))
+                    path.symlink_to(tmp_path / "b")
+                case "device":
+                    path.symlink_to("/dev/zero")
+            assert read_process(path) is None
 
 
 def test_a_process_is_alive_until_it_ends(sleeper: SavedProcess) -> None:
     """A process is alive from its start to its end; a zombie is not."""
+    # A process that was started at another time is another process.
+    for earlier_ms in (60_000, -60_000, 10**12):
+        with case(earlier_ms):
+            assert is_alive(sleeper._replace(started_ms=sleeper.started_ms - earlier_ms)) is False
+    # A process whose exit code is known has ended, whoever has its id now.
+    assert is_alive(sleeper._replace(exit_code=0)) is False
+    # A process is alive from its start to its end; a zombie is not.
     assert is_alive(sleeper) is True
     os.kill(sleeper.pid, 9)
     os.waitid(os.P_PID, sleeper.pid, os.WEXITED | os.WNOWAIT)
     assert is_alive(sleeper) is False
     os.waitpid(sleeper.pid, 0)
     assert is_alive(sleeper) is False
-
-
-def test_a_process_with_an_exit_code_has_ended(sleeper: SavedProcess) -> None:
-    """A process whose exit code is known has ended, whoever has its id now."""
-    assert is_alive(sleeper._replace(exit_code=0)) is False
-
-
-@pytest.mark.parametrize("earlier_ms", [60_000, -60_000, 10**12])
-def test_a_reused_id_is_not_taken_for_the_process(sleeper: SavedProcess, earlier_ms: int) -> None:
-    """A process that was started at another time is another process."""
-    assert is_alive(sleeper._replace(started_ms=sleeper.started_ms - earlier_ms)) is False
 
 
 def test_without_proc_it_is_not_known_which_process_it_is(

@@ -39,8 +39,8 @@ def described(path: Path) -> dict[str, object]:
     return found
 
 
-def test_a_recording_of_a_pipe_gets_a_file_for_its_name() -> None:
-    """The new file has only the name, is private, and describes no process."""
+def test_a_name_is_added_to_a_description() -> None:
+    """A recording of a pipe gets a private file for its name; what `run` writes there stays."""
     path = save(1)
     process = SessionFiles(path).process
     assert read_name(process) == ""
@@ -49,10 +49,7 @@ def test_a_recording_of_a_pipe_gets_a_file_for_its_name() -> None:
     assert stat.S_IMODE(process.stat().st_mode) == 0o600
     assert read_name(process) == "The rewrite"
     assert read_process(process) is None
-
-
-def test_the_other_keys_stay() -> None:
-    """A name is added to what `run` has written, changed and removed again."""
+    # A name is added to what `run` has written, changed and removed again.
     path = save(1)
     SessionFiles(path).process.write_text(json.dumps(RUNNING))
     for name in ("A name that is longer than the next", "Short"):
@@ -61,17 +58,21 @@ def test_the_other_keys_stay() -> None:
     assert read_process(SessionFiles(path).process) is not None
     rename_session(path, "")
     assert described(path) == RUNNING
-
-
-def test_what_run_writes_into_its_open_file_is_not_lost() -> None:
-    """A session can be named while `run` has its description open; both find the other's keys."""
-    path = save(1)
+    # A session can be named while `run` has its description open; both find the other's keys.
+    path = save(2)
     fd = create_file(SessionFiles(path).process)
     replace_object(fd, lambda before: RUNNING)
     rename_session(path, "The rewrite")
     replace_object(fd, lambda before: (before or {}) | {"exit_code": 0})
     os.close(fd)
     assert described(path) == RUNNING | {"exit_code": 0, "name": "The rewrite"}
+    # A writer that has hung with the lock does not stop others for ever.
+    path = save(3)
+    rename_session(path, "a")
+    with open(SessionFiles(path).process, "rb") as held:
+        hold_lock(held.fileno())
+        rename_session(path, "b")
+    assert read_name(SessionFiles(path).process) == "b"
 
 
 def test_a_name_is_one_line_in_a_file_of_ours() -> None:
@@ -175,16 +176,6 @@ def test_a_reader_finds_a_whole_description(monkeypatch: pytest.MonkeyPatch) -> 
     assert found == [RUNNING]
 
 
-def test_a_held_lock_delays_a_name_for_a_moment_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A writer that has hung with the lock does not stop others for ever."""
-    path = save(1)
-    rename_session(path, "a")
-    with open(SessionFiles(path).process, "rb") as held:
-        hold_lock(held.fileno())
-        rename_session(path, "b")
-    assert read_name(SessionFiles(path).process) == "b"
-
-
 def hold_lock(fd: int) -> None:
     """Take the lock that writers of a description take."""
     import fcntl
@@ -211,13 +202,11 @@ def test_sessions_are_newest_first() -> None:
     assert [stem.recording for stem in saved_stems()] == [new, old]
 
 
-def test_the_stems_of_new_sessions_are_recognised() -> None:
+def test_only_names_of_ours_are_stems(tmp_path: Path) -> None:
     """What agentwatch names itself is its own."""
+    # What agentwatch names itself is its own.
     assert is_stem(new_session_files().recording.stem)
-
-
-def test_other_names_are_no_stems() -> None:
-    """A file that somebody has put among the sessions is not one of ours."""
+    # A file that somebody has put among the sessions is not one of ours.
     for name in (
         "",
         "session",
@@ -239,6 +228,14 @@ def test_other_names_are_no_stems() -> None:
             assert saved_stems() == []
             with pytest.raises(OSError, match="not among the sessions that agentwatch has saved"):
                 session_files(moved)
+    # A file elsewhere is refused, whatever its name is; the folder may be named in another way.
+    path = save(2)
+    with pytest.raises(OSError, match="not among the sessions"):
+        session_files(tmp_path / path.name)
+    with pytest.raises(OSError, match="not among the sessions"):
+        session_files(path.with_suffix(".jsonl"))
+    (tmp_path / "link").symlink_to(path.parent.parent)
+    assert session_files(tmp_path / "link" / "sessions" / path.name).recording == path
 
 
 def test_other_files_beside_a_session_do_not_count(tmp_path: Path) -> None:
@@ -270,17 +267,6 @@ def test_a_folder_that_is_a_link_is_an_error(home: Path, tmp_path: Path) -> None
     assert session_size(path) == 0
 
 
-def test_a_path_outside_the_folder_is_none_of_ours(tmp_path: Path) -> None:
-    """A file elsewhere is refused, whatever its name is; the folder may be named in another way."""
-    path = save(2)
-    with pytest.raises(OSError, match="not among the sessions"):
-        session_files(tmp_path / path.name)
-    with pytest.raises(OSError, match="not among the sessions"):
-        session_files(path.with_suffix(".jsonl"))
-    (tmp_path / "link").symlink_to(path.parent.parent)
-    assert session_files(tmp_path / "link" / "sessions" / path.name).recording == path
-
-
 def test_all_files_of_a_session_are_deleted() -> None:
     """Every file with the stem is gone; the files of other sessions and foreign files stay."""
     path, other = save(1, *ENDINGS[1:]), save(2, ".log")
@@ -290,8 +276,36 @@ def test_all_files_of_a_session_are_deleted() -> None:
     assert names() == {foreign.name, other.name, f"{other.stem}.log"}
 
 
-def test_a_session_that_is_being_recorded_is_kept() -> None:
-    """While its writer holds the lock, or its agent runs, nothing of a session is deleted."""
+def started_ms() -> int:
+    """Return the start of this process, in milliseconds since the epoch."""
+    from agentwatch.recording.write_lock import _started_ms
+
+    started = _started_ms(os.getpid())
+    assert started is not None
+    return started
+
+
+def test_a_session_is_deleted_once_it_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is recorded is kept; what has no recording, or vanishes meanwhile, is deleted."""
+    # A traceback alone is deleted too.
+    path = save(1, ".crash")
+    path.unlink()
+    assert delete_session(path) == 100
+    assert names() == set()
+    assert delete_session(path) == 0
+    # Two programs may delete a session at the same time.
+    path = save(1, *ENDINGS[1:])
+    unlink = os.unlink
+
+    def raced(name: str, *, dir_fd: int) -> None:
+        unlink(name, dir_fd=dir_fd)
+        unlink(name, dir_fd=dir_fd)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "unlink", raced)
+        assert delete_session(path) == 0
+    assert names() == set()
+    # While its writer holds the lock, or its agent runs, nothing of a session is deleted.
     path = save(1, ".log")
     fd = os.open(path, os.O_RDWR)
     hold(fd)
@@ -306,24 +320,13 @@ def test_a_session_that_is_being_recorded_is_kept() -> None:
     path.with_suffix(".json").write_text(json.dumps(running | {"exit_code": 0}))
     delete_session(path)
     assert names() == set()
-
-
-def started_ms() -> int:
-    """Return the start of this process, in milliseconds since the epoch."""
-    from agentwatch.recording.write_lock import _started_ms
-
-    started = _started_ms(os.getpid())
-    assert started is not None
-    return started
-
-
-def test_files_without_a_recording_are_deleted() -> None:
-    """A traceback alone is deleted too."""
-    path = save(1, ".crash")
+    # A session of a folder that is gone is reported as missing.
+    path = save(1)
     path.unlink()
-    assert delete_session(path) == 100
-    assert names() == set()
-    assert delete_session(path) == 0
+    sessions_folder().rmdir()
+    with pytest.raises(FileNotFoundError):
+        delete_session(path)
+    assert saved_sessions.saved_stems() == []
 
 
 def test_links_and_what_they_lead_to_are_kept(tmp_path: Path) -> None:
@@ -359,21 +362,6 @@ def test_a_foreign_file_is_kept(tmp_path: Path) -> None:
         assert each.exists()
 
 
-def test_a_file_that_vanishes_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two programs may delete a session at the same time."""
-    path = save(1, *ENDINGS[1:])
-    unlink = os.unlink
-
-    def raced(name: str, *, dir_fd: int) -> None:
-        unlink(name, dir_fd=dir_fd)
-        unlink(name, dir_fd=dir_fd)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(os, "unlink", raced)
-        assert delete_session(path) == 0
-    assert names() == set()
-
-
 def test_a_folder_that_cannot_be_written_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """If the recording cannot be deleted, nothing else of its session is."""
     path = save(1, ".log")
@@ -404,16 +392,6 @@ def test_one_file_that_cannot_be_deleted_keeps_no_other(monkeypatch: pytest.Monk
     assert names() == {f"{path.stem}.times"}
 
 
-def test_without_a_folder_there_is_nothing_to_delete() -> None:
-    """A session of a folder that is gone is reported as missing."""
-    path = save(1)
-    path.unlink()
-    sessions_folder().rmdir()
-    with pytest.raises(FileNotFoundError):
-        delete_session(path)
-    assert saved_sessions.saved_stems() == []
-
-
 def before(days: float) -> int:
     """Return the time some days ago, in milliseconds since the epoch."""
     return int((time.time() - days * DAY_SECONDS) * 1000)
@@ -425,40 +403,43 @@ def paths(found: Prunable) -> list[Path]:
 
 
 def test_sessions_are_chosen_by_age() -> None:
-    """Only sessions that were last written before the time are chosen, newest first, with all their files."""
-    save(1)
-    old, oldest = save(40, ".log"), save(50)
-    found = prunable(before(30))
-    assert paths(found) == [old, oldest]
-    assert found.size == old.stat().st_size + oldest.stat().st_size + 100
-    assert paths(prunable(before(60))) == []
-
-
-def test_a_session_is_as_old_as_its_last_line() -> None:
-    """A session that was written today is new, and so is one that was started today."""
+    """Sessions that were last written before a time are chosen, newest first, with all their files."""
+    # A session that was written today is new, and so is one that was started today.
     path = save(40)
     os.utime(path)
     assert paths(prunable(before(30))) == []
     restored = save(1)
     os.utime(restored, (0, 0))
     assert paths(prunable(before(30))) == []
-
-
-def test_a_stem_that_is_no_time_is_as_old_as_its_file() -> None:
-    """A stem with a thirteenth month has the age of its file."""
-    path = save(40)
-    moved = path.rename(path.with_name("20261399-999999-abcdef.ndjson"))
-    assert paths(prunable(before(30))) == [moved]
-
-
-def test_pruning_keeps_a_session_that_is_being_recorded() -> None:
-    """An agent that has written nothing for a month is still recorded."""
+    # An agent that has written nothing for a month is still recorded.
     path = save(40)
     fd = os.open(path, os.O_RDWR)
     hold(fd)
     assert prunable(before(30)) == Prunable([], recorded=1)
     os.close(fd)
     assert paths(prunable(before(30))) == [path]
+    # Files whose recording is gone have the age of the newest of them.
+    path.unlink()
+    path = save(40, ".crash")
+    path.unlink()
+    assert paths(prunable(before(30))) == [path]
+    os.utime(path.with_suffix(".crash"))
+    assert paths(prunable(before(30))) == []
+    # A stem with a thirteenth month has the age of its file.
+    path.with_suffix(".crash").unlink()
+    path = save(40)
+    moved = path.rename(path.with_name("20261399-999999-abcdef.ndjson"))
+    assert paths(prunable(before(30))) == [moved]
+    moved.unlink()
+    save(1)
+    old, oldest = save(40, ".log"), save(50)
+    found = prunable(before(30))
+    assert paths(found) == [old, oldest]
+    assert found.size == old.stat().st_size + oldest.stat().st_size + 100
+    assert paths(prunable(before(60))) == []
+    # Sessions that belong to another user are not chosen.
+    save(40)
+    assert paths(prunable(before(30), uid=os.geteuid() + 1)) == []
 
 
 @pytest.mark.parametrize(
@@ -473,18 +454,3 @@ def test_bookmarked_sessions_are_kept_on_demand(marks: bytes | None, is_kept: bo
     assert paths(prunable(before(30))) == [path]
     found = prunable(before(30), keep_bookmarked=True)
     assert (paths(found), found.bookmarked) == ([], 1) if is_kept else ([path], 0)
-
-
-def test_a_traceback_without_a_session_is_pruned() -> None:
-    """Files whose recording is gone have the age of the newest of them."""
-    path = save(40, ".crash")
-    path.unlink()
-    assert paths(prunable(before(30))) == [path]
-    os.utime(path.with_suffix(".crash"))
-    assert paths(prunable(before(30))) == []
-
-
-def test_sessions_of_another_user_are_kept() -> None:
-    """Sessions that belong to another user are not chosen."""
-    save(40)
-    assert paths(prunable(before(30), uid=os.geteuid() + 1)) == []

@@ -70,22 +70,19 @@ def test_the_first_and_the_last_arrival_are_read_from_the_ends_of_the_file(tmp_p
             assert arrivals_ms(path) == expected
 
 
-def test_times_are_written_a_line_each(tmp_path: Path) -> None:
-    """Each read is written as a line `OFFSET EPOCH_MS`, and is read back as the same times."""
+def test_a_file_of_times_is_read_while_it_is_written(tmp_path: Path) -> None:
+    """Each read is a line `OFFSET EPOCH_MS`; a refresh reads new lines, and skips what is none."""
     path = tmp_path / "a.times"
-    times = ArrivalTimes(create_file(path))
-    times.note(0, 1793610846218)
-    times.note(455, 1793610846358)
+    noted = ArrivalTimes(create_file(path))
+    noted.note(0, 1793610846218)
+    noted.note(455, 1793610846358)
     assert path.read_bytes() == b"0 1793610846218\n455 1793610846358\n"
-    times.close()
-    times.close()
+    noted.close()
+    noted.close()
     saved = SavedTimes(path)
     assert saved.refresh()
     assert [saved.at(offset) for offset in (0, 454, 455)] == [1793610846218, 1793610846218, 1793610846358]
-
-
-def test_a_refresh_reads_only_new_times(tmp_path: Path) -> None:
-    """A refresh reads only new lines, each once, and an incomplete line when it is complete."""
+    # A refresh reads only new lines, each once, and an incomplete line when it is complete.
     path = tmp_path / "a.times"
     path.write_bytes(b"0 1000\n10 20")
     times = SavedTimes(path)
@@ -96,11 +93,7 @@ def test_a_refresh_reads_only_new_times(tmp_path: Path) -> None:
     assert times.refresh()
     assert times.refresh()
     assert [times.at(offset) for offset in (9, 10, 20)] == [1000, 2000, 3000]
-
-
-def test_invalid_times_are_ignored(tmp_path: Path) -> None:
-    """A line that is not an offset and a time is ignored, and the other times stay."""
-    path = tmp_path / "a.times"
+    # A line that is not an offset and a time is ignored, and the other times stay.
     for line in (
         *(b"", b"x", b"1", b"1 ", b" 1", b"-1 5", b"1 -5", b"1 2 3", b"1.5 2", b"1\t2", b"# 1 2"),
         b"\xff\xfe",
@@ -114,6 +107,11 @@ def test_invalid_times_are_ignored(tmp_path: Path) -> None:
             times = SavedTimes(path)
             assert times.refresh()
             assert [times.at(offset) for offset in (0, 9, 10, 99)] == [1000, 1000, 2000, 2000]
+    # A file of times is read in pieces of 1 MiB, and a piece without a line end is skipped.
+    path.write_bytes(b"0 1000\n10 2000\n" + b"x" * (3 << 20) + b"\n20 3000\n30 4000\n40 50")
+    times = SavedTimes(path)
+    assert times.refresh()
+    assert [times.at(offset) for offset in (0, 10, 20, 30, 40)] == [1000, 2000, 3000, 4000, 4000]
 
 
 def test_times_may_be_missing_and_never_go_back(tmp_path: Path) -> None:
@@ -152,15 +150,6 @@ def test_times_are_read_from_a_regular_file_only(tmp_path: Path, kind: str) -> N
     assert line.seen_ms is None
 
 
-def test_times_are_read_in_pieces(tmp_path: Path) -> None:
-    """A file of times is read in pieces of 1 MiB, and a piece without a line end is skipped."""
-    path = tmp_path / "a.times"
-    path.write_bytes(b"0 1000\n10 2000\n" + b"x" * (3 << 20) + b"\n20 3000\n30 4000\n40 50")
-    times = SavedTimes(path)
-    assert times.refresh()
-    assert [times.at(offset) for offset in (0, 10, 20, 30, 40)] == [1000, 2000, 3000, 4000, 4000]
-
-
 COUNT = 30_000
 
 
@@ -184,6 +173,36 @@ def test_each_time_is_found() -> None:
     assert TimeColumns().at(7) is None
     columns = filled(4_096)
     assert (columns.at(10**9), columns.at(5), columns.at(4)) == (1_000 + 4_095, 1_000, None)
+    # Pairs that are appended together are found like those appended one by one.
+    columns, offsets = TimeColumns(), range(5, 10 * COUNT, 10)
+    for start in range(0, COUNT, 5_000):
+        part = offsets[start : start + 5_000]
+        columns.extend(part, range(1_000 + start, 1_000 + start + len(part)))
+    for offset in range(5, 10 * COUNT, 997):
+        assert columns.at(offset) == 1_000 + (offset - 5) // 10
+    assert columns.around(COUNT)[1] == (10 * (COUNT - 999) + 5, COUNT + 1)
+    # If the file has lost the times, only those in memory are found, and nothing is raised.
+    columns = filled()
+    assert columns._fd is not None
+    os.ftruncate(columns._fd, 0)
+    assert columns.at(40) is None
+    assert columns.around(1_000)[1] is None
+    assert columns.around(1_000 + COUNT - 2)[1] == (10 * COUNT - 5, 999 + COUNT)
+    # The first offset with a later time is found in memory, in the file and between the two.
+    for count in (0, 9, 4_096, COUNT):
+        with case(count):
+            columns = filled(count)
+            for number in range(0, count - 1, max(count // 97, 1)):
+                assert columns.around(1_000 + number)[1] == (10 * (number + 1) + 5, 1_001 + number)
+                assert columns.around(999.5 + number)[1] == (10 * number + 5, 1_000 + number)
+    # Whether a pair lies after one offset and up to another is known in memory and in the file.
+    for count in (0, 1, 4_096, 9_000):
+        with case(count):
+            columns = filled(count)
+            for start in range(0, 10 * count + 20, 1 + 10 * count // 31):
+                for end in (start, start + 3, start + 10, start + 41_000):
+                    expected = any(start < offset <= end for offset in range(5, 10 * count, 10))
+                    assert columns.has_between(start, end) is expected
 
 
 @pytest.mark.system
@@ -242,43 +261,3 @@ def test_times_are_found_while_another_thread_appends() -> None:
         appended[0] = number + 1
     reader.join()
     assert wrong == []
-
-
-@pytest.mark.parametrize("count", [0, 9, 4_096, COUNT])
-def test_a_time_has_an_offset(count: int) -> None:
-    """The first offset with a later time is found in memory, in the file and between the two."""
-    columns = filled(count)
-    for number in range(0, count - 1, max(count // 97, 1)):
-        assert columns.around(1_000 + number)[1] == (10 * (number + 1) + 5, 1_001 + number)
-        assert columns.around(999.5 + number)[1] == (10 * number + 5, 1_000 + number)
-
-
-def test_pairs_may_be_appended_together() -> None:
-    """Pairs that are appended together are found like those appended one by one."""
-    columns, offsets = TimeColumns(), range(5, 10 * COUNT, 10)
-    for start in range(0, COUNT, 5_000):
-        part = offsets[start : start + 5_000]
-        columns.extend(part, range(1_000 + start, 1_000 + start + len(part)))
-    for offset in range(5, 10 * COUNT, 997):
-        assert columns.at(offset) == 1_000 + (offset - 5) // 10
-    assert columns.around(COUNT)[1] == (10 * (COUNT - 999) + 5, COUNT + 1)
-
-
-@pytest.mark.parametrize("count", [0, 1, 4_096, 9_000])
-def test_pairs_between_two_offsets_are_noticed(count: int) -> None:
-    """Whether a pair lies after one offset and up to another is known in memory and in the file."""
-    columns = filled(count)
-    for start in range(0, 10 * count + 20, 1 + 10 * count // 31):
-        for end in (start, start + 3, start + 10, start + 41_000):
-            expected = any(start < offset <= end for offset in range(5, 10 * count, 10))
-            assert columns.has_between(start, end) is expected
-
-
-def test_lost_times_lead_somewhere() -> None:
-    """If the file has lost the times, only those in memory are found, and nothing is raised."""
-    columns = filled()
-    assert columns._fd is not None
-    os.ftruncate(columns._fd, 0)
-    assert columns.at(40) is None
-    assert columns.around(1_000)[1] is None
-    assert columns.around(1_000 + COUNT - 2)[1] == (10 * COUNT - 5, 999 + COUNT)
