@@ -11,7 +11,6 @@ import pytest
 from agentwatch.agents.codex.hooks import HOOKS as CODEX
 from agentwatch.agents.cursor.hooks import HOOKS as CURSOR
 from agentwatch.agents.gemini.hooks import HOOKS as GEMINI
-from agentwatch.agents.hooks import HookedAgent
 from agentwatch.agents.registry import hooked_agents
 from agentwatch.catalog.hooks import files
 from agentwatch.catalog.hooks.plan import Hooks
@@ -66,17 +65,17 @@ def test_installing_adds_one_entry_for_each_event_and_removing_restores_every_by
                 assert hooks.status()[2:4] == (0, 0)
 
 
-@pytest.mark.parametrize("agent", hooked_agents().values(), ids=hooked_agents())
-def test_a_file_of_our_own_is_created_and_removed_whole(user: Path, agent: HookedAgent) -> None:
+def test_a_file_of_our_own_is_created_and_removed_whole(user: Path) -> None:
     """Nothing is left in the agent's folder: no copy of the file, and no empty folder."""
-    hooks = hooks_of(user, agent)
-    folder = user / agent.default
-    assert install(hooks) == []
-    assert hooks.status()[1:5] == (True, len(agent.events), 0, True)
-    assert {path.stat().st_mode & 0o777 for path in folder.rglob("*") if path.is_file()} == {0o600}
-    assert hooks.installing() == []
-    remove(hooks)
-    assert ([*folder.rglob("*")], hooks.status()[2:4]) == ([], (0, 0))
+    for agent in hooked_agents().values():
+        with case(agent.name):
+            hooks, folder = hooks_of(user, agent), user / agent.default
+            assert install(hooks) == []
+            assert hooks.status()[1:5] == (True, len(agent.events), 0, True)
+            assert {path.stat().st_mode & 0o777 for path in folder.rglob("*") if path.is_file()} == {0o600}
+            assert hooks.installing() == []
+            remove(hooks)
+            assert ([*folder.rglob("*")], hooks.status()[2:4]) == ([], (0, 0))
 
 
 def test_what_was_changed_meanwhile_stays(user: Path) -> None:

@@ -63,7 +63,8 @@ def test_a_new_session_is_found_with_its_folder(machine: FakeMachine, clock: Clo
 
 
 def test_a_file_that_grows_is_noticed_within_a_minute(machine: FakeMachine, clock: Clock) -> None:
-    """It does not change its folder: only the full pass sees it, and reports it once."""
+    """It does not change its folder: the full pass sees it, and a look at chosen sessions at once."""
+    # Only the full pass sees it, and reports it once.
     places = settled(machine, clock)
     (key, path), *_ = machine.made.items()
     with path.open("a") as file:
@@ -71,11 +72,7 @@ def test_a_file_that_grows_is_noticed_within_a_minute(machine: FakeMachine, cloc
     let_age([path.parent])
     found = within_a_minute(places, clock)
     assert [(each.key, each.size) for each in found] == [(key, path.stat().st_size)]
-
-
-def test_the_files_of_chosen_sessions_are_compared_at_once(machine: FakeMachine, clock: Clock) -> None:
-    """A session that is watched closely is reported when it has grown, and when it is gone."""
-    places = settled(machine, clock)
+    # A session that is watched closely is reported when it has grown, and when it is gone.
     (key, path), (other, gone), *_ = machine.made.items()
     assert places.check([key, other]) == ([], [])
     with path.open("a") as file:

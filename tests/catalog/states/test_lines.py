@@ -115,6 +115,16 @@ def test_a_session_that_a_limit_has_refused_waits_for_it() -> None:
     error |= {"codex_error_info": "server_overloaded"}
     session.write("event_msg", type="task_complete", turn_id="u", last_agent_message=None, error=error)
     assert session.after(3).state is State.TURN_FAILED
+    # A turn that is open and silent waits for the limit that has refused its request.
+    session, error = codex(), {"message": "limit", "codex_error_info": "usage_limit_exceeded"}
+    session.write("event_msg", type="error", **error)
+    assert session.after(3).state is State.WORKING
+    assert session.after(600)[:4:3] == (State.LIMITED, "waits for the limit")
+    # A call that was interrupted is not open any more.
+    session = codex()
+    call(session)
+    session.write("event_msg", type="turn_aborted", turn_id="t", reason="interrupted")
+    assert session.after(600)[:4:3] == (State.TURN_FAILED, "cancelled")
 
 
 def test_a_question_that_answers_itself_has_its_end() -> None:
@@ -132,22 +142,6 @@ def test_a_question_that_answers_itself_has_its_end() -> None:
     assert (asks.state, asks.until_ms) == (State.ASKS, NOW_MS + 60_000)
     session.write("response_item", type="function_call_output", call_id="q", output="8080")
     assert session.after(3).until_ms is None
-
-
-def test_a_limit_is_the_cause_of_a_silence() -> None:
-    """A turn that is open and silent waits for the limit that has refused its request."""
-    session, error = codex(), {"message": "limit", "codex_error_info": "usage_limit_exceeded"}
-    session.write("event_msg", type="error", **error)
-    assert session.after(3).state is State.WORKING
-    assert session.after(600)[:4:3] == (State.LIMITED, "waits for the limit")
-
-
-def test_an_interrupted_turn_of_codex_is_over() -> None:
-    """A call that was interrupted is not open any more."""
-    session = codex()
-    call(session)
-    session.write("event_msg", type="turn_aborted", turn_id="t", reason="interrupted")
-    assert session.after(600)[:4:3] == (State.TURN_FAILED, "cancelled")
 
 
 def test_copilot_says_what_it_asks_until_the_answer() -> None:
