@@ -99,12 +99,16 @@ def test_every_capture_is_found(tmp_path: Path) -> None:
 
 
 def test_an_empty_machine_has_no_sessions(tmp_path: Path) -> None:
-    """A home folder without agents, or none at all, is no error."""
+    """A home folder without agents, or none at all, is no error; all files of a made machine are below it."""
     for home in (tmp_path, tmp_path / "absent"):
         places = Places({"AGENTWATCH_HOME": str(home)}, home, os.getuid())
         assert all_found(places) == {}
         assert places.refresh(1.0) == ([], [])
         assert places.check([("claude", "x")]) == ([], [])
+    machine = fake_machine(tmp_path / "new", 30)
+    assert all(path.is_relative_to(machine.home) for path in machine.sessions.values())
+    assert len(machine.sessions) == len(machine.captured) + 30
+    assert next(iter(machine.made.values())).stat().st_mtime_ns == NEWEST_MS * 10**6
 
 
 def test_a_variable_moves_the_folder_of_an_agent(tmp_path: Path) -> None:
@@ -287,14 +291,6 @@ def test_a_made_session_is_read_as_its_agents(
     for (agent, _), path in is_open.made.items():
         with case(path):  # Gemini writes a call when it has ended
             assert opened_session(path).never_completed == (agent != "gemini")
-
-
-def test_the_machine_lies_in_its_folder(tmp_path: Path) -> None:
-    """All files are below the home folder, with the times of their last lines."""
-    machine = fake_machine(tmp_path / "new", 30)
-    assert all(path.is_relative_to(machine.home) for path in machine.sessions.values())
-    assert len(machine.sessions) == len(machine.captured) + 30
-    assert next(iter(machine.made.values())).stat().st_mtime_ns == NEWEST_MS * 10**6
 
 
 STORY = Story("5b0c8c1e-2f4d-4a79-9d53-0d6a6b1f7e22", "/w", "Say hello", 1795300000000)
