@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from tests.conftest import RECORDINGS, ROOT
 from tests.harness.program import AGENTWATCH, watch
@@ -40,6 +42,12 @@ def in_two_parts(go: Path, then: str = "true") -> list[str]:
 def saved(home: Path, ending: str = "ndjson") -> Path:
     """Return the only saved file with this ending in the test's home."""
     (found,) = (home / "sessions").glob(f"*.{ending}")
+    return found
+
+
+def described(home: Path) -> dict[str, Any]:
+    """Return what is saved about the agent's process: its `pid`, its `exit_code`."""
+    found: dict[str, Any] = json.loads(saved(home, "json").read_bytes())
     return found
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.conftest import case
 from tests.harness.fake_agent import command
-from tests.harness.on_a_pty import DEMO, in_terminal, saved
+from tests.harness.on_a_pty import DEMO, described, in_terminal, saved
 from tests.harness.program import watch
 
 DATA = DEMO.read_bytes()
@@ -52,18 +52,14 @@ def kill_at(cut: int, home: Path, report: Path) -> None:
     agent = command(DEMO, "--cut", str(cut), "--die", "KILL", "--report", str(report))
     with in_terminal("run", "--", *agent) as terminal:
         terminal.wait_for("◌ unfinished")
-        terminal.send("i")
-        terminal.wait_for("─ Integrity ─")
+        terminal.press("i", "─ Integrity ─")
         terminal.wait_for(f"byte {start}, {cut - start} bytes: not JSON")
         assert "1 malformed" in terminal.screen_text()
-        terminal.send("\x1b")
-        terminal.wait_until(lambda: "─ Integrity ─" not in terminal.screen_text(), what="way back")
-        terminal.send("q")
-        assert terminal.wait_exit() == KILLED
-        assert terminal.restored(), terminal.leftovers()
+        terminal.wait_gone("─ Integrity ─", "\x1b")
+        terminal.leave("q", KILLED)
     assert json.loads(report.read_text())["bytes"] == cut
     assert saved(home).read_bytes() == DATA[:cut]
-    assert json.loads(saved(home, "json").read_text())["exit_code"] == KILLED
+    assert described(home)["exit_code"] == KILLED
     summary = json.loads(watch("--output-format", "summary", saved(home)).stdout)
     assert summary["outcome"] == "unfinished"
     assert summary["lines"]["malformed"] == 1

@@ -7,6 +7,7 @@ import re
 import sys
 import termios
 import threading
+from collections.abc import Callable
 from functools import partial
 
 import pytest
@@ -57,19 +58,20 @@ def typed(terminal: Terminal, data: bytes, timeout: float = 10) -> None:
     terminal.wait_until(lambda: not typing.is_alive(), timeout, "taking of keys")
 
 
-def check_alive(terminal: Terminal, timeout: float = 10) -> None:
-    """Check that the program lives, redraws at other sizes, accepts keys, and quits."""
+def check_drawn(terminal: Terminal, timeout: float = 10) -> None:
+    """Check that the program lives, redraws at other sizes, and accepts keys."""
     for columns, rows in ((80, 24), (120, 40)):
         terminal.resize(columns, rows)
         wanted = WHOLE if columns == 120 else re.compile(r"\A ✓ succeeded 1:10 [^╭]*\n 1 Transcript 2 Calls")
         terminal.wait_for(wanted, timeout)
-    terminal.send("?")
-    terminal.wait_for(IN_THE_HELP, timeout)
-    terminal.send("\x1b")
-    terminal.wait_until(lambda: "next failure, those" not in terminal.screen_text(), what="way back")
-    terminal.send("q")
-    assert terminal.wait_exit(timeout) == 0
-    assert terminal.restored(), terminal.leftovers()
+    terminal.press("?", IN_THE_HELP, timeout)
+    terminal.wait_gone("next failure, those", "\x1b")
+
+
+def check_alive(terminal: Terminal, timeout: float = 10) -> None:
+    """Check that the program lives, redraws at other sizes, accepts keys, and quits."""
+    check_drawn(terminal, timeout)
+    terminal.leave(timeout=timeout)
     assert "Traceback" not in terminal.screen_text()
 
 
@@ -80,30 +82,19 @@ def through_shell(words: str, *arguments: str) -> Terminal:
 
 
 @pytest.mark.system
-@pytest.mark.parametrize(
-    "words",
-    [
-        "</dev/null",
-        "<&-",
-    ],
-)
-def test_closed_or_empty_stdin(words: str) -> None:
-    """With stdin closed or empty a recording is still shown, and keys come from the terminal."""
-    with through_shell(words, str(DEMO)) as terminal:
-        terminal.wait_for(WHOLE)
-        check_alive(terminal)
+def test_closed_or_empty_stdin() -> None:
+    """With stdin closed or empty a recording is still shown, and keys come from the terminal.
 
-
-@pytest.mark.system
-def test_an_empty_stream_on_stdin() -> None:
-    """With an empty stream the screen shows that it ended without a result; keys work; the exit code is 1."""
+    An empty stream ended without a result: keys work, and the exit code is 1.
+    """
+    for words in ("</dev/null", "<&-"):
+        with case(words), through_shell(words, str(DEMO)) as terminal:
+            terminal.wait_for(WHOLE)
+            check_alive(terminal)
     with through_shell("</dev/null") as terminal:
         terminal.wait_for(re.compile(r"\A ◌ unfinished .* 0 calls\n ended without a result "))
-        terminal.send("?")
-        terminal.wait_for(IN_THE_HELP)
-        terminal.send("qq")
-        assert terminal.wait_exit() == 1
-        assert terminal.restored(), terminal.leftovers()
+        terminal.press("?", IN_THE_HELP)
+        terminal.leave("qq", 1)
 
 
 def test_a_closed_stdin_is_wrong_use() -> None:
@@ -123,12 +114,9 @@ def test_a_stream_presses_no_keys(seed: int) -> None:
         terminal.wait_for(re.compile(r"\A ◐ running .*\n.*\n╭─ 1 Transcript ─+╮╭─ 2 Calls"))
         assert "behind" not in terminal.screen_text()
         assert terminal.exit_status() is None
-        terminal.send("?")
-        terminal.wait_for(IN_THE_HELP)
-        terminal.send("\x1b")
-        terminal.wait_until(lambda: "next failure, those" not in terminal.screen_text(), what="way back")
-        terminal.send("m")
-        terminal.wait_until(lambda: "╭─ 2 Calls" not in terminal.screen_text(), what="one pane alone")
+        terminal.press("?", IN_THE_HELP)
+        terminal.wait_gone("next failure, those", "\x1b")
+        terminal.wait_gone("╭─ 2 Calls", "m")
 
 
 def text_keys(size: int) -> bytes:
@@ -150,35 +138,60 @@ def byte_keys(size: int) -> bytes:
     return bytes(made) + b"\xff"
 
 
-@pytest.mark.parametrize("size", [few(5_000), many(1_000_000)])
-def test_any_text_may_be_typed(size: int) -> None:
-    """Text without key bindings, and sequences of all kinds, leave the program alive and drawn."""
+def paste(size: int) -> bytes:
+    """Return about `size` bytes of pasted text, all of it keys of agentwatch."""
+    return b"\x1b[200~" + b"q?m2 " * (size // 5) + b"\x1b[201~"
+
+
+def mouse_events(count: int) -> bytes:
+    """Return moves, clicks, drags and turns of the wheel, all over the panes."""
+    chance = random.Random(count)
+    events = (
+        (
+            chance.choice((0, 1, 2, 32, 35, 35, 35, 64, 65, 68)),
+            chance.randrange(1, 121),
+            chance.randrange(1, 38),  # the footer below has keys, one of which quits
+            chance.choice(b"Mm"),
+        )
+        for _ in range(count)
+    )
+    return b"".join(b"\x1b[<%d;%d;%d%c" % event for event in events)
+
+
+@pytest.mark.parametrize(
+    ("made", "size"),
+    [
+        *(few(text_keys, 5_000), many(text_keys, 1_000_000)),
+        *(few(byte_keys, 1), few(byte_keys, 20_000), many(byte_keys, 1_000_000)),
+        *(few(paste, 2 << 20), few(mouse_events, 200), many(mouse_events, 15_000)),
+    ],
+)
+def test_anything_may_be_typed(made: Callable[[int], bytes], size: int) -> None:
+    """Text without key bindings, invalid UTF-8 of 8-bit meta keys, a paste and a storm of the mouse act on
+    nothing: the program lives and is drawn.
+    """
     with in_terminal(str(DEMO)) as terminal:
         terminal.wait_for(WHOLE)
-        typed(terminal, text_keys(size), 300)
+        typed(terminal, made(size), 300)
         check_alive(terminal, 600)
 
 
-@pytest.mark.parametrize("size", [few(1), few(20_000), many(1_000_000)])
-def test_any_bytes_may_be_typed(size: int) -> None:
-    """Invalid UTF-8, as an 8-bit meta key sends it, does not end the program."""
+@pytest.mark.parametrize("count", [few(400), many(10_000)])
+def test_absurd_sizes(count: int) -> None:
+    """The program survives absurd sizes, none at all and storms of them, and draws the last one whole."""
+    chance = random.Random(count)
     with in_terminal(str(DEMO)) as terminal:
         terminal.wait_for(WHOLE)
-        typed(terminal, byte_keys(size), 300)
-        check_alive(terminal, 600)
-
-
-@pytest.mark.system
-@pytest.mark.parametrize("size", [(0, 0), (1, 1), (2, 500), (1000, 1), (7, 3)])
-def test_absurd_sizes(size: tuple[int, int]) -> None:
-    """The program survives a terminal of absurd or no size, and draws everything at a readable size."""
-    with in_terminal(str(DEMO), size=(120, 40)) as terminal:
-        terminal.wait_for(WHOLE)
-        termios.tcsetwinsize(terminal._master, size[::-1])
-        written = len(terminal.raw)
-        if size != (0, 0):
-            terminal.wait_until(lambda: len(terminal.raw) > written, what="drawing")
-        check_alive(terminal)
+        for size in ((0, 0), (1, 1), (2, 500), (1000, 1), (7, 3)):
+            with case(size):
+                written = len(terminal.raw)
+                termios.tcsetwinsize(terminal._master, size[::-1])
+                if size != (0, 0):
+                    terminal.wait_until(lambda n=written: len(terminal.raw) > n, what="drawing")  # type: ignore[misc]
+                check_drawn(terminal)
+        for _ in range(count):
+            termios.tcsetwinsize(terminal._master, (chance.randrange(0, 60), chance.randrange(0, 200)))
+        check_alive(terminal, 20)
 
 
 @pytest.mark.system
@@ -210,80 +223,23 @@ def test_a_huge_terminal() -> None:
         check_alive(terminal, 20)
 
 
-@pytest.mark.parametrize("count", [few(400), many(10_000)])
-def test_a_storm_of_sizes(count: int) -> None:
-    """After 400 sizes at once, or 10,000, the last one is drawn."""
-    chance = random.Random(count)
-    with in_terminal(str(DEMO)) as terminal:
-        terminal.wait_for(WHOLE)
-        for _ in range(count):
-            termios.tcsetwinsize(terminal._master, (chance.randrange(0, 60), chance.randrange(0, 200)))
-        check_alive(terminal, 20)
-
-
 @pytest.mark.system
-def test_a_huge_paste() -> None:
-    """2 MB of pasted text, all of it keys of agentwatch, acts as no key."""
-    with in_terminal(str(DEMO)) as terminal:
-        terminal.wait_for(WHOLE)
-        typed(terminal, b"\x1b[200~" + b"q?m2 " * ((2 << 20) // 5) + b"\x1b[201~", 60)
-        check_alive(terminal, 20)
+def test_other_encodings() -> None:
+    """In an encoding without agentwatch's signs the program works, its words are readable, and it quits.
 
-
-@pytest.mark.parametrize("count", [few(200), many(15_000)])
-def test_a_storm_of_mouse_events(count: int) -> None:
-    """Moves, clicks, drags and the wheel, all over the panes, leave the program alive and drawn."""
-    chance = random.Random(count)
-    with in_terminal(str(DEMO)) as terminal:
-        terminal.wait_for(WHOLE)
-        typed(
-            terminal,
-            b"".join(
-                b"\x1b[<%d;%d;%d%c"
-                % (
-                    chance.choice((0, 1, 2, 32, 35, 35, 35, 64, 65, 68)),
-                    chance.randrange(1, 121),
-                    chance.randrange(1, 38),  # the footer below has keys, one of which quits
-                    chance.choice(b"Mm"),
-                )
-                for _ in range(count)
-            ),
-            120,
-        )
-        check_alive(terminal, 600)
-
-
-@pytest.mark.system
-@pytest.mark.parametrize(
-    "env",
-    [
+    Without box characters the frames are drawn in ASCII and stay straight.
+    """
+    for env in (
         {"LANG": "C", "LC_ALL": "C"},
         {"LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
         {"LANG": "en_US.ISO-8859-1"},
         {"PYTHONIOENCODING": "latin-1"},
         {"PYTHONIOENCODING": "ascii"},
-    ],
-    ids=lambda env: " ".join(f"{name}={value}" for name, value in env.items()),
-)
-def test_other_encodings(env: dict[str, str]) -> None:
-    """In an encoding without agentwatch's signs the program works, its words are readable, and it quits."""
-    with in_terminal(str(DEMO), env=env) as terminal:
-        terminal.wait_for("succeeded")
-        terminal.wait_for("1 Transcript")
-        terminal.wait_for("3 Detail")
-        terminal.send("?")
-        terminal.wait_for(IN_THE_HELP)
-        terminal.send("qq")
-        assert terminal.wait_exit() == 0
-        assert terminal.restored(), terminal.leftovers()
-
-
-@pytest.mark.system
-@pytest.mark.parametrize("encoding", ["latin-1", "ascii"])
-def test_frames_in_other_encodings(encoding: str) -> None:
-    """In an encoding without box characters the frames are drawn in ASCII and stay straight."""
-    with in_terminal(str(DEMO), env={"PYTHONIOENCODING": encoding}) as terminal:
-        terminal.wait_for("2 Calls")
-        terminal.wait_for("Quit")
-        assert "\\u2" not in terminal.screen_text()
-        assert "\\x" not in terminal.screen_text()
+    ):
+        with case(env), in_terminal(str(DEMO), env=env) as terminal:
+            for words in ("succeeded", "1 Transcript", "2 Calls", "3 Detail", "Quit"):
+                terminal.wait_for(words)
+            if "PYTHONIOENCODING" in env:
+                assert not re.search(r"\\u2|\\x", terminal.screen_text())
+            terminal.press("?", IN_THE_HELP)
+            terminal.leave("qq")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -21,13 +22,8 @@ pytestmark = pytest.mark.slow
 def test_broken_settings_do_not_end_the_agent(home: Path, tmp_path: Path) -> None:
     """The screen says what is wrong and has the defaults; all is recorded, and no command of a rule runs."""
     settings, go, ran = (tmp_path / name for name in ("config.toml", "go", "ran"))
-    rules = "".join(
-        f"[[{section}]]\n{when}\ncommand = ['touch', '{ran}']\n"
-        for section, when in (
-            ("on", "rule = 'calls>1'\naction = 'run'"),
-            ("sessions.on", "event = 'ended'"),
-        )
-    )
+    touch = f"command = ['touch', '{ran}']"
+    rules = f"[[on]]\nrule = 'calls>1'\naction = 'run'\n{touch}\n[[sessions.on]]\nevent = 'ended'\n{touch}\n"
     settings.write_text(f"{rules}[attention]\nbell = 'yes'\n")
     env = {"AGENTWATCH_CONFIG": str(settings)}
     fault = "bell:"  # one word, which no line break divides
@@ -36,8 +32,7 @@ def test_broken_settings_do_not_end_the_agent(home: Path, tmp_path: Path) -> Non
         terminal.wait_for(fault)
         go.touch()
         terminal.wait_for("✓ succeeded in 1:10")
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
+        terminal.leave()
         assert fault in terminal.screen_text()
     assert saved(home).read_bytes() == DEMO.read_bytes()
     assert not ran.exists()
@@ -54,53 +49,49 @@ def test_keys_work_while_the_stream_comes(home: Path) -> None:
     with in_terminal(producer=producer, size=(80, 24)) as terminal:
         terminal.wait_for("◐ running")
         terminal.wait_for(FIRST_CALLS)
-        terminal.send("2")
+        terminal.press("2", "✓ read ")
+        terminal.press("\r", "esc Back")
+        terminal.press("\x1b", "backspace Transcript")
         terminal.wait_for("✓ read ")
-        terminal.send("\r")
-        terminal.wait_for("esc Back")
-        terminal.send("\x1b")
-        terminal.wait_for("backspace Transcript")
-        terminal.wait_for("✓ read ")
-        terminal.send("4")
-        terminal.wait_for("Found files")
+        terminal.press("4", "Found files")
         terminal.send("1")
         terminal.wait_until(lambda: not re.search(TIME, terminal.screen_text()), what="transcript")
-        terminal.send(UP)
-        terminal.wait_for("new below ▾")
-        terminal.send("G")
-        terminal.wait_until(lambda: "new below" not in terminal.screen_text(), what="following")
-        terminal.send(WHEEL_UP)
-        terminal.wait_for("new below ▾")
-        terminal.send("\x1b[F")
-        terminal.wait_until(lambda: "new below" not in terminal.screen_text(), what="following")
-        terminal.send(" ")
-        terminal.wait_for("behind live")
+        terminal.press(UP, "new below ▾")
+        terminal.wait_gone("new below", "G")
+        terminal.press(WHEEL_UP, "new below ▾")
+        terminal.wait_gone("new below", "\x1b[F")
+        terminal.press(" ", "behind live")
         recorded = saved(home).stat().st_size
         terminal.wait_until(lambda: saved(home).stat().st_size > recorded + 3000, what="the bar")
         held, recorded = terminal.screen_text().split("\n")[3:-2], saved(home).stat().st_size
         terminal.wait_until(lambda: saved(home).stat().st_size > recorded + 3000, what="growth")
         assert terminal.screen_text().split("\n")[3:-2] == held
-        terminal.send("L")
-        terminal.wait_until(lambda: "behind" not in terminal.screen_text(), what="the live moment")
+        terminal.wait_gone("behind", "L")
         terminal.wait_until(lambda: terminal.screen_text().split("\n")[3:-2] != held, what="what came")
 
 
 @pytest.mark.system
 def test_the_recording_is_the_stream(home: Path) -> None:
-    """The recording equals the stream byte for byte, and the log beside it equals `agentwatch log`."""
-    with in_terminal(producer=command(DEMO, "--pace", "800")) as terminal:
-        terminal.wait_for("✓ succeeded in 1:10")
+    """The recording equals the stream byte for byte, and the log beside it equals `agentwatch log`.
+
+    At an earlier moment both go on.
+    """
+    with in_terminal(producer=command(DEMO, "--pace", "100")) as terminal:
+        terminal.wait_for(FIRST_CALLS)
+        terminal.press(" ", "behind live")
+        ended = len(actions_of(DEMO))
+        terminal.wait_until(lambda: saved(home, "log").read_bytes().count(b"\n") >= ended, what="log")
+        terminal.wait_for("before the end")
+        terminal.press("L", "✓ succeeded in 1:10")
         assert saved(home).read_bytes() == DEMO.read_bytes()
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
-        assert terminal.restored(), terminal.leftovers()
+        terminal.leave()
         assert f"recorded in {saved(home)}"[:60] in terminal.screen_text().replace("\n", "")
     files = {ending: saved(home, ending) for ending in ("ndjson", "times", "log")}
     assert [file.stat().st_mode & 0o777 for file in files.values()] == [0o600] * 3
     assert (home / "sessions").stat().st_mode & 0o777 == 0o700
     logged = files["log"].read_bytes()
     assert logged == watch("log", files["ndjson"]).stdout
-    assert logged.count(b"\n") == 2 + len(actions_of(DEMO))
+    assert logged.count(b"\n") == 2 + ended
     offsets = [int(row.split()[0]) for row in files["times"].read_text().splitlines()]
     assert offsets == sorted(set(offsets))
     assert offsets[0] == 0
@@ -133,11 +124,8 @@ def test_ctrl_c_after_q_ends_the_recording(home: Path) -> None:
     """After `q`, ctrl+c ends the recording with 130; everything received is recorded and logged."""
     with in_terminal(producer=command(DEMO, "--pace", "500", "--hang-before-result")) as terminal:
         terminal.wait_for("✓ #13 Ran terminal command pytest -q")
-        terminal.send("q")
-        terminal.wait_for("recording continues")
-        terminal.send("\x03")
-        assert terminal.wait_exit() == 130
-        assert terminal.restored(), terminal.leftovers()
+        terminal.press("q", "recording continues")
+        terminal.leave("\x03", 130)
         assert "Traceback" not in terminal.screen_text()
     recorded = saved(home).read_bytes()
     assert len(recorded) > 20_000
@@ -146,51 +134,31 @@ def test_ctrl_c_after_q_ends_the_recording(home: Path) -> None:
 
 
 @pytest.mark.system
-def test_an_earlier_moment_does_not_hold_the_log_back(home: Path) -> None:
-    """At an earlier moment the log goes on, and what it holds at the end is what `log` prints."""
-    with in_terminal(producer=command(DEMO, "--pace", "100")) as terminal:
-        terminal.wait_for(FIRST_CALLS)
-        terminal.send(" ")
-        terminal.wait_for("behind live")
-        ended = len(actions_of(DEMO))
-        terminal.wait_until(lambda: saved(home, "log").read_bytes().count(b"\n") >= ended, what="log")
-        terminal.wait_for("before the end")
-        terminal.send("L")
-        terminal.wait_for("✓ succeeded in 1:10")
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
-    assert saved(home, "log").read_bytes() == watch("log", saved(home)).stdout
-
-
-@pytest.mark.system
 def test_tee_passes_the_stream_on(home: Path, tmp_path: Path) -> None:
-    """With --tee the screen is on the terminal and the next program receives every byte."""
-    out = tmp_path / "out"
+    """With --tee the screen is on the terminal and the next program receives every byte, also after `q`."""
+    out, go = tmp_path / "out", tmp_path / "go"
     consumer = ["sh", "-c", f"cat > '{out}'"]
-    with in_terminal("--tee", producer=command(DEMO, "--pace", "800"), consumer=consumer) as terminal:
-        terminal.wait_for("✓ succeeded in 1:10")
-        assert "2 Calls" in terminal.screen_text()
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
-        assert terminal.wait_exit(stage=2) == 0
-        assert terminal.restored(), terminal.leftovers()
-    assert out.read_bytes() == DEMO.read_bytes() == saved(home).read_bytes()
-
-
-@pytest.mark.system
-def test_tee_continues_after_q(tmp_path: Path) -> None:
-    """With --tee, `q` closes the screen and the next program still receives every byte."""
-    out = tmp_path / "out"
-    consumer = ["sh", "-c", f"cat > '{out}'"]
-    with in_terminal("--tee", producer=in_two_parts(tmp_path / "go"), consumer=consumer) as terminal:
-        terminal.wait_for(FIRST_CALLS)
-        terminal.send("q")
-        terminal.wait_for("recording continues")
-        (tmp_path / "go").touch()
-        assert terminal.wait_exit() == 0
-        assert terminal.wait_exit(stage=2) == 0
-        assert "Created new file tests/test_past_lows.py (28 lines)" in terminal.screen_text()
-    assert out.read_bytes() == DEMO.read_bytes()
+    for is_left_early in (False, True):
+        with (
+            case(f"left early: {is_left_early}"),
+            in_terminal("--tee", producer=in_two_parts(go), consumer=consumer) as terminal,
+        ):
+            terminal.wait_for(FIRST_CALLS)
+            assert "2 Calls" in terminal.screen_text()
+            if is_left_early:
+                terminal.press("q", "recording continues")
+                go.touch()
+            else:
+                go.touch()
+                terminal.wait_for("✓ succeeded in 1:10")
+                terminal.send("q")
+            assert terminal.wait_exit() == terminal.wait_exit(stage=2) == 0
+            assert terminal.restored(), terminal.leftovers()
+            written = "Created new file tests/test_past_lows.py (28 lines)" in terminal.screen_text()
+            assert written is is_left_early
+            assert out.read_bytes() == DEMO.read_bytes() == saved(home).read_bytes()
+            go.unlink()
+            shutil.rmtree(home)
 
 
 def test_a_redirected_stdout_gets_text(home: Path, tmp_path: Path) -> None:
@@ -206,17 +174,12 @@ def test_a_redirected_stdout_gets_text(home: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.system
-def test_without_a_terminal_text_is_printed() -> None:
-    """Without any terminal the text format is printed, without escape sequences."""
+def test_without_a_usable_terminal_text_is_printed() -> None:
+    """Without any terminal, and with TERM=dumb, the text is printed without escape sequences."""
     done = watch(stdin=DEMO.read_bytes())
     assert done.returncode == 0
     assert b"\x1b" not in done.stdout + done.stderr
     assert done.stdout.decode().splitlines() == actions_of(DEMO)
-
-
-@pytest.mark.system
-def test_a_dumb_terminal_gets_text() -> None:
-    """With TERM=dumb the text format is printed, without escape sequences."""
     with in_terminal(producer=command(DEMO), env={"TERM": "dumb"}) as terminal:
         assert terminal.wait_exit() == 0
         assert b"\x1b" not in terminal.raw
@@ -225,7 +188,10 @@ def test_a_dumb_terminal_gets_text() -> None:
 
 @pytest.mark.system
 def test_the_screen_follows_the_size() -> None:
-    """While the stream comes, the screen is redrawn completely at each new size."""
+    """While the stream comes, the screen is redrawn completely at each new size.
+
+    When the size changes faster than the screen can be drawn, the last size is drawn.
+    """
     with in_terminal(producer=command(DEMO, "--pace", "80", "--hang-before-result")) as terminal:
         terminal.wait_for("1 Transcript ─")
         for columns, rows in ((80, 24), (40, 12), (120, 40), (40, 12), (80, 24)):
@@ -240,22 +206,12 @@ def test_the_screen_follows_the_size() -> None:
                 return is_header and frame == wide and tabs != wide
 
             terminal.wait_until(is_drawn, what=f"screen of {columns}x{rows}")
-        terminal.send("q")
-        terminal.wait_for("recording continues")
-        assert terminal.restored(), terminal.leftovers()
-
-
-@pytest.mark.system
-def test_the_last_of_many_sizes_holds() -> None:
-    """When the size changes faster than the screen can be drawn, the last size is drawn."""
-    with in_terminal(
-        producer=command(DEMO, "--pace", "80", "--hang-before-result"), size=(80, 24)
-    ) as terminal:
-        terminal.wait_for("1 Transcript 2 Calls")
         for columns in (100, 40, 133, 20, 80, 119, 60, 120):
             terminal.resize(columns, 40)
         terminal.wait_for(re.compile(r"^╭─ 1 Transcript ─+╮╭─ 2 Calls ─+╮$", re.MULTILINE))
         terminal.wait_for(re.compile(r"\A(?=.{119}$) ◐ running .{102,}\w$", re.MULTILINE))
+        terminal.press("q", "recording continues")
+        assert terminal.restored(), terminal.leftovers()
 
 
 @pytest.mark.system
@@ -266,7 +222,6 @@ def test_a_stream_without_a_result_is_no_success(home: Path) -> None:
             terminal.wait_for(" 2 Calls")
             terminal.wait_for("◌ unfinished")
             terminal.wait_for("ended without a result")
-            terminal.send("q")
-            assert terminal.wait_exit() == 1
+            terminal.leave("q", 1)
         assert saved(home).stat().st_size == cut
         saved(home).unlink()

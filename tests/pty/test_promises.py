@@ -60,8 +60,7 @@ def unread(home: Path, tmp_path: Path, way: str, seconds: int) -> dict[str, Any]
         terminal.wait_until(lambda: saved(home).stat().st_size == len(data) * times, what="whole recording")
         terminal.reader.resume()
         terminal.wait_for("succeeded", timeout=60)
-        terminal.send("q")
-        assert terminal.wait_exit(60) == 0
+        terminal.leave(timeout=60)
     assert saved(home).read_bytes() == data * times
     found: dict[str, Any] = json.loads(report.read_text())
     return found
@@ -105,8 +104,7 @@ def test_a_terminal_that_hangs_does_not_block_the_agent(home: Path, tmp_path: Pa
         terminal.wait_until(lambda: not is_alive(facts["pid"]), what="exit of the agent")
         terminal.reader.resume()
         terminal.wait_for("succeeded", timeout=30)
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
+        terminal.leave()
 
 
 @pytest.mark.system

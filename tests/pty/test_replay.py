@@ -5,21 +5,20 @@ from __future__ import annotations
 import os
 import re
 import signal
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import RECORDINGS
+from tests.conftest import RECORDINGS, case
 from tests.harness.on_a_pty import DEMO, FIRST_CALLS, IN_THE_HELP, in_terminal, in_two_parts
-from tests.harness.terminal import Terminal
 
+FAILURES = RECORDINGS / "failures.ndjson"
 TITLE = re.compile(rb"\x1b\][0-2];[^\x07\x1b]*[\x07\x1b]?")
 COLOUR = re.compile(rb"\x1b\[[0-9;:]*?(?<![0-9])(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])(?=[;:m])[0-9;:]*m")
 
+pytestmark = pytest.mark.system
 
-@pytest.mark.slow
-@pytest.mark.system
+
 def test_the_demo_plays_to_its_end() -> None:
     """The demo plays to its success and fills all four panes; the detail shows its failed call.
 
@@ -38,89 +37,58 @@ def test_the_demo_plays_to_its_end() -> None:
             r"\d\d:\d\d:\d\d ✓ Ran terminal command pytest -q",
         ):
             terminal.wait_for(re.compile(pattern))
-        terminal.send("b")
-        terminal.wait_for("nothing is written beside")
+        terminal.press("b", "nothing is written beside")
         assert not RECORDINGS.joinpath("demo.bookmarks.json").exists()
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
-        assert terminal.restored(), terminal.leftovers()
+        terminal.leave()
 
 
-def differs(terminal: Terminal, before: str) -> bool:
-    """Return whether the screen differs from before."""
-    return terminal.screen_text() != before
-
-
-@pytest.mark.slow
-@pytest.mark.system
 def test_replay_keys(home: Path) -> None:
     """In a replay, space pauses, `.` applies the next event, and `+` and `-` change the speed."""
     with in_terminal("replay", str(DEMO), "--speed", "0.05") as terminal:
         terminal.wait_for("×0.05 ▶")
-        terminal.send(" ")
-        terminal.wait_for("‖")
+        terminal.press(" ", "‖")
         terminal.send("t")  # thinking that has ended stays visible
         while "one test fails." not in (before := terminal.screen_text()):
             assert "Let me see" not in before
             terminal.send(".")
-            changed = partial(differs, terminal, before)
-            terminal.wait_until(changed, what="the next event")
+            terminal.wait_until(lambda old=before: terminal.screen_text() != old, what="the next event")  # type: ignore[misc]
         for key, speed in (("+", "0.25"), ("+", "0.5"), ("-", "0.25"), ("=", "0.5")):
-            terminal.send(key)
-            terminal.wait_for(f"‖ ×{speed}")
+            terminal.press(key, f"‖ ×{speed}")
         for speed in (" ", " ×2", " ×4", " ×8", " ×16", " ×32", " ×64"):
-            terminal.send("+")
-            terminal.wait_for(f"‖{speed}")
-        terminal.send(" ")
-        terminal.wait_for("✓ succeeded in 1:10", 20)
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
+            terminal.press("+", f"‖{speed}")
+        terminal.press(" ", "✓ succeeded in 1:10", 20)
+        terminal.leave()
     assert not home.exists()
 
 
-@pytest.mark.slow
-@pytest.mark.system
-@pytest.mark.parametrize("way", ["option", "variable"])
-def test_without_colour(way: str) -> None:
+def test_without_colour() -> None:
     """With --no-color or NO_COLOR no colour code is sent, and all words and signs are shown."""
-    option, env = (["--no-color"], {}) if way == "option" else ([], {"NO_COLOR": "1"})
-    with in_terminal(str(RECORDINGS / "failures.ndjson"), *option, env=env) as terminal:
-        terminal.wait_for("✗ shell")
-        terminal.send("2E3r?")
-        terminal.wait_for(IN_THE_HELP)
-        terminal.send("q")
-        terminal.send("q")
-        terminal.wait_exit()
-        assert COLOUR.findall(terminal.raw) == []
+    for options, env, has_colours in (
+        ([], {}, True),
+        (["--no-color"], {}, False),
+        ([], {"NO_COLOR": "1"}, False),
+    ):
+        with case((options, env)), in_terminal(str(FAILURES), *options, env=env) as terminal:
+            terminal.wait_for("✗ shell")
+            terminal.press("2E3r?", IN_THE_HELP)
+            terminal.leave("qq")
+            assert bool(COLOUR.findall(terminal.raw)) is has_colours
 
 
-@pytest.mark.slow
-@pytest.mark.system
-def test_colour_codes_are_found() -> None:
-    """Without those options the same session is drawn in colours, so that the test above can fail."""
-    with in_terminal(str(RECORDINGS / "failures.ndjson")) as terminal:
-        terminal.wait_for("✗ shell")
-        assert COLOUR.findall(terminal.raw)
-
-
-@pytest.mark.slow
-@pytest.mark.system
-@pytest.mark.parametrize("theme", ["", "textual-dark"])
-def test_a_terminal_of_sixteen_colours(tmp_path: Path, theme: str) -> None:
+def test_a_terminal_of_sixteen_colours(tmp_path: Path) -> None:
     """Without a theme in the settings, it gets that of its own colours: failures red, the focus cyan."""
     settings = tmp_path / "config.toml"
-    settings.write_text(f'[screen]\ntheme = "{theme}"\n' if theme else "")
-    env = {"TERM": "xterm", "COLORTERM": "", "AGENTWATCH_CONFIG": str(settings)}
-    with in_terminal(str(RECORDINGS / "failures.ndjson"), env=env) as terminal:
-        terminal.wait_for("✗ shell")
-        colours = b"".join(COLOUR.findall(terminal.raw))
-        assert (re.search(rb"\b36;49m", colours) is None) is bool(theme)
-        assert (re.search(rb"\b31;49m", colours) is None) is bool(theme)
-        assert not re.search(rb"[34]8;[25];", terminal.raw)
+    for theme in ("", "textual-dark"):
+        settings.write_text(f'[screen]\ntheme = "{theme}"\n' if theme else "")
+        env = {"TERM": "xterm", "COLORTERM": "", "AGENTWATCH_CONFIG": str(settings)}
+        with case(theme), in_terminal(str(FAILURES), env=env) as terminal:
+            terminal.wait_for("✗ shell")
+            colours = b"".join(COLOUR.findall(terminal.raw))
+            assert (re.search(rb"\b36;49m", colours) is None) is bool(theme)
+            assert (re.search(rb"\b31;49m", colours) is None) is bool(theme)
+            assert not re.search(rb"[34]8;[25];", terminal.raw)
 
 
-@pytest.mark.slow
-@pytest.mark.system
 def test_hostile_text_does_not_reach_the_terminal() -> None:
     """No control character of a hostile session reaches the terminal, in any pane."""
     with in_terminal(str(RECORDINGS / "hostile.ndjson")) as terminal:
@@ -132,10 +100,8 @@ def test_hostile_text_does_not_reach_the_terminal() -> None:
             *(("r", "started · byte"), ("r", "more fields")),
             *(("4", "⊘ Called MCP tool"), ("1", "› Look at this"), ("t", "bold")),
         ):
-            terminal.send(keys)
-            terminal.wait_for(words)
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
+            terminal.press(keys, words)
+        terminal.leave()
         raw = terminal.raw
         assert terminal.restored(), terminal.leftovers()
     assert b"\x1b]52" not in raw
@@ -149,8 +115,6 @@ def test_hostile_text_does_not_reach_the_terminal() -> None:
     assert "␛]0;answer␇" in text
 
 
-@pytest.mark.slow
-@pytest.mark.system
 def test_wide_characters_take_two_columns() -> None:
     """Wide characters take two columns on the terminal, and the frame is straight."""
     with in_terminal(str(RECORDINGS / "wide.ndjson")) as terminal:
@@ -167,36 +131,30 @@ def test_wide_characters_take_two_columns() -> None:
         terminal.wait_until(is_straight, what="straight frame")
 
 
-@pytest.mark.system
-@pytest.mark.parametrize("is_stopped", [False, True], ids=["running", "stopped by SIGSTOP"])
-def test_a_continued_screen_is_drawn_and_can_be_left(is_stopped: bool) -> None:
+def test_a_continued_screen_is_drawn_and_can_be_left() -> None:
     """After `kill -CONT`, and after `kill -STOP` and `kill -CONT`, keys work, and `q` ends the program."""
     with in_terminal(str(DEMO)) as terminal:
         terminal.wait_for("✓ succeeded in 1:10")
-        if is_stopped:
-            terminal.signal(signal.SIGSTOP)
-            terminal.wait_until(lambda: terminal.job.is_stopped(terminal.pid), what="stop")
-        drawn = terminal.raw.count(b"\x1b[?1049h")
-        terminal.signal(signal.SIGCONT)
-        terminal.wait_until(lambda: terminal.raw.count(b"\x1b[?1049h") > drawn, what="second start")
-        terminal.wait_until(lambda: all(terminal.screen_text().split("\n")), what="a screen without gaps")
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
-        assert terminal.restored(), terminal.leftovers()
+        for is_stopped in (False, True):
+            if is_stopped:
+                terminal.signal(signal.SIGSTOP)
+                terminal.wait_until(lambda: terminal.job.is_stopped(terminal.pid), what="stop")
+            count = terminal.raw.count(b"\x1b[?1049h") + 1
+            terminal.signal(signal.SIGCONT)
+            terminal.wait_until(lambda n=count: terminal.raw.count(b"\x1b[?1049h") >= n, what="a new start")  # type: ignore[misc]
+            terminal.wait_until(lambda: all(terminal.screen_text().split("\n")), what="a screen without gaps")
+        terminal.leave()
 
 
-@pytest.mark.system
 def test_suspended_after_the_screen_was_left(tmp_path: Path) -> None:
     """After `q` on a pipe, ctrl+z and `fg` stop and continue the printing, and the program goes on."""
     with in_terminal(producer=in_two_parts(tmp_path / "go", then="sleep 300")) as terminal:
         terminal.wait_for(FIRST_CALLS)
-        terminal.send("q")
-        terminal.wait_for("recording continues")
+        terminal.press("q", "recording continues")
         terminal.send("\x1a")
         terminal.wait_until(lambda: terminal.job.is_stopped(terminal.pid), what="stop")
         (tmp_path / "go").touch()
         os.killpg(terminal.pids[0], signal.SIGCONT)
         terminal.wait_for("python -c")
         assert "internal error" not in terminal.screen_text()
-        terminal.send("\x03")
-        assert terminal.wait_exit() == 130
+        terminal.leave("\x03", 130)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 from pathlib import Path
 
@@ -10,18 +9,12 @@ import pytest
 
 from tests.conftest import RECORDINGS
 from tests.harness.fake_agent import command
-from tests.harness.on_a_pty import DEMO, FIRST_CALLS, in_terminal, saved
+from tests.harness.on_a_pty import DEMO, FIRST_CALLS, described, in_terminal, saved
 from tests.harness.processes import is_alive
 from tests.harness.program import watch
 
 PLAIN = RECORDINGS / "plain.ndjson"
 pytestmark = pytest.mark.slow
-
-
-def process(home: Path) -> dict[str, object]:
-    """Return the facts saved about the agent's process."""
-    facts: dict[str, object] = json.loads(saved(home, "json").read_bytes())
-    return facts
 
 
 @pytest.mark.system
@@ -31,15 +24,12 @@ def test_a_failing_agent(home: Path) -> None:
     with in_terminal("run", "--", *agent) as terminal:
         terminal.wait_for("ended without a result · exit 3 · stderr: boom: out of luck")
         terminal.wait_for("◌ unfinished")
-        terminal.send("4")
-        terminal.wait_for("stderr boom: out of luck")
-        terminal.send("q")
-        assert terminal.wait_exit() == 3
-        assert terminal.restored(), terminal.leftovers()
+        terminal.press("4", "stderr boom: out of luck")
+        terminal.leave("q", 3)
         assert "ended without a result, exit 3: boom: out of luck" in terminal.screen_text()
     assert saved(home, "stderr").read_bytes() == b"boom: out of luck\n"
     assert saved(home).read_bytes() == PLAIN.read_bytes()[:2500]
-    facts = process(home)
+    facts = described(home)
     assert facts["command"] == agent
     assert facts["exit_code"] == 3
     assert isinstance(facts["ended_ms"], int)
@@ -51,11 +41,9 @@ def test_a_nonzero_exit_after_success(home: Path) -> None:
     with in_terminal("run", "--", *command(PLAIN, "--exit", "3", "--stderr", "boom")) as terminal:
         terminal.wait_for("✓ succeeded 8.7 s")
         terminal.wait_for("\n exit 3 ")
-        terminal.send("4")
-        terminal.wait_for("stderr boom")
-        terminal.send("q")
-        assert terminal.wait_exit() == 3
-    assert process(home)["exit_code"] == 3
+        terminal.press("4", "stderr boom")
+        terminal.leave("q", 3)
+    assert described(home)["exit_code"] == 3
 
 
 def test_an_agent_that_succeeds(home: Path) -> None:
@@ -63,11 +51,10 @@ def test_an_agent_that_succeeds(home: Path) -> None:
     with in_terminal("run", "--", *command(DEMO, "--pace", "800")) as terminal:
         terminal.wait_for("✓ succeeded in 1:10")
         terminal.wait_until(lambda: saved(home, "log").read_bytes().count(b"\n") > 15, what="log")
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
+        terminal.leave()
     assert saved(home).read_bytes() == DEMO.read_bytes()
     assert saved(home, "log").read_bytes() == watch("log", saved(home)).stdout
-    assert process(home)["exit_code"] == 0
+    assert described(home)["exit_code"] == 0
 
 
 @pytest.mark.system
@@ -76,13 +63,11 @@ def test_q_asks_while_the_agent_runs(home: Path) -> None:
     with in_terminal("run", "--", *command(DEMO, "--pace", "100", "--hang")) as terminal:
         terminal.wait_for("◐ running")
         for key in ("q", "\x03"):
-            terminal.send(key)
-            terminal.wait_for("The agent is still running.")
-            terminal.send("\x1b")
-            terminal.wait_until(lambda: "still running." not in terminal.screen_text(), what="way back")
+            terminal.press(key, "The agent is still running.")
+            terminal.wait_gone("still running.", "\x1b")
         assert terminal.exit_status() is None
         terminal.wait_for("Created new file tests/test_past_lows.py")
-        assert process(home)["exit_code"] is None
+        assert described(home)["exit_code"] is None
 
 
 @pytest.mark.system
@@ -90,13 +75,9 @@ def test_l_leaves_the_agent_running(home: Path) -> None:
     """Left running, the agent outlives agentwatch and writes its recording to the end."""
     with in_terminal("run", "--", *command(DEMO, "--pace", "100")) as terminal:
         terminal.wait_for(FIRST_CALLS)
-        terminal.send("q")
-        terminal.wait_for("Leave it running")
-        terminal.send("l")
-        assert terminal.wait_exit() == 0
-        assert terminal.restored(), terminal.leftovers()
-        pid = process(home)["pid"]
-        assert isinstance(pid, int)
+        terminal.press("q", "Leave it running")
+        terminal.leave("l")
+        pid = described(home)["pid"]
         assert str(pid) in terminal.screen_text()
         assert is_alive(pid)
         assert saved(home).stat().st_size < DEMO.stat().st_size
@@ -108,29 +89,11 @@ def test_s_stops_the_agent(home: Path) -> None:
     """After `s` the agent has ended when agentwatch ends, and the exit code is that of its signal."""
     with in_terminal("run", "--", *command(DEMO, "--pace", "150", "--hang")) as terminal:
         terminal.wait_for(FIRST_CALLS)
-        terminal.send("q")
-        terminal.wait_for("Stop the agent")
-        terminal.send("s")
-        assert terminal.wait_exit() == 128 + signal.SIGTERM
-        assert terminal.restored(), terminal.leftovers()
-    facts = process(home)
+        terminal.press("q", "Stop the agent")
+        terminal.leave("s", 128 + signal.SIGTERM)
+    facts = described(home)
     assert facts["exit_code"] == 143
-    assert isinstance(facts["pid"], int)
     assert not is_alive(facts["pid"])
-
-
-@pytest.mark.system
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_the_agent_too(home: Path, number: signal.Signals) -> None:
-    """SIGTERM and SIGINT stop the agent, restore the terminal and end agentwatch with 128 + n."""
-    with in_terminal("run", "--", *command(DEMO, "--hang-before-result")) as terminal:
-        terminal.wait_for("◐ running")
-        terminal.signal(number)
-        assert terminal.wait_exit() == 128 + number
-        assert terminal.restored(), terminal.leftovers()
-        pid = process(home)["pid"]
-        assert isinstance(pid, int)
-        terminal.wait_until(lambda: not is_alive(pid), what="end of the agent")
 
 
 @pytest.mark.system
@@ -139,8 +102,7 @@ def test_a_closed_terminal_leaves_the_agent(home: Path) -> None:
     with in_terminal("run", "--", *command(DEMO, "--pace", "200")) as terminal:
         terminal.wait_for(FIRST_CALLS)
         terminal.hang_up()
-        pid = process(home)["pid"]
-        assert isinstance(pid, int)
+        pid = described(home)["pid"]
         terminal.wait_until(lambda: not is_alive(pid), 20, "end of the agent")
         terminal.wait_until(lambda: saved(home).read_bytes() == DEMO.read_bytes(), 5, "its last bytes")
 

@@ -22,7 +22,7 @@ import pytest
 from tests.builders.lines import completed, init, result
 from tests.conftest import ROOT
 from tests.harness.fake_agent import command
-from tests.harness.on_a_pty import DEMO, saved
+from tests.harness.on_a_pty import DEMO, described, saved
 from tests.harness.processes import is_alive, until
 from tests.harness.program import AGENTWATCH, watch
 from tests.harness.terminal import Terminal
@@ -181,12 +181,6 @@ def has_drawn(terminal: Terminal, size: int) -> bool:
 def has_agent_ended(home: Path) -> bool:
     """Return whether the agent has ended."""
     return (home / "report.json").exists() and not is_alive(described(home)["pid"])
-
-
-def described(home: Path) -> dict[str, Any]:
-    """Return the description of the agent's process."""
-    found: dict[str, Any] = json.loads(saved(home, "json").read_text())
-    return found
 
 
 def whole_log(home: Path) -> bytes:

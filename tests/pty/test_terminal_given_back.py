@@ -8,15 +8,16 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import RECORDINGS, case
-from tests.harness.fake_agent import command
-from tests.harness.on_a_pty import DEMO, FIRST_CALLS, IN_THE_HELP, in_terminal, saved
+from tests.harness.on_a_pty import DEMO, IN_THE_HELP, in_terminal
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.system
 
 
-@pytest.mark.system
 def test_after_a_signal() -> None:
-    """After a signal the exit code is 128 + the signal's number, and the terminal is restored."""
+    """After a signal the exit code is 128 + the signal's number, and the terminal is restored.
+
+    When the terminal is closed, the program ends.
+    """
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
         with case(number.name), in_terminal(str(DEMO)) as terminal:
             terminal.wait_for("✓ succeeded in 1:10")
@@ -24,31 +25,12 @@ def test_after_a_signal() -> None:
             assert terminal.wait_exit() == 128 + number
             assert terminal.restored(), terminal.leftovers()
             assert "Traceback" not in terminal.screen_text()
-
-
-@pytest.mark.system
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
-def test_after_a_signal_while_a_stream_comes(home: Path, name: str) -> None:
-    """A signal also ends the watching of a live stream; bytes received until then are recorded."""
-    number = signal.Signals[name]
-    with in_terminal(producer=command(DEMO, "--pace", "200", "--hang")) as terminal:
-        terminal.wait_for(FIRST_CALLS)
-        terminal.signal(number)
-        assert terminal.wait_exit() == 128 + number
-        assert terminal.restored(), terminal.leftovers()
-    assert DEMO.read_bytes().startswith(saved(home).read_bytes())
-
-
-@pytest.mark.system
-def test_a_closed_terminal_ends_it() -> None:
-    """When the terminal is closed, the program ends."""
     with in_terminal(str(DEMO)) as terminal:
         terminal.wait_for("✓ succeeded in 1:10")
         terminal.hang_up()
         assert terminal.wait_exit() != 0
 
 
-@pytest.mark.system
 def test_suspended_resumed_and_left_by_q(home: Path) -> None:
     """ctrl+z restores the terminal and stops the program; resumed, it redraws everything and accepts keys.
     After `q` the terminal is in its former state, and shows its former content and one closing line.
@@ -63,19 +45,14 @@ def test_suspended_resumed_and_left_by_q(home: Path) -> None:
         terminal.signal(signal.SIGCONT)
         terminal.wait_until(lambda: all(terminal.screen_text().split("\n")), what="a screen without gaps")
         terminal.wait_for("✓ succeeded in 1:10")
-        terminal.send("?")
-        terminal.wait_for(IN_THE_HELP)
-        terminal.send("q")
-        terminal.wait_until(lambda: IN_THE_HELP not in terminal.screen_text(), what="way back")
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
-        assert terminal.restored(), terminal.leftovers()
+        terminal.press("?", IN_THE_HELP)
+        terminal.wait_gone(IN_THE_HELP, "q")
+        terminal.leave()
         closing = "agentwatch: ✓ succeeded · 1:10 · 14 calls, 1 failed, 1 rejected"
         assert terminal.screen_text().strip() == closing
     assert not home.exists()
 
 
-@pytest.mark.system
 def test_a_mistake_at_the_start_is_one_line() -> None:
     """A mistake found at the start is reported as one line on the terminal, and no screen is drawn."""
     for arguments, words, status in (

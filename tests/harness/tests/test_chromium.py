@@ -40,29 +40,22 @@ def shown(page: Page, folder: Path, markup: str) -> Page:
 
 
 @pytest.mark.system
-def test_a_complaint_is_seen(page: Page, tmp_path: Path) -> None:
-    """Errors of scripts, of the policy and of loading are complaints, and such a page is not inert."""
+def test_complaints_and_requests_are_seen(page: Page, tmp_path: Path) -> None:
+    """Errors of scripts, of the policy and of loading are complaints, and such a page is not inert.
+
+    Each address that the page asks for is noted, but not its own. A page that does nothing is not accused.
+    """
     for markup, words in COMPLAINTS.items():
         with case(markup):
             complaints = shown(page, tmp_path, markup).complaints()
             assert any(words in each for each in complaints), complaints
             with pytest.raises(AssertionError):
                 check_inert(page)
-
-
-@pytest.mark.system
-def test_a_request_is_seen(page: Page, tmp_path: Path) -> None:
-    """Each address that the page asks for is noted, but not its own."""
     for markup in ("<img src=x.png>", "<link rel=stylesheet href=https://a.example/a.css>"):
         with case(markup):
             assert shown(page, tmp_path, markup).requests() != []
-            assert shown(page, tmp_path, "<p>x").requests() == []
-
-
-@pytest.mark.system
-def test_a_harmless_page_has_no_complaints(page: Page, tmp_path: Path) -> None:
-    """A page that does nothing is not accused of anything."""
-    assert shown(page, tmp_path, "<h1>x</h1>").complaints() == []
+            harmless = shown(page, tmp_path, "<h1>x</h1>")
+            assert harmless.requests() == harmless.complaints() == []
 
 
 @pytest.mark.system

@@ -65,8 +65,7 @@ def test_in_the_list(texts: list[str], user: Path) -> None:
         assert set(border.removeprefix("╮").removesuffix("╯")) == {"│"}
         for keys, words in ((" ", "Preview"), ("r", "no ring"), ("y", "copied"), ("t", "no terminal")):
             Viewer(terminal).wait_for(words, keys)  # a message may vanish before this large screen is read
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
+        terminal.leave()
         assert foreign(terminal.raw) == []
         assert terminal.restored(), terminal.leftovers()
 

@@ -13,7 +13,7 @@ from tests.conftest import RECORDINGS, case
 from tests.harness.on_a_pty import in_terminal
 
 STEMS = ("20261101-120000-aaaaaa", "20261102-120000-bbbbbb")
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.system
 
 
 @pytest.fixture
@@ -37,7 +37,6 @@ def titles(text: str) -> list[str]:
     return re.findall(r"Rename the blog|test_nearest_low_just_past|Raise the request timeout", text)
 
 
-@pytest.mark.system
 def test_a_session_is_opened_and_left(machine: dict[str, str]) -> None:
     """Enter opens the selected session in the same terminal; esc returns to the list as it was left."""
     with in_terminal(env=machine) as terminal:
@@ -45,81 +44,40 @@ def test_a_session_is_opened_and_left(machine: dict[str, str]) -> None:
         terminal.send("a")
         terminal.wait_until(lambda: len(set(titles(terminal.screen_text()))) == 3, what="three sessions")
         before = titles(terminal.screen_text())
-        terminal.send("/timeout\r")
-        terminal.wait_for("3 sessions ──")
+        terminal.press("/timeout\r", "3 sessions ──")
         terminal.send("\x1b")
         terminal.wait_until(
             lambda: set(titles(terminal.screen_text())) == {"Raise the request timeout"}, what="search"
         )
-        terminal.send("\r")
-        terminal.wait_for("✓ succeeded 8.7 s")
+        terminal.press("\r", "✓ succeeded 8.7 s")
         terminal.wait_for("esc Sessions")
-        terminal.send("\x1b")
-        terminal.wait_for("search “timeout”")
+        terminal.press("\x1b", "search “timeout”")
         assert set(titles(terminal.screen_text())) == {"Raise the request timeout"}
         terminal.send("\x1b")
         terminal.wait_until(lambda: titles(terminal.screen_text()) == before, what="all sessions")
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
-        assert terminal.restored(), terminal.leftovers()
+        terminal.leave()
 
 
-@pytest.mark.system
-def test_quitting_from_a_session(machine: dict[str, str]) -> None:
-    """`q` in an open session quits with 0, and the terminal is as before."""
-    with in_terminal(env=machine) as terminal:
-        terminal.wait_for("Rename the blog")
-        terminal.send("\r")
-        terminal.wait_for("1 Transcript")
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
-        assert terminal.restored(), terminal.leftovers()
+def test_it_is_quit(machine: dict[str, str]) -> None:
+    """`q` ends an open session with 0, SIGTERM the list or a session with 143; the terminal is as before."""
+    for is_opened, is_by_signal in ((True, False), (False, True), (True, True)):
+        with case((is_opened, is_by_signal)), in_terminal(env=machine) as terminal:
+            terminal.wait_for("Rename the blog")
+            if is_opened:
+                terminal.press("\r", "1 Transcript")
+            if is_by_signal:
+                terminal.signal(signal.SIGTERM)
+            terminal.leave("" if is_by_signal else "q", 128 + signal.SIGTERM if is_by_signal else 0)
 
 
-@pytest.mark.system
-@pytest.mark.parametrize("is_opened", [False, True])
-def test_a_signal_ends_it(machine: dict[str, str], is_opened: bool) -> None:
-    """SIGTERM ends the list, and an open session, with 143 and the terminal as before."""
-    with in_terminal(env=machine) as terminal:
-        terminal.wait_for("Rename the blog")
-        if is_opened:
-            terminal.send("\r")
-            terminal.wait_for("1 Transcript")
-        terminal.signal(signal.SIGTERM)
-        assert terminal.wait_exit() == 128 + signal.SIGTERM
-        assert terminal.restored(), terminal.leftovers()
-
-
-@pytest.mark.system
 def test_an_empty_machine_shows_how_to_begin(tmp_path: Path) -> None:
     """Without any session, the screen names the commands to begin with."""
     with in_terminal(env={"HOME": str(tmp_path)}) as terminal:
         terminal.wait_for("No session of a coding agent here yet")
         terminal.wait_for("agentwatch demo")
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
-        assert terminal.restored(), terminal.leftovers()
+        terminal.leave()
 
 
-@pytest.mark.system
-def test_nothing_is_written(machine: dict[str, str], tmp_path: Path) -> None:
-    """Opening a session of another program writes nothing beside it."""
-    user = tmp_path / "user"
-    before = sorted(user.rglob("*"))
-    with in_terminal(env=machine) as terminal:
-        terminal.wait_for("Rename the blog")
-        terminal.send(" ")
-        terminal.wait_for("Preview")
-        terminal.send("\r")
-        terminal.wait_for("1 Transcript")
-        terminal.send("\x1b")
-        terminal.wait_for("Preview")
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
-    assert sorted(user.rglob("*")) == before
-
-
-@pytest.mark.system
 def test_an_option_about_one_session_needs_one(tmp_path: Path) -> None:
     """An option that cannot apply to a list is refused in one line, with 2; nothing is created."""
     for option in ("--log=x.log", "--record=x.ndjson", "--follow", "--format=cursor", "--tee"):

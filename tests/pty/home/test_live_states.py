@@ -17,13 +17,14 @@ import pytest
 from tests.builders.machine.made import Story, written
 from tests.catalog.said.claude_registry import Registry
 from tests.catalog.started_agents import started
+from tests.conftest import case
 from tests.harness.on_a_pty import in_terminal
 from tests.harness.terminal import Terminal
 
 IDS = ("0f4c2b7e-1111-4222-8333-444455556601", "0f4c2b7e-1111-4222-8333-444455556602")
 _STRINGS = re.compile(rb"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 _TITLES = re.compile(rb"\x1b\]0;([^\x07\x1b]*)")
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.system
 
 
 class Living:
@@ -82,12 +83,9 @@ def living(tmp_path: Path) -> Iterator[Living]:
             shown.says(number, "busy")
             shown.shows(f"Part {number}", "◐ tool")
         yield shown
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
-        assert terminal.restored(), terminal.leftovers()
+        terminal.leave()
 
 
-@pytest.mark.system
 def test_a_session_that_asks_rings_once_and_is_marked_until_it_is_looked_at(living: Living) -> None:
     """The title counts it; a second question rings again, and a blink does not."""
     living.shows("Part 0", "▐")
@@ -112,15 +110,30 @@ def test_a_session_that_asks_rings_once_and_is_marked_until_it_is_looked_at(livi
     assert "! asks" in living.row("Part 1")
 
 
-@pytest.mark.system
-@pytest.mark.parametrize(
-    ("status", "shown"), [("idle", "› turn"), ("shell", "› shell"), ("waiting", "! asks"), ("busy", "◐ tool")]
-)
-def test_what_a_session_says_is_shown(living: Living, status: str, shown: str) -> None:
+def test_what_a_session_says_is_shown(living: Living) -> None:
     """A change of the record changes the line, and not the line of another session in the same folder."""
-    living.says(0, status)
-    living.shows("Part 0", shown)
-    assert "◐ tool" in living.row("Part 1")
+    for status, shown in (
+        ("idle", "› turn"),
+        ("shell", "› shell"),
+        ("waiting", "! asks"),
+        ("busy", "◐ tool"),
+    ):
+        with case(status):
+            living.says(0, status)
+            living.shows("Part 0", shown)
+            assert "◐ tool" in living.row("Part 1")
+    # A record is written in place; what it said last counts until it is whole again.
+    path = living.home / ".claude" / "sessions" / f"{living.pids[0]}.json"
+    whole = path.read_text()
+    path.write_text(whole[: len(whole) // 2])
+    living.says(1, "idle")
+    living.shows("Part 1", "› turn")
+    assert "◐ tool" in living.row("Part 0")
+    path.write_text(json.dumps(json.loads(whole) | {"status": "idle"}))
+    living.shows("Part 0", "› turn")
+    # A container that shares the folder has processes of its own: the session may run or not.
+    living.says(0, "busy", pidDomain="linux:0:pid:[1]")
+    living.shows("Part 0", "unknown")
 
 
 def killed(living: Living) -> None:
@@ -138,7 +151,6 @@ def cleared(living: Living) -> None:
     living.says(0, "idle", sessionId="another", cwd="/w")
 
 
-@pytest.mark.system
 @pytest.mark.parametrize("end", [killed, reused, cleared])
 def test_a_session_whose_process_is_gone_has_ended(living: Living, end: Callable[[Living], None]) -> None:
     """Its record may stay with its last status, which is not believed."""
@@ -147,23 +159,3 @@ def test_a_session_whose_process_is_gone_has_ended(living: Living, end: Callable
     assert "◐ tool" in living.row("Part 1")
     if end is cleared:
         living.terminal.wait_for("YOUR TURN")
-
-
-@pytest.mark.system
-def test_a_session_of_another_namespace_is_unknown(living: Living) -> None:
-    """A container that shares the folder has processes of its own: the session may run or not."""
-    living.says(0, "busy", pidDomain="linux:0:pid:[1]")
-    living.shows("Part 0", "unknown")
-
-
-@pytest.mark.system
-def test_a_torn_record_keeps_its_state(living: Living) -> None:
-    """A record is written in place; what it said last counts until it is whole again."""
-    path = living.home / ".claude" / "sessions" / f"{living.pids[0]}.json"
-    whole = path.read_text()
-    path.write_text(whole[: len(whole) // 2])
-    living.says(1, "idle")
-    living.shows("Part 1", "› turn")
-    assert "◐ tool" in living.row("Part 0")
-    path.write_text(json.dumps(json.loads(whole) | {"status": "idle"}))
-    living.shows("Part 0", "› turn")

@@ -76,20 +76,14 @@ def test_nothing_of_others_is_changed(machine: FakeMachine, database: Path) -> N
             terminal.wait_for("Port the tides")
             terminal.wait_for("! asks")
             terminal.wait_for("Run the tests, part 15")  # the rows come in several reports: jj needs three
-            terminal.send(" jj")
-            terminal.wait_for("Preview · Run the tests")
+            terminal.press(" jj", "Preview · Run the tests")
             terminal.send("/pytest\r")
             terminal.wait_for(re.compile(r"hits · 2[1-9] sessions"))  # the agents of this machine are more
-            terminal.send("\x1b")
-            terminal.wait_for("search “pytest”")
-            terminal.send("\x1b")
-            terminal.wait_for("Port the tides")
-            terminal.send("g\r")
-            terminal.wait_for("1 Transcript")
-            terminal.send("\x1b")
-            terminal.wait_for("Port the tides")
-            terminal.send("q")
-            assert terminal.wait_exit() == 0
+            terminal.press("\x1b", "search “pytest”")
+            terminal.press("\x1b", "Port the tides")
+            terminal.press("g\r", "1 Transcript")
+            terminal.press("\x1b", "Port the tides")
+            terminal.leave()
         assert process.poll() is None
         assert on_disk(machine.home) == before
     assert database.exists()
@@ -102,13 +96,9 @@ def test_a_folder_of_our_own_that_cannot_be_written_is_no_error(machine: FakeMac
         terminal.wait_for("Run the tests, part 3")
         terminal.send("Gr")  # the last row: the first may be an agent that runs on this machine
         terminal.wait_for(re.compile("Run the tests, part 19 +no ring"))
-        terminal.send("\r")
-        terminal.wait_for("1 Transcript")
-        terminal.send("\x1b")
-        terminal.wait_for("Run the tests, part 3")
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
-        assert terminal.restored(), terminal.leftovers()
+        terminal.press("\r", "1 Transcript")
+        terminal.press("\x1b", "Run the tests, part 3")
+        terminal.leave()
     assert (machine.home / ".agentwatch").read_text() == "a file"
 
 
@@ -126,5 +116,4 @@ def test_what_is_no_folder_of_sessions_is_left_out(machine: FakeMachine) -> None
     with in_terminal(env=machine.environ) as terminal:
         terminal.wait_for("Run the tests, part 3")
         terminal.wait_until(lambda: ended_in(terminal.screen_text()) == 19, what="19 that have ended")
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
+        terminal.leave()

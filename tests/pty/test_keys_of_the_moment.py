@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -38,9 +39,7 @@ def recorded(path: Path, calls: int = 40) -> Path:
 
 def leave(terminal: Terminal) -> None:
     """Quit, and check that the terminal is as it was."""
-    terminal.send("q")
-    assert terminal.wait_exit() == 0
-    assert terminal.restored(), terminal.leftovers()
+    terminal.leave()
 
 
 def test_each_key_moves_a_recording(tmp_path: Path) -> None:
@@ -64,8 +63,7 @@ def test_each_key_moves_a_recording(tmp_path: Path) -> None:
             ("-R", "×4 ▶"),
             ("L", "succeeded in"),
         ):
-            terminal.send(keys)
-            terminal.wait_for(words)
+            terminal.press(keys, words)
         leave(terminal)
 
 
@@ -76,13 +74,11 @@ def test_a_part_is_replayed(tmp_path: Path) -> None:
     with in_terminal("replay", str(path), *options) as terminal:
         terminal.wait_for("paused: #3 Ran terminal command echo 3 (failed: exit 1)")
         terminal.wait_for("‖")
-        terminal.send(" ")
-        terminal.wait_for("echo 5")
+        terminal.press(" ", "echo 5")
         terminal.wait_for("as of 09:00:22")
         terminal.wait_for("‖")
         assert "echo 6" not in terminal.screen_text()
-        terminal.send(" ")
-        terminal.wait_until(lambda: "echo 5" not in terminal.screen_text(), what="the start")
+        terminal.wait_gone("echo 5", " ")
         leave(terminal)
 
 
@@ -106,16 +102,13 @@ def test_recording_and_log_go_on_at_an_earlier_moment(home: Path, tmp_path: Path
     agent = tmp_path / "agent.py"
     agent.write_text(SLOW_AGENT)
     with in_terminal("run", "--", "python3", str(agent), str(path), size=(120, 40)) as terminal:
-        terminal.wait_for("echo 5")
+        terminal.wait_for(re.compile(r"echo (?:[5-9]|\d\d)"))  # a loaded machine may not draw each
         for keys in ("<", ",", "\x1b[D", "<<<", ".", "R", "+", " ", "\x1b[1;2D", ","):
-            terminal.send(keys)
-            terminal.wait_for("as of ")
+            terminal.press(keys, "as of ")
         terminal.wait_until(lambda: saved(home).stat().st_size == path.stat().st_size, 30, "the recording")
         assert "as of " in terminal.screen_text()
-        terminal.send("L")
-        terminal.wait_for("succeeded")
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
+        terminal.press("L", "succeeded")
+        terminal.leave()
     recording = saved(home)
     assert recording.read_bytes() == path.read_bytes()
     assert saved(home, "log").read_bytes() == watch("log", recording).stdout

@@ -12,7 +12,7 @@ from tests.harness.on_a_pty import in_terminal
 
 A = Run()
 B = A.with_call(2, read("README.md")).changed(6, run_tests(failed=3))
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.system
 
 
 @pytest.fixture
@@ -24,46 +24,24 @@ def runs(tmp_path: Path) -> tuple[str, str]:
     return str(paths[0]), str(paths[1])
 
 
-@pytest.mark.system
 def test_the_screen_opens_and_gives_the_terminal_back(runs: tuple[str, str]) -> None:
-    """`n` goes to the next difference, and `q` restores the terminal and exits with 0."""
+    """`n` goes to the next difference, `b` opens the session of B at the selected call, and esc returns."""
     with in_terminal("compare", *runs) as terminal:
         terminal.wait_for("the runs part here")
         terminal.wait_for("difference 1 of 2")
-        terminal.send("n")
-        terminal.wait_for("difference 2 of 2")
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
-        assert terminal.restored(), terminal.leftovers()
+        terminal.press("n", "difference 2 of 2")
+        terminal.press("b", "esc Comparison")
+        terminal.press("\x1b", "the runs part here")
+        terminal.leave()
 
 
-@pytest.mark.system
-def test_a_session_is_opened_and_left(runs: tuple[str, str]) -> None:
-    """`b` opens the session of B at the selected call, and esc returns to the comparison."""
-    with in_terminal("compare", *runs) as terminal:
-        terminal.wait_for("difference 1 of 2")
-        terminal.send("b")
-        terminal.wait_for("esc Comparison")
-        terminal.send("\x1b")
-        terminal.wait_for("the runs part here")
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
-        assert terminal.restored(), terminal.leftovers()
-
-
-@pytest.mark.system
-def test_an_option_about_the_report_prints(runs: tuple[str, str]) -> None:
-    """The terminal shows the report, and no screen is drawn."""
+def test_the_report_is_printed(runs: tuple[str, str]) -> None:
+    """With an option about it, and if stdin or stdout is not a terminal, no screen is drawn."""
     for option in ("-p", "--json", "--all", "--raw", "--output-format=markdown"):
         with case(option), in_terminal("compare", *runs, option) as terminal:
             assert terminal.wait_exit() == 0
             assert "pytest" in terminal.screen_text()
             assert "the runs part here" not in terminal.screen_text()
-
-
-@pytest.mark.system
-def test_a_pipe_prints(runs: tuple[str, str]) -> None:
-    """If stdin or stdout is not a terminal, the report is printed."""
     for producer, consumer in ((["true"], []), ([], ["cat"])):
         words = f"{producer} | compare | {consumer}"
         with case(words), in_terminal("compare", *runs, producer=producer, consumer=consumer) as terminal:
@@ -71,7 +49,6 @@ def test_a_pipe_prints(runs: tuple[str, str]) -> None:
             assert "Where they part" in terminal.screen_text()
 
 
-@pytest.mark.system
 def test_a_session_that_cannot_be_read_draws_no_screen(runs: tuple[str, str], tmp_path: Path) -> None:
     """The error is one line, and the exit code is 2."""
     with in_terminal("compare", runs[0], str(tmp_path / "gone.ndjson")) as terminal:

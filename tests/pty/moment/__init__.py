@@ -1,1 +1,0 @@
-"""The moment on a real terminal."""

@@ -1,1 +1,0 @@
-"""Tests of rules that pause and stop a real agent."""
