@@ -60,33 +60,39 @@ def run(python: Path, *arguments: str, cwd: Path, **environ: str) -> subprocess.
     )
 
 
-def test_its_format_is_printed(python: Path, tmp_path: Path) -> None:
-    """`agentwatch FILE --print` recognises the format of the installed package."""
+def test_the_plugins_work(python: Path, tmp_path: Path) -> None:
+    """Their format is recognised, the exporter writes the calls, redacted, and sessions are listed.
+
+    Goose keeps all sessions in a database, of which the plugin reads the rows.
+    """
     done = run(python, "agentwatch", str(EXAMPLE / "tern.ndjson"), "--print", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout == (
         b"Ran terminal command pytest -q (failed: exit 1)\nRan terminal command git status --short\n"
     )
-
-
-def test_its_sessions_are_listed(python: Path, tmp_path: Path) -> None:
-    """`agentwatch sessions` finds the sessions of the plugin's agent, and reads them by its format."""
-    folder = tmp_path / "tern" / "sessions"
-    folder.mkdir(parents=True)
-    shutil.copyfile(EXAMPLE / "tern.ndjson", folder / "0a1b2c3d.jsonl")
-    environ = {name: str(tmp_path / name) for name in ("HOME", "AGENTWATCH_HOME")}
-    words = ("sessions", "--all", "--agent", "tern", "--json")
-    done = run(python, "agentwatch", *words, cwd=tmp_path, TERN_HOME=str(tmp_path / "tern"), **environ)
-    assert done.returncode == 0, done.stderr
-    [row] = map(json.loads, done.stdout.splitlines())
-    assert (row["agent"], row["id"], row["calls"]) == ("tern", "0a1b2c3d", 2)
-
-
-def test_its_exporter_writes_a_table(python: Path, tmp_path: Path) -> None:
-    """`agentwatch export FILE --to csv` writes the calls, redacted, to a file with its suffix."""
     done = run(python, "agentwatch", "export", str(EXAMPLE / "tern.ndjson"), "--to", "csv", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "tern.csv").read_bytes() == TABLE
+    folder = tmp_path / "tern" / "sessions"
+    folder.mkdir(parents=True)
+    shutil.copyfile(EXAMPLE / "tern.ndjson", folder / "0a1b2c3d.jsonl")
+    path = tmp_path / "goose" / "data" / "sessions" / "sessions.db"
+    path.parent.mkdir(parents=True)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("CREATE TABLE sessions (id TEXT PRIMARY KEY, name TEXT, working_dir TEXT)")
+        connection.execute("INSERT INTO sessions VALUES ('20261121_1', 'List files', '/home/dev/proj')")
+    environ = {name: str(tmp_path / name) for name in ("HOME", "AGENTWATCH_HOME")}
+    for agent, variable, expected in (
+        ("tern", "TERN_HOME", {"id": "0a1b2c3d", "calls": 2}),
+        ("goose", "GOOSE_PATH_ROOT", {"id": "20261121_1", "title": "List files"}),
+    ):
+        with case(agent):
+            words = ("sessions", "--all", "--agent", agent, "--json")
+            environ[variable] = str(tmp_path / agent)
+            done = run(python, "agentwatch", *words, cwd=tmp_path, **environ)
+            assert done.returncode == 0, done.stderr
+            [row] = map(json.loads, done.stdout.splitlines())
+            assert row.items() >= (expected | {"agent": agent}).items()
 
 
 def test_their_own_tests_pass(python: Path, tmp_path: Path) -> None:
@@ -97,21 +103,6 @@ def test_their_own_tests_pass(python: Path, tmp_path: Path) -> None:
             options = ("-q", "-p", "no:cacheprovider")
             done = run(python, "pytest", *options, str(tests / "tests"), cwd=tmp_path)
             assert done.returncode == 0, done.stdout.decode()
-
-
-def test_an_agent_of_another_package_is_listed_from_its_database(python: Path, tmp_path: Path) -> None:
-    """Goose keeps all sessions in a database, of which the plugin reads the rows."""
-    path = tmp_path / "goose" / "data" / "sessions" / "sessions.db"
-    path.parent.mkdir(parents=True)
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("CREATE TABLE sessions (id TEXT PRIMARY KEY, name TEXT, working_dir TEXT)")
-        connection.execute("INSERT INTO sessions VALUES ('20261121_1', 'List files', '/home/dev/proj')")
-    environ = {name: str(tmp_path / name) for name in ("HOME", "AGENTWATCH_HOME")}
-    words = ("sessions", "--all", "--agent", "goose", "--json")
-    done = run(python, "agentwatch", *words, cwd=tmp_path, GOOSE_PATH_ROOT=str(tmp_path / "goose"), **environ)
-    assert done.returncode == 0, done.stderr
-    [row] = map(json.loads, done.stdout.splitlines())
-    assert (row["agent"], row["id"], row["title"]) == ("goose", "20261121_1", "List files")
 
 
 def test_the_documentation_shows_it() -> None:

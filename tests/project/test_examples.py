@@ -32,7 +32,6 @@ def has_example(name: str) -> bool:
 
 
 @pytest.mark.system
-@pytest.mark.slow
 def test_an_example_gives_what_it_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each example in a docstring of the module prints what the docstring says."""
     assert MODULES
@@ -45,12 +44,8 @@ def test_an_example_gives_what_it_shows(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_public_name_has_an_example() -> None:
-    """Each name that the package exports shows in its docstring how it is used."""
+    """Each name that the package exports, each type of event among them, shows how it is used."""
     for name in agentwatch.__all__:
         with case(name):
             assert has_example(name)
-
-
-def test_every_type_of_event_is_public() -> None:
-    """Each type that an iterator of events may yield is exported by the package."""
     assert {kind.__name__ for kind in typing.get_args(agentwatch.Event)} <= {*agentwatch.__all__}

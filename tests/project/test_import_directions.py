@@ -72,56 +72,30 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 ROOMS = sorted({room(path) for path in MODULES if not room(path).startswith("__")})
 
 
-def modules_without(*free: str) -> list[Path]:
-    """Return the modules of all folders but some, each of which exists."""
-    assert {*free} < {*ROOMS}
-    return [path for path in MODULES if room(path) in ROOMS and room(path) not in free]
-
-
-@pytest.mark.system
 @pytest.mark.slow
 def test_a_folder_imports_only_what_is_below_it() -> None:
-    """Each folder imports what it is built on, and each new folder declares what that is."""
-    for path in modules_without(*FREE):
-        with case(path.relative_to(PACKAGE)):
-            more = EXCEPTIONS.get(str(path.relative_to(PACKAGE)), NOTHING)
-            assert rooms_imported(path) <= ALLOWED[room(path)] | more
+    """Each folder imports what it is built on, and each new folder declares what that is.
 
-
-def test_an_exception_is_still_needed() -> None:
-    """A module that may import more than its folder does so."""
-    for path, rooms in EXCEPTIONS.items():
-        with case(path):
-            assert rooms <= rooms_imported(PACKAGE / path)
-
-
-@pytest.mark.system
-@pytest.mark.slow
-def test_nothing_imports_the_command_line() -> None:
-    """Only the program's own beginning imports cli/."""
-    assert [path for path in modules_without("cli") if "cli" in rooms_imported(path)] == []
-
-
-@pytest.mark.system
-@pytest.mark.slow
-def test_only_the_screen_draws() -> None:
-    """Outside screen/ neither Textual nor rich is imported, not even where it is needed."""
-    for path in modules_without("screen"):
-        with case(path.relative_to(PACKAGE)):
-            assert {found.partition(".")[0] for found in imported(path)}.isdisjoint(DRAWING)
-
-
-@pytest.mark.slow
-def test_only_the_agents_know_an_agent() -> None:
-    """Outside agents/ no module of an agent is imported."""
+    Only the program's own beginning imports cli/. Outside screen/ neither Textual nor rich is imported, not
+    even where it is needed, and outside agents/ no module of an agent. An exception is still needed.
+    """
     assert "cursor" in AGENTS
     known = {f"agentwatch.agents.{agent}" for agent in AGENTS}
-    for path in modules_without("agents"):
-        with case(path.relative_to(PACKAGE)):
-            assert {".".join(found.split(".")[:3]) for found in imported(path)}.isdisjoint(known)
-
-
-def test_the_signals_are_held_without_textual() -> None:
-    """The command line holds signals before Textual is loaded, by a module of the screen's."""
+    for path in MODULES:
+        name, rooms, here = str(path.relative_to(PACKAGE)), rooms_imported(path), room(path)
+        if here not in ROOMS:
+            continue
+        with case(name):
+            if here not in FREE:
+                assert rooms <= ALLOWED[here] | EXCEPTIONS.get(name, NOTHING)
+            assert EXCEPTIONS.get(name, NOTHING) <= rooms
+            assert here == "cli" or "cli" not in rooms
+            assert here == "screen" or {found.partition(".")[0] for found in imported(path)}.isdisjoint(
+                DRAWING
+            )
+            agents = {".".join(found.split(".")[:3]) for found in imported(path)}
+            assert here == "agents" or agents.isdisjoint(known)
+    assert {*ROOMS} == {*ALLOWED, *FREE}
+    # The command line holds signals before Textual is loaded, by a module of the screen's.
     path = PACKAGE / "screen" / "terminal" / "signals.py"
     assert {name.partition(".")[0] for name in imported(path)}.isdisjoint({*DRAWING, "agentwatch"})

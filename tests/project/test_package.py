@@ -11,6 +11,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import textual
 
 from agentwatch.base.resources import stylesheets
 from tests.conftest import ROOT, case
@@ -50,7 +51,10 @@ def run_installed(python: Path, arguments: list[str], folder: Path) -> str:
 
 @pytest.mark.system
 def test_wheel_runs_from_any_folder(built: Path, tmp_path: Path) -> None:
-    """A wheel installed into a new environment plays its bundled demo and finds its stylesheet."""
+    """A wheel installed into a new environment plays its bundled demo and finds its stylesheet.
+
+    It has the man page and the completions where systems look for them.
+    """
     environment = tmp_path / "venv"
     venv.create(environment, with_pip=True, system_site_packages=False)
     python = environment / "bin" / "python"
@@ -58,46 +62,24 @@ def test_wheel_runs_from_any_folder(built: Path, tmp_path: Path) -> None:
     subprocess.run(
         [str(python), "-m", "pip", "install", "-q", "--no-deps", str(wheel)], check=True, capture_output=True
     )
-    dependencies = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            "import textual, os; print(os.path.dirname(os.path.dirname(textual.__file__)))",
-        ],
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout.strip()
     site = next((environment / "lib").glob("python*/site-packages"))
-    (site / "dependencies.pth").write_text(f"{dependencies}\n")
-    printed = run_installed(
-        python, ["-m", "agentwatch", "demo", "--print", "--speed", "1000", "--max-idle", "0"], tmp_path
-    )
-    assert "Ran terminal command pytest -q (failed: exit 1)\n" in printed
+    (site / "dependencies.pth").write_text(f"{Path(textual.__file__).parent.parent}\n")
+    demo = ["-m", "agentwatch", "demo", "--print", "--speed", "1000", "--max-idle", "0"]
+    assert "Ran terminal command pytest -q (failed: exit 1)\n" in run_installed(python, demo, tmp_path)
     assert run_installed(python, ["-c", FIND_SHEETS], tmp_path) == "True agentwatch\n"
-
-
-@pytest.mark.system
-def test_wheel_contains_man_page_and_completions(built: Path) -> None:
-    """The wheel has the man page and the completions where systems look for them."""
-    (wheel,) = built.glob("*.whl")
     with zipfile.ZipFile(wheel) as packed:
         shared = {
-            name.partition(".data/data/")[2]: packed.read(name).decode()
+            name.partition(".data/data/share/")[2]: packed.read(name).decode()
             for name in packed.namelist()
             if ".data/data/" in name
         }
-    docs = ROOT / "docs"
-    assert shared == {
-        "share/man/man1/agentwatch.1": (docs / "man" / "agentwatch.1").read_text(),
-        "share/bash-completion/completions/agentwatch": (
-            docs / "completions" / "agentwatch.bash"
-        ).read_text(),
-        "share/zsh/site-functions/_agentwatch": (docs / "completions" / "_agentwatch").read_text(),
-        "share/fish/vendor_completions.d/agentwatch.fish": (
-            docs / "completions" / "agentwatch.fish"
-        ).read_text(),
+    sources = {
+        "man/man1/agentwatch.1": "man/agentwatch.1",
+        "bash-completion/completions/agentwatch": "completions/agentwatch.bash",
+        "zsh/site-functions/_agentwatch": "completions/_agentwatch",
+        "fish/vendor_completions.d/agentwatch.fish": "completions/agentwatch.fish",
     }
+    assert shared == {name: (ROOT / "docs" / source).read_text() for name, source in sources.items()}
 
 
 @pytest.mark.system
@@ -120,32 +102,20 @@ def test_sdist_contains_what_a_build_needs(built: Path) -> None:
     assert not any(name.startswith((".git/", ".venv", "dist")) for name in names)
 
 
-def test_every_file_of_styles_is_read() -> None:
-    """No stylesheet lies in the folder that the screen does not read."""
-    assert {Path(sheet).name for sheet in stylesheets()} == {
-        path.name for path in (ROOT / "styles").iterdir()
-    }
-
-
 @pytest.mark.slow
 def test_checkout_finds_its_folders(tmp_path: Path) -> None:
-    """A checkout or editable install finds the folders beside the package from any working directory."""
-    found = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            (
-                "from agentwatch.base.resources import resource;"
-                " print(resource('recordings'), resource('styles'))"
-            ),
-        ],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout
-    assert found == f"{ROOT / 'recordings'} {ROOT / 'styles'}\n"
+    """A checkout or editable install finds the folders beside the package from any working directory.
+
+    No stylesheet lies in the folder that the screen does not read.
+    """
+    program = (
+        "from agentwatch.base.resources import resource; print(*map(resource, ('recordings', 'styles')))"
+    )
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    argv = [sys.executable, "-c", program]
+    found = subprocess.run(argv, cwd=tmp_path, env=environment, check=True, capture_output=True, text=True)
+    assert found.stdout == f"{ROOT / 'recordings'} {ROOT / 'styles'}\n"
+    assert {*map(Path, stylesheets())} == {*(ROOT / "styles").iterdir()}
 
 
 @pytest.mark.system

@@ -23,21 +23,19 @@ PINNED = re.compile(r"[\w.-]{1,50}/[\w.-]{1,50}@[0-9a-f]{40}")
 
 
 def test_the_version_is_written_in_one_place() -> None:
-    """The build takes the version from the package; the changelog and the citation name the same one."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    assert "version" in project["project"]["dynamic"]
-    assert project["tool"]["hatch"]["version"]["path"] == "agentwatch/__init__.py"
+    """The build takes the version from the package; the changelog and the citation name the same one.
+
+    The index has no agentwatch: the distribution is agentwatch-tui, the command and the package agentwatch.
+    """
+    read = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    project = read["project"]
+    assert (project["name"], list(project["scripts"])) == ("agentwatch-tui", ["agentwatch"])
+    assert "version" in project["dynamic"]
+    assert read["tool"]["hatch"]["version"]["path"] == "agentwatch/__init__.py"
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     newest = next(line for line in changelog.splitlines() if re.match(r"## \d", line))
     assert newest.split()[1] == __version__
     assert f"\nversion: {__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-
-
-def test_the_distribution_has_a_name_that_the_index_accepts() -> None:
-    """The distribution is agentwatch-tui; the command and the package are agentwatch."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert project["name"] == "agentwatch-tui"
-    assert list(project["scripts"]) == ["agentwatch"]
 
 
 @pytest.mark.slow
@@ -83,8 +81,11 @@ def test_the_first_page_on_the_index_has_no_relative_link() -> None:
     ]
 
 
-def test_each_action_is_pinned_by_its_commit() -> None:
-    """No workflow uses an action by a tag or a branch, which can be moved; a comment has the version."""
+def test_a_workflow_has_no_more_rights_than_it_needs() -> None:
+    """Each action is pinned by its commit, not by a tag or a branch, which can be moved.
+
+    Nothing has rights by default, and the identity is asked for once, in the job that publishes.
+    """
     assert WORKFLOWS
     for workflow in WORKFLOWS:
         with case(workflow.name):
@@ -96,10 +97,6 @@ def test_each_action_is_pinned_by_its_commit() -> None:
                     continue
                 assert PINNED.fullmatch(action), action
                 assert re.fullmatch(r" # v\d+\.\d+\.\d+", comment), action
-
-
-def test_only_the_job_that_publishes_may_ask_for_an_identity() -> None:
-    """Nothing has rights by default, and the identity is asked for once, in the job that publishes."""
     text = (ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8")
     before, _, publish = text.partition("\n  publish:\n")
     assert "\npermissions: {}\n" in before
@@ -128,18 +125,6 @@ def built(folder: Path, umask: int) -> dict[str, str]:
     for path in source.rglob("*"):
         if path.is_file():
             path.chmod((path.stat().st_mode & 0o111) | (0o666 & ~umask))
-    subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "build",
-            "--no-isolation",
-            "--outdir",
-            str(folder / "dist"),
-            str(source),
-        ],
-        check=True,
-        capture_output=True,
-        umask=umask,
-    )
+    argv = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder / "dist"), str(source)]
+    subprocess.run(argv, check=True, capture_output=True, umask=umask)
     return {path.name: sha256(path.read_bytes()).hexdigest() for path in (folder / "dist").iterdir()}

@@ -48,29 +48,12 @@ def summary() -> dict[str, Any]:
     }
 
 
-def test_a_summary_like_the_script_has_no_differences() -> None:
-    """Everything is as the script says; tokens may include those of the agent's own requests."""
-    assert contents(summary(), FULL, 0) == []
-    more = summary()
-    more["tokens"]["input"] += usage(0).uncached
-    assert contents(more, FULL, 1) == []
-    assert [each.what for each in contents(more, FULL, 0)] == ["input tokens"]
-
-
 def test_each_difference_of_a_summary_is_found() -> None:
-    """A wrong value is wrong, and a missing one is unknown."""
+    """A wrong value is wrong, and a missing one is unknown; tokens may include those of requests of its own.
 
-    def of(change: str, *path: object, value: object) -> list[Difference]:
-        changed: Any = summary()
-        parent = changed
-        for key in path[:-1]:
-            parent = parent[key]
-        parent[path[-1]] = value
-        with case(change):
-            found = contents(changed, FULL, 0)
-            assert len(found) == 1
-            return found
-
+    A scripted call without a shown one is wrong, and the other way round.
+    """
+    assert contents(summary(), FULL, 0) == []
     fails = "call echo oops >&2; exit 3"
     outcome, code = f"{fails}: outcome", f"{fails}: exit code"
     run = "the outcome of the run"
@@ -86,17 +69,20 @@ def test_each_difference_of_a_summary_is_found() -> None:
         ("end", ("outcome",), "unfinished", (Verdict.UNKNOWN, run, "succeeded", "–")),
         ("lines", ("lines", "unknown"), 3, (Verdict.UNKNOWN, "unknown lines", "0", "3")),
     ):
-        assert of(change, *path, value=value) == [expected]
-
-
-def test_a_call_that_is_missing_or_too_much_is_wrong() -> None:
-    """A scripted call without a shown one is wrong, and the other way round."""
+        changed: Any = summary()
+        parent = changed
+        for key in path[:-1]:
+            parent = parent[key]
+        parent[path[-1]] = value
+        with case(change):
+            assert contents(changed, FULL, 0) == [expected]
+    more = summary()
+    more["tokens"]["input"] += usage(0).uncached
+    assert contents(more, FULL, 1) == []
+    assert [each.what for each in contents(more, FULL, 0)] == ["input tokens"]
     without = summary()
-    del without["calls"][2]
-    assert [each[1:] for each in contents(without, FULL, 0)] == [
-        # The call that edits the file is taken for the one that writes it.
-        ("call edit notes.txt", "a call", "no call")
-    ]
+    del without["calls"][2]  # the call that edits the file is taken for the one that writes it
+    assert [each[1:] for each in contents(without, FULL, 0)] == [("call edit notes.txt", "a call", "no call")]
     more = summary()
     more["calls"].append({"agent": None, "kind": "execute", "action": "Ran ls", "outcome": "failed"})
     assert [each[1:] for each in contents(more, FULL, 0)] == [("call Ran ls", "no call", "failed")]
@@ -138,6 +124,11 @@ def test_a_state_that_is_late_false_or_missing_is_found() -> None:
         with case(name):
             found = states("list", phases, samples(*runs)).differences
             assert [each[:2] for each in found] == expected
+    # A turn of the Gemini CLI has ended after 5 s of silence.
+    phases = [Phase("works", 0, 10, WORK), Phase("ended", 10, 24, TURN)]
+    late = samples(("working", 0, 16.5), ("your turn?", 16.5, 24))
+    assert [each.what for each in states("v", phases, late).differences] == ["ended"]
+    assert states("v", phases, late, 7.0).differences == []
 
 
 def test_the_state_of_a_row_on_the_screen_is_read() -> None:
@@ -206,11 +197,3 @@ def test_a_difference_that_is_the_agents_own_is_a_note() -> None:
             found = Check(view, [asked])
             excuse(found, AGENTS["gemini"])
             assert (found.differences, len(found.notes)) == (([], 1) if is_own else ([asked], 0))
-
-
-def test_a_state_may_be_later_where_silence_shows_it() -> None:
-    """A turn of the Gemini CLI has ended after 5 s of silence."""
-    phases = [Phase("works", 0, 10, WORK), Phase("ended", 10, 24, TURN)]
-    samples = [Sample(at / 2, "working" if at < 33 else "your turn?") for at in range(48)]
-    assert [each.what for each in states("v", phases, samples).differences] == ["ended"]
-    assert states("v", phases, samples, 7.0).differences == []

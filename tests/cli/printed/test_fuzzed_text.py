@@ -35,97 +35,14 @@ COUNTS = [1_000, pytest.param(COUNT, marks=pytest.mark.long)]
 SEED = 20261120
 BATCH = 100
 _PIECES = [
-    *(
-        "\x1b",
-        "\x1b[",
-        "\x1b]",
-        "\x1bP",
-        "\x1b_",
-        "\x1b^",
-        "\x1bX",
-        "\x1b\\",
-        "\x07",
-        "\x9b",
-        "\x9d",
-        "\x9c",
-        "\x90",
-    ),
-    *(
-        "0;",
-        "52;c;",
-        "8;;",
-        "?1049",
-        "?",
-        ">",
-        "38;2;1;2;3",
-        "2J",
-        "H",
-        "m",
-        "l",
-        "h",
-        "n",
-        "c",
-        "6n",
-        "$p",
-        "t",
-    ),
-    *("\r", "\n", "\r\n", "\t", "\x08", "\x00", "\x7f", "\x85", "\x0e", "\x0f", "\x1a", "\u2028", "\u2029"),
-    *(
-        "\u202e",
-        "\u2066",
-        "\u2069",
-        "\u200b",
-        "\u200d",
-        "\ufeff",
-        "\xad",
-        "\u061c",
-        "\U000e0041",
-        "\ufe0f",
-        "\u180e",
-    ),
-    *(
-        "\u0301",
-        "\u0301" * 9,
-        "\u20dd",
-        "\U0001f3fd",
-        "👩",
-        "🇪",
-        "日",
-        "é",
-        "\ud83d",
-        "\ude00",
-        "\uffff",
-        "\ue000",
-    ),
-    *(
-        "[",
-        "]",
-        "[/]",
-        "[@click=app.quit]",
-        "[link='",
-        "[bold",
-        "`",
-        "```\n",
-        "*",
-        "|",
-        "# ",
-        "<",
-        "&#27;",
-        "\\",
-    ),
-    *(
-        "::",
-        "#",
-        "##",
-        "##[",
-        "##vso[",
-        "##teamcity[",
-        "error",
-        "set-output name=a",
-        "section_start:1:a",
-        " ",
-        "\xa0",
-    ),
+    *("\x1b", "\x1b[", "\x1b]", "\x1bP", "\x1b_", "\x1b^", "\x1bX", "\x1b\\", "\x07", "\x9b", "\x9d"),
+    *("\x9c", "\x90", "0;", "52;c;", "8;;", "?1049", "?", ">", "38;2;1;2;3", "2J", "H", "m", "l", "h", "n"),
+    *("c", "6n", "$p", "t", "\r", "\n", "\r\n", "\t", "\x08", "\x00", "\x7f", "\x85", "\x0e", "\x0f", "\x1a"),
+    *("\u2028", "\u2029", "\u202e", "\u2066", "\u2069", "\u200b", "\u200d", "\ufeff", "\xad", "\u061c"),
+    *("\U000e0041", "\ufe0f", "\u180e", "\u0301", "\u0301" * 9, "\u20dd", "\U0001f3fd", "👩", "🇪", "日"),
+    *("é", "\ud83d", "\ude00", "\uffff", "\ue000", "[", "]", "[/]", "[@click=app.quit]", "[link='", "[bold"),
+    *("`", "```\n", "*", "|", "# ", "<", "&#27;", "\\", "::", "#", "##", "##[", "##vso[", "##teamcity["),
+    *("error", "set-output name=a", "section_start:1:a", " ", "\xa0"),
     *('"', "{", "}", ",", ":", "a", "word", "2026-11-20T10:00:00Z ", "agentwatch: "),
 ]
 
@@ -160,12 +77,20 @@ def test_the_oracle_finds_acting_payloads() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("count", COUNTS)
 def test_safe_text_is_safe(count: int) -> None:
-    """Safe text contains nothing that acts, a safe line is a single line, and both are safe already."""
+    """Safe text contains nothing that acts, a safe line is a single line, and both are safe already.
+
+    Under a CI runner no line and no JSON contains a workflow command, and the decoded value stays the same.
+    """
     for text in hostile_texts(count):
         safe, line = safe_text(text), safe_line(text)
         assert acting(safe) == acting(line) == [], ascii(text)
         assert len(line.splitlines()) <= 1, ascii(text)
         assert (safe_text(safe), safe_line(line)) == (safe, line), ascii(text)
+        assert commands(without_commands(line)) == [], ascii(line)
+        data = json.dumps({"result": text})
+        printed = json_without_commands(data.encode()).decode()
+        assert commands(printed) == [], ascii(printed)
+        assert json.loads(printed) == json.loads(data)
 
 
 def calls_of(texts: list[str]) -> bytes:
@@ -213,24 +138,6 @@ def test_printed_text_is_safe(tmp_path: Path, count: int) -> None:
         assert b"\n" not in printed
         assert driving(printed.decode()) == []
         assert json.loads(printed)["outcome"] == read.outcome
-
-
-@pytest.mark.parametrize("count", COUNTS)
-def test_no_line_is_a_runners_command(count: int) -> None:
-    """No text printed as a line under a CI runner is a workflow command."""
-    for text in hostile_texts(count):
-        line = safe_line(text)
-        assert commands(without_commands(line)) == [], ascii(line)
-
-
-@pytest.mark.parametrize("count", COUNTS)
-def test_no_line_of_json_is_a_runners_command(count: int) -> None:
-    """No text printed as JSON under a CI runner contains a command, and the decoded value stays the same."""
-    for text in hostile_texts(count):
-        data = json.dumps({"result": text})
-        printed = json_without_commands(data.encode()).decode()
-        assert commands(printed) == [], ascii(printed)
-        assert json.loads(printed) == json.loads(data)
 
 
 @pytest.mark.system

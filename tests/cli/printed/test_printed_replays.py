@@ -52,26 +52,17 @@ PARTS: list[tuple[tuple[str, ...], tuple[int, ...]]] = [
 
 
 def test_only_the_calls_that_end_in_a_part_are_printed(recorded: Path) -> None:
-    """With --from and --until, a line is printed for each call that ended between the two moments."""
+    """With --from and --until, a line is printed for each call that ended between the two moments.
+
+    `replay FILE#4` starts at the end of call 4. `stream-json` prints the lines of the part, unchanged.
+    """
     for options, numbers in PARTS:
         with case(" ".join(options)):
             assert printed(recorded, *options) == echoes(*numbers)
-
-
-def test_an_address_is_where_a_replay_starts(recorded: Path) -> None:
-    """`replay FILE#4` prints the calls that end after the end of call 4."""
-    done = ran("replay", f"{recorded}#4", *AT_ONCE)
-    assert done.stdout.decode().splitlines() == echoes(4, 5)
-    assert done.returncode == 0
-
-
-def test_a_part_is_copied_byte_for_byte(recorded: Path) -> None:
-    """`stream-json` prints the lines of the part, unchanged."""
+    assert printed(Path(f"{recorded}#4")) == echoes(4, 5)
     lines = recorded.read_bytes().splitlines(keepends=True)
-    done = ran(
-        "replay", recorded, *AT_ONCE, "--from", "+4s", "--until", "+10s", "--output-format", "stream-json"
-    )
-    assert done.stdout == b"".join(lines[3:6])
+    part = ("--from", "+4s", "--until", "+10s", "--output-format", "stream-json")
+    assert ran("replay", recorded, *AT_ONCE, *part).stdout == b"".join(lines[3:6])
 
 
 def test_a_part_that_ends_early_has_no_result(recorded: Path) -> None:
@@ -86,28 +77,23 @@ def test_a_part_that_ends_early_has_no_result(recorded: Path) -> None:
 
 def test_a_part_that_does_not_exist_is_a_usage_error(recorded: Path) -> None:
     """A moment that is not in the recording is reported in one line, with exit code 2."""
+    file = str(recorded)
     cases: list[tuple[list[str], str]] = [
-        (["--from", "#9"], "{path}: no call #9: the session has 6 calls"),
-        (["--until", "before"], "{path}: no bookmark before: a moment is"),
-        (["--from", "50%", "--until", "+2s"], "{path}: the part would end at its start, or before it"),
-        (["--from", "120%"], "--from: 120% is more than 100% (see agentwatch replay --help)"),
-        (["--until", "25:00"], "--until: 25:00 is not a time of day (see agentwatch replay --help)"),
-        (["--loop"], "--loop and --pause-on need the screen; they exclude printing"),
-        (["--pause-on", "failure"], "--loop and --pause-on need the screen; they exclude printing"),
+        ([f"{file}#4", "--from", "+2s"], "--from excludes an ADDRESS of a moment"),
+        ([file, "--from", "#9"], "{path}: no call #9: the session has 6 calls"),
+        ([file, "--until", "before"], "{path}: no bookmark before: a moment is"),
+        ([file, "--from", "50%", "--until", "+2s"], "{path}: the part would end at its start, or before it"),
+        ([file, "--from", "120%"], "--from: 120% is more than 100% (see agentwatch replay --help)"),
+        ([file, "--until", "25:00"], "--until: 25:00 is not a time of day (see agentwatch replay --help)"),
+        ([file, "--loop"], "--loop and --pause-on need the screen; they exclude printing"),
+        ([file, "--pause-on", "failure"], "--loop and --pause-on need the screen; they exclude printing"),
     ]
     for options, reason in cases:
         with case(" ".join(options)):
-            done = ran("replay", recorded, *options)
+            done = ran("replay", *options)
             assert (done.returncode, done.stdout) == (2, b"")
             assert done.stderr.decode().startswith(f"agentwatch: {reason.format(path=recorded)}")
             assert done.stderr.count(b"\n") == 1
-
-
-def test_an_address_and_a_start_exclude_each_other(recorded: Path) -> None:
-    """Two starts are a usage error."""
-    done = ran("replay", f"{recorded}#4", "--from", "+2s")
-    assert done.returncode == 2
-    assert done.stderr.startswith(b"agentwatch: --from excludes an ADDRESS of a moment")
 
 
 def test_the_demo_takes_the_options_of_replay() -> None:

@@ -180,64 +180,50 @@ def test_the_colours_change_no_text() -> None:
 OUTPUT = b"Ran terminal command pytest -q (failed: exit 1)\n"
 
 
-def path_with(folder: Path) -> str:
-    """Return a PYTHONPATH with the program and a folder."""
-    return f"{ROOT}:{folder}"
-
-
 @pytest.mark.slow
 def test_the_format_of_a_plugin_is_detected(tmp_path: Path, recording: Saver) -> None:
     """A stream in the format of an installed package is printed like any other."""
-    done = watch("-p", recording(STREAM), PYTHONPATH=path_with(install(tmp_path)))
+    done = watch("-p", recording(STREAM), PYTHONPATH=f"{ROOT}:{install(tmp_path)}")
     assert (done.returncode, done.stdout, done.stderr) == (0, OUTPUT, b"")
 
 
 @pytest.mark.system
 def test_the_format_of_a_plugin_can_be_named(tmp_path: Path, recording: Saver) -> None:
-    """`--format` reads a stream in a plugin's format from its first line, and its help names the format."""
-    path = path_with(install(tmp_path))
-    done = watch("-p", "--format", "tern", recording(STREAM), PYTHONPATH=path)
+    """`--format` reads a stream in a plugin's format from its first line, and its help names the format.
+
+    A plugin that fails is one line on stderr, also for each command that reads a stream, and cannot be named.
+    Its words can act neither on a terminal nor on a CI runner.
+    """
+    path, source = f"{ROOT}:{install(tmp_path)}", recording(STREAM)
+    done = watch("-p", "--format", "tern", source, PYTHONPATH=path)
     assert (done.returncode, done.stdout, done.stderr) == (0, OUTPUT, b"")
     assert b"tern" in watch("--help", PYTHONPATH=path).stdout
-    wrong = watch("-p", "--format", "trn", recording(STREAM), PYTHONPATH=path)
+    wrong = watch("-p", "--format", "trn", source, PYTHONPATH=path)
     assert wrong.returncode == 2
     assert wrong.stderr.endswith(b", tern (see agentwatch --help)\n")
     assert wrong.stderr.count(b"\n") == 1
-
-
-@pytest.mark.system
-def test_a_broken_plugin_is_one_line(tmp_path: Path, recording: Saver) -> None:
-    """A plugin that cannot be imported is one line on stderr, also for each command that reads a stream."""
-    path = path_with(install(tmp_path, "1 / 0"))
-    problem = b"agentwatch: format plugin tern: ZeroDivisionError: division by zero\n"
+    install(tmp_path, "1 / 0")
     for words in (["-p"], ["log"], ["drift"]):
-        done = watch(*words, recording(STREAM), PYTHONPATH=path)
-        assert done.returncode == 2
-        assert done.stderr.count(problem) == 1
-        assert b"Traceback" not in done.stderr
+        with case(words):
+            done = watch(*words, source, PYTHONPATH=path)
+            assert done.returncode == 2
+            problem = b"agentwatch: format plugin tern: ZeroDivisionError: division by zero\n"
+            assert done.stderr.count(problem) == 1
+            assert b"Traceback" not in done.stderr
     assert watch("-p", PLAIN, PYTHONPATH=path).stderr == b""
-
-
-@pytest.mark.system
-def test_a_broken_plugin_cannot_be_named(tmp_path: Path, recording: Saver) -> None:
-    """Naming the format of a plugin that fails is wrong use, with the reason in one line."""
-    path = path_with(install(tmp_path, "AGENT = 7"))
-    done = watch("-p", "--format", "tern", recording(STREAM), PYTHONPATH=path)
+    install(tmp_path, "AGENT = 7")
+    done = watch("-p", "--format", "tern", source, PYTHONPATH=path)
     assert done.returncode == 2
     assert done.stderr == (
         b"agentwatch: format plugin tern: tern_format:AGENT is not an agentwatch.agents.Agent"
         b" (see agentwatch --help)\n"
     )
-
-
-@pytest.mark.system
-@pytest.mark.parametrize("words", ["\x1b[31mred", "::error::x"])
-def test_the_words_of_a_plugin_are_made_safe(words: str, tmp_path: Path, recording: Saver) -> None:
-    """The message of a plugin's exception cannot act on a terminal or on a CI runner."""
-    path = path_with(install(tmp_path, f"raise ValueError({words!r})"))
-    done = watch("-p", recording(STREAM), PYTHONPATH=path, CI="1", GITHUB_ACTIONS="true")
-    assert b"\x1b" not in done.stderr
-    assert done.stderr.count(b"\n") == 2
+    for text in ("\x1b[31mred", "::error::x"):
+        install(tmp_path, f"raise ValueError({text!r})")
+        with case(text):
+            done = watch("-p", source, PYTHONPATH=path, CI="1", GITHUB_ACTIONS="true")
+            assert b"\x1b" not in done.stderr
+            assert done.stderr.count(b"\n") == 2
 
 
 FORMATS = ("text", "json", "stream-json", "final", "summary")
@@ -329,19 +315,12 @@ def test_a_named_format_is_not_detected(recording: Saver) -> None:
 
 
 def test_a_named_format_that_does_not_exist_is_wrong_use() -> None:
-    """A format that this version does not know is a usage error that lists the known ones."""
-    done = ran(PLAIN, "--format", "kursor")
+    """An unknown format is a usage error that lists the known ones, as the help does."""
+    done, names = ran(PLAIN, "--format", "kursor"), [agent.name for agent in known_agents()]
     assert (done.returncode, done.stdout) == (2, b"")
-    names = ", ".join(agent.name for agent in known_agents()).encode()
-    assert (
-        done.stderr == b"agentwatch: --format: 'kursor' is not one of: %s (see agentwatch --help)\n" % names
-    )
-
-
-def test_the_help_lists_the_formats() -> None:
-    """The help of `--format` names every format."""
-    words = ran("--help").stdout.decode().replace(",", " ").replace(".", " ").split()
-    assert {agent.name for agent in known_agents()} <= {*words}
+    known = f"agentwatch: --format: 'kursor' is not one of: {', '.join(names)} (see agentwatch --help)\n"
+    assert done.stderr.decode() == known
+    assert {*names} <= {*re.split(r"[\s,.]+", ran("--help").stdout.decode())}
 
 
 def test_a_log_written_live_has_the_named_format(tmp_path: Path, recording: Saver) -> None:

@@ -92,18 +92,17 @@ def test_rejected_edits_have_a_cause(recording: Saver) -> None:
 
 
 @pytest.mark.slow
-def test_an_agent_that_says_nothing_is_reported() -> None:
-    """An agent that fails without a word ends with its code and a line that says so."""
+def test_an_agent_without_a_result_is_reported(recording: Saver) -> None:
+    """Its code is the exit code, and a line has the reason.
+
+    Without a better one it is the last line of stderr, which is then not printed a second time. An agent that
+    fails after a good result is reported too.
+    """
     done = watch("run", "--", "sh", "-c", "exit 4")
     assert (done.returncode, done.stdout) == (4, b"")
     assert done.stderr == b"agentwatch: the stream ended without a result, exit 4\n"
     done = watch("run", "-p", "--", "sh", "-c", "kill -9 $$")
     assert done.stderr == b"agentwatch: the stream ended without a result, exit 137 (SIGKILL)\n"
-
-
-@pytest.mark.slow
-def test_the_last_line_of_stderr_is_the_reason_of_last_resort(recording: Saver) -> None:
-    """Without a better reason it is the last line of stderr, which is then not printed a second time."""
     switches = ("--stderr", "loading\n\nno login", "--exit", "1")
     done = watch("run", "-p", "--", *command(recording(init()), *switches))
     assert done.stderr.decode().splitlines() == [
@@ -115,16 +114,12 @@ def test_the_last_line_of_stderr_is_the_reason_of_last_resort(recording: Saver) 
         "agentwatch: the agent's stderr: no login",
         f"agentwatch: the stream ended without a result, exit 1: ⚠ Workspace Trust Required: {UNTRUSTED}",
     ]
-
-
-@pytest.mark.system
-@pytest.mark.slow
-def test_a_result_that_the_exit_code_contradicts_is_reported() -> None:
-    """An agent that fails after a good result is reported; one that succeeds is not."""
-    done = watch("run", "-p", "--", *command(PLAIN, "--exit", "3"))
-    assert done.returncode == 3
-    assert done.stderr == b"agentwatch: the result says success, but the agent ended with exit 3\n"
-    assert watch("run", "-p", "--", *command(PLAIN)).stderr == b""
+    for code, said in (
+        (3, b"agentwatch: the result says success, but the agent ended with exit 3\n"),
+        (0, b""),
+    ):
+        done = watch("run", "-p", "--", *command(PLAIN, "--exit", str(code)))
+        assert (done.returncode, done.stderr) == (code, said)
 
 
 def test_final_is_the_text_after_the_last_call(recording: Saver) -> None:
@@ -160,27 +155,27 @@ def test_nothing_acts_in_what_is_printed(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("output_format", ["json", "summary"])
-def test_nothing_acts_in_the_json_on_a_terminal(tmp_path: Path, output_format: str) -> None:
-    """On a terminal, result line and summary contain nothing that acts, and decode to the same values."""
+def test_nothing_acts_in_the_json_on_a_terminal(tmp_path: Path) -> None:
+    """On a terminal, result line and summary contain nothing that acts, and decode to the same values.
+
+    Invalid UTF-8, which could be a control character, does not reach it.
+    """
+    path = tmp_path / "case.ndjson"
+
+    def printed(output_format: str, data: bytes) -> str:
+        path.write_bytes(data)
+        with in_terminal("--output-format", output_format, str(path), size=(200, 24)) as terminal:
+            assert terminal.wait_exit() == 0
+            return terminal.raw.decode("utf-8", "surrogateescape").replace("\r\n", "\n")
+
     texts = [text for text in PAYLOADS.values() if not re.search("[\ud800-\udfff]", text)]
-    path = tmp_path / "case.ndjson"
-    path.write_bytes(init() + result("\n".join(texts)))
-    with in_terminal("--output-format", output_format, str(path), size=(200, 24)) as terminal:
-        assert terminal.wait_exit() == 0
-        printed = terminal.raw.decode()
-    assert driving(printed.replace("\r\n", "\n")) == []
-    assert json.loads(printed)["result"] == session(init(), result("\n".join(texts))).run.result
-
-
-@pytest.mark.slow
-def test_invalid_utf8_does_not_act_in_the_json_on_a_terminal(tmp_path: Path) -> None:
-    """On a terminal, the result line contains no invalid UTF-8, which could be a control character."""
-    path = tmp_path / "case.ndjson"
-    path.write_bytes(init() + result("a@b").replace(b"@", b"\x9b31m\x9d0;x\x9c\xff"))
-    with in_terminal("--output-format", "json", str(path), size=(200, 24)) as terminal:
-        assert terminal.wait_exit() == 0
-        assert acting(terminal.raw.decode("utf-8", "surrogateescape").replace("\r\n", "\n")) == []
+    data = init() + result("\n".join(texts))
+    for output_format in ("json", "summary"):
+        with case(output_format):
+            found = printed(output_format, data)
+            assert driving(found) == []
+            assert json.loads(found)["result"] == session(data).run.result
+    assert acting(printed("json", init() + result("a@b").replace(b"@", b"\x9b31m\x9d0;x\x9c\xff"))) == []
 
 
 @pytest.mark.system
@@ -196,15 +191,13 @@ def test_nothing_printed_is_a_runners_command(tmp_path: Path) -> None:
 
 
 def test_a_cut_result_is_no_runners_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A result line cut by raw line ends is printed as one line, without a command in it."""
-    monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    path = tmp_path / "case.ndjson"
-    path.write_bytes(init() + result("a@b").replace(b"@", b"\n::error::x\r::warning::y "))
-    assert commands(ran("--output-format", "json", path).stdout.decode()) == []
+    """A result line cut by raw line ends is printed as one line, without a command in it.
 
-
-def test_a_failure_is_reported_in_one_line(tmp_path: Path) -> None:
-    """A failed result is reported on stderr in one line, so its text cannot pass for agentwatch's own."""
+    A failed result is reported on stderr in one line, so its text cannot pass for agentwatch's own.
+    """
     path = tmp_path / "case.ndjson"
     path.write_bytes(init() + result(PAYLOADS["forged word of ours"], is_error=True))
     assert ran("--output-format", "json", path).stderr.count(b"\n") == 1
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    path.write_bytes(init() + result("a@b").replace(b"@", b"\n::error::x\r::warning::y "))
+    assert commands(ran("--output-format", "json", path).stdout.decode()) == []
