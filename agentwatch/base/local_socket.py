@@ -52,7 +52,7 @@ def reach(connection: _socket.socket, path: str) -> None:
 def listen(listener: _socket.socket, path: str, most: int) -> None:
     """Listen at a path of any length, where only this user may connect; a file that is there is replaced.
 
-    The socket is made under another name, so whoever finds it at the path is heard.
+    The socket is made under another name, so it listens as soon as it is at the path.
 
     Args:
         listener: The socket.

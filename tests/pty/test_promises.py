@@ -107,21 +107,19 @@ def test_a_terminal_that_hangs_does_not_block_the_agent(home: Path, tmp_path: Pa
         terminal.leave()
 
 
-@pytest.mark.system
 @pytest.mark.parametrize("way", WAYS)
-def test_an_unread_terminal_costs_no_event(home: Path, tmp_path: Path, way: str) -> None:
-    """Three seconds of 2,000 events each are all recorded while nothing reads the terminal."""
-    assert unread(home, tmp_path, way, 3)["lines"] >= 3 * EVENTS_A_SECOND
+@pytest.mark.parametrize(
+    "seconds", [pytest.param(3, marks=pytest.mark.system), pytest.param(60, marks=pytest.mark.long)]
+)
+def test_an_unread_terminal_costs_no_event(home: Path, tmp_path: Path, way: str, seconds: int) -> None:
+    """Of 2,000 events a second each is recorded while nothing reads the terminal.
 
-
-@pytest.mark.long
-@pytest.mark.parametrize("way", WAYS)
-def test_an_unread_terminal_never_slows_the_agent(home: Path, tmp_path: Path, way: str) -> None:
-    """In a minute of 2,000 events a second, with a terminal that reads nothing, no write takes over 50 ms."""
-    report = unread(home, tmp_path, way, 60)
+    In a minute no write of the agent takes over 50 ms.
+    """
+    report = unread(home, tmp_path, way, seconds)
     print(f"worst write, {way}: {report['worst_write_ms']} ms in {report['lines']} lines")
-    assert report["lines"] >= 60 * EVENTS_A_SECOND
-    assert report["worst_write_ms"] <= 50
+    assert report["lines"] >= seconds * EVENTS_A_SECOND
+    assert seconds < 60 or report["worst_write_ms"] <= 50
 
 
 def test_a_burst_at_the_end_is_kept(home: Path) -> None:

@@ -1,4 +1,4 @@
-"""Saved sessions on a real terminal: the demo, replays, colours, hostile text."""
+"""Saved sessions on a real terminal: the demo, replays, colours."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from tests.conftest import RECORDINGS, case
 from tests.harness.on_a_pty import DEMO, FIRST_CALLS, IN_THE_HELP, in_terminal, in_two_parts
 
 FAILURES = RECORDINGS / "failures.ndjson"
-TITLE = re.compile(rb"\x1b\][0-2];[^\x07\x1b]*[\x07\x1b]?")
 COLOUR = re.compile(rb"\x1b\[[0-9;:]*?(?<![0-9])(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])(?=[;:m])[0-9;:]*m")
 
 pytestmark = pytest.mark.system
@@ -87,48 +86,6 @@ def test_a_terminal_of_sixteen_colours(tmp_path: Path) -> None:
             assert (re.search(rb"\b36;49m", colours) is None) is bool(theme)
             assert (re.search(rb"\b31;49m", colours) is None) is bool(theme)
             assert not re.search(rb"[34]8;[25];", terminal.raw)
-
-
-def test_hostile_text_does_not_reach_the_terminal() -> None:
-    """No control character of a hostile session reaches the terminal, in any pane."""
-    with in_terminal(str(RECORDINGS / "hostile.ndjson")) as terminal:
-        terminal.wait_for("✓ succeeded in 3.1 s")
-        terminal.resize(80, 24)
-        terminal.wait_for("1 Transcript 2 Calls")
-        for keys, words in (
-            *(("g", "› Look at this"), ("2", "✓ read"), ("E", "▐ 2 ✗"), ("3", "more fields")),
-            *(("r", "started · byte"), ("r", "more fields")),
-            *(("4", "⊘ Called MCP tool"), ("1", "› Look at this"), ("t", "bold")),
-        ):
-            terminal.press(keys, words)
-        terminal.leave()
-        raw = terminal.raw
-        assert terminal.restored(), terminal.leftovers()
-    assert b"\x1b]52" not in raw
-    assert set(TITLE.findall(raw)) == {"\x1b]0;agentwatch succeeded – x]\x07".encode()}
-    assert b"\x1b]8;" not in raw
-    assert b"\x1bc" not in raw
-    text = raw.decode("utf-8")
-    assert not re.search("[\x80-\x9f\u200b\u202a-\u202e\u2028\u2029\u2066-\u2069\ufeff]", text)
-    assert set(re.findall(r"[\x00-\x1f\x7f]", text)) <= set("\x1b\r\n\x07")
-    assert "[@click=app.quit]x[/]" in text
-    assert "␛]0;answer␇" in text
-
-
-def test_wide_characters_take_two_columns() -> None:
-    """Wide characters take two columns on the terminal, and the frame is straight."""
-    with in_terminal(str(RECORDINGS / "wide.ndjson")) as terminal:
-        terminal.wait_for("✓ succeeded in 4.5 s")
-
-        def is_straight() -> bool:
-            top = next((y for y in range(2, 8) if terminal.line(y).startswith("╭")), 2)
-            screen, edge = terminal.screen, terminal.line(top).find("╮")
-            bottom = next((y for y in range(top + 1, 40) if terminal.line(y).startswith("╰")), top + 1)
-            rows = [screen.buffer[y] for y in range(top + 1, bottom)]
-            frame = {row[0].data for row in rows} == {row[edge].data for row in rows} == {"│"}
-            return len(rows) > 20 and frame and {row[119].data for row in rows} <= set("│╮╯")
-
-        terminal.wait_until(is_straight, what="straight frame")
 
 
 def test_a_continued_screen_is_drawn_and_can_be_left() -> None:

@@ -107,19 +107,6 @@ def test_a_closed_terminal_leaves_the_agent(home: Path) -> None:
         terminal.wait_until(lambda: saved(home).read_bytes() == DEMO.read_bytes(), 5, "its last bytes")
 
 
-def test_a_command_that_cannot_be_started(home: Path, tmp_path: Path) -> None:
-    """A command that is not found ends with 127, one that is not executable with 126, in one line each."""
-    plain_file = tmp_path / "agent"
-    plain_file.write_text("not a program")
-    for name, status in (("no-such-agent", 127), (str(plain_file), 126)):
-        with in_terminal("run", "--", name) as terminal:
-            assert terminal.wait_exit() == status
-            assert b"\x1b" not in terminal.raw
-            assert terminal.raw.count(b"\n") == 1
-            assert name in terminal.screen_text().replace("\n", "")
-    assert list((home / "sessions").iterdir()) == []
-
-
 def test_without_a_terminal_the_actions_are_printed(home: Path) -> None:
     """Without a terminal `run` prints and still records, and ends with the agent's code."""
     done = watch("run", "--", *command(PLAIN, "--exit", "5"))

@@ -53,14 +53,18 @@ def test_suspended_resumed_and_left_by_q(home: Path) -> None:
     assert not home.exists()
 
 
-def test_a_mistake_at_the_start_is_one_line() -> None:
+def test_a_mistake_at_the_start_is_one_line(tmp_path: Path) -> None:
     """A mistake found at the start is reported as one line on the terminal, and no screen is drawn."""
+    plain_file = tmp_path / "agent"
+    plain_file.write_text("not a program")
     for arguments, words, status in (
         (["missing.ndjson"], "missing.ndjson: no such file", 2),
         ([str(RECORDINGS)], "folder", 2),
         (["replay", "missing.ndjson"], "missing.ndjson: no such file", 2),
         ([str(DEMO), "--log", "/dev/null/log"], "/dev/null/log", 73),
         (["--speed", "2"], "--speed", 2),
+        (["run", "--", "no-such-agent"], "no-such-agent", 127),
+        (["run", "--", str(plain_file)], "agent", 126),
     ):
         with case(arguments), in_terminal(*arguments) as terminal:
             assert terminal.wait_exit() == status

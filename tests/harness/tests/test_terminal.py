@@ -44,7 +44,6 @@ raise SystemExit(probe.return_code)
 
 
 @pytest.mark.system
-@pytest.mark.slow
 def test_terminal_drives_a_textual_app(tmp_path: Path) -> None:
     """Keys reach the app, its screen can be read, a resize arrives, and the terminal is restored."""
     app = tmp_path / "app.py"
@@ -66,42 +65,17 @@ def test_terminal_drives_a_textual_app(tmp_path: Path) -> None:
         assert terminal.screen_text().strip() == terminal.line(0) == "left"
 
 
-@pytest.mark.slow
-def test_terminal_reports_leftovers() -> None:
-    """Modes left on and changed tty settings are listed, and the terminal is not restored."""
-    script = r"stty -echo; printf '\033[?1049h\033[?1000;1006hx\033[?1006l\033[?25l'"
-    with Terminal(["sh", "-c", script]) as terminal:
-        assert terminal.wait_exit() == 0
-        assert terminal.alt_screen_active
-        assert terminal.leftovers() == ["?1049h", "?1000h", "?25l", "tty"]
-        assert not terminal.restored()
-
-
-@pytest.mark.slow
-def test_terminal_has_an_alternate_screen() -> None:
-    """Leaving the alternate screen restores the text and the cursor position."""
-    script = r"printf 'one\033[?1049h\033[2;2Htwo'; read x; printf '\033[?1049l three'"
-    with Terminal(["sh", "-c", script]) as terminal:
-        terminal.wait_for("two")
-        assert "one" not in terminal.screen_text()
-        terminal.send("\n")
-        terminal.wait_for("one three")
-        assert "two" not in terminal.screen_text()
-
-
 MISREAD = (
-    "\033[<u",
-    "\033[>4;1m",
-    "\033[?2026$p",
-    "\033[?6n",
-    "\033[1;2;3;4A",
-    "\033[9K",
-    "\033Pq payload\033\\",
-    "\033_Gi=1;AAAA\033\\",
-    "\033]22;pointer\007",
-    "\033]52;c;AAAA\033\\",
-    "\ufe0f",
-    "\u200d",
+    *(
+        "\033[<u",
+        "\033[>4;1m",
+        "\033[?2026$p",
+        "\033[?6n",
+        "\033[1;2;3;4A",
+        "\033[9K",
+        "\033Pq payload\033\\",
+    ),
+    *("\033_Gi=1;AAAA\033\\", "\033]22;pointer\007", "\033]52;c;AAAA\033\\", "\ufe0f", "\u200d"),
 )
 
 
@@ -118,8 +92,24 @@ def test_terminal_ignores_what_pyte_misreads() -> None:
 
 
 @pytest.mark.slow
-def test_terminal_reads_a_sequence_that_comes_in_parts() -> None:
-    """A sequence split over several reads is read as one sequence."""
+def test_what_a_program_writes_is_read() -> None:
+    """Modes left on and changed tty settings are listed, and the terminal is not restored.
+
+    Leaving the alternate screen restores the text and the cursor position. A sequence split over several
+    reads is read as one.
+    """
+    script = r"stty -echo; printf '\033[?1049h\033[?1000;1006hx\033[?1006l\033[?25l'"
+    with Terminal(["sh", "-c", script]) as terminal:
+        assert terminal.wait_exit() == 0
+        assert terminal.alt_screen_active
+        assert terminal.leftovers() == ["?1049h", "?1000h", "?25l", "tty"]
+        assert not terminal.restored()
+    script = r"printf 'one\033[?1049h\033[2;2Htwo'; read x; printf '\033[?1049l three'"
+    with Terminal(["sh", "-c", script]) as terminal:
+        terminal.wait_for("two")
+        assert "one" not in terminal.screen_text()
+        terminal.press("\n", "one three")
+        assert "two" not in terminal.screen_text()
     script = r"stty -echo; printf 'a\033['; read x; printf '<u'; read x; printf '\303'; read x; "
     with Terminal(["sh", "-c", script + r"printf '\251 end'"]) as terminal:
         terminal.wait_for("a")
@@ -198,7 +188,6 @@ def test_leftover_children_live_until_the_close(recording: Path, tmp_path: Path)
 
 
 @pytest.mark.system
-@pytest.mark.slow
 def test_paused_terminal_reads_nothing(tmp_path: Path) -> None:
     """While reading is paused no byte is read, and a program that writes much blocks."""
     begun, done = tmp_path / "begun", tmp_path / "done"
@@ -228,18 +217,16 @@ def test_environment_is_small_and_sane(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 def test_a_failed_wait_shows_the_screen() -> None:
-    """Waiting for a text that does not appear fails with the screen, at once if the program has ended."""
+    """Waiting for a text that does not appear fails with the screen, at once if the program has ended.
+
+    A command that cannot be started exits with 127 and is reported on the screen.
+    """
     with Terminal(["sh", "-c", "echo something else; kill -9 $$"]) as terminal:
         assert terminal.wait_exit() == 128 + signal.SIGKILL
         with pytest.raises(AssertionError, match=r"(?s)ended.*something else"):
             terminal.wait_for("something new", timeout=60)
     with Terminal(["cat"]) as terminal, pytest.raises(AssertionError, match=r"within 0\.1 s"):
         terminal.wait_for("anything", timeout=0.1)
-
-
-@pytest.mark.slow
-def test_program_that_is_not_found() -> None:
-    """A command that cannot be started exits with 127 and is reported on the screen."""
     with Terminal(["no-such-program"]) as terminal:
         assert terminal.wait_exit() == 127
         terminal.wait_for("no-such-program: No such file or directory")
