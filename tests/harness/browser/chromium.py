@@ -11,7 +11,6 @@ import json
 import os
 import shutil
 import subprocess
-import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -20,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from agentwatch.base.local_socket import short_folder
 from tests.harness.processes import is_ready
 
 SECONDS = 30.0
@@ -149,7 +149,8 @@ def started() -> Iterator[Chromium]:
     path, flags = needed(), [*_FLAGS]
     if os.geteuid() == 0:
         flags.append("--no-sandbox")  # Chromium refuses to run as root with it
-    with tempfile.TemporaryDirectory(prefix="chromium-", ignore_cleanup_errors=True) as profile:
+    profile = short_folder()  # Chromium makes a socket in it
+    try:
         commands, writing = _pipe()
         reading, answers = _pipe()
 
@@ -162,7 +163,7 @@ def started() -> Iterator[Chromium]:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            env=os.environ | {"HOME": profile},
+            env=os.environ | {"HOME": profile, "TMPDIR": profile},
             pass_fds=(3, 4),
             preexec_fn=connect,  # noqa: PLW1509 - takes no lock
             start_new_session=True,
@@ -182,6 +183,8 @@ def started() -> Iterator[Chromium]:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+    finally:
+        shutil.rmtree(profile, ignore_errors=True)
 
 
 def _pipe() -> tuple[int, int]:

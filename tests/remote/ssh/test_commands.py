@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -80,7 +81,7 @@ def test_the_hidden_commands_are_not_offered(host: Sshd) -> None:
 def test_a_screen_over_ssh_needs_nothing_from_us(host: Sshd) -> None:
     """`ssh -t HOST agentwatch FILE` shows the file on the screen of the host's agentwatch."""
     host.install()
-    argv = ["ssh", "-t", "testhost", "agentwatch", str(RECORDINGS / "plain.ndjson")]
+    argv = ["ssh", "-t", "testhost", "agentwatch", shlex.quote(str(RECORDINGS / "plain.ndjson"))]
     with Terminal(argv, size=(120, 30)) as terminal:
         terminal.wait_for("Transcript", timeout=30)
         terminal.leave()
