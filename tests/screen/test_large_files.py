@@ -39,7 +39,8 @@ def large(path: Path, calls: int, *ending: bytes) -> Path:
 
 
 def test_a_preview_reads_the_first_and_the_last_lines(tmp_path: Path) -> None:
-    """Every line of the preview is a line of the recording, in order and with its right offset."""
+    """A preview has the first and last lines, the newest calls, and the end of a run in an oversize line."""
+    # Every line of the preview is a line of the recording, in order and with its right offset.
     path = large(tmp_path / "r.ndjson", 400, result("all"))
     data, reader = path.read_bytes(), open_saved(path)
     ends = preview_reader(reader)
@@ -52,19 +53,13 @@ def test_a_preview_reads_the_first_and_the_last_lines(tmp_path: Path) -> None:
     assert [offset for offset, _ in found] == sorted({offset for offset, _ in found})
     assert all(data[offset:].startswith(line + b"\n") for offset, line in found)
     assert (reader.offset, len(found) < 1600) == (0, True)
-
-
-def test_an_oversize_last_line_ends_the_run(tmp_path: Path) -> None:
-    """A last line above the size limit for parsing still ends the run in the preview."""
+    # A last line above the size limit for parsing still ends the run in the preview.
     path = large(tmp_path / "r.ndjson", 100, result("y" * (17 << 20)))
     preview = preview_feed(open_saved(path))
     assert preview.session.run.outcome == "succeeded"
     assert preview.session.lines.oversize == 1
     assert preview.session.calls[-1].target == "99.py"
-
-
-def test_a_preview_shows_the_newest_calls_before_a_large_result(tmp_path: Path) -> None:
-    """A large result does not push the last calls out of the preview; the first calls are not in it."""
+    # A large result does not push the last calls out of the preview; the first calls are not in it.
     for size in (1 << 10, 1 << 20, 5 << 20):
         with case(size):
             path = large(tmp_path / "r.ndjson", 400, result("y" * size))
@@ -187,11 +182,19 @@ def check(shown: Sequence[str]) -> None:
 
 
 @pytest.mark.slow
-async def test_a_file_that_is_read_has_no_state_yet() -> None:
-    """The header says that it is read, without a clock and counts, until the last line is applied."""
+async def test_what_is_read_has_no_state_yet(tmp_path: Path) -> None:
+    """A file or a store that is still read has no state yet."""
+    # The header says that it is read, without a clock and counts, until the last line is applied.
     source = saved_source(bundled("failures"))
     feed = SlowFeed(source.reader)
     check(await states(AgentwatchApp(source, feed, HeldSignals()), feed, bundled("failures")))
+    # Between two batches there is nothing to read, and the session has not ended.
+    fd = nameless_file()
+    source = StoreSource(fd, StoreIntake(Batches(), fd, follow=False, waits=False), path=tmp_path)
+    feed = SlowFeed(source.reader)
+    check(await states(AgentwatchApp(source, feed, HeldSignals()), feed, tmp_path))
+    assert not source.is_filling
+    source.close()
 
 
 class Batches:
@@ -209,14 +212,3 @@ class Batches:
 
     def close(self) -> None:
         """Do nothing."""
-
-
-@pytest.mark.slow
-async def test_a_store_that_is_read_has_no_state_yet(tmp_path: Path) -> None:
-    """Between two batches there is nothing to read, and the session has not ended."""
-    fd = nameless_file()
-    source = StoreSource(fd, StoreIntake(Batches(), fd, follow=False, waits=False), path=tmp_path)
-    feed = SlowFeed(source.reader)
-    check(await states(AgentwatchApp(source, feed, HeldSignals()), feed, tmp_path))
-    assert not source.is_filling
-    source.close()

@@ -99,8 +99,9 @@ def is_shown(stage: Stage) -> bool:
 
 
 @pytest.mark.system
-async def test_the_actions_are_hidden_by_default_at_every_size(recording: Saver) -> None:
-    """The actions pane repeats the transcript: until the user shows it, tab and the tab line skip it."""
+async def test_x_hides_the_actions_and_is_remembered(recording: Saver) -> None:
+    """The actions are hidden until `x` shows them; `x` hides them again, and the next start does the same."""
+    # The actions pane repeats the transcript: until the user shows it, tab and the tab line skip it.
     async with opened(recording(session(2) + result())) as stage:
         for size in ((40, 12), (80, 24), (120, 40), (160, 60)):
             with case(f"{size}"):
@@ -109,11 +110,7 @@ async def test_the_actions_are_hidden_by_default_at_every_size(recording: Saver)
                 await stage.press("1", "shift+tab")
                 assert stage.focus == "detail"
                 assert "Actions" not in stage.text()
-
-
-@pytest.mark.system
-async def test_x_hides_the_actions_and_is_remembered(recording: Saver) -> None:
-    """`x` shows or hides the actions pane, and the next start does the same."""
+    # `x` shows or hides the actions pane, and the next start does the same.
     path = recording(session(2) + result())
     async with opened(path, (120, 40)) as stage:
         await stage.press("4")  # which shows them for this time only
@@ -151,8 +148,11 @@ async def test_c_shows_times_of_day_in_the_transcript(recording: Saver) -> None:
         await stage.until(lambda: lines_of(stage.pane("transcript")) == without, "no times")
 
 
-def test_what_is_remembered_is_private_and_survives_a_broken_file(home: Path) -> None:
-    """The file is readable by the user alone, and a broken one counts as none."""
+def test_what_is_remembered_is_private_and_survives_a_broken_file(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file is readable by the user alone; a broken one, or a folder without it, counts as none."""
+    # The file is readable by the user alone, and a broken one counts as none.
     remember("actions", True)
     remember("times", False)
     (file,) = home.glob("screen.json*")
@@ -171,11 +171,7 @@ def test_what_is_remembered_is_private_and_survives_a_broken_file(home: Path) ->
         assert remembered("actions", bool) is None
     remember("actions", False)
     assert remembered("actions", bool) is False
-
-
-def test_a_folder_that_cannot_be_written_is_no_error(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """If nothing can be remembered, nothing happens."""
-    home.mkdir()
+    # If nothing can be remembered, nothing happens.
     blocked = home / "file"
     blocked.write_text("")
     monkeypatch.setitem(os.environ, "AGENTWATCH_HOME", str(blocked / "inside"))

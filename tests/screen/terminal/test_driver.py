@@ -174,7 +174,8 @@ async def test_a_terminal_that_is_gone_is_not_read_in_a_loop(
 
 
 def test_a_closed_terminal_blocks_no_thread() -> None:
-    """Writes to a closed terminal are dropped: neither `write` nor `stop` blocks."""
+    """Writes to a closed terminal are dropped: neither `write` nor `stop` blocks, not even at the end."""
+    # Writes to a closed terminal are dropped: neither `write` nor `stop` blocks.
     master, slave = os.openpty()
     with open(slave, "w", closefd=False) as terminal:
         os.close(master)
@@ -194,6 +195,18 @@ def test_a_closed_terminal_blocks_no_thread() -> None:
         with suppress(OSError):  # the bytes still buffered in the file cannot be written either
             terminal.close()
     os.close(slave)
+    # When only the flush after the last frame fails, `stop` returns: it does not wait for a second end.
+    terminal = ClosedTerminal()
+    writer = TolerantWriter(terminal)
+    writer.start()
+    writer.write("the last frame")
+    terminal.draws.wait()
+    ending = threading.Thread(target=writer.stop, daemon=True)
+    ending.start()
+    until(writer._queue.qsize, what="the end in the queue")
+    terminal.may_draw.set()
+    ending.join(20)
+    assert not ending.is_alive()
 
 
 class ClosedTerminal(io.StringIO):
@@ -212,18 +225,3 @@ class ClosedTerminal(io.StringIO):
     def flush(self) -> None:
         """Fail as a closed terminal does."""
         raise OSError(errno.EIO, "closed")
-
-
-def test_a_terminal_closed_at_the_end_blocks_no_thread() -> None:
-    """When only the flush after the last frame fails, `stop` returns: it does not wait for a second end."""
-    terminal = ClosedTerminal()
-    writer = TolerantWriter(terminal)
-    writer.start()
-    writer.write("the last frame")
-    terminal.draws.wait()
-    ending = threading.Thread(target=writer.stop, daemon=True)
-    ending.start()
-    until(writer._queue.qsize, what="the end in the queue")
-    terminal.may_draw.set()
-    ending.join(20)
-    assert not ending.is_alive()

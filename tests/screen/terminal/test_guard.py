@@ -14,8 +14,18 @@ from tests.builders.screen.app import bundled, opened
 from tests.conftest import case
 
 
-def test_a_link_leaves_as_plain_text() -> None:
-    """A segment loses the target of its link and keeps its text and its attributes."""
+def test_no_control_character_leaves() -> None:
+    """No control character and no link leaves; colours are those that the terminal has, or none."""
+    # An escape sequence that a widget failed to remove is drawn instead of sent.
+    [passed] = Guard(no_color=False).apply([Segment("a\x1b[2Jb\u202ec", None)], Color(0, 0, 0))
+    assert passed.text.isprintable()
+    assert "\x1b" not in passed.text
+    assert "\u202e" not in passed.text
+    # A highlight may begin at the joiner of a word; the joiner has no column, and is left out there.
+    pieces = [Segment("\u0645\u06cc\u200c", None), Segment("\u062e\u0648", None)]
+    left = Guard(no_color=False).apply(pieces, Color(0, 0, 0))
+    assert [piece.text for piece in left] == ["\u0645\u06cc", "\u062e\u0648"]
+    # A segment loses the target of its link and keeps its text and its attributes.
     for no_color in (False, True):
         for target in ("https://evil.example", "file:///etc/passwd", "javascript:alert(1)"):
             with case(f"{no_color}, {target}"):
@@ -26,19 +36,13 @@ def test_a_link_leaves_as_plain_text() -> None:
                 assert passed.style.link is None
                 assert target not in passed.style.render(passed.text)
                 assert passed.style.bold
-
-
-def test_without_colours_no_segment_keeps_one() -> None:
-    """Colours are removed where the user asked for none, and kept otherwise."""
+    # Colours are removed where the user asked for none, and kept otherwise.
     segment = Segment("failed", Style(color="red", bold=True))
     [plain] = Guard(no_color=True).apply([segment], Color(0, 0, 0))
     [coloured] = Guard(no_color=False).apply([segment], Color(0, 0, 0))
     assert plain.style == Style(bold=True)
     assert coloured.style == segment.style
-
-
-def test_few_colours_are_the_nearest_ones() -> None:
-    """With 256 colours a dark orange is a dark grey, not olive; the terminal's own colours stay."""
+    # With 256 colours a dark orange is a dark grey, not olive; the terminal's own colours stay.
     guard = Guard(no_color=False)
     guard.has_256_colours = True
     for colour, number in (
@@ -57,19 +61,6 @@ def test_few_colours_are_the_nearest_ones() -> None:
             assert passed.style.bgcolor is not None
             assert (passed.style.color.number, passed.style.bgcolor.number) == (number, number)
             assert passed.style.bold
-
-
-def test_no_control_character_leaves() -> None:
-    """An escape sequence is drawn instead of sent; a joiner at the end of a piece is left out."""
-    # An escape sequence that a widget failed to remove is drawn instead of sent.
-    [passed] = Guard(no_color=False).apply([Segment("a\x1b[2Jb\u202ec", None)], Color(0, 0, 0))
-    assert passed.text.isprintable()
-    assert "\x1b" not in passed.text
-    assert "\u202e" not in passed.text
-    # A highlight may begin at the joiner of a word; the joiner has no column, and is left out there.
-    pieces = [Segment("\u0645\u06cc\u200c", None), Segment("\u062e\u0648", None)]
-    left = Guard(no_color=False).apply(pieces, Color(0, 0, 0))
-    assert [piece.text for piece in left] == ["\u0645\u06cc", "\u062e\u0648"]
 
 
 SECONDS = TerminalApp.NOTIFICATION_TIMEOUT

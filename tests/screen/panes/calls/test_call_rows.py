@@ -240,7 +240,8 @@ def test_a_call_left_unfinished_by_its_run_counts_as_changed() -> None:
 
 
 def test_new_rows_are_made_in_slices() -> None:
-    """A filter over many calls is applied in slices; the old rows stay until the new ones are complete."""
+    """Rows of many calls are made in slices, with what changed between; the old rows stay until then."""
+    # A filter over many calls is applied in slices; the old rows stay until the new ones are complete.
     many = [line for n in range(30) for line in (started("shell", f"{n}"), completed("shell", f"{n}"))]
     read = session(init(), *many)
     calls = Calls()
@@ -258,10 +259,7 @@ def test_new_rows_are_made_in_slices() -> None:
         slices += 1
     assert slices >= 20
     assert listed.title("2 Calls").startswith('2 Calls · 17,143 hidden by "3"')
-
-
-def test_a_change_between_slices_is_in_the_new_rows() -> None:
-    """A call that ends between two slices is in the new rows with its outcome."""
+    # A call that ends between two slices is in the new rows with its outcome.
     for by_duration in (False, True):
         read = session(
             init(), *(started("shell", f"c-{n}", command=f"{n}") for n in range(600)), is_over=False

@@ -151,19 +151,9 @@ def marks(diff: Diff, found: FoundLines, row: int) -> list[str]:
     return [text[start:end] for start, end, _ in found.in_row(diff, row, style_of)]
 
 
-def test_each_match_is_marked() -> None:
-    """Every occurrence of the word in every row is marked, and nothing else."""
-    for width in (60, 99, 100, 101, 130):
-        with case(width):
-            diff, found = diff_of(BOTH), FoundLines(Query("needle"))
-            rows = range(diff.lay_out(width))
-            assert [marks(diff, found, row) for row in rows] == [
-                ["needle"] * diff.row(row, style_of).text.count("needle") for row in rows
-            ]
-
-
 def test_the_row_reported_for_a_match_contains_it() -> None:
-    """The row reported for a match contains that match, marked as the current one."""
+    """Each match is marked, and the row that is reported for it contains it, or is the one before."""
+    # The row reported for a match contains that match, marked as the current one.
     for width in (60, 99, 100, 101, 130):
         with case(width):
             diff, found = diff_of(BOTH), FoundLines(Query("needle"))
@@ -177,19 +167,21 @@ def test_the_row_reported_for_a_match_contains_it() -> None:
                     if is_current
                 ]
                 assert current, f"match {nth} at {width} columns"
-
-
-def test_a_match_in_a_hidden_remark_scrolls_to_the_line_before() -> None:
-    """Side by side, a remark on a line end is not shown; a match in it scrolls to the line before it."""
+    # Every occurrence of the word in every row is marked, and nothing else.
+    for width in (60, 99, 100, 101, 130):
+        with case(width):
+            diff, found = diff_of(BOTH), FoundLines(Query("needle"))
+            rows = range(diff.lay_out(width))
+            assert [marks(diff, found, row) for row in rows] == [
+                ["needle"] * diff.row(row, style_of).text.count("needle") for row in rows
+            ]
+    # Side by side, a remark on a line end is not shown; a match in it scrolls to the line before it.
     diff, found = diff_of("@@ -1 +1 @@\n-a\n+b\n\\ No newline at end of file\n"), FoundLines(Query("newline"))
     assert diff.lay_out(100) == 2
     place = found.choose(diff, 0)
     assert place is not None
     assert diff.row_of(*place[:2]) == 1
-
-
-def test_a_hunk_header_wraps_at_the_width_of_both_sides() -> None:
-    """A hunk header wraps at the full width of both sides, whether that is odd or even."""
+    # A hunk header wraps at the full width of both sides, whether that is odd or even.
     for width in (100, 101, 102, 103):
         for length in (99, 100, 101, 102, 103):
             head = "@@ -1 +1 @@".ljust(length, "x")

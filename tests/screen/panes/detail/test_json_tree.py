@@ -20,7 +20,7 @@ def shown(tree: JsonTree, width: int = 60) -> list[str]:
 
 
 def test_a_branch_opens_and_folds() -> None:
-    """A tree is open two levels deep; branches open and fold, and keep the state of their members."""
+    """Branches open and fold; texts that hold JSON are values, and rows above the limit are counted."""
     # A new tree is unfolded two levels deep, and folded branches show the number of their members.
     assert shown(JsonTree(DEEP)) == [
         "▾ a: 1 member",
@@ -51,10 +51,6 @@ def test_a_branch_opens_and_folds() -> None:
         value = [value]
     tree = JsonTree(value)
     assert shown(tree) == ["▾ 0: 1 item", "  ▸ 0: 1 item"]
-
-
-def test_texts_in_a_tree() -> None:
-    """Ambiguous strings are quoted, and a text of several lines is a branch."""
     # A string that resembles a number or a JSON literal, or is empty, is quoted; other strings are not.
     values = {"n": 1.5, "t": "1.5", "yes": True, "text": "true", "none": None, "empty": "", "o": {}, "l": []}
     assert shown(JsonTree(values)) == [
@@ -67,10 +63,12 @@ def test_texts_in_a_tree() -> None:
         "    two",
         "  one: x␊",
     ]
-
-
-def test_rows_above_the_limit_are_counted() -> None:
-    """Rows above the limit of 20,000 are left out, and the last row shows how many."""
+    # A string that holds a JSON object or array is a tree, unless it is invalid or over the size limit.
+    assert from_text(json.dumps(DEEP), 1000) == DEEP
+    for text in ("{}", "[1", "12", "", '"x"', json.dumps(DEEP) + "x", "[" * 100_000):
+        assert from_text(text, 1_000_000) is None
+    assert from_text(json.dumps(DEEP), 10) is None
+    # Rows above the limit of 20,000 are left out, and the last row shows how many.
     rows = shown(JsonTree({"numbers": list(range(30_000)), "after": 1}))
     assert len(rows) == 20_001
     assert rows[-1] == "… 10,002 more below (press r for the raw line)"
@@ -88,11 +86,3 @@ def test_every_branch_of_any_value_opens(value: Any) -> None:
             shown(tree)
             tree.turn(row)
     assert len(shown(tree)) == before
-
-
-def test_a_text_that_holds_json_is_its_value() -> None:
-    """A string that holds a JSON object or array is a tree, unless it is invalid or over the size limit."""
-    assert from_text(json.dumps(DEEP), 1000) == DEEP
-    for text in ("{}", "[1", "12", "", '"x"', json.dumps(DEEP) + "x", "[" * 100_000):
-        assert from_text(text, 1_000_000) is None
-    assert from_text(json.dumps(DEEP), 10) is None

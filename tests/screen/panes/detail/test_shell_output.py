@@ -34,8 +34,9 @@ def pieces(output: str) -> list[list[tuple[str, Style]]]:
     return [[(s.text, s.style or Style()) for s in section.row(row, style_of)] for row in range(rows)]
 
 
-def test_whitelisted_sequences_are_applied() -> None:
-    """The 16, 256 and true colours, bold, dim, italic, underline, reverse and their resets are applied."""
+def test_only_whitelisted_sequences_are_applied() -> None:
+    """Colours and text styles that can be read are applied; any other sequence is shown as safe text."""
+    # The 16, 256 and true colours, bold, dim, italic, underline, reverse and their resets are applied.
     for codes, style in (
         ("31", Style(color=Color.from_ansi(1))),
         ("97", Style(color=Color.from_ansi(15))),
@@ -60,16 +61,7 @@ def test_whitelisted_sequences_are_applied() -> None:
             assert "".join(text for text, _ in [*before, last]) == "ab"
             shown = {name: value for name, value in vars_of(last[1]).items() if value}
             assert shown == {name: value for name, value in vars_of(style).items() if value}
-
-
-def vars_of(style: Style) -> dict[str, object]:
-    """Return the attributes of a style by name."""
-    names = ("color", "bgcolor", "bold", "dim", "italic", "underline", "reverse", "conceal", "blink")
-    return {name: getattr(style, name) for name in names}
-
-
-def test_any_other_escape_is_shown_as_safe_text() -> None:
-    """A sequence with anything outside the whitelist is shown as safe text and changes no style."""
+    # A sequence with anything outside the whitelist is shown as safe text and changes no style.
     for escape in (
         *("\x1b[5m", "\x1b[8m", "\x1b[31;8m", "\x1b[38;5;300m", "\x1b[38;5m", "\x1b[38;2;1;2m"),
         *(
@@ -91,10 +83,34 @@ def test_any_other_escape_is_shown_as_safe_text() -> None:
             assert style == Style()
             [row] = pieces(f"\x1b[32mok\x1b[0m a{escape}b")
             assert "".join(text for text, _ in row) == "ok " + safe_text(f"a{escape}b")
+    # Text that could not be read on its background is shown in the colours of the pane.
+    for codes in ("38;2;16;16;16", "38;5;233", "31;41", "38;2;250;0;0;48;2;240;9;9", "47"):
+        with case(codes):
+            assert pieces(f"\x1b[{codes}mrm -rf ~") == [[("rm -rf ~", Style())]]
+    # Bright black, unreadable on many backgrounds, is drawn in the theme's muted colour.
+    [section, _] = shell_section("a\x1b[90mb", "plain", GROUND, 100)
+    section.lay_out(80)
+    muted = {"muted": Style(color="#a0a0a0")}
+    [*_, last] = section.row(0, lambda name: muted.get(name, Style()))
+    assert last.text == "b"
+    assert last.style is not None
+    assert last.style.color == Color.parse("#a0a0a0")
+    # Combining marks split by colour codes count towards their limit; such a line loses its colours.
+    piled = "e" + "\x1b[31m\u0301\x1b[32m\u0301" * 30
+    [[(text, style)]] = pieces(piled)
+    assert text == safe_text("e" + "\u0301" * 60)
+    assert style == Style()
 
 
-def test_colours_continue_in_the_next_line() -> None:
-    """A colour continues over line ends until it is reset, even if its first line is not drawn."""
+def vars_of(style: Style) -> dict[str, object]:
+    """Return the attributes of a style by name."""
+    names = ("color", "bgcolor", "bold", "dim", "italic", "underline", "reverse", "conceal", "blink")
+    return {name: getattr(style, name) for name in names}
+
+
+def test_coloured_lines_wrap_and_are_limited() -> None:
+    """A colour continues over line ends; lines wrap by their visible width, or are counted."""
+    # A colour continues over line ends until it is reset, even if its first line is not drawn.
     section, rows = laid_out("\x1b[1;31mred\nstill red\x1b[0m plain\nplain")
     assert rows == 3
     shown = [
@@ -102,17 +118,7 @@ def test_colours_continue_in_the_next_line() -> None:
         for row in (2, 1)
     ]
     assert shown == [[("plain", True)], [("still red", False), (" plain", True)]]
-
-
-def test_unreadable_colours_are_dropped() -> None:
-    """Text that could not be read on its background is shown in the colours of the pane."""
-    for codes in ("38;2;16;16;16", "38;5;233", "31;41", "38;2;250;0;0;48;2;240;9;9", "47"):
-        with case(codes):
-            assert pieces(f"\x1b[{codes}mrm -rf ~") == [[("rm -rf ~", Style())]]
-
-
-def test_coloured_lines_wrap_and_are_limited() -> None:
-    """Coloured lines wrap by their visible width; lines above the limit are counted."""
+    # Coloured lines wrap by their visible width; lines above the limit are counted.
     section, left_out = shell_section("\x1b[32m" + "ab " * 40 + "\x1b[0m\nx\ny\nz\n", "plain", GROUND, 2)
     assert left_out == 2
     assert section.lay_out(60) == 4
@@ -120,14 +126,6 @@ def test_coloured_lines_wrap_and_are_limited() -> None:
     assert [row[:2] for row in rows] == ["ab", "↳ ", "↳ ", "x"]
     assert "".join(rows).replace("↳ ", "") == "ab " * 40 + "x"
     assert all(s.style and s.style.color for s in [*section.row(1, style_of)][1:])
-
-
-def test_combining_marks_are_limited_across_colours() -> None:
-    """Combining marks split by colour codes count towards their limit; such a line loses its colours."""
-    piled = "e" + "\x1b[31m\u0301\x1b[32m\u0301" * 30
-    [[(text, style)]] = pieces(piled)
-    assert text == safe_text("e" + "\u0301" * 60)
-    assert style == Style()
 
 
 @PROPERTY
@@ -139,14 +137,3 @@ def test_any_output_is_safe(output: list[str]) -> None:
     shown = [section.row(row, style_of).text for row in range(rows)]
     bare = text.replace("\x1b[31m", "").replace("\x1b[0m", "")
     assert "".join(shown) == safe_text(bare).replace("\n", "")
-
-
-def test_bright_black_is_the_muted_colour_of_the_theme() -> None:
-    """Bright black, unreadable on many backgrounds, is drawn in the theme's muted colour."""
-    [section, _] = shell_section("a\x1b[90mb", "plain", GROUND, 100)
-    section.lay_out(80)
-    muted = {"muted": Style(color="#a0a0a0")}
-    [*_, last] = section.row(0, lambda name: muted.get(name, Style()))
-    assert last.text == "b"
-    assert last.style is not None
-    assert last.style.color == Color.parse("#a0a0a0")

@@ -350,8 +350,9 @@ class Elsewhere:
         self.elsewhere = self
 
 
-def test_the_machine_is_named_before_the_engine() -> None:
-    """Engine and machine are named if both fit in a third of the width; else the machine, cut if it must."""
+def test_a_place_and_a_moment_have_names() -> None:
+    """The machine is named before the engine; a moment by its time of day, or its share of the bytes."""
+    # Engine and machine are named if both fit in a third of the width; else the machine, cut if it must.
     for address, host, width, words in (
         ("nats://team/ci.0123", "build-7", 120, "⇣ team · build-7"),
         ("nats://team/ci.0123", "", 120, "⇣ team"),
@@ -363,18 +364,16 @@ def test_the_machine_is_named_before_the_engine() -> None:
     ):
         with case(f"{address!r}, {host!r}, {width}"):
             assert machine_place(cast("Source", Elsewhere(address, host)), width)[0] == f"│ {words} "
-
-
-def test_a_moment_is_named_by_its_time_or_its_share() -> None:
-    """A moment with a recorded time is named by the time of day, without one by its share of the bytes."""
+    # A moment with a recorded time is named by the time of day, without one by its share of the bytes.
     assert moment_name(1_793_610_000_000, 100, 200) == time_of_day(1_793_610_000_000)
     for offset, size, name in ((0, 200, "0 %"), (125, 200, "62 %"), (200, 200, "100 %"), (0, 0, "0 %")):
         with case(f"{offset}, {name}"):
             assert moment_name(None, offset, size) == name
 
 
-def test_a_saved_recording_is_not_quiet_while_it_is_read(recording: Saver) -> None:
-    """While a saved recording is read, the time shown is that of its newest line, so it is not quiet."""
+def test_the_time_is_that_of_the_newest_line(recording: Saver) -> None:
+    """A saved recording shows the time of its newest line, a followed one that of our clock."""
+    # While a saved recording is read, the time shown is that of its newest line, so it is not quiet.
     path = recording(init(), prompt("Mend it."), result())
     path.with_suffix(".times").write_text("0 1000\n")
     feed = Feed(open_saved(path))
@@ -382,10 +381,7 @@ def test_a_saved_recording_is_not_quiet_while_it_is_read(recording: Saver) -> No
     assert not feed.is_over
     assert live_ms(feed) == feed.session.last_seen_ms == 1000
     assert not is_stalled(feed.session, live_ms(feed))
-
-
-def test_the_time_goes_on_while_a_recording_grows(recording: Saver) -> None:
-    """A followed recording shows the time of our clock."""
+    # A followed recording shows the time of our clock.
     path = recording(init())
     path.with_suffix(".times").write_text("0 1000\n")
     feed = Feed(open_saved(path, follow=True))

@@ -25,7 +25,8 @@ def check(heights: Heights, expected: list[int]) -> None:
 
 
 def test_heights_equal_a_plain_list() -> None:
-    """After any changes, tops, lines and the total equal those of a plain list, across groups too."""
+    """Heights equal those of a plain list, also of none, and while a prefix and its list change apart."""
+    # After any changes, tops, lines and the total equal those of a plain list, across groups too.
     for seed in range(8):
         with case(seed):
             chance = random.Random(seed)
@@ -48,10 +49,7 @@ def test_heights_equal_a_plain_list() -> None:
                         heights.append(expected[-1])
                 if step % 5 == 0:
                     check(heights, expected)
-
-
-def test_a_prefix_and_its_list_change_apart() -> None:
-    """A prefix of any length equals the first heights, whatever is changed in either list afterwards."""
+    # A prefix of any length equals the first heights, whatever is changed in either list afterwards.
     for seed in range(12):
         with case(seed):
             chance = random.Random(seed)
@@ -71,10 +69,7 @@ def test_a_prefix_and_its_list_change_apart() -> None:
                     found.append(wanted[-1])
             check(heights, expected)
             check(part, expected_part)
-
-
-def test_no_heights() -> None:
-    """Without any heights, line 0 is past the end."""
+    # Without any heights, line 0 is past the end.
     check(Heights(), [])
 
 

@@ -152,8 +152,9 @@ def test_code_is_shown_as_it_is(renderer: MarkdownRenderer) -> None:
 ENTITIES = ["&#x202e;", "&#27;", "&#x1b;[31m", "&#155;", "&#x200b;", "&#7;", "&#xFEFF;", "&#x2028;"]
 
 
-def test_an_entity_cannot_act(renderer: MarkdownRenderer) -> None:
-    """A character written as an HTML entity is made safe like one written directly."""
+def test_nothing_in_a_text_can_act(renderer: MarkdownRenderer) -> None:
+    """An entity is made safe like a character written directly, and no link has a target to follow."""
+    # A character written as an HTML entity is made safe like one written directly.
     for entity in ENTITIES:
         for source in (
             "A{}B",
@@ -169,10 +170,7 @@ def test_an_entity_cannot_act(renderer: MarkdownRenderer) -> None:
                 assert not [char for char in shown if unicodedata.category(char) in ("Cc", "Cf", "Zl", "Zp")]
                 assert "A" in shown
                 assert "B" in shown
-
-
-def test_a_link_cannot_be_clicked(renderer: MarkdownRenderer) -> None:
-    """No rendered link has a target that a terminal or the app would follow."""
+    # No rendered link has a target that a terminal or the app would follow.
     for source in (
         "[x](javascript:alert)",
         "[x](https://evil.example 'title')",

@@ -75,7 +75,8 @@ def ground(row: list[Segment], word: str) -> str | None:
 
 
 def test_a_diff_has_the_colours_of_its_language() -> None:
-    """Words of a changed line have the same colours as in an unchanged line; only the background differs."""
+    """Each side of a hunk is one text in its language; a changed line differs in its background only."""
+    # Words of a changed line have the same colours as in an unchanged line; only the background differs.
     for width in (60, 120):
         with case(width):
             rows = drawn("@@ -1,2 +1,2 @@\n return kept\n-return old\n+return new\n", width)
@@ -87,18 +88,12 @@ def test_a_diff_has_the_colours_of_its_language() -> None:
             assert len(set(keywords)) == 1
             assert ground(old, "old") == GROUNDS["removed"]
             assert ground(new, "new") == GROUNDS["added"]
-
-
-def test_a_string_over_several_lines_is_one_string() -> None:
-    """A string over several lines is one string to its end, on each side of the diff separately."""
+    # A string over several lines is one string to its end, on each side of the diff separately.
     rows = drawn('@@ -1,3 +1,3 @@\n x = 1\n-y = """\n-return\n+y = 2\n+return x\n')
     string = colour(rows[2], '"""')
     assert colour(rows[3], "return") == string
     assert colour(rows[5], "return") != string
-
-
-def test_a_string_does_not_continue_in_the_next_hunk() -> None:
-    """A string left open in one hunk does not continue in the next, as the lines between are unknown."""
+    # A string left open in one hunk does not continue in the next, as the lines between are unknown.
     rows = drawn('@@ -1 +1 @@\n-x = """\n+y = """\n@@ -90 +90 @@\n-return x\n+return y\n')
     assert colour(rows[4], "return") == colour(drawn("@@ -1 +1 @@\n-return x\n")[1], "return")
 

@@ -59,18 +59,27 @@ def width_of(spans: Spans) -> int:
 
 
 def test_every_row_has_the_same_width() -> None:
-    """Wide and combining characters, long and empty texts: the columns of all rows stand below each other."""
+    """Each row, of both in a narrow pane, fits its width; long texts are cut where they say least."""
+    # Wide and combining characters, long and empty texts: the columns of all rows stand below each other.
     for width in range(LEAST_FOR_ONE_ROW, 200):
         shown = columns_for(width, NEEDED)
         found = {width_of(wide_row(each, shown, NOW_MS, depth)) for each in ROWS for depth in (0, 2)}
         assert found == {width_of(heading(shown))} == {width}
-
-
-def test_both_rows_of_a_narrow_pane_fit() -> None:
-    """In a narrow pane, neither of the two rows of a session is wider than the pane."""
+    # In a narrow pane, neither of the two rows of a session is wider than the pane.
     for width in range(12, LEAST_FOR_ONE_ROW):
         rows = [make(each, width, NOW_MS) for each in ROWS for make in (upper_row, lower_row)]
         assert max(map(width_of, rows)) <= width
+    # A quotation that is too long is cut at its beginning, because a question stands at its end.
+    asked = row("a", State.YOUR_TURN, now="All is done and the tests pass on every machine. Shall I push?")
+    text = "".join(text for text, _ in wide_row(asked, columns_for(80, NEEDED), NOW_MS, 0))
+    assert "“…" in text
+    assert text.rstrip().endswith("push?”")
+    # A branch without room for a few letters is not shown; a very long repository leaves room for one.
+    shown = columns_for(70, Widths().grown([row("a", repo="x" * 40)], NOW_MS))
+    assert "⎇" not in "".join(text for text, _ in wide_row(row("a", repo="tidepool-api"), shown, NOW_MS, 0))
+    wide = columns_for(160, Widths().grown([row("a", repo="x" * 40)], NOW_MS))
+    text = "".join(text for text, _ in wide_row(row("a", repo="x" * 40, branch="topic"), wide, NOW_MS, 0))
+    assert "x… ⎇ top…" in text
 
 
 def test_a_wider_pane_shows_more() -> None:
@@ -109,18 +118,3 @@ def test_widths_never_shrink_and_grow_rarely() -> None:
     )
     later = row("a", calls=99, failed=9, began_ms=NOW_MS, context_used=99, context_size=100)
     assert before.grown([later], NOW_MS + 50 * MINUTE_MS) == before
-
-
-def test_long_texts_are_cut_where_they_say_least() -> None:
-    """A quotation is cut at its beginning, and a repository once its branch is gone."""
-    # A quotation that is too long is cut at its beginning, because a question stands at its end.
-    asked = row("a", State.YOUR_TURN, now="All is done and the tests pass on every machine. Shall I push?")
-    text = "".join(text for text, _ in wide_row(asked, columns_for(80, NEEDED), NOW_MS, 0))
-    assert "“…" in text
-    assert text.rstrip().endswith("push?”")
-    # A branch without room for a few letters is not shown; a very long repository leaves room for one.
-    shown = columns_for(70, Widths().grown([row("a", repo="x" * 40)], NOW_MS))
-    assert "⎇" not in "".join(text for text, _ in wide_row(row("a", repo="tidepool-api"), shown, NOW_MS, 0))
-    wide = columns_for(160, Widths().grown([row("a", repo="x" * 40)], NOW_MS))
-    text = "".join(text for text, _ in wide_row(row("a", repo="x" * 40, branch="topic"), wide, NOW_MS, 0))
-    assert "x… ⎇ top…" in text

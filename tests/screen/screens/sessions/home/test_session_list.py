@@ -307,7 +307,8 @@ async def click(pilot: Pilot[None], sessions: SessionList, y: int, times: int = 
 
 @pytest.mark.system
 async def test_a_click_selects_and_a_double_click_opens() -> None:
-    """A click on a heading, and below the last session, does nothing."""
+    """A click on either row selects a session; on a heading, and below the last one, it does nothing."""
+    # A click on a heading, and below the last session, does nothing.
     async with home_of([row("ask", State.ASKS), *working(2)]) as (app, pilot):
         sessions = app.home.sessions
         await click(pilot, sessions, 3)
@@ -319,11 +320,7 @@ async def test_a_click_selects_and_a_double_click_opens() -> None:
         assert chosen_id(app) == "s0001"
         opened = [each for each in app.posted if isinstance(each, requests.Opened)]
         assert [each.row.id for each in opened] == ["s0001"]
-
-
-@pytest.mark.system
-async def test_a_click_on_either_row_selects_the_session() -> None:
-    """Where a session takes two rows, both belong to it."""
+    # Where a session takes two rows, both belong to it.
     async with home_of(working(3), NARROW) as (app, pilot):
         for y, name in ((1, "s0000"), (2, "s0000"), (4, "s0001"), (3, "s0001"), (5, "s0002")):
             await click(pilot, app.home.sessions, y)

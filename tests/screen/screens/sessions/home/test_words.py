@@ -122,7 +122,7 @@ def test_foreign_text_is_one_short_line_of_safe_text() -> None:
 
 
 def test_title_place_and_activity_of_a_session() -> None:
-    """Title, place and activity name what the session is; what stands beside the title is short."""
+    """Title, place and activity name what the session is, and for five minutes what the user did last."""
     # A session that began to need the user is marked; a subagent and one without a prompt are named.
     assert words.title(row("a", title="Fix it")) == "Fix it"
     assert words.title(row("a", title="Fix it", is_marked=True)) == "● Fix it"
@@ -144,10 +144,19 @@ def test_title_place_and_activity_of_a_session() -> None:
     assert words.activity(row("a", State.FAILED, now="usage limit")) == "failed: usage limit"
     assert words.activity(row("a", State.YOUR_TURN, now="Shall I push?")) == "“Shall I push?”"
     assert words.activity(row("a", State.YOUR_TURN)) == ""
+    # A row begins with what the user did last, with its age; a hostile act is safe text.
+    acted = Act(NOW_MS - 8000, "allow", "a", "list", "hook", "elsewhere")
+    session = row("a", State.WORKING, now="npm ci", acts=[acted._replace(act="deny"), acted])
+    assert words.activity(session, NOW_MS) == "answered elsewhere 8 s: allow · npm ci"
+    assert words.activity(session) == words.activity(session, NOW_MS + 5 * MINUTE_MS) == "npm ci"
+    assert words.activity(session, NOW_MS - 9000) == "npm ci", "the clock was set back"
+    hostile = row("b", State.WORKING, acts=[acted._replace(act="\x1b[2J" * 50)])
+    assert words.last_act(hostile, NOW_MS).isprintable()
+    assert columns(words.last_act(hostile, NOW_MS)) < 40
 
 
 def test_counts() -> None:
-    """Ended calls are counted by outcome, the context in percent or tokens; impossible counts are none."""
+    """Calls are counted by outcome, tests by their verdict; impossible counts are none."""
     # Calls that failed are counted apart from the others; a context of unknown size is counted in tokens.
     session = row("a", calls=33, failed=2, context_used=124_000, context_size=200_000, lines_added=1200)
     assert (words.succeeded(session), words.failed(session)) == ("31 ✓", "2 ✗")
@@ -167,10 +176,7 @@ def test_counts() -> None:
     wrong = row("a", calls=-1, failed=10**15, context_used=-3, lines_added=10**15, lines_removed=-2)
     assert words.succeeded(wrong) == words.context(wrong) == "–"
     assert words.failed(wrong) == words.changed_lines(wrong) == ""
-
-
-def test_the_tests_of_a_session() -> None:
-    """Green has the number that passed, red the number that failed; `?` marks what changed since."""
+    # Green has the number that passed, red the number that failed; `?` marks what changed since.
     for tests, shown, said, style in (
         (None, "", "", "muted"),
         (LastTests(False, 17, 0), "✓ 17", "tests ✓ 17", "succeeded"),
@@ -185,8 +191,9 @@ def test_the_tests_of_a_session() -> None:
         assert words.tests_style(session) == style
 
 
-def test_a_session_that_waits_for_a_limit_shows_until_when() -> None:
-    """In few columns only the time is shown; without one, the words of the state."""
+def test_a_time_that_is_left_is_shown() -> None:
+    """A limit shows until when it lasts, a question when it answers itself; in few columns the time alone."""
+    # In few columns only the time is shown; without one, the words of the state.
     until_ms = NOW_MS + 60 * MINUTE_MS
     session = row("a", State.LIMITED, now="waits for the limit", until_ms=until_ms)
     until = f"until {coming(until_ms, NOW_MS)}"
@@ -197,22 +204,7 @@ def test_a_session_that_waits_for_a_limit_shows_until_when() -> None:
     bare = row("a", State.LIMITED, now="waits for the limit: full")
     assert (words.activity(bare), words.until_words(bare)) == ("waits for the limit: full", "")
     assert words.until_words(replace(session, lost_ms=NOW_MS)) == ""
-
-
-def test_the_last_act_is_shown_for_five_minutes() -> None:
-    """A row begins with what the user did last, with its age; a hostile act is safe text."""
-    acted = Act(NOW_MS - 8000, "allow", "a", "list", "hook", "elsewhere")
-    session = row("a", State.WORKING, now="npm ci", acts=[acted._replace(act="deny"), acted])
-    assert words.activity(session, NOW_MS) == "answered elsewhere 8 s: allow · npm ci"
-    assert words.activity(session) == words.activity(session, NOW_MS + 5 * MINUTE_MS) == "npm ci"
-    assert words.activity(session, NOW_MS - 9000) == "npm ci", "the clock was set back"
-    hostile = row("b", State.WORKING, acts=[acted._replace(act="\x1b[2J" * 50)])
-    assert words.last_act(hostile, NOW_MS).isprintable()
-    assert columns(words.last_act(hostile, NOW_MS)) < 40
-
-
-def test_a_question_that_answers_itself_shows_the_time_that_is_left() -> None:
-    """In few columns only the time is shown; at its end, and for a lost session, nothing."""
+    # In few columns only the time is shown; at its end, and for a lost session, nothing.
     asks = row("a", State.ASKS, now="Which port?", until_ms=NOW_MS + 12_000, now_since_ms=NOW_MS - MINUTE_MS)
     assert words.activity_clock(asks, NOW_MS) == "answers itself in 0:12"
     assert words.activity_clock(asks, NOW_MS + 11_999) == "answers itself in 0:01"
