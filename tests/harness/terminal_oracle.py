@@ -32,7 +32,6 @@ _DRAWN = re.compile(
     rb"|\x1b\]22;(?:default|pointer|text)\x07"
 )
 """The sequences of a picture: styles in true colours, positions, and the pointer's shape."""
-_PLAIN_STYLE = re.compile(rb"\x1b\[(?:0|[123479](?:;[123479])*)m")
 _MODES = Counter(
     {
         **{b"\x1b[?%d%c" % (mode, end): 2 for mode in (1000, 1003, 1006, 1015) for end in b"hl"},
@@ -64,14 +63,13 @@ def copied(raw: bytes) -> list[str]:
     return [base64.b64decode(found).decode() for found in _COPY.findall(raw)]
 
 
-def foreign(raw: bytes, *, screens: int = 1, bells: int = 1, colours: bool = True) -> list[str]:
+def foreign(raw: bytes, *, screens: int = 1, bells: int = 1) -> list[str]:
     """Return what was sent to a terminal and is not the screen's own.
 
     Args:
         raw: All bytes written to the terminal.
         screens: The number of screens that were started and ended.
         bells: How often the end of a run may have rung the bell.
-        colours: Whether colours are allowed.
     """
     sequences, text = taken_apart(raw)
     modes: Counter[bytes] = Counter()
@@ -79,7 +77,7 @@ def foreign(raw: bytes, *, screens: int = 1, bells: int = 1, colours: bool = Tru
     for sequence in sequences:
         if sequence in _MODES:
             modes[sequence] += 1
-        elif not _is_own(sequence, colours):
+        elif not _is_own(sequence):
             found.append(repr(sequence))
     for mode, count in (modes - Counter({mode: screens * count for mode, count in _MODES.items()})).items():
         found.append(f"{mode!r} {count} times too often")
@@ -110,9 +108,7 @@ def _acts(char: str) -> bool:
     return is_filler or unicodedata.category(char) in ("Cc", "Cf", "Cs", "Cn", "Co", "Zl", "Zp")
 
 
-def _is_own(sequence: bytes, colours: bool) -> bool:
-    if sequence.endswith(b"m") and not colours:
-        return _PLAIN_STYLE.fullmatch(sequence) is not None
+def _is_own(sequence: bytes) -> bool:
     return _DRAWN.fullmatch(sequence) is not None or _is_safe_copy(sequence) or _is_safe_title(sequence)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.conftest import RECORDINGS
 from tests.harness.fake_agent import command
-from tests.harness.on_a_pty import DEMO, FIRST_CALLS, described, in_terminal, saved
+from tests.harness.on_a_pty import DEMO, FIRST_CALLS, described, in_terminal, in_two_parts, saved
 from tests.harness.processes import is_alive
 from tests.harness.program import watch
 
@@ -71,9 +71,9 @@ def test_q_asks_while_the_agent_runs(home: Path) -> None:
 
 
 @pytest.mark.system
-def test_l_leaves_the_agent_running(home: Path) -> None:
+def test_l_leaves_the_agent_running(home: Path, tmp_path: Path) -> None:
     """Left running, the agent outlives agentwatch and writes its recording to the end."""
-    with in_terminal("run", "--", *command(DEMO, "--pace", "100")) as terminal:
+    with in_terminal("run", "--", *in_two_parts(tmp_path / "go")) as terminal:
         terminal.wait_for(FIRST_CALLS)
         terminal.press("q", "Leave it running")
         terminal.leave("l")
@@ -81,6 +81,7 @@ def test_l_leaves_the_agent_running(home: Path) -> None:
         assert str(pid) in terminal.screen_text()
         assert is_alive(pid)
         assert saved(home).stat().st_size < DEMO.stat().st_size
+        (tmp_path / "go").touch()
         terminal.wait_until(lambda: not is_alive(pid), 20, "end of the agent")
         terminal.wait_until(lambda: saved(home).read_bytes() == DEMO.read_bytes(), 5, "its last bytes")
 
