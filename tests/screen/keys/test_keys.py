@@ -183,19 +183,16 @@ async def test_keys_copy_unfold_and_show_the_lines(recording: Saver) -> None:
 
 
 @pytest.mark.system
-async def test_copied_text_is_safe() -> None:
-    """Copied text contains no character that could control the terminal it is pasted into."""
+async def test_what_is_copied_is_safe_text(recording: Saver) -> None:
+    """Text selected with the mouse, and what `y` copies, is in the clipboard without control characters."""
+    # Copied text contains no character that could control the terminal it is pasted into.
     async with opened(bundled("hostile")) as stage:
         for key in "1234":
             await stage.press(key, "y")
             copied = stage.app.clipboard
             assert copied
             assert not [char for char in copied if char != "\n" and not char.isprintable()]
-
-
-@pytest.mark.system
-async def test_selecting_with_the_mouse_copies(recording: Saver) -> None:
-    """Text selected with the mouse is in the clipboard once the button is released."""
+    # Text selected with the mouse is in the clipboard once the button is released.
     async with opened(recording(init() + prompt("Mend the wheel of 東京."))) as stage:
         pane = stage.pane("transcript")
         await stage.pilot.mouse_down(pane, offset=(4, 1))

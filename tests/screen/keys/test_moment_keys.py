@@ -64,7 +64,8 @@ async def test_each_key_moves_the_moment(recording: Saver, is_replay: bool) -> N
 
 @pytest.mark.system
 async def test_calls_are_steps(recording: Saver) -> None:
-    """`<` and `>` go to the ends of calls, and say where there is none."""
+    """`<` and `>` go to the ends of calls, or say that there is none; `M` shows that of the selected one."""
+    # `<` and `>` go to the ends of calls, and say where there is none.
     async with opened(timed_evenly(recording(session(4)))) as stage:
         for key, count in (("less_than_sign", 3), ("less_than_sign", 2), ("greater_than_sign", 3)):
             await stage.press(key)
@@ -75,11 +76,7 @@ async def test_calls_are_steps(recording: Saver) -> None:
         assert lines_of(stage.calls) == []
         await stage.press("L", "greater_than_sign")
         await stage.shows("no later call")
-
-
-@pytest.mark.system
-async def test_the_selected_call_becomes_the_moment(recording: Saver) -> None:
-    """`M` shows the end of the selected call, also of a later one; a finished recording has an end."""
+    # `M` shows the end of the selected call, also of a later one; a finished recording has an end.
     async with opened(timed_evenly(recording(session(6))), (160, 45)) as stage:
         await stage.press("2", "k", "k", "k", "M")
         await stage.until(partial(has_calls, stage, 3), "3 calls")
@@ -113,7 +110,8 @@ async def test_no_key_leads_out_of_a_recording_of_one_line(recording: Saver, fol
 
 @pytest.mark.system
 async def test_a_held_key_counts_each_time(recording: Saver) -> None:
-    """Many keys in one burst go as many steps back, and the opposite key as many forward."""
+    """Many keys in one burst go as many steps back and forward; those of another kind leave a moment."""
+    # Many keys in one burst go as many steps back, and the opposite key as many forward.
     async with opened(timed_evenly(recording(pieces()), 5)) as stage:
         for back, forward, count, pieces_each in (
             *(("comma", "full_stop", 20, 1), ("left", "right", 20, 1)),
@@ -124,11 +122,7 @@ async def test_a_held_key_counts_each_time(recording: Saver) -> None:
                 await comes(stage, PIECES - count * pieces_each)
                 await stage.press(*[forward] * (count - 1))
                 await comes(stage, PIECES - pieces_each)
-
-
-@pytest.mark.system
-async def test_a_held_key_of_another_kind_leaves_a_moment(recording: Saver) -> None:
-    """Ten times pause, reverse, faster or live in one burst: the moment still moves, and leads back."""
+    # Ten times pause, reverse, faster or live in one burst: the moment still moves, and leads back.
     async with opened(timed_evenly(recording(pieces())), follow=True) as stage:
         for key in ("space", "R", "plus", "L"):
             with case(key):
@@ -138,8 +132,9 @@ async def test_a_held_key_of_another_kind_leaves_a_moment(recording: Saver) -> N
 
 
 @pytest.mark.system
-async def test_backwards_it_stops_at_the_start(recording: Saver) -> None:
-    """In reverse it pauses at the start; reverse pauses there again, and `space` plays on from there."""
+async def test_it_plays_backwards_to_the_start(recording: Saver) -> None:
+    """`R` plays back, also from the live moment, and pauses at the start; `space` stops it or plays on."""
+    # In reverse it pauses at the start; reverse pauses there again, and `space` plays on from there.
     clock = ManualClock()
     async with opened(timed_evenly(recording(pieces())), replay=Replay(clock=clock)) as stage:
         await stage.press("right")
@@ -155,11 +150,7 @@ async def test_backwards_it_stops_at_the_start(recording: Saver) -> None:
         await stage.press("space")
         clock.seconds += 5
         await comes(stage, 2)
-
-
-@pytest.mark.system
-async def test_at_the_live_moment_reverse_plays_back(recording: Saver) -> None:
-    """`R` at the live moment plays back from there, faster with `+`; `space` stops it."""
+    # `R` at the live moment plays back from there, faster with `+`; `space` stops it.
     clock = ManualClock()
     async with opened(timed_evenly(recording(pieces())), replay=Replay(clock=clock)) as stage:
         await stage.press("L", "R", "plus")

@@ -66,7 +66,7 @@ class Watched:
 
 
 def test_the_end_of_a_run_rings_once(tmp_path: Path) -> None:
-    """The bell rings when a run ends, with or without a result, and neither before nor again."""
+    """The bell rings once when a run ends, its stream ends without a result, or the session falls quiet."""
     # The bell rings when the result of a run arrives, and neither before nor again.
     for last in (SUCCEEDED, FAILED):
         with case(last[:60]):
@@ -89,15 +89,20 @@ def test_the_end_of_a_run_rings_once(tmp_path: Path) -> None:
             watched.grow(init(), started("shell"))
             assert watched.update(is_quiet=True) == quiet
             assert watched.grow(SUCCEEDED) == end
-
-
-def test_a_stream_that_ends_without_a_result_rings(tmp_path: Path) -> None:
-    """A recording that ends in the middle of a run rings, although it was opened during that run."""
+    # A recording that ends in the middle of a run rings, although it was opened during that run.
     watched = Watched(tmp_path, init(), b'{"half": ')
     (tmp_path / "session.ndjson").rename(tmp_path / "old")
     (tmp_path / "session.ndjson").write_bytes(b"")
     assert watched.update() == "\x07"
     assert watched.feed.is_over
+    # The bell rings when the session falls quiet, and again only after it was active in between.
+    watched = Watched(tmp_path, init())
+    assert watched.update(is_quiet=True) == "\x07"
+    assert watched.update(is_quiet=True) == ""
+    assert watched.grow(delta("On.")) == ""
+    assert watched.update(is_quiet=True) == "\x07"
+    assert watched.grow(SUCCEEDED, is_quiet=True) == "\x07"
+    assert watched.update() == watched.update(is_quiet=True) == ""
 
 
 def test_what_happened_before_does_not_ring(tmp_path: Path) -> None:
@@ -145,17 +150,6 @@ def test_what_happened_before_does_not_ring(tmp_path: Path) -> None:
         feed.advance()
         attention.update(SafeText("quiet for 62 s"), is_quiet=True)
     assert written == []
-
-
-def test_a_stall_rings_once(tmp_path: Path) -> None:
-    """The bell rings when the session falls quiet, and again only after it was active in between."""
-    watched = Watched(tmp_path, init())
-    assert watched.update(is_quiet=True) == "\x07"
-    assert watched.update(is_quiet=True) == ""
-    assert watched.grow(delta("On.")) == ""
-    assert watched.update(is_quiet=True) == "\x07"
-    assert watched.grow(SUCCEEDED, is_quiet=True) == "\x07"
-    assert watched.update() == watched.update(is_quiet=True) == ""
 
 
 def test_a_notification_shows_project_and_status(tmp_path: Path) -> None:
@@ -297,8 +291,9 @@ def watched(
     return InTurns(folder, session, Config(title=title, bell=not title))
 
 
-def test_each_question_rings_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The bell rings when the agent asks, not again while the question is open, nor when it is answered."""
+def test_each_question_and_turn_rings_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bell rings when the agent asks the user and at the end of each turn; the title says so."""
+    # The bell rings when the agent asks, not again while the question is open, nor when it is answered.
     answered = ASKED._replace(answer="approved")
     live = watched(tmp_path, monkeypatch, [ASKED, answered, ASKED, DONE])
     assert live.step() == BELL
@@ -306,30 +301,18 @@ def test_each_question_rings_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert live.step() == ""
     assert live.step() == BELL
     assert live.step() == BELL
-
-
-def test_each_turn_rings_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The bell rings at the end of each turn of a run."""
+    # Nobody has to answer a question that the agent answers itself.
+    assert watched(tmp_path, monkeypatch, [ASKED._replace(is_automatic=True)]).step() == ""
+    # The bell rings at the end of each turn of a run.
     live = watched(tmp_path, monkeypatch, [DONE, Prompt("More."), DONE, TurnStarted(), DONE])
     assert [live.step() for _ in range(5)] == [BELL, "", BELL, "", BELL]
-
-
-def test_a_turn_that_ended_in_a_burst_rings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The end of a turn rings even if the next one has begun when the screen reads both."""
+    # The end of a turn rings even if the next one has begun when the screen reads both.
     live = watched(tmp_path, monkeypatch, [DONE, Prompt("More.")])
     path = tmp_path / "x.ndjson"
     with path.open("ab") as file:
         file.write(b"".join(live._lines[len(START) :]))
     assert live.tick() == BELL
-
-
-def test_an_automatic_answer_does_not_ring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody has to answer a question that the agent answers itself."""
-    assert watched(tmp_path, monkeypatch, [ASKED._replace(is_automatic=True)]).step() == ""
-
-
-def test_the_title_says_that_the_agent_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While a question is open, the title of the terminal says so."""
+    # While a question is open, the title of the terminal says so.
     live = watched(tmp_path, monkeypatch, [ASKED, ASKED._replace(answer="denied")], title=True)
     assert "agentwatch asks – tidepool" in live.step()
     assert "agentwatch running – tidepool" in live.step()

@@ -104,24 +104,22 @@ def test_a_stopped_editor_stops_the_job(tmp_path: Path) -> None:
 
 
 @pytest.mark.system
-def test_the_reason_is_shown(tmp_path: Path) -> None:
-    """The reason why a file cannot be opened is shown, and the app keeps running."""
+def test_why_no_file_was_edited_is_shown(tmp_path: Path) -> None:
+    """The reason why the editor cannot be started, or its exit code, is shown, and the app keeps running."""
+    # The reason why a file cannot be opened is shown, and the app keeps running.
     why = "no-such-editor cannot be started: no such file"
     with opener(tmp_path, "a file;.txt", {"EDITOR": "no-such-editor"}) as terminal:
         terminal.press("o", why)
         terminal.leave()
-
-
-@pytest.mark.system
-def test_the_exit_code_of_a_failed_editor_is_shown(tmp_path: Path) -> None:
-    """The exit code of an editor that failed is shown."""
+    # The exit code of an editor that failed is shown.
     with opener(tmp_path, "a file;.txt", {"EDITOR_CODE": "3"}) as terminal:
         terminal.press("o", "EDITING")
         terminal.press("done\r", "failed: exit 3.")
 
 
-def test_visual_is_preferred_to_editor() -> None:
-    """$VISUAL is preferred to $EDITOR; each is split into words and not passed to a shell."""
+def test_the_editor_is_that_of_the_environment() -> None:
+    """$VISUAL is preferred to $EDITOR and vi; each is split into words, and not passed to a shell."""
+    # $VISUAL is preferred to $EDITOR; each is split into words and not passed to a shell.
     for environ, argv in (
         ({"EDITOR": "vi"}, ["vi"]),
         ({"VISUAL": "code --wait", "EDITOR": "vi"}, ["code", "--wait"]),
@@ -129,10 +127,7 @@ def test_visual_is_preferred_to_editor() -> None:
     ):
         with case(f"{environ}, {argv}"):
             assert editor(environ) == argv
-
-
-def test_an_unusable_editor_setting_is_reported() -> None:
-    """Without a setting the editor is `vi`, as in git; an error names a setting with an unclosed quote."""
+    # Without a setting the editor is `vi`, as in git; an error names a setting with an unclosed quote.
     for none in ({}, {"VISUAL": "", "EDITOR": " "}):
         assert editor(none) == ["vi"]
     with pytest.raises(Unopened, match=r"^\$VISUAL is not a valid command: No closing quotation\.$"):
@@ -151,7 +146,8 @@ def why_not(path: str | None, cwd: str | None, run: int = 1) -> str:
 
 
 def test_only_an_existing_regular_file_is_opened(tmp_path: Path) -> None:
-    """Folders, pipes, devices, missing files and invalid names are not opened."""
+    """Folders, pipes, devices, missing files and invalid names are refused, and a call without a file."""
+    # Folders, pipes, devices, missing files and invalid names are not opened.
     os.mkfifo(tmp_path / "pipe")
     here = str(tmp_path)
     assert why_not(".", here).endswith(" is a folder.")
@@ -161,17 +157,11 @@ def test_only_an_existing_regular_file_is_opened(tmp_path: Path) -> None:
     for odd in ("a\0b", "\ud800", "x" * 10_000, "\x1b]0;x\x07"):
         assert why_not(odd, "/").startswith("File not found: ")
         assert len(why_not(odd, "/")) < 90
-
-
-def test_a_call_without_a_file_is_refused() -> None:
-    """A message says that the call names no file, or that no call is selected."""
+    # A message says that the call names no file, or that no call is selected.
     assert why_not(None, "/") == "The selected call (edit) has no file."
     with pytest.raises(Unopened, match=r"^No call is selected\.$"):
         file_of(None, Session())
-
-
-def test_a_relative_path_is_resolved_in_the_cwd_of_its_run(tmp_path: Path) -> None:
-    """A relative path is resolved in the cwd of the call's own run; without a known cwd it is refused."""
+    # A relative path is resolved in the cwd of the call's own run; without a known cwd it is refused.
     (tmp_path / "-rf").write_text("")
     session = Session()
     session.runs += [Run(cwd="/nowhere"), Run(), Run(cwd=str(tmp_path))]
@@ -219,7 +209,8 @@ def test_an_editor_that_another_thread_has_reaped(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_file_opens_at_its_line() -> None:
-    """An editor gets the line in its own form; one that is not known opens the file at its start."""
+    """An editor gets the line of a call in its own form; one that is not known opens the start."""
+    # An editor gets the line in its own form; one that is not known opens the file at its start.
     for argv, expected in (
         (["vi"], ["vi", "+12", "/a.py"]),
         (["/usr/bin/nvim", "-p"], ["/usr/bin/nvim", "-p", "+12", "/a.py"]),
@@ -230,10 +221,7 @@ def test_a_file_opens_at_its_line() -> None:
         with case(f"{argv}, {expected}"):
             assert at_line(argv, "/a.py", 12) == expected
             assert at_line(argv, "/a.py", None) == [*argv, "/a.py"]
-
-
-def test_the_line_of_a_call_is_the_first_that_it_changed_or_read() -> None:
-    """A diff gives its first changed line in the new file, a read the first line that it returned."""
+    # A diff gives its first changed line in the new file, a read the first line that it returned.
     diff = "--- a\n+++ b\n@@ -8,4 +9,5 @@\n same\n same\n-old\n+new\n"
     assert line_of([ChangeBlock(diff)]) == 11
     assert line_of([ContentBlock("text", first_line=40)]) == 40

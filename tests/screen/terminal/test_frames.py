@@ -140,8 +140,9 @@ def test_other_work_has_its_turns_while_a_file_loads(clock: Clock) -> None:
     assert len(screen.began) > began + 20
 
 
-def test_one_dear_tick_is_spread_over_the_next_ones(clock: Clock) -> None:
-    """One cycle of 80 ms puts the next tick off by an eighth of what it would if each cost as much."""
+def test_a_tick_waits_for_its_share_alone(clock: Clock) -> None:
+    """A dear tick is spread over the next ones, a pause repays it, and a key is put off by none."""
+    # One cycle of 80 ms puts the next tick off by an eighth of what it would if each cost as much.
     screen = Screen(clock, 0.08)
     clock.run_until(clock.now)
     screen.cost = 0.0
@@ -149,10 +150,7 @@ def test_one_dear_tick_is_spread_over_the_next_ones(clock: Clock) -> None:
     gaps = [after - before for before, after in pairwise(screen.began)]
     assert gaps[1] == pytest.approx(0.01 / LIVE_SHARE - 0.01)
     assert gaps[2] == pytest.approx(gaps[1] * 7 / 8)
-
-
-def test_a_pause_repays_what_was_used(clock: Clock) -> None:
-    """After a cycle of 80 ms and a second without new data, the next ticks come as if it had cost nothing."""
+    # After a cycle of 80 ms and a second without new data, the next ticks come as if it had cost nothing.
     screen = Screen(clock, 0.08)
     screen.wait = None
     clock.run_until(clock.now + 1)
@@ -162,10 +160,7 @@ def test_a_pause_repays_what_was_used(clock: Clock) -> None:
     clock.run_until(clock.now + 1)
     gaps = [after - before for before, after in pairwise(screen.began[1:])]
     assert max(gaps) == pytest.approx(0.02)
-
-
-def test_a_key_is_not_put_off_by_what_came_before(clock: Clock) -> None:
-    """A tick for a pressed key comes at once, however much the ticks before it have cost."""
+    # A tick for a pressed key comes at once, however much the ticks before it have cost.
     screen = Screen(clock, 0.2)
     clock.run_until(clock.now + 10)
     screen.scheduler.within(0)

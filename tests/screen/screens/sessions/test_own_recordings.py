@@ -87,43 +87,11 @@ async def test_a_recording_is_renamed_or_deleted(own: Row) -> None:
 
 
 @pytest.mark.system
-async def test_files_of_other_programs_are_left_alone(tmp_path: Path) -> None:
-    """Only recordings of our own can be deleted or renamed."""
-    path = tmp_path / "claude.jsonl"
-    path.write_bytes(b"{}\n")
-    async with at_home([row("one", path=path)]) as stage:
-        for key in ("d", "ctrl+r"):
-            await stage.begin(row("one", path=path))
-            await stage.press(key)
-            await stage.shows("only recordings of agentwatch can be changed")
-            assert stage.app.screen is stage.home
-    assert path.exists()
-
-
-@pytest.mark.system
-async def test_marked_recordings_are_deleted_together(own: Row, tmp_path: Path) -> None:
-    """One question names them and how many others stay; their marks are removed."""
-    second = own.path.with_name("20261101-120000-bbbbbb.ndjson")
-    shutil.copy(own.path, second)
-    other = tmp_path / "claude.jsonl"
-    other.write_bytes(b"{}\n")
-    rows = [own, row("two", path=second, is_own=True, title="Second"), row("other", path=other)]
-    async with at_home(rows) as stage:
-        await stage.press("g", "v", "v", "v", "d")
-        for words in ("Delete 2 recordings: ", "“Old name”", "“Second”", "1 of other programs stays"):
-            await stage.shows(words)
-        await stage.press("y")
-        await stage.shows("deleted 2 recordings")
-        await stage.until(lambda: "marked" not in stage.text, "no marks")
-    assert not list(own.path.parent.iterdir())
-    assert other.exists()
-
-
-@pytest.mark.system
-async def test_sessions_are_archived_and_restored(own: Row, home: Path) -> None:
-    """`z` notes all marked sessions in a file of ours; the same key on archived ones removes them again."""
+async def test_several_sessions_are_archived_or_deleted(own: Row, home: Path, tmp_path: Path) -> None:
+    """`z` archives or restores the marked sessions, `d` deletes those that are recordings of our own."""
     ended = [row(f"e{n}", State.SUCCEEDED, path=own.path) for n in range(2)]
     async with at_home([*ended, row("elsewhere", host="box")]) as stage:
+        # `z` notes all marked sessions in a file of ours; the same key on archived ones removes them again.
         await stage.choose("e1")
         await stage.press("v", "v", "z")
         await stage.shows("2 sessions archived")
@@ -137,3 +105,28 @@ async def test_sessions_are_archived_and_restored(own: Row, home: Path) -> None:
         await stage.choose("elsewhere")
         await stage.press("z")
         await stage.shows("only sessions of this machine can be archived")
+        # Only recordings of our own can be deleted or renamed.
+        path = tmp_path / "claude.jsonl"
+        path.write_bytes(b"{}\n")
+        await stage.begin(row("one", path=path))
+        for key in ("d", "ctrl+r"):
+            await stage.begin(row("one", path=path))
+            await stage.press(key)
+            await stage.shows("only recordings of agentwatch can be changed")
+            assert stage.app.screen is stage.home
+        # One question names the marked recordings and how many others stay; their marks are removed.
+        second = own.path.with_name("20261101-120000-bbbbbb.ndjson")
+        shutil.copy(own.path, second)
+        other = tmp_path / "claude.jsonl"
+        other.write_bytes(b"{}\n")
+        rows = [own, row("two", path=second, is_own=True, title="Second"), row("other", path=other)]
+        await stage.begin(*rows)
+        await stage.press("g", "v", "v", "v", "d")
+        for words in ("Delete 2 recordings: ", "“Old name”", "“Second”", "1 of other programs stays"):
+            await stage.shows(words)
+        await stage.press("y")
+        await stage.shows("deleted 2 recordings")
+        await stage.until(lambda: "marked" not in stage.text, "no marks")
+    assert path.exists()
+    assert not list(own.path.parent.iterdir())
+    assert other.exists()

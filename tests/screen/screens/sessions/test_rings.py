@@ -112,8 +112,9 @@ def test_looking_removes_the_mark() -> None:
     assert new_rings().applied(rows) is rows
 
 
-def test_the_choice_is_remembered(home: Path) -> None:
-    """A session that was silenced stays silent after the next start."""
+def test_choices_are_remembered(home: Path) -> None:
+    """What was silenced or chosen stays so: 500 choices at most, and none from a damaged file."""
+    # A session that was silenced stays silent after the next start.
     rings = new_rings()
     assert not rings.toggle(asking().key)
     assert rings.update([asking()]) == []
@@ -123,34 +124,24 @@ def test_the_choice_is_remembered(home: Path) -> None:
     assert again.toggle(asking().key)
     assert new_rings().rings(asking().key)
     assert [path.name for path in home.iterdir()] == ["rings.json"]
-
-
-def test_only_chosen_sessions_ring_if_none_do_by_default() -> None:
-    """With `ring = "none"`, a session rings that the user has chosen."""
+    # Whatever the file contains, the list opens without a choice.
+    for damage in (b"", b"[]", b"{", b'{"claude:one": "no"}', b"\xff", b"[" * 5000):
+        with case(damage[:30]):
+            (home / "rings.json").write_bytes(damage)
+            assert new_rings().rings(asking().key)
+    # With `ring = "none"`, a session rings that the user has chosen.
     rings = new_rings(by_default=False)
     rows = keyed(row("one"), row("two"))
     assert [each.rings for each in rings.applied(rows).values()] == [False, False]
     rings.toggle(("claude", "two"))
     assert [each.rings for each in rings.applied(rows).values()] == [False, True]
     assert rings.update([asking(), asking("two")]) == [asking("two")]
-
-
-def test_the_oldest_choices_are_forgotten() -> None:
-    """At most 500 choices are kept."""
+    # At most 500 choices are kept.
     rings = new_rings()
     for number in range(502):
         rings.toggle(("claude", str(number)))
     again = new_rings()
     assert [again.rings(("claude", name)) for name in ("0", "1", "2", "501")] == [True, True, False, False]
-
-
-def test_a_damaged_file_counts_as_no_choice(home: Path) -> None:
-    """Whatever the file contains, the list opens."""
-    home.mkdir()
-    for damage in (b"", b"[]", b"{", b'{"claude:one": "no"}', b"\xff", b"[" * 5000):
-        with case(damage[:30]):
-            (home / "rings.json").write_bytes(damage)
-            assert new_rings().rings(asking().key)
 
 
 BELL = "\x07"
@@ -177,9 +168,10 @@ def bells(written: str) -> int:
 
 
 @pytest.mark.system
-async def test_it_rings_once_and_the_title_counts() -> None:
-    """One bell for a session, and the count of the sessions that need the user."""
+async def test_each_question_rings_once_unless_it_is_silenced() -> None:
+    """One bell for a session that asks, none for what is inferred or silenced; the title counts both."""
     async with at_home([row("one"), row("two")]) as stage:
+        # One bell for a session, and the count of the sessions that need the user.
         stage.written_since()
         await stage.put(asks_now(), row("two"))
         written = stage.written_since()
@@ -187,17 +179,25 @@ async def test_it_rings_once_and_the_title_counts() -> None:
         assert TITLE.format("1 needs you") in written
         await stage.put(asks_now("two"))
         assert TITLE.format("2 need you") in stage.written_since()
-
-
-@pytest.mark.system
-async def test_what_is_inferred_does_not_ring() -> None:
-    """It counts, and does not ring."""
-    async with at_home([row("one")]) as stage:
+        # What is inferred counts, and does not ring.
+        await stage.begin(row("one"))
         stage.written_since()
         await stage.put(asks_now(ground=Ground.INFERRED))
         written = stage.written_since()
         assert bells(written) == 0
         assert TITLE.format("1 needs you") in written
+        # `r` silences the selected session; `r` again lets it ring.
+        await stage.begin(row("one"))
+        await stage.press("r")
+        await stage.shows("no ring")
+        stage.written_since()
+        await stage.put(asks_now())
+        assert bells(stage.written_since()) == 0
+        await stage.put(row("one"))
+        await stage.press("r")
+        await stage.until(lambda: "no ring" not in stage.text, "a ring")
+        await stage.put(asks_now())
+        assert bells(stage.written_since()) == 1
 
 
 @pytest.mark.system
@@ -214,22 +214,6 @@ async def test_a_notification_names_the_session(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.system
-async def test_a_silenced_session_does_not_ring() -> None:
-    """`r` silences the selected session; `r` again lets it ring."""
-    async with at_home([row("one")]) as stage:
-        await stage.press("r")
-        await stage.shows("no ring")
-        stage.written_since()
-        await stage.put(asks_now())
-        assert bells(stage.written_since()) == 0
-        await stage.put(row("one"))
-        await stage.press("r")
-        await stage.until(lambda: "no ring" not in stage.text, "a ring")
-        await stage.put(asks_now())
-        assert bells(stage.written_since()) == 1
-
-
-@pytest.mark.system
 async def test_the_configuration_silences_all() -> None:
     """With `ring = "none"`, without a bell, or if it is left to the agent, nothing rings."""
     for config in (Config(ring="none"), Config(bell=False), Config(leave_to=("claude",), title=False)):
@@ -243,9 +227,40 @@ async def test_the_configuration_silences_all() -> None:
 
 
 @pytest.mark.system
-async def test_a_mark_vanishes_when_the_session_is_looked_at() -> None:
-    """A session that is selected for a second is not marked any more; others stay marked."""
-    async with at_home([row("one"), row("two"), row("three")]) as stage:
+async def test_a_mark_vanishes_when_the_user_has_looked() -> None:
+    """A session that was selected or opened, in a window with the focus, loses its mark; others ring."""
+    async with at_home([row("one")]) as stage:
+        # While another window has the focus, the mark stays.
+        stage.app.app_focus = False
+        await stage.put(asks_now())
+        for _ in range(3):
+            stage.home._tick()
+        await stage.pilot.pause()
+        assert list(stage.app._rings.marked) == [asks_now().key]
+        stage.app.app_focus = True
+        await stage.until(lambda: not stage.app._rings.marked, "the look")
+        # A session that was opened is not marked, and is not marked while it is open.
+        await stage.begin(row("one", path=PLAIN))
+        await stage.put(asks_now())
+        await stage.open()
+        assert not stage.app._rings.marked
+        await stage.put(row("one", path=PLAIN))
+        stage.written_since()
+        await stage.put(asks_now())
+        assert bells(stage.written_since()) == 1
+        assert not stage.app._rings.marked
+        # While a session is open the others ring, and its screen does not change the title.
+        await stage.begin(row("one", path=PLAIN), row("two"))
+        await stage.open("one")
+        await stage.shows("✓ succeeded")
+        stage.written_since()
+        await stage.put(asks_now("two"))
+        written = stage.written_since()
+        assert bells(written) == 1
+        assert TITLE.format("1 needs you") in written
+        assert "agentwatch succeeded" not in written
+        # A session that is selected for a second is not marked any more; others stay marked.
+        await stage.begin(row("one"), row("two"), row("three"))
         await stage.put(asks_now("two"), asks_now("three"))
         marked = stage.app._rings.marked
         chosen = stage.chosen
@@ -255,48 +270,6 @@ async def test_a_mark_vanishes_when_the_session_is_looked_at() -> None:
         await stage.until(lambda: len(marked) == 1, "the mark of the selected session")
         assert stage.chosen is not None
         assert stage.chosen.key not in marked
-
-
-@pytest.mark.system
-async def test_without_the_focus_nothing_is_looked_at() -> None:
-    """While another window has the focus, the mark stays."""
-    async with at_home([row("one")]) as stage:
-        stage.app.app_focus = False
-        await stage.put(asks_now())
-        for _ in range(3):
-            stage.home._tick()
-        await stage.pilot.pause()
-        assert list(stage.app._rings.marked) == [asks_now().key]
-        stage.app.app_focus = True
-        await stage.until(lambda: not stage.app._rings.marked, "the look")
-
-
-@pytest.mark.system
-async def test_opening_a_session_looks_at_it() -> None:
-    """A session that was opened is not marked, and is not marked while it is open."""
-    async with at_home([row("one", path=PLAIN)]) as stage:
-        await stage.put(asks_now())
-        await stage.open()
-        assert not stage.app._rings.marked
-        await stage.put(row("one", path=PLAIN))
-        stage.written_since()
-        await stage.put(asks_now())
-        assert bells(stage.written_since()) == 1
-        assert not stage.app._rings.marked
-
-
-@pytest.mark.system
-async def test_others_ring_while_a_session_is_open() -> None:
-    """The list goes on behind the session, whose screen does not change the title."""
-    async with at_home([row("one", path=PLAIN), row("two")]) as stage:
-        await stage.open("one")
-        await stage.shows("✓ succeeded")
-        stage.written_since()
-        await stage.put(asks_now("two"))
-        written = stage.written_since()
-        assert bells(written) == 1
-        assert TITLE.format("1 needs you") in written
-        assert "agentwatch succeeded" not in written
 
 
 @pytest.mark.slow

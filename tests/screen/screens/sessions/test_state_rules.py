@@ -52,7 +52,8 @@ LIMITED = at(State.LIMITED, ground=Ground.INFERRED, until_ms=LATER_MS + 10)
 
 
 def test_a_change_of_state_is_told_once() -> None:
-    """An end counts after work, and a failure is an end too."""
+    """An end counts after work, a failure is an end; a reset limit and what was not watched are none."""
+    # An end counts after work, and a failure is an end too.
     cases: list[tuple[list[Row], list[str]]] = [
         ([at(WORKING), at(YOUR_TURN), at(YOUR_TURN), at(State.SUCCEEDED)], ["ended"]),
         ([at(WORKING), at(State.SHELL), at(YOUR_TURN)], ["ended"]),
@@ -69,10 +70,7 @@ def test_a_change_of_state_is_told_once() -> None:
     for rows, events in cases:
         with case([each.standing.state for each in rows]):
             assert told(*rows) == events
-
-
-def test_a_limit_that_is_over_is_not_an_end() -> None:
-    """The reset of a limit is not told as an end. A turn or a process that ends later is told."""
+    # The reset of a limit is not told as an end. A turn or a process that ends later is told.
     failed, endless = State.TURN_FAILED, at(State.LIMITED, ground=Ground.INFERRED)
     cases: list[tuple[list[Row], list[str]]] = [
         ([at(WORKING), LIMITED, at(failed)], ["limit"]),
@@ -88,10 +86,7 @@ def test_a_limit_that_is_over_is_not_an_end() -> None:
     for rows, events in cases:
         with case([(each.standing.state, each.standing.since_ms) for each in rows]):
             assert told(*rows) == events
-
-
-def test_what_was_not_watched_is_not_told() -> None:
-    """History, guesses, subagents, blinks and machines out of reach are not events."""
+    # History, guesses, subagents, blinks and machines out of reach are not events.
     guess = at(YOUR_TURN, ground=Ground.INFERRED)
     cases: list[tuple[str, list[Row]]] = [
         ("it had ended", [at(State.SUCCEEDED)]),
@@ -106,10 +101,7 @@ def test_what_was_not_watched_is_not_told() -> None:
     for why, rows in cases:
         with case(why):
             assert told(*rows) == []
-
-
-def test_a_session_that_vanishes_is_new_when_it_returns() -> None:
-    """What happened meanwhile is not known."""
+    # A session that vanishes is new when it returns: what happened meanwhile is not known.
     commands = Told()
     rules = StateRules([SessionRule("ended", "ended", ("ended",))], commands, BEGAN_MS)
     rules.update([at(WORKING)], (), ())

@@ -54,8 +54,9 @@ class GrowingMachine(MadeMachine):
         return not self.is_found
 
 
-def test_the_first_rows_are_reported_at_once() -> None:
-    """What the first step finds is shown while the search goes on; later rows come in larger pieces."""
+def test_rows_are_reported_in_few_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first rows are reported at once, later ones in parts of at most 2,000, and the end at once."""
+    # What the first step finds is shown while the search goes on; later rows come in larger pieces.
     reports = Reports(GrowingMachine())
     reports.start()
     until(lambda: reports.rows and len(reports.rows[-1]) >= 200)
@@ -64,10 +65,36 @@ def test_the_first_rows_are_reported_at_once() -> None:
     assert sizes[0] == 1
     assert sizes[-1] == 200, "the end of the search was not reported at once"
     assert len(sizes) < 20
-
-
-def test_many_rows_are_reported_seldom_until_all_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Between the first rows and the last, no report comes while the pause for the rows is not over."""
+    # The newest sessions are found while the screen starts, and reported once it is there.
+    machine = GrowingMachine()
+    reports = Reports(machine)
+    reports.watching.begin()
+    until(lambda: machine.steps)
+    assert (machine.steps, reports.rows) == (1, [])
+    reports.watching.start()
+    reports.count(1)
+    reports.watching.stop()
+    assert len(reports.rows[0]) == 1
+    # The end of the search is reported without another row: an empty list then says that it is complete.
+    machine = MadeMachine([row("one")])
+    machine.is_found = False
+    reports = Reports(machine)
+    reports.start()
+    reports.count(1)
+    machine.is_found = True
+    reports.count(2)
+    reports.watching.stop()
+    assert reports.rows[0] is reports.rows[1]
+    # A report names 2,000 changed rows at most, with which its rows are those of the report before.
+    machine = MadeMachine([row(f"s{number}") for number in range(4_500)])
+    reports = Reports(machine)
+    reports.start()
+    until(lambda: reports.rows and len(reports.rows[-1]) == 4_500)
+    reports.watching.stop()
+    assert [len(report.changed) for report in reports.reports] == [2_000, 2_000, 500]
+    assert [len(report.rows) for report in reports.reports] == [2_000, 4_000, 4_500]
+    assert [report.is_settled for report in reports.reports] == [False, False, True]
+    # Between the first rows and the last, no report comes while the pause for the rows is not over.
     monkeypatch.setattr(watching, "_TICK_SECONDS", 0.0)
     monkeypatch.setattr(watching, "_ROW_SECONDS", 3600.0)
     reports = Reports(GrowingMachine())
@@ -189,41 +216,3 @@ def test_the_counts_are_written_for_other_processes() -> None:
     until(lambda: read_status(now_ms()) is not None)
     reports.watching.stop()
     assert read_status(now_ms()) == counts_of(machine.rows.values(), now_ms())
-
-
-def test_only_the_first_step_comes_before_the_screen() -> None:
-    """The newest sessions are found while the screen starts, and reported once it is there."""
-    machine = GrowingMachine()
-    reports = Reports(machine)
-    reports.watching.begin()
-    until(lambda: machine.steps)
-    assert (machine.steps, reports.rows) == (1, [])
-    reports.watching.start()
-    reports.count(1)
-    reports.watching.stop()
-    assert len(reports.rows[0]) == 1
-
-
-def test_the_end_of_the_search_is_reported_without_another_row() -> None:
-    """The list then knows that it is complete, and says so if it is empty."""
-    machine = MadeMachine([row("one")])
-    machine.is_found = False
-    reports = Reports(machine)
-    reports.start()
-    reports.count(1)
-    machine.is_found = True
-    reports.count(2)
-    reports.watching.stop()
-    assert reports.rows[0] is reports.rows[1]
-
-
-def test_many_changed_rows_are_reported_in_parts() -> None:
-    """A report names 2,000 changed rows at most, with which its rows are those of the report before."""
-    machine = MadeMachine([row(f"s{number}") for number in range(4_500)])
-    reports = Reports(machine)
-    reports.start()
-    until(lambda: reports.rows and len(reports.rows[-1]) == 4_500)
-    reports.watching.stop()
-    assert [len(report.changed) for report in reports.reports] == [2_000, 2_000, 500]
-    assert [len(report.rows) for report in reports.reports] == [2_000, 4_000, 4_500]
-    assert [report.is_settled for report in reports.reports] == [False, False, True]

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.mark.system
 async def test_a_call_is_selected_at_its_end(recording: Saver) -> None:
-    """`FILE#3` shows the moment at which call 3 had ended, with that call and its detail."""
+    """`FILE#3` shows the moment at which call 3 had ended, or one that never ended had started."""
     async with opened(timed_evenly(recording(session(6))), asked=Asked(parsed("#3"))) as stage:
         await stage.until(lambda: stage.chosen == "echo 2", "the call")
         assert len(lines_of(stage.calls)) == 3
@@ -35,6 +35,11 @@ async def test_a_call_is_selected_at_its_end(recording: Saver) -> None:
         assert "Step 3." not in stage.text()
         await stage.press("L")
         await stage.until(lambda: len(lines_of(stage.calls)) == 6, "the live moment")
+    # `FILE#2` of a call without an end shows the moment at which it had started.
+    lines = session(1) + started("shell", "open", command="sleep 600") + answer("Waiting.")
+    async with opened(timed_evenly(recording(lines)), asked=Asked(parsed("#2"))) as stage:
+        await stage.until(lambda: stage.chosen == "sleep 600", "the call")
+        assert "Waiting." not in stage.text()
 
 
 @pytest.mark.parametrize(
@@ -70,15 +75,6 @@ async def test_a_moment_that_does_not_exist_is_said(recording: Saver) -> None:
         await stage.shows("no call #7: the session has 6 calls")
         assert "as of" not in stage.header
         assert len(lines_of(stage.calls)) == 6
-
-
-@pytest.mark.system
-async def test_a_call_that_never_ended_is_shown_when_it_started(recording: Saver) -> None:
-    """`FILE#2` of a call without an end shows the moment at which it had started."""
-    lines = session(1) + started("shell", "open", command="sleep 600") + answer("Waiting.")
-    async with opened(timed_evenly(recording(lines)), asked=Asked(parsed("#2"))) as stage:
-        await stage.until(lambda: stage.chosen == "sleep 600", "the call")
-        assert "Waiting." not in stage.text()
 
 
 def big(path: Path, calls: int = 700) -> Path:

@@ -60,7 +60,8 @@ async def test_a_finished_session_begins_with_what_happened(recording: Saver) ->
 
 @pytest.mark.system
 async def test_any_movement_folds_it(recording: Saver) -> None:
-    """A key that moves, a click and `D` fold the lines; `D` shows them again, and other keys leave them."""
+    """A key that moves, a click, `D` and another turn fold the lines; `D` shows them again."""
+    # A key that moves, a click and `D` fold the lines; `D` shows them again, and other keys leave them.
     async with opened(recording(finished()), (120, 40)) as stage:
         await shown(stage)
         await stage.press("question_mark", "escape")
@@ -72,6 +73,11 @@ async def test_any_movement_folds_it(recording: Saver) -> None:
                 await stage.press("L", "D")
                 await shown(stage)
         await stage.pilot.click(stage.calls, offset=(8, 3))
+        await stage.until(lambda: not happened(stage), "folded lines")
+    # A session in which another run begins is not finished: the lines are folded.
+    async with opened(recording(finished()), (120, 40), follow=True) as stage:
+        await shown(stage)
+        await stage.append(init() + shell(9, None))
         await stage.until(lambda: not happened(stage), "folded lines")
 
 
@@ -88,15 +94,6 @@ async def test_an_earlier_moment_folds_it(recording: Saver) -> None:
                 watch_screen(stage).go_to(len(data))
                 await stage.settled()
                 assert happened(stage) == []
-
-
-@pytest.mark.system
-async def test_another_turn_folds_it(recording: Saver) -> None:
-    """A session in which another run begins is not finished: the lines are folded."""
-    async with opened(recording(finished()), (120, 40), follow=True) as stage:
-        await shown(stage)
-        await stage.append(init() + shell(9, None))
-        await stage.until(lambda: not happened(stage), "folded lines")
 
 
 async def test_only_a_finished_session_begins_so(recording: Saver) -> None:

@@ -171,16 +171,14 @@ def found(filtered: MarkFilter) -> list[str]:
 
 def test_each_match_is_found(marks: Marks) -> None:
     """Each word is a part of the words of a mark, or the start of its time; bookmarks come first."""
+    # Each word is a part of the words of a mark, or the start of its time; bookmarks come first.
     for text in TEXTS:
         with case(text):
             filtered = MarkFilter(marks, text)
             filtered.advance(9)
             assert filtered.is_complete
             assert found(filtered) == matching(marks, text)
-
-
-def test_a_slice_is_short(marks: Marks) -> None:
-    """A slice ends when its time is over, after at most 32 marks."""
+    # A slice ends when its time is over, after at most 32 marks.
     filtered = MarkFilter(marks, "echo")
     slices = 0
     while not filtered.is_complete:
@@ -190,6 +188,24 @@ def test_a_slice_is_short(marks: Marks) -> None:
         slices += 1
     assert slices > CALLS / 32
     assert found(filtered) == matching(marks, "echo")
+    # Each mark has the index at which it is listed; one that is not listed has none.
+    for text in ("", "echo 1"):
+        filtered = MarkFilter(marks, text)
+        filtered.advance(9)
+        assert [filtered.row_of(filtered[at]) for at in range(len(filtered))] == [*range(len(filtered))]
+        gone = marks.of_marker(marks.markers[9])._replace(offset=1)
+        assert filtered.row_of(gone) is None
+        assert filtered.row_of(marks.of_bookmark(next(iter(marks.bookmarks)))._replace(offset=1)) is None
+        assert filtered.row_of(marks.of_marker(marks.markers[8])) == (11 if not text else None)
+    # A verdict that becomes known while one types is found by its words.
+    filtered = MarkFilter(marks, "17 p")
+    filtered.advance(9)
+    marker = marks.markers[5]
+    marks.markers.show_verdicts([VerdictMark(marker.offset, marker.number, is_red=True, words="17 passed")])
+    marks.update(1)
+    longer = filtered.retyped("17 pa")
+    longer.advance(9)
+    assert [each.offset for each in map(longer.__getitem__, range(len(longer)))] == [marker.offset]
 
 
 def test_typing_on_compares_only_what_matched(marks: Marks, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,18 +227,6 @@ def test_typing_on_compares_only_what_matched(marks: Marks, monkeypatch: pytest.
     assert found(longer) == matching(marks, "echo 123")
 
 
-def test_a_mark_is_found_again(marks: Marks) -> None:
-    """Each mark has the index at which it is listed; one that is not listed has none."""
-    for text in ("", "echo 1"):
-        filtered = MarkFilter(marks, text)
-        filtered.advance(9)
-        assert [filtered.row_of(filtered[at]) for at in range(len(filtered))] == [*range(len(filtered))]
-        gone = marks.of_marker(marks.markers[9])._replace(offset=1)
-        assert filtered.row_of(gone) is None
-        assert filtered.row_of(marks.of_bookmark(next(iter(marks.bookmarks)))._replace(offset=1)) is None
-        assert filtered.row_of(marks.of_marker(marks.markers[8])) == (11 if not text else None)
-
-
 @pytest.mark.system
 def test_any_order_of_keys_and_changes(marks: Marks) -> None:
     """Typing, deleting, and verdicts that come meanwhile lead to the same marks as a search of all."""
@@ -242,15 +246,3 @@ def test_any_order_of_keys_and_changes(marks: Marks) -> None:
                 marks.update(1)
         filtered.advance(9)
         assert found(filtered) == matching(marks, filtered.text)
-
-
-def test_a_mark_that_has_changed_is_compared_again(marks: Marks) -> None:
-    """A verdict that becomes known while one types is found by its words."""
-    filtered = MarkFilter(marks, "17 p")
-    filtered.advance(9)
-    marker = marks.markers[5]
-    marks.markers.show_verdicts([VerdictMark(marker.offset, marker.number, is_red=True, words="17 passed")])
-    marks.update(1)
-    longer = filtered.retyped("17 pa")
-    longer.advance(9)
-    assert [each.offset for each in map(longer.__getitem__, range(len(longer)))] == [marker.offset]
