@@ -70,8 +70,9 @@ async def test_every_pane_says_that_a_call_asks(recording: Saver) -> None:
 
 
 @pytest.mark.system
-async def test_a_narrow_screen_says_it_too(recording: Saver) -> None:
-    """At 80 and 40 columns no pane calls it running."""
+async def test_a_narrow_screen_and_an_earlier_moment_say_it_too(recording: Saver) -> None:
+    """At 80 and 40 columns no pane calls it running; an earlier moment shows the questions of then."""
+    # At 80 and 40 columns no pane calls it running.
     async with opened(live(recording), follow=True) as stage:
         for size in ((80, 24), (40, 12)):
             await stage.pilot.resize_terminal(*size)
@@ -83,11 +84,7 @@ async def test_a_narrow_screen_says_it_too(recording: Saver) -> None:
                     shown = row(stage, pane, "rm -r") + row(stage, pane, "asks")
                     assert "!" in shown
                     assert "◐" not in row(stage, pane, "rm -r")
-
-
-@pytest.mark.system
-async def test_an_earlier_moment_shows_the_questions_of_then(recording: Saver) -> None:
-    """Before the question the call runs; at the question it asks, with the clock of that moment."""
+    # Before the question the call runs; at the question it asks, with the clock of that moment.
     async with opened(live(recording), (140, 40), follow=True) as stage:
         await stage.append(written(reply(behavior="allow")))
         await stage.press(",")

@@ -173,7 +173,8 @@ async def test_hostile_facts_of_a_run_do_nothing(session_of: Callable[[bytes], S
 
 @pytest.mark.system
 async def test_markup_is_shown_as_it_is(recording: Saver) -> None:
-    """Text that resembles markup is shown character by character in every place."""
+    """Markup in the texts of a session, and in a notification, is text."""
+    # Text that resembles markup is shown character by character in every place.
     text = "[/x][@click=app.quit]x[/][bold red]b[/]$[a]"
     async with opened(recording(run_of(1, text)), (200, 60)) as stage:
         assert f"› {text}" in lines_of(stage.pane("transcript"))
@@ -186,11 +187,7 @@ async def test_markup_is_shown_as_it_is(recording: Saver) -> None:
         check_drawn(stage)
         await stage.pilot.click(stage.pane("transcript"), offset=(8, 3))
         assert stage.app.is_running
-
-
-@pytest.mark.system
-async def test_a_notification_is_not_markup(recording: Saver) -> None:
-    """A notification appears while hostile text is on the screen, and the app survives."""
+    # A notification appears while hostile text is on the screen, and the app survives.
     async with opened(recording(run_of(1, MARKUP))) as stage:
         await stage.press("2", "e", "e", "y")
         await stage.until(lambda: "copied" in stage.text(), "the message")

@@ -97,7 +97,8 @@ async def test_a_match_or_a_filter_shows_in_every_pane(recording: Saver) -> None
 
 @pytest.mark.system
 async def test_the_slowest_calls_are_found(recording: Saver) -> None:
-    """`s` sorts the calls by duration, slowest first, from any pane; enter in the times goes to one."""
+    """`s` sorts the calls by duration from any pane; enter in the times and in the files goes to a call."""
+    # `s` sorts the calls by duration, slowest first, from any pane; enter in the times goes to one.
     took = (200, 9000, 400)
     data = init() + b"".join(timed_shell(n, ms) for n, ms in enumerate(took)) + result()
     async with opened(recording(data)) as stage:
@@ -116,11 +117,7 @@ async def test_the_slowest_calls_are_found(recording: Saver) -> None:
         await stage.press("enter")
         await stage.until(lambda: len(stage.app.screen_stack) == 1, "the panes")
         assert (stage.focus, stage.chosen) == ("calls", "echo 1")
-
-
-@pytest.mark.system
-async def test_files_lead_to_a_call(recording: Saver) -> None:
-    """`F` shows the files; enter goes to the calls of the selected file, and enter again to the call."""
+    # `F` shows the files; enter goes to the calls of the selected file, and enter again to the call.
     data = init() + edit(1, "mill/old.py") + edit(2, "mill/new.py") + shell(3) + result()
     async with opened(recording(data)) as stage:
         await stage.press("F")
@@ -134,8 +131,9 @@ async def test_files_lead_to_a_call(recording: Saver) -> None:
 
 
 @pytest.mark.system
-async def test_a_failure_opens_its_detail(recording: Saver) -> None:
+async def test_a_failure_opens_its_detail(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
     """While the newest calls are followed, a failure opens its detail, and only then."""
+    # While the newest calls are followed, a failure opens its detail, and only then.
     async with opened(recording(session(3)), follow=True) as stage:
         # While the newest calls are followed, a failure opens its detail, which stays when other calls end.
         await stage.append(shell(50, 2, "it broke") + shell(51))
@@ -150,11 +148,7 @@ async def test_a_failure_opens_its_detail(recording: Saver) -> None:
         await stage.append(shell(60, 2))
         assert "echo 51" in lines_of(stage.pane("detail"))[0]
         assert stage.chosen == "echo 51"
-
-
-@pytest.mark.system
-async def test_earlier_failures_open_nothing(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A saved session opens with the detail of its newest call, however many steps reading it takes."""
+    # A saved session opens with the detail of its newest call, however many steps reading it takes.
     monkeypatch.setattr(watch, "_APPLY_SECONDS", 0)
     data = init() + shell(1) + shell(2, 1, "it broke") + shell(3) + result()
     async with opened(recording(data)) as stage:

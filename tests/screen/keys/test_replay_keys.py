@@ -20,10 +20,9 @@ pytestmark = pytest.mark.slow
 
 @pytest.mark.system
 async def test_a_replay_keeps_its_time(recording: Saver) -> None:
-    """In a replay each line arrives at its recorded time, and clocks show what they showed then.
-
-    So does the header between two lines: it does not stay at the time of the last one.
-    """
+    """Each line, and each piece of text, arrives at its recorded time, and clocks show what they showed."""
+    # In a replay each line arrives at its recorded time, and clocks show what they showed then. So does the
+    # header between two lines: it does not stay at the time of the last one.
     path = timed(recording(init() + shell(1) + answer("Done.")), 0, 10, 30, 31)
     clock = ManualClock()
     async with opened(path, replay=Replay(clock=clock)) as stage:
@@ -40,11 +39,21 @@ async def test_a_replay_keeps_its_time(recording: Saver) -> None:
         await stage.until(lambda: rows_of(calls)[0].split()[0] == "✓", "its end")
         clock.seconds += 1
         await stage.until(lambda: "Done." in stage.text(), "the text")
+    # Pieces of text that are decoded at once are shown each at its own time.
+    path = timed(recording(init() + b"".join(answer(f"<{n}>") for n in range(6))), *range(0, 70, 10))
+    clock = ManualClock()
+    async with opened(path, replay=Replay(clock=clock)) as stage:
+        for number in range(5):
+            clock.seconds += 10
+            await stage.shows(f"<{number}>", "transcript")
+            await stage.settled()
+            assert f"<{number + 1}>" not in stage.text()
 
 
 @pytest.mark.system
 async def test_a_replay_can_be_paused(recording: Saver) -> None:
-    """While a replay is paused its time does not advance, and the time bar shows `‖`."""
+    """`space` pauses it: its time does not advance; `.` shows one more event at once, paused or not."""
+    # While a replay is paused its time does not advance, and the time bar shows `‖`.
     path = timed(recording(init() + answer("Soon.") + answer("Later.")), 0, 10, 20)
     clock = ManualClock()
     async with opened(path, replay=Replay(clock=clock)) as stage:
@@ -59,11 +68,7 @@ async def test_a_replay_can_be_paused(recording: Saver) -> None:
         clock.seconds += 5
         await stage.until(lambda: "Soon." in stage.text(), "the text")
         assert "Later." not in stage.text()
-
-
-@pytest.mark.system
-async def test_steps_in_quick_succession_all_count(recording: Saver) -> None:
-    """`.` shows one more event at once, paused or not; pressed three times in succession it shows three."""
+    # `.` shows one more event at once, paused or not; pressed three times in succession it shows three.
     path = timed(recording(init() + b"".join(answer(f"<{n}>") for n in range(6))), *range(0, 70, 10))
     async with opened(path, replay=Replay(clock=ManualClock())) as stage:
         # `.` pressed three times in quick succession, as a held key does, shows three events.
@@ -138,19 +143,6 @@ async def test_a_replay_has_no_new_lines(recording: Saver) -> None:
 
 
 @pytest.mark.system
-async def test_text_that_arrived_in_pieces_is_played_in_pieces(recording: Saver) -> None:
-    """Pieces of text that are decoded at once are shown each at its own time."""
-    path = timed(recording(init() + b"".join(answer(f"<{n}>") for n in range(6))), *range(0, 70, 10))
-    clock = ManualClock()
-    async with opened(path, replay=Replay(clock=clock)) as stage:
-        for number in range(5):
-            clock.seconds += 10
-            await stage.shows(f"<{number}>", "transcript")
-            await stage.settled()
-            assert f"<{number + 1}>" not in stage.text()
-
-
-@pytest.mark.system
 async def test_a_shortened_silence_says_its_length(recording: Saver) -> None:
     """With --max-idle, the status line names the part of a silence that was left out, for 3 s."""
     lines = init() + answer("Soon.") + b"".join(answer(f"<{number}>") for number in range(8))
@@ -207,8 +199,9 @@ async def test_a_replay_can_start_over_by_itself(recording: Saver) -> None:
 
 
 @pytest.mark.system
-async def test_a_replay_pauses_on_a_failure(recording: Saver) -> None:
-    """With --pause-on failure, it pauses where a call failed and says which; `space` goes on past it."""
+async def test_a_replay_pauses_where_it_is_told_to(recording: Saver) -> None:
+    """With --pause-on it pauses at each failure or bookmark, names it, and `space` goes on past it."""
+    # With --pause-on failure, it pauses where a call failed and says which; `space` goes on past it.
     path = timed_evenly(recording(session(5, 1, 3)))
     clock = ManualClock()
     async with opened(path, replay=Replay(clock=clock), asked=Asked(pauses_on="failure")) as stage:
@@ -220,11 +213,7 @@ async def test_a_replay_pauses_on_a_failure(recording: Saver) -> None:
             await stage.press("space")
         clock.seconds += 1000
         await stage.until(lambda: len(lines_of(stage.calls)) == 5, "the end")
-
-
-@pytest.mark.system
-async def test_a_replay_pauses_on_a_bookmark(recording: Saver) -> None:
-    """With --pause-on bookmark, it pauses at each bookmark and names it, also at one that was just set."""
+    # With --pause-on bookmark, it pauses at each bookmark and names it, also at one that was just set.
     path = timed_evenly(recording(init() + b"".join(answer(f"<{n}>") for n in range(6))))
     lines = path.read_bytes().splitlines(keepends=True)
     bookmarks = Bookmarks(path.with_suffix(".bookmarks.json"), lambda _: True)

@@ -189,21 +189,9 @@ def test_what_a_widget_still_shows_is_written_after_a_change_before_it() -> None
 
 
 @pytest.mark.system
-async def test_a_full_redraw_invalidates_the_written_rows(recording: SAVE) -> None:
-    """A row is written again when it returns to the content it had before a full redraw."""
-    async with drawn(recording(init() + prompt("go") + result("done"))) as (app, stage):
-        status = app.screen.query_one("#status", Static)
-        for words, is_full in (("one", False), ("two", True), ("one", False)):
-            status.update(words, layout=False)
-            if is_full:
-                app.screen.refresh()
-            await stage.pilot.pause()
-            await stage.until(lambda: cells(app.terminal) == redrawn(app), words)
-
-
-@pytest.mark.system
 async def test_a_full_redraw_shows_what_textual_shows(recording: SAVE) -> None:
-    """A redraw of the whole screen, with a dialog or a bar over the panes, shows what Textual's does."""
+    """A full redraw shows what Textual shows, and invalidates the rows that were written before."""
+    # A redraw of the whole screen, with a dialog or a bar over the panes, shows what Textual's does.
     async with drawn(recording(init() + prompt("go") + shell(1) + result("done"))) as (app, stage):
         for key in ("question_mark", "i", "slash"):
             await stage.press(key)
@@ -212,3 +200,12 @@ async def test_a_full_redraw_shows_what_textual_shows(recording: SAVE) -> None:
             await stage.until(lambda: app.written, "a frame")
             assert cells(app.terminal) == redrawn(app)
             await stage.press("escape")
+    # A row is written again when it returns to the content it had before a full redraw.
+    async with drawn(recording(init() + prompt("go") + result("done"))) as (app, stage):
+        status = app.screen.query_one("#status", Static)
+        for words, is_full in (("one", False), ("two", True), ("one", False)):
+            status.update(words, layout=False)
+            if is_full:
+                app.screen.refresh()
+            await stage.pilot.pause()
+            await stage.until(lambda: cells(app.terminal) == redrawn(app), words)

@@ -19,7 +19,8 @@ pytestmark = pytest.mark.slow
 
 @pytest.mark.system
 async def test_y_copies_the_output_and_names_it(recording: Saver) -> None:
-    """`y` in the detail copies the output, the raw lines or the reason, and the message names which."""
+    """`y` copies the output, the raw lines, the reason or the branch, and the message names which."""
+    # `y` in the detail copies the output, the raw lines or the reason, and the message names which.
     args: dict[str, object] = {"command": "make"}
     outcome = {"failure": {"exitCode": 1, "stdout": "one\ntwo\n", "stderr": "three\n"}}
     fail = ended("e", "edit", {"path": f"{CWD}/x.py"}, {"error": {"error": "It occurs\ntwice."}})
@@ -36,11 +37,7 @@ async def test_y_copies_the_output_and_names_it(recording: Saver) -> None:
                 await stage.press(*keys)
                 await stage.shows(words)
                 assert text in stage.app.clipboard
-
-
-@pytest.mark.system
-async def test_y_copies_the_chosen_branch(recording: Saver) -> None:
-    """`y` copies the value of the selected branch of a tree."""
+    # `y` copies the value of the selected branch of a tree.
     call = started("c", "mcp", {"args": {"filter": {"state": ["open"]}}})
     async with opened(recording(init() + call), follow=True) as stage:
         await stage.press("3", "j", "y")
@@ -171,7 +168,8 @@ LONG = "line\n" * 60
 
 @pytest.mark.system
 async def test_the_border_names_the_call_and_its_outcome(recording: Saver) -> None:
-    """The title names the call, without the command of a shell; the outcome stands below while it is away."""
+    """The title names the call, without the command of a shell; its outcome is below while it is away."""
+    # The title names the call, without the command of a shell; the outcome stands below while it is away.
     done = {"success": {"linesAdded": 3, "linesRemoved": 1}}
     edits = [
         ended(f"e{n}", "edit", {"path": f"{CWD}/{path}"}, done)
@@ -217,11 +215,7 @@ async def test_the_border_names_the_call_and_its_outcome(recording: Saver) -> No
         assert rows[0].startswith("#3 edit ")
         assert "✓ +3" not in rows[0]
         assert rows[1].startswith("✓ +3")
-
-
-@pytest.mark.system
-async def test_the_title_names_a_failure_that_stays(recording: Saver) -> None:
-    """While later calls arrive, the detail of a failed call stays, and its title names it."""
+    # While later calls arrive, the detail of a failed call stays, and its title names it.
     path = recording(init() + shell(1, 1, "broken"))
     async with opened(path, follow=True) as stage:
         await stage.append(shell(2, 1, "broken again"))

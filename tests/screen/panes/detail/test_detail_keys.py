@@ -97,8 +97,9 @@ async def test_long_lines_are_cut_wrapped_or_scrolled(recording: Saver) -> None:
 
 
 @pytest.mark.system
-async def test_a_match_beyond_the_right_edge_is_scrolled_to(recording: Saver) -> None:
-    """A match beyond the right edge scrolls sideways until it is visible; one in view scrolls back."""
+async def test_a_match_is_brought_into_view(recording: Saver) -> None:
+    """A match beyond the right edge is scrolled to, one in a folded field unfolds it."""
+    # A match beyond the right edge scrolls sideways until it is visible; one in view scrolls back.
     output = f"a needle\n{LONG} needle {LONG}"
     async with opened(recording(init() + shell(1, 0, output) + answer("Done.") + result("Done."))) as stage:
         await stage.press("slash", *"needle", "enter")
@@ -111,11 +112,7 @@ async def test_a_match_beyond_the_right_edge_is_scrolled_to(recording: Saver) ->
         await stage.until(lambda: "99 needle" in seen(), "the second match")
         await stage.press("n")
         await stage.until(lambda: "a needle" in seen(), "the first match")
-
-
-@pytest.mark.system
-async def test_a_match_in_a_folded_field_unfolds_it(recording: Saver) -> None:
-    """A match in a field that is folded away opens the list of fields, at the field that contains it."""
+    # A match in a field that is folded away opens the list of fields, at the field that contains it.
     args: dict[str, object] = {"command": "ls", "aside": "the needle"}
     call = started("c", "shell", args) + ended("c", "shell", args, {"success": {"stdout": "out"}})
     async with opened(recording(init() + call + result())) as stage:
@@ -138,7 +135,8 @@ def marked(stage: Stage) -> str:
 
 @pytest.mark.system
 async def test_the_first_failing_line_is_a_key_away(recording: Saver) -> None:
-    """`!` goes to the first failing line of the output, then to the next, around the end."""
+    """`!` goes to the first failing line of the output, of any tool, then to the next, around the end."""
+    # `!` goes to the first failing line of the output, then to the next, around the end.
     data = init() + shell(1, 0, "5 passed, 0 errors") + shell(2, 1, PYTEST) + result()
     async with opened(recording(data)) as stage:
         await stage.press("3")
@@ -150,11 +148,7 @@ async def test_the_first_failing_line_is_a_key_away(recording: Saver) -> None:
         await stage.shows("no failing line in this call")
         await stage.press("comma")
         await stage.until(lambda: stage.app.screen.has_class("-earlier"), "the earlier moment")
-
-
-@pytest.mark.system
-async def test_failing_lines_of_many_tools_are_found(recording: Saver) -> None:
-    """The lines with which test runners and compilers name a failure are found."""
+    # The lines with which test runners and compilers name a failure are found.
     async with details() as (show, pilot):
         # The lines with which test runners and compilers name a failure are found.
         for line in (

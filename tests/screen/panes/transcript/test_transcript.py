@@ -298,20 +298,11 @@ async def test_the_entries_of_each_subagent_are_one_line(stage: Stage) -> None:
 
 
 @pytest.mark.slow
-async def test_entries_of_an_unknown_call_stay_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a call to fold them under, entries are indented under the word `subagent`."""
-    events: list[Event] = [*TWO_SUBAGENTS[:2], *says("Main."), *says("Other.", "gone"), *says("Main again.")]
-    made = MadeSession(events)
-    made.use(monkeypatch)
-    async with opened(made.save(tmp_path / "x.ndjson")) as shown:
-        assert lines(shown)[1:] == ["Main.", "  subagent", "    Other.", "Main again."]
-
-
-@pytest.mark.slow
 async def test_subagents_of_subagents_are_folded_with_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All entries below a call of the main agent are one line; opened, inner ones are indented further."""
+    """A subagent is folded with those that it started; entries of an unknown call stay open."""
+    # All entries below a call of the main agent are one line; opened, inner ones are indented further.
     events: list[Event] = [
         *TWO_SUBAGENTS[:2],
         begins("t1", "Task", "Outer"),
@@ -337,3 +328,9 @@ async def test_subagents_of_subagents_are_folded_with_them(
             "          ✓ #3 Read file a.py",
             "        Found.",
         ]
+    # Without a call to fold them under, entries are indented under the word `subagent`.
+    events: list[Event] = [*TWO_SUBAGENTS[:2], *says("Main."), *says("Other.", "gone"), *says("Main again.")]
+    made = MadeSession(events)
+    made.use(monkeypatch)
+    async with opened(made.save(tmp_path / "x.ndjson")) as shown:
+        assert lines(shown)[1:] == ["Main.", "  subagent", "    Other.", "Main again."]

@@ -101,7 +101,8 @@ def selected_in_view(stage: Stage) -> list[str]:
 
 @pytest.mark.system
 async def test_backspace_goes_to_the_line_of_the_selected_call(recording: Saver) -> None:
-    """In the calls, the detail and the actions, backspace goes to the selected call's transcript line."""
+    """Backspace goes to the line of the call that is selected or shown; without one it does nothing."""
+    # In the calls, the detail and the actions, backspace goes to the selected call's line.
     async with opened(recording(session(60) + result())) as stage:
         for size, panes in (((120, 40), "234"), ((80, 24), "3"), ((40, 12), "2")):
             await stage.pilot.resize_terminal(*size)
@@ -123,21 +124,13 @@ async def test_backspace_goes_to_the_line_of_the_selected_call(recording: Saver)
         await stage.press("slash", *"out 2x", "backspace")
         await stage.shows("out 2 ")
         await stage.shows("of 11")
-
-
-@pytest.mark.system
-async def test_backspace_in_the_detail_goes_to_the_call_shown_there(recording: Saver) -> None:
-    """In a detail that shows a failure while newer calls are followed, backspace goes to the failed call."""
+    # In a detail that shows a failure while newer calls are followed, backspace goes to the failed call.
     async with opened(recording(session(3)), follow=True) as stage:
         await stage.append(shell(50, 2, "it broke") + shell(51))
         await stage.press("3", "backspace")
         await stage.until(lambda: selected_in_view(stage), "the line")
         assert selected_in_view(stage) == ["✗ #4 Ran terminal command echo 50 (failed: exit 2)"]
-
-
-@pytest.mark.system
-async def test_backspace_without_a_call_does_nothing(recording: Saver) -> None:
-    """Without any call, backspace does nothing."""
+    # Without any call, backspace does nothing.
     async with opened(recording(session(0))) as stage:
         await stage.press("2", "backspace")
         assert stage.focus == "calls"

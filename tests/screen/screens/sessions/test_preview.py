@@ -108,18 +108,46 @@ async def test_space_shows_the_end_of_the_selected_session(tmp_path: Path) -> No
 
 
 @pytest.mark.system
-async def test_open_calls_have_clocks(tmp_path: Path) -> None:
-    """A call that runs stands in the preview with its clock, which goes on."""
+async def test_what_runs_or_asks_stands_in_the_preview(tmp_path: Path) -> None:
+    """An open call has a clock that goes on; one that the agent asks about waits for the user meanwhile."""
     path = tmp_path / "live.ndjson"
     began_ms = NOW_MS - 48_000
     path.write_bytes(init() + delta("Now the tests.") + started("shell", command="pytest -q"))
     (tmp_path / "live.times").write_text(f"0 {began_ms}\n")
     async with at_home([row("one", path=path)]) as stage:
+        # A call that runs stands in the preview with its clock, which goes on.
         await stage.press("space")
         await stage.shows("── now ")
         line = [line for line in stage.lines if "pytest -q" in line][-1]
         assert re.search(r"(4[89]|5\d)\.\d s|\d:\d\d", line)
         await stage.until(lambda: line not in stage.lines, "the next second")
+        # The list has one line of a command, the preview all of its lines, and the key of its terminal.
+        path = tmp_path / "live.ndjson"
+        command = "set -e\nrm -rf build\n" + "make dist " * 12 + "last word"
+        path.write_bytes(init() + started("shell", command=command))
+        asked: dict[str, Any] = {"path": path, "now": f"shell {command}"[:100], "since_ms": NOW_MS - 183_000}
+        await stage.begin()
+        for size in ((120, 40), (80, 24)):
+            await stage.pilot.resize_terminal(*size)
+            await stage.begin(row("one", State.ASKS, **asked, tmux="main:@1.%2"))
+            await stage.press("space")
+            for words in (
+                "· shell ─",
+                "set -e",
+                "rm -rf build",
+                "last word",
+                "t: answer it in its terminal, tmux main",
+            ):
+                await stage.shows(words)
+            await stage.put(row("one", State.ASKS, Ground.INFERRED, **asked, pid=47))
+            await stage.shows("answer it in its terminal (process 47)")
+            await stage.shows("last word")
+            path.with_suffix(".sent").touch()
+            await stage.put(row("one", State.ASKS, **asked, is_own=True))
+            await stage.shows("answer it in its editor")
+            path.with_suffix(".sent").unlink()
+            await stage.put(row("one", path=path))
+            await stage.until(lambda: "answer it" not in stage.text, "no question")
 
 
 @pytest.mark.system
@@ -144,37 +172,6 @@ async def test_a_call_that_the_agent_asks_about_waits_for_the_user(tmp_path: Pat
             await stage.put(row("one", path=path))
             await stage.shows("◐ running")
             assert "asks" not in stage.text
-
-
-@pytest.mark.system
-async def test_a_question_is_shown_whole_with_the_way_to_its_answer(tmp_path: Path) -> None:
-    """The list has one line of a command, the preview all of its lines, and the key of its terminal."""
-    path = tmp_path / "live.ndjson"
-    command = "set -e\nrm -rf build\n" + "make dist " * 12 + "last word"
-    path.write_bytes(init() + started("shell", command=command))
-    asked: dict[str, Any] = {"path": path, "now": f"shell {command}"[:100], "since_ms": NOW_MS - 183_000}
-    async with at_home([]) as stage:
-        for size in ((120, 40), (80, 24)):
-            await stage.pilot.resize_terminal(*size)
-            await stage.begin(row("one", State.ASKS, **asked, tmux="main:@1.%2"))
-            await stage.press("space")
-            for words in (
-                "· shell ─",
-                "set -e",
-                "rm -rf build",
-                "last word",
-                "t: answer it in its terminal, tmux main",
-            ):
-                await stage.shows(words)
-            await stage.put(row("one", State.ASKS, Ground.INFERRED, **asked, pid=47))
-            await stage.shows("answer it in its terminal (process 47)")
-            await stage.shows("last word")
-            path.with_suffix(".sent").touch()
-            await stage.put(row("one", State.ASKS, **asked, is_own=True))
-            await stage.shows("answer it in its editor")
-            path.with_suffix(".sent").unlink()
-            await stage.put(row("one", path=path))
-            await stage.until(lambda: "answer it" not in stage.text, "no question")
 
 
 @pytest.mark.system

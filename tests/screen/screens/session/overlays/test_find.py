@@ -42,8 +42,17 @@ async def test_a_long_query_is_shown_whole(recording: Saver) -> None:
 
 
 @pytest.mark.system
-async def test_a_match_opens_the_folded_thought_around_it(recording: Saver) -> None:
-    """A match in a folded thought opens it; it folds again when the search moves on or ends."""
+async def test_a_match_is_marked_whole(recording: Saver) -> None:
+    """A match that wraps is marked on each of its lines, one in a folded thought opens it."""
+    # A match that wraps, between words or within one, is marked on each of its lines.
+    words = "padding of some length before the " + "x" * 20 + "/" + "y" * 70 + " end"
+    async with shown(recording(init() + answer(words) + result("")), (120, 20)) as (app, pilot):
+        await pilot.press("slash")
+        app.bar.query_one(Input).value = "xx/" + "y" * 70
+        await eventually(pilot, lambda: app.counter == "1 of 1 · text", "the match")
+        assert len(marked(app)) > 1
+        assert "".join(marked(app)) == "xx/" + "y" * 70
+    # A match in a folded thought opens it; it folds again when the search moves on or ends.
     path = recording(init() + thinking("A needle.") + answer("text") + thinking("A needle too.") + result(""))
     async with shown(path) as (app, pilot):
         await pilot.press("slash", *"needle")
@@ -54,18 +63,6 @@ async def test_a_match_opens_the_folded_thought_around_it(recording: Saver) -> N
         assert [line for line in viewport(app.panes.transcript) if "needle" in line] == ["  A needle too."]
         await pilot.press("escape")
         assert not any("needle" in line for line in viewport(app.panes.transcript))
-
-
-@pytest.mark.system
-async def test_a_wrapped_match_is_marked_whole(recording: Saver) -> None:
-    """A match that wraps, between words or within one, is marked on each of its lines."""
-    words = "padding of some length before the " + "x" * 20 + "/" + "y" * 70 + " end"
-    async with shown(recording(init() + answer(words) + result("")), (120, 20)) as (app, pilot):
-        await pilot.press("slash")
-        app.bar.query_one(Input).value = "xx/" + "y" * 70
-        await eventually(pilot, lambda: app.counter == "1 of 1 · text", "the match")
-        assert len(marked(app)) > 1
-        assert "".join(marked(app)) == "xx/" + "y" * 70
 
 
 @pytest.mark.system
