@@ -61,6 +61,22 @@ def test_a_command_prints_what_it_prints_of_the_original(address: str, tmp_path:
             printed = of_copy.stdout.replace(name, b"demo")
             assert (of_copy.returncode, printed) == (original.returncode, original.stdout), of_copy.stderr
             assert of_copy.stdout or arguments[0] == "drift"
+    # A moment that the session does not have is a fault of one line, which names the address.
+    faults: list[tuple[str, ...]] = [
+        *(("show", f"{{}}{words}") for words in ("#999", "@nonsense!", "#x")),
+        ("replay", "--print", "--from", "#999", "{}"),
+        ("replay", "--print", "{}#999"),
+        ("log", "{}#2"),
+        ("clip", "{}", "-o", "-"),
+        ("clip", "{}#2..#999", "-o", "-"),
+    ]
+    for number, arguments in enumerate(faults):
+        with case(" ".join(arguments)):
+            home = str(tmp_path / f"home-f{number}")  # without a copy
+            done = ran(*(each.format(address) for each in arguments), AGENTWATCH_HOME=home)
+            assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
+            assert address.encode() in done.stderr
+            assert b"copies" not in done.stderr
 
 
 def test_printing_follows_a_session_to_its_end(server: Server, publisher: Publisher, tmp_path: Path) -> None:
@@ -93,6 +109,12 @@ def test_printing_follows_a_session_to_its_end(server: Server, publisher: Publis
 
 def test_a_complete_copy_is_printed_while_the_engine_is_away(address: str, server: Server) -> None:
     """A session that was read once is printed without the engine, and by an abbreviated name too."""
+    # Without a copy, an engine that is away is a fault of one line, with exit code 2.
+    server.kill()
+    done = ran("log", address)
+    assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
+    assert server.address.encode() in done.stderr
+    server.restart()
     first = ran("log", address)
     server.kill()
     assert ran("log", address).stdout == first.stdout != b""
@@ -100,17 +122,14 @@ def test_a_complete_copy_is_printed_while_the_engine_is_away(address: str, serve
     server.restart()
 
 
-def test_without_a_copy_an_absent_engine_is_one_line(address: str, server: Server) -> None:
-    """Without a copy, an engine that is away is a fault of one line, with exit code 2."""
-    server.kill()
-    done = ran("log", address)
-    assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
-    assert server.address.encode() in done.stderr
-    server.restart()
-
-
 def test_a_beginning_that_is_not_kept_is_reported(server: Server, publisher: Publisher) -> None:
     """A command works on what is kept, and reports how much is not."""
+    # Of a session that has a card and no byte yet, a command says so, and leaves no copy.
+    publisher.card()
+    done = ran("log", f"{server.address}/{SESSION}")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr == f"agentwatch: {server.address}/{SESSION}: there are no bytes of it yet\n".encode()
+    assert not [*Path(os.environ["AGENTWATCH_HOME"], "copies").iterdir()]
     lines = DEMO.read_bytes().splitlines(keepends=True)
     publisher.content = lines[0] * 100
     publisher.send(*lines)
@@ -119,34 +138,6 @@ def test_a_beginning_that_is_not_kept_is_reported(server: Server, publisher: Pub
     assert done.returncode == 0
     assert done.stdout
     assert b"the beginning is no longer kept: " in done.stderr
-
-
-def test_a_moment_that_does_not_exist_is_a_fault(address: str, tmp_path: Path) -> None:
-    """A moment that the session does not have is a fault of one line, which names the address."""
-    faults: list[tuple[str, ...]] = [
-        *(("show", f"{{}}{words}") for words in ("#999", "@nonsense!", "#x")),
-        ("replay", "--print", "--from", "#999", "{}"),
-        ("replay", "--print", "{}#999"),
-        ("log", "{}#2"),
-        ("clip", "{}", "-o", "-"),
-        ("clip", "{}#2..#999", "-o", "-"),
-    ]
-    for number, arguments in enumerate(faults):
-        with case(" ".join(arguments)):
-            home = str(tmp_path / f"home-{number}")  # without a copy
-            done = ran(*(each.format(address) for each in arguments), AGENTWATCH_HOME=home)
-            assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
-            assert address.encode() in done.stderr
-            assert b"copies" not in done.stderr
-
-
-def test_a_session_without_bytes_is_a_fault(server: Server, publisher: Publisher) -> None:
-    """Of a session that has a card and no byte yet, a command says so, and leaves no copy."""
-    publisher.card()
-    done = ran("log", f"{server.address}/{SESSION}")
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr == f"agentwatch: {server.address}/{SESSION}: there are no bytes of it yet\n".encode()
-    assert not [*Path(os.environ["AGENTWATCH_HOME"], "copies").iterdir()]
 
 
 def test_the_exit_code_of_an_agent_that_died_is_reported(

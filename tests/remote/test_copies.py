@@ -40,62 +40,7 @@ def ended(copies: Copies, session: str, content: bytes = b"{}\n") -> Path:
     return copy.path
 
 
-def test_a_copy_is_found_again_by_its_session(copies: Copies) -> None:
-    """A copy is found by the engine and the session, and by nothing else."""
-    path = ended(copies, "ci.1")
-    found = copies.find(ADDRESS, "ci.1")
-    assert found is not None
-    assert (found.path, found.have, found.origin.is_complete) == (path, 3, True)
-    found.close()
-    assert copies.find(ADDRESS, "ci.2") is None
-    assert copies.find("nats://other", "ci.1") is None
-
-
-def test_only_the_user_may_read_a_copy(copies: Copies) -> None:
-    """The folder and all files of a copy are private, and their names say nothing of the session."""
-    path = ended(copies, "ci.secret")
-    assert stat.S_IMODE(copies.folder.stat().st_mode) == 0o700
-    for each in copies.folder.iterdir():
-        assert stat.S_IMODE(each.stat().st_mode) == 0o600
-        assert "secret" not in each.name
-    assert path.suffix == ".ndjson"
-
-
-def test_a_broken_origin_is_ignored(copies: Copies) -> None:
-    """A copy whose origin contains anything else is not found, and harms no other."""
-    for content in (
-        b"",
-        b"{",
-        b"[]",
-        b'{"address":1,"session":[]}',
-        b'{"address":"a"}',
-        b"\xff" * 5000,
-        b"9" * 2048,
-    ):
-        with case(f"{content[:60]!r}"):
-            path = ended(copies, "ci.1")
-            path.with_suffix(".origin").write_bytes(content)
-            assert copies.find(ADDRESS, "ci.1") is None
-            assert copies.known() == []
-            assert used_copy(path) is None
-
-
-def test_links_are_not_followed(copies: Copies, tmp_path: Path) -> None:
-    """A copy or an origin that was replaced by a link is not used."""
-    path = ended(copies, "ci.1")
-    other = tmp_path / "other"
-    path.rename(other)
-    path.symlink_to(other)
-    assert copies.find(ADDRESS, "ci.1") is None
-    path.unlink()
-    other.rename(path)
-    origin = path.with_suffix(".origin")
-    origin.rename(other)
-    origin.symlink_to(other)
-    assert copies.find(ADDRESS, "ci.1") is None
-
-
-def test_one_process_at_a_time_fills_a_copy(copies: Copies) -> None:
+def test_one_process_at_a_time_fills_a_copy(copies: Copies, tmp_path: Path) -> None:
     """The second one that uses a copy cannot fill it until the first one stops."""
     first = copies.create(ADDRESS, "ci.1")
     assert first.hold()
@@ -109,10 +54,32 @@ def test_one_process_at_a_time_fills_a_copy(copies: Copies) -> None:
     assert second.have == 3
     second.close()
     first.close()
+    # A line of times that was cut short is removed, and times that are known are not written again.
+    path = ended(copies, "ci.2")
+    times = path.with_suffix(".times")
+    times.write_bytes(b"0 1000\n3 20")
+    copy = used_copy(path)
+    assert copy is not None
+    assert copy.hold()
+    copy.append(b"{}\n", [(0, 1000), (3, 2000)], [])
+    assert times.read_bytes() == b"0 1000\n3 2000\n"
+    copy.close()
+    # If the copy has a second name, it is not filled.
+    path = ended(copies, "ci.3")
+    os.link(path, tmp_path / "second")
+    copy = used_copy(path)
+    assert copy is not None
+    with pytest.raises(OSError, match="linked"):
+        copy.hold()
+    copy.close()
 
 
 def test_the_oldest_copies_that_nobody_uses_are_removed(copies: Copies) -> None:
     """If the copies take too much, the oldest are removed with all their files; one in use is kept."""
+    # Copies do not grow when too little of the disk would be left.
+    full = Copies({"AGENTWATCH_HOME": str(copies.folder.parent)}, Limits(free=1 << 60))
+    assert not full.has_room(1)
+    assert copies.has_room(1)
     paths = [ended(copies, f"ci.{number}", b"x" * 1000) for number in range(4)]
     oldest = sorted(paths)
     paths[0].with_suffix(".bookmarks.json").write_bytes(b"x")
@@ -130,41 +97,53 @@ def test_the_oldest_copies_that_nobody_uses_are_removed(copies: Copies) -> None:
     used.close()
 
 
-def test_the_last_of_a_disk_is_left_free(copies: Copies) -> None:
-    """Copies do not grow when too little of the disk would be left."""
-    full = Copies({"AGENTWATCH_HOME": str(copies.folder.parent)}, Limits(free=1 << 60))
-    assert not full.has_room(1)
-    assert copies.has_room(1)
-
-
-def test_an_empty_copy_is_removed_when_it_is_closed(copies: Copies) -> None:
-    """A copy that has got no byte leaves no files."""
+def test_a_copy_is_found_again_by_its_session(copies: Copies, tmp_path: Path) -> None:
+    """A copy is found by the engine and the session, and by nothing else; its files are private."""
+    # A copy that has got no byte leaves no files.
     copies.create(ADDRESS, "ci.1").close()
     assert list(copies.folder.iterdir()) == []
-
-
-def test_a_break_within_a_line_of_times_is_mended(copies: Copies) -> None:
-    """A line of times that was cut short is removed, and times that are known are not written again."""
+    # A copy whose origin contains anything else is not found, and harms no other.
+    for content in (
+        b"",
+        b"{",
+        b"[]",
+        b'{"address":1,"session":[]}',
+        b'{"address":"a"}',
+        b"\xff" * 5000,
+        b"9" * 2048,
+    ):
+        with case(f"{content[:60]!r}"):
+            path = ended(copies, "ci.1")
+            path.with_suffix(".origin").write_bytes(content)
+            assert copies.find(ADDRESS, "ci.1") is None
+            assert copies.known() == []
+            assert used_copy(path) is None
     path = ended(copies, "ci.1")
-    times = path.with_suffix(".times")
-    times.write_bytes(b"0 1000\n3 20")
-    copy = used_copy(path)
-    assert copy is not None
-    assert copy.hold()
-    copy.append(b"{}\n", [(0, 1000), (3, 2000)], [])
-    assert times.read_bytes() == b"0 1000\n3 2000\n"
-    copy.close()
-
-
-def test_a_file_that_was_replaced_is_not_written(copies: Copies, tmp_path: Path) -> None:
-    """If the copy has a second name, it is not filled."""
-    path = ended(copies, "ci.1")
-    os.link(path, tmp_path / "second")
-    copy = used_copy(path)
-    assert copy is not None
-    with pytest.raises(OSError, match="linked"):
-        copy.hold()
-    copy.close()
+    found = copies.find(ADDRESS, "ci.1")
+    assert found is not None
+    assert (found.path, found.have, found.origin.is_complete) == (path, 3, True)
+    found.close()
+    assert copies.find(ADDRESS, "ci.2") is None
+    assert copies.find("nats://other", "ci.1") is None
+    # The folder and all files of a copy are private, and their names say nothing of the session.
+    path = ended(copies, "ci.secret")
+    assert stat.S_IMODE(copies.folder.stat().st_mode) == 0o700
+    for each in copies.folder.iterdir():
+        assert stat.S_IMODE(each.stat().st_mode) == 0o600
+        assert "secret" not in each.name
+    assert path.suffix == ".ndjson"
+    # A copy or an origin that was replaced by a link is not used.
+    path = ended(copies, "ci.3")
+    other = tmp_path / "other"
+    path.rename(other)
+    path.symlink_to(other)
+    assert copies.find(ADDRESS, "ci.3") is None
+    path.unlink()
+    other.rename(path)
+    origin = path.with_suffix(".origin")
+    origin.rename(other)
+    origin.symlink_to(other)
+    assert copies.find(ADDRESS, "ci.3") is None
 
 
 LINES = b"".join(b'{"line":%d}\n' % number for number in range(40))
@@ -249,28 +228,37 @@ def test_hostile_pieces_do_no_harm(pieces: list[Chunk | Ended]) -> None:
         assert found == sorted(found)
 
 
-def test_of_overlapping_chunks_the_first_bytes_count() -> None:
-    """A chunk that overlaps what the copy has, with other bytes, only adds what is behind."""
+def test_only_new_bytes_with_their_times_are_taken() -> None:
+    """A chunk adds what is behind the copy's end, within the limits of a message and of a session."""
+    # A chunk that overlaps what the copy has, with other bytes, only adds what is behind.
     with filled() as (copy, rule):
         rule.take(Chunk(0, b"abc\n"))
         assert rule.take(Chunk(2, b"XX12\n")) is Step.TAKEN
         assert copy.path.read_bytes() == b"abc\n12\n"
-
-
-def test_a_chunk_behind_missing_bytes_is_not_taken() -> None:
-    """A chunk that begins behind the end of the copy reports how many bytes are missing before it."""
+    # A chunk that begins behind the end of the copy reports how many bytes are missing before it.
     with filled() as (copy, rule):
         rule.take(Chunk(0, b"abc\n"))
         assert rule.take(Chunk(10, b"def\n")) is Step.AHEAD
         assert (rule.missing, copy.path.read_bytes()) == (6, b"abc\n")
-
-
-def test_times_are_written_for_new_bytes_alone() -> None:
-    """Times of bytes that the copy has, that go back, or that are no time of day, are left out."""
+    # Times of bytes that the copy has, that go back, or that are no time of day, are left out.
     with filled() as (copy, rule):
         rule.take(Chunk(0, b"ab\n", ((0, 50), (2, 40))))
         rule.take(Chunk(0, b"ab\ncd\n", ((0, 99), (3, 60), (4, 1 << 52), (9, 70)), ((1, 5), (3, 7))))
         assert copy.path.with_suffix(".times").read_bytes() == b"0 50\ngap 3 7\n3 60\n"
+    # The time of a chunk whose first line is cut applies to the line after it.
+    with filled() as (copy, rule):
+        rule.take(Chunk(100, b"half\n{}\n{}\n", ((100, 70), (108, 80))))
+        assert copy.path.with_suffix(".times").read_bytes() == b"gap 0 105\n0 70\n3 80\n"
+    # A message that is larger than the stream allows is not written.
+    with filled() as (copy, rule):
+        assert rule.take(Chunk(0, b"x" * (MESSAGE_BYTES + 1))) is Step.PASSED
+        assert copy.size == 0
+    # A chunk that would make the copy larger than a session may be is refused.
+    with filled() as (copy, _):
+        rule = Rule(copy, 10)
+        rule.take(Chunk(0, b"0123456789"))
+        assert rule.take(Chunk(10, b"x")) is Step.TOO_LARGE
+        assert copy.size == 10
 
 
 def test_a_copy_without_the_beginning_begins_with_a_line() -> None:
@@ -288,57 +276,26 @@ def test_a_copy_without_the_beginning_begins_with_a_line() -> None:
             assert copy.path.with_suffix(".times").read_bytes() == b"gap 0 %d\n" % base
 
 
-def test_the_first_bytes_of_a_cut_copy_keep_their_time() -> None:
-    """The time of a chunk whose first line is cut applies to the line after it."""
-    with filled() as (copy, rule):
-        rule.take(Chunk(100, b"half\n{}\n{}\n", ((100, 70), (108, 80))))
-        assert copy.path.with_suffix(".times").read_bytes() == b"gap 0 105\n0 70\n3 80\n"
-
-
-def test_an_end_before_all_bytes_is_not_the_end() -> None:
-    """An end of more bytes than the copy has reports them as missing, and the copy goes on."""
+def test_a_copy_is_complete_by_its_size_and_its_digest() -> None:
+    """The end of the recording makes a copy complete if it has all bytes, and no others."""
+    # The end of a recording without a byte makes the copy complete.
+    with filled() as (_, rule):
+        assert rule.end(Ended(0, 0, hashlib.sha256().hexdigest())) is Step.COMPLETE
+    # An end of more bytes than the copy has reports them as missing, and the copy goes on.
     with filled() as (copy, rule):
         rule.take(Chunk(0, LINES[:100]))
         assert rule.end(Ended(len(LINES), 0, DIGEST)) is Step.AHEAD
         assert rule.missing == len(LINES) - 100
         assert not copy.origin.is_complete
-
-
-def test_a_copy_of_another_digest_or_size_is_not_complete() -> None:
-    """An end with another digest, or of fewer bytes, leaves a copy that is not used again."""
+    # An end with another digest, or of fewer bytes, leaves a copy that is not used again.
     for end in (Ended(len(LINES), 0, "0" * 64), Ended(100, 0, DIGEST)):
         with case(end), filled() as (copy, rule):
             rule.take(Chunk(0, LINES))
             assert rule.end(end) is Step.DIFFERENT
             assert copy.origin.differs
             assert not copy.origin.is_complete
-
-
-def test_a_copy_without_the_beginning_is_complete_by_its_size() -> None:
-    """The digest of the whole recording says nothing about a part of it."""
+    # The digest of the whole recording says nothing about a part of it.
     with filled() as (copy, rule):
         rule.take(Chunk(100, b"{}\n"))
         assert rule.end(Ended(103, 7, DIGEST)) is Step.COMPLETE
         assert (copy.origin.sha256, copy.origin.exit_code) == (hashlib.sha256(b"{}\n").hexdigest(), 7)
-
-
-def test_an_empty_recording_ends() -> None:
-    """The end of a recording without a byte makes the copy complete."""
-    with filled() as (_, rule):
-        assert rule.end(Ended(0, 0, hashlib.sha256().hexdigest())) is Step.COMPLETE
-
-
-def test_a_payload_beyond_the_limit_is_passed_over() -> None:
-    """A message that is larger than the stream allows is not written."""
-    with filled() as (copy, rule):
-        assert rule.take(Chunk(0, b"x" * (MESSAGE_BYTES + 1))) is Step.PASSED
-        assert copy.size == 0
-
-
-def test_a_copy_does_not_grow_beyond_its_limit() -> None:
-    """A chunk that would make the copy larger than a session may be is refused."""
-    with filled() as (copy, _):
-        rule = Rule(copy, 10)
-        rule.take(Chunk(0, b"0123456789"))
-        assert rule.take(Chunk(10, b"x")) is Step.TOO_LARGE
-        assert copy.size == 10

@@ -34,20 +34,6 @@ def has(path: Path, content: bytes) -> bool:
 
 
 @pytest.mark.system
-def test_an_ended_session_is_copied_whole(server: Server, publisher: Publisher, watcher: Watcher) -> None:
-    """The copy has all bytes and times of an ended session, and is complete."""
-    for line in LINES:
-        publisher.send(line)
-    publisher.end()
-    with closing(watcher.open(f"{server.address}/{SESSION}")) as copying:
-        until(lambda: not copying.is_filling())
-        assert (copying.is_complete, copying.problem, copying.beginning) == (True, "", 0)
-        assert has(copying.path, publisher.content)
-        times = copying.path.with_suffix(".times").read_text().splitlines()
-        assert (len(times), times[0]) == (len(LINES), "0 1000")
-
-
-@pytest.mark.system
 def test_lines_arrive_while_a_session_runs(server: Server, publisher: Publisher, watcher: Watcher) -> None:
     """Lines that are published later get into the copy; a reader that follows it ends with the session."""
     publisher.send(LINES[0])
@@ -68,8 +54,11 @@ def test_lines_arrive_while_a_session_runs(server: Server, publisher: Publisher,
 
 
 @pytest.mark.system
-def test_a_copy_has_the_name_of_the_machine(server: Server, publisher: Publisher, watcher: Watcher) -> None:
-    """The card names the machine, also if it arrives after the copy was created and the session has ended."""
+def test_a_complete_copy_is_opened_without_the_engine(
+    server: Server, publisher: Publisher, watcher: Watcher
+) -> None:
+    """History is read once: a complete copy needs no engine, and an abbreviated name finds it."""
+    # The card names the machine, also if it arrives after the copy was created and the session has ended.
     publisher.send(LINES[0])
     with closing(watcher.open(f"{server.address}/{SESSION}")) as copying:
         assert copying.wait_until_read(SECONDS)
@@ -79,16 +68,6 @@ def test_a_copy_has_the_name_of_the_machine(server: Server, publisher: Publisher
     with closing(watcher.open(f"{server.address}/{SESSION}")) as copying:
         until(lambda: not copying.is_filling())
         assert (copying.is_complete, copying.host) == (True, "build-7")
-
-
-@pytest.mark.system
-def test_a_complete_copy_is_opened_without_the_engine(
-    server: Server, publisher: Publisher, watcher: Watcher
-) -> None:
-    """History is read once: a complete copy needs no engine, and an abbreviated name finds it."""
-    publisher.send(*LINES)
-    publisher.end()
-    publisher.card()
     with closing(watcher.open(f"{server.address}/{SESSION}")) as copying:
         until(lambda: copying.is_complete)
     server.kill()
@@ -110,8 +89,9 @@ def test_without_a_copy_an_absent_engine_is_a_fault(server: Server, watcher: Wat
 
 
 @pytest.mark.system
-def test_an_unknown_session_is_a_fault(server: Server, publisher: Publisher, watcher: Watcher) -> None:
-    """A session that the engine does not have is reported, with the nearest name for an abbreviated one."""
+def test_an_ended_session_is_copied_whole(server: Server, publisher: Publisher, watcher: Watcher) -> None:
+    """The copy has all bytes and times of an ended session, and is complete."""
+    # A session that the engine does not have is reported, with the nearest name for an abbreviated one.
     publisher.card()
     with pytest.raises(Fault, match="has no session"):
         watcher.open(f"{server.address}/ci.{'f' * 32}")
@@ -119,6 +99,15 @@ def test_an_unknown_session_is_a_fault(server: Server, publisher: Publisher, wat
         watcher.open(f"{server.address}/0123ff")
     with pytest.raises(Fault, match="at least the first 6"):
         watcher.open(f"{server.address}/0123")
+    for line in LINES:
+        publisher.send(line)
+    publisher.end()
+    with closing(watcher.open(f"{server.address}/{SESSION}")) as copying:
+        until(lambda: not copying.is_filling())
+        assert (copying.is_complete, copying.problem, copying.beginning) == (True, "", 0)
+        assert has(copying.path, publisher.content)
+        times = copying.path.with_suffix(".times").read_text().splitlines()
+        assert (len(times), times[0]) == (len(LINES), "0 1000")
 
 
 @pytest.mark.system
@@ -267,20 +256,16 @@ def test_a_second_watcher_reads_the_copy_and_takes_over(
 
 
 @pytest.mark.system
-def test_a_session_that_is_lost_is_named(server: Server, publisher: Publisher, watcher: Watcher) -> None:
-    """The problem that a publisher names on its card is reported."""
+def test_a_reader_goes_on_while_the_copy_is_filled_by_nobody(
+    server: Server, publisher: Publisher, watcher: Watcher
+) -> None:
+    """While nobody holds the copy, as between two watchers, its reader goes on."""
+    # The problem that a publisher names on its card is reported.
     publisher.send(LINES[0])
     publisher.card(Card(host="build-7", problem="the disk is full"))
     with closing(watcher.open(f"{server.address}/{SESSION}")) as copying:
         until(lambda: copying.problem == "the disk is full")
         assert copying.is_filling()
-
-
-@pytest.mark.system
-def test_a_reader_goes_on_while_the_copy_is_filled_by_nobody(
-    server: Server, publisher: Publisher, watcher: Watcher
-) -> None:
-    """While nobody holds the copy, as between two watchers, its reader goes on."""
     publisher.send(LINES[0])
     with closing(watcher.open(f"{server.address}/{SESSION}")) as copying:
         assert copying.wait_until_read(SECONDS)

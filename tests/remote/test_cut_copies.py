@@ -82,15 +82,7 @@ def test_a_damaged_copy_is_read_again(server: Server, publisher: Publisher, watc
             after = copied(words, watcher)
             assert after.read_bytes() == CONTENT
             assert (after == before) is (damage is cut)
-
-
-def test_an_altered_copy_is_a_fault_while_the_engine_is_away(
-    server: Server, publisher: Publisher, watcher: Watcher
-) -> None:
-    """Bytes that are not those of the session are not shown in its place; afterwards a new copy is made."""
-    publisher.send(*LINES)
-    publisher.end()
-    words = f"{server.address}/{SESSION}"
+    # Bytes that are not those of the session are not shown in its place; afterwards a new copy is made.
     alter(copied(words, watcher))
     server.kill()
     for _ in range(2):

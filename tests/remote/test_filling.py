@@ -39,23 +39,18 @@ def fill(tmp_path: Path, channel: MadeChannel, limits: Limits) -> tuple[Status, 
 ROOMY = Limits(free=0)
 
 
-def test_a_session_that_is_lost_for_long_is_not_followed(tmp_path: Path) -> None:
-    """A running session that was not heard of for an hour is over here; since when is named."""
+def test_a_copy_that_gets_no_more_says_why(tmp_path: Path) -> None:
+    """What was not heard of for long, has stopped, or is too large is over here."""
+    # A running session that was not heard of for an hour is over here; since when is named.
     seen = SeenCard(Card(host="build-7", outcome="running"), LOST_SECONDS + 1)
     status, is_over, content = fill(tmp_path, MadeChannel([Chunk(0, b"{}\n")], seen), ROOMY)
     assert (is_over, content) == (True, b"{}\n")
     assert status.problem.startswith("lost touch since ")
-
-
-def test_a_session_whose_publisher_has_stopped_is_over(tmp_path: Path) -> None:
-    """If the agent has ended, and nothing was heard since, the rest does not come; the card says why."""
+    # If the agent has ended, and nothing was heard since, the rest does not come; the card says why.
     seen = SeenCard(Card(outcome="succeeded", exit=0, problem="larger than 256 MiB"), 91)
     status, is_over, _ = fill(tmp_path, MadeChannel([Chunk(0, b"{}\n")], seen), ROOMY)
     assert (is_over, status.problem) == (True, "larger than 256 MiB")
-
-
-def test_a_session_beyond_the_limit_ends_with_a_reason(tmp_path: Path) -> None:
-    """A copy stops at the largest size of a session, and says so."""
+    # A copy stops at the largest size of a session, and says so.
     channel = MadeChannel([Chunk(0, b"x" * 1000), Chunk(1000, b"y" * 1000)])
     status, is_over, content = fill(tmp_path, channel, Limits(session=1500, free=0))
     assert (is_over, content, status.has_read.is_set()) == (True, b"x" * 1000, True)

@@ -56,8 +56,12 @@ def config_of(connection: Connection, stream: str) -> dict[str, object]:
     return config
 
 
-def test_what_is_made(connection: Connection) -> None:
+def test_what_is_made(connection: Connection, bare_server: Server) -> None:
     """Both have the limits of the protocol, and nothing in them can be deleted or purged."""
+    # What the server cannot do is an error of one line, with its reason.
+    with pytest.raises(EngineError, match="replicas") as caught:
+        make_streams(connection, StreamLimits(replicas=3))
+    assert "\n" not in str(caught.value)
     assert make_streams(connection) == [(STREAM, "made"), (CARD_STREAM, "made")]
     chunks, cards = config_of(connection, STREAM), config_of(connection, CARD_STREAM)
     assert chunks == chunks | {
@@ -84,11 +88,7 @@ def test_what_is_made(connection: Connection) -> None:
         "deny_purge": True,
     }
     assert not cards.get("allow_rollup_hdrs")
-
-
-def test_making_them_again_changes_nothing(connection: Connection, bare_server: Server) -> None:
-    """A second call with the same limits leaves both as they are, with what is stored."""
-    make_streams(connection)
+    # A second call with the same limits leaves both as they are, with what is stored.
     sink = NatsSink(login_of(bare_server), "ci")
     session = new_session("ci")
     sink.put_card(session, b"{}")
@@ -98,11 +98,14 @@ def test_making_them_again_changes_nothing(connection: Connection, bare_server: 
         stored = wire.ask(f"$JS.API.DIRECT.GET.{CARD_STREAM}.{session.card_subject}")
     assert stored is not None
     assert stored.data == b"{}"
-
-
-def test_other_limits_are_set(connection: Connection) -> None:
-    """A later call changes what differs, and says so."""
-    make_streams(connection)
+    # The server refuses to remove what is stored.
+    for verb, question in (("PURGE", None), ("MSG.DELETE", {"seq": 1})):
+        for stream in (STREAM, CARD_STREAM):
+            with case(f"{verb}, {stream}"):
+                with pytest.raises(EngineError) as caught:
+                    connection.ask(f"$JS.API.STREAM.{verb}.{stream}", question)
+                assert caught.value.trouble is Trouble.REFUSED
+    # A later call changes what differs, and says so.
     limits = StreamLimits(bytes=10_000_000, days=2, messages=50)
     assert make_streams(connection, limits) == [(STREAM, "changed"), (CARD_STREAM, "unchanged")]
     chunks = config_of(connection, STREAM)
@@ -111,33 +114,11 @@ def test_other_limits_are_set(connection: Connection) -> None:
         2 * DAY,
         50,
     )
-
-
-def test_what_an_administrator_has_added_stays(connection: Connection) -> None:
-    """A change of the limits keeps what is set beside them."""
-    make_streams(connection)
+    # A change of the limits keeps what is set beside them.
     known = config_of(connection, STREAM)
     connection.ask(f"$JS.API.STREAM.UPDATE.{STREAM}", known | {"description": "ours"})
     make_streams(connection, StreamLimits(days=2))
     assert config_of(connection, STREAM)["description"] == "ours"
-
-
-def test_not_even_an_administrator_purges(connection: Connection) -> None:
-    """The server refuses to remove what is stored."""
-    make_streams(connection)
-    for verb, question in (("PURGE", None), ("MSG.DELETE", {"seq": 1})):
-        for stream in (STREAM, CARD_STREAM):
-            with case(f"{verb}, {stream}"):
-                with pytest.raises(EngineError) as caught:
-                    connection.ask(f"$JS.API.STREAM.{verb}.{stream}", question)
-                assert caught.value.trouble is Trouble.REFUSED
-
-
-def test_more_replicas_than_servers(connection: Connection) -> None:
-    """What the server cannot do is an error of one line, with its reason."""
-    with pytest.raises(EngineError, match="replicas") as caught:
-        make_streams(connection, StreamLimits(replicas=3))
-    assert "\n" not in str(caught.value)
 
 
 def test_a_login_without_the_right(tmp_path: Path) -> None:
@@ -216,6 +197,18 @@ def test_a_publisher_ships(publisher: NatsSink) -> None:
     assert publisher.append(MINE, Chunk(4, b"two\n"), tail.sequence) > tail.sequence
     publisher.put_card(MINE, b"{}")
     assert publisher.tail(new_session("ci")) is None
+    # Bytes, card and tail of another publisher are refused at once, with a reason, and the rest goes on.
+    refused: dict[str, Callable[[], object]] = {
+        "bytes": lambda: publisher.append(OTHER, Chunk(4, b"two\n"), 0),
+        "card": lambda: publisher.put_card(OTHER, b"{}"),
+        "tail": lambda: publisher.tail(OTHER),
+    }
+    for name, call in refused.items():
+        with case(name):
+            with pytest.raises(EngineError, match="does not allow") as caught:
+                call()
+            assert caught.value.trouble is Trouble.REFUSED
+            assert publisher.tail(MINE) is not None
 
 
 def test_a_watcher_watches(watcher: NatsArchive) -> None:
@@ -230,21 +223,6 @@ def test_a_watcher_watches(watcher: NatsArchive) -> None:
         stored = watcher.pieces(session).next(5)
         assert stored is not None
         assert stored.piece == Chunk(0, b"one\n")
-
-
-def test_a_publisher_is_refused_at_another_session(publisher: NatsSink) -> None:
-    """Bytes, card and tail of another publisher are refused at once, with a reason, and the rest goes on."""
-    refused: dict[str, Callable[[], object]] = {
-        "bytes": lambda: publisher.append(OTHER, Chunk(4, b"two\n"), 0),
-        "card": lambda: publisher.put_card(OTHER, b"{}"),
-        "tail": lambda: publisher.tail(OTHER),
-    }
-    for name, call in refused.items():
-        with case(name):
-            with pytest.raises(EngineError, match="does not allow") as caught:
-                call()
-            assert caught.value.trouble is Trouble.REFUSED
-            assert publisher.tail(MINE) is not None
 
 
 REFUSED = [
@@ -283,10 +261,7 @@ def test_what_neither_role_may_send(guarded: Server) -> None:
             with case(f"{subject}, {user}"), wire_of(guarded, user) as wire:
                 wire.publish(subject.encode(), b"", reply=f"_INBOX.{user}.x".encode())
                 assert [error.lower()[:23] for error in wire.errors] == ["'permissions violation "[:23]]
-
-
-def test_a_publisher_has_no_readers(guarded: Server) -> None:
-    """A publisher may neither create a reader nor use one."""
+    # A publisher may neither create a reader nor use one.
     for subject in (
         f"$JS.API.CONSUMER.MSG.NEXT.{STREAM}.x",
         f"$JS.API.CONSUMER.CREATE.{STREAM}.x.{MINE.subject}",
@@ -294,18 +269,12 @@ def test_a_publisher_has_no_readers(guarded: Server) -> None:
         with case(subject), wire_of(guarded, "ci") as wire:
             wire.publish(subject.encode(), b"{}")
             assert len(wire.errors) == 1
-
-
-def test_a_watcher_publishes_nothing(guarded: Server) -> None:
-    """A watcher writes neither bytes nor cards, and answers nobody's request."""
+    # A watcher writes neither bytes nor cards, and answers nobody's request.
     for subject in (MINE.subject, MINE.card_subject, "aw.v1.c.ann.x", "_INBOX.ann.x", "_INBOX.ci.x"):
         with case(subject), wire_of(guarded, "ann") as wire:
             wire.publish(subject.encode(), b"x")
             assert len(wire.errors) == 1
-
-
-def test_nobody_reads_more_than_the_own_answers(guarded: Server) -> None:
-    """The answers of others, and live messages past the readers, cannot be subscribed to."""
+    # The answers of others, and live messages past the readers, cannot be subscribed to.
     for subject in (
         ">",
         "_INBOX.>",
@@ -321,10 +290,7 @@ def test_nobody_reads_more_than_the_own_answers(guarded: Server) -> None:
             with case(f"{subject}, {user}"), wire_of(guarded, user) as wire:
                 wire.subscribe(subject)
                 assert len(wire.errors) == 1
-
-
-def test_a_reader_cannot_be_wider_than_its_subject(guarded: Server) -> None:
-    """A filter in the request that differs from the one in the subject is an error of the server: 10131."""
+    # A filter in the request that differs from the one in the subject is an error of the server: 10131.
     for wider in (">", "aw.>", "aw.v1.c.other.*", None):
         with case(wider):
             config = {"name": "x", "ack_policy": "none", "inactive_threshold": 10**9}
@@ -338,10 +304,7 @@ def test_a_reader_cannot_be_wider_than_its_subject(guarded: Server) -> None:
                 answer = wire.receive()
                 assert answer is not None
                 assert b'"err_code":10131' in answer.data
-
-
-def test_a_login_with_the_inbox_of_another(guarded: Server) -> None:
-    """A publisher whose token is not the one of its login is refused at the first request."""
+    # A publisher whose token is not the one of its login is refused at the first request.
     sink = NatsSink(login_as(guarded, "ci"), "other")
     for _ in range(2):
         with pytest.raises(EngineError, match="does not allow") as caught:

@@ -77,19 +77,13 @@ def read_cards(cards: NatsCards, count: int) -> list[str]:
 
 
 @pytest.mark.system
-def test_a_session_that_the_engine_does_not_have(archive: NatsArchive) -> None:
-    """The reader knows after the first call that there is no piece."""
+def test_pieces_that_are_stored_later_arrive(archive: NatsArchive, sink: NatsSink) -> None:
+    """A reader goes on with what is stored while it reads, and then has some."""
+    # The reader knows after the first call that there is no piece.
     pieces = archive.pieces(SESSION)
     assert not pieces.has_none
     assert pieces.next(0) is None
     assert pieces.has_none
-
-
-@pytest.mark.system
-def test_pieces_that_are_stored_later_arrive(archive: NatsArchive, sink: NatsSink) -> None:
-    """A reader goes on with what is stored while it reads, and then has some."""
-    pieces = archive.pieces(SESSION)
-    assert pieces.next(0) is None
     store(sink, 0, 3)
     assert read(pieces, 3) == [0, 1, 2]
     assert not pieces.has_none
@@ -104,12 +98,7 @@ def test_many_pieces_arrive_in_order(archive: NatsArchive, sink: NatsSink) -> No
     offsets = [each.piece.offset for each in found if each is not None and isinstance(each.piece, Chunk)]
     assert offsets == [4 * number for number in range(500)]
     assert [each is not None and each.is_newest for each in found] == [False] * 499 + [True]
-
-
-@pytest.mark.system
-def test_a_reader_can_begin_again(archive: NatsArchive, sink: NatsSink) -> None:
-    """After a restart the pieces come from the first one again."""
-    store(sink, 0, 100)
+    # After a restart the pieces come from the first one again.
     pieces = archive.pieces(SESSION)
     read(pieces, 3)
     pieces.restart()

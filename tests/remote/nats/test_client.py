@@ -66,10 +66,7 @@ def test_headers_may_be_cut_and_a_reply_has_a_place() -> None:
     ):
         with case(repr(reply)):
             assert delivery_in(reply) == Delivery(42, 1770000000000000000, 9)
-
-
-def test_what_is_no_place() -> None:
-    """Other reply subjects are those of no delivered message."""
+    # Other reply subjects are those of no delivered message.
     for reply in (
         b"",
         b"_INBOX.x",
@@ -115,11 +112,7 @@ def test_a_file_of_nats_signs_the_challenge(tmp_path: Path) -> None:
     assert options["user_jwt_cb"]() == b"eyJ0eXAi.eyJqdGkiOi.x"
     keys = nkeys.from_seed(bytearray(SEED.encode()))
     assert keys.verify(b"abc", base64.b64decode(options["signature_cb"]("abc")))
-
-
-def test_a_damaged_file_is_a_fault(tmp_path: Path) -> None:
-    """A file without a JWT, or with a seed that is none, is reported without its content."""
-    pytest.importorskip("nkeys")
+    # A file without a JWT, or with a seed that is none, is reported without its content.
     for text in (
         "",
         "-----BEGIN NATS USER JWT-----",
@@ -135,6 +128,9 @@ def test_a_damaged_file_is_a_fault(tmp_path: Path) -> None:
                 login_options(login_with(tmp_path / "x.creds", text))
             assert SEED[:8] not in str(caught.value)
             assert "s3cret" not in str(caught.value)
+    # A file that was there when the credentials were read, and is not now, is a fault.
+    with pytest.raises(Fault, match="cannot open"):
+        login_options(Login(EngineAddress("localhost"), Credentials(creds=tmp_path / "x")))
 
 
 def test_a_package_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,31 +140,18 @@ def test_a_package_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.
         login_options(login_with(tmp_path / "x.creds", CREDS))
 
 
-def test_a_file_that_is_gone(tmp_path: Path) -> None:
-    """A file that was there when the credentials were read, and is not now, is a fault."""
-    pytest.importorskip("nkeys")
-    with pytest.raises(Fault, match="cannot open"):
-        login_options(Login(EngineAddress("localhost"), Credentials(creds=tmp_path / "x")))
-
-
-def test_versions_without_a_warning() -> None:
-    """From 2.11.16 and 2.12.7 on there is nothing to say."""
+def test_an_old_version_has_a_warning() -> None:
+    """The warning has the version, and those that are needed."""
+    # From 2.11.16 and 2.12.7 on there is nothing to say.
     for version in ("2.11.16", "2.11.99", "2.12.7", "2.12.10", "2.13.0", "3.0.0", "2.12.7-RC.1"):
         with case(version):
             assert warning_about(version) == ""
-
-
-def test_versions_with_a_warning() -> None:
-    """The warning has the version, and those that are needed."""
     for version in ("2.9.10", "2.10.29", "2.11.15", "2.12.0", "2.12.6", "1.99.99"):
         with case(version):
             assert warning_about(version) == (
                 f"the engine runs nats-server {version}; shared servers need 2.11.16 or 2.12.7"
             )
-
-
-def test_a_version_that_is_none() -> None:
-    """A server whose version cannot be read has a warning without its words."""
+    # A server whose version cannot be read has a warning without its words.
     for version in ("", "x", "2", "2.12", "v2.12.7", "\x1b[31m", "9" * 10_000, "-1.0.0"):
         with case(f"{version[:60]!r}"):
             assert (

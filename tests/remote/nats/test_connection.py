@@ -41,26 +41,29 @@ def threads() -> set[str]:
     return {thread.name for thread in threading.enumerate() if thread.name.startswith("nats")}
 
 
-def test_the_private_names_of_the_client_exist() -> None:
-    """A new version of nats-py that renames one of them fails here."""
+def test_an_old_server_has_a_warning() -> None:
+    """A connection has a warning if the server is older than shared servers may be."""
+    # A new version of nats-py that renames one of them fails here.
     client = RawClient(Login(parse_engine("nats://localhost")[0]))
     base = type(client).__mro__[1]
     assert [name for name in PRIVATE if not hasattr(base(), name)] == []
-
-
-def test_the_version_is_known(connected: Callable[[], Connection]) -> None:
-    """A connection has the version that the server says."""
-    assert re.match(r"2\.\d+\.\d+", connected().server_version)
-
-
-def test_an_old_server_has_a_warning() -> None:
-    """A connection has a warning if the server is older than shared servers may be."""
     for version, beginning in (("2.12.7", ""), ("2.10.29", "the engine runs nats-server 2.10.29;")):
         with case(version), Impostor(INFO | {"version": version}) as impostor:
             connection = Connection(login_at(impostor.port), "_INBOX.x")
             assert connection.server_version == version
             assert connection.warning.partition(" shared")[0] == beginning
             connection.close()
+    # A server that ends the connection instead of an answer is an error that says so.
+    with Impostor(INFO, hangs_up=True) as impostor:
+        connection = Connection(login_at(impostor.port), "_INBOX.x")
+        with pytest.raises(EngineError, match="was lost"):  # after 2 s it is another error
+            connection.request("x")
+        connection.close()
+
+
+def test_the_version_is_known(connected: Callable[[], Connection]) -> None:
+    """A connection has the version that the server says."""
+    assert re.match(r"2\.\d+\.\d+", connected().server_version)
 
 
 @pytest.mark.parametrize("ending", ["close", "cut", "kill", "suspend"])
@@ -170,15 +173,6 @@ def test_lines_of_any_content_are_one_safe_error(
     assert [record.getMessage() for record in caplog.records] == []
 
 
-def test_a_request_ends_with_its_connection() -> None:
-    """A server that ends the connection instead of an answer is an error that says so."""
-    with Impostor(INFO, hangs_up=True) as impostor:
-        connection = Connection(login_at(impostor.port), "_INBOX.x")
-        with pytest.raises(EngineError, match="was lost"):  # after 2 s it is another error
-            connection.request("x")
-        connection.close()
-
-
 def test_requests_of_several_threads_do_not_mix(connected: Callable[[], Connection]) -> None:
     """Each of 4 threads gets the answers to its own 50 requests."""
     connection = connected()
@@ -198,28 +192,6 @@ def test_requests_of_several_threads_do_not_mix(connected: Callable[[], Connecti
     assert wrong == []
 
 
-def test_the_inboxes_of_a_lost_connection_are_closed(server: Server) -> None:
-    """Closing an inbox when the connection is lost is an error, and asks nothing of the client."""
-    connection = Connection(login_of(server), "_INBOX.x")
-    inbox = connection.listen()
-    server.kill()
-    until(connection.lost.is_set)
-    with pytest.raises(EngineError, match="was lost"):
-        connection.forget(inbox)
-    connection.close()
-
-
-def test_a_connection_that_ends_late_leaves_nothing_open(server: Server) -> None:
-    """`close` does not wait for a slow thread, and the thread closes its event loop when it ends."""
-    connection = Connection(login_of(server), "_INBOX.x")
-    release = threading.Event()
-    connection._loop.call_soon_threadsafe(release.wait)
-    connection.close()
-    assert not connection._loop.is_closed()
-    release.set()
-    until(connection._loop.is_closed)
-
-
 def test_a_closed_connection_raises(server: Server) -> None:
     """Every call after `close` is an error, and a second `close` is none."""
     connection = Connection(login_of(server), "_INBOX.x")
@@ -234,3 +206,19 @@ def test_a_closed_connection_raises(server: Server) -> None:
     ):
         with pytest.raises(EngineError):
             call()
+    # `close` does not wait for a slow thread, and the thread closes its event loop when it ends.
+    connection = Connection(login_of(server), "_INBOX.x")
+    release = threading.Event()
+    connection._loop.call_soon_threadsafe(release.wait)
+    connection.close()
+    assert not connection._loop.is_closed()
+    release.set()
+    until(connection._loop.is_closed)
+    # Closing an inbox when the connection is lost is an error, and asks nothing of the client.
+    connection = Connection(login_of(server), "_INBOX.x")
+    inbox = connection.listen()
+    server.kill()
+    until(connection.lost.is_set)
+    with pytest.raises(EngineError, match="was lost"):
+        connection.forget(inbox)
+    connection.close()

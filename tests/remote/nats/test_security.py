@@ -107,10 +107,7 @@ def test_a_host_without_tls_is_refused_with_a_reason() -> None:
     ):
         open_archive(login_to(impostor.port))
     assert caught.value.trouble is Trouble.REFUSED
-
-
-def test_plain_text_can_be_allowed() -> None:
-    """With the user's word, the login goes to another host in plain text."""
+    # With the user's word, the login goes to another host in plain text.
     with Impostor(INFO) as impostor:
         open_archive(login_to(impostor.port)._replace(allows_plaintext=True)).close()
     assert SECRET.encode() in impostor.received
@@ -178,10 +175,7 @@ def test_other_servers_that_are_announced_are_not_used() -> None:
             archive.cards().next(3)
         archive.close()
         assert second.connections == 0
-
-
-def test_a_client_knows_one_server() -> None:
-    """The addresses that a server announces are not even kept."""
+    # The addresses that a server announces are not even kept.
     with Impostor(INFO | {"connect_urls": ["other.example:4222"]}) as impostor:
         client = RawClient(login := login_to(impostor.port, "127.0.0.1"))
         asyncio.run(_known_servers(client, f"nats://127.0.0.1:{login.address.port}"))

@@ -33,19 +33,6 @@ def proxy(server: Server) -> Iterator[Proxy]:
         yield proxy
 
 
-def test_the_tail_is_what_was_stored_last(sink: NatsSink) -> None:
-    """The engine is known to have no piece: it has answered 404. After each piece the tail is its end and its
-    sequence; after the end of the recording it says so.
-    """
-    assert sink.tail(SESSION) is None
-    first = sink.append(SESSION, Chunk(0, b"one\n", ((0, 1),)), 0)
-    assert sink.tail(SESSION) == TailPiece(4, first)
-    second = sink.append(SESSION, Chunk(4, b"two\n"), first)
-    assert sink.tail(SESSION) == TailPiece(8, second)
-    third = sink.append(SESSION, Ended(8, 0, DIGEST), second)
-    assert sink.tail(SESSION) == TailPiece(8, third, has_ended=True)
-
-
 def test_another_client_reads_what_was_stored(sink: NatsSink, server: Server) -> None:
     """Bytes, headers and card are on the wire as the protocol has them."""
     piece = Chunk(0, bytes(range(256)) * 4, ((0, 1), (7, 2)), ((0, 9),))
@@ -68,14 +55,6 @@ def test_another_client_reads_what_was_stored(sink: NatsSink, server: Server) ->
     assert card.data == b'{"v":1}'
 
 
-def test_a_piece_behind_another_tail_is_not_stored(sink: NatsSink) -> None:
-    """A publisher that does not know the newest piece has to ask for the tail."""
-    sink.append(SESSION, Chunk(0, b"one\n"), 0)
-    with pytest.raises(EngineError, match="newest piece") as caught:
-        sink.append(SESSION, Chunk(0, b"one\n"), 0)
-    assert caught.value.trouble is Trouble.AWAY
-
-
 def test_two_publishers_of_one_file(server: Server, sink: NatsSink) -> None:
     """Whoever comes second asks for the tail and goes on; each byte is stored once."""
     second = NatsSink(login_of(server), "ci")
@@ -86,6 +65,19 @@ def test_two_publishers_of_one_file(server: Server, sink: NatsSink) -> None:
     assert tail == TailPiece(4, first)
     assert second.append(SESSION, Chunk(4, b"two\n"), first) > first
     second.close()
+    # A publisher that does not know the newest piece has to ask for the tail.
+    other = new_session("ci")
+    sink.append(other, Chunk(0, b"one\n"), 0)
+    with pytest.raises(EngineError, match="newest piece") as caught:
+        sink.append(other, Chunk(0, b"one\n"), 0)
+    assert caught.value.trouble is Trouble.AWAY
+    # A message that is no piece is not taken for the tail, nor for none.
+    other = new_session("ci")
+    with Wire(server.port) as wire:
+        wire.publish(other.subject.encode(), b"x")
+    with pytest.raises(EngineError, match="something else") as caught:
+        sink.tail(other)
+    assert caught.value.trouble is Trouble.REFUSED
 
 
 def test_a_tail_that_has_expired(sink: NatsSink, connected: Callable[[], Connection]) -> None:
@@ -184,27 +176,40 @@ def test_what_is_sent_again_after_each_fault_is_stored_once(server: Server, prox
     assert hashlib.sha256(b"".join(stored)).digest() == hashlib.sha256(content).digest()
 
 
-def test_something_else_under_the_name_of_a_session(server: Server, sink: NatsSink) -> None:
-    """A message that is no piece is not taken for the tail, nor for none."""
-    with Wire(server.port) as wire:
-        wire.publish(SESSION.subject.encode(), b"x")
-    with pytest.raises(EngineError, match="something else") as caught:
-        sink.tail(SESSION)
-    assert caught.value.trouble is Trouble.REFUSED
-
-
-def test_the_time_of_an_answer_is_measured(sink: NatsSink) -> None:
-    """The round trip is that of the last call."""
+def test_the_tail_is_what_was_stored_last(sink: NatsSink) -> None:
+    """The engine is known to have no piece: it has answered 404. After each piece the tail is its end and its
+    sequence; after the end of the recording it says so.
+    """
+    # The round trip is that of the last call.
     assert sink.round_trip == 0
     sink.tail(SESSION)
     assert 0 < sink.round_trip < 2
+    assert sink.tail(SESSION) is None
+    first = sink.append(SESSION, Chunk(0, b"one\n", ((0, 1),)), 0)
+    assert sink.tail(SESSION) == TailPiece(4, first)
+    second = sink.append(SESSION, Chunk(4, b"two\n"), first)
+    assert sink.tail(SESSION) == TailPiece(8, second)
+    third = sink.append(SESSION, Ended(8, 0, DIGEST), second)
+    assert sink.tail(SESSION) == TailPiece(8, third, has_ended=True)
 
 
-def test_headers_are_within_their_limit() -> None:
-    """The largest number of arrival times, with the largest numbers, fits the headers of a message."""
+def test_headers_and_answers_have_limits() -> None:
+    """Headers fit into a message; an answer that is none of JetStream's is an error of one safe line."""
+    # The largest number of arrival times, with the largest numbers, fits the headers of a message.
     largest = (1 << 53) - 1
     headers = headers_of(Chunk(largest, b"", ((largest, 10**13 - 1),) * 512))
     assert sum(len(name) + len(value) + 4 for name, value in headers.items()) < 1 << 14
+    info = {"version": "2.12.7", "max_payload": 1 << 20, "headers": True}
+    for answer in ANSWERS:
+        with Impostor(info, answer) as impostor:
+            sink = NatsSink(Login(parse_engine(f"nats://127.0.0.1:{impostor.port}")[0]), "ci")
+            for asked in ("piece", "tail"):
+                with case(f"{asked}, {answer[:60]!r}"):
+                    with pytest.raises(EngineError) as caught:
+                        sink.tail(SESSION) if asked == "tail" else sink.append(SESSION, Chunk(0, b"x"), 0)
+                    assert str(caught.value).isprintable()
+                    assert len(str(caught.value)) < 400
+            sink.close()
 
 
 ANSWERS = [
@@ -218,18 +223,3 @@ ANSWERS = [
     b'{"error":{"err_code":"x","description":["y"]}}',
     b'{"error":{"err_code":99999,"description":"\\u001b[31m\\nred ' + b"x" * 10_000 + b'"}}',
 ]
-
-
-def test_answers_of_any_content() -> None:
-    """An answer that is none of JetStream's is an error of one safe line."""
-    info = {"version": "2.12.7", "max_payload": 1 << 20, "headers": True}
-    for answer in ANSWERS:
-        with Impostor(info, answer) as impostor:
-            sink = NatsSink(Login(parse_engine(f"nats://127.0.0.1:{impostor.port}")[0]), "ci")
-            for asked in ("piece", "tail"):
-                with case(f"{asked}, {answer[:60]!r}"):
-                    with pytest.raises(EngineError) as caught:
-                        sink.tail(SESSION) if asked == "tail" else sink.append(SESSION, Chunk(0, b"x"), 0)
-                    assert str(caught.value).isprintable()
-                    assert len(str(caught.value)) < 400
-            sink.close()
