@@ -52,10 +52,7 @@ def test_what_is_unknown_is_null() -> None:
     known = {"id", "state", "ground", "host"}
     assert {key for key, value in found.items() if value is not None} == known
     assert (found["state"], found["ground"], found["host"]) == ("unknown", "unknown", "here")
-
-
-def test_what_is_known_is_printed() -> None:
-    """Each key has the value of the row."""
+    # Each key has the value of the row.
     fields: dict[str, Any] = {
         "since_ms": NOW_MS,
         "now": "pytest -q",
@@ -80,6 +77,12 @@ def test_what_is_known_is_printed() -> None:
     assert found["ground"] == "inferred"
     assert {key: found[key] for key in fields} == fields
     assert found["path"] == "/home/u/.claude/projects/-src/0.jsonl"
+    # A share is rounded down; what is unknown about a window is null.
+    windows = (Reported("5h", 62.9, NOW_MS + 5, NOW_MS), Reported("7d opus", None, None, None))
+    assert printed(limits=windows)["limits"] == [
+        {"window": "5h", "used_percent": 62, "resets_ms": NOW_MS + 5, "said_ms": NOW_MS},
+        {"window": "7d opus", "used_percent": None, "resets_ms": None, "said_ms": None},
+    ]
 
 
 TEXTS: list[tuple[str, str | None]] = [
@@ -116,12 +119,3 @@ def test_a_row_has_texts_numbers_and_states_that_json_can_hold() -> None:
     ):
         counts = {"passed": tests.passed, "failed": tests.failed}
         assert printed(tests=tests)["tests"] == {"state": state.value, **counts}
-
-
-def test_the_limits_are_those_that_the_session_reports() -> None:
-    """A share is rounded down; what is unknown about a window is null."""
-    windows = (Reported("5h", 62.9, NOW_MS + 5, NOW_MS), Reported("7d opus", None, None, None))
-    assert printed(limits=windows)["limits"] == [
-        {"window": "5h", "used_percent": 62, "resets_ms": NOW_MS + 5, "said_ms": NOW_MS},
-        {"window": "7d opus", "used_percent": None, "resets_ms": None, "said_ms": None},
-    ]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import subprocess
-from pathlib import Path
 
 import pytest
 
 from tests.builders.lines import init, result, user
-from tests.conftest import RECORDINGS, Saver
+from tests.conftest import RECORDINGS, Saver, case
 from tests.harness.program import AGENTWATCH, FAILED, PLAIN, PLAIN_TEXT, UNFINISHED, environment, watch
 
 pytestmark = pytest.mark.slow
@@ -43,24 +42,6 @@ def test_json_is_byte_identical(recording: Saver) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "reason"),
-    [(FAILED, "the monthly allowance of this account is used up"), (UNFINISHED, "without a result")],
-)
-def test_json_of_a_failure_is_on_stderr(path: Path, reason: str) -> None:
-    """For a failed run, or one without a result, stdout is empty and stderr has the reason."""
-    done = watch(path, "--output-format", "json")
-    assert (done.returncode, done.stdout) == (1, b"")
-    assert reason in done.stderr.decode()
-    assert done.stderr.startswith(b"agentwatch: ")
-
-
-def test_json_of_a_later_run_is_not_an_earlier_runs(recording: Saver) -> None:
-    """When the last run has no result, the result of an earlier run is not printed instead."""
-    done = watch(recording(init(), result("x"), init(), user()), "--output-format", "json")
-    assert (done.returncode, done.stdout) == (1, b"")
-
-
-@pytest.mark.parametrize(
     "name",
     ["hostile", *(pytest.param(name, marks=pytest.mark.system) for name in ("malformed", "unfinished"))],
 )
@@ -79,11 +60,27 @@ def test_stream_json_of_a_pipe_is_every_byte() -> None:
     assert (len(done.stdout), done.stdout[:9]) == (len(data), data[:9])
 
 
-def test_text_is_a_line_per_call() -> None:
+def test_text_is_a_line_per_call(recording: Saver) -> None:
     """The text format is the default without a terminal, a line per call in the order of completion."""
     for arguments in ((PLAIN,), (PLAIN, "-p", "--output-format", "text")):
         done = watch(*arguments)
         assert (done.returncode, done.stdout, done.stderr) == (0, PLAIN_TEXT, b"")
+    # With --brief, a line is the phrase that the agent's own text format documents.
+    done = watch(PLAIN, "--brief")
+    assert (done.returncode, done.stdout) == (0, b"Read file\nEdited file\n")
+    # When the last run has no result, the result of an earlier run is not printed instead.
+    done = watch(recording(init(), result("x"), init(), user()), "--output-format", "json")
+    assert (done.returncode, done.stdout) == (1, b"")
+    # For a failed run, or one without a result, stdout is empty and stderr has the reason.
+    for path, reason in (
+        (FAILED, "the monthly allowance of this account is used up"),
+        (UNFINISHED, "without a result"),
+    ):
+        with case(path):
+            done = watch(path, "--output-format", "json")
+            assert (done.returncode, done.stdout) == (1, b"")
+            assert reason in done.stderr.decode()
+            assert done.stderr.startswith(b"agentwatch: ")
 
 
 @pytest.mark.system
@@ -98,12 +95,6 @@ def test_text_is_in_the_order_of_completion() -> None:
         "Read file Cargo.toml (4 lines)",
         "Ran terminal command cargo build --release (unfinished)",
     ]
-
-
-def test_brief_is_the_bare_phrase() -> None:
-    """With --brief, a line is the phrase that the agent's own text format documents."""
-    done = watch(PLAIN, "--brief")
-    assert (done.returncode, done.stdout) == (0, b"Read file\nEdited file\n")
 
 
 @pytest.mark.parametrize("arguments", [[], pytest.param(["-", "--no-color"], marks=pytest.mark.system)])

@@ -28,6 +28,7 @@ from agentwatch.session.session import Session
 from agentwatch.session.transcript import Kind
 from tests.builders.made_agent import MadeSession
 from tests.builders.subagents import begins, ends, says
+from tests.conftest import case
 
 START: list[Event] = [RunStarted("x", "s-1", "m", "/src"), Prompt("Do it.")]
 ASKED = Permission("Bash", None, key="q", call_id="c", target="rm -rf build")
@@ -61,10 +62,7 @@ def test_a_log_contains_questions_and_answers() -> None:
         "2026-02-02T02:40:05Z Ran terminal command rm -rf build",
         "# succeeded in 5.2 s · 1 call",
     ]
-
-
-def test_a_log_is_the_same_however_it_arrives() -> None:
-    """The lines of the log do not depend on how many events were applied between two reads."""
+    # The lines of the log do not depend on how many events were applied between two reads.
     events = [
         *START,
         ASKED,
@@ -87,17 +85,11 @@ def test_a_log_is_the_same_however_it_arrives() -> None:
         lines += log.new_lines(is_over=False)
     close_session(read)
     assert [*lines, *log.new_lines(is_over=True)] == whole
-
-
-def test_automatic_answers_are_not_logged() -> None:
-    """An agent that answers itself asks nobody, and an answer without a question is that of its call."""
+    # An agent that answers itself asks nobody, and an answer without a question is that of its call.
     events = [*START, ASKED._replace(is_automatic=True), ASKED._replace(answer="approved"), done()]
     assert len(list(ActionLog(made(events)).new_lines(is_over=True))) == 2
-
-
-@pytest.mark.parametrize(
-    ("turns", "closing"),
-    [
+    # It has the outcome of the last turn, and the duration and the number of all turns.
+    for turns, closing in (
         ([done(1_000), Prompt("More."), done(2_000)], "# succeeded in 3.0 s · 2 turns · 0 calls"),
         ([done(1_000), Prompt("More."), done()], "# succeeded · 2 turns · 0 calls"),
         (
@@ -106,11 +98,9 @@ def test_automatic_answers_are_not_logged() -> None:
         ),
         ([done(1_000), Prompt("More.")], "# unfinished · 0 calls"),
         ([done(1_000), done(2_000)], "# succeeded in 2.0 s · 0 calls"),
-    ],
-)
-def test_the_closing_line_covers_all_turns(turns: list[Event], closing: str) -> None:
-    """It has the outcome of the last turn, and the duration and the number of all turns."""
-    assert list(ActionLog(made([*START, *turns])).new_lines(is_over=True))[-1] == closing
+    ):
+        with case(closing):
+            assert list(ActionLog(made([*START, *turns])).new_lines(is_over=True))[-1] == closing
 
 
 def test_an_entry_has_the_result_of_its_turn() -> None:
@@ -127,14 +117,14 @@ def test_an_entry_has_the_result_of_its_turn() -> None:
     run = read.run
     facts = (run.ended, run.duration_ms, run.result, run.request_id, run.text_matches_result, run.outcome)
     assert facts == (None, None, None, None, None, Outcome.RUNNING)
-
-
-def test_the_final_answer_is_that_of_the_last_turn() -> None:
-    """Texts of earlier turns and of subagents are left out, and so are the calls of subagents."""
+    # Texts of earlier turns and of subagents are left out, and so are the calls of subagents.
     events = [*START, *says("Old."), done(), TurnStarted(), begins("t", "Task", "x")]
     events += [*says("New "), begins("c", "Bash", "y", "t"), *says("other", "t"), *says("one."), done()]
     assert final_answer(made(events)) == "New one."
     assert final_answer(made([*START, *says("Old."), done(), TurnStarted(), done()])) == ""
+    # The detected format has the agent's short name.
+    read = made([FormatDetected("made-format", Traits(), "made")])
+    assert (read.format, read.agent_name) == ("made-format", "made")
 
 
 @pytest.mark.parametrize(
@@ -174,12 +164,6 @@ def test_a_format_without_a_result_line(
     assert bool(said) == bool(err)
 
 
-def test_the_format_is_named_by_its_agent() -> None:
-    """The detected format has the agent's short name."""
-    read = made([FormatDetected("made-format", Traits(), "made")])
-    assert (read.format, read.agent_name) == ("made-format", "made")
-
-
 BEGUN: list[Event] = [RunStarted("x"), Prompt("Do it.")]
 
 
@@ -201,27 +185,17 @@ def test_questions_count_once_and_are_bounded() -> None:
     oldest = read.asked.oldest
     assert oldest is not None
     assert (len(read.asked), read.asked.count, oldest.words) == (64, 70, "Bash 6")
-
-
-@pytest.mark.parametrize(
-    ("asked_ms", "answered_ms", "seen_ms", "words"),
-    [
+    # Only the first 10,000 questions are kept for the log; their number is still counted.
+    read = asking(*(ASKED._replace(key=f"{number}") for number in range(10_009)))
+    assert (len(read.asked.said), read.asked.count) == (10_000, 10_009)
+    # It is measured by one clock, the agent's or else that of the arrival, and left out if unknown.
+    for asked_ms, answered_ms, seen_ms, words in (
         (1_000, 15_900, 5_000, "approved after 14 s: Bash rm -rf build"),
         (None, 15_900, 5_000, "approved after 0 s: Bash rm -rf build"),
         (9_000, 1_000, None, "approved: Bash rm -rf build"),
         (None, None, None, "approved: Bash rm -rf build"),
-    ],
-)
-def test_the_time_until_the_answer(
-    asked_ms: int | None, answered_ms: int | None, seen_ms: int | None, words: str
-) -> None:
-    """It is measured by one clock, the agent's or else that of the arrival, and left out if unknown."""
-    answer = ASKED._replace(answer="approved", at_ms=answered_ms)
-    read = asking(ASKED._replace(at_ms=asked_ms), answer, seen_ms=seen_ms)
-    assert read.asked.said[-1].words == words
-
-
-def test_the_log_of_questions_is_bounded() -> None:
-    """Only the first 10,000 questions are kept for the log; their number is still counted."""
-    read = asking(*(ASKED._replace(key=f"{number}") for number in range(10_009)))
-    assert (len(read.asked.said), read.asked.count) == (10_000, 10_009)
+    ):
+        with case(words):
+            answer = ASKED._replace(answer="approved", at_ms=answered_ms)
+            read = asking(ASKED._replace(at_ms=asked_ms), answer, seen_ms=seen_ms)
+            assert read.asked.said[-1].words == words

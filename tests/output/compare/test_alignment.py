@@ -51,40 +51,14 @@ def test_what_differs_between_two_runs_of_a_task_is_levelled() -> None:
     for one, other in LEVELLED:
         with case(one):
             assert levelled(one) == levelled(other)
-
-
-DIFFERENT: list[tuple[str, str]] = [
-    ("cat src/tmp/one.py", "cat src/tmp/two.py"),
-    ("cat /tmp/one.log", "cat /tmp/two.log"),
-    ("pytest tests/test_1.py", "pytest tests/test_2.py"),
-    ("python3 x", "python2 x"),
-    ("echo defaced", "echo effaced"),
-    ("cd /srv && ls", "ls"),
-]
-
-
-def test_other_commands_stay_different() -> None:
-    """Names, also those with digits, are kept."""
+    # Names, also those with digits, are kept.
     for one, other in DIFFERENT:
         with case(one):
             assert levelled(one) != levelled(other)
-
-
-COMMANDS: list[str] = [
-    f"cd {CWD} && pytest src",
-    f'cd "{CWD}" && pytest src',
-    f"cd {CWD}; pytest src",
-    f"pytest {CWD}/src",
-    f"pytest '{CWD}/src'".replace("'", ""),
-]
-
-
-def test_paths_in_two_checkouts_are_levelled() -> None:
-    """The working directory is levelled, and a `cd` to it is left out. `/home/ada/mill2` is not inside
-    `/home/ada/mill`. A command may name the working directory without `/private`. `0001.sql` and
-    `0002.sql` are two files; a time in a name is levelled. The name that an agent gives to its tool does
-    not count, unless the kind is unknown.
-    """
+    # The working directory is levelled, and a `cd` to it is left out. `/home/ada/mill2` is not inside
+    # `/home/ada/mill`. A command may name the working directory without `/private`. `0001.sql` and `0002.sql`
+    # are two files; a time in a name is levelled. The name that an agent gives to its tool does not count,
+    # unless the kind is unknown.
     for command in COMMANDS:
         with case(command):
             assert levelled(command, CWD) == "pytest src"
@@ -100,18 +74,33 @@ def test_paths_in_two_checkouts_are_levelled() -> None:
     assert key_of(of_one, CWD) == key_of(of_other, "/srv/mill")
     unknown = [call(ToolKind.OTHER, "x", tool=tool) for tool in ("warp", "teleport")]
     assert key_of(unknown[0], CWD) != key_of(unknown[1], CWD)
-
-
-def test_the_key_of_a_call_has_its_target_and_its_subject() -> None:
-    """A plan has no target, and a read may have none. In a part that differs, calls with the same subject are
-    paired first. A target of any length takes bounded time.
-    """
+    # A plan has no target, and a read may have none. In a part that differs, calls with the same subject are
+    # paired first. A target of any length takes bounded time.
     assert key_of(call(ToolKind.PLAN, None), None) == ("plan", "", "")
     assert key_of(call(ToolKind.READ, None), None).target == ""
     assert key_of(call(ToolKind.READ, "x", path=f"{CWD}/src/a.py"), CWD).subject == "a.py"
     assert key_of(call(ToolKind.EXECUTE, "pytest -q"), CWD).subject == "pytest"
     assert key_of(call(ToolKind.FETCH, "https://example.org"), CWD).subject == ""
     assert len(levelled("x" * 100_000)) == 2000
+
+
+DIFFERENT: list[tuple[str, str]] = [
+    ("cat src/tmp/one.py", "cat src/tmp/two.py"),
+    ("cat /tmp/one.log", "cat /tmp/two.log"),
+    ("pytest tests/test_1.py", "pytest tests/test_2.py"),
+    ("python3 x", "python2 x"),
+    ("echo defaced", "echo effaced"),
+    ("cd /srv && ls", "ls"),
+]
+
+
+COMMANDS: list[str] = [
+    f"cd {CWD} && pytest src",
+    f'cd "{CWD}" && pytest src',
+    f"cd {CWD}; pytest src",
+    f"pytest {CWD}/src",
+    f"pytest '{CWD}/src'".replace("'", ""),
+]
 
 
 ITEMS = st.lists(st.sampled_from("abcd"), max_size=14)
@@ -187,8 +176,8 @@ def steps(a: str, b: str) -> list[Step]:
 
 def test_calls_are_paired_by_tool_and_subject() -> None:
     """In a part that differs, the nth call of a tool replaces one of the same tool, never of another. The
-    same program with other arguments replaces itself, although another call comes before it. A call that
-    one run makes once more is only in that run.
+    same program with other arguments replaces itself, although another call comes before it. A call that one
+    run makes once more is only in that run.
     """
     assert steps("read a, test x, read b, end z", "read c, read d, end z") == [
         Step(Match.REPLACED, 0, 0),
@@ -204,19 +193,12 @@ def test_calls_are_paired_by_tool_and_subject() -> None:
     found = steps("read a, edit b, edit c, read a", "read a, read a, read a, edit b, edit c")
     assert [step.match for step in found].count(Match.MOVED) == 1
     assert [step.match for step in found].count(Match.ONLY_B) == 1
-
-
-def test_a_long_part_that_differs_is_paired_in_pieces() -> None:
-    """200 calls are paired with 200 others, 50 at a time."""
+    # 200 calls are paired with 200 others, 50 at a time.
     found = steps(*(", ".join(f"read {side}{number}" for number in range(200)) for side in "ab"))
     assert [step for step in found if step.match is not Match.REPLACED] == []
     assert [(step.a, step.b) for step in found] == [(number, number) for number in range(200)]
-
-
-def test_a_call_may_have_no_partner() -> None:
-    """Of 50 reads before an edit and 50 reads after one, 49 are paired: the bound on the time costs one. All
-    calls of the other run are only there.
-    """
+    # Of 50 reads before an edit and 50 reads after one, 49 are paired: the bound on the time costs one. All
+    # calls of the other run are only there.
     reads = [[f"read {side}{number}" for number in range(50)] for side in "ab"]
     found = steps(", ".join((*reads[0], "edit x")), ", ".join(("edit y", *reads[1])))
     assert [step.match for step in found].count(Match.REPLACED) == 49

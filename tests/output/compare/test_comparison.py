@@ -34,6 +34,7 @@ from tests.builders.comparing.runs import Did, Run, compared, edit, read, run_te
 from tests.builders.lines import DONE, completed, init, started
 from tests.builders.stories.lines import rendered
 from tests.builders.stories.story import STORIES, Story
+from tests.conftest import case
 
 A = Run()
 
@@ -50,39 +51,28 @@ def test_a_run_equals_itself(tmp_path: Path) -> None:
     assert comparison.first_divergence is None
     assert comparison.a.totals == comparison.b.totals
     assert comparison.text.is_equal
-
-
-def test_a_run_in_another_checkout_with_other_temporary_files_is_the_same(tmp_path: Path) -> None:
-    """Paths relative to the working directory and levelled temporary paths are equal."""
+    # Paths relative to the working directory and levelled temporary paths are equal.
     other = replace(A, cwd="/Users/bob/mill-2").changed(4, shell("git diff --stat > /tmp/tmpzz91"))
     comparison = compared(tmp_path, A, other)
     assert found(comparison) == []
     assert [row.path for row in comparison.files] == ["src/mill.py"]
 
 
-def test_a_removed_call_is_only_in_the_first_run(tmp_path: Path) -> None:
-    """The other calls stay side by side."""
+def test_a_call_that_only_one_run_has_is_a_difference(tmp_path: Path) -> None:
+    """A call is only in one run, in both with another target, or at another place."""
+    # The other calls stay side by side.
     comparison = compared(tmp_path, A, A.without(1))
     assert found(comparison) == [Row(Match.ONLY_A, 2, None)]
     assert comparison.first_divergence == 1
     assert (comparison.a.totals.calls, comparison.b.totals.calls) == (6, 5)
-
-
-def test_an_added_call_is_only_in_the_second_run(tmp_path: Path) -> None:
-    """An added call is between the calls that surround it in its run."""
+    # An added call is between the calls that surround it in its run.
     comparison = compared(tmp_path, A, A.with_call(3, read("README.md")))
     assert found(comparison) == [Row(Match.ONLY_B, None, 4)]
     assert comparison.rows[3] == Row(Match.ONLY_B, None, 4)
-
-
-def test_a_call_of_the_same_tool_with_another_target_replaces_the_other(tmp_path: Path) -> None:
-    """Both are shown in one row."""
+    # Both are shown in one row.
     comparison = compared(tmp_path, A, A.changed(1, read("src/race.py")))
     assert found(comparison) == [Row(Match.REPLACED, 2, 2)]
-
-
-def test_a_call_at_another_place_was_moved(tmp_path: Path) -> None:
-    """It is in one row, where the first of the two runs has it."""
+    # It is in one row, where the first of the two runs has it.
     other = replace(A, calls=(*A.calls[1:5], A.calls[0], A.calls[5]))
     comparison = compared(tmp_path, A, other)
     assert found(comparison) == [Row(Match.MOVED, 1, 5)]
@@ -92,32 +82,23 @@ def test_a_call_at_another_place_was_moved(tmp_path: Path) -> None:
 def test_another_outcome_is_found_with_exit_code_and_verdict(tmp_path: Path) -> None:
     """The row says in what the calls differ, and it is where the runs part."""
     comparison = compared(tmp_path, A, A.changed(5, run_tests(failed=3)))
-    aspects = (Aspect.EXIT_CODE, Aspect.VERDICT)
+    wanted = (Aspect.EXIT_CODE, Aspect.VERDICT)
     (row,) = found(comparison)
     assert (row.match, row.a, row.b) == (Match.EQUAL, 6, 6)
-    assert set(aspects) <= set(row.aspects) <= {*aspects, Aspect.OUTCOME}
+    assert set(wanted) <= set(row.aspects) <= {*wanted, Aspect.OUTCOME}
     assert comparison.first_divergence == 5
     assert (comparison.a.totals.tests, comparison.b.totals.tests) == (State.GREEN, State.RED)
-
-
-def test_a_call_that_failed_has_another_outcome(tmp_path: Path) -> None:
-    """A rejected call differs from one that succeeded."""
+    # A rejected call differs from one that succeeded.
     rejected = replace(A.calls[0], answer={"rejected": {"reason": "no"}})
     (row,) = found(compared(tmp_path, A, A.changed(0, rejected)))
     assert row.aspects == (Aspect.OUTCOME,)
-
-
-@pytest.mark.parametrize(
-    ("took_ms", "aspects"), [(1900, ()), (1999, ()), (2100, (Aspect.DURATION,)), (40, ())]
-)
-def test_a_call_is_slower_if_it_takes_twice_the_time_and_a_second(
-    tmp_path: Path, took_ms: int, aspects: tuple[Aspect, ...]
-) -> None:
-    """Less than that is noise. A slower call is a difference, but the runs do not part there."""
-    one = A.changed(0, replace(A.calls[0], took_ms=1000))
-    comparison = compared(tmp_path, one, A.changed(0, replace(A.calls[0], took_ms=took_ms)))
-    assert [row.aspects for row in found(comparison)] == ([aspects] if aspects else [])
-    assert comparison.first_divergence is None
+    # Less than that is noise. A slower call is a difference, but the runs do not part there.
+    for took_ms, aspects in ((1900, ()), (1999, ()), (2100, (Aspect.DURATION,)), (40, ())):
+        with case(took_ms):
+            one = A.changed(0, replace(A.calls[0], took_ms=1000))
+            comparison = compared(tmp_path, one, A.changed(0, replace(A.calls[0], took_ms=took_ms)))
+            assert [row.aspects for row in found(comparison)] == ([aspects] if aspects else [])
+            assert comparison.first_divergence is None
 
 
 def test_durations_changes_tokens_and_texts_are_compared(tmp_path: Path) -> None:
@@ -256,10 +237,7 @@ def test_texts_without_a_common_word_are_two_pieces() -> None:
         (Part.ONLY_A, "one two"),
         (Part.ONLY_B, "three"),
     ]
-
-
-def test_only_the_beginning_of_huge_texts_is_compared() -> None:
-    """Repeated words take bounded time, and the difference says that it is cut."""
+    # Repeated words take bounded time, and the difference says that it is cut.
     found = text_difference("a b " * 100_000, "b a " * 100_000)
     assert found.is_cut
     assert sum(len(piece.text) for piece in found.pieces) <= 2 * MOST_CHARACTERS

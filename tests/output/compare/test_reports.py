@@ -40,8 +40,8 @@ def text_of(folder: Path, a: Run, b: Run, *, every: bool = False) -> str:
 
 def test_the_text_has_totals_the_parting_and_the_differences(tmp_path: Path) -> None:
     """What a reader wants first is read first. One equal call is listed before and after each difference; the
-    others are only counted. The contexts of differences that are close to each other do not repeat calls.
-    The report says that they do not part.
+    others are only counted. The contexts of differences that are close to each other do not repeat calls. The
+    report says that they do not part.
     """
     text = text_of(tmp_path, A, B)
     places = [text.index(words) for words in ("Totals", "They part after 5 calls in common", "\nCalls\n")]
@@ -62,19 +62,13 @@ def test_the_text_has_totals_the_parting_and_the_differences(tmp_path: Path) -> 
     assert "They do not part: both made the same calls with the same results.\n" in text
     assert "\nCalls\n" not in text
     assert "Both have the same words." in text
-
-
-def test_other_times_alone_are_no_other_results(tmp_path: Path) -> None:
-    """The runs do not part, and the slower call is listed."""
+    # The runs do not part, and the slower call is listed.
     slow = replace(A, calls=(replace(A.calls[0], took_ms=5000), *A.calls[1:]))
     text = " ".join(text_of(tmp_path, A, slow).split())
     assert "They do not part: both made the same calls with the same results, in other times." in text
     assert "5 calls are the same, 1 in another time." in text
     assert "0.1 s → 5.0 s" in text
-
-
-def test_all_runs_of_a_side_are_named(tmp_path: Path) -> None:
-    """The report lists the names of A1, A2 and B1, and medians with their ranges."""
+    # The report lists the names of A1, A2 and B1, and medians with their ranges.
     sides = [run.side(tmp_path, name) for run, name in ((A, "one"), (A.without(1), "two"), (B, "three"))]
     text = "\n".join(text_lines(several_report(compare_several(sides[:2], sides[2:]))))
     assert text.startswith("A1  one.ndjson · cursor · Auto\nA2  two.ndjson · cursor · Auto\nB1  three.ndjson")
@@ -130,10 +124,7 @@ def test_totals_and_differences_are_tables(tmp_path: Path) -> None:
     assert "| other result | 6 | 6 | Ran terminal command pytest -q<br>succeeded → failed: exit 1; " in text
     assert "|  |  |  | *4 equal calls* |" in text
     assert "They part after 5 calls in common: A#&#8203;6 and B#&#8203;6 (other result)." in text
-
-
-def test_no_text_leaves_its_place(tmp_path: Path) -> None:
-    """A hostile text adds no row, no column and no HTML, and does not end a block of code."""
+    # A hostile text adds no row, no column and no HTML, and does not end a block of code.
     harmless = rows(document(tmp_path, A, A.with_call(0, read("x")).with_call(0, edit("y"))))
     for attack in MARKUP:
         with case(ascii(attack)):
@@ -204,19 +195,13 @@ def test_the_differences_are_rows_and_unknown_is_null(tmp_path: Path) -> None:
         {"path": "src/mill.py", "a": {"added": 4, "removed": 2}, "b": {"added": 4, "removed": 2}}
     ]
     assert members(tmp_path, A, A)["first_divergence"] is None
-
-
-def test_all_rows_are_one_list(tmp_path: Path) -> None:
-    """Equal calls have an empty list of differences. They are written 500 at a time."""
+    # Equal calls have an empty list of differences. They are written 500 at a time.
     rows = members(tmp_path, A, UNKNOWN, every=True)["rows"]
     assert [row["index"] for row in rows] == [*range(7)]
     assert rows[0]["differs_in"] == []
     long = replace(A, calls=tuple(read(f"{name * 3}.py") for name in map(chr, range(0x4E00, 0x4E00 + 1100))))
     assert len(members(tmp_path, long, replace(A, calls=()))["rows"]) == 1100
-
-
-def test_several_runs_a_side_have_medians(tmp_path: Path) -> None:
-    """The figures of each run are there too."""
+    # The figures of each run are there too.
     sides = [run.side(tmp_path, name) for run, name in ((A, "a"), (A.without(0), "b"), (UNKNOWN, "c"))]
     found = json.loads(several_json(compare_several(sides[:2], sides[2:])))
     assert found["figures"]["calls"]["a"] == {"known": 2, "median": 5.5, "least": 5, "most": 6}
@@ -224,6 +209,18 @@ def test_several_runs_a_side_have_medians(tmp_path: Path) -> None:
     assert found["by_tool"]["read"]["b"]["median"] == 3
     assert found["shares"][1] == {"name": "tests green", "a": 2, "known_a": 2, "b": 0, "known_b": 1}
     assert found["few"] is True
+    # A file name may have bytes that are no UTF-8; each becomes a question mark.
+    side = replace(A.side(tmp_path, "a"), name="half \udcff")
+    found = json.loads(b"".join(json_pieces(compare(side, side))))
+    assert found["a"]["name"] == "half ?"
+    # The page about comparing describes each key of the object, of a run and of a row.
+    page = (ROOT / "docs" / "howto" / "compare-runs.md").read_text()
+    found = members(tmp_path, A, UNKNOWN)
+    own_keys = ("index", "match", "differs_in")
+    names = {*found, *found["a"], *found["counts"], *own_keys, *found["text"], *found["files"][0]}
+    sides = [run.side(tmp_path, "a") for run in (A, UNKNOWN)]
+    names |= {*json.loads(several_json(compare_several(sides[:1], sides)))}
+    assert {name for name in names if f"`{name}`" not in page} == set()
 
 
 @pytest.mark.parametrize("step", [8, pytest.param(1, marks=pytest.mark.system)])
@@ -235,21 +232,3 @@ def test_a_hostile_text_is_escaped(tmp_path: Path, step: int) -> None:
             data = written(tmp_path, A, hostile, every=True)
             assert CONTROL.search(data) is None
             json.loads(data)
-
-
-def test_a_name_that_is_no_text_is_written(tmp_path: Path) -> None:
-    """A file name may have bytes that are no UTF-8; each becomes a question mark."""
-    side = replace(A.side(tmp_path, "a"), name="half \udcff")
-    found = json.loads(b"".join(json_pieces(compare(side, side))))
-    assert found["a"]["name"] == "half ?"
-
-
-def test_the_documentation_names_every_key(tmp_path: Path) -> None:
-    """The page about comparing describes each key of the object, of a run and of a row."""
-    page = (ROOT / "docs" / "howto" / "compare-runs.md").read_text()
-    found = members(tmp_path, A, UNKNOWN)
-    own_keys = ("index", "match", "differs_in")
-    names = {*found, *found["a"], *found["counts"], *own_keys, *found["text"], *found["files"][0]}
-    sides = [run.side(tmp_path, "a") for run in (A, UNKNOWN)]
-    names |= {*json.loads(several_json(compare_several(sides[:1], sides)))}
-    assert {name for name in names if f"`{name}`" not in page} == set()

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 from itertools import pairwise
 from random import Random
-from typing import Any
 
 from hypothesis import strategies as st
 
@@ -25,7 +23,6 @@ TOKENS = st.integers(0, 10**9).map(lambda seed: f"ghp_{_random_text(seed, 36)}")
 """Tokens of GitHub: they are found without a label."""
 PASSWORDS = st.tuples(st.integers(0, 10**9), st.integers(14, 30)).map(lambda drawn: _random_text(*drawn))
 """Passwords: they are found with a label alone, and nobody takes them for words."""
-PEM = "-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----"
 
 
 def without_escapes(text: str) -> str:
@@ -40,19 +37,6 @@ def occurs(secret: str, data: bytes) -> bool:
     """Return whether a secret occurs in some bytes, raw or escaped."""
     text = data.decode("utf-8", "replace")
     return secret in text or secret in without_escapes(text)
-
-
-def strings_joined(data: bytes) -> str:
-    """Return all strings of all lines, one after the other: what was split over lines is whole again."""
-    return "".join(_strings([json.loads(line) for line in data.splitlines()]))
-
-
-def _strings(value: Any) -> list[str]:
-    if isinstance(value, dict):
-        return [each for inner in value.values() for each in _strings(inner)]
-    if isinstance(value, list):
-        return [each for inner in value for each in _strings(inner)]
-    return [value] if isinstance(value, str) else []
 
 
 def pieces(text: str, places: list[int]) -> list[str]:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from agentwatch.output.redact.recording import Complete, Redacted, redacted
 from agentwatch.output.redact.writing import Report
 from agentwatch.recording.lines import LineReader
-from agentwatch.recording.saved import open_saved
 from agentwatch.recording.store import nameless_file
 from agentwatch.recording.times import ArrivalTimes
 
@@ -33,8 +31,3 @@ def redacted_bytes(data: bytes) -> tuple[bytes, Report]:
     os.close(reader.fd)
     os.close(copy.reader.fd)
     return written, copy.report
-
-
-def redacted_file(path: Path) -> bytes:
-    """Return a saved recording without its secrets."""
-    return bytes_of(redacted(open_saved(path)))

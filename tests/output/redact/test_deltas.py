@@ -95,15 +95,33 @@ def test_a_secret_in_the_arguments_of_a_call_is_masked(secret: str, cuts: list[i
     assert report.secrets.total() == 1
 
 
-def test_a_text_that_grows_shows_no_beginning_of_a_secret() -> None:
-    """Messages that repeat what was said so far do not show the first half of a token."""
+def test_a_text_between_others_is_searched_alone() -> None:
+    """A value at the begin or the end of a text is found, although the text has the form of a delta."""
+    # Messages that repeat what was said so far do not show the first half of a token.
     secret = "ghp_" + Random(7).randbytes(18).hex()
     text = f"The token is {secret} and more."
-    rows = [{"type": "update", "part": {"id": "p1", "text": text[:size]}} for size in range(1, len(text) + 1)]
-    written, _ = redacted_bytes(b"".join(json.dumps(row).encode() + b"\n" for row in rows))
+    growing = [
+        {"type": "update", "part": {"id": "p1", "text": text[:size]}} for size in range(1, len(text) + 1)
+    ]
+    written, _ = redacted_bytes(b"".join(json.dumps(row).encode() + b"\n" for row in growing))
     shown = [json.loads(line)["part"]["text"] for line in written.splitlines()]
     assert all(secret[:8] not in each for each in shown)
     assert shown[5] == text[:6]
+    # Whole texts in lines of one form are not joined: a value ends with its line.
+    rows = [{"env": f"DB_PASSWORD=tul{at}x4be2z"} for at in range(9)]
+    written, report = redacted_bytes(b"".join(json.dumps(row).encode() + b"\n" for row in rows))
+    assert report.secrets == {"password": 9}
+    assert written.count(b"DB_PASSWORD=[secret:password ") == 9
+    # A value at the begin or the end of a text is found, although the text has the form of a delta.
+    texts = (TOKEN, f"password={TOKEN[8:20]}", f"Bearer {TOKEN[4:30]}")
+    for key in ("text", "output", "content", "delta"):
+        for text in texts:
+            with case(f"{key} {text}"):
+                rows = [{"type": "x", key: each} for each in ("done", text, " ok")]
+                written, report = redacted_bytes(b"".join(json.dumps(row).encode() + b"\n" for row in rows))
+                assert report.secrets.total() == 1
+                assert TOKEN[8:20].encode() not in written
+                assert [json.loads(line)[key] for line in written.splitlines()][::2] == ["done", " ok"]
 
 
 @QUICK
@@ -164,24 +182,3 @@ def test_a_secret_in_deltas_of_an_unknown_format_is_masked() -> None:
                 hidden = parts[len("I use ") // size + 1 : len(f"I use {TOKEN}") // size]
                 assert not [part for part in hidden if f'"{part}"'.encode() in written]
                 assert written.count(b"\n") == len(parts)
-
-
-def test_lines_of_an_unknown_format_that_are_texts_stay() -> None:
-    """Whole texts in lines of one form are not joined: a value ends with its line."""
-    rows = [{"env": f"DB_PASSWORD=tul{at}x4be2z"} for at in range(9)]
-    written, report = redacted_bytes(b"".join(json.dumps(row).encode() + b"\n" for row in rows))
-    assert report.secrets == {"password": 9}
-    assert written.count(b"DB_PASSWORD=[secret:password ") == 9
-
-
-def test_a_text_between_others_is_searched_alone() -> None:
-    """A value at the begin or the end of a text is found, although the text has the form of a delta."""
-    texts = (TOKEN, f"password={TOKEN[8:20]}", f"Bearer {TOKEN[4:30]}")
-    for key in ("text", "output", "content", "delta"):
-        for text in texts:
-            with case(f"{key} {text}"):
-                rows = [{"type": "x", key: each} for each in ("done", text, " ok")]
-                written, report = redacted_bytes(b"".join(json.dumps(row).encode() + b"\n" for row in rows))
-                assert report.secrets.total() == 1
-                assert TOKEN[8:20].encode() not in written
-                assert [json.loads(line)[key] for line in written.splitlines()][::2] == ["done", " ok"]

@@ -96,12 +96,8 @@ def test_the_content_of_a_file_of_secrets_is_masked() -> None:
                 assert secret.encode() not in written
                 assert report.secrets["key file"] > 0
                 assert path.encode() in written
-
-
-def test_the_content_of_a_file_of_secrets_is_found() -> None:
-    """A hash in the result of a call that reads another file is not masked, also beside a file of secrets.
-    The lines that a command prints are found, to the next prompt.
-    """
+    # A hash in the result of a call that reads another file is not masked, also beside a file of secrets. The
+    # lines that a command prints are found, to the next prompt.
     other = calls("config/routes.rb", KEY)
     keys = calls("config/master.key", "words of a message")
     for name in other:

@@ -32,6 +32,26 @@ def test_a_key_that_stderr_shows_is_masked_line_by_line() -> None:
     assert not any(line in written for line in block.encode().splitlines()[1:-1])
     assert written.count(noise) == data.count(noise)
     assert report.secrets == {"private key": 1}
+    # Deltas that split a path show no user name.
+    form = FORMS["cursor"]
+    lines = [
+        form.line(text, 0, at)
+        for at, text in enumerate(["see /ho", "me/ad", "a/src", "/x of a", "da@lovel", "ace.org"])
+    ]
+    written, report = redacted_bytes(b'{"cwd":"/home/ada/src"}\n' + b"".join(lines))
+    text = "".join(map(form.text, written.splitlines()[1:]))
+    assert text.startswith("see ~/src/x of [e-mail ")
+    assert report.personal == {"home folder": 2, "e-mail": 1}
+    # The last letters of the message before, which has the same shape, do not hide where a token begins.
+    form = FORMS["claude"]
+    between = b'{"type":"assistant","message":{"content":[]}}\n'
+    lines = [form.line("All", 0, 0), form.line(" done", 0, 1), between]
+    lines += [form.line(TOKEN[:9], 0, 3), form.line(TOKEN[9:], 0, 4), between, form.line("ok", 0, 6)]
+    written, _ = redacted_bytes(b"".join(lines))
+    rows = [line for line in written.splitlines() if b"stream_event" in line]
+    assert "".join(map(form.text, rows[:2])) == "All done"
+    assert "".join(map(form.text, rows[2:4])).startswith("[secret:")
+    assert TOKEN not in "".join(map(form.text, rows))
 
 
 @pytest.mark.parametrize("size", [1 << 10, 1 << 17, pytest.param(1 << 20, marks=pytest.mark.system)])
@@ -70,19 +90,6 @@ def test_an_oversize_line_is_masked(monkeypatch: pytest.MonkeyPatch) -> None:
     assert report.secrets.total() == 2
 
 
-def test_a_value_that_begins_a_message_is_found() -> None:
-    """The last letters of the message before, which has the same shape, do not hide where a token begins."""
-    form = FORMS["claude"]
-    between = b'{"type":"assistant","message":{"content":[]}}\n'
-    lines = [form.line("All", 0, 0), form.line(" done", 0, 1), between]
-    lines += [form.line(TOKEN[:9], 0, 3), form.line(TOKEN[9:], 0, 4), between, form.line("ok", 0, 6)]
-    written, _ = redacted_bytes(b"".join(lines))
-    rows = [line for line in written.splitlines() if b"stream_event" in line]
-    assert "".join(map(form.text, rows[:2])) == "All done"
-    assert "".join(map(form.text, rows[2:4])).startswith("[secret:")
-    assert TOKEN not in "".join(map(form.text, rows))
-
-
 HOMES: list[tuple[str, str, str]] = [
     ("/home/ada/src", "in /home/ada/src/x.py, of ada.", "in ~/src/x.py, of user-"),
     ("/Users/ada.l/src", "~ /Users/ada.l -Users-ada.l-src", "~ ~ ~-src"),
@@ -106,31 +113,6 @@ def test_the_home_folder_is_masked_however_it_is_written() -> None:
                 assert json.loads(last["arguments"])["path"].startswith(expected)
 
 
-def test_a_home_folder_in_deltas_is_masked() -> None:
-    """Deltas that split a path show no user name."""
-    form = FORMS["cursor"]
-    lines = [
-        form.line(text, 0, at)
-        for at, text in enumerate(["see /ho", "me/ad", "a/src", "/x of a", "da@lovel", "ace.org"])
-    ]
-    written, report = redacted_bytes(b'{"cwd":"/home/ada/src"}\n' + b"".join(lines))
-    text = "".join(map(form.text, written.splitlines()[1:]))
-    assert text.startswith("see ~/src/x of [e-mail ")
-    assert report.personal == {"home folder": 2, "e-mail": 1}
-
-
-def test_a_common_word_is_masked_beside_its_label_alone() -> None:
-    """A password that is a word stays in other texts, and the structure of lines does too."""
-    rows = [
-        {"type": "assistant", "text": "psql postgres://app:assistant@db/x"},
-        {"type": "assistant", "text": "ok"},
-    ]
-    written, _ = redacted_bytes(b"".join(json.dumps(row).encode() + b"\n" for row in rows))
-    first, second = map(json.loads, written.splitlines())
-    assert first["type"] == second["type"] == "assistant"
-    assert "app:[secret:" in first["text"]
-
-
 def test_many_values_are_found_again() -> None:
     """Hundreds of values are found again in text without labels, each by a few of its bytes."""
     random = Random(2)
@@ -145,6 +127,15 @@ def test_many_values_are_found_again() -> None:
     found = redacted_bytes(labelled)[1].secrets.total()
     assert found > 290
     assert sum(value.encode() in written for value in values) == len(values) - found
+    # A password that is a word stays in other texts, and the structure of lines does too.
+    rows = [
+        {"type": "assistant", "text": "psql postgres://app:assistant@db/x"},
+        {"type": "assistant", "text": "ok"},
+    ]
+    written, _ = redacted_bytes(b"".join(json.dumps(row).encode() + b"\n" for row in rows))
+    first, second = map(json.loads, written.splitlines())
+    assert first["type"] == second["type"] == "assistant"
+    assert "app:[secret:" in first["text"]
 
 
 def test_places_do_not_overlap_and_equal_values_have_equal_masks() -> None:
@@ -160,13 +151,9 @@ def test_places_do_not_overlap_and_equal_values_have_equal_masks() -> None:
     masks = Masks()
     assert masks.mask("one", "key") == masks.mask("one", "key")
     assert len({masks.mask(f"value {number}", "key") for number in range(20)}) > 15
-
-
-def test_a_mask_is_that_of_its_export_and_its_place() -> None:
-    """The masks of two exports have nothing in common. A home folder becomes `~`, a user a name that a path
-    can have, and an address says what it was. A value with lone surrogates has a mask as well. What is
-    masked is not masked again, whatever label stands before it.
-    """
+    # The masks of two exports have nothing in common. A home folder becomes `~`, a user a name that a path
+    # can have, and an address says what it was. A value with lone surrogates has a mask as well. What is
+    # masked is not masked again, whatever label stands before it.
     values = [f"value {number}" for number in range(8)]
     one, other = Masks(), Masks()
     assert [one.mask(value, "key") for value in values] != [other.mask(value, "key") for value in values]

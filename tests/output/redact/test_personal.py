@@ -29,6 +29,14 @@ def test_the_home_folder_and_the_user_name_are_found() -> None:
     """
     assert found_in("cd /home/ada/src && ls '/home/ada'") == [("/home/ada", HOME), ("/home/ada", HOME)]
     assert found_in("ada@box:~$ ls -home-ada-src ada_1 adapter nevada") == [("ada", USER)] * 3
+    # Of the home folder of somebody else the name is found.
+    for text in HOMES:
+        with case(text):
+            assert found_in(text) == [("bob", USER)]
+    # The home folders of images and services say nothing about a person.
+    for text in ACCOUNTS:
+        with case(text):
+            assert found_in(text, Personal(["/root"], ["root", "runner", "node", "al"])) == []
 
 
 HOMES: list[str] = [
@@ -40,21 +48,7 @@ HOMES: list[str] = [
 ]
 
 
-def test_the_name_in_another_home_folder_is_found() -> None:
-    """Of the home folder of somebody else the name is found."""
-    for text in HOMES:
-        with case(text):
-            assert found_in(text) == [("bob", USER)]
-
-
 ACCOUNTS: list[str] = ["/home/runner/work", "/Users/Shared", "/root/.cache", "/home/user", "/home/node"]
-
-
-def test_accounts_of_nobody_stay() -> None:
-    """The home folders of images and services say nothing about a person."""
-    for text in ACCOUNTS:
-        with case(text):
-            assert found_in(text, Personal(["/root"], ["root", "runner", "node", "al"])) == []
 
 
 ADDRESSES: list[str] = ["ada.l@lovelace.io", "a+b@mail.corp-1.co.uk", "12345+ada@users.noreply.github.com"]
@@ -66,6 +60,10 @@ def test_an_e_mail_address_is_found() -> None:
         with case(text):
             for around in ("{}", "<{}>", "mailto:{}?subject=x", "Author: Ada <{}>\n", '"{}",'):
                 assert (text, E_MAIL) in found_in(around.format(text), Personal())
+    # Packages, roles, pictures and examples are no addresses of a person.
+    for text in NOT_ADDRESSES:
+        with case(text):
+            assert found_in(text, Personal()) == []
 
 
 NOT_ADDRESSES: list[str] = [
@@ -86,13 +84,6 @@ NOT_ADDRESSES: list[str] = [
         "me@x.test",
     ),
 ]
-
-
-def test_what_looks_like_an_address_stays() -> None:
-    """Packages, roles, pictures and examples are no addresses of a person."""
-    for text in NOT_ADDRESSES:
-        with case(text):
-            assert found_in(text, Personal()) == []
 
 
 LEAST = 0.98
