@@ -41,10 +41,10 @@ def test_headers_of_any_text_are_no_error(headers: dict[str, str], payload: byte
         assert 0 <= piece.size <= LARGEST
 
 
-def test_a_malformed_offset_or_end_is_no_piece() -> None:
-    """A message with such an offset is no piece. A piece whose end is at 2^53 or above is no piece. A
-    malformed end is no piece, also beside an offset.
-    """
+def test_what_is_malformed_is_no_piece_and_no_error() -> None:
+    """An offset or an end that is none is no piece; other headers lose what is none."""
+    # A message with such an offset is no piece. A piece whose end is at 2^53 or above is no piece. A
+    # malformed end is no piece, also beside an offset.
     for offset in (
         "",
         "-1",
@@ -76,12 +76,8 @@ def test_a_malformed_offset_or_end_is_no_piece() -> None:
     ):
         with case(f"{end[:60]!r}"):
             assert piece_of({END: end, OFFSET: "0"}, b"x") is None
-
-
-def test_malformed_headers_are_no_error() -> None:
-    """An exit code above 255, or another text, is unknown. A header that ends anywhere gives the pairs before
-    the cut, of which only the last may be another.
-    """
+    # An exit code above 255, or another text, is unknown. A header that ends anywhere gives the pairs before
+    # the cut, of which only the last may be another.
     for code in ("-", "256", "-1", "x", "9" * 15):
         with case(code):
             assert piece_of({END: f"1 {code} {DIGEST}"}, b"") == Ended(1, None, DIGEST)
@@ -93,11 +89,8 @@ def test_malformed_headers_are_no_error() -> None:
         whole = text[:length].count(";")
         assert piece.seen[:whole] == pairs[:whole]
         assert len(piece.seen) <= whole + 1
-
-
-def test_pairs_of_times_are_numbers_and_bounded() -> None:
-    """The other pairs of a header count. Of a million pairs the first 512 count."""
-    for text, pairs in (
+    # The other pairs of a header count. Of a million pairs the first 512 count.
+    for text, read in (
         ("1 2;x;3 4", ((1, 2), (3, 4))),
         ("1;2", ()),
         ("1 2 3;4 5", ((4, 5),)),
@@ -110,6 +103,6 @@ def test_pairs_of_times_are_numbers_and_bounded() -> None:
             for name in (SEEN, GAP):
                 piece = piece_of({OFFSET: "0", name: text}, b"")
                 assert isinstance(piece, Chunk)
-                assert (piece.seen, piece.gaps) == ((pairs, ()) if name == SEEN else ((), pairs))
+                assert (piece.seen, piece.gaps) == ((read, ()) if name == SEEN else ((), read))
     piece = piece_of({OFFSET: "0", SEEN: "1 2;" * 10**6}, b"")
     assert piece == Chunk(0, b"", ((1, 2),) * 512)

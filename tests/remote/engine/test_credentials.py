@@ -32,10 +32,7 @@ def test_the_environment() -> None:
     }
     assert credentials(environ) == Credentials(user="ann", password="p:w", token="t", ca=Path("/ca.pem"))
     assert credentials({}) == Credentials()
-
-
-def test_the_agent_gets_none_of_them() -> None:
-    """The environment of the agent has all variables except those with credentials."""
+    # The environment of the agent has all variables except those with credentials.
     environ = {
         "PATH": "/bin",
         "AGENTWATCH_HOME": "/h",
@@ -43,6 +40,10 @@ def test_the_agent_gets_none_of_them() -> None:
         "AGENTWATCH_NATS_NEW": "y",
     }
     assert without_credentials(environ) == {"PATH": "/bin", "AGENTWATCH_HOME": "/h"}
+    # The `repr` has the user, and neither password nor token.
+    shown = repr(Credentials(user="ann", password="s3cret", token="s3cret"))
+    assert "ann" in shown
+    assert "s3cret" not in shown
 
 
 def test_a_file_goes_before_the_environment_and_is_private(tmp_path: Path) -> None:
@@ -63,22 +64,13 @@ def test_a_file_goes_before_the_environment_and_is_private(tmp_path: Path) -> No
             with pytest.raises(Fault, match="chmod 600") as caught:
                 credentials({}, path)
             assert "s3cret" not in str(caught.value)
-
-
-CONTENTS: list[str | bytes] = ["", "hello", "s3cret", "userx: a", b"\xff\xfe\x00", "x" * 200_000]
-
-
-def test_a_file_with_something_else_is_a_fault(tmp_path: Path) -> None:
-    """A file without credentials is reported, without its content."""
+    # A file without credentials is reported, without its content.
     for content in CONTENTS:
         with case(f"{content[:60]!r}"):
             with pytest.raises(Fault, match=r"neither a \.creds file") as caught:
                 credentials({}, private(tmp_path / "x", content))
             assert "s3cret" not in str(caught.value)
-
-
-def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
-    """A missing file, a folder and a pipe without a writer are faults, and none is waited for."""
+    # A missing file, a folder and a pipe without a writer are faults, and none is waited for.
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe, 0o600)
     for path in (tmp_path / "missing", tmp_path, pipe):
@@ -87,11 +79,7 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
         assert caught.value.exit_code == USAGE
 
 
-def test_secrets_are_not_shown() -> None:
-    """The `repr` has the user, and neither password nor token."""
-    shown = repr(Credentials(user="ann", password="s3cret", token="s3cret"))
-    assert "ann" in shown
-    assert "s3cret" not in shown
+CONTENTS: list[str | bytes] = ["", "hello", "s3cret", "userx: a", b"\xff\xfe\x00", "x" * 200_000]
 
 
 ENVIRON = {"AGENTWATCH_NATS_TOKEN": "t"}
@@ -116,19 +104,13 @@ def test_an_engine_by_its_name_or_address(engines: dict[str, EngineSettings]) ->
     assert login_of("nats://TEAM.example/p.1", engines, ENVIRON) == (login, "p.1")
     assert settings_of("nats://team.example", engines) == engines["team"]
     assert settings_of("team", engines) == engines["team"]
-
-
-def test_another_address_has_the_credentials_of_the_environment(engines: dict[str, EngineSettings]) -> None:
-    """The file of an engine is sent to no other host, port or user."""
+    # The file of an engine is sent to no other host, port or user.
     for words in ("nats://team.example:1", "nats://bob@team.example", "nats://other"):
         with case(words):
             login, _ = login_of(words, engines, ENVIRON)
             assert (login.credentials, login.allows_plaintext) == (TOKEN, False)
             assert settings_of(words, engines) is None
-
-
-def test_a_name_that_no_engine_has(engines: dict[str, EngineSettings]) -> None:
-    """Words that are neither an address nor a name are a fault."""
+    # Words that are neither an address nor a name are a fault.
     with pytest.raises(Fault, match="neither an address"):
         login_of("teem", engines, ENVIRON)
     assert settings_of("teem", engines) is None

@@ -41,20 +41,35 @@ def test_the_address_is_named_once() -> None:
             with case(f"{address}, {words}"):
                 assert named(address, words) == f"{address}: {rest}"
                 assert unnamed(address, words) == rest
-
-
-def test_an_address_within_the_words_stays_there() -> None:
-    """Words that name the address further behind are complete."""
+    # Words that name the address further behind are complete.
     words = "cannot connect to ssh://build1: connection timed out"
     assert named("ssh://build1/claude/abc", words) == words
 
 
-def test_a_new_name_is_another_each_time() -> None:
+def test_a_session_has_a_name_of_its_own() -> None:
     """Names are random, and can be read again from their text and from the subject of the card."""
     first, second = new_session("ci"), new_session("ci")
     assert first != second
     assert parse_session(str(first)) == first
     assert session_of_card(first.card_subject) == first
+    # Other text names no session, with or without the prefix of cards. Only subjects of cards name the
+    # session of a card.
+    for text in NOT_NAMES:
+        with case(f"{text[:60]!r}"):
+            assert parse_session(text) is None
+            assert session_of_card(f"$KV.AWCARD.{text}") is None
+    name = SessionName("ci", "0" * 32)
+    assert session_of_card(name.subject) is None
+    assert session_of_card(str(name)) is None
+    # A token has the letters and digits of the name.
+    for text, token in (
+        ("Build1.Example", "build1-example"),
+        ("", "unnamed"),
+        ("--", "unnamed"),
+        ("é", "unnamed"),
+    ):
+        with case(text):
+            assert publisher_of(text) == token
 
 
 NOT_NAMES = [
@@ -87,49 +102,21 @@ NOT_NAMES = [
 ]
 
 
-def test_other_text_is_no_name_of_a_session() -> None:
-    """Other text names no session, with or without the prefix of cards. Only subjects of cards name the
-    session of a card.
-    """
-    for text in NOT_NAMES:
-        with case(f"{text[:60]!r}"):
-            assert parse_session(text) is None
-            assert session_of_card(f"$KV.AWCARD.{text}") is None
-    name = SessionName("ci", "0" * 32)
-    assert session_of_card(name.subject) is None
-    assert session_of_card(str(name)) is None
-
-
 @given(st.text(st.characters(codec=None, exclude_categories=())))
 def test_any_text_has_a_token(text: str) -> None:
     """Whatever a host is called, there is a token for it."""
     assert is_publisher(publisher_of(text))
 
 
-def test_tokens_of_names() -> None:
-    """A token has the letters and digits of the name."""
-    for text, token in (
-        ("Build1.Example", "build1-example"),
-        ("", "unnamed"),
-        ("--", "unnamed"),
-        ("é", "unnamed"),
-    ):
-        with case(text):
-            assert publisher_of(text) == token
-
-
-def test_without_the_extra_one_line_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_extra_one_line_says_how_to_install_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """The fault has the command."""
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(Fault, match="pip install 'nats-py>=") as caught:
         check_extra()
     assert caught.value.exit_code == USAGE
-
-
-def test_a_folder_with_the_name_of_the_client_is_not_the_client(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """A folder `nats` where `python -m agentwatch` is run can be imported, and contains no client."""
+    # A folder `nats` where `python -m agentwatch` is run can be imported, and contains no client.
     (tmp_path / "nats").mkdir()
     found = PathFinder.find_spec("nats", [str(tmp_path)])
     assert found is not None

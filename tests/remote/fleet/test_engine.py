@@ -67,6 +67,15 @@ def test_cards_become_rows() -> None:
     assert abs(now_ms() - 120_000 - lost_ms) < 30_000
     assert fleet.rows[key(2)].lost_ms is None
     fleet.close()
+    # A long list does not have to be complete to be seen, and the newest come first.
+    archive = MadeArchive()
+    archive.is_complete = False
+    fleet = fleet_of(archive)
+    archive.put(*(StoredCard(named(number), card(), 1000.0 - number) for number in range(5_000)))
+    step_until(fleet, lambda: fleet.rows)
+    assert key(4_999) in fleet.rows
+    assert not fleet.is_found
+    fleet.close()
 
 
 def test_an_engine_that_is_away_or_refuses_is_named() -> None:
@@ -113,6 +122,14 @@ def test_credentials_that_are_gone_are_named() -> None:
     step_until(fleet, lambda: fleet.is_found)
     assert fleet.notes == ("team: cannot open /x: no such file",)
     fleet.close()
+
+    # An exception that is no error of an engine is raised by the next step.
+    def fail(_login: object) -> MadeArchive:
+        raise ZeroDivisionError
+
+    fleet = EngineFleet("team", LOGIN, fail)
+    with pytest.raises(ZeroDivisionError):
+        step_until(fleet, lambda: False)
 
 
 def test_an_engine_that_hangs_is_named_and_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,10 +179,7 @@ def test_sessions_beyond_the_limit_are_counted(monkeypatch: pytest.MonkeyPatch) 
     step_until(fleet, lambda: fleet.is_found and len(fleet.rows) == 10)
     assert fleet.notes == ("team: 1,190 older sessions are not listed: ci has 1,200",)
     fleet.close()
-
-
-def test_a_publisher_cannot_push_out_the_sessions_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a first list too, those of other publishers stay, however old; the one that floods is named."""
+    # Of a first list too, those of other publishers stay, however old; the one that floods is named.
     monkeypatch.setattr(lists, "CARDS", 100)
     archive = MadeArchive()
     archive.is_complete = False
@@ -184,6 +198,22 @@ def test_a_publisher_cannot_push_out_the_sessions_of_others(monkeypatch: pytest.
     archive.put(*(StoredCard(named(number, "flood"), card(), 0.0) for number in range(2000, 4000)))
     step_until(fleet, lambda: fleet.notes[0].endswith("flood has 4,000"))
     assert {key(number, "anna") for number in range(5)} <= {*fleet.rows}
+    fleet.close()
+    # The oldest of too many cards are counted without reading them; a later card of one brings it back.
+    archive = MadeArchive()
+    archive.is_complete = False
+    fleet = fleet_of(archive)
+    monkeypatch.setattr(fleet._cards, "_most", 100)
+    archive.put(*(StoredCard(named(number), card(), 1000.0 - number) for number in range(500)))
+    fleet.step(now_ms())
+    until(lambda: not archive.batches)
+    archive.is_complete = True
+    step_until(fleet, lambda: fleet.is_found)
+    assert {*fleet.rows} == {key(number) for number in range(400, 500)}
+    assert fleet.notes == ("team: 400 older sessions are not listed: ci has 500",)
+    archive.put(StoredCard(named(7), card(), 0.0))
+    step_until(fleet, lambda: key(7) in fleet.rows)
+    assert fleet.notes == ("team: 400 older sessions are not listed: ci has 500",)
     fleet.close()
 
 
@@ -231,47 +261,4 @@ def test_cards_wait_in_the_engine_while_the_list_is_busy(monkeypatch: pytest.Mon
     until(lambda: pauses.count > 20)  # the thread waits for room
     assert 100 < len(fleet._waiting) <= 160
     step_until(fleet, lambda: len(fleet.rows) == 300)
-    fleet.close()
-
-
-def test_a_defect_in_the_thread_is_not_lost() -> None:
-    """An exception that is no error of an engine is raised by the next step."""
-
-    def connect(_login: object) -> MadeArchive:
-        raise ZeroDivisionError
-
-    fleet = EngineFleet("team", LOGIN, connect)
-    with pytest.raises(ZeroDivisionError):
-        step_until(fleet, lambda: False)
-
-
-def test_of_a_long_first_list_only_the_newest_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The oldest of too many cards are counted without reading them; a later card of one brings it back."""
-    monkeypatch.setattr(lists, "CARDS", 100)
-    archive = MadeArchive()
-    archive.is_complete = False
-    fleet = fleet_of(archive)
-    monkeypatch.setattr(fleet._cards, "_most", 100)
-    archive.put(*(StoredCard(named(number), card(), 1000.0 - number) for number in range(500)))
-    fleet.step(now_ms())
-    until(lambda: not archive.batches)
-    archive.is_complete = True
-    step_until(fleet, lambda: fleet.is_found)
-    assert {*fleet.rows} == {key(number) for number in range(400, 500)}
-    assert fleet.notes == ("team: 400 older sessions are not listed: ci has 500",)
-    archive.put(StoredCard(named(7), card(), 0.0))
-    step_until(fleet, lambda: key(7) in fleet.rows)
-    assert fleet.notes == ("team: 400 older sessions are not listed: ci has 500",)
-    fleet.close()
-
-
-def test_rows_are_shown_while_the_first_list_is_read() -> None:
-    """A long list does not have to be complete to be seen, and the newest come first."""
-    archive = MadeArchive()
-    archive.is_complete = False
-    fleet = fleet_of(archive)
-    archive.put(*(StoredCard(named(number), card(), 1000.0 - number) for number in range(5_000)))
-    step_until(fleet, lambda: fleet.rows)
-    assert key(4_999) in fleet.rows
-    assert not fleet.is_found
     fleet.close()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -23,6 +23,8 @@ from tests.remote.publish.memory import Engine, applied
 from tests.remote.publish.world import World
 
 __all__ = ["ended_shippers", "no_shipper_is_left"]
+Begin = Callable[[], tuple[World, Engine]]
+"""The type of the fixture `begin`."""
 
 
 class Stored(NamedTuple):
@@ -96,3 +98,17 @@ def world(tmp_path: Path, engine: Engine) -> Iterator[World]:
     world = World(tmp_path, engine)
     yield world
     world.close()
+
+
+@pytest.fixture
+def begin(tmp_path: Path) -> Iterator[Begin]:
+    """Yield a function that returns another recording with its shipper, and its engine without faults."""
+    made: list[World] = []
+
+    def begin() -> tuple[World, Engine]:
+        made.append(World(tmp_path, Engine(), f"another{len(made)}"))
+        return made[-1], made[-1].engine
+
+    yield begin
+    for world in made:
+        world.close()

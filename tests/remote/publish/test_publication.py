@@ -52,19 +52,14 @@ def publication(files: SessionFiles) -> Publication:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("ended_shippers")
-def test_what_is_tried_later_is_not_published_yet(publication: Publication) -> None:
-    """While the engine is away, its process goes on."""
-    said = publication.unsent()
-    assert said.startswith("not published yet: 2.0 kB (nats://127.0.0.1:")
-    assert said.endswith(f"; run: agentwatch ship {quote(str(publication._recording))}")
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("ended_shippers")
 def test_what_is_given_up_is_not_published(
     publication: Publication, files: SessionFiles, tmp_path: Path
 ) -> None:
     """When the process has given up, `wait` returns at once, and the line says why and what continues."""
+    # While the engine is away, its process goes on.
+    said = publication.unsent()
+    assert said.startswith("not published yet: 2.0 kB (nats://127.0.0.1:")
+    assert said.endswith(f"; run: agentwatch ship {quote(str(publication._recording))}")
     end_shippers(shippers_below(tmp_path))
     sidecar = Sidecar(files.shipped)
     assert sidecar.before is not None

@@ -209,11 +209,7 @@ def test_what_is_wrong_is_found_before_the_agent_starts(tmp_path: Path) -> None:
             assert line in said
             assert not made.exists()
             assert not saved_recordings()
-
-
-@pytest.mark.system
-def test_readable_credentials_are_refused(tmp_path: Path) -> None:
-    """A file with credentials that others can read is refused before the agent starts."""
+    # A file with credentials that others can read is refused before the agent starts.
     file = tmp_path / "login"
     file.write_text("user: ci\npassword: x\n")
     file.chmod(0o644)

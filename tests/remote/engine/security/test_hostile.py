@@ -161,6 +161,13 @@ def test_the_list_is_printed(server: Server, tmp_path: Path) -> None:
     assert table.returncode == 0
     assert acting((table.stdout + table.stderr).decode()) == []
     assert b"a good sess" in table.stdout
+    # What the hostile publisher has stored changes nothing of the session of another.
+    done = run("-p", "--output-format", "stream-json", f"{server.address}/{GOOD}", folder=tmp_path)
+    assert (done.returncode, done.stdout) == (0, RECORDING), done.stderr
+    # What comes before the hole is read, and what is missing is reported.
+    done = run("log", f"{server.address}/{AHEAD}", folder=tmp_path)
+    assert (done.returncode, done.stdout.count(b"\n")) == (74, 4), done.stderr
+    assert b"1,000 bytes missing" in done.stderr
 
 
 def test_a_hostile_session_is_read(server: Server, tmp_path: Path) -> None:
@@ -179,19 +186,6 @@ def test_a_hostile_session_is_read(server: Server, tmp_path: Path) -> None:
             assert [path for path in files if path.stat().st_mode & 0o077] == []
             [copy] = [path for path in files if path.suffix == ".ndjson"]
             assert copy.read_bytes() == RECORDING
-
-
-def test_a_good_session_is_read(server: Server, tmp_path: Path) -> None:
-    """What the hostile publisher has stored changes nothing of the session of another."""
-    done = run("-p", "--output-format", "stream-json", f"{server.address}/{GOOD}", folder=tmp_path)
-    assert (done.returncode, done.stdout) == (0, RECORDING), done.stderr
-
-
-def test_a_session_with_a_hole_is_read(server: Server, tmp_path: Path) -> None:
-    """What comes before the hole is read, and what is missing is reported."""
-    done = run("log", f"{server.address}/{AHEAD}", folder=tmp_path)
-    assert (done.returncode, done.stdout.count(b"\n")) == (74, 4), done.stderr
-    assert b"1,000 bytes missing" in done.stderr
 
 
 def test_an_address_that_names_no_session(server: Server, tmp_path: Path) -> None:
