@@ -23,7 +23,7 @@ from agentwatch.recording.acts import (
 ACT = Act(1_785_000_000_000, "continue", "5b0c", "command", "claude --resume", "sent")
 
 
-def test_acts_are_read_as_they_were_written(tmp_path: Path) -> None:
+def test_acts_are_read_as_they_were_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each act is one line with six fields, in a file that only the user may read."""
     path = tmp_path / "acts" / "claude-5b0c.acts"
     acts = [ACT, ACT._replace(act="deny", receipt="elsewhere"), ACT._replace(to="\ud800\n" * 500)]
@@ -66,18 +66,12 @@ def test_acts_are_read_as_they_were_written(tmp_path: Path) -> None:
         assert len(words) <= 120, hostile
     path.write_bytes(b"\n" * (1 << 20))
     assert read_acts(path) == []
-
-
-def test_a_new_act_is_found_although_old_ones_are_dropped(tmp_path: Path) -> None:
-    """The acts after the last known one are new. If that one was dropped, all acts are new."""
-    acts = [ACT._replace(at_ms=number) for number in range(5)]
-    assert [index_after(acts, last) for last in (None, acts[0], acts[4], ACT)] == [0, 1, 5, 0]
+    # The acts after the last known one are new. If that one was dropped, all acts are new.
+    five = [ACT._replace(at_ms=number) for number in range(5)]
+    assert [index_after(five, last) for last in (None, five[0], five[4], ACT)] == [0, 1, 5, 0]
     assert index_after((), ACT) == 0
-    assert index_after(acts[2:], acts[3]) == 2
-
-
-def test_only_a_file_of_its_own_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A FIFO, a folder, and a file with another name or owner are refused, and nothing waits for a reader."""
+    assert index_after(five[2:], five[3]) == 2
+    # A FIFO, a folder, and a file with another name or owner are refused, and nothing waits for a reader.
     # An act of which only a part could be written counts as not recorded.
     path, limits = tmp_path / "small.acts", resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (10, limits[1]))
@@ -88,7 +82,7 @@ def test_only_a_file_of_its_own_is_written(tmp_path: Path, monkeypatch: pytest.M
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert (path.stat().st_size, read_acts(path)) == (10, [])
     # A link in place of the file is not followed.
-    target, path = tmp_path / "target", tmp_path / "s.acts"
+    target, path = tmp_path / "target", tmp_path / "link.acts"
     target.write_bytes(orjson.dumps(ACT._asdict()))
     path.symlink_to(target)
     assert read_acts(path) == []

@@ -26,10 +26,7 @@ def test_what_was_appended_is_read(tmp_path: Path) -> None:
         file.append(alarm)
     file.close()
     assert alarms_of(tmp_path / "r.ndjson") == [*alarms[:2], ALARM._replace(words="a?b")]
-
-
-def test_no_file_is_no_alarm(tmp_path: Path) -> None:
-    """Neither a missing file nor a link, a folder or a FIFO has alarms; a recording may have no name."""
+    # Neither a missing file nor a link, a folder or a FIFO has alarms; a recording may have no name.
     (tmp_path / "link.alarms").symlink_to(tmp_path / "other")
     (tmp_path / "folder.alarms").mkdir()
     os.mkfifo(tmp_path / "fifo.alarms")

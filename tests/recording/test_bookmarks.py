@@ -290,31 +290,9 @@ def test_what_is_no_file_of_ours_is_left_alone(tmp_path: Path) -> None:
             assert state(hostile.parent.parent) == before
 
 
-def test_a_file_of_another_user_is_left_alone(hostile: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its bookmarks are neither shown nor changed."""
-    hostile.write_bytes(content(ENTRY))
-    before = state(hostile.parent)
-    monkeypatch.setattr(os, "geteuid", lambda: hostile.stat().st_uid + 1)
-    bookmarks = Bookmarks(hostile, anywhere)
-    bookmarks.toggle(7, None)
-    assert [each.offset for each in bookmarks] == [7]
-    assert bookmarks.take_warning().endswith("it belongs to another user")
-    assert state(hostile.parent) == before
-
-
-def test_a_folder_that_cannot_be_written_keeps_them_in_memory() -> None:
-    """In a folder that refuses new files even to root, bookmarks work until the end of the session."""
-    bookmarks = Bookmarks(Path("/proc/self") / NAME, anywhere)
-    assert bookmarks.toggle(7, None) is True
-    assert bookmarks.toggle(9, None) is True
-    assert bookmarks.toggle(7, None) is False
-    assert [each.offset for each in bookmarks] == [9]
-    assert bookmarks.take_warning().startswith(f"bookmarks are kept until you quit: {NAME}: ")
-    assert bookmarks.take_warning() == ""
-
-
-def test_a_folder_that_is_gone_keeps_them_in_memory(hostile: Path) -> None:
-    """Once the folder is there again, the next change writes all of them."""
+def test_a_failed_write_leaves_the_old_file(hostile: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a full disk the file stays whole, and no piece of a new one is left."""
+    # Once the folder is there again, the next change writes all of them.
     hostile.parent.rmdir()
     bookmarks = Bookmarks(hostile, anywhere)
     bookmarks.toggle(7, None)
@@ -322,10 +300,7 @@ def test_a_folder_that_is_gone_keeps_them_in_memory(hostile: Path) -> None:
     hostile.parent.mkdir()
     bookmarks.toggle(8, None)
     assert [each.offset for each in Bookmarks(hostile, anywhere)] == [7, 8]
-
-
-def test_a_failed_write_leaves_the_old_file(hostile: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a full disk the file stays whole, and no piece of a new one is left."""
+    hostile.unlink()
     bookmarks = Bookmarks(hostile, anywhere)
     bookmarks.toggle(7, None)
     before = state(hostile.parent)
@@ -340,6 +315,23 @@ def test_a_failed_write_leaves_the_old_file(hostile: Path, monkeypatch: pytest.M
     assert state(hostile.parent) == before
     assert bookmarks.toggle(9, None) is True
     assert [each.offset for each in Bookmarks(hostile, anywhere)] == [7, 8, 9]
+    # In a folder that refuses new files even to root, bookmarks work until the end of the session.
+    bookmarks = Bookmarks(Path("/proc/self") / NAME, anywhere)
+    assert bookmarks.toggle(7, None) is True
+    assert bookmarks.toggle(9, None) is True
+    assert bookmarks.toggle(7, None) is False
+    assert [each.offset for each in bookmarks] == [9]
+    assert bookmarks.take_warning().startswith(f"bookmarks are kept until you quit: {NAME}: ")
+    assert bookmarks.take_warning() == ""
+    # Its bookmarks are neither shown nor changed.
+    hostile.write_bytes(content(ENTRY))
+    before = state(hostile.parent)
+    monkeypatch.setattr(os, "geteuid", lambda: hostile.stat().st_uid + 1)
+    bookmarks = Bookmarks(hostile, anywhere)
+    bookmarks.toggle(7, None)
+    assert [each.offset for each in bookmarks] == [7]
+    assert bookmarks.take_warning().endswith("it belongs to another user")
+    assert state(hostile.parent) == before
 
 
 def test_a_file_of_bookmarks_may_have_any_content(hostile: Path) -> None:

@@ -35,7 +35,7 @@ def opened(path: Path, data: bytes) -> Iterator[int]:
         yield file.fileno()
 
 
-def test_the_first_and_the_last_lines_are_found(tmp_path: Path) -> None:
+def test_the_first_and_the_last_lines_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A line that does not end, or begin, within the bytes that are read is left out."""
     with opened(tmp_path / "file", b"ab\ncde\nf") as fd:
         first = {most_bytes: first_lines(fd, most_bytes) for most_bytes in (0, 2, 3, 6, 99)}
@@ -74,10 +74,7 @@ def test_the_first_and_the_last_lines_are_found(tmp_path: Path) -> None:
         assert lines_between(fd, 3, 7) == ([b"cde\n"], b"")
         assert lines_between(fd, 3, 5) == ([], b"cd")
         assert lines_between(fd, 8, 8) == lines_between(fd, 8, 3) == lines_between(fd, 50, 99) == ([], b"")
-
-
-def test_a_document_over_many_lines_is_recognised(tmp_path: Path) -> None:
-    """A JSON value written with indentation is a document, whatever it contains."""
+    # A JSON value written with indentation is a document, whatever it contains.
     values: tuple[object, ...] = ({"a": 1}, {"a": {}}, [{"a": 1}], ["a"], [1, 2], [[1]], [-1])
     for lead, value in product((b"", b"\n \n", b"\xef\xbb\xbf"), values):
         with opened(tmp_path / "file", lead + json.dumps(value, indent=4).encode()) as fd:
@@ -95,16 +92,12 @@ def test_a_document_over_many_lines_is_recognised(tmp_path: Path) -> None:
     assert not is_one_document(read_fd)
     os.close(read_fd)
     os.close(write_fd)
-
-
-def test_the_first_bytes_of_a_file_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At most 64 bytes are returned; a file that was cut has none. Neither has a path that no file can have,
-    nor a folder, nor a file on a disk that fails.
-    """
-    data = bytes(range(100))
-    with opened(tmp_path / "file", data) as fd:
+    # At most 64 bytes are returned; a file that was cut has none. Neither has a path that no file can have,
+    # nor a folder, nor a file on a disk that fails.
+    hundred = bytes(range(100))
+    with opened(tmp_path / "file", hundred) as fd:
         for offset in (0, 1, 64, 65, 100):
-            assert bytes_before(fd, offset) == data[max(offset - 64, 0) : offset]
+            assert bytes_before(fd, offset) == hundred[max(offset - 64, 0) : offset]
         assert bytes_before(fd, 900) == b""
     for path in (tmp_path / "gone", tmp_path, "a\0b"):
         assert first_bytes(path, 10) == b""

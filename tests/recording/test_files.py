@@ -38,7 +38,7 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def test_a_new_file_is_private_and_appends(tmp_path: Path) -> None:
+def test_a_new_file_is_private_and_appends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A created file is private whatever the umask, and every write appends."""
     path = tmp_path / "a"
     with open_mask():
@@ -92,6 +92,34 @@ def test_a_new_file_is_private_and_appends(tmp_path: Path) -> None:
             else:
                 with pytest.raises(OSError, match=r"."):
                     open_regular(path, follow_links=True)
+    # The file used when nothing is to be kept can be written and read, and has no name in any folder.
+    (nowhere := tmp_path / "nowhere").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(nowhere))
+    fd = nameless_file()
+    assert list(nowhere.iterdir()) == []
+    assert os.fstat(fd).st_nlink == 0
+    assert stat.S_IMODE(os.fstat(fd).st_mode) == 0o600
+    os.write(fd, b"one")
+    os.lseek(fd, 0, os.SEEK_SET)
+    os.write(fd, b"two")
+    assert os.pread(fd, 10, 0) == b"onetwo"
+    os.close(fd)
+
+    # If no folder can be written, the file is in memory; without such files, it is an error.
+    def refuse(**_: str) -> None:
+        raise FileNotFoundError(errno.ENOENT, "no usable temporary directory")
+
+    monkeypatch.setattr("tempfile.mkstemp", refuse)
+    if hasattr(os, "memfd_create"):
+        fd = nameless_file()
+        os.write(fd, b"one")
+        os.lseek(fd, 0, os.SEEK_SET)
+        os.write(fd, b"two")
+        assert os.pread(fd, 10, 0) == b"onetwo"
+        os.close(fd)
+    monkeypatch.delattr(os, "memfd_create", raising=False)
+    with pytest.raises(FileNotFoundError):
+        nameless_file()
 
 
 def test_the_folder_of_sessions_is_private(
@@ -129,36 +157,6 @@ def test_the_folder_of_sessions_is_private(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     assert sessions_folder().is_relative_to(tmp_path)
     assert sessions_folder().name == "sessions"
-
-
-def test_a_nameless_file_has_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The file used when nothing is to be kept can be written and read, and has no name in any folder."""
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    fd = nameless_file()
-    assert list(tmp_path.iterdir()) == []
-    assert os.fstat(fd).st_nlink == 0
-    assert stat.S_IMODE(os.fstat(fd).st_mode) == 0o600
-    os.write(fd, b"one")
-    os.lseek(fd, 0, os.SEEK_SET)
-    os.write(fd, b"two")
-    assert os.pread(fd, 10, 0) == b"onetwo"
-    os.close(fd)
-
-    # If no folder can be written, the file is in memory; without such files, it is an error.
-    def refuse(**_: str) -> None:
-        raise FileNotFoundError(errno.ENOENT, "no usable temporary directory")
-
-    monkeypatch.setattr("tempfile.mkstemp", refuse)
-    if hasattr(os, "memfd_create"):
-        fd = nameless_file()
-        os.write(fd, b"one")
-        os.lseek(fd, 0, os.SEEK_SET)
-        os.write(fd, b"two")
-        assert os.pread(fd, 10, 0) == b"onetwo"
-        os.close(fd)
-    monkeypatch.delattr(os, "memfd_create", raising=False)
-    with pytest.raises(FileNotFoundError):
-        nameless_file()
 
 
 @pytest.mark.parametrize("kind", ["link", "dangling", "loop", "file"])

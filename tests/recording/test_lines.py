@@ -120,27 +120,8 @@ def test_a_last_line_is_held_back_until_its_end_comes(growing: Growing, begin: C
     growing.add(b"one\n")
     os.write(growing.fd, b"two\n")
     assert [line.data for line in growing.reader().read()] == [b"one"]
-
-
-@pytest.mark.parametrize("begun", [b"tw", b"t" * 300_000], ids=["short", "several reads"])
-def test_a_recording_that_was_cut_back_is_read_on_from_there(growing: Growing, begun: bytes) -> None:
-    """A full disk cuts a recording back to its last whole line: what was read of the rest is forgotten."""
-    reader = growing.reader()
-    growing.add(b"one\n" + begun, 1000)
-    assert [line.data for line in reader.read()] == [b"one"]
-    assert list(reader.read()) == []
-    growing.cut_to(4)
-    assert list(reader.read()) == []
-    assert reader.offset == 4
-    growing.add(b"three\n", 2000)
-    assert list(reader.read()) == [Line(4, b"three", 2000)]
-    growing.ended = True
-    assert list(reader.read()) == []
-    assert reader.is_at_end()
-
-
-def test_a_huge_line_is_one_line(growing: Growing, begin: Callable[[], Growing]) -> None:
-    """A line longer than many reads is returned whole with its offset, and the next begins after it."""
+    # A line longer than many reads is returned whole with its offset, and the next begins after it.
+    growing = begin()
     huge = b"x" * 1_000_003
     growing.add(b"a\n" + huge, 1000)
     reader = growing.reader()
@@ -173,16 +154,40 @@ def test_a_huge_line_is_one_line(growing: Growing, begin: Callable[[], Growing])
     assert list(one.read()) == []
     # The time of a line is that of its line end; lines of one read have the same time.
     growing = begin()
-    for data, at_ms in ((b"a\nb", 10), (b"b", 20), (b"\nc\n", 30), (b"d", 40)):
-        growing.add(data, at_ms)
+    for piece, at_ms in ((b"a\nb", 10), (b"b", 20), (b"\nc\n", 30), (b"d", 40)):
+        growing.add(piece, at_ms)
     growing.ended = True
     reader = growing.reader()
     lines = list(reader.read()) + list(reader.read())
     assert [(line.data, line.seen_ms) for line in lines] == [(b"a", 10), (b"bb", 30), (b"c", 30), (b"d", 40)]
 
 
+@pytest.mark.parametrize("begun", [b"tw", b"t" * 300_000], ids=["short", "several reads"])
+def test_a_recording_that_was_cut_back_is_read_on_from_there(growing: Growing, begun: bytes) -> None:
+    """A full disk cuts a recording back to its last whole line: what was read of the rest is forgotten."""
+    reader = growing.reader()
+    growing.add(b"one\n" + begun, 1000)
+    assert [line.data for line in reader.read()] == [b"one"]
+    assert list(reader.read()) == []
+    growing.cut_to(4)
+    assert list(reader.read()) == []
+    assert reader.offset == 4
+    growing.add(b"three\n", 2000)
+    assert list(reader.read()) == [Line(4, b"three", 2000)]
+    growing.ended = True
+    assert list(reader.read()) == []
+    assert reader.is_at_end()
+
+
 def test_a_saved_recording_that_grows_is_followed(tmp_path: Path) -> None:
     """A following reader gets appended lines with the current time; other readers stop at the first end."""
+    # Opening a folder or a missing file raises, and leaks no descriptor.
+    opened = os.listdir("/dev/fd")
+    with pytest.raises(IsADirectoryError):
+        open_saved(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        open_saved(tmp_path / "none")
+    assert len(os.listdir("/dev/fd")) == len(opened)
     path = tmp_path / "a.ndjson"
     path.write_bytes(b"one\ntw")
     follower, once = open_saved(path, follow=True), open_saved(path)
@@ -198,16 +203,6 @@ def test_a_saved_recording_that_grows_is_followed(tmp_path: Path) -> None:
     assert (list(once.read()), once.is_at_end(), follower.is_at_end()) == ([], True, False)
     for reader in (follower, once):
         os.close(reader.fd)
-
-
-def test_opening_a_folder_raises(tmp_path: Path) -> None:
-    """Opening a folder or a missing file raises, and leaks no descriptor."""
-    before = os.listdir("/dev/fd")
-    with pytest.raises(IsADirectoryError):
-        open_saved(tmp_path)
-    with pytest.raises(FileNotFoundError):
-        open_saved(tmp_path / "none")
-    assert len(os.listdir("/dev/fd")) == len(before)
 
 
 def test_two_threads_see_the_same_end_of_a_followed_file(

@@ -90,10 +90,7 @@ def test_a_taken_name_is_refused(tmp_path: Path) -> None:
             assert done.stderr.count(b"\n") == 1
             assert done.stderr.startswith(b"agentwatch: cannot create r.ndjson: ")
             assert state(folder.parent) == before
-
-
-def test_a_taken_name_beside_the_recording(tmp_path: Path) -> None:
-    """If the name of a file beside the recording is taken, `run` refuses with 73 and starts nothing."""
+    # If the name of a file beside the recording is taken, `run` refuses with 73 and starts nothing.
     for ending, kind in product(("times", "log", "stderr", "json"), ("file", *KINDS)):
         folder = new_folder(tmp_path)
         with case(f"{ending}, {kind}"):
@@ -152,6 +149,33 @@ def test_an_unwritable_folder_is_refused(tmp_path: Path) -> None:
             assert done.stderr.startswith(b"agentwatch: cannot create ")
             assert b"/r: " in done.stderr
             assert state(folder) == before
+    # A sessions folder that cannot be made is reported with 73 before the agent starts.
+    kinds = ("a file", "dangling", "a loop", "sessions is a file", "read-only")
+    for kind in kinds:
+        folder = new_folder(tmp_path)
+        home = folder / "home"
+        match kind:
+            case "a file":
+                home.write_text("mine")
+            case "dangling":
+                home.symlink_to(folder / "nowhere")
+            case "a loop":
+                home.symlink_to(home)
+            case "sessions is a file":
+                home.mkdir()
+                (home / "sessions").write_text("mine")
+            case "read-only":
+                home.mkdir(mode=0o555)
+                if os.geteuid() == 0:
+                    home = READ_ONLY_TO_ALL
+        with case(kind):
+            before = state(folder)
+            agent = ("touch", folder / "started")
+            done = ran("run", "-p", "--", *agent, cwd=folder, AGENTWATCH_HOME=str(home))
+            assert (done.returncode, done.stdout) == (73, b"")
+            assert done.stderr.startswith(b"agentwatch: cannot create ")
+            assert done.stderr.count(b"\n") == 1
+            assert state(folder) == before
 
 
 @pytest.mark.system
@@ -195,36 +219,6 @@ def test_a_home_behind_a_link(folder: Path) -> None:
     assert len(found) == 5
     assert {stat.S_IMODE(path.stat().st_mode) for path in found} == {0o600}
     assert b".ndjson" in ran("sessions", "--json", "--all", cwd=folder, AGENTWATCH_HOME=str(home)).stdout
-
-
-def test_a_home_that_cannot_be_made(tmp_path: Path) -> None:
-    """A sessions folder that cannot be made is reported with 73 before the agent starts."""
-    kinds = ("a file", "dangling", "a loop", "sessions is a file", "read-only")
-    for kind in kinds:
-        folder = new_folder(tmp_path)
-        home = folder / "home"
-        match kind:
-            case "a file":
-                home.write_text("mine")
-            case "dangling":
-                home.symlink_to(folder / "nowhere")
-            case "a loop":
-                home.symlink_to(home)
-            case "sessions is a file":
-                home.mkdir()
-                (home / "sessions").write_text("mine")
-            case "read-only":
-                home.mkdir(mode=0o555)
-                if os.geteuid() == 0:
-                    home = READ_ONLY_TO_ALL
-        with case(kind):
-            before = state(folder)
-            agent = ("touch", folder / "started")
-            done = ran("run", "-p", "--", *agent, cwd=folder, AGENTWATCH_HOME=str(home))
-            assert (done.returncode, done.stdout) == (73, b"")
-            assert done.stderr.startswith(b"agentwatch: cannot create ")
-            assert done.stderr.count(b"\n") == 1
-            assert state(folder) == before
 
 
 @pytest.mark.system

@@ -73,12 +73,8 @@ def test_a_name_is_added_to_a_description() -> None:
         hold_lock(held.fileno())
         rename_session(path, "b")
     assert read_name(SessionFiles(path).process) == "b"
-
-
-def test_a_name_is_one_line_in_a_file_of_ours() -> None:
-    """A name is one line of bounded length; it is made safe where it is shown. What is not a description is
-    not overwritten. A name that is not text is ignored, and can be replaced.
-    """
+    # A name is one line of bounded length; it is made safe where it is shown. What is not a description is
+    # not overwritten. A name that is not text is ignored, and can be replaced.
     path = save(1)
     for given, kept in {
         "  two\nlines\tand \x00 more ": "two lines and \x00 more",
@@ -101,9 +97,9 @@ def test_a_name_is_one_line_in_a_file_of_ours() -> None:
             assert process.read_text() == text
             assert read_name(process) == ""
     path = save(1)
-    for name in (None, 1, ["a"], {"a": 1}):
-        with case(name):
-            SessionFiles(path).process.write_text(json.dumps(RUNNING | {"name": name}))
+    for wrong in (None, 1, ["a"], {"a": 1}):
+        with case(wrong):
+            SessionFiles(path).process.write_text(json.dumps(RUNNING | {"name": wrong}))
             assert read_name(SessionFiles(path).process) == ""
             rename_session(path, "a")
             assert described(path) == RUNNING | {"name": "a"}
@@ -127,8 +123,9 @@ def test_only_a_regular_file_is_written(tmp_path: Path, kind: str) -> None:
     assert (tmp_path / "mine").read_text() == "{}"
 
 
-def test_a_session_that_is_gone_gets_no_file() -> None:
-    """A session that was deleted, or that is not ours, is not named."""
+def test_a_reader_finds_a_whole_description(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between the write and the cut the file is complete, if the new description is shorter."""
+    # A session that was deleted, or that is not ours, is not named.
     path = save(1)
     path.unlink()
     with pytest.raises(FileNotFoundError):
@@ -138,6 +135,19 @@ def test_a_session_that_is_gone_gets_no_file() -> None:
     with pytest.raises(OSError, match="not among the sessions"):
         rename_session(other, "a")
     assert names() == {other.name}
+    path = save(1)
+    process = SessionFiles(path).process
+    process.write_text(json.dumps(RUNNING | {"name": "x" * 100}))
+    found = []
+    ftruncate = os.ftruncate
+
+    def noted(fd: int, size: int) -> None:
+        found.append(described(path))
+        ftruncate(fd, size)
+
+    monkeypatch.setattr(os, "ftruncate", noted)
+    rename_session(path, "")
+    assert found == [RUNNING]
 
 
 def test_a_full_disk_leaves_the_description(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,23 +167,6 @@ def test_a_full_disk_leaves_the_description(monkeypatch: pytest.MonkeyPatch) -> 
         rename_session(path, "A name")
     assert described(path) == RUNNING
     assert process.stat().st_size == size
-
-
-def test_a_reader_finds_a_whole_description(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Between the write and the cut the file is complete, if the new description is shorter."""
-    path = save(1)
-    process = SessionFiles(path).process
-    process.write_text(json.dumps(RUNNING | {"name": "x" * 100}))
-    found = []
-    ftruncate = os.ftruncate
-
-    def noted(fd: int, size: int) -> None:
-        found.append(described(path))
-        ftruncate(fd, size)
-
-    monkeypatch.setattr(os, "ftruncate", noted)
-    rename_session(path, "")
-    assert found == [RUNNING]
 
 
 def hold_lock(fd: int) -> None:

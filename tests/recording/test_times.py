@@ -33,10 +33,12 @@ def read_all(path: Path) -> list[Line]:
     return lines
 
 
-def test_an_arrival_time_holds_until_the_next() -> None:
-    """The arrival time of a byte is that of the last read that begins at or before it. Bytes before the first
-    noted time have no time.
+def test_times_may_be_missing_and_never_go_back(tmp_path: Path) -> None:
+    """Without a times file, or with an empty one or a folder in its place, lines have no time. `now_ms`
+    returns milliseconds since 1970 and never goes back.
     """
+    # The arrival time of a byte is that of the last read that begins at or before it. Bytes before the first
+    # noted time have no time.
     times = ArrivalTimes()
     assert times.at(0) is None
     times.note(0, 1000)
@@ -45,11 +47,21 @@ def test_an_arrival_time_holds_until_the_next() -> None:
     times = ArrivalTimes()
     times.note(5, 1000)
     assert (times.at(4), times.at(5)) == (None, 1000)
-
-
-def test_the_first_and_the_last_arrival_are_read_from_the_ends_of_the_file(tmp_path: Path) -> None:
-    """Half a line, other lines and figures that are no time are skipped; without a file it is unknown."""
-    path = tmp_path / "a.times"
+    path = tmp_path / "a.ndjson"
+    path.write_bytes(b"one\n")
+    assert read_all(path) == [Line(0, b"one", None)]
+    path.with_suffix(".times").write_bytes(b"")
+    assert read_all(path) == [Line(0, b"one", None)]
+    path.with_suffix(".times").write_bytes(b"0 1000\n")
+    assert read_all(path) == [Line(0, b"one", 1000)]
+    path.with_suffix(".times").unlink()
+    path.with_suffix(".times").mkdir()
+    assert read_all(path) == [Line(0, b"one", None)]
+    readings = [now_ms() for _ in range(1000)]
+    assert readings == sorted(readings)
+    assert abs(readings[0] - time.time_ns() // 1_000_000) < 60_000
+    # Half a line, other lines and figures that are no time are skipped; without a file it is unknown.
+    path = tmp_path / "b.times"
     long = b"".join(b"%d 1793610846%03d\n" % (number, number) for number in range(900))
     cases: dict[bytes, tuple[int, int] | None] = {
         b"": None,
@@ -112,25 +124,6 @@ def test_a_file_of_times_is_read_while_it_is_written(tmp_path: Path) -> None:
     times = SavedTimes(path)
     assert times.refresh()
     assert [times.at(offset) for offset in (0, 10, 20, 30, 40)] == [1000, 2000, 3000, 4000, 4000]
-
-
-def test_times_may_be_missing_and_never_go_back(tmp_path: Path) -> None:
-    """Without a times file, or with an empty one or a folder in its place, lines have no time. `now_ms`
-    returns milliseconds since 1970 and never goes back.
-    """
-    path = tmp_path / "a.ndjson"
-    path.write_bytes(b"one\n")
-    assert read_all(path) == [Line(0, b"one", None)]
-    path.with_suffix(".times").write_bytes(b"")
-    assert read_all(path) == [Line(0, b"one", None)]
-    path.with_suffix(".times").write_bytes(b"0 1000\n")
-    assert read_all(path) == [Line(0, b"one", 1000)]
-    path.with_suffix(".times").unlink()
-    path.with_suffix(".times").mkdir()
-    assert read_all(path) == [Line(0, b"one", None)]
-    readings = [now_ms() for _ in range(1000)]
-    assert readings == sorted(readings)
-    assert abs(readings[0] - time.time_ns() // 1_000_000) < 60_000
 
 
 @pytest.mark.parametrize("kind", ["fifo", "link to a device", "link"])

@@ -56,21 +56,6 @@ def is_written(path: Path, process: SavedProcess | None = None) -> bool:
         os.close(fd)
 
 
-def test_a_recording_is_being_written_until_its_end(path: Path, written: int) -> None:
-    """A recording is being written until its writer releases it; those who ask do not change that."""
-    assert [is_written(path), is_written(path)] == [True, True]
-    release(written)
-    assert not is_written(path)
-
-
-def test_readers_do_not_take_each_other_for_a_writer(path: Path) -> None:
-    """A recording that only readers have open is not being written."""
-    path.touch()
-    with path.open() as reader:
-        fcntl.flock(reader, fcntl.LOCK_SH)
-        assert not is_written(path)
-
-
 @pytest.mark.slow
 def test_a_child_that_writes_keeps_the_lock(path: Path) -> None:
     """When the monitor is killed, the recording is being written until its last writer has ended."""
@@ -88,9 +73,17 @@ def test_a_child_that_writes_keeps_the_lock(path: Path) -> None:
     assert not is_written(path)
 
 
-def test_a_known_exit_code_ends_a_recording(path: Path, written: int) -> None:
-    """A recording whose agent has ended is complete, although a process may still have it open."""
+def test_a_recording_is_being_written_until_its_end(path: Path, written: int) -> None:
+    """A recording is being written until its writer releases it; those who ask do not change that."""
+    # A recording whose agent has ended is complete, although a process may still have it open.
     assert not is_written(path, SavedProcess(os.getpid(), now_ms(), 0))
+    assert [is_written(path), is_written(path)] == [True, True]
+    release(written)
+    assert not is_written(path)
+    # A recording that only readers have open is not being written.
+    with path.open() as reader:
+        fcntl.flock(reader, fcntl.LOCK_SH)
+        assert not is_written(path)
 
 
 def followed(path: Path) -> bool:
