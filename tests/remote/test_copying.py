@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shutil
 import time
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from agentwatch.base.faults import Fault
 from agentwatch.remote.address import parse_engine
 from agentwatch.remote.card import Card
 from agentwatch.remote.copying import source_of
-from agentwatch.remote.engine import Login
+from agentwatch.remote.engine import Login, new_session
 from agentwatch.remote.nats.administration import make_streams
 from agentwatch.remote.nats.connection import Connection
 from tests.conftest import RECORDINGS
@@ -26,6 +27,20 @@ from tests.remote.ssh.sessions import STEM, record
 from tests.remote.ssh.sshd import Sshd
 
 SECONDS = 10.0
+Another = Callable[[], Publisher]
+
+
+@pytest.fixture
+def another(server: Server) -> Iterator[Another]:
+    """Yield a function that returns the publisher of another session."""
+    with ExitStack() as stack:
+
+        def begin() -> Publisher:
+            publisher = Publisher(server.address, new_session("ci"))
+            stack.callback(publisher.sink.close)
+            return publisher
+
+        yield begin
 
 
 def has(path: Path, content: bytes) -> bool:
@@ -34,7 +49,9 @@ def has(path: Path, content: bytes) -> bool:
 
 
 @pytest.mark.system
-def test_lines_arrive_while_a_session_runs(server: Server, publisher: Publisher, watcher: Watcher) -> None:
+def test_lines_arrive_while_a_session_runs(
+    server: Server, publisher: Publisher, watcher: Watcher, another: Another
+) -> None:
     """Lines that are published later get into the copy; a reader that follows it ends with the session."""
     publisher.send(LINES[0])
     publisher.card()
@@ -51,6 +68,24 @@ def test_lines_arrive_while_a_session_runs(server: Server, publisher: Publisher,
             publisher.end()
             until(source.reader.growth.has_ended)
             assert source.reader.growth.size() == len(publisher.content)
+    # Two watchers share one copy; when the one that fills it leaves, the other one goes on.
+    publisher = another()
+    publisher.send(LINES[0])
+    words = f"{server.address}/{publisher.session}"
+    first = watcher.open(words)
+    assert first.wait_until_read(SECONDS)
+    with closing(watcher.open(words)) as second:
+        assert second.path == first.path
+        assert second.wait_until_read(SECONDS)
+        with closing(source_of(second)) as source:
+            publisher.send(LINES[1])
+            until(lambda: source.reader.growth.size() == len(publisher.content))
+            first.close()
+            publisher.send(LINES[2])
+            until(lambda: source.reader.growth.size() == len(publisher.content))
+            publisher.end()
+            until(source.reader.growth.has_ended)
+            assert second.is_complete
 
 
 @pytest.mark.system
@@ -89,7 +124,9 @@ def test_without_a_copy_an_absent_engine_is_a_fault(server: Server, watcher: Wat
 
 
 @pytest.mark.system
-def test_an_ended_session_is_copied_whole(server: Server, publisher: Publisher, watcher: Watcher) -> None:
+def test_an_ended_session_is_copied_whole(
+    server: Server, publisher: Publisher, watcher: Watcher, another: Another
+) -> None:
     """The copy has all bytes and times of an ended session, and is complete."""
     # A session that the engine does not have is reported, with the nearest name for an abbreviated one.
     publisher.card()
@@ -108,6 +145,35 @@ def test_an_ended_session_is_copied_whole(server: Server, publisher: Publisher, 
         assert has(copying.path, publisher.content)
         times = copying.path.with_suffix(".times").read_text().splitlines()
         assert (len(times), times[0]) == (len(LINES), "0 1000")
+    # A watcher that comes back reads the last piece that it has, and what is new.
+    publisher = another()
+    for line in LINES[:100]:
+        publisher.send(line * 50)
+    with Proxy(server.port) as proxy:
+        with closing(watcher.open(f"{proxy.address}/{publisher.session}")) as copying:
+            assert copying.wait_until_read(SECONDS)
+        first = proxy.passed
+        publisher.send(LINES[100])
+        publisher.end()
+        with closing(watcher.open(f"{proxy.address}/{publisher.session}")) as again:
+            until(lambda: again.is_complete)
+            assert again.path == copying.path
+            assert has(again.path, publisher.content)
+        assert first > 500_000
+        assert proxy.passed - first < 30_000
+    # After each cut, reading goes on behind the last piece, and the copy is the recording.
+    publisher = another()
+    with Proxy(server.port) as proxy:
+        publisher.send(LINES[0])
+        with closing(watcher.open(f"{proxy.address}/{publisher.session}")) as copying:
+            for start in range(1, 161, 20):
+                publisher.send(*LINES[start : start + 10])
+                proxy.cut()
+                publisher.send(*LINES[start + 10 : start + 20])
+                until(lambda: has(copying.path, publisher.content))
+            publisher.end()
+            until(lambda: copying.is_complete)
+            assert proxy.cuts == 8
 
 
 @pytest.mark.system
@@ -130,41 +196,6 @@ def test_a_killed_server_costs_no_byte(server: Server, publisher: Publisher, wat
         until(lambda: copying.is_complete)
         assert (copying.problem, has(copying.path, again.content)) == ("", True)
         again.sink.close()
-
-
-@pytest.mark.system
-def test_cut_connections_cost_no_byte(server: Server, publisher: Publisher, watcher: Watcher) -> None:
-    """After each cut, reading goes on behind the last piece, and the copy is the recording."""
-    with Proxy(server.port) as proxy:
-        publisher.send(LINES[0])
-        with closing(watcher.open(f"{proxy.address}/{SESSION}")) as copying:
-            for start in range(1, 161, 20):
-                publisher.send(*LINES[start : start + 10])
-                proxy.cut()
-                publisher.send(*LINES[start + 10 : start + 20])
-                until(lambda: has(copying.path, publisher.content))
-            publisher.end()
-            until(lambda: copying.is_complete)
-            assert proxy.cuts == 8
-
-
-@pytest.mark.system
-def test_a_resumed_copy_reads_nothing_twice(server: Server, publisher: Publisher, watcher: Watcher) -> None:
-    """A watcher that comes back reads the last piece that it has, and what is new."""
-    for line in LINES[:100]:
-        publisher.send(line * 50)
-    with Proxy(server.port) as proxy:
-        with closing(watcher.open(f"{proxy.address}/{SESSION}")) as copying:
-            assert copying.wait_until_read(SECONDS)
-        first = proxy.passed
-        publisher.send(LINES[100])
-        publisher.end()
-        with closing(watcher.open(f"{proxy.address}/{SESSION}")) as again:
-            until(lambda: again.is_complete)
-            assert again.path == copying.path
-            assert has(again.path, publisher.content)
-        assert first > 500_000
-        assert proxy.passed - first < 30_000
 
 
 @pytest.mark.system
@@ -191,8 +222,11 @@ def test_an_engine_that_was_set_back_is_read_again(
 
 
 @pytest.mark.system
-def test_missing_bytes_are_named(server: Server, publisher: Publisher, watcher: Watcher) -> None:
-    """If the engine does not have bytes that the copy needs next, their number is reported."""
+def test_what_a_copy_does_not_have_is_named(
+    server: Server, publisher: Publisher, watcher: Watcher, another: Another
+) -> None:
+    """Bytes that are missing, no longer kept or others than the recording's are named."""
+    # If the engine does not have bytes that the copy needs next, their number is reported.
     publisher.send(LINES[0])
     with closing(watcher.open(f"{server.address}/{SESSION}")) as copying:
         assert copying.wait_until_read(SECONDS)
@@ -200,74 +234,38 @@ def test_missing_bytes_are_named(server: Server, publisher: Publisher, watcher: 
         publisher.send(LINES[1])
         until(lambda: copying.problem == "12,345 bytes missing")
         assert has(copying.path, LINES[0])
-
-
-@pytest.mark.system
-def test_a_beginning_that_is_not_kept_is_named(
-    server: Server, publisher: Publisher, watcher: Watcher
-) -> None:
-    """If retention has passed, the copy begins with a line, and knows how many bytes it does not have."""
+    # If retention has passed, the copy begins with a line, and knows how many bytes it does not have.
+    publisher = another()
     publisher.content = b"x" * 5000
     publisher.send(LINES[0])
     publisher.end()
-    with closing(watcher.open(f"{server.address}/{SESSION}")) as copying:
+    with closing(watcher.open(f"{server.address}/{publisher.session}")) as copying:
         until(lambda: copying.is_complete)
         assert copying.beginning == 5000
         assert has(copying.path, LINES[0])
         assert copying.path.with_suffix(".times").read_text() == "gap 0 5000\n0 6000\n"
-
-
-@pytest.mark.system
-def test_another_digest_is_named(server: Server, publisher: Publisher, watcher: Watcher) -> None:
-    """A copy with another digest than the recording is reported, and read again at the next opening."""
+    # A copy with another digest than the recording is reported, and read again at the next opening.
+    publisher = another()
     publisher.send(LINES[0])
     content, publisher.content = publisher.content, b"y" * len(publisher.content)
     publisher.end()
-    with closing(watcher.open(f"{server.address}/{SESSION}")) as copying:
+    with closing(watcher.open(f"{server.address}/{publisher.session}")) as copying:
         until(lambda: copying.problem == "the copy differs from the recording")
         assert not copying.is_complete
-    with closing(watcher.open(f"{server.address}/{SESSION}")) as again:
+    with closing(watcher.open(f"{server.address}/{publisher.session}")) as again:
         until(lambda: again.problem)
         assert again.path != copying.path
         assert has(again.path, content)
-
-
-@pytest.mark.system
-def test_a_second_watcher_reads_the_copy_and_takes_over(
-    server: Server, publisher: Publisher, watcher: Watcher
-) -> None:
-    """Two watchers share one copy; when the one that fills it leaves, the other one goes on."""
-    publisher.send(LINES[0])
-    words = f"{server.address}/{SESSION}"
-    first = watcher.open(words)
-    assert first.wait_until_read(SECONDS)
-    with closing(watcher.open(words)) as second:
-        assert second.path == first.path
-        assert second.wait_until_read(SECONDS)
-        with closing(source_of(second)) as source:
-            publisher.send(LINES[1])
-            until(lambda: source.reader.growth.size() == len(publisher.content))
-            first.close()
-            publisher.send(LINES[2])
-            until(lambda: source.reader.growth.size() == len(publisher.content))
-            publisher.end()
-            until(source.reader.growth.has_ended)
-            assert second.is_complete
-
-
-@pytest.mark.system
-def test_a_reader_goes_on_while_the_copy_is_filled_by_nobody(
-    server: Server, publisher: Publisher, watcher: Watcher
-) -> None:
-    """While nobody holds the copy, as between two watchers, its reader goes on."""
+    # While nobody holds the copy, as between two watchers, its reader goes on.
+    publisher = another()
     # The problem that a publisher names on its card is reported.
     publisher.send(LINES[0])
     publisher.card(Card(host="build-7", problem="the disk is full"))
-    with closing(watcher.open(f"{server.address}/{SESSION}")) as copying:
+    with closing(watcher.open(f"{server.address}/{publisher.session}")) as copying:
         until(lambda: copying.problem == "the disk is full")
         assert copying.is_filling()
     publisher.send(LINES[0])
-    with closing(watcher.open(f"{server.address}/{SESSION}")) as copying:
+    with closing(watcher.open(f"{server.address}/{publisher.session}")) as copying:
         assert copying.wait_until_read(SECONDS)
         with closing(source_of(copying)) as source:
             copying._copy.release()

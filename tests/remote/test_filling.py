@@ -72,12 +72,7 @@ def test_without_room_nothing_is_written(tmp_path: Path, monkeypatch: pytest.Mon
     thread.join(20)
     assert not thread.is_alive()
     copy.close()
-
-
-def test_missing_bytes_are_sought_from_the_start_once_then_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A gap is read again at once, in case the engine was set back; then it is named, and tried again."""
+    # A gap is read again at once, in case the engine was set back; then it is named, and tried again.
     monkeypatch.setattr(filling, "AGAIN_SECONDS", 0.0)
     channel = MadeChannel([Chunk(0, b"{}\n"), Chunk(10, b"{}\n")])
     copies = Copies({"AGENTWATCH_HOME": str(tmp_path)}, ROOMY)

@@ -32,6 +32,38 @@ def test_addresses() -> None:
         with case(words):
             assert parse_engine(words) == (address, session)
             assert parse_engine(str(address)) == (address, "")
+    # A malformed address is a fault, whose message does not repeat it.
+    for words in NOT_ADDRESSES:
+        with case(f"{words[:60]!r}"):
+            with pytest.raises(Fault, match=r"the address of an engine is|password") as caught:
+                parse_engine(words)
+            assert caught.value.exit_code == USAGE
+            assert str(caught.value).isprintable()
+    # The message says why and what to do, and does not have the password. Only `localhost` and loopback
+    # addresses in their usual form are this machine; other forms are not.
+    for words in (
+        "nats://ann:s3cret@team",
+        "nats://:s3cret@team",
+        "nats://ann:s3cret@team:1/x",
+        "nats://a:s3cret:b@t",
+    ):
+        with case(words):
+            with pytest.raises(Fault, match="must not contain a password") as caught:
+                parse_engine(words)
+            assert "s3cret" not in str(caught.value)
+    for host, expected in [
+        *((host, True) for host in ("localhost", "127.0.0.1", "127.1.2.3", "::1")),
+        *(
+            (host, False)
+            for host in ("localhost.example.com", "127.0.0.1.example.com", "127.1", "0", "0.0.0.0")
+        ),
+        *(
+            (host, False)
+            for host in ("::", "::ffff:127.0.0.1", "2130706433", "0x7f000001", "team", "10.0.0.1")
+        ),
+    ]:
+        with case(host):
+            assert EngineAddress(host).is_loopback is expected
 
 
 NOT_ADDRESSES = [
@@ -91,45 +123,6 @@ NOT_ADDRESSES = [
 ]
 
 
-def test_what_is_no_address() -> None:
-    """A malformed address is a fault, whose message does not repeat it."""
-    for words in NOT_ADDRESSES:
-        with case(f"{words[:60]!r}"):
-            with pytest.raises(Fault, match=r"the address of an engine is|password") as caught:
-                parse_engine(words)
-            assert caught.value.exit_code == USAGE
-            assert str(caught.value).isprintable()
-
-
-def test_an_address_has_no_password_and_may_be_this_machine() -> None:
-    """The message says why and what to do, and does not have the password. Only `localhost` and loopback
-    addresses in their usual form are this machine; other forms are not.
-    """
-    for words in (
-        "nats://ann:s3cret@team",
-        "nats://:s3cret@team",
-        "nats://ann:s3cret@team:1/x",
-        "nats://a:s3cret:b@t",
-    ):
-        with case(words):
-            with pytest.raises(Fault, match="must not contain a password") as caught:
-                parse_engine(words)
-            assert "s3cret" not in str(caught.value)
-    for host, expected in [
-        *((host, True) for host in ("localhost", "127.0.0.1", "127.1.2.3", "::1")),
-        *(
-            (host, False)
-            for host in ("localhost.example.com", "127.0.0.1.example.com", "127.1", "0", "0.0.0.0")
-        ),
-        *(
-            (host, False)
-            for host in ("::", "::ffff:127.0.0.1", "2130706433", "0x7f000001", "team", "10.0.0.1")
-        ),
-    ]:
-        with case(host):
-            assert EngineAddress(host).is_loopback is expected
-
-
 @given(st.text(st.characters(codec=None, exclude_categories=()), max_size=100))
 def test_any_words_are_an_address_or_a_fault(words: str) -> None:
     """Nothing else is raised, and what is an address can be written and read again."""
@@ -151,10 +144,7 @@ def test_a_place_is_written_as_it_was_read() -> None:
         with case(text):
             assert parse_place(text) == place
             assert str(place) == text
-
-
-def test_other_words_are_no_place() -> None:
-    """An option, an expansion of a shell and a port out of range are refused."""
+    # An option, an expansion of a shell and a port out of range are refused.
     for text in (
         "",
         "-oProxyCommand=x",
@@ -170,6 +160,9 @@ def test_other_words_are_no_place() -> None:
     ):
         with case(repr(text)):
             assert parse_place(text) is None
+    # A colon before the last `@` is that of a password; one behind it is that of a port.
+    assert has_password("ci:secret@build1")
+    assert not has_password("ci@build1:2222")
 
 
 @given(st.text(max_size=40))
@@ -177,9 +170,3 @@ def test_any_text_is_a_place_or_none(text: str) -> None:
     """No text raises, and what is accepted is one word that is no option."""
     place = parse_place(text)
     assert place is None or (not text.startswith("-") and len(text.split()) == 1 and text.isascii())
-
-
-def test_a_password_is_before_the_host() -> None:
-    """A colon before the last `@` is that of a password; one behind it is that of a port."""
-    assert has_password("ci:secret@build1")
-    assert not has_password("ci@build1:2222")

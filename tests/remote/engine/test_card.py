@@ -33,20 +33,6 @@ ANY_VALUE = (
 )
 
 
-def test_the_largest_card_of_a_letter_fits() -> None:
-    """With every text full of one letter and every number the largest, a card has at most 2 KiB."""
-    for letter in ("a", "é", "漢", "😀", '"', "\\", "\x00", "\x7f", "\ud800", "\n"):
-        with case(repr(letter)):
-            full: dict[str, Any] = dict.fromkeys(TEXTS, letter * 1000) | dict.fromkeys(NUMBERS, (1 << 53) - 1)
-            data = encode(Card(**full))
-            assert len(data) <= CARD_BYTES
-            card = decode(data)
-            assert card is not None
-            assert [getattr(card, name) for name in NUMBERS] == [(1 << 53) - 1] * len(NUMBERS)
-            if letter == "a":
-                assert card.prompt != ""
-
-
 @pytest.mark.system
 @given(CARDS)
 def test_any_card_fits(card: Card) -> None:
@@ -76,14 +62,24 @@ def test_a_card_is_read_as_it_was_written() -> None:
     many = decode(orjson.dumps({"v": 1, "limits": [{"name": f"{n}h", "more": 1} for n in range(99)]}))
     assert many is not None
     assert len(many.limits) == 8
-
-
-def test_the_state_outlasts_the_texts() -> None:
-    """What is cut first is what describes; the state and the digest stay while they can."""
+    # What is cut first is what describes; the state and the digest stay while they can.
     long: dict[str, Any] = dict.fromkeys(TEXTS, "\x01" * 200) | {"state": "working", "sha256": "0" * 64}
-    card = decode(encode(Card(**long)))
-    assert card is not None
-    assert (card.state, card.sha256) == ("working", "0" * 64)
+    cut = decode(encode(Card(**long)))
+    assert cut is not None
+    assert (cut.state, cut.sha256) == ("working", "0" * 64)
+    # With every text full of one letter and every number the largest, a card has at most 2 KiB.
+    for letter in ("a", "é", "漢", "😀", '"', "\\", "\x00", "\x7f", "\ud800", "\n"):
+        with case(repr(letter)):
+            whole: dict[str, Any] = dict.fromkeys(TEXTS, letter * 1000) | dict.fromkeys(
+                NUMBERS, (1 << 53) - 1
+            )
+            data = encode(Card(**whole))
+            assert len(data) <= CARD_BYTES
+            large = decode(data)
+            assert large is not None
+            assert [getattr(large, name) for name in NUMBERS] == [(1 << 53) - 1] * len(NUMBERS)
+            if letter == "a":
+                assert large.prompt != ""
 
 
 NOT_CARDS = [
@@ -105,13 +101,6 @@ NOT_CARDS = [
     b'{"a":' * 700,
     b'{"v":1' + b"1" * 4000 + b"}",
 ]
-
-
-def test_what_is_no_card() -> None:
-    """Other content than an object of this version is no card, and no error."""
-    for data in NOT_CARDS:
-        with case(f"{data[:60]!r}"):
-            assert decode(data) is None
 
 
 @given(st.dictionaries(st.sampled_from([*TEXTS, *NUMBERS, "v", "more"]), ANY_VALUE))
@@ -150,3 +139,7 @@ def test_what_a_card_cannot_say_is_left_out() -> None:
     assert card.host == "b"
     card = decode(orjson.dumps({"v": 1, "host": "a", "more": {"deep": [1]}}))
     assert card == Card(host="a")
+    # Other content than an object of this version is no card, and no error.
+    for data in NOT_CARDS:
+        with case(f"{data[:60]!r}"):
+            assert decode(data) is None

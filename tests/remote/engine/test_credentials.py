@@ -22,7 +22,7 @@ def private(path: Path, text: str | bytes) -> Path:
     return path
 
 
-def test_the_environment() -> None:
+def test_the_environment(tmp_path: Path) -> None:
     """User, password, token and certificates are taken from their variables."""
     environ = {
         "AGENTWATCH_NATS_USER": "ann",
@@ -44,17 +44,13 @@ def test_the_environment() -> None:
     shown = repr(Credentials(user="ann", password="s3cret", token="s3cret"))
     assert "ann" in shown
     assert "s3cret" not in shown
-
-
-def test_a_file_goes_before_the_environment_and_is_private(tmp_path: Path) -> None:
-    """With a file, the variables of the environment are not mixed in; a file that is named goes first. A file
-    with a JWT is left to the client. The message says what to run, and has nothing of the content.
-    """
+    # With a file, the variables of the environment are not mixed in; a file that is named goes first. A file
+    # with a JWT is left to the client. The message says what to run, and has nothing of the content.
     first = private(tmp_path / "first", "User : ann\r\nPASSWORD:  p: w \nother: x\nno colon\n")
     second = private(tmp_path / "second", "token: t")
-    environ = {"AGENTWATCH_NATS_TOKEN": "x", "AGENTWATCH_NATS_CREDENTIALS": str(second)}
-    assert credentials(environ, first) == Credentials(user="ann", password="p: w")
-    assert credentials(environ) == Credentials(token="t")
+    named = {"AGENTWATCH_NATS_TOKEN": "x", "AGENTWATCH_NATS_CREDENTIALS": str(second)}
+    assert credentials(named, first) == Credentials(user="ann", password="p: w")
+    assert credentials(named) == Credentials(token="t")
     path = private(tmp_path / "x.creds", "-----BEGIN NATS USER JWT-----\ney\n------END NATS USER JWT------\n")
     assert credentials({}, path) == Credentials(creds=path)
     for mode in (0o640, 0o604, 0o666, 0o610):

@@ -75,13 +75,9 @@ def test_a_card_is_a_row() -> None:
         NOW_MS - 50,
     )
     assert row.group is Group.NEEDS_YOU
-
-
-def test_a_row_says_what_its_card_says() -> None:
-    """The row says until when, and has the windows; a report from the future is as old as its card. A state
-    of a later version is inferred from the outcome, so that it never rings. A state whose ground is
-    missing or not known is inferred, and does not ring.
-    """
+    # The row says until when, and has the windows; a report from the future is as old as its card. A state of
+    # a later version is inferred from the outcome, so that it never rings. A state whose ground is missing or
+    # not known is inferred, and does not ring.
     windows = (Reported("5h", 100, NOW_MS + 60_000, NOW_MS - 5), Reported("7d", 80, None, NOW_MS + 99))
     row = row_of(
         card(state="limited", until_ms=NOW_MS + 60_000, last="waits for the limit", limits=windows),
@@ -107,10 +103,44 @@ def test_a_row_says_what_its_card_says() -> None:
             assert row_of(card(state="asks", ground=ground)).standing.ground is Ground.INFERRED
 
 
-def test_a_card_names_its_session_and_may_be_unreadable() -> None:
-    """A card that names another session changes nothing of that one. What is no card makes no row, and leaves
-    that of the card before.
-    """
+VALUES: list[object] = [None, True, -1, 1.5, 2**53, "x" * 3000, [], {}, [[1]], {"a": {}}]
+
+
+def test_values_of_any_type_make_a_row() -> None:
+    """A field of another type or out of its range is unknown, and every text has a length."""
+    for value in VALUES:
+        with case(f"{value!r:.60}"):
+            names = (
+                *orjson.loads(card(calls=1, failed=1, since_ms=1, title="t", last="l", cwd="c")),
+                "running",
+                "bytes",
+            )
+            given = dict.fromkeys(names, value) | {"v": 1}
+            data = orjson.dumps(given)
+            if len(data) > 4096:
+                data = orjson.dumps({"v": 1, "title": value})
+            row = row_of(data)
+            assert row.calls is None
+            assert row.size == 0
+            assert row.standing.since_ms is None
+            assert max(len(row.title), len(row.standing.now), len(row.host)) <= 403
+    # A claimed time that cannot be is none.
+    for at_ms in (0, 1, 1_000_000_000, 1_500_000_000_000):
+        with case(at_ms):
+            row = row_of(card(since_ms=at_ms, started_ms=at_ms, seen_ms=at_ms))
+            assert (row.standing.since_ms, row.began_ms, row.seen_ms) == (None, None, None)
+    # Nothing that a card says began after it was written; a later card does not move it on.
+    late = {"since_ms": NOW_MS + 10**9, "started_ms": (1 << 53) - 1, "seen_ms": NOW_MS + 1}
+    rows = CardRows(ADDRESS)
+    rows.take(named(1), card(**late, calls=1), NOW_MS)
+    row = rows.rows()[key(1)]
+    assert (row.standing.since_ms, row.began_ms, row.seen_ms) == (NOW_MS, NOW_MS, NOW_MS)
+    rows.take(named(1), card(**late, calls=2), NOW_MS + MINUTE_MS)
+    assert rows.rows()[key(1)].standing.since_ms == NOW_MS
+    rows.take(named(1), card(**late, state="asks"), NOW_MS + 2 * MINUTE_MS)
+    assert rows.rows()[key(1)].standing.since_ms == NOW_MS + 2 * MINUTE_MS
+    # A card that names another session changes nothing of that one. What is no card makes no row, and leaves
+    # that of the card before.
     rows = CardRows(ADDRESS)
     rows.take(named(1), card(title="Mine"), NOW_MS)
     forged = orjson.loads(card(title="Forged")) | {
@@ -139,50 +169,6 @@ def test_a_card_names_its_session_and_may_be_unreadable() -> None:
             assert rows.rows()[key(1)].title == "Before"
 
 
-VALUES: list[object] = [None, True, -1, 1.5, 2**53, "x" * 3000, [], {}, [[1]], {"a": {}}]
-
-
-def test_values_of_any_type_make_a_row() -> None:
-    """A field of another type or out of its range is unknown, and every text has a length."""
-    for value in VALUES:
-        with case(f"{value!r:.60}"):
-            names = (
-                *orjson.loads(card(calls=1, failed=1, since_ms=1, title="t", last="l", cwd="c")),
-                "running",
-                "bytes",
-            )
-            given = dict.fromkeys(names, value) | {"v": 1}
-            data = orjson.dumps(given)
-            if len(data) > 4096:
-                data = orjson.dumps({"v": 1, "title": value})
-            row = row_of(data)
-            assert row.calls is None
-            assert row.size == 0
-            assert row.standing.since_ms is None
-            assert max(len(row.title), len(row.standing.now), len(row.host)) <= 403
-
-
-def test_a_time_before_there_were_agents_is_unknown() -> None:
-    """A claimed time that cannot be is none."""
-    for at_ms in (0, 1, 1_000_000_000, 1_500_000_000_000):
-        with case(at_ms):
-            row = row_of(card(since_ms=at_ms, started_ms=at_ms, seen_ms=at_ms))
-            assert (row.standing.since_ms, row.began_ms, row.seen_ms) == (None, None, None)
-
-
-def test_a_time_in_the_future_is_that_of_the_card() -> None:
-    """Nothing that a card says began after it was written; a later card does not move it on."""
-    late = {"since_ms": NOW_MS + 10**9, "started_ms": (1 << 53) - 1, "seen_ms": NOW_MS + 1}
-    rows = CardRows(ADDRESS)
-    rows.take(named(1), card(**late, calls=1), NOW_MS)
-    row = rows.rows()[key(1)]
-    assert (row.standing.since_ms, row.began_ms, row.seen_ms) == (NOW_MS, NOW_MS, NOW_MS)
-    rows.take(named(1), card(**late, calls=2), NOW_MS + MINUTE_MS)
-    assert rows.rows()[key(1)].standing.since_ms == NOW_MS
-    rows.take(named(1), card(**late, state="asks"), NOW_MS + 2 * MINUTE_MS)
-    assert rows.rows()[key(1)].standing.since_ms == NOW_MS + 2 * MINUTE_MS
-
-
 def test_a_session_that_runs_is_lost_after_90_seconds() -> None:
     """A card that is 90 s old by our clock is lost since it was written, and back with the next one. A
     session is lost whatever it did, if its process ran.
@@ -204,12 +190,8 @@ def test_a_session_that_runs_is_lost_after_90_seconds() -> None:
             rows.take(named(1), card(state=state), NOW_MS)
             rows.lose(NOW_MS + 90_000)
             assert rows.rows()[key(1)].lost_ms == NOW_MS
-
-
-def test_a_session_that_has_ended_or_is_heard_is_not_lost() -> None:
-    """Its card is the last one, however old it is. The same card again keeps its session from being lost, and
-    changes no row. A session whose card was removed has no row, and may come back.
-    """
+    # Its card is the last one, however old it is. The same card again keeps its session from being lost, and
+    # changes no row. A session whose card was removed has no row, and may come back.
     for state in ("succeeded", "failed", "unfinished", "unknown"):
         with case(state):
             rows = CardRows(ADDRESS)
@@ -261,12 +243,8 @@ def test_each_publisher_has_a_share() -> None:
     assert {key(number, "flood") for number in range(668, 700)} <= {*rows.rows()}
     assert rows.left_out == 935 - 100
     assert rows.crowds() == [("flood", 700), ("bot", 200)]
-
-
-def test_a_publisher_has_its_name_and_its_share() -> None:
-    """A publisher claims a machine; its own name is what the server has checked. Equal names are one. A
-    session beyond the limit takes the place of the oldest; one that was removed is not counted.
-    """
+    # A publisher claims a machine; its own name is what the server has checked. Equal names are one. A
+    # session beyond the limit takes the place of the oldest; one that was removed is not counted.
     for publisher, host, place in (
         ("ci", "build1", "ci@build1"),
         ("anna", "build1", "anna@build1"),
@@ -288,12 +266,8 @@ def test_a_publisher_has_its_name_and_its_share() -> None:
     assert rows.left_out == 1
     rows.take(named(1), b"", NOW_MS + 11)
     assert rows.left_out == 0
-
-
-def test_rows_are_bounded_and_name_their_publisher() -> None:
-    """However many sessions a publisher invents, memory is bounded. A session always has the name of a
-    machine. Why an engine does not have the rest stands behind what goes on.
-    """
+    # However many sessions a publisher invents, memory is bounded. A session always has the name of a
+    # machine. Why an engine does not have the rest stands behind what goes on.
     rows = CardRows(ADDRESS, 20)
     for number in range(500):
         rows.take(named(number), card(), NOW_MS + number)

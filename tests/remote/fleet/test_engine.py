@@ -110,11 +110,26 @@ def test_an_engine_that_is_away_or_refuses_is_named() -> None:
     step_until(fleet, lambda: fleet.is_found)
     assert fleet.notes == ("team: refused: the engine refuses the login",)
     fleet.close()
+    # Control characters in a name, an error or a warning do not reach the terminal. A list shows the warning
+    # of an engine while it is open; a later one shows only another warning.
+    archive = MadeArchive()
+    archive.warning = "old\x1b]0;x\x07 server"
+    fleet = fleet_of(archive, "te\x1b[31mam")
+    step_until(fleet, lambda: fleet.notes)
+    archive.error = EngineError("bad\x1b[2J")
+    step_until(fleet, lambda: len(fleet.notes) == 2)
+    assert all(note.isprintable() for note in fleet.notes)
+    assert "server" in fleet.notes[1]
+    fleet.close()
+    archive = MadeArchive()
+    for archive.warning, notes in (("old", ("team: old",)), ("old", ()), ("older", ("team: older",))):
+        with case(archive.warning):
+            fleet = fleet_of(archive)
+            step_until(fleet, lambda: fleet._warned == archive.warning)  # noqa: B023 - called in this round
+            assert fleet.notes == notes
+            fleet.close()
 
-
-def test_credentials_that_are_gone_are_named() -> None:
-    """A file that cannot be read any more is no end of the list."""
-
+    # A file that cannot be read any more is no end of the list.
     def connect(_login: object) -> MadeArchive:
         raise Fault("cannot open /x: no such file", USAGE)
 
@@ -146,28 +161,6 @@ def test_an_engine_that_hangs_is_named_and_not_waited_for(monkeypatch: pytest.Mo
     archive.hangs = False
     archive.put(StoredCard(named(1), card(), 0.0))
     step_until(fleet, lambda: threads_of_cards() == [])
-
-
-def test_the_words_of_an_engine_are_safe_and_given_once() -> None:
-    """Control characters in a name, an error or a warning do not reach the terminal. A list shows the warning
-    of an engine while it is open; a later one shows only another warning.
-    """
-    archive = MadeArchive()
-    archive.warning = "old\x1b]0;x\x07 server"
-    fleet = fleet_of(archive, "te\x1b[31mam")
-    step_until(fleet, lambda: fleet.notes)
-    archive.error = EngineError("bad\x1b[2J")
-    step_until(fleet, lambda: len(fleet.notes) == 2)
-    assert all(note.isprintable() for note in fleet.notes)
-    assert "server" in fleet.notes[1]
-    fleet.close()
-    archive = MadeArchive()
-    for archive.warning, notes in (("old", ("team: old",)), ("old", ()), ("older", ("team: older",))):
-        with case(archive.warning):
-            fleet = fleet_of(archive)
-            step_until(fleet, lambda: fleet._warned == archive.warning)  # noqa: B023 - called in this round
-            assert fleet.notes == notes
-            fleet.close()
 
 
 def test_sessions_beyond_the_limit_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -91,6 +91,30 @@ def test_the_rows_of_all_sources_are_one_list(tmp_path: Path) -> None:
     step_until(several, lambda: key(1) not in several.rows)
     several.close()
     assert host.is_closed
+    # A list that is printed waits for those that answer, and not for the rest of the time.
+    archive = MadeArchive()
+    archive.put(StoredCard(named(1), card(), 0.0))
+    failing = MadeArchive()
+    failing.error = EngineError("connection refused")
+    several = Several(
+        local(tmp_path / "settling"), by_number(fleet_of(archive), fleet_of(failing, "gone")), tmp_path
+    )
+    several.settle(60)
+    assert len(several.rows) == 4
+    assert [bool(each.problem) for each in several.elsewhere.values()] == [False, True]
+    several.close()
+    # A damaged file of this machine is a line of the common list too, behind the problems of machines.
+    damaged = tmp_path / "machine" / "home" / ".local" / "share" / "opencode" / "opencode.db"
+    here = local(tmp_path / "machine")
+    damaged.parent.mkdir(parents=True, exist_ok=True)
+    damaged.write_bytes(b"SQLite format 3\0" + b"\xff" * 5000)
+    host = MadeHost()
+    host.problem, host.notes = SafeText("x"), (SafeText("ssh://made: no answer"),)
+    several = Several(here, by_number(host), tmp_path / "sessions")
+    step_until(several, lambda: len(several.notes) == 2)
+    assert several.notes[0] == "ssh://made: no answer"
+    assert "opencode.db" in several.notes[1]
+    several.close()
 
 
 def test_the_list_is_the_same_object_while_nothing_changes(tmp_path: Path) -> None:
@@ -104,6 +128,21 @@ def test_the_list_is_the_same_object_while_nothing_changes(tmp_path: Path) -> No
     hosts[1].rows = {}
     several.step(now_ms())
     assert several.rows is not before
+    # Where there is room for a few lines, they say what does not answer.
+    hosts = [MadeHost(), MadeHost()]
+    hosts[0].notes = (SafeText("a: an old server"),)
+    assert not Several(None, by_number(*hosts), tmp_path).problem
+    hosts[1].problem = SafeText("no answer")
+    assert Several(None, by_number(*hosts), tmp_path).problem
+    hosts[1].notes = (SafeText("b: no answer"), SafeText("b: an old server"))
+    notes = Several(None, by_number(*hosts), tmp_path).notes
+    assert notes == ("b: no answer", "a: an old server", "b: an old server")
+    # What the user asks for is passed on to all sources.
+    here, host = local(tmp_path, 0), MadeHost()
+    several = Several(here, by_number(host), tmp_path)
+    assert not several.wants_all
+    several.wants_all = True
+    assert (here.wants_all, host.wants_all) == (True, True)
 
 
 def test_a_source_that_hangs_holds_up_no_other(tmp_path: Path, hanging: MadeArchive) -> None:
@@ -122,33 +161,6 @@ def test_a_source_that_hangs_holds_up_no_other(tmp_path: Path, hanging: MadeArch
     several.close()
 
 
-def test_problems_stand_before_warnings(tmp_path: Path) -> None:
-    """Where there is room for a few lines, they say what does not answer."""
-    hosts = [MadeHost(), MadeHost()]
-    hosts[0].notes = (SafeText("a: an old server"),)
-    assert not Several(None, by_number(*hosts), tmp_path).problem
-    hosts[1].problem = SafeText("no answer")
-    assert Several(None, by_number(*hosts), tmp_path).problem
-    hosts[1].notes = (SafeText("b: no answer"), SafeText("b: an old server"))
-    notes = Several(None, by_number(*hosts), tmp_path).notes
-    assert notes == ("b: no answer", "a: an old server", "b: an old server")
-
-
-def test_what_cannot_be_read_here_is_named_beside_other_machines(tmp_path: Path) -> None:
-    """A damaged file of this machine is a line of the common list too, behind the problems of machines."""
-    damaged = tmp_path / "machine" / "home" / ".local" / "share" / "opencode" / "opencode.db"
-    here = local(tmp_path / "machine")
-    damaged.parent.mkdir(parents=True, exist_ok=True)
-    damaged.write_bytes(b"SQLite format 3\0" + b"\xff" * 5000)
-    host = MadeHost()
-    host.problem, host.notes = SafeText("x"), (SafeText("ssh://made: no answer"),)
-    several = Several(here, by_number(host), tmp_path / "sessions")
-    step_until(several, lambda: len(several.notes) == 2)
-    assert several.notes[0] == "ssh://made: no answer"
-    assert "opencode.db" in several.notes[1]
-    several.close()
-
-
 def test_a_published_session_of_this_machine_appears_once(tmp_path: Path) -> None:
     """The row of the engine is left out while the recording is here, and comes back when it is deleted."""
     archive = MadeArchive()
@@ -164,38 +176,13 @@ def test_a_published_session_of_this_machine_appears_once(tmp_path: Path) -> Non
     at_ms = now_ms() + 10_000
     step_until(several, lambda: {*several.rows} == {key(1), key(2)}, at_ms)
     several.close()
-
-
-def test_without_this_machine_nothing_is_left_out(tmp_path: Path) -> None:
-    """A list of an engine alone shows the sessions of this machine that are published there."""
+    # A list of an engine alone shows the sessions of this machine that are published there.
     archive = MadeArchive()
     archive.put(StoredCard(named(1), card(), 0.0))
     (tmp_path / "a.ndjson").touch()
     (tmp_path / "a.ship").write_bytes(orjson.dumps({"session": str(named(1))}))
     several = Several(None, by_number(fleet_of(archive)), tmp_path)
     step_until(several, lambda: key(1) in several.rows)
-    several.close()
-
-
-def test_every_source_reads_old_sessions_when_they_are_wanted(tmp_path: Path) -> None:
-    """What the user asks for is passed on to all sources."""
-    here, host = local(tmp_path, 0), MadeHost()
-    several = Several(here, by_number(host), tmp_path)
-    assert not several.wants_all
-    several.wants_all = True
-    assert (here.wants_all, host.wants_all) == (True, True)
-
-
-def test_settling_ends_when_all_have_answered(tmp_path: Path) -> None:
-    """A list that is printed waits for those that answer, and not for the rest of the time."""
-    archive = MadeArchive()
-    archive.put(StoredCard(named(1), card(), 0.0))
-    failing = MadeArchive()
-    failing.error = EngineError("connection refused")
-    several = Several(local(tmp_path), by_number(fleet_of(archive), fleet_of(failing, "gone")), tmp_path)
-    several.settle(60)
-    assert len(several.rows) == 4
-    assert [bool(each.problem) for each in several.elsewhere.values()] == [False, True]
     several.close()
 
 

@@ -118,6 +118,24 @@ def test_this_machine_needs_no_tls(tmp_path: Path) -> None:
     with nats_server(tmp_path, USERS) as server:
         for host in ("127.0.0.1", "localhost"):
             open_archive(login_to(server.port, host)).close()
+    # The error says that the login is refused, and has no secret in it or in what it holds.
+    config = 'authorization { user: "ci", password: "another" }'
+    with nats_server(tmp_path, config) as server, pytest.raises(EngineError) as caught:
+        open_archive(login_to(server.port, "127.0.0.1"))
+    assert (str(caught.value), caught.value.trouble) == ("the engine refuses the login", Trouble.REFUSED)
+    lines = traceback.format_exception(caught.value)
+    assert SECRET not in "".join(lines)
+    # Without a password, token or key, the error says where to set them.
+    with nats_server(tmp_path, config) as server, pytest.raises(EngineError) as caught:
+        open_archive(Login(parse_engine(server.address)[0]))
+    assert "the engine wants a login; set AGENTWATCH_NATS_USER" in str(caught.value)
+    # What a crash report or a log could show has no password and no token.
+    with nats_server(tmp_path, USERS) as server:
+        login = login_to(server.port, "127.0.0.1")
+        archive = open_archive(login)
+        shown = [repr(each) for each in (login, archive, vars(archive), Credentials(token=SECRET))]
+        archive.close()
+    assert SECRET not in "".join(shown)
 
 
 def test_tls_with_an_authority_of_your_own(tmp_path: Path, certificates: Certificates) -> None:
@@ -127,37 +145,23 @@ def test_tls_with_an_authority_of_your_own(tmp_path: Path, certificates: Certifi
             connection = Connection(login_to(server.port, host, certificates.authority), "_INBOX.ci")
             assert connection.ask("$JS.API.INFO")["streams"] == 0
             connection.close()
-
-
-def test_a_server_that_only_offers_tls_gets_the_login_by_tls(
-    tmp_path: Path, certificates: Certificates
-) -> None:
-    """Where TLS is offered and not demanded, another host is used by TLS all the same."""
+    # Where TLS is offered and not demanded, another host is used by TLS all the same.
     with nats_server(tmp_path, certificates.config + "allow_non_tls: true\n" + USERS) as server:
         connection = Connection(login_to(server.port, HOST, certificates.authority), "_INBOX.ci")
         assert connection.ask("$JS.API.INFO")["streams"] == 0
         connection.close()
-
-
-def test_a_certificate_of_another_authority_is_refused(tmp_path: Path, certificates: Certificates) -> None:
-    """A server whose certificate is signed by somebody else does not get the login."""
+    # A server whose certificate is signed by somebody else does not get the login.
     other = certificates_for(tmp_path / "other", f"DNS:{HOST}")
     with nats_server(tmp_path, certificates.config + USERS) as server:
         for authority in (other.authority, None):
             with pytest.raises(EngineError, match="certificate of the server is not valid") as caught:
                 open_archive(login_to(server.port, HOST, authority))
             assert caught.value.trouble is Trouble.REFUSED
-
-
-def test_a_certificate_for_another_name_is_refused(tmp_path: Path) -> None:
-    """A certificate of the right authority for another host is no proof."""
+    # A certificate of the right authority for another host is no proof.
     made = certificates_for(tmp_path / "made", "DNS:other.example")
     with nats_server(tmp_path, made.config + USERS) as server, pytest.raises(EngineError, match="not valid"):
         open_archive(login_to(server.port, HOST, made.authority))
-
-
-def test_files_of_certificates_that_cannot_be_used(tmp_path: Path) -> None:
-    """A file without certificates, or that does not exist, is reported before anything is connected."""
+    # A file without certificates, or that does not exist, is reported before anything is connected.
     empty = tmp_path / "empty.pem"
     empty.touch()
     for path in (empty, tmp_path / "missing.pem", tmp_path):
@@ -185,34 +189,6 @@ def test_other_servers_that_are_announced_are_not_used() -> None:
 async def _known_servers(client: RawClient, address: str) -> None:
     await client.connect(address, allow_reconnect=False)
     await client.close()
-
-
-def test_a_wrong_password_is_refused(tmp_path: Path) -> None:
-    """The error says that the login is refused, and has no secret in it or in what it holds."""
-    config = 'authorization { user: "ci", password: "another" }'
-    with nats_server(tmp_path, config) as server, pytest.raises(EngineError) as caught:
-        open_archive(login_to(server.port, "127.0.0.1"))
-    assert (str(caught.value), caught.value.trouble) == ("the engine refuses the login", Trouble.REFUSED)
-    lines = traceback.format_exception(caught.value)
-    assert SECRET not in "".join(lines)
-
-
-def test_a_missing_login_is_asked_for(tmp_path: Path) -> None:
-    """Without a password, token or key, the error says where to set them."""
-    config = 'authorization { user: "ci", password: "another" }'
-    with nats_server(tmp_path, config) as server, pytest.raises(EngineError) as caught:
-        open_archive(Login(parse_engine(server.address)[0]))
-    assert "the engine wants a login; set AGENTWATCH_NATS_USER" in str(caught.value)
-
-
-def test_no_repr_has_a_secret(tmp_path: Path) -> None:
-    """What a crash report or a log could show has no password and no token."""
-    with nats_server(tmp_path, USERS) as server:
-        login = login_to(server.port, "127.0.0.1")
-        archive = open_archive(login)
-        shown = [repr(each) for each in (login, archive, vars(archive), Credentials(token=SECRET))]
-        archive.close()
-    assert SECRET not in "".join(shown)
 
 
 def test_an_error_leaves_nothing_behind(

@@ -17,6 +17,7 @@ from agentwatch.remote.chunk import CHUNK_BYTES, HEADER_BYTES, SEEN_PER_CHUNK, E
 from agentwatch.remote.publish.recorded import TimesAhead
 from agentwatch.remote.publish.shipper import Pace
 from agentwatch.remote.publish.sidecar import Shipped, ShipState
+from tests.remote.publish.conftest import Begin
 from tests.remote.publish.memory import Bad, Engine, applied
 from tests.remote.publish.world import SESSION, TO, World
 
@@ -60,7 +61,9 @@ def check_prefix(is_prefix: bool) -> None:
     assert is_prefix
 
 
-def test_a_shipper_goes_on_where_the_engine_ends(world: World, engine: Engine) -> None:
+def test_a_shipper_goes_on_where_the_engine_ends(
+    world: World, engine: Engine, begin: Begin, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A shipper that begins again asks the engine, and sends nothing twice."""
     world.write(b"one\n")
     world.is_asked_to_end = lambda: world.now > 1003
@@ -70,18 +73,14 @@ def test_a_shipper_goes_on_where_the_engine_ends(world: World, engine: Engine) -
     world.is_asked_to_end = lambda: False
     world.ship(Shipped(TO, SESSION, shipped=999))
     assert [chunk.payload for chunk in engine.chunks] == [b"one\n", b"two\n"]
-
-
-def test_without_pieces_it_goes_on_from_the_sidecar(world: World, engine: Engine) -> None:
-    """If the engine keeps nothing of the session any more, what was noted counts."""
+    # If the engine keeps nothing of the session any more, what was noted counts.
+    world, engine = begin()
     world.write(b"one\ntwo\n")
     world.end()
     world.ship(Shipped(TO, SESSION, shipped=4))
     assert [(chunk.offset, chunk.payload) for chunk in engine.chunks] == [(4, b"two\n")]
-
-
-def test_an_engine_that_was_set_back_to_nothing_gets_all_again(world: World, engine: Engine) -> None:
-    """Bytes that were stored a moment ago are not missing because of their age: they are sent again."""
+    # Bytes that were stored a moment ago are not missing because of their age: they are sent again.
+    world, engine = begin()
     world.write(b"one\n")
     world.is_asked_to_end = lambda: world.now > 1003
     before = world.ship()
@@ -91,87 +90,8 @@ def test_an_engine_that_was_set_back_to_nothing_gets_all_again(world: World, eng
     world.is_asked_to_end = lambda: False
     world.ship(before)
     assert engine.read() == b"one\n"
-
-
-def test_only_whole_lines_are_sent_while_it_grows(world: World, engine: Engine) -> None:
-    """What follows the last line end waits, until the line or the recording has ended."""
-    world.write(b"one\ntw")
-    seen: list[bytes] = []
-    world.writes = [*[lambda: None] * 20, lambda: seen.append(engine.read()), world.end]
-    world.ship()
-    assert seen == [b"one\n"]
-    assert engine.read() == b"one\ntw"
-
-
-def test_a_line_above_one_mebibyte_is_sent_before_its_end(world: World, engine: Engine) -> None:
-    """A line of an image is not held back until its end."""
-    world.write(b"x" * (1 << 20))
-    seen: list[int] = []
-    world.writes = [
-        *[lambda: None] * 5,
-        lambda: seen.append(len(engine.read())),
-        lambda: world.write(b"y"),
-        *[lambda: None] * 10,
-        lambda: seen.append(len(engine.read())),
-        world.end,
-    ]
-    world.ship()
-    assert seen == [0, (1 << 20) + 1]
-
-
-def test_a_chunk_has_64_kib_and_more_if_the_engine_is_far(
-    world: World, engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where a round trip takes over 50 ms, a chunk has up to 256 KiB."""
-    monkeypatch.setattr("tests.remote.publish.memory.Sink.round_trip", 0.051)
-    world.write(b"x" * 99 + b"\n")
-    os.write(world.fd, (b"y" * 99 + b"\n") * 9000)
-    world.end()
-    world.ship()
-    assert max(len(chunk.payload) for chunk in engine.chunks) == 4 * CHUNK_BYTES
-    monkeypatch.setattr("tests.remote.publish.memory.Sink.round_trip", 0.049)
-    engine.pieces.clear()
-    world.ship()
-    assert max(len(chunk.payload) for chunk in engine.chunks) == CHUNK_BYTES
-
-
-def test_a_chunk_has_as_many_times_as_its_headers_hold(world: World, engine: Engine) -> None:
-    """With more than 512 arrival times, a chunk is shorter; its headers stay below 16 KiB."""
-    for number in range(3000):
-        world.write(b"%d\n" % (number % 10))
-    world.end()
-    world.ship()
-    assert engine.read() == world.content
-    assert max(len(chunk.seen) for chunk in engine.chunks) == SEEN_PER_CHUNK
-    sizes = [sum(len(f"{offset} {ms};") for offset, ms in chunk.seen) for chunk in engine.chunks]
-    assert max(sizes) < HEADER_BYTES
-
-
-def test_a_gap_travels_with_the_bytes_after_it(world: World, engine: Engine) -> None:
-    """`gap` lines are sent with the chunk in which they lie, also one at the end of the recording."""
-    world.write(b"one\n")
-    os.write(world.times_fd, b"gap 4 100\n")
-    world.write(b"two\n")
-    os.write(world.times_fd, b"gap 8 5\n")
-    world.end()
-    world.ship()
-    assert [gap for chunk in engine.chunks for gap in chunk.gaps] == [(4, 100), (8, 5)]
-
-
-def test_pauses_grow_to_five_seconds(world: World, engine: Engine) -> None:
-    """While the engine is away, it is tried after 50 ms, then ever later, at most every 5 s."""
-    world.write(b"one\n")
-    engine.is_away = True
-    world.is_asked_to_end = lambda: world.now > 1600
-    world.ship()
-    assert 600 / 5 - 1 <= engine.opened <= 600 / 2.5 + 10
-    engine.opened, world.now, world.is_asked_to_end = 0, 1000, lambda: world.now > 1000.2
-    world.ship()
-    assert engine.opened >= 2
-
-
-def test_two_publishers_of_one_file_are_harmless(world: World, engine: Engine) -> None:
-    """What another publisher stores in between is the same: the watcher has each byte once."""
+    # What another publisher stores in between is the same: the watcher has each byte once.
+    world, engine = begin()
     world.write(b"one\n")
 
     def interfere() -> None:
@@ -183,10 +103,8 @@ def test_two_publishers_of_one_file_are_harmless(world: World, engine: Engine) -
     world.writes = [*[lambda: None] * 30, world.end]
     assert world.ship().state is ShipState.DONE
     assert applied(engine.chunks) == b"one\ntwo\n"
-
-
-def test_the_exit_code_is_awaited(world: World, engine: Engine) -> None:
-    """`run` writes the exit code after the recording has ended; the end waits for it, but not long."""
+    # `run` writes the exit code after the recording has ended; the end waits for it, but not long.
+    world, engine = begin()
     described = {"command": ["x"], "pid": 4_000_000, "started_ms": 1, "exit_code": None}
     world.files.process.write_bytes(orjson.dumps(described))
     world.write(b"one\n")
@@ -203,10 +121,73 @@ def test_the_exit_code_is_awaited(world: World, engine: Engine) -> None:
     assert engine.end is not None
     assert engine.end.exit_code == 3
     assert orjson.loads(engine.cards[-1])["exit"] == 3
+    # What follows the last line end waits, until the line or the recording has ended.
+    world, engine = begin()
+    world.write(b"one\ntw")
+    seen: list[bytes] = []
+    world.writes = [*[lambda: None] * 20, lambda: seen.append(engine.read()), world.end]
+    world.ship()
+    assert seen == [b"one\n"]
+    assert engine.read() == b"one\ntw"
+    # A line of an image is not held back until its end.
+    world, engine = begin()
+    world.write(b"x" * (1 << 20))
+    sent: list[int] = []
+    world.writes = [
+        *[lambda: None] * 5,
+        lambda: sent.append(len(engine.read())),
+        lambda: world.write(b"y"),
+        *[lambda: None] * 10,
+        lambda: sent.append(len(engine.read())),
+        world.end,
+    ]
+    world.ship()
+    assert sent == [0, (1 << 20) + 1]
+    # With more than 512 arrival times, a chunk is shorter; its headers stay below 16 KiB.
+    world, engine = begin()
+    for number in range(3000):
+        world.write(b"%d\n" % (number % 10))
+    world.end()
+    world.ship()
+    assert engine.read() == world.content
+    assert max(len(chunk.seen) for chunk in engine.chunks) == SEEN_PER_CHUNK
+    sizes = [sum(len(f"{offset} {ms};") for offset, ms in chunk.seen) for chunk in engine.chunks]
+    assert max(sizes) < HEADER_BYTES
+    # `gap` lines are sent with the chunk in which they lie, also one at the end of the recording.
+    world, engine = begin()
+    world.write(b"one\n")
+    os.write(world.times_fd, b"gap 4 100\n")
+    world.write(b"two\n")
+    os.write(world.times_fd, b"gap 8 5\n")
+    world.end()
+    world.ship()
+    assert [gap for chunk in engine.chunks for gap in chunk.gaps] == [(4, 100), (8, 5)]
+    # Where a round trip takes over 50 ms, a chunk has up to 256 KiB.
+    world, engine = begin()
+    monkeypatch.setattr("tests.remote.publish.memory.Sink.round_trip", 0.051)
+    world.write(b"x" * 99 + b"\n")
+    os.write(world.fd, (b"y" * 99 + b"\n") * 9000)
+    world.end()
+    world.ship()
+    assert max(len(chunk.payload) for chunk in engine.chunks) == 4 * CHUNK_BYTES
+    monkeypatch.setattr("tests.remote.publish.memory.Sink.round_trip", 0.049)
+    engine.pieces.clear()
+    world.ship()
+    assert max(len(chunk.payload) for chunk in engine.chunks) == CHUNK_BYTES
 
 
-def test_the_pause_is_short_again_after_progress(world: World, engine: Engine) -> None:
-    """After an absence of a minute, one of a moment is over soon."""
+def test_pauses_grow_to_five_seconds(world: World, engine: Engine, begin: Begin) -> None:
+    """While the engine is away, it is tried after 50 ms, then ever later, at most every 5 s."""
+    world.write(b"one\n")
+    engine.is_away = True
+    world.is_asked_to_end = lambda: world.now > 1600
+    world.ship()
+    assert 600 / 5 - 1 <= engine.opened <= 600 / 2.5 + 10
+    engine.opened, world.now, world.is_asked_to_end = 0, 1000, lambda: world.now > 1000.2
+    world.ship()
+    assert engine.opened >= 2
+    # After an absence of a minute, one of a moment is over soon.
+    world, engine = begin()
     world.write(b"one\n")
     engine.is_away = True
     stored: list[float] = []
@@ -222,6 +203,14 @@ def test_the_pause_is_short_again_after_progress(world: World, engine: Engine) -
     world.ship()
     assert stored[0] - 1000 > 30
     assert stored[-1] - stored[0] < 1
+    # In silence, a look each 250 ms is all that is done.
+    world, engine = begin()
+    world.write(b"line\n")
+    looks: list[float] = []
+    world.writes = [lambda: looks.append(world.now)] * 300
+    world.is_asked_to_end = lambda: not world.writes
+    world.ship()
+    assert looks[-1] - looks[-100] == pytest.approx(99 / 4)
 
 
 class Noted:
@@ -240,21 +229,30 @@ class Noted:
         self.late += [self._world.now - at for at in self._times[len(self.late) : lines]]
 
 
-def test_a_burst_is_sent_line_by_line(world: World, engine: Engine) -> None:
+def test_a_burst_is_sent_line_by_line(world: World, engine: Engine, begin: Begin) -> None:
     """Lines that follow each other after 50 ms for 5 s are each sent within 20 ms, but for the first look."""
     noted = Noted(world, engine, [1030 + 0.05 * number for number in range(100)])
     world.ship()
     assert len(engine.chunks) >= 95
     assert max(noted.late[5:]) < 0.02
-
-
-def test_lines_under_load_travel_together(world: World, engine: Engine) -> None:
-    """At 20 lines a second for minutes, four chunks a second are sent, and no line waits over 250 ms."""
+    # At 20 lines a second for minutes, four chunks a second are sent, and no line waits over 250 ms.
+    world, engine = begin()
     noted = Noted(world, engine, [1030 + 0.05 * number for number in range(20 * 120)])
     world.ship()
     assert len(engine.chunks) <= 4 * 120 + 105
     assert max(noted.late) < 0.27
     assert engine.read() == world.content
+    # After hours of silence no more than 100 chunks go at once.
+    now = 0.0
+    pace = Pace(lambda: now)
+    now = 36_000.0
+    sent = 0
+    while not pace.joining():
+        pace.note_sent()
+        sent += 1
+    assert sent == 100
+    pace.hurry()
+    assert not pace.joining()
 
 
 @pytest.mark.system
@@ -268,42 +266,12 @@ def test_a_line_waits_for_a_twentieth_of_the_silence(
     assert max(noted.late[1:]) < most
 
 
-def test_a_silent_file_is_looked_at_four_times_a_second(world: World, engine: Engine) -> None:
-    """In silence, a look each 250 ms is all that is done."""
-    world.write(b"line\n")
-    looks: list[float] = []
-    world.writes = [lambda: looks.append(world.now)] * 300
-    world.is_asked_to_end = lambda: not world.writes
-    world.ship()
-    assert looks[-1] - looks[-100] == pytest.approx(99 / 4)
-
-
-def test_credit_has_a_limit() -> None:
-    """After hours of silence no more than 100 chunks go at once."""
-    now = 0.0
-    pace = Pace(lambda: now)
-    now = 36_000.0
-    sent = 0
-    while not pace.joining():
-        pace.note_sent()
-        sent += 1
-    assert sent == 100
-    pace.hurry()
-    assert not pace.joining()
-
-
 ANY_LINE = st.one_of(
     st.binary(max_size=30),
     st.tuples(st.integers(0, 1 << 60), st.integers(0, 1 << 60)).map(lambda pair: b"%d %d" % pair),
     st.tuples(st.integers(0, 300), st.integers(0, 99)).map(lambda pair: b"gap %d %d" % pair),
     st.tuples(st.integers(0, 300), st.integers(0, 99)).map(lambda pair: b"%d %d" % pair),
 )
-
-
-def test_without_a_file_there_are_no_times(tmp_path: Path) -> None:
-    """A recording that has no times is sent without."""
-    noted = TimesAhead(tmp_path / "gone").within(100)
-    assert (noted.end, noted.seen, noted.gaps) == (100, (), ())
 
 
 def test_a_line_belongs_to_the_chunk_in_which_it_begins(tmp_path: Path) -> None:
@@ -316,16 +284,15 @@ def test_a_line_belongs_to_the_chunk_in_which_it_begins(tmp_path: Path) -> None:
     assert times.within(12) == (12, ((8, 3),), ((8, 7),))
     times.start_at(4)
     assert times.within(8).seen == ((4, 2),)
-
-
-def test_a_line_that_is_being_written_is_not_read(tmp_path: Path) -> None:
-    """Half a number is no number."""
-    path = tmp_path / "times"
+    # Half a number is no number.
     path.write_bytes(b"0 1\n4 2")
     times = TimesAhead(path)
     assert times.within(8).seen == ((0, 1),)
     path.write_bytes(b"0 1\n4 25\n")
     assert times.within(8).seen == ((0, 1), (4, 25))
+    # A recording that has no times is sent without.
+    noted = TimesAhead(tmp_path / "gone").within(100)
+    assert (noted.end, noted.seen, noted.gaps) == (100, (), ())
 
 
 @pytest.mark.system

@@ -14,6 +14,7 @@ from agentwatch.recording.saved_sessions import delete_session, session_size
 from agentwatch.recording.store import create_file, new_session_files
 from agentwatch.remote.engine import new_session
 from agentwatch.remote.publish.sidecar import Shipped, ShipState, Sidecar, read_shipped
+from tests.conftest import case
 
 SHIPPED = Shipped("nats://host", new_session("ci"), 5, 9, ShipState.WAITING, "away", "old", 1234)
 
@@ -29,11 +30,8 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert orjson.loads(path.read_bytes())["session"] == str(SHIPPED.session)
     sidecar.close()
     assert Sidecar(path).before == SHIPPED
-
-
-def test_texts_of_any_length_fit(tmp_path: Path) -> None:
-    """Long texts are cut, so that a reader always finds a whole object."""
-    path = tmp_path / "one.ship"
+    # Long texts are cut, so that a reader always finds a whole object.
+    path = tmp_path / "two.ship"
     sidecar = Sidecar(path)
     for text in ("\udcff" * 5000, "\U0001f600" * 5000, '"\\\x01' * 5000):
         sidecar.write(SHIPPED._replace(problem=text, warning=text, to=text))
@@ -41,11 +39,8 @@ def test_texts_of_any_length_fit(tmp_path: Path) -> None:
         assert found is not None
         assert found.shipped == 5
     sidecar.close()
-
-
-def test_the_lock_keeps_a_second_shipper_away(tmp_path: Path) -> None:
-    """While a process ships a recording, another one changes nothing."""
-    path = tmp_path / "one.ship"
+    # While a process ships a recording, another one changes nothing.
+    path = tmp_path / "three.ship"
     first = Sidecar(path)
     first.write(SHIPPED)
     second = Sidecar(path)
@@ -54,27 +49,25 @@ def test_the_lock_keeps_a_second_shipper_away(tmp_path: Path) -> None:
     assert read_shipped(path) == SHIPPED
     first.close()
     assert not Sidecar(path).is_held
-
-
-@pytest.mark.parametrize("kind", ["link", "hard link", "fifo", "folder"])
-def test_only_a_file_of_its_own_is_written(tmp_path: Path, kind: str) -> None:
-    """An agent that puts a link in the way changes no other file; nothing waits for a FIFO."""
-    path, other = tmp_path / "one.ship", tmp_path / "other"
-    other.write_bytes(b"precious")
-    if kind == "link":
-        path.symlink_to(other)
-    elif kind == "hard link":
-        path.hardlink_to(other)
-    elif kind == "fifo":
-        os.mkfifo(path)
-    else:
-        path.mkdir()
-    sidecar = Sidecar(path)
-    assert sidecar.before is None
-    sidecar.write(SHIPPED)
-    sidecar.close()
-    assert other.read_bytes() == b"precious"
-    assert read_shipped(path) is None
+    # An agent that puts a link in the way changes no other file; nothing waits for a FIFO.
+    for kind in ("link", "hard link", "fifo", "folder"):
+        with case(kind):
+            path, other = tmp_path / f"{kind}.ship", tmp_path / f"other than {kind}"
+            other.write_bytes(b"precious")
+            if kind == "link":
+                path.symlink_to(other)
+            elif kind == "hard link":
+                path.hardlink_to(other)
+            elif kind == "fifo":
+                os.mkfifo(path)
+            else:
+                path.mkdir()
+            sidecar = Sidecar(path)
+            assert sidecar.before is None
+            sidecar.write(SHIPPED)
+            sidecar.close()
+            assert other.read_bytes() == b"precious"
+            assert read_shipped(path) is None
 
 
 ANY = st.sampled_from([None, True, -1, 1 << 63, 5.5, "", "x" * 500, "shipping", [], {}, [["x"]], {"a": 1}])

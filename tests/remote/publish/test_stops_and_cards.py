@@ -156,7 +156,9 @@ def test_a_recording_that_became_another_stops(world: World, engine: Engine, beg
             assert last.problem.endswith(problem)
 
 
-def test_cards_are_written_once_a_second_and_every_30_s(world: World, engine: Engine, begin: Begin) -> None:
+def test_cards_are_written_once_a_second_and_every_30_s(
+    world: World, engine: Engine, begin: Begin, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A card is written on change, at most once a second; and as a sign of life."""
     world.writes = [partial(world.write, b'{"a":%d}\n' % n) for n in range(200)]
     world.is_asked_to_end = lambda: not world.writes
@@ -202,26 +204,8 @@ def test_cards_are_written_once_a_second_and_every_30_s(world: World, engine: En
     assert running["state"] == "succeeded"
     assert "last" not in running
     assert (ended["outcome"], ended.get("last", "")) == ("succeeded", "")
-
-
-class Noted(list[Shipped]):
-    """The states that a shipper notes, and the last card that the engine has by then."""
-
-    def __init__(self, engine: Engine) -> None:
-        super().__init__()
-        self._engine = engine
-        self.card: dict[str, object] = {}
-
-    def append(self, state: Shipped) -> None:
-        """Note a state."""
-        super().append(state)
-        self.card = orjson.loads(self._engine.cards[-1]) if self._engine.cards else {}
-
-
-def test_the_last_card_is_stored_before_the_session_counts_as_shipped(
-    world: World, engine: Engine, begin: Begin, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A job that waits for that may end the machine, which cannot write the card any more."""
+    # A job that waits for that may end the machine, which cannot write the card any more.
+    world, engine = begin()
     world.states = states = Noted(engine)
     world.write(b"one\n")
     world.writes = [*[lambda: None] * 100, world.end]
@@ -277,3 +261,17 @@ def test_the_last_card_is_stored_before_the_session_counts_as_shipped(
     card = orjson.loads(engine.cards[-1])
     assert f"{SESSION_BYTES >> 20} MiB" in card["problem"]
     assert (card["outcome"], card["bytes"], card["shipped"]) == ("unfinished", 14, 10)
+
+
+class Noted(list[Shipped]):
+    """The states that a shipper notes, and the last card that the engine has by then."""
+
+    def __init__(self, engine: Engine) -> None:
+        super().__init__()
+        self._engine = engine
+        self.card: dict[str, object] = {}
+
+    def append(self, state: Shipped) -> None:
+        """Note a state."""
+        super().append(state)
+        self.card = orjson.loads(self._engine.cards[-1]) if self._engine.cards else {}

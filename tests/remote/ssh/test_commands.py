@@ -43,16 +43,15 @@ def test_sessions_prints_the_rows_of_a_host(host: Sshd) -> None:
     assert "agentwatch is not installed there" in done.stderr
     assert done.returncode == 0
     gone(host)
-
-
-def test_a_recording_of_a_host_is_printed_like_a_file(host: Sshd) -> None:
-    """What is printed of `ssh://HOST/STEM` is what is printed of the recording itself."""
+    # What is printed of `ssh://HOST/STEM` is what is printed of the recording itself.
     host.install()
     record(host)
     done = run(host, "-p", f"{host.address}/{STEM}")
     assert done.stdout == run(host, "-p", str(RECORDINGS / "plain.ndjson")).stdout
     assert done.returncode == 0
     gone(host)
+    # The help does not name what only another agentwatch starts.
+    assert "host-" not in run(host, "--help").stdout
 
 
 def test_a_session_of_a_host_opens_from_the_list(host: Sshd, tmp_path: Path) -> None:
@@ -71,11 +70,6 @@ def test_a_session_of_a_host_opens_from_the_list(host: Sshd, tmp_path: Path) -> 
         terminal.leave()
     gone(host)
     disconnected(host)
-
-
-def test_the_hidden_commands_are_not_offered(host: Sshd) -> None:
-    """The help does not name what only another agentwatch starts."""
-    assert "host-" not in run(host, "--help").stdout
 
 
 def test_a_screen_over_ssh_needs_nothing_from_us(host: Sshd) -> None:

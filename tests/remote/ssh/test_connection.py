@@ -59,7 +59,9 @@ def log_in(words: str) -> None:
 
 
 @pytest.mark.system
-def test_ssh_is_called_without_forwarding_and_with_the_host_behind_a_dash(called: Path) -> None:
+def test_ssh_is_called_without_forwarding_and_with_the_host_behind_a_dash(
+    called: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """No agent, no X11, no forwarding, no questions; the host can be no option."""
     with pytest.raises(EngineError):
         log_in("ssh://ci@build1:2222/0f3a")
@@ -70,32 +72,22 @@ def test_ssh_is_called_without_forwarding_and_with_the_host_behind_a_dash(called
     assert words[words.index("-p") + 1] == "2222"
     assert {"-a", "-x", "-T", "BatchMode=yes", "ClearAllForwardings=yes", "ConnectTimeout=10"} <= {*words}
     assert {"ServerAliveInterval=5", "ServerAliveCountMax=3", "RemoteCommand=none"} <= {*words}
-
-
-@pytest.mark.system
-def test_before_the_screen_ssh_may_ask(called: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A host that refuses without questions is tried again with them; one that is away is not."""
+    # The configuration of ssh may send variables of the environment to the host.
+    monkeypatch.setenv("AGENTWATCH_NATS_PASSWORD", "secret-of-the-engine")
+    with pytest.raises(EngineError):
+        log_in("ssh://build2")
+    close_all()
+    assert "secret-of-the-engine" not in Path(f"{called}.env").read_text()
+    # A host that refuses without questions is tried again with them; one that is away is not.
+    called.unlink()
     monkeypatch.setattr(shared_connection, "_FIRST_SECONDS", 60.0)  # none of these hosts is late
     connect(["ssh://refuses", "ssh://away", "ssh://refuses/0f3a"], asks=True)
     close_all()
     calls = [call.split("\n") for call in called.read_text().split("\n\n")]
     logins = [(call[-1], "BatchMode=yes" in call) for call in calls if "-M" in call]
     assert sorted(logins) == [("away", True), ("refuses", False), ("refuses", True)]
-
-
-@pytest.mark.system
-def test_ssh_gets_no_credentials_of_an_engine(called: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The configuration of ssh may send variables of the environment to the host."""
-    monkeypatch.setenv("AGENTWATCH_NATS_PASSWORD", "secret-of-the-engine")
-    with pytest.raises(EngineError):
-        log_in("ssh://build2")
-    close_all()
-    assert "secret-of-the-engine" not in Path(f"{called}.env").read_text()
-
-
-@pytest.mark.system
-def test_the_folder_of_the_socket_is_private_and_short(called: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """MacOS allows 104 bytes, of which ssh needs 17 while it connects, and its temporary folder is long."""
+    # MacOS allows 104 bytes, of which ssh needs 17 while it connects, and its temporary folder is long.
+    called.unlink()
     long = called.parent / ("x" * 90)
     long.mkdir()
     monkeypatch.setenv("TMPDIR", str(long))
@@ -236,10 +228,7 @@ def test_an_address_has_a_host_and_a_session() -> None:
         with case(words):
             assert parse_ssh(words) == (address, session)
             assert parse_ssh(str(address)) == (address, "")
-
-
-def test_other_words_are_no_address() -> None:
-    """What could be an option, a second word or an expansion is refused, and not repeated in full."""
+    # What could be an option, a second word or an expansion is refused, and not repeated in full.
     for words in [
         *("ssh://", "ssh://-oProxyCommand=x", "ssh://-l@host", "ssh://a b", "ssh://host;x", "ssh://$(x)"),
         *("ssh://host:0", "ssh://host:65536", "ssh://host:-p", "ssh://host:", "ssh://user:secret@host"),

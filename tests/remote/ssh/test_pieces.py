@@ -28,22 +28,6 @@ BOTH = pytest.mark.parametrize("is_there", [True, False], ids=["agentwatch", "ta
 CUTS = 4
 
 
-@BOTH
-def test_the_bytes_of_a_recording_arrive(host: Sshd, is_there: bool) -> None:
-    """A recording is read byte for byte; with agentwatch there, its end is known too."""
-    if is_there:
-        host.install()
-    data = record(host)
-    with reading(host, STEM) as pieces:
-        assert whole(pieces, len(data)) == data
-        if is_there:
-            stored = pieces.next(SECONDS)
-            assert stored is not None
-            assert stored.piece == Ended(len(data), None, hashlib.sha256(data).hexdigest())
-            assert pieces.next(0) is None
-    gone(host)
-
-
 def test_a_recording_arrives_with_its_times_and_its_exit_code(host: Sshd) -> None:
     """The times and gaps are those of the file beside it, each once; the exit code is the agent's."""
     host.install()
@@ -65,12 +49,7 @@ def test_a_recording_arrives_with_its_times_and_its_exit_code(host: Sshd) -> Non
         stored = pieces.next(SECONDS)
         assert stored is not None
         assert stored.piece == Chunk(2001, data[2001:], ((5000, 9000),), ())
-
-
-def test_more_times_than_a_chunk_can_hold_make_it_shorter(host: Sshd) -> None:
-    """With 2,000 times in 4 KB, several chunks have them all, in order."""
-    host.install()
-    data = record(host)
+    # With 2,000 times in 4 KB, several chunks have them all, in order.
     pairs = tuple((2 * at, 1000 + at) for at in range(2000))
     times = "".join(f"{offset} {at_ms}\n" for offset, at_ms in pairs)
     (host.home / "aw" / "sessions" / f"{STEM}.times").write_text(times)
@@ -83,20 +62,6 @@ def test_more_times_than_a_chunk_can_hold_make_it_shorter(host: Sshd) -> None:
             if stored.piece.end == len(data):
                 break
     assert tuple(seen) == pairs
-
-
-@BOTH
-def test_a_session_goes_on_at_the_bytes_that_are_here(host: Sshd, is_there: bool) -> None:
-    """With a part of the bytes only the others arrive; with all of them a piece without bytes says so."""
-    if is_there:
-        host.install()
-    save(host)
-    with reading(host, ID, 10) as pieces:
-        assert whole(pieces, len(LINE) - 10, 10) == LINE.encode()[10:]
-    with reading(host, ID, len(LINE)) as pieces:
-        stored = pieces.next(SECONDS)
-        assert stored is not None
-        assert stored == (Chunk(len(LINE), b""), True)
 
 
 @BOTH
@@ -218,8 +183,9 @@ def test_other_bytes_here_than_there_are_found_by_their_digest(host: Sshd) -> No
 
 
 @BOTH
-def test_a_session_that_is_not_there_is_known_to_be_none(host: Sshd, is_there: bool) -> None:
-    """The host says that it has no such session, and trying again soon is of no use."""
+def test_a_session_goes_on_at_the_bytes_that_are_here(host: Sshd, is_there: bool) -> None:
+    """With a part of the bytes only the others arrive; with all of them a piece without bytes says so."""
+    # The host says that it has no such session, and trying again soon is of no use.
     if is_there:
         host.install()
     with reading(host, ID) as pieces:
@@ -228,12 +194,59 @@ def test_a_session_that_is_not_there_is_known_to_be_none(host: Sshd, is_there: b
         assert error.value.trouble is Trouble.REFUSED
         assert str(error.value) == f"ssh://testhost has no session {ID}"
         assert pieces.has_none
+    save(host)
+    with reading(host, ID, 10) as pieces:
+        assert whole(pieces, len(LINE) - 10, 10) == LINE.encode()[10:]
+    with reading(host, ID, len(LINE)) as pieces:
+        stored = pieces.next(SECONDS)
+        assert stored is not None
+        assert stored == (Chunk(len(LINE), b""), True)
+    # A recording is read byte for byte; with agentwatch there, its end is known too.
+    data = record(host)
+    with reading(host, STEM) as pieces:
+        assert whole(pieces, len(data)) == data
+        if is_there:
+            stored = pieces.next(SECONDS)
+            assert stored is not None
+            assert stored.piece == Ended(len(data), None, hashlib.sha256(data).hexdigest())
+            assert pieces.next(0) is None
+    gone(host)
 
 
-def test_an_address_without_a_session_is_refused() -> None:
-    """Pieces are those of one session."""
+def test_a_malformed_frame_is_an_error(host: Sshd) -> None:
+    """What is no frame, announces too many bytes or is of another place is not taken for bytes."""
+    # Pieces are those of one session.
     with pytest.raises(Fault, match="name a session"):
         SshPieces("ssh://testhost", 0)
+    for frames in (
+        "garbage",
+        "[]",
+        '{"length": -1}',
+        '{"length": 99999999, "Aw-Offset": "0"}',
+        '{"length": "5", "Aw-Offset": "0"}',
+        '{"length": 2, "Aw-Offset": "-1"}',
+        '{"length": 2, "Aw-Offset": "9007199254740992"}',
+        '{"length": 2, "Aw-Offset": "7"}',
+        '{"length": 0, "Aw-End": "1 2"}',
+        '{"length": 0, "x": "y"}',
+    ):
+        with case(frames):
+            host.install(f"#!/bin/sh\ncat <<'END'\n{frames}\nxx\nEND\ncat >/dev/null\n")
+            with reading(host, ID) as pieces, pytest.raises(EngineError, match="the host"):
+                pieces.next(SECONDS)
+    # Its words are foreign: control characters are shown, and the line has a bound.
+    problem = json.dumps({"problem": "\x1b[31m" + "long " * 500 + "\nsecond"})
+    host.install(f"#!/bin/sh\ncat <<'END'\n{problem}\nEND\ncat >/dev/null\n")
+    with reading(host, ID) as pieces:
+        with pytest.raises(EngineError) as error:
+            pieces.next(SECONDS)
+        assert "\x1b" not in str(error.value)
+        assert "\n" not in str(error.value)
+        assert len(str(error.value)) <= 200
+    # A host cannot fill our memory with the line of a frame.
+    host.install("#!/bin/sh\nexec tr '\\0' x </dev/zero\n")
+    with reading(host, ID) as pieces, pytest.raises(EngineError, match="does not end"):
+        pieces.next(SECONDS)
 
 
 def test_a_program_without_our_commands_leaves_the_work_to_tail(host: Sshd) -> None:
@@ -262,42 +275,3 @@ def test_a_session_of_a_store_is_read_from_its_start(host: Sshd) -> None:
         pieces.next(SECONDS)
     with reading(host, ID, 5, data[:5]) as pieces:
         assert whole(pieces, len(data) - 5, 5) == data[5:]
-
-
-def test_a_malformed_frame_is_an_error(host: Sshd) -> None:
-    """What is no frame, announces too many bytes or is of another place is not taken for bytes."""
-    for frames in (
-        "garbage",
-        "[]",
-        '{"length": -1}',
-        '{"length": 99999999, "Aw-Offset": "0"}',
-        '{"length": "5", "Aw-Offset": "0"}',
-        '{"length": 2, "Aw-Offset": "-1"}',
-        '{"length": 2, "Aw-Offset": "9007199254740992"}',
-        '{"length": 2, "Aw-Offset": "7"}',
-        '{"length": 0, "Aw-End": "1 2"}',
-        '{"length": 0, "x": "y"}',
-    ):
-        with case(frames):
-            host.install(f"#!/bin/sh\ncat <<'END'\n{frames}\nxx\nEND\ncat >/dev/null\n")
-            with reading(host, ID) as pieces, pytest.raises(EngineError, match="the host"):
-                pieces.next(SECONDS)
-
-
-def test_a_problem_of_the_host_is_one_safe_line(host: Sshd) -> None:
-    """Its words are foreign: control characters are shown, and the line has a bound."""
-    problem = json.dumps({"problem": "\x1b[31m" + "long " * 500 + "\nsecond"})
-    host.install(f"#!/bin/sh\ncat <<'END'\n{problem}\nEND\ncat >/dev/null\n")
-    with reading(host, ID) as pieces:
-        with pytest.raises(EngineError) as error:
-            pieces.next(SECONDS)
-        assert "\x1b" not in str(error.value)
-        assert "\n" not in str(error.value)
-        assert len(str(error.value)) <= 200
-
-
-def test_a_line_without_an_end_is_an_error(host: Sshd) -> None:
-    """A host cannot fill our memory with the line of a frame."""
-    host.install("#!/bin/sh\nexec tr '\\0' x </dev/zero\n")
-    with reading(host, ID) as pieces, pytest.raises(EngineError, match="does not end"):
-        pieces.next(SECONDS)

@@ -27,8 +27,11 @@ from tests.remote.ssh.sessions import ID, KEY, SECONDS, greeting, save, until, w
 from tests.remote.ssh.sshd import Sshd
 
 
-def test_the_tests_arrive() -> None:
-    """The newest verdict of tests is that of the host."""
+def test_any_row_is_sent() -> None:
+    """A verdict of another form is not taken. A row whose names have half a surrogate pair, and whose numbers
+    are too large, is sent without them.
+    """
+    # The newest verdict of tests is that of the host.
     for tests in (None, LastTests(False, 17, 0), LastTests(True, 3, 2, is_stale=True)):
         with case(tests):
             sent = json.loads(encode(replace(row("abcdef"), tests=tests)))
@@ -36,15 +39,6 @@ def test_the_tests_arrive() -> None:
             found = decode(sent, SshAddress("host"))
             assert found is not None
             assert found.tests == tests
-
-
-WRONG: list[object] = [5, [], [True], [True, 1, 2], [True, -1, 2, False], [True, 1, "2", False]]
-
-
-def test_any_row_is_sent() -> None:
-    """A verdict of another form is not taken. A row whose names have half a surrogate pair, and whose numbers
-    are too large, is sent without them.
-    """
     for wrong in WRONG:
         with case(wrong):
             found = decode({"id": "abcdef", "agent": "claude", "tests": wrong}, SshAddress("host"))
@@ -54,10 +48,7 @@ def test_any_row_is_sent() -> None:
     found = decode(json.loads(encode(strange)), SshAddress("host"))
     assert found is not None
     assert (found.id, found.calls, found.parent) == ("?bcdef", None, ("ssh://host", "claude/?"))
-
-
-def test_the_limits_arrive() -> None:
-    """The reset is the time of a server; the time of the report is moved to our clock."""
+    # The reset is the time of a server; the time of the report is moved to our clock.
     windows = (Reported("5h", 62.7, 9_000, 5_000), Reported("7d", None, None, None))
     waits = row("abcdef", State.LIMITED, now="waits for the limit", until_ms=9_000)
     assert "limits" not in json.loads(encode(waits))
@@ -76,6 +67,9 @@ def test_the_limits_arrive() -> None:
     many = decode({"id": "abcdef", "limits": [{"name": f"{n}h"} for n in range(99)]}, SshAddress("host"))
     assert many is not None
     assert len(many.limits) == 8
+
+
+WRONG: list[object] = [5, [], [True], [True, 1, 2], [True, -1, 2, False], [True, 1, "2", False]]
 
 
 @pytest.mark.system
@@ -154,15 +148,6 @@ def test_hostile_rows_are_data(host: Sshd) -> None:
 
 
 @pytest.mark.system
-def test_a_line_without_an_end_is_a_problem(host: Sshd) -> None:
-    """A host cannot fill our memory with one line."""
-    host.install("#!/bin/sh\nexec tr '\\0' x </dev/zero\n")
-    with watching(host) as watched:
-        until(watched, lambda: "does not end" in watched.problem)
-        assert watched.rows == {}
-
-
-@pytest.mark.system
 def test_a_program_that_fails_is_a_problem_in_one_safe_line(host: Sshd) -> None:
     """Its last line on stderr is the reason, without control characters and cut to its bound."""
     host.install("#!/bin/sh\nprintf 'first\\n\\033[31mbroken %0900d\\n' 7 >&2\nexit 3\n")
@@ -170,6 +155,11 @@ def test_a_program_that_fails_is_a_problem_in_one_safe_line(host: Sshd) -> None:
         until(watched, lambda: "broken" in watched.problem)
         assert "\x1b" not in watched.problem
         assert len(watched.problem) <= 200
+    # A host cannot fill our memory with one line.
+    host.install("#!/bin/sh\nexec tr '\\0' x </dev/zero\n")
+    with watching(host) as watched:
+        until(watched, lambda: "does not end" in watched.problem)
+        assert watched.rows == {}
 
 
 @pytest.mark.system

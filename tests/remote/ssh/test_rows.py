@@ -43,27 +43,14 @@ def test_a_host_with_agentwatch_sends_its_rows(host: Sshd) -> None:
     assert (row.host, row.address, row.key, row.can_open) == ("testhost", f"ssh://testhost/{ID}", KEY, True)
     assert (row.standing.state, row.standing.ground) == (State.UNFINISHED, Ground.INFERRED)
     assert (row.pid, row.tmux, row.lost_ms) == (None, "", None)
-
-
-@BOTH
-def test_a_change_on_the_host_is_shown(host: Sshd, is_there: bool) -> None:
-    """A session that begins while the list is open gets a row, and one that is removed loses it."""
-    if is_there:
-        host.install()
+    # A step takes what the thread has; with nothing new the rows are the same object.
     with watching(host) as watched:
-        until(watched, lambda: watched.is_found)
-        watched.step(0)
-        assert watched.rows == {}
-        save(host)
-        until(watched, lambda: KEY in watched.rows)
-        (host.home / ".claude/projects/-srv-app" / f"{ID}.jsonl").unlink()
-        until(watched, lambda: not watched.rows)
-
-
-def test_old_sessions_are_sent_when_they_are_wanted(host: Sshd) -> None:
-    """A session of last year has no row until all sessions are wanted; until then it is counted."""
-    host.install()
-    save(host)
+        until(watched, lambda: watched.rows)
+        rows = watched.rows
+        assert watched.step(0) is False
+        assert watched.rows is rows
+        assert replace(rows[KEY]) == rows[KEY]
+    # A session of last year has no row until all sessions are wanted; until then it is counted.
     path = host.home / ".claude/projects/-srv-app" / f"{ID}.jsonl"
     os.utime(path, (1_700_000_000, 1_700_000_000))
     with watching(host) as watched:
@@ -84,11 +71,7 @@ def test_a_host_with_tail_alone_lists_its_files(host: Sshd) -> None:
         assert (row.agent, row.id, row.size, row.address) == ("claude", ID, len(LINE), f"ssh://testhost/{ID}")
         assert row.standing.state is State.UNKNOWN
         assert [note.startswith("testhost: agentwatch is not installed") for note in watched.notes] == [True]
-
-
-def test_the_beginnings_of_files_give_titles(host: Sshd) -> None:
-    """Without agentwatch there, 32 KiB of each file show its first prompt and its folder."""
-    save(host)
+    # Without agentwatch there, 32 KiB of each file show its first prompt and its folder.
     save(host, "5f2b9a10-0000-4000-8000-000000000099.jsonl", "{}\n" + "x" * 100_000)
     for number in range(30):
         save(host, f"5f2b9a10-0000-4000-8000-{number:012}.jsonl", "")
@@ -112,8 +95,9 @@ def test_a_program_without_our_commands_leaves_the_list_to_find(host: Sshd) -> N
 
 
 @BOTH
-def test_nothing_is_left_on_the_host(host: Sshd, is_there: bool) -> None:
-    """When the watcher leaves, no process of ours goes on there."""
+def test_a_change_on_the_host_is_shown(host: Sshd, is_there: bool) -> None:
+    """A session that begins while the list is open gets a row, and one that is removed loses it."""
+    # When the watcher leaves, no process of ours goes on there.
     if is_there:
         host.install()
     with watching(host) as watched:
@@ -121,6 +105,14 @@ def test_nothing_is_left_on_the_host(host: Sshd, is_there: bool) -> None:
         assert host.running()
         assert watched.problem == ""
     gone(host)
+    with watching(host) as watched:
+        until(watched, lambda: watched.is_found)
+        watched.step(0)
+        assert watched.rows == {}
+        save(host)
+        until(watched, lambda: KEY in watched.rows)
+        (host.home / ".claude/projects/-srv-app" / f"{ID}.jsonl").unlink()
+        until(watched, lambda: not watched.rows)
 
 
 def test_a_lost_connection_marks_the_rows_that_ran(host: Sshd) -> None:
@@ -165,6 +157,16 @@ def test_a_slow_host_is_back_after_a_long_loss(host: Sshd) -> None:
 
 def test_a_host_that_cannot_be_reached_is_a_problem_in_one_line(host: Sshd) -> None:
     """The list is empty, and a line says what ssh says."""
+    # Ssh is not asked to ask; its refusal is the reason.
+    host.write_config("other")
+    with watching(host) as watched:
+        until(watched, lambda: watched.is_found)
+        assert "Permission denied" in watched.problem
+    # Without a terminal nobody can say whether a host key is right, so nothing is connected.
+    (host.folder / "known_hosts").write_text("")
+    with watching(host) as watched:
+        until(watched, lambda: watched.is_found)
+        assert "Host key verification failed" in watched.problem
     port = host.port
     host.stop()
     with watching(host) as watched:
@@ -173,22 +175,6 @@ def test_a_host_that_cannot_be_reached_is_a_problem_in_one_line(host: Sshd) -> N
         (note,) = watched.notes
         assert note.startswith("testhost: cannot connect: ")
         assert f"port {port}: Connection refused" in note
-
-
-def test_a_wrong_key_is_a_problem_in_one_line(host: Sshd) -> None:
-    """Ssh is not asked to ask; its refusal is the reason."""
-    host.write_config("other")
-    with watching(host) as watched:
-        until(watched, lambda: watched.is_found)
-        assert "Permission denied" in watched.problem
-
-
-def test_an_unknown_host_key_is_a_problem_in_one_line(host: Sshd) -> None:
-    """Without a terminal nobody can say whether a host key is right, so nothing is connected."""
-    (host.folder / "known_hosts").write_text("")
-    with watching(host) as watched:
-        until(watched, lambda: watched.is_found)
-        assert "Host key verification failed" in watched.problem
 
 
 def test_a_master_that_is_killed_is_replaced(host: Sshd) -> None:
@@ -233,15 +219,3 @@ def test_a_watcher_that_is_killed_leaves_nothing_on_the_host(host: Sshd, is_ther
     disconnected(host)  # it removes its socket when it ends
     shutil.rmtree(host.sockets)
     host.sockets.mkdir()
-
-
-def test_a_step_takes_no_time(host: Sshd) -> None:
-    """A step takes what the thread has; with nothing new the rows are the same object."""
-    host.install()
-    save(host)
-    with watching(host) as watched:
-        until(watched, lambda: watched.rows)
-        rows = watched.rows
-        assert watched.step(0) is False
-        assert watched.rows is rows
-        assert replace(rows[KEY]) == rows[KEY]

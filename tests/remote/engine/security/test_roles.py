@@ -75,10 +75,7 @@ def test_a_publisher_may_only_write_its_own_sessions(server: Server) -> None:
                 assert runner.run(evil.is_refused(subject, b"{}"))
                 assert runner.run(stored(server)) == before
         runner.run(evil.client.close())
-
-
-def test_a_publisher_may_write_its_own_sessions(server: Server) -> None:
-    """The same client stores bytes and a card of a session of its own, and asks for its tail."""
+    # The same client stores bytes and a card of a session of its own, and asks for its tail.
     with running() as runner:
         evil = runner.run(connect(server, "evil"))
         assert "seq" in (runner.run(evil.ask(f"aw.v1.c.{MINE}", b"bytes", {"Aw-Offset": "0"})) or {})
@@ -86,6 +83,24 @@ def test_a_publisher_may_write_its_own_sessions(server: Server) -> None:
         assert runner.run(evil.ask(f"$JS.API.DIRECT.GET.AW.aw.v1.c.{MINE}")) == b"bytes"
         assert evil.errors == []
         runner.run(evil.client.close())
+    # A user may only subscribe to answers to itself, so that live bytes cannot be read without a reader.
+    subjects = (
+        *(">", "aw.>", f"aw.v1.c.{THEIRS}", "$KV.>", "$JS.>"),
+        *("_INBOX.>", "_INBOX.ci.>", "_INBOX.*.1"),
+    )
+
+    async def errors_of(user: str, subject: str) -> list[str]:
+        raw = await connect(server, user)
+        await raw.client.subscribe(subject)
+        errors = await raw.reported()
+        await raw.client.close()
+        return errors
+
+    with running() as runner:
+        for user, subject in product(("evil", "anna"), subjects):
+            with case(f"{user}, {subject}"):
+                [error] = runner.run(errors_of(user, subject))
+                assert "permissions violation for subscription" in error
 
 
 WRITES = [
@@ -114,36 +129,7 @@ def test_a_watcher_may_only_read(server: Server) -> None:
                 assert runner.run(anna.is_refused(subject, b"{}"))
                 assert runner.run(stored(server)) == before
         runner.run(anna.client.close())
-
-
-def test_nobody_receives_what_is_sent_to_others(server: Server) -> None:
-    """A user may only subscribe to answers to itself, so that live bytes cannot be read without a reader."""
-    subjects = (
-        *(">", "aw.>", f"aw.v1.c.{THEIRS}", "$KV.>", "$JS.>"),
-        *("_INBOX.>", "_INBOX.ci.>", "_INBOX.*.1"),
-    )
-
-    async def errors_of(user: str, subject: str) -> list[str]:
-        raw = await connect(server, user)
-        await raw.client.subscribe(subject)
-        errors = await raw.reported()
-        await raw.client.close()
-        return errors
-
-    with running() as runner:
-        for user, subject in product(("evil", "anna"), subjects):
-            with case(f"{user}, {subject}"):
-                [error] = runner.run(errors_of(user, subject))
-                assert "permissions violation for subscription" in error
-
-
-def question(stream: str, **config: object) -> bytes:
-    """Return a request for a reader."""
-    return json.dumps({"stream_name": stream, "config": {"ack_policy": "none", **config}}).encode()
-
-
-def test_a_reader_of_more_than_its_subject_says_is_refused(server: Server) -> None:
-    """The filter in the request must be the one in the subject, which the permissions check (error 10131)."""
+    # The filter in the request must be the one in the subject, which the permissions check (error 10131).
     with running() as runner:
         anna = runner.run(connect(server, "anna"))
         for wider in (">", "$KV.>", ""):
@@ -156,6 +142,11 @@ def test_a_reader_of_more_than_its_subject_says_is_refused(server: Server) -> No
             assert isinstance(answer, dict)
             assert answer["error"]["err_code"] == 10131
         runner.run(anna.client.close())
+
+
+def question(stream: str, **config: object) -> bytes:
+    """Return a request for a reader."""
+    return json.dumps({"stream_name": stream, "config": {"ack_policy": "none", **config}}).encode()
 
 
 def test_a_reader_cannot_deliver_into_a_session(server: Server) -> None:
