@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from agentwatch.session.actions import action, brief_action, target
 from agentwatch.session.call import Call
 from agentwatch.text.safe import columns
@@ -98,12 +96,40 @@ def test_an_action_is_phrase_target_and_outcome() -> None:
             found = call(*lines)
             assert action(found) == shown
             assert brief is None or brief_action(found) == brief
-
-
-def test_a_running_call_says_so() -> None:
-    """A call that has not ended is shown as running."""
-    [found] = session(started("shell", command="make"), is_over=False).calls
-    assert action(found) == "Ran terminal command make (running)"
+    # A call that has not ended is shown as running.
+    [running] = session(started("shell", command="make"), is_over=False).calls
+    assert action(running) == "Ran terminal command make (running)"
+    # A call without arguments has an empty target, and its line has no gap in that place. A long reason is
+    # cut, so that the action stays below 200 columns.
+    found = call(completed("read", result={"error": {}}))
+    assert (target(found), action(found)) == ("", "Read file (failed: error)")
+    found = call(completed("read", result={"error": {"error": "x" * 1_000_000}}))
+    assert columns(action(found)) < 200
+    # An unknown line count is left out, not shown as 0.
+    found = Call(1, 1, "c", "edit", "Edited file", "a", lines_added=3)
+    found.outcome = call(completed("edit", result=EDITED)).outcome
+    assert action(found) == "Edited file a (+3)"
+    # No target, reason or tool name breaks the line or prints a control character.
+    for text in HOSTILE:
+        with case(ascii(text)):
+            for each in (
+                call(started("read", path=text)),
+                call(started("shell", command=text), completed("shell", result={"error": {"error": text}})),
+                call(started("weather\n" + text, place=text)),
+            ):
+                for line in (action(each), brief_action(each), target(each)):
+                    assert len(line.splitlines()) <= 1
+                    assert line.isprintable()
+    # A target of 200 columns is shown whole; a longer one is cut to 200 and ends with an ellipsis.
+    for char in ("x", "日", "e\u0301", "🦀"):
+        with case(char):
+            width = 2 if char in "日🦀" else 1
+            fits, too_long = char * (200 // width), char * (200 // width + 1)
+            assert target(call(started("grep", pattern=fits))) == fits
+            cut = target(call(started("grep", pattern=too_long)))
+            assert cut.endswith("…")
+            assert 200 - width < columns(cut) <= 200
+            assert too_long.startswith(cut.removesuffix("…"))
 
 
 HOSTILE: list[Any] = [
@@ -116,46 +142,3 @@ HOSTILE: list[Any] = [
     "::error::x\n##[error]y",
     "\ud800",
 ]
-
-
-def test_an_action_is_one_line_whatever_it_holds() -> None:
-    """No target, reason or tool name breaks the line or prints a control character."""
-    for text in HOSTILE:
-        with case(ascii(text)):
-            for found in (
-                call(started("read", path=text)),
-                call(started("shell", command=text), completed("shell", result={"error": {"error": text}})),
-                call(started("weather\n" + text, place=text)),
-            ):
-                for line in (action(found), brief_action(found), target(found)):
-                    assert len(line.splitlines()) <= 1
-                    assert line.isprintable()
-
-
-@pytest.mark.parametrize("char", ["x", "日", "e\u0301", "🦀"])
-def test_a_target_is_cut_at_200_columns(char: str) -> None:
-    """A target of 200 columns is shown whole; a longer one is cut to 200 and ends with an ellipsis."""
-    width = 2 if char in "日🦀" else 1
-    fits, too_long = char * (200 // width), char * (200 // width + 1)
-    assert target(call(started("grep", pattern=fits))) == fits
-    cut = target(call(started("grep", pattern=too_long)))
-    assert cut.endswith("…")
-    assert 200 - width < columns(cut) <= 200
-    assert too_long.startswith(cut.removesuffix("…"))
-
-
-def test_an_action_is_short_without_a_target() -> None:
-    """A call without arguments has an empty target, and its line has no gap in that place. A long reason is
-    cut, so that the action stays below 200 columns.
-    """
-    found = call(completed("read", result={"error": {}}))
-    assert (target(found), action(found)) == ("", "Read file (failed: error)")
-    found = call(completed("read", result={"error": {"error": "x" * 1_000_000}}))
-    assert columns(action(found)) < 200
-
-
-def test_an_unknown_line_count_is_left_out() -> None:
-    """An unknown line count is left out, not shown as 0."""
-    found = Call(1, 1, "c", "edit", "Edited file", "a", lines_added=3)
-    found.outcome = call(completed("edit", result=EDITED)).outcome
-    assert action(found) == "Edited file a (+3)"

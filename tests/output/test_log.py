@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
 
@@ -52,21 +53,6 @@ def test_a_recorded_pipe_has_the_log_of_the_live_run(tmp_path: Path, name: str) 
 
 
 @pytest.mark.slow
-def test_the_log_does_not_depend_on_how_much_is_read_at_once() -> None:
-    """A log that is written line by line, as in a live run, is that of the whole recording."""
-    for path in [*sorted(RECORDINGS.glob("*.ndjson")), *OURS.find("**/*.ndjson", "**/*.jsonl")]:
-        with case(path):
-            feed = Feed(open_saved(path))
-            log, lines = ActionLog(feed.session), list[str]()
-            for events, place, count, pieces in feed.decoded():
-                apply_line(feed.session, events, place, count, pieces)
-                lines += log.new_lines(is_over=False)
-            feed.advance()
-            lines += log.new_lines(is_over=True)
-            assert lines == [*follow_log(Feed(open_saved(path)))]
-
-
-@pytest.mark.slow
 @pytest.mark.system
 def test_addresses_are_the_numbers_of_the_calls(recording: Saver) -> None:
     """With `--addresses`, each line of a call has its number; the other lines and the log are unchanged."""
@@ -97,6 +83,17 @@ def test_the_log_is_the_text_with_times(recording: Saver) -> None:
         "- Ran terminal command sleep 600 (unfinished)",
         "# succeeded in 5.2 s · 4 calls, 1 failed, 1 unfinished",
     ]
+    # A log that is written line by line, as in a live run, is that of the whole recording.
+    for path in [*sorted(RECORDINGS.glob("*.ndjson")), *OURS.find("**/*.ndjson", "**/*.jsonl")]:
+        with case(path):
+            feed = Feed(open_saved(path))
+            log, lines = ActionLog(feed.session), list[str]()
+            for events, place, count, pieces in feed.decoded():
+                apply_line(feed.session, events, place, count, pieces)
+                lines += log.new_lines(is_over=False)
+            feed.advance()
+            lines += log.new_lines(is_over=True)
+            assert lines == [*follow_log(Feed(open_saved(path)))]
 
 
 @pytest.mark.slow
@@ -182,11 +179,7 @@ def test_an_act_is_before_the_call_that_ends_after_it(recording: Saver) -> None:
         live += log.new_lines(is_over=False)
     feed.advance()
     assert [*live, *log.new_lines(is_over=True)] == printed
-
-
-@pytest.mark.slow
-def test_each_act_is_logged_once_although_old_ones_are_dropped() -> None:
-    """The reader of acts keeps only the newest ones. The log continues after the last act that it has."""
+    # The reader of acts keeps only the newest ones. The log continues after the last act that it has.
     session, window = Session(), [*map(partial(act, "interrupt"), range(3))]
     log = ActionLog(session, (), lambda: window)
     assert len([*log.new_lines(is_over=True)]) == 3
@@ -276,8 +269,8 @@ class Case:
 
 @pytest.fixture
 def made(tmp_path: Path) -> Callable[[bytes], Case]:
-    """Make a recording and the feed of a screen over it."""
-    return lambda data: Case(tmp_path, data)
+    """Make a recording in a folder of its own, and the feed of a screen over it."""
+    return lambda data: Case(Path(mkdtemp(dir=tmp_path)), data)
 
 
 @pytest.fixture
@@ -294,7 +287,7 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> list[Feed]:
 
 
 def test_a_session_that_is_shown_is_not_decoded_again(
-    made: Callable[[bytes], Case], alone: list[Feed]
+    made: Callable[[bytes], Case], alone: list[Feed], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While the screen reads on, each line is logged once it is applied, and no second feed is made."""
     case = made(FIRST)
@@ -309,6 +302,48 @@ def test_a_session_that_is_shown_is_not_decoded_again(
     assert case.log == case.whole_log
     assert case.log.endswith(" · 2 calls\n")
     assert not alone
+    # When the screen is gone before it has read all, `finish` reads the rest into its session.
+    case = made(FIRST)
+    case.feed.advance()
+    case.append(SECOND + result(), is_over=True)
+    case.feed.log.finish()
+    assert case.log == case.whole_log
+    assert case.feed.is_over
+    assert not alone
+    # A session that has applied all there is may wait as long as it will: the log waits with it.
+    monkeypatch.setattr(log, "_CHECK_SECONDS", 0.01)
+    case = made(FIRST)
+    case.feed.advance()
+    backlog, asked = case.feed.backlog, []
+
+    def counted() -> int:
+        asked.append(backlog())
+        return asked[-1]
+
+    with monkeypatch.context() as patch:  # only while nothing is left to apply: a busy machine may be slow
+        patch.setattr(log, "_STALL_SECONDS", 0.05)
+        patch.setattr(case.feed, "backlog", counted)
+        until(lambda: len(asked) > 3)
+    case.append(result(), is_over=True)
+    case.feed.advance()
+    case.feed.log.finish()
+    assert case.log == case.whole_log
+    assert not alone
+    # When a signal comes while lines are applied, the log is read from the recording itself.
+    case = made(FIRST)
+    case.feed.advance()
+    case.append(SECOND + result(), is_over=True)
+    with monkeypatch.context() as patch:
+
+        def interrupted(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        patch.setattr("agentwatch.feed.feed.apply_line", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            case.feed.advance()
+    case.feed.log.finish()
+    assert case.log == case.whole_log
+    assert len(alone) == 1
 
 
 @pytest.mark.system
@@ -330,30 +365,6 @@ def test_a_blocked_screen_does_not_hold_the_log_back(
     assert case.log == case.whole_log
 
 
-def test_a_session_that_waits_is_followed(
-    made: Callable[[bytes], Case], alone: list[Feed], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A session that has applied all there is may wait as long as it will: the log waits with it."""
-    monkeypatch.setattr(log, "_CHECK_SECONDS", 0.01)
-    case = made(FIRST)
-    case.feed.advance()
-    backlog, asked = case.feed.backlog, []
-
-    def counted() -> int:
-        asked.append(backlog())
-        return asked[-1]
-
-    with monkeypatch.context() as patch:  # only while nothing is left to apply: a busy machine may be slow
-        patch.setattr(log, "_STALL_SECONDS", 0.05)
-        patch.setattr(case.feed, "backlog", counted)
-        until(lambda: len(asked) > 3)
-    case.append(result(), is_over=True)
-    case.feed.advance()
-    case.feed.log.finish()
-    assert case.log == case.whole_log
-    assert not alone
-
-
 def test_the_log_does_not_wait_for_a_session_that_is_not_followed(
     made: Callable[[bytes], Case], alone: list[Feed], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -369,37 +380,6 @@ def test_the_log_does_not_wait_for_a_session_that_is_not_followed(
     case.append(result(), is_over=True)
     case.feed.log.finish()
     assert case.log == case.whole_log
-
-
-def test_what_the_screen_did_not_show_is_logged(made: Callable[[bytes], Case], alone: list[Feed]) -> None:
-    """When the screen is gone before it has read all, `finish` reads the rest into its session."""
-    case = made(FIRST)
-    case.feed.advance()
-    case.append(SECOND + result(), is_over=True)
-    case.feed.log.finish()
-    assert case.log == case.whole_log
-    assert case.feed.is_over
-    assert not alone
-
-
-def test_a_session_that_was_interrupted_is_not_trusted(
-    made: Callable[[bytes], Case], alone: list[Feed], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """When a signal comes while lines are applied, the log is read from the recording itself."""
-    case = made(FIRST)
-    case.feed.advance()
-    case.append(SECOND + result(), is_over=True)
-    with monkeypatch.context() as patch:
-
-        def interrupted(*_: object) -> None:
-            raise KeyboardInterrupt
-
-        patch.setattr("agentwatch.feed.feed.apply_line", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            case.feed.advance()
-    case.feed.log.finish()
-    assert case.log == case.whole_log
-    assert len(alone) == 1
 
 
 @pytest.mark.parametrize("name", ["demo", "two-runs", "hostile", "unfinished"])

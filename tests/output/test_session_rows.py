@@ -83,22 +83,9 @@ def test_what_is_unknown_is_null() -> None:
         {"window": "5h", "used_percent": 62, "resets_ms": NOW_MS + 5, "said_ms": NOW_MS},
         {"window": "7d opus", "used_percent": None, "resets_ms": None, "said_ms": None},
     ]
-
-
-TEXTS: list[tuple[str, str | None]] = [
-    ("\ud800x", "?x"),
-    ("two\nlines\x00\x1b", "two\nlines\x00\x1b"),
-    ("\u202e", "\u202e"),
-    ("", None),
-]
-
-
-def test_a_row_has_texts_numbers_and_states_that_json_can_hold() -> None:
-    """A text is not changed, except for halves of surrogate pairs, which JSON does not have. A path with
-    other bytes has `?` for each of them. A count or a time that is no integer of 64 bits is unknown. The
-    states have the names of the interface. Their state is a word that the summary has too, beside the
-    counts.
-    """
+    # A text is not changed, except for halves of surrogate pairs, which JSON does not have. A path with other
+    # bytes has `?` for each of them. A count or a time that is no integer of 64 bits is unknown. The states
+    # have the names of the interface. Their state is a word that the summary has too, beside the counts.
     for text, kept in TEXTS:
         with case(ascii(text)):
             assert printed(title=text, now=text, cwd=text)["title"] == kept
@@ -119,3 +106,11 @@ def test_a_row_has_texts_numbers_and_states_that_json_can_hold() -> None:
     ):
         counts = {"passed": tests.passed, "failed": tests.failed}
         assert printed(tests=tests)["tests"] == {"state": state.value, **counts}
+
+
+TEXTS: list[tuple[str, str | None]] = [
+    ("\ud800x", "?x"),
+    ("two\nlines\x00\x1b", "two\nlines\x00\x1b"),
+    ("\u202e", "\u202e"),
+    ("", None),
+]

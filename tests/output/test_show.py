@@ -60,10 +60,7 @@ def test_a_call_is_printed_in_full(recording: Saver) -> None:
     assert "line 0" in lines
     assert "line 29999" in lines
     assert lines[lines.index("line 29999") + 1] == "␛[2Jend"
-
-
-def test_a_running_call_has_its_clock_and_its_output_so_far(recording: Saver) -> None:
-    """A call without an end is running, for as long as the given time is after its start."""
+    # A call without an end is running, for as long as the given time is after its start.
     feed = fed(recording, init(), started("shell", "c-1", command="sleep 600"))
     call = feed.session.calls[0]
     assert "outcome: unfinished" in list(call_text(feed, call))
@@ -73,13 +70,50 @@ def test_a_running_call_has_its_clock_and_its_output_so_far(recording: Saver) ->
     assert call.started is not None
     call.started = call.started._replace(seen_ms=1_000_000)
     call.output = "so far"
-    lines = list(call_text(live, call, 1_075_000))
-    assert lines[3].endswith("· running: 1:15")
-    assert lines[-2:] == ["── output so far, its last 4,096 characters", "so far"]
+    shown = list(call_text(live, call, 1_075_000))
+    assert shown[3].endswith("· running: 1:15")
+    assert shown[-2:] == ["── output so far, its last 4,096 characters", "so far"]
+    # The call that started the subagent is named by its number.
+    feed = Feed(open_saved(RECORDINGS / "demo.ndjson"))
+    feed.advance()
+    call = feed.session.calls[3]
+    call.parent = 2
+    assert "made by the subagent of #2" in list(call_text(feed, call))
+    call.parent = 0
+    assert "made by the subagent of a call that the recording does not contain" in list(call_text(feed, call))
+    # If the file has changed since it was read, what is there now is printed. The action cuts its target to
+    # 200 columns; the whole target follows on a line of its own.
+    feed = fed(recording, init(), started("shell", "c-1", command="x"))
+    call = feed.session.calls[0]
+    assert call.started is not None
+    recording(init(), b"#" * (call.started.length + 1))
+    assert json.loads(call_json(feed, call))["arguments"] == "#" * call.started.length
+    assert "#" * call.started.length in list(call_text(feed, call))
+    command = "echo " + "word " * 100 + "end"
+    feed = fed(recording, init(), started("shell", "c-1", command=command))
+    line_1, line_2 = list(call_text(feed, feed.session.calls[0]))[:2]
+    assert "end" not in line_1
+    assert line_2 == f"target: {command}"
 
 
-def test_the_json_has_what_the_stream_sent(recording: Saver) -> None:
+def test_the_json_has_what_the_stream_sent(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
     """The object is the call's of the summary, with `arguments` and `result` unchanged."""
+    # Cursor's own file has no results: the next line ends a call, and may have an equal one.
+    for after in (cursor.said("Done."), cursor.called(), cursor.user("On"), cursor.ended()):
+        with case(repr(after)):
+            feed = fed(recording, written(cursor.user("Go"), cursor.called(), after))
+            call = feed.session.calls[0]
+            assert call.outcome is Outcome.RETURNED
+            assert json.loads(call_json(feed, call))["result"] is None
+            assert [line for line in call_text(feed, call) if "──" in line] == ["── arguments"]
+    # Numbers over 64 bits and half surrogate pairs are printed.
+    values: tuple[Any, ...] = (1 << 80, {"a": [{}]}, "\ud83d")
+    for value in values:
+        with case(ascii(value)):
+            feed = fed(recording, init(), started("read", "c", x=value))
+            found = json.loads(call_json(feed, feed.session.calls[0]))
+            assert "x" in found["arguments"]
+            assert list(call_text(feed, feed.session.calls[0]))
     feed = fed(recording, init(), started("shell", "c-1", command="x"), completed("shell", "c-1", SHELL))
     call = feed.session.calls[0]
     found = json.loads(call_json(feed, call))
@@ -87,73 +121,39 @@ def test_the_json_has_what_the_stream_sent(recording: Saver) -> None:
     assert found.pop("result") == SHELL
     assert found == call_members(call)
     assert b"\x1b" not in call_json(feed, call)
-
-
-def test_a_call_that_has_not_ended_has_no_result(recording: Saver) -> None:
-    """The result of a call without an end, and the arguments of one without a start, are found or null."""
+    # The result of a call without an end, and the arguments of one without a start, are found or null.
     feed = fed(
         recording, init(), started("shell", "a", command="x"), completed("shell", "b", SHELL, command="y")
     )
     first, second = (json.loads(call_json(feed, call)) for call in feed.session.calls)
     assert (first["arguments"], first["result"]) == ({"command": "x"}, None)
     assert (second["arguments"], second["result"]) == ({"command": "y"}, SHELL)
-
-
-@pytest.mark.parametrize("after", [cursor.said("Done."), cursor.called(), cursor.user("On"), cursor.ended()])
-def test_a_line_about_others_is_no_result(recording: Saver, after: cursor.Line) -> None:
-    """Cursor's own file has no results: the next line ends a call, and may have an equal one."""
-    feed = fed(recording, written(cursor.user("Go"), cursor.called(), after))
-    call = feed.session.calls[0]
-    assert call.outcome is Outcome.RETURNED
-    assert json.loads(call_json(feed, call))["result"] is None
-    assert [line for line in call_text(feed, call) if "──" in line] == ["── arguments"]
-
-
-def test_a_result_is_that_of_its_line(recording: Saver) -> None:
-    """Some transcripts have results."""
+    # Some transcripts have results.
     feed = fed(recording, written(cursor.user("Go"), cursor.called(), cursor.returned("ok")))
     call = feed.session.calls[0]
     assert json.loads(call_json(feed, call))["result"] == [{"type": "tool_result", "content": "ok"}]
     assert [line for line in call_text(feed, call) if "── result" in line]
-
-
-def test_the_user_who_interrupts_is_no_result(recording: Saver) -> None:
-    """The line that decides how a call of Claude Code ended may be about another."""
+    # The line that decides how a call of Claude Code ended may be about another.
     refused = transcript.returned("t-1", REFUSAL, is_error=True, toolDenialKind="user-rejected")
     stopped = transcript.user("[Request interrupted by user for tool use]", interruptedMessageId="m")
     feed = fed(recording, written(transcript.user("Go"), transcript.call("t-1"), refused, stopped))
     call = feed.session.calls[0]
     assert call.outcome is Outcome.CANCELLED
     assert json.loads(call_json(feed, call))["result"] is None
-
-
-def test_a_line_over_the_limit_is_named(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a line that is too long to be parsed, the JSON has the place."""
-    monkeypatch.setattr(shown_call, "MOST_LINE_BYTES", 200)
-    feed = fed(recording, init(), started("shell", "c-1", command="x"), completed("shell", "c-1", SHELL))
-    call = feed.session.calls[0]
-    assert call.ended is not None
-    found = json.loads(call_json(feed, call))
-    assert found["result"] == {"bytes": call.ended.length, "offset": call.ended.offset}
-
-
-@pytest.mark.parametrize("value", [1 << 80, {"a": [{}]}, "\ud83d"])
-def test_any_value_is_printed(recording: Saver, value: Any) -> None:
-    """Numbers over 64 bits and half surrogate pairs are printed."""
-    feed = fed(recording, init(), started("read", "c", x=value))
-    found = json.loads(call_json(feed, feed.session.calls[0]))
-    assert "x" in found["arguments"]
-    assert list(call_text(feed, feed.session.calls[0]))
-
-
-def test_a_value_nested_deeply_is_printed_or_null(recording: Saver) -> None:
-    """Arguments that no printer accepts do not end the program."""
+    # Arguments that no printer accepts do not end the program.
     for levels in (200, 900):
         inner = b'{"a":' * levels + b"1" + b"}" * levels
         feed = fed(recording, init(), started("read", "c", x="INNER").replace(b'"INNER"', inner))
         assert len(feed.session.calls) == 1
         for call in feed.session.calls:
             assert b'"call_id":' in call_json(feed, call)
+    # Of a line that is too long to be parsed, the JSON has the place.
+    monkeypatch.setattr(shown_call, "MOST_LINE_BYTES", 200)
+    feed = fed(recording, init(), started("shell", "c-1", command="x"), completed("shell", "c-1", SHELL))
+    call = feed.session.calls[0]
+    assert call.ended is not None
+    found = json.loads(call_json(feed, call))
+    assert found["result"] == {"bytes": call.ended.length, "offset": call.ended.offset}
 
 
 @pytest.mark.slow
@@ -174,34 +174,6 @@ def test_each_format_has_calls_in_full(captures: Captures, recording: Saver) -> 
                 assert lines == [safe_line(line) for line in lines]
             os.close(reader.fd)
     assert formats >= (KNOWN - {"claude-family"} if captures.is_own else {"codex", "pi"})
-
-
-def test_a_call_of_a_subagent_names_its_parent() -> None:
-    """The call that started the subagent is named by its number."""
-    feed = Feed(open_saved(RECORDINGS / "demo.ndjson"))
-    feed.advance()
-    call = feed.session.calls[3]
-    call.parent = 2
-    assert "made by the subagent of #2" in list(call_text(feed, call))
-    call.parent = 0
-    assert "made by the subagent of a call that the recording does not contain" in list(call_text(feed, call))
-
-
-def test_lines_and_targets_are_printed_whole(recording: Saver) -> None:
-    """If the file has changed since it was read, what is there now is printed. The action cuts its target to
-    200 columns; the whole target follows on a line of its own.
-    """
-    feed = fed(recording, init(), started("shell", "c-1", command="x"))
-    call = feed.session.calls[0]
-    assert call.started is not None
-    recording(init(), b"#" * (call.started.length + 1))
-    assert json.loads(call_json(feed, call))["arguments"] == "#" * call.started.length
-    assert "#" * call.started.length in list(call_text(feed, call))
-    command = "echo " + "word " * 100 + "end"
-    feed = fed(recording, init(), started("shell", "c-1", command=command))
-    first, second = list(call_text(feed, feed.session.calls[0]))[:2]
-    assert "end" not in first
-    assert second == f"target: {command}"
 
 
 CALLS = (shell("make", 2), shell("make", 2), shell("make"), *[shell("npm test", 1)] * 3, edit("a.py"))
@@ -299,12 +271,8 @@ def test_a_state_is_that_of_its_moment(recording: Saver) -> None:
         "waiting for the first event",
         "0 calls",
     ]
-
-
-def test_the_json_is_the_summary_of_then(recording: Saver) -> None:
-    """The JSON has the summary's members, the time, the offset and the status. Of a long text, the last ten
-    lines that are not blank are printed.
-    """
+    # The JSON has the summary's members, the time, the offset and the status. Of a long text, the last ten
+    # lines that are not blank are printed.
     shown = state(recording, 6, 1_003_500)
     found = json.loads(b"".join(state_json(shown)))
     assert (found.pop("at_ms"), found.pop("offset")) == (1_003_500, shown.offset)

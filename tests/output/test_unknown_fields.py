@@ -69,17 +69,15 @@ def test_nothing_is_listed_for_known_lines(captures: Captures) -> None:
             assert listed == head(counts.total, malformed=counts.malformed)
 
 
-def test_an_unknown_type_is_listed(drift: Drift) -> None:
-    """An unknown type and subtype are listed with their line as the sample."""
+def test_what_is_unknown_is_listed(drift: Drift) -> None:
+    """A type, a tool, a result and a field are listed with their line and a sample."""
+    # An unknown type and subtype are listed with their line as the sample.
     listed = drift(
         init(), event("weather", "sunny", degrees=21), user(), event("weather", "sunny", degrees=3)
     )
     fields = {"type": "weather", "subtype": "sunny", "session_id": "s-1", "degrees": 21}
     assert listed == [head(4, 2, 1), "2 × type weather/sunny, first in line 2", f"    {json.dumps(fields)}"]
-
-
-def test_an_unknown_tool_is_listed(drift: Drift) -> None:
-    """An unknown tool is listed once for its lines, with the value of its key as the sample."""
+    # An unknown tool is listed once for its lines, with the value of its key as the sample.
     listed = drift(
         init(), started("teleport", to="Mars"), completed("teleport", result={"success": {"x": 1}})
     )
@@ -88,16 +86,42 @@ def test_an_unknown_tool_is_listed(drift: Drift) -> None:
         "2 × tool teleport, first in line 2",
         '    {"args": {"to": "Mars"}}',
     ]
-
-
-def test_an_unknown_result_is_listed(drift: Drift) -> None:
-    """An unknown result variant is listed with its tool."""
+    # An unknown result variant is listed with its tool.
     listed = drift(init(), completed("read", result={"postponed": {"until": 7}, "isBackground": False}))
     assert listed == [
         head(2, 1, 1),
         "1 × result postponed of tool read, first in line 2",
         '    {"until": 7}',
     ]
+    # An unknown field is listed with its location and its value.
+    for line, what, sample in FIELDS:
+        with case(what):
+            listed = drift(init(), user(), line)
+            assert listed[0].endswith("; 1 finding")
+            assert what in listed[1]
+            assert listed[1].endswith("first in line 3")
+            assert listed[2:] == [f"    {sample}"]
+    # A line cut by raw line ends is joined for the report as it is for the session.
+    cut = event("weather", text="a\nb").replace(b"\\n", b"\n")
+    listed = drift(init(), cut)
+    assert [line.split(",")[0] for line in listed[1::2]] == ["1 × type weather"]
+    # Findings are ordered by frequency, then by their order in the recording.
+    listed = drift(
+        init(),
+        event("one"),
+        event("two"),
+        event("three"),
+        event("three"),
+        b"\n",
+        event("two"),
+        event("three"),
+    )
+    assert [line.split(",")[0] for line in listed[1::2]] == ["3 × type three", "2 × type two", "1 × type one"]
+    assert [line.rpartition(" ")[2] for line in listed[1::2]] == ["4", "3", "2"]
+    # Unknown keys of one result are listed in the order of the line, so reports are reproducible.
+    names = [f"variant{number}" for number in range(12)]
+    listed = drift(init(), completed("read", result=dict.fromkeys(names, 1)))
+    assert [line.split()[3] for line in listed[1::2]] == names
 
 
 FIELDS: list[tuple[bytes, str, str]] = [
@@ -139,49 +163,28 @@ FIELDS: list[tuple[bytes, str, str]] = [
 ]
 
 
-def test_an_unknown_field_is_listed_with_its_location(drift: Drift) -> None:
-    """An unknown field is listed with its location and its value."""
-    for line, what, sample in FIELDS:
-        with case(what):
-            listed = drift(init(), user(), line)
-            assert listed[0].endswith("; 1 finding")
-            assert what in listed[1]
-            assert listed[1].endswith("first in line 3")
-            assert listed[2:] == [f"    {sample}"]
-
-
-def test_the_most_frequent_finding_is_first(drift: Drift) -> None:
-    """Findings are ordered by frequency, then by their order in the recording."""
-    listed = drift(
-        init(),
-        event("one"),
-        event("two"),
-        event("three"),
-        event("three"),
-        b"\n",
-        event("two"),
-        event("three"),
-    )
-    assert [line.split(",")[0] for line in listed[1::2]] == ["3 × type three", "2 × type two", "1 × type one"]
-    assert [line.rpartition(" ")[2] for line in listed[1::2]] == ["4", "3", "2"]
-
-
-def test_unknown_results_are_listed_in_their_order(drift: Drift) -> None:
-    """Unknown keys of one result are listed in the order of the line, so reports are reproducible."""
-    names = [f"variant{number}" for number in range(12)]
-    listed = drift(init(), completed("read", result=dict.fromkeys(names, 1)))
-    assert [line.split()[3] for line in listed[1::2]] == names
-
-
-def test_unknown_parts_of_a_cut_line_are_listed(drift: Drift) -> None:
-    """A line cut by raw line ends is joined for the report as it is for the session."""
-    cut = event("weather", text="a\nb").replace(b"\\n", b"\n")
-    listed = drift(init(), cut)
-    assert [line.split(",")[0] for line in listed[1::2]] == ["1 × type weather"]
-
-
-def test_hostile_text_is_listed_safely(drift: Drift) -> None:
-    """Names and samples from the stream do not act on a terminal, and each is one short line."""
+def test_a_recording_of_no_known_agent_says_so(drift: Drift) -> None:
+    """In a recording of no known agent, every event is listed by its type and counted as unknown."""
+    assert drift() == [head(0, name="no known agent")]
+    assert drift(b"oops\n", b"[1]\n") == [head(2, malformed=2, name="no known agent")]
+    assert drift(event("report.started"), b'{"a":1}\n') == [
+        head(2, 2, 2, name="no known agent"),
+        "1 × type report.started of no known agent, first in line 1",
+        '    {"type": "report.started", "session_id": "s-1"}',
+        "1 × type None of no known agent, first in line 2",
+        '    {"a": 1}',
+    ]
+    # Without a known agent the lines are listed as of no known agent.
+    assert drift(event("hello"))[1] == "1 × type hello of no known agent, first in line 1"
+    assert drift(*[event("hello")] * 60, init())[1] == "50 × type hello of no known agent, first in line 1"
+    # A line before the first that only one agent writes is compared with that agent's known fields.
+    assert drift(event("hello"), init(), user())[:2] == [head(3, 1, 1), "1 × type hello, first in line 1"]
+    # Stderr text and incomplete lines are counted but not listed; blank lines are not counted.
+    lines = (b"warning\n", b"\n", init(), b'{"type":"we', b"\n", thought("x"), b"7\n")
+    assert drift(*lines) == [head(5, malformed=3)]
+    # A recording of the json format can be reported on too.
+    assert drift(result("x")) == [head(1)]
+    # Names and samples from the stream do not act on a terminal, and each is one short line.
     evil = "\x1b[2J\n[/]\u202e"
     listed = drift(
         init(),
@@ -195,36 +198,17 @@ def test_hostile_text_is_listed_safely(drift: Drift) -> None:
         assert "\x1b" not in line
         assert "\n" not in line
     assert all(columns(safe_line(line)) <= 164 for line in listed[2::2])
-
-
-def test_a_recording_of_no_known_agent_says_so(drift: Drift) -> None:
-    """In a recording of no known agent, every event is listed by its type and counted as unknown."""
-    assert drift() == [head(0, name="no known agent")]
-    assert drift(b"oops\n", b"[1]\n") == [head(2, malformed=2, name="no known agent")]
-    assert drift(event("report.started"), b'{"a":1}\n') == [
-        head(2, 2, 2, name="no known agent"),
-        "1 × type report.started of no known agent, first in line 1",
-        '    {"type": "report.started", "session_id": "s-1"}',
-        "1 × type None of no known agent, first in line 2",
-        '    {"a": 1}',
-    ]
-
-
-def test_lines_before_the_agent_is_known_are_read_with_its_format(drift: Drift) -> None:
-    """A line before the first that only one agent writes is compared with that agent's known fields."""
-    assert drift(event("hello"), init(), user())[:2] == [head(3, 1, 1), "1 × type hello, first in line 1"]
-
-
-def test_lines_of_no_known_agent_are_listed(drift: Drift) -> None:
-    """Without a known agent the lines are listed as of no known agent."""
-    assert drift(event("hello"))[1] == "1 × type hello of no known agent, first in line 1"
-    assert drift(*[event("hello")] * 60, init())[1] == "50 × type hello of no known agent, first in line 1"
-
-
-def test_lines_that_are_not_events_are_ignored(drift: Drift) -> None:
-    """Stderr text and incomplete lines are counted but not listed; blank lines are not counted."""
-    lines = (b"warning\n", b"\n", init(), b'{"type":"we', b"\n", thought("x"), b"7\n")
-    assert drift(*lines) == [head(5, malformed=3)]
+    # A field whose name and value have a megabyte is reported in two lines of at most 250 characters.
+    report_lines = drift(
+        init(), event("user", message={"content": "x"}, **{"n" * 1_000_000: "v" * 1_000_000})
+    )
+    assert len(report_lines) == 3
+    assert report_lines[1].startswith("1 × field nnn")
+    assert max(map(len, report_lines)) < 250
+    # A line with 30,000 unknown fields adds 10,000 findings.
+    fields: dict[str, Any] = {f"f{nth}": nth for nth in range(30_000)}
+    report_lines = drift(init(), event("user", None, message={"content": "x"}, **fields))
+    assert report_lines[0] == head(2, 0, 10_000)
 
 
 @pytest.mark.system
@@ -244,22 +228,20 @@ def test_unknown_lines_of_the_summary_are_listed() -> None:
             assert (len(list(report(open_saved(path)).lines())) > 1) == (unknown > 0)
             seen.add(unknown > 0)
     assert seen == {False, True}
-
-
-@pytest.mark.parametrize("name", ["unknown", "hostile", "malformed", "two-runs"])
-def test_the_report_counts_lines_as_the_summary_does(name: str) -> None:
-    """The first line of the report has the line counts of the summary."""
-    data = (RECORDINGS / f"{name}.ndjson").read_bytes()
-    counts = session(data).lines
-    first = next(report(open_saved(RECORDINGS / f"{name}.ndjson")).lines())
-    assert (
-        first.partition(";")[0]
-        == head(counts.total, counts.unknown, malformed=counts.malformed).partition(";")[0]
-    )
+    # The first line of the report has the line counts of the summary.
+    for name in ("unknown", "hostile", "malformed", "two-runs"):
+        with case(name):
+            data = (RECORDINGS / f"{name}.ndjson").read_bytes()
+            found = session(data).lines
+            first = next(report(open_saved(RECORDINGS / f"{name}.ndjson")).lines())
+            assert (
+                first.partition(";")[0]
+                == head(found.total, found.unknown, malformed=found.malformed).partition(";")[0]
+            )
 
 
 @pytest.mark.slow
-def test_the_command_prints_the_report() -> None:
+def test_the_command_prints_the_report(recording: Saver) -> None:
     """`agentwatch drift FILE` prints the report and exits with 0; for a missing file it exits with 2."""
     path = RECORDINGS / "unknown.ndjson"
     done = watch("drift", path)
@@ -269,31 +251,7 @@ def test_the_command_prints_the_report() -> None:
     missing = watch("drift", "no-such.ndjson")
     assert (missing.returncode, missing.stdout) == (2, b"")
     assert missing.stderr.count(b"\n") == 1
-
-
-def test_a_report_of_a_result_alone(drift: Drift) -> None:
-    """A recording of the json format can be reported on too."""
-    assert drift(result("x")) == [head(1)]
-
-
-def test_large_names_and_samples_are_cut(drift: Drift) -> None:
-    """A field whose name and value have a megabyte is reported in two lines of at most 250 characters."""
-    lines = drift(init(), event("user", message={"content": "x"}, **{"n" * 1_000_000: "v" * 1_000_000}))
-    assert len(lines) == 3
-    assert lines[1].startswith("1 × field nnn")
-    assert max(map(len, lines)) < 250
-
-
-def test_the_report_names_at_most_10_000_things(drift: Drift) -> None:
-    """A line with 30,000 unknown fields adds 10,000 findings."""
-    fields: dict[str, Any] = {f"f{nth}": nth for nth in range(30_000)}
-    lines = drift(init(), event("user", None, message={"content": "x"}, **fields))
-    assert lines[0] == head(2, 0, 10_000)
-
-
-@pytest.mark.slow
-def test_a_format_without_a_list_of_fields_says_so(recording: Saver) -> None:
-    """Of a format whose fields are not listed, unknown types are reported, and that only they are."""
+    # Of a format whose fields are not listed, unknown types are reported, and that only they are.
     lines = (
         {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1, "mood": "good"}},
         {"jsonrpc": "2.0", "id": 1, "method": "weather/today", "params": {}},
@@ -304,11 +262,7 @@ def test_a_format_without_a_list_of_fields_says_so(recording: Saver) -> None:
     assert first.endswith(", format acp: 2 lines, 0 malformed, 1 unknown; 1 finding")
     assert second == "only unknown types are listed: this version has no list of the fields of this format"
     assert third == "1 × method weather/today, first in line 2"
-
-
-@pytest.mark.slow
-def test_the_last_check_against_the_agent_is_named(recording: Saver) -> None:
-    """The report names the version and the day of the last check of a format, where there was one."""
+    # The report names the version and the day of the last check of a format, where there was one.
     checked = checked_formats()["claude-code"]
     data = b'{"type":"system","subtype":"init","session_id":"s","tools":[],"claude_code_version":"2.1.0"}\n'
     done = watch("drift", recording(data))

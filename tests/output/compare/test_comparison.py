@@ -56,10 +56,7 @@ def test_a_run_equals_itself(tmp_path: Path) -> None:
     comparison = compared(tmp_path, A, other)
     assert found(comparison) == []
     assert [row.path for row in comparison.files] == ["src/mill.py"]
-
-
-def test_a_call_that_only_one_run_has_is_a_difference(tmp_path: Path) -> None:
-    """A call is only in one run, in both with another target, or at another place."""
+    # A call is only in one run, in both with another target, or at another place.
     # The other calls stay side by side.
     comparison = compared(tmp_path, A, A.without(1))
     assert found(comparison) == [Row(Match.ONLY_A, 2, None)]
@@ -77,10 +74,7 @@ def test_a_call_that_only_one_run_has_is_a_difference(tmp_path: Path) -> None:
     comparison = compared(tmp_path, A, other)
     assert found(comparison) == [Row(Match.MOVED, 1, 5)]
     assert comparison.rows[0].match is Match.MOVED
-
-
-def test_another_outcome_is_found_with_exit_code_and_verdict(tmp_path: Path) -> None:
-    """The row says in what the calls differ, and it is where the runs part."""
+    # The row says in what the calls differ, and it is where the runs part.
     comparison = compared(tmp_path, A, A.changed(5, run_tests(failed=3)))
     wanted = (Aspect.EXIT_CODE, Aspect.VERDICT)
     (row,) = found(comparison)
@@ -101,32 +95,10 @@ def test_another_outcome_is_found_with_exit_code_and_verdict(tmp_path: Path) -> 
             assert comparison.first_divergence is None
 
 
-def test_durations_changes_tokens_and_texts_are_compared(tmp_path: Path) -> None:
-    """5 ms against 900 ms is 180 times as long, and less than a second. They are in the row of the edit, in
-    the files and in the totals. A run whose agent gives no tokens and no cost has none, not 0. The words
-    of only one text are beside those of the other.
-    """
-    fast, slow = (A.changed(0, replace(A.calls[0], took_ms=ms)) for ms in (5, 900))
-    assert found(compared(tmp_path, fast, slow)) == []
-    comparison = compared(tmp_path, A, A.changed(3, edit("src/mill.py", added=9)))
-    assert [row.aspects for row in found(comparison)] == [(Aspect.LINES,)]
-    (file,) = comparison.files
-    assert (file.path, file.a, file.b) == ("src/mill.py", Lines(4, 2), Lines(9, 2))
-    assert (comparison.a.totals.lines_added, comparison.b.totals.lines_added) == (4, 9)
-    comparison = compared(tmp_path, A, replace(A, usage=None))
-    assert comparison.a.totals.output == 200
-    assert comparison.b.totals.output is None
-    assert comparison.a.totals.cost_usd is None
-    assert found(comparison) == []
-    comparison = compared(tmp_path, A, replace(A, text="Mended: the race turns again."))
-    pieces = [(piece.part, piece.text) for piece in comparison.text.pieces if piece.part is not Part.BOTH]
-    assert pieces == [(Part.ONLY_A, "wheel "), (Part.ONLY_B, "race ")]
-
-
 def test_what_is_unknown_is_no_difference(tmp_path: Path) -> None:
     """An earlier red run of the same command does not count. What a recording does not say differs from
-    nothing. 19 s against 10 s are nine seconds more, and not twice as long. A hostile recording cannot
-    make the sums too large for JSON, or negative. An unknown duration is not 0.
+    nothing. 19 s against 10 s are nine seconds more, and not twice as long. A hostile recording cannot make
+    the sums too large for JSON, or negative. An unknown duration is not 0.
     """
     comparison = compared(tmp_path, A, A.changed(5, run_tests(failed=3)))
     (row,) = comparison.commands
@@ -145,6 +117,24 @@ def test_what_is_unknown_is_no_difference(tmp_path: Path) -> None:
     path = tmp_path / "untimed.ndjson"
     path.write_bytes(init() + started("read", path="a") + completed("read", result=DONE, path="a"))
     assert side_at(path).totals.duration_ms is None
+    # 5 ms against 900 ms is 180 times as long, and less than a second. They are in the row of the edit, in
+    # the files and in the totals. A run whose agent gives no tokens and no cost has none, not 0. The words of
+    # only one text are beside those of the other.
+    fast, slow = (A.changed(0, replace(A.calls[0], took_ms=ms)) for ms in (5, 900))
+    assert found(compared(tmp_path, fast, slow)) == []
+    comparison = compared(tmp_path, A, A.changed(3, edit("src/mill.py", added=9)))
+    assert [row.aspects for row in found(comparison)] == [(Aspect.LINES,)]
+    (file,) = comparison.files
+    assert (file.path, file.a, file.b) == ("src/mill.py", Lines(4, 2), Lines(9, 2))
+    assert (comparison.a.totals.lines_added, comparison.b.totals.lines_added) == (4, 9)
+    comparison = compared(tmp_path, A, replace(A, usage=None))
+    assert comparison.a.totals.output == 200
+    assert comparison.b.totals.output is None
+    assert comparison.a.totals.cost_usd is None
+    assert found(comparison) == []
+    comparison = compared(tmp_path, A, replace(A, text="Mended: the race turns again."))
+    pieces = [(piece.part, piece.text) for piece in comparison.text.pieces if piece.part is not Part.BOTH]
+    assert pieces == [(Part.ONLY_A, "wheel "), (Part.ONLY_B, "race ")]
 
 
 @pytest.mark.system

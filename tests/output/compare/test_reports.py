@@ -76,6 +76,22 @@ def test_the_text_has_totals_the_parting_and_the_differences(tmp_path: Path) -> 
     assert " calls 5.5 (5–6) 6 +0.5 " in words
     assert " tests green 2 of 2 0 of 1 " in words
     assert "fewer than 10 runs, so a difference may be chance." in text
+    # Each row of the report is a row of a table, and numbers do not link to issues.
+    text = document(tmp_path, A, A.changed(5, run_tests(3)))
+    assert "| tests | green | red |  |\n" in text
+    assert "| other result | 6 | 6 | Ran terminal command pytest -q<br>succeeded → failed: exit 1; " in text
+    assert "|  |  |  | *4 equal calls* |" in text
+    assert "They part after 5 calls in common: A#&#8203;6 and B#&#8203;6 (other result)." in text
+    # A hostile text adds no row, no column and no HTML, and does not end a block of code.
+    harmless = rows(document(tmp_path, A, A.with_call(0, read("x")).with_call(0, edit("y"))))
+    for attack in MARKUP:
+        with case(ascii(attack)):
+            hostile = A.with_call(0, read(f"{attack}|`a`\n```\n")).with_call(0, edit(f"{attack}|"))
+            text = document(tmp_path, A, replace(hostile, text=f"```\n{attack}\n````\n@ada #1"))
+            assert set(html_of(text)) <= {"<br>"}
+            assert rows(text) == harmless
+            assert [token.type for token in tokens(text)].count("fence") == 1
+            assert all(token.type != "html_block" for token in tokens(text))
 
 
 def test_every_recording_fits_and_is_safe() -> None:
@@ -115,25 +131,6 @@ def document(folder: Path, a: Run, b: Run, *, every: bool = False) -> str:
 def rows(text: str) -> int:
     """Return the number of rows of all tables in a document."""
     return sum(token.type == "tr_open" for token in tokens(text))
-
-
-def test_totals_and_differences_are_tables(tmp_path: Path) -> None:
-    """Each row of the report is a row of a table, and numbers do not link to issues."""
-    text = document(tmp_path, A, A.changed(5, run_tests(3)))
-    assert "| tests | green | red |  |\n" in text
-    assert "| other result | 6 | 6 | Ran terminal command pytest -q<br>succeeded → failed: exit 1; " in text
-    assert "|  |  |  | *4 equal calls* |" in text
-    assert "They part after 5 calls in common: A#&#8203;6 and B#&#8203;6 (other result)." in text
-    # A hostile text adds no row, no column and no HTML, and does not end a block of code.
-    harmless = rows(document(tmp_path, A, A.with_call(0, read("x")).with_call(0, edit("y"))))
-    for attack in MARKUP:
-        with case(ascii(attack)):
-            hostile = A.with_call(0, read(f"{attack}|`a`\n```\n")).with_call(0, edit(f"{attack}|"))
-            text = document(tmp_path, A, replace(hostile, text=f"```\n{attack}\n````\n@ada #1"))
-            assert set(html_of(text)) <= {"<br>"}
-            assert rows(text) == harmless
-            assert [token.type for token in tokens(text)].count("fence") == 1
-            assert all(token.type != "html_block" for token in tokens(text))
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,31 @@ def test_everything_is_exported(recording: Saver) -> None:
         assert session.report is None
     with opened(path) as session:
         assert session.report is not None
+    # At the end of the part, a call that ended later is running.
+    with opened(recording(*RUN), part(None, CallEnd(1))) as session:
+        assert [call.outcome for call in session.calls()] == [Outcome.SUCCEEDED, Outcome.RUNNING]
+        assert not session.is_whole
+    # A call without an end is not part of a later run.
+    path = recording(*RUN, init(), user("Again."), started("shell", "d", command="four"))
+    assert numbers(path, part(CallEnd(4))) == [4]
+    path = recording(*RUN[:-1], init(), user("Again."), started("shell", "d", command="four"))
+    assert numbers(path, part(CallEnd(4))) == [4]
+    assert numbers(path, part(CallEnd(3))) == [3, 4]
+    # With words, only the calls that they select are exported, and no text.
+    assert numbers(DEMO, part(words="pytest")) == [6, 13]
+    assert numbers(DEMO, part(words="failed")) == [6]
+    assert numbers(DEMO, part(CallEnd(6), words="pytest")) == [13]
+    assert texts(DEMO, part(words="pytest")) == []
+    with opened(DEMO, part(words="pytest")) as session:
+        assert not session.is_whole
+        assert session.filter_words == "pytest"
+    # A part that would end before it starts is reported. A part can be given as shares of the time.
+    reader = saved_source(DEMO).reader
+    assert isinstance(exported(reader, "demo", part(CallEnd(5), CallEnd(2))), Problem)
+    first, second = numbers(DEMO, part(None, Share(50_000))), numbers(DEMO, part(Share(50_000)))
+    assert sorted({*first, *second}) == [*range(1, 15)]
+    assert 1 not in second
+    assert 14 not in first
 
 
 @pytest.mark.parametrize(
@@ -83,33 +108,6 @@ def test_a_part_has_the_calls_that_were_open_in_it(
     assert texts(path, part(begin, until)) == said
 
 
-def test_a_part_shows_calls_as_they_were(recording: Saver) -> None:
-    """At the end of the part, a call that ended later is running."""
-    with opened(recording(*RUN), part(None, CallEnd(1))) as session:
-        assert [call.outcome for call in session.calls()] == [Outcome.SUCCEEDED, Outcome.RUNNING]
-        assert not session.is_whole
-
-
-def test_a_call_that_never_ended_belongs_to_its_run(recording: Saver) -> None:
-    """A call without an end is not part of a later run."""
-    path = recording(*RUN, init(), user("Again."), started("shell", "d", command="four"))
-    assert numbers(path, part(CallEnd(4))) == [4]
-    path = recording(*RUN[:-1], init(), user("Again."), started("shell", "d", command="four"))
-    assert numbers(path, part(CallEnd(4))) == [4]
-    assert numbers(path, part(CallEnd(3))) == [3, 4]
-
-
-def test_words_select_calls() -> None:
-    """With words, only the calls that they select are exported, and no text."""
-    assert numbers(DEMO, part(words="pytest")) == [6, 13]
-    assert numbers(DEMO, part(words="failed")) == [6]
-    assert numbers(DEMO, part(CallEnd(6), words="pytest")) == [13]
-    assert texts(DEMO, part(words="pytest")) == []
-    with opened(DEMO, part(words="pytest")) as session:
-        assert not session.is_whole
-        assert session.filter_words == "pytest"
-
-
 def test_bookmarks_are_found_in_a_redacted_copy(recording: Saver) -> None:
     """A bookmark names the same moment in the redacted copy, whose lines have other lengths."""
     home = "/home/ada/some/long/place/of/hers"
@@ -126,13 +124,3 @@ def test_bookmarks_are_found_in_a_redacted_copy(recording: Saver) -> None:
         )
         assert not isinstance(found, Problem)
         assert [call.number for call in found.calls()] == [2, 3]
-
-
-def test_a_part_has_two_moments() -> None:
-    """A part that would end before it starts is reported. A part can be given as shares of the time."""
-    reader = saved_source(DEMO).reader
-    assert isinstance(exported(reader, "demo", part(CallEnd(5), CallEnd(2))), Problem)
-    first, second = numbers(DEMO, part(None, Share(50_000))), numbers(DEMO, part(Share(50_000)))
-    assert sorted({*first, *second}) == [*range(1, 15)]
-    assert 1 not in second
-    assert 14 not in first

@@ -52,6 +52,28 @@ def test_a_key_that_stderr_shows_is_masked_line_by_line() -> None:
     assert "".join(map(form.text, rows[:2])) == "All done"
     assert "".join(map(form.text, rows[2:4])).startswith("[secret:")
     assert TOKEN not in "".join(map(form.text, rows))
+    # Hundreds of values are found again in text without labels, each by a few of its bytes.
+    random = Random(2)
+    values = [
+        "".join(random.choices("abcdefghkmnpqrstuvwxyz23456789ABC", k=8 + at % 20)) + "7" for at in range(300)
+    ]
+    labelled = b"".join(json.dumps({"env": f"DB_PASSWORD={value}"}).encode() + b"\n" for value in values)
+    again = b"".join(
+        json.dumps({"note": "x" * at + f" {value} y"}).encode() + b"\n" for at, value in enumerate(values)
+    )
+    written, _ = redacted_bytes(again + labelled)
+    found = redacted_bytes(labelled)[1].secrets.total()
+    assert found > 290
+    assert sum(value.encode() in written for value in values) == len(values) - found
+    # A password that is a word stays in other texts, and the structure of lines does too.
+    common = [
+        {"type": "assistant", "text": "psql postgres://app:assistant@db/x"},
+        {"type": "assistant", "text": "ok"},
+    ]
+    written, _ = redacted_bytes(b"".join(json.dumps(row).encode() + b"\n" for row in common))
+    first, second = map(json.loads, written.splitlines())
+    assert first["type"] == second["type"] == "assistant"
+    assert "app:[secret:" in first["text"]
 
 
 @pytest.mark.parametrize("size", [1 << 10, 1 << 17, pytest.param(1 << 20, marks=pytest.mark.system)])
@@ -111,31 +133,6 @@ def test_the_home_folder_is_masked_however_it_is_written() -> None:
                 first, _, last = map(json.loads, redacted_bytes(data)[0].splitlines())
                 assert first["note"].startswith(expected)
                 assert json.loads(last["arguments"])["path"].startswith(expected)
-
-
-def test_many_values_are_found_again() -> None:
-    """Hundreds of values are found again in text without labels, each by a few of its bytes."""
-    random = Random(2)
-    values = [
-        "".join(random.choices("abcdefghkmnpqrstuvwxyz23456789ABC", k=8 + at % 20)) + "7" for at in range(300)
-    ]
-    labelled = b"".join(json.dumps({"env": f"DB_PASSWORD={value}"}).encode() + b"\n" for value in values)
-    again = b"".join(
-        json.dumps({"note": "x" * at + f" {value} y"}).encode() + b"\n" for at, value in enumerate(values)
-    )
-    written, _ = redacted_bytes(again + labelled)
-    found = redacted_bytes(labelled)[1].secrets.total()
-    assert found > 290
-    assert sum(value.encode() in written for value in values) == len(values) - found
-    # A password that is a word stays in other texts, and the structure of lines does too.
-    rows = [
-        {"type": "assistant", "text": "psql postgres://app:assistant@db/x"},
-        {"type": "assistant", "text": "ok"},
-    ]
-    written, _ = redacted_bytes(b"".join(json.dumps(row).encode() + b"\n" for row in rows))
-    first, second = map(json.loads, written.splitlines())
-    assert first["type"] == second["type"] == "assistant"
-    assert "app:[secret:" in first["text"]
 
 
 def test_places_do_not_overlap_and_equal_values_have_equal_masks() -> None:

@@ -37,6 +37,15 @@ def test_the_home_folder_and_the_user_name_are_found() -> None:
     for text in ACCOUNTS:
         with case(text):
             assert found_in(text, Personal(["/root"], ["root", "runner", "node", "al"])) == []
+    # An e-mail address is found whole, in any punctuation.
+    for text in ADDRESSES:
+        with case(text):
+            for around in ("{}", "<{}>", "mailto:{}?subject=x", "Author: Ada <{}>\n", '"{}",'):
+                assert (text, E_MAIL) in found_in(around.format(text), Personal())
+    # Packages, roles, pictures and examples are no addresses of a person.
+    for text in NOT_ADDRESSES:
+        with case(text):
+            assert found_in(text, Personal()) == []
 
 
 HOMES: list[str] = [
@@ -52,18 +61,6 @@ ACCOUNTS: list[str] = ["/home/runner/work", "/Users/Shared", "/root/.cache", "/h
 
 
 ADDRESSES: list[str] = ["ada.l@lovelace.io", "a+b@mail.corp-1.co.uk", "12345+ada@users.noreply.github.com"]
-
-
-def test_an_e_mail_address_is_found() -> None:
-    """An e-mail address is found whole, in any punctuation."""
-    for text in ADDRESSES:
-        with case(text):
-            for around in ("{}", "<{}>", "mailto:{}?subject=x", "Author: Ada <{}>\n", '"{}",'):
-                assert (text, E_MAIL) in found_in(around.format(text), Personal())
-    # Packages, roles, pictures and examples are no addresses of a person.
-    for text in NOT_ADDRESSES:
-        with case(text):
-            assert found_in(text, Personal()) == []
 
 
 NOT_ADDRESSES: list[str] = [

@@ -65,7 +65,7 @@ def test_each_line_comes_when_its_call_ended() -> None:
     assert round(found.events[-1].at * 1000) == arrivals[-1][1] - begin
 
 
-def test_failures_have_markers_and_silences_can_be_shortened() -> None:
+def test_failures_have_markers_and_silences_can_be_shortened(tmp_path: Path) -> None:
     """A marker stands at each call that failed or was rejected, before its line and at the same time. With a
     limit, no event waits longer than it, and shorter times stay.
     """
@@ -82,27 +82,15 @@ def test_failures_have_markers_and_silences_can_be_shortened() -> None:
         assert one == pytest.approx(min(each, 2))
     assert short.output == whole.output
     assert cast(DEMO, max_idle=0).events[-1].at == 0
-
-
-def _waits(found: Cast) -> list[float]:
-    times = [0, *(event.at for event in found.events)]
-    return [later - earlier for earlier, later in pairwise(times)]
-
-
-def test_a_recording_without_times_has_twenty_lines_a_second(tmp_path: Path) -> None:
-    """As in a replay, each line of the recording takes 50 ms."""
+    # As in a replay, each line of the recording takes 50 ms.
     path = tmp_path / "session.ndjson"
     lines = init(), user(), started("read", path="a"), completed("read", result=DONE), result()
     path.write_bytes(b"".join(lines))
     found = cast(path)
     assert [(round(event.at, 3), event.code) for event in found.events] == [(0.2, "o"), (0.25, "x")]
     assert "timestamp" not in found.header
-
-
-def test_a_cast_says_what_it_is_a_part_of_and_what_was_masked() -> None:
-    """A part that ends before the session has no exit code; of its calls, some can be selected. A comment
-    after the header says what was masked, or that nothing was.
-    """
+    # A part that ends before the session has no exit code; of its calls, some can be selected. A comment
+    # after the header says what was masked, or that nothing was.
     found = cast(DEMO, wanted(begin="#5", until="#9"))
     assert [event.code for event in found.events] == ["o", "m", "o", "o", "o", "m", "o"]
     assert found.events[0].at < 1
@@ -114,6 +102,11 @@ def test_a_cast_says_what_it_is_a_part_of_and_what_was_masked() -> None:
     assert cast(DEMO).comments == ["# not redacted"]
     [words] = cast(DEMO, wanted(raw=False)).comments
     assert words.startswith("# redacted: ")
+
+
+def _waits(found: Cast) -> list[float]:
+    times = [0, *(event.at for event in found.events)]
+    return [later - earlier for earlier, later in pairwise(times)]
 
 
 @pytest.mark.slow

@@ -76,12 +76,8 @@ def test_a_step_has_the_results_of_its_calls(tmp_path: Path) -> None:
     assert found["steps"][1]["reasoning_content"] == "Two files."
     results = found["steps"][1]["observation"]["results"]
     assert [each["source_call_id"] for each in results] == ["c-1", "c-2"]
-
-
-def test_calls_and_texts_are_in_model_steps(tmp_path: Path) -> None:
-    """Where the agent names no model steps, a call after a result belongs to the next one. A message may have
-    a text after its first call.
-    """
+    # Where the agent names no model steps, a call after a result belongs to the next one. A message may have
+    # a text after its first call.
     found = of_lines(
         tmp_path,
         init(),
@@ -110,12 +106,15 @@ def test_calls_and_texts_are_in_model_steps(tmp_path: Path) -> None:
     )
     assert outline(found) == [("agent", "First.\n\nAnd then.", "Bash1", "Bash2"), ("agent", "Done.")]
     assert [call["result"]["content"] for call in calls(found)] == ["a.txt", "/src"]
-
-
-def test_reasoning_begins_a_step_and_a_call_may_have_no_result(tmp_path: Path) -> None:
-    """The model reasons before it answers, also after a call. Its outcome is with the call; the others of its
-    step have their results.
-    """
+    # A call whose start is not in the recording has the arguments of its end.
+    found = of_lines(
+        tmp_path, init(), user(), completed("read", "c-9", {"success": {"content": "x"}}, path="a.py")
+    )
+    [call] = calls(found)
+    assert (call["tool_call_id"], call["arguments"]) == ("c-9", {"path": "a.py"})
+    assert call["result"]["content"] == '{"success":{"content":"x"}}'
+    # The model reasons before it answers, also after a call. Its outcome is with the call; the others of its
+    # step have their results.
     found = of_lines(
         tmp_path,
         init(),
@@ -144,23 +143,9 @@ def test_reasoning_begins_a_step_and_a_call_may_have_no_result(tmp_path: Path) -
     assert second["result"]["extra"]["outcome"] == "succeeded"
     alone = of_lines(tmp_path, init(), started("read"), result())
     assert "observation" not in alone["steps"][0]
-
-
-def test_an_end_without_a_start_is_a_call_of_its_own(tmp_path: Path) -> None:
-    """A call whose start is not in the recording has the arguments of its end."""
-    found = of_lines(
-        tmp_path, init(), user(), completed("read", "c-9", {"success": {"content": "x"}}, path="a.py")
-    )
-    [call] = calls(found)
-    assert (call["tool_call_id"], call["arguments"]) == ("c-9", {"path": "a.py"})
-    assert call["result"]["content"] == '{"success":{"content":"x"}}'
-
-
-def test_ids_are_unique_and_notices_are_steps(tmp_path: Path) -> None:
-    """The same id of another session is another call; each result names its own. A notice that comes between
-    the calls of a step follows the step; a failed result is one too. A recording with only a result line
-    has its text as the agent's only message.
-    """
+    # The same id of another session is another call; each result names its own. A notice that comes between
+    # the calls of a step follows the step; a failed result is one too. A recording with only a result line
+    # has its text as the agent's only message.
     found = of_lines(
         tmp_path,
         init(),
@@ -182,8 +167,8 @@ def test_ids_are_unique_and_notices_are_steps(tmp_path: Path) -> None:
         of_step(completed("read", "c-2", DONE), "m-1"),
         result("out of credit", subtype="error", is_error=True),
     )
-    first, *notices, last = outline(found)
-    assert first == ("agent", "", "read1", "read2")
+    begun, *notices, last = outline(found)
+    assert begun == ("agent", "", "read1", "read2")
     assert [notice[0] for notice in notices] == ["system"]
     assert last == ("system", "out of credit")
     assert outline(of_lines(tmp_path, result("All done."))) == [("agent", "All done.")]
@@ -238,20 +223,7 @@ def test_tokens_belong_to_the_step_of_their_request(tmp_path: Path) -> None:
     )
     assert metrics(found) == [None, None]
     assert found["final_metrics"]["total_completion_tokens"] == 8
-
-
-def test_a_part_of_a_session_has_no_totals() -> None:
-    """The counts of the session are not those of a part that begins later, or of some of its calls."""
-    demo = RECORDINGS / "demo.ndjson"
-    assert trajectory(demo)["final_metrics"]["total_prompt_tokens"] == 212410
-    for part in (wanted(begin="#5"), wanted(only="read")):
-        found = trajectory(demo, part)["final_metrics"]
-        assert "total_prompt_tokens" not in found
-        assert found["total_steps"]
-
-
-def test_a_step_names_its_model_if_the_agent_had_another_at_the_end(tmp_path: Path) -> None:
-    """The trajectory has the last model of the session, and a step of an earlier model has that one."""
+    # The trajectory has the last model of the session, and a step of an earlier model has that one.
     found = of_lines(
         tmp_path,
         init(model="small"),
@@ -262,10 +234,7 @@ def test_a_step_names_its_model_if_the_agent_had_another_at_the_end(tmp_path: Pa
     assert found["agent"]["model_name"] == "large"
     models = [step.get("model_name") for step in found["steps"] if step["source"] == "agent"]
     assert models == ["small", None]
-
-
-def test_the_time_of_a_step_is_that_of_its_first_line(tmp_path: Path) -> None:
-    """It is the agent's time, that of its line, or the arrival time; without any, a step has none."""
+    # It is the agent's time, that of its line, or the arrival time; without any, a step has none.
     found = of_lines(tmp_path, written(transcript.user("Go."), transcript.ended("Done.")))
     assert [step["timestamp"] for step in found["steps"]] == [
         "2026-11-21T00:00:00.000Z",
@@ -277,6 +246,13 @@ def test_the_time_of_a_step_is_that_of_its_first_line(tmp_path: Path) -> None:
     (tmp_path / "session.times").write_text(f"0 1000\n{arrived} 2000\n{arrived + len(lines[1])} 3000\n")
     times = [step.get("timestamp") for step in of_lines(tmp_path, *lines)["steps"]]
     assert times == ["1970-01-01T00:00:02.000Z", "1970-01-01T00:00:03.000Z"]
+    # The counts of the session are not those of a part that begins later, or of some of its calls.
+    demo = RECORDINGS / "demo.ndjson"
+    assert trajectory(demo)["final_metrics"]["total_prompt_tokens"] == 212410
+    for part in (wanted(begin="#5"), wanted(only="read")):
+        found = trajectory(demo, part)["final_metrics"]
+        assert "total_prompt_tokens" not in found
+        assert found["total_steps"]
 
 
 def task(call_id: str, agent: str | None = None) -> Json:
@@ -320,10 +296,7 @@ def test_subagents_are_embedded_in_the_trajectory_of_their_caller(tmp_path: Path
     assert [step["message"] for step in found["steps"]] == ["Go.", "", "Done."]
     assert all("model_name" not in each["agent"] for each in (outer, inner))
     Trajectory.model_validate(found)
-
-
-def test_a_subagent_that_never_ended_is_named_by_its_call(tmp_path: Path) -> None:
-    """Its call has no result, so that the id of the trajectory is with the call."""
+    # Its call has no result, so that the id of the trajectory is with the call.
     found = of_lines(
         tmp_path, claude.written(claude.init(), task("t-1"), below("t-1", "Still here."), claude.result())
     )
@@ -331,10 +304,7 @@ def test_a_subagent_that_never_ended_is_named_by_its_call(tmp_path: Path) -> Non
     [inner] = found["subagent_trajectories"]
     assert "observation" not in step
     assert step["tool_calls"][0]["extra"]["subagent"] == inner["trajectory_id"]
-
-
-def test_a_subagent_whose_call_is_not_exported_is_kept(tmp_path: Path) -> None:
-    """Its trajectory is embedded, and no result refers to it."""
+    # Its trajectory is embedded, and no result refers to it.
     found = of_lines(tmp_path, claude.written(claude.init(), below("t-0", "Alone."), claude.result()))
     [inner] = found["subagent_trajectories"]
     assert (inner["trajectory_id"], inner["steps"][0]["message"]) == ("subagents-of-unknown-calls", "Alone.")

@@ -90,7 +90,7 @@ def assert_in_order(wanted: Sequence[Call], found: Sequence[Call], *, with_seen:
         assert facts(call)[members] in ours, call
 
 
-def test_a_clip_is_short(tmp_path: Path) -> None:
+def test_a_clip_is_short(tmp_path: Path, recording: Saver) -> None:
     """The clip of three calls has what belongs to them, and the facts of the run."""
     found = clipped(DEMO, tmp_path, Range(CallEnd(6), CallEnd(8)))
     assert (tmp_path / "clip.ndjson").stat().st_size < 50_000
@@ -105,14 +105,46 @@ def test_a_clip_is_short(tmp_path: Path) -> None:
     assert found.run.prompt.startswith("test_nearest_low_just_past in tests/test_nearest.py fails")
     assert [entry.kind for entry in found.transcript][:2] == [Kind.PROMPT, Kind.CALL]
     assert found.outcome is Outcome.UNFINISHED
-
-
-def test_a_clip_that_reaches_the_result_has_it(tmp_path: Path) -> None:
-    """With the result come the texts that it repeats, so that the checks of the clip pass."""
+    # With the result come the texts that it repeats, so that the checks of the clip pass.
     found = clipped(DEMO, tmp_path, Range(CallEnd(14), Shift(3_600_000)))
     assert found.outcome is Outcome.SUCCEEDED
     assert [action(call) for call in found.calls] == ["Updated to-do list (5 of 5 done)"]
     assert integrity(found).passes, integrity(found).problems()
+    # A call that began before the part is not in the clip; one that ends after it is there to its end.
+    # A call that began before the part is not in the clip, nor is its end.
+    found = clipped(recording(*LINES), tmp_path, Range(CallEnd(2), CallEnd(2)))
+    assert [call.target for call in found.calls] == ["two"]
+    assert found.completed_without_started == 0
+    assert found.run.model == "One"
+    # A call of the range that ends after its last call is in the clip up to its end.
+    lines = (*LINES[:5], LINES[6], LINES[5], *LINES[7:])
+    found = clipped(recording(*lines), tmp_path, Range(CallEnd(1), CallEnd(2)))
+    assert [(call.target, call.outcome) for call in found.calls] == [
+        ("one", Outcome.SUCCEEDED),
+        ("two", Outcome.SUCCEEDED),
+    ]
+    # The clip begins with the start lines of the run that goes on, and with its last prompt.
+    found = clipped(recording(*LINES), tmp_path, Range(CallEnd(4), CallEnd(4)))
+    assert (len(found.runs), found.run.model, found.run.prompt) == (1, "Two", "Third.")
+    assert [(call.target, call.outcome) for call in found.calls] == [
+        ("four", Outcome.SUCCEEDED),
+        ("five", Outcome.UNFINISHED),
+    ]
+    # A part with the end of a run and the start of the next has both runs.
+    found = clipped(recording(*LINES), tmp_path, Range(CallEnd(2), CallEnd(3)))
+    assert [run.model for run in found.runs] == ["One", "Two"]
+    assert found.runs[0].outcome is Outcome.SUCCEEDED
+    assert [call.exit_code for call in found.calls] == [None, 3]
+    # A call that the session does not have, and a part that ends before it starts, are reported.
+    for wanted, reason in (
+        (Range(CallEnd(99), CallEnd(100)), "no call #99: the session has 5 calls"),
+        (Range(CallEnd(3), CallEnd(2)), "would end at its start"),
+    ):
+        with case(reason):
+            with opened(recording(*LINES), RAW) as session:
+                none = range_of(wanted, session)
+            assert isinstance(none, Problem)
+            assert reason in none.words
 
 
 LINES = (
@@ -136,54 +168,3 @@ LINES = (
     final("Done."),
     result("Done."),
 )
-
-
-def test_the_end_of_an_earlier_call_is_left_out(tmp_path: Path, recording: Saver) -> None:
-    """A call that began before the part is not in the clip, nor is its end."""
-    found = clipped(recording(*LINES), tmp_path, Range(CallEnd(2), CallEnd(2)))
-    assert [call.target for call in found.calls] == ["two"]
-    assert found.completed_without_started == 0
-    assert found.run.model == "One"
-
-
-def test_a_part_ends_when_all_its_calls_have_ended(tmp_path: Path, recording: Saver) -> None:
-    """A call of the range that ends after its last call is in the clip up to its end."""
-    lines = (*LINES[:5], LINES[6], LINES[5], *LINES[7:])
-    found = clipped(recording(*lines), tmp_path, Range(CallEnd(1), CallEnd(2)))
-    assert [(call.target, call.outcome) for call in found.calls] == [
-        ("one", Outcome.SUCCEEDED),
-        ("two", Outcome.SUCCEEDED),
-    ]
-
-
-def test_a_clip_of_a_later_run_has_its_start_lines(tmp_path: Path, recording: Saver) -> None:
-    """The clip begins with the start lines of the run that goes on, and with its last prompt."""
-    found = clipped(recording(*LINES), tmp_path, Range(CallEnd(4), CallEnd(4)))
-    assert (len(found.runs), found.run.model, found.run.prompt) == (1, "Two", "Third.")
-    assert [(call.target, call.outcome) for call in found.calls] == [
-        ("four", Outcome.SUCCEEDED),
-        ("five", Outcome.UNFINISHED),
-    ]
-
-
-def test_a_clip_may_cross_runs(tmp_path: Path, recording: Saver) -> None:
-    """A part with the end of a run and the start of the next has both runs."""
-    found = clipped(recording(*LINES), tmp_path, Range(CallEnd(2), CallEnd(3)))
-    assert [run.model for run in found.runs] == ["One", "Two"]
-    assert found.runs[0].outcome is Outcome.SUCCEEDED
-    assert [call.exit_code for call in found.calls] == [None, 3]
-
-
-@pytest.mark.parametrize(
-    ("wanted", "reason"),
-    [
-        (Range(CallEnd(99), CallEnd(100)), "no call #99: the session has 5 calls"),
-        (Range(CallEnd(3), CallEnd(2)), "would end at its start"),
-    ],
-)
-def test_a_part_that_does_not_exist_is_a_problem(recording: Saver, wanted: Range, reason: str) -> None:
-    """A call that the session does not have, and a part that ends before it starts, are reported."""
-    with opened(recording(*LINES), RAW) as session:
-        found = range_of(wanted, session)
-    assert isinstance(found, Problem)
-    assert reason in found.words

@@ -94,7 +94,7 @@ FORMS: list[tuple[Block, str]] = [
 ]
 
 
-def test_a_block_has_its_form() -> None:
+def test_a_block_has_its_form(recording: Saver) -> None:
     """The nodes of a block show all of it. A run of lines with the same sign is one element, with the signs
     in its text. Of the content before and after, the difference is shown.
     """
@@ -113,16 +113,51 @@ def test_a_block_has_its_form() -> None:
     shown = "".join(texts(block_nodes(ChangeBlock(None, "a\nb\n", "a\nc\n"))))
     assert "− b" in shown
     assert "+ c" in shown
-
-
-def test_a_page_that_was_found_is_a_link() -> None:
-    """The title of a page leads to its address, which is shown."""
+    # The title of a page leads to its address, which is shown.
     shown = markup(
         block_nodes(ReferencesBlock((Reference("T", "https://a.b/", "*x*"), Reference(None, None))))
     )
     assert '<a href="https://a.b/"' in shown
     assert "(https://a.b/)" in shown
     assert "<em>x</em>" in shown
+    # Each call begins with its output, its diff, its list or its error. The line of facts has the outcome
+    # with its sign, the duration, the limit and the local start.
+    for number, wanted in CALLS:
+        with case(number):
+            assert kinds(body_of(number)) == wanted
+    with in_zone("UTC"):
+        facts = next(node for node in body_of(6) if node[1] == "facts")
+    assert facts[2] == "✗ failed · exit 1 · 8.6 s · limit 2:00 · started 09:14:15"
+    # Cursor's own file has no results: the next message ends a call, and may have the same arguments.
+    twice = cursor.called(cursor.call("Teleport", to="Mars"))
+    shown_texts = [*texts(body_of(1, recording(written(cursor.user("Go"), twice, twice))))]
+    assert shown_texts.count("Mars") == 1
+    # The command and the output of a call are not among its other fields, nor is the error its output.
+    done = {"failure": {"stdout": "one line", "exitCode": 1, "interleavedOutput": "one line"}}
+    path = recording(
+        init(),
+        user(),
+        started("shell", "a", command="run it"),
+        completed("shell", "a", done, command="run it"),
+    )
+    shown_texts = [*texts(body_of(1, path))]
+    assert shown_texts.count("$ run it") == 1
+    assert "run it" not in shown_texts
+    assert shown_texts.count("one line") == 1
+    # No target stands for the arguments of a tool of an MCP server, so they are not folded. The folded fields
+    # end with the id by which the recording names the call.
+    arguments = {"name": "srv-find", "args": {"words": "low water"}, "toolName": "find"}
+    done = {"success": {"content": [{"text": {"text": "found it"}}]}}
+    path = recording(
+        init(), user(), started("mcp", "a", **arguments), completed("mcp", "a", done, **arguments)
+    )
+    nodes = body_of(1, path)
+    open_texts = [*texts(node for node in nodes if node[1] != "more")]
+    assert any("low water" in text for text in open_texts)
+    assert any("found it" in text for text in open_texts)
+    more = body_of(6)[-1]
+    fields = more[-1]
+    assert fields[-2] == ["dt", "", "call_id"]
 
 
 LARGE: list[Block] = [
@@ -176,58 +211,6 @@ CALLS: list[tuple[int, list[str]]] = [
 ]
 
 
-def test_what_happened_comes_first_and_then_the_facts() -> None:
-    """Each call begins with its output, its diff, its list or its error. The line of facts has the outcome
-    with its sign, the duration, the limit and the local start.
-    """
-    for number, expected in CALLS:
-        with case(number):
-            assert kinds(body_of(number)) == expected
-    with in_zone("UTC"):
-        facts = next(node for node in body_of(6) if node[1] == "facts")
-    assert facts[2] == "✗ failed · exit 1 · 8.6 s · limit 2:00 · started 09:14:15"
-
-
-def test_an_equal_call_is_no_result(recording: Saver) -> None:
-    """Cursor's own file has no results: the next message ends a call, and may have the same arguments."""
-    twice = cursor.called(cursor.call("Teleport", to="Mars"))
-    shown = [*texts(body_of(1, recording(written(cursor.user("Go"), twice, twice))))]
-    assert shown.count("Mars") == 1
-
-
-def test_nothing_is_shown_twice(recording: Saver) -> None:
-    """The command and the output of a call are not among its other fields, nor is the error its output."""
-    done = {"failure": {"stdout": "one line", "exitCode": 1, "interleavedOutput": "one line"}}
-    path = recording(
-        init(),
-        user(),
-        started("shell", "a", command="run it"),
-        completed("shell", "a", done, command="run it"),
-    )
-    shown = [*texts(body_of(1, path))]
-    assert shown.count("$ run it") == 1
-    assert "run it" not in shown
-    assert shown.count("one line") == 1
-
-
-def test_a_call_shows_unknown_arguments_and_its_id(recording: Saver) -> None:
-    """No target stands for the arguments of a tool of an MCP server, so they are not folded. The folded
-    fields end with the id by which the recording names the call.
-    """
-    arguments = {"name": "srv-find", "args": {"words": "low water"}, "toolName": "find"}
-    done = {"success": {"content": [{"text": {"text": "found it"}}]}}
-    path = recording(
-        init(), user(), started("mcp", "a", **arguments), completed("mcp", "a", done, **arguments)
-    )
-    nodes = body_of(1, path)
-    open_texts = [*texts(node for node in nodes if node[1] != "more")]
-    assert any("low water" in text for text in open_texts)
-    assert any("found it" in text for text in open_texts)
-    more = body_of(6)[-1]
-    fields = more[-1]
-    assert fields[-2] == ["dt", "", "call_id"]
-
-
 @given(st.text(alphabet="ab\n", max_size=400), st.integers(2, 300))
 def test_head_and_tail_are_parts_of_the_text(text: str, most: int) -> None:
     """Head, left out and tail make up the text, and at most `most` characters are kept."""
@@ -237,13 +220,6 @@ def test_head_and_tail_are_parts_of_the_text(text: str, most: int) -> None:
     assert text.endswith(tail)
     assert len(head) + len(tail) <= max(most, 0) or not left_out
     assert (left_out == 0) == (len(text) <= most)
-
-
-def test_a_text_is_cut_at_line_ends() -> None:
-    """Both cuts are at the end of a line, if there is one near."""
-    head, _, tail = kept("".join(f"line {number}\n" for number in range(2000)), 4000)
-    assert head.endswith("\n")
-    assert tail.startswith("line ")
 
 
 FAMILIES: list[tuple[str | None, str]] = [
@@ -256,19 +232,6 @@ FAMILIES: list[tuple[str | None, str]] = [
     ("", ""),
     (None, ""),
 ]
-
-
-def test_a_language_has_a_family_and_a_class() -> None:
-    """The suffix counts, or the whole name of a file that has none. The first word of a fence becomes a class
-    only if it is known. Each family has its patterns in the script of the page.
-    """
-    for path, family in FAMILIES:
-        with case(path):
-            assert family_of_file(path) == family
-    assert coloured("code", family_named("python")) == "code in-python"
-    assert coloured("code", family_named('x" onclick="y')) == "code"
-    body = page.script().partition("const LEXERS = {")[2].partition("\n};")[0]
-    assert set(re.findall(r"^  (\w+): lexer", body, re.MULTILINE)) == set(_FAMILIES)
 
 
 _TH, _TD = '<th class="right">a</th>', '<td class="right">1</td>'
@@ -308,16 +271,39 @@ def test_markdown_becomes_elements() -> None:
             assert html(source) == expected
     assert html("[a](src/app.py)") == '<p><span>a<span class="address"> (src/app.py)</span></span></p>'
 
-
-def test_deep_nesting_is_bounded() -> None:
-    """A thousand nested quotes or lists do not make a thousand nested elements; forty lists are shown."""
-
+    # A thousand nested quotes or lists do not make a thousand nested elements; forty lists are shown.
     def depth(nodes: list[object]) -> int:
         return max((1 + depth(node[2:]) for node in nodes if isinstance(node, list)), default=0)
 
     for source in ("> " * 1000 + "a", "- " * 1000 + "a", "*" * 1000 + "a" + "*" * 1000, "[" * 1000 + "a"):
         assert depth(markdown_nodes(source)) < 120
     assert "deep" in "".join(texts(markdown_nodes("- " * 40 + "deep")))
+    # A link of the web leads to its address, which follows its text unless it is its text.
+    for address in ADDRESSES:
+        with case(address):
+            named = markup([link(address, text("here"))])
+            shown = escaped(address)
+            opening = f'<a href="{shown}" rel="noreferrer noopener" target="_blank">'
+            assert named == f'<span>{opening}here</a><span class="address"> ({shown})</span></span>'
+            assert markup([link(address, text(address))]) == f"{opening}{shown}</a>"
+    # An address that is not of the web, or that hides what it is, does not become a link. The texts of nodes
+    # are those that a reader sees, in order.
+    for address in OTHER:
+        with case(address):
+            shown = markup([link(address, text("here"))])
+            assert "<a" not in shown or "\u202e" not in shown
+            assert "javascript:" not in shown.split("<a", 1)[-1].split(">", 1)[0]
+            if "example.org/\u202e" not in address:
+                assert "<a" not in shown
+                assert "here" in shown
+    nodes = [element("p", "x", "a", element("em", "", "b"), "c"), "d"]
+    assert "".join(texts(nodes)) == "abcd"
+    # An element that the script of the page cannot build is refused. A line break and a rule have no end tag.
+    # The detail of a numbered list is its first number.
+    with pytest.raises(AssertionError):
+        element("script", "", text("alert(1)"))
+    assert markup([element("p", "", "a", element("br", ""), "b"), element("hr", "")]) == "<p>a<br>b</p><hr>"
+    assert markup([element("ol", "3", element("li", "", "c"))]) == '<ol start="3"><li>c</li></ol>'
 
 
 class _Texts(HTMLParser):
@@ -344,28 +330,7 @@ def test_markup_is_read_back_as_the_same_text(foreign: str, detail: str) -> None
     assert page.text == f"[x{safe_text(detail)}]{safe_text(foreign)}"
 
 
-def test_only_known_elements_exist() -> None:
-    """An element that the script of the page cannot build is refused. A line break and a rule have no end
-    tag. The detail of a numbered list is its first number.
-    """
-    with pytest.raises(AssertionError):
-        element("script", "", text("alert(1)"))
-    assert markup([element("p", "", "a", element("br", ""), "b"), element("hr", "")]) == "<p>a<br>b</p><hr>"
-    assert markup([element("ol", "3", element("li", "", "c"))]) == '<ol start="3"><li>c</li></ol>'
-
-
 ADDRESSES: list[str] = ["https://example.org/a?b=1&c=%20", "http://localhost:8000/", "HTTPS://X.Y"]
-
-
-def test_a_link_shows_its_address() -> None:
-    """A link of the web leads to its address, which follows its text unless it is its text."""
-    for address in ADDRESSES:
-        with case(address):
-            named = markup([link(address, text("here"))])
-            shown = escaped(address)
-            opening = f'<a href="{shown}" rel="noreferrer noopener" target="_blank">'
-            assert named == f'<span>{opening}here</a><span class="address"> ({shown})</span></span>'
-            assert markup([link(address, text(address))]) == f"{opening}{shown}</a>"
 
 
 OTHER: list[str] = [
@@ -383,22 +348,6 @@ OTHER: list[str] = [
     "https://a b",
     "https://x" + "y" * 3000,
 ]
-
-
-def test_an_address_is_a_link_or_a_text() -> None:
-    """An address that is not of the web, or that hides what it is, does not become a link. The texts of nodes
-    are those that a reader sees, in order.
-    """
-    for address in OTHER:
-        with case(address):
-            shown = markup([link(address, text("here"))])
-            assert "<a" not in shown or "\u202e" not in shown
-            assert "javascript:" not in shown.split("<a", 1)[-1].split(">", 1)[0]
-            if "example.org/\u202e" not in address:
-                assert "<a" not in shown
-                assert "here" in shown
-    nodes = [element("p", "x", "a", element("em", "", "b"), "c"), "d"]
-    assert "".join(texts(nodes)) == "abcd"
 
 
 OUTPUTS: list[tuple[str, list[object]]] = [
@@ -421,13 +370,23 @@ def test_colours_become_classes() -> None:
     for output, expected in OUTPUTS:
         with case(output):
             assert output_nodes(output) == expected
-
-
-def test_a_rainbow_loses_its_colours() -> None:
-    """Output with thousands of changes of colour is one text: each change would be an element."""
+    # Output with thousands of changes of colour is one text: each change would be an element.
     output = "".join(f"\x1b[3{number % 8}m{number % 10}" for number in range(10_000))
     (only,) = output_nodes(output)
     assert only == "0123456789" * 1000
+    # The suffix counts, or the whole name of a file that has none. The first word of a fence becomes a class
+    # only if it is known. Each family has its patterns in the script of the page.
+    for path, family in FAMILIES:
+        with case(path):
+            assert family_of_file(path) == family
+    assert coloured("code", family_named("python")) == "code in-python"
+    assert coloured("code", family_named('x" onclick="y')) == "code"
+    body = page.script().partition("const LEXERS = {")[2].partition("\n};")[0]
+    assert set(re.findall(r"^  (\w+): lexer", body, re.MULTILINE)) == set(_FAMILIES)
+    # Both cuts are at the end of a line, if there is one near.
+    head, _, tail = kept("".join(f"line {number}\n" for number in range(2000)), 4000)
+    assert head.endswith("\n")
+    assert tail.startswith("line ")
 
 
 @given(st.lists(st.sampled_from(["a", "\n", "\x1b[31m", "\x1b[0m", "\x1b[38;5", "\x1b[38;2;1m", "\x1b[;;m"])))

@@ -106,6 +106,34 @@ def test_the_page_is_the_same_each_time_and_has_its_policy() -> None:
         "base-uri": "'none'",
         "form-action": "'none'",
     }
+    # A row has the milliseconds since the first line at which it began and ended.
+    (meta,) = page.data("meta")
+    calls = [row for row in page.rows() if row["k"] == "call"]
+    assert isinstance(meta["first"], int)
+    assert all(0 <= call["b"] <= call["e"] < 71_000 for call in calls)
+    # The header, the table of calls and the whole transcript are in the markup, with links to each call.
+    shown = visible(page)
+    assert "✓ succeeded 1:10" in shown
+    assert "14 calls✗ 1 failed⊘ 1 rejected" in shown
+    assert "assert 0.4 == 0.6" in shown
+    targets = {element.attributes.get("href") for element in page.elements if element.tag == "a"}
+    places = {element.attributes.get("id") for element in page.elements if element.tag == "details"}
+    assert {f"#{number}" for number in range(1, 15)} <= targets
+    assert {str(number) for number in range(1, 15)} <= places
+    # A redacted page names the report, a raw one says that nothing is redacted. The header names the local
+    # times of a part and the words of a filter; calls keep their numbers.
+    with opened(DEMO) as session:
+        assert session.report is not None
+        words = session.report.words()
+    assert f"redacted: {words}" in visible(page_of(DEMO))
+    assert "not redacted" in visible(page_of(DEMO, RAW))
+    wanted = Wanted(Asked(CallEnd(5), CallEnd(9)), "shell")
+    with in_zone("UTC"):
+        page = page_of(DEMO, wanted)
+    assert [row["n"] for row in page.rows()] == [6]
+    assert "a part: from 09:14:" in visible(page)
+    assert "only calls that match “shell”" in visible(page)
+    assert "1 call✗ 1 failed" in visible(page)
 
 
 @pytest.mark.parametrize("step", [8, pytest.param(1, marks=pytest.mark.system)])
@@ -133,37 +161,19 @@ def large(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("is_large", [False, True])
-def test_the_contents_are_the_same_whether_they_are_compressed_or_not(large: Path, *, is_large: bool) -> None:
+def test_the_contents_are_the_same_whether_they_are_compressed_or_not(large: Path) -> None:
     """The page of a large session has its contents compressed; the script reads the same lines."""
-    page = page_of(large if is_large else DEMO)
-    types = {element.attributes.get("type") for element, _ in page.raw if element.attributes.get("id")}
-    assert types == {"text/plain" if is_large else "application/x-ndjson"}
-    joined = "".join(texts(node for row in page.rows() for node in page.content(row)))
-    assert "assert 0.4 == 0.6" in joined
-    assert "from datetime import datetime, timedelta" in joined
-
-
-def visible(page: Page) -> str:
-    """Return the text of a page on one line."""
-    return re.sub(r"\s+", " ", page.text)
-
-
-def test_without_scripts_a_small_session_is_whole() -> None:
-    """The header, the table of calls and the whole transcript are in the markup, with links to each call."""
-    page = page_of(DEMO)
-    shown = visible(page)
-    assert "✓ succeeded 1:10" in shown
-    assert "14 calls✗ 1 failed⊘ 1 rejected" in shown
-    assert "assert 0.4 == 0.6" in shown
-    targets = {element.attributes.get("href") for element in page.elements if element.tag == "a"}
-    places = {element.attributes.get("id") for element in page.elements if element.tag == "details"}
-    assert {f"#{number}" for number in range(1, 15)} <= targets
-    assert {str(number) for number in range(1, 15)} <= places
-
-
-def test_without_scripts_a_large_session_has_its_table_and_its_answer(large: Path) -> None:
-    """The contents of calls are left out of the markup of a large session, its final answer is not."""
+    for is_large in (False, True):
+        with case(is_large):
+            page = page_of(large if is_large else DEMO)
+            types = {
+                element.attributes.get("type") for element, _ in page.raw if element.attributes.get("id")
+            }
+            assert types == {"text/plain" if is_large else "application/x-ndjson"}
+            joined = "".join(texts(node for row in page.rows() for node in page.content(row)))
+            assert "assert 0.4 == 0.6" in joined
+            assert "from datetime import datetime, timedelta" in joined
+    # The contents of calls are left out of the markup of a large session, its final answer is not.
     shown = visible(page_of(large))
     assert "assert 0.4 == 0.6" not in shown
     assert "#13✓ succeededshellpytest -q17 passed7.0 s" in shown
@@ -171,22 +181,9 @@ def test_without_scripts_a_large_session_has_its_table_and_its_answer(large: Pat
     assert "not only those before" in shown or "low water" in shown
 
 
-def test_a_page_says_what_was_masked_and_that_it_is_a_part() -> None:
-    """A redacted page names the report, a raw one says that nothing is redacted. The header names the local
-    times of a part and the words of a filter; calls keep their numbers.
-    """
-    with opened(DEMO) as session:
-        assert session.report is not None
-        words = session.report.words()
-    assert f"redacted: {words}" in visible(page_of(DEMO))
-    assert "not redacted" in visible(page_of(DEMO, RAW))
-    wanted = Wanted(Asked(CallEnd(5), CallEnd(9)), "shell")
-    with in_zone("UTC"):
-        page = page_of(DEMO, wanted)
-    assert [row["n"] for row in page.rows()] == [6]
-    assert "a part: from 09:14:" in visible(page)
-    assert "only calls that match “shell”" in visible(page)
-    assert "1 call✗ 1 failed" in visible(page)
+def visible(page: Page) -> str:
+    """Return the text of a page on one line."""
+    return re.sub(r"\s+", " ", page.text)
 
 
 def test_a_call_that_runs_is_running(recording: Saver) -> None:
@@ -198,19 +195,7 @@ def test_a_call_that_runs_is_running(recording: Saver) -> None:
     assert row["o"] == "running"
     assert "◐ running" in visible(page)
     assert "a part: from the start until" in visible(page)
-
-
-def test_the_times_are_relative_to_the_start() -> None:
-    """A row has the milliseconds since the first line at which it began and ended."""
-    page = page_of(DEMO)
-    (meta,) = page.data("meta")
-    calls = [row for row in page.rows() if row["k"] == "call"]
-    assert isinstance(meta["first"], int)
-    assert all(0 <= call["b"] <= call["e"] < 71_000 for call in calls)
-
-
-def test_progress_is_reported(recording: Saver) -> None:
-    """The bytes of the recording that are exported grow up to its size."""
+    # The bytes of the recording that are exported grow up to its size.
     calls = (started("shell", f"c{number}", command="c") for number in range(50))
     lines = (init(), user(), *calls, result())
     seen: list[tuple[int, int]] = []
@@ -223,24 +208,7 @@ def test_progress_is_reported(recording: Saver) -> None:
     assert {total for _, total in seen} == {size}
 
 
-def test_a_page_is_written_in_pieces(recording: Saver) -> None:
-    """The largest piece of a large session is a chunk: the page is never whole in memory."""
-    noise = [hashlib.sha256(str(number).encode()).hexdigest() for number in range(4000)]
-
-    def calls() -> Iterable[bytes]:
-        for number in range(40):
-            text = "\n".join(noise[number * 50 :][:2000])
-            yield started("shell", f"c{number}", command=f"run {number}")
-            done = {"success": {"stdout": text, "exitCode": 0}}
-            yield completed("shell", f"c{number}", done, command=f"run {number}")
-
-    with opened(recording(init(), user(), *calls(), result()), RAW) as session:
-        sizes = [len(piece) for piece in EXPORTER.write(session, Choices())]
-    assert sum(sizes) > 2_000_000
-    assert max(sizes) < 1_500_000
-
-
-def test_a_long_output_is_cut_in_its_middle(recording: Saver) -> None:
+def test_a_long_output_is_cut_in_its_middle(recording: Saver, tmp_path: Path) -> None:
     """The head and the tail of a long output are in the page, with the number of characters between them."""
     output = "first\n" + "x" * 99 + "\n"
     output = output + ("y" * 99 + "\n") * 9_999 + "last"
@@ -255,13 +223,24 @@ def test_a_long_output_is_cut_in_its_middle(recording: Saver) -> None:
     tail = next(text for text in shown if text.endswith("last"))
     assert len(head) + left_out + len(tail) == len(output)
     assert len(head) + len(tail) <= 1 << 18
+    # The largest piece of a large session is a chunk: the page is never whole in memory.
+    noise = [hashlib.sha256(str(number).encode()).hexdigest() for number in range(4000)]
 
+    def calls() -> Iterable[bytes]:
+        for number in range(40):
+            text = "\n".join(noise[number * 50 :][:2000])
+            yield started("shell", f"c{number}", command=f"run {number}")
+            done = {"success": {"stdout": text, "exitCode": 0}}
+            yield completed("shell", f"c{number}", done, command=f"run {number}")
 
-def test_the_name_of_a_file_may_have_any_bytes(tmp_path: Path) -> None:
-    """A recording whose name is no text is exported."""
-    path = tmp_path / b"odd\xff<b>.ndjson".decode("utf-8", "surrogateescape")
-    path.write_bytes(json.dumps({"type": "system"}).encode() + b"\n" + DEMO.read_bytes())
-    check_inert(page_of(path, RAW))
+    with opened(recording(init(), user(), *calls(), result()), RAW) as session:
+        sizes = [len(piece) for piece in EXPORTER.write(session, Choices())]
+    assert sum(sizes) > 2_000_000
+    assert max(sizes) < 1_500_000
+    # A recording whose name is no text is exported.
+    odd = tmp_path / b"odd\xff<b>.ndjson".decode("utf-8", "surrogateescape")
+    odd.write_bytes(json.dumps({"type": "system"}).encode() + b"\n" + DEMO.read_bytes())
+    check_inert(page_of(odd, RAW))
 
 
 _PAIR = re.compile(r"light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)")
@@ -307,23 +286,33 @@ def test_a_text_can_be_read_on_its_ground() -> None:
         with case(f"{text} on {ground}"):
             for scheme in (0, 1):
                 assert contrast(NAMED[text][scheme], NAMED[ground][scheme]) >= _LEAST
-
-
-def test_the_colours_of_code_can_be_read() -> None:
-    """Code is also shown in a diff, on the grounds of added and of removed lines."""
+    # Code is also shown in a diff, on the grounds of added and of removed lines.
     for name in CODE:
         with case(name):
             for scheme, colour in enumerate(colours_of(f"::highlight({name})")):
                 for ground in ("panel", "ground", "added", "removed"):
                     assert contrast(colour, NAMED[ground][scheme]) >= _LEAST
-
-
-def test_the_colours_of_a_terminal_can_be_read() -> None:
-    """The shades of the terminal's colours are those that can be read on the ground of the output."""
+    # The shades of the terminal's colours are those that can be read on the ground of the output.
     for name in ANSI:
         with case(name):
             for scheme, colour in enumerate(colours_of(f".{name}")):
                 assert contrast(colour, NAMED["panel"][scheme]) >= _LEAST
+    # The folder has the parts of the script and of the stylesheet, and nothing else. The script builds
+    # elements and texts only, and neither it nor the stylesheet names a resource. The script and the
+    # stylesheet name no server. The script builds the tags that the exporter writes, and no others.
+    named = {*(f"{name}.js" for name in page.SCRIPTS), *(f"{name}.css" for name in page.STYLES)}
+    assert {path.name for path in FILES} == named
+    for word in FORBIDDEN:
+        with case(word):
+            assert word not in page.script()
+            assert word not in page.style()
+    assert re.findall(r"""["'(]\s*(?:https?:)?//\w""", page.script() + page.style()) == []
+    (found,) = re.findall(r"const TAGS = new Set\(\(([^;]*)\)\.split", page.script(), re.DOTALL)
+    assert set("".join(re.findall(r'"([^"]*)"', found)).split()) == TAGS
+    # No part of the script or of the stylesheet is read as markup.
+    assert "</" not in page.script()
+    assert "<!--" not in page.script()
+    assert "<" not in page.style()
 
 
 FOLDER = page._FOLDER
@@ -351,26 +340,3 @@ FORBIDDEN = (
     'setTimeout("',
     "javascript:",
 )
-
-
-def test_the_script_and_the_stylesheet_are_in_the_page_and_load_nothing() -> None:
-    """The folder has the parts of the script and of the stylesheet, and nothing else. The script builds
-    elements and texts only, and neither it nor the stylesheet names a resource. The script and the
-    stylesheet name no server. The script builds the tags that the exporter writes, and no others.
-    """
-    named = {*(f"{name}.js" for name in page.SCRIPTS), *(f"{name}.css" for name in page.STYLES)}
-    assert {path.name for path in FILES} == named
-    for word in FORBIDDEN:
-        with case(word):
-            assert word not in page.script()
-            assert word not in page.style()
-    assert re.findall(r"""["'(]\s*(?:https?:)?//\w""", page.script() + page.style()) == []
-    (found,) = re.findall(r"const TAGS = new Set\(\(([^;]*)\)\.split", page.script(), re.DOTALL)
-    assert set("".join(re.findall(r'"([^"]*)"', found)).split()) == TAGS
-
-
-def test_the_script_cannot_end_the_element_that_contains_it() -> None:
-    """No part of the script or of the stylesheet is read as markup."""
-    assert "</" not in page.script()
-    assert "<!--" not in page.script()
-    assert "<" not in page.style()

@@ -56,17 +56,10 @@ def test_every_recording_is_a_document(captures: Captures) -> None:
             assert set(html_of(text)) - set(folds(text)) <= {"<code>", "</code>"}
 
 
-def test_an_equal_call_is_no_result(recording: Saver) -> None:
-    """Cursor's own file has no results: the next message ends a call, and may have the same arguments."""
-    twice = cursor.called(cursor.call("Write", path="a", contents="only once"))
-    text = document(recording(lines_written(cursor.user("Go"), twice, twice)))
-    assert text.count("only once") == 2
-
-
-def test_a_document_has_the_outcome_the_facts_the_calls_and_the_answer() -> None:
+def test_a_document_has_the_outcome_the_facts_the_calls_and_the_answer(recording: Saver) -> None:
     """The heading says how the session ended; a table has the agent, the model, the time and the calls. With
-    `--raw`, the table says that nothing was redacted. A failed call is open, with what the command
-    printed; an edit has its diff. The prompt and the final answer stand first, and only there.
+    `--raw`, the table says that nothing was redacted. A failed call is open, with what the command printed;
+    an edit has its diff. The prompt and the final answer stand first, and only there.
     """
     text = document(DEMO, Wanted())
     assert text.startswith("## succeeded in 1:10 · 14 calls, 1 failed, 1 rejected\n\n| | |\n|---|---|\n")
@@ -91,12 +84,8 @@ def test_a_document_has_the_outcome_the_facts_the_calls_and_the_answer() -> None
     text = document(DEMO)
     assert text.count("and I can't see why. Find the cause") == 1
     assert text.count("## Mended: 17 tests pass") == 1
-
-
-def test_a_document_shows_an_error_and_which_part_it_is() -> None:
-    """The result of a run that failed is part of its end, as it is no text of the agent. Calls that were open
-    in a part keep their numbers, and the table names its limits and its words.
-    """
+    # The result of a run that failed is part of its end, as it is no text of the agent. Calls that were open
+    # in a part keep their numbers, and the table names its limits and its words.
     reason = "The request was refused: the monthly allowance of this account is used up."
     text = document(RECORDINGS / "failed-run.ndjson")
     assert text.startswith(f"## failed: {reason} · 1 call\n")
@@ -108,37 +97,18 @@ def test_a_document_shows_an_error_and_which_part_it_is() -> None:
     assert numbers(text) == [6, 13]
     assert "| part | only pytest, 2 calls |\n" in text
     assert "### Prompt" not in text
-
-
-@pytest.mark.system
-@pytest.mark.slow
-@given(st.integers(1, 60_000))
-@settings(max_examples=60)
-def test_a_size_is_never_exceeded(most: int) -> None:
-    """A document of at most N bytes ends after a call, and says how many calls and texts are left out."""
-    data = b""
-    with suppress(Fault):
-        data = written(EXPORTER, DEMO, RAW, Choices(max_bytes=most))
-    if most >= LEAST:
-        assert data
-    if not data:
-        return
-    assert len(data) <= most
-    text = data.decode()
-    kept = numbers(text)
-    found = LEFT_OUT.search(text)
-    assert kept == list(range(1, len(kept) + 1))
-    if len(kept) < 14:
-        assert found
-        assert found[1] == f"{most:,}"
-        assert int(found[2]) == 14 - len(kept)
-
-
-def test_a_limited_document_has_room_for_its_head_and_calls(recording: Saver) -> None:
-    """With the number of bytes that the error names, the document can be written. With a limit, a long prompt
-    and a long answer are cut, so that calls follow them. A text that no encoding can write is shown with a
-    sign in its place, in every field.
-    """
+    # Cursor's own file has no results: the next message ends a call, and may have the same arguments.
+    twice = cursor.called(cursor.call("Write", path="a", contents="only once"))
+    text = document(recording(lines_written(cursor.user("Go"), twice, twice)))
+    assert text.count("only once") == 2
+    # The writer reports how much of the recording it has exported.
+    seen: list[tuple[int, int]] = []
+    written(EXPORTER, DEMO, RAW, Choices(progress=lambda done, total: seen.append((done, total))))
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+    assert {total for _, total in seen} == {DEMO.stat().st_size}
+    # With the number of bytes that the error names, the document can be written. With a limit, a long prompt
+    # and a long answer are cut, so that calls follow them. A text that no encoding can write is shown with a
+    # sign in its place, in every field.
     with pytest.raises(Fault, match="--max-bytes") as raised:
         document(DEMO, most=100)
     most = int(re.findall(r"\d+", str(raised.value))[0])
@@ -170,12 +140,28 @@ def test_a_limited_document_has_room_for_its_head_and_calls(recording: Saver) ->
     assert text.count("\ufffd") == 8
 
 
-def test_progress_is_reported() -> None:
-    """The writer reports how much of the recording it has exported."""
-    seen: list[tuple[int, int]] = []
-    written(EXPORTER, DEMO, RAW, Choices(progress=lambda done, total: seen.append((done, total))))
-    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
-    assert {total for _, total in seen} == {DEMO.stat().st_size}
+@pytest.mark.system
+@pytest.mark.slow
+@given(st.integers(1, 60_000))
+@settings(max_examples=60)
+def test_a_size_is_never_exceeded(most: int) -> None:
+    """A document of at most N bytes ends after a call, and says how many calls and texts are left out."""
+    data = b""
+    with suppress(Fault):
+        data = written(EXPORTER, DEMO, RAW, Choices(max_bytes=most))
+    if most >= LEAST:
+        assert data
+    if not data:
+        return
+    assert len(data) <= most
+    text = data.decode()
+    kept = numbers(text)
+    found = LEFT_OUT.search(text)
+    assert kept == list(range(1, len(kept) + 1))
+    if len(kept) < 14:
+        assert found
+        assert found[1] == f"{most:,}"
+        assert int(found[2]) == 14 - len(kept)
 
 
 LINES = st.lists(
@@ -221,6 +207,13 @@ def test_a_body_is_cut_and_has_no_control_characters() -> None:
     assert pieces("\n".join("abcdefg"), FEW).left_out == 2
     assert body_of("\t" + "x" * 20, FEW).split("\n")[1] == "\t" + "x" * 9 + "… 11 more characters"
     assert body_of("a\x1b[2J\r\nb\ud800").split("\n")[1:3] == ["a␛[2J", "b\ufffd"]
+    # An unfinished answer does not swallow the rest of the document. A fence that is open in a prompt ends
+    # with the quotation.
+    for text in ("```py\nx = 1", "~~~~\n~~~\n", "````\n    ````", "a\n```"):
+        found = tokens("\n".join(markdown(text)) + "\n\n<b>\n")
+        assert found[-1].type == "html_block", text
+    lines = [line for part in markdown("```\n<i>") for line in part.split("\n")]
+    assert html_of("\n".join(quoted(iter(lines))) + "\n\n<b>\n") == ["<b>"]
 
 
 @given(LINES)
@@ -230,14 +223,3 @@ def test_code_of_the_agent_stays_as_it_is(lines: list[str]) -> None:
     found = tokens("\n".join(markdown(f"```\n{body}\n```")))
     assert [token.type for token in found] == ["fence"]
     assert found[0].content == (f"{body}\n" if body else "\n")
-
-
-def test_an_open_fence_is_closed() -> None:
-    """An unfinished answer does not swallow the rest of the document. A fence that is open in a prompt ends
-    with the quotation.
-    """
-    for text in ("```py\nx = 1", "~~~~\n~~~\n", "````\n    ````", "a\n```"):
-        found = tokens("\n".join(markdown(text)) + "\n\n<b>\n")
-        assert found[-1].type == "html_block", text
-    lines = [line for part in markdown("```\n<i>") for line in part.split("\n")]
-    assert html_of("\n".join(quoted(iter(lines))) + "\n\n<b>\n") == ["<b>"]

@@ -76,32 +76,49 @@ def test_rejected_spans_are_counted(backend: Collector) -> None:
     assert done.words == (
         f"sent 1 of {SPANS} spans to {backend.url}/v1/traces: rejected by the backend (span is too␊old)"
     )
-
-
-@pytest.mark.parametrize("rejected", ["3", 3])
-def test_rejected_spans_are_counted_in_json(rejected: object, backend: Collector) -> None:
-    """Some backends answer with JSON, in which a number of 64 bits may be a text."""
-    body = json.dumps({"partialSuccess": {"rejectedSpans": rejected, "errorMessage": "too old"}}).encode()
-    backend.replies = [Reply(body=body, headers={"Content-Type": "application/json; charset=utf-8"})]
-    done = sent(PLAIN)
-    assert done.words.endswith(": rejected by the backend (too old)")
-    assert (done.is_complete, f"sent 1 of {SPANS} spans" in done.words) == (False, True)
-
-
-@pytest.mark.parametrize("rejected", [1 << 40, -5])
-def test_an_impossible_count_is_bounded(rejected: int, backend: Collector) -> None:
-    """A backend cannot reject more spans than it was sent, nor fewer than none."""
-    backend.replies = [partial_success(rejected, "x")]
-    expected = f"sent 0 of {SPANS} spans" if rejected > 0 else f"sent {SPANS} spans"
-    assert sent(PLAIN).words.startswith(expected)
-
-
-def test_a_warning_is_reported(backend: Collector) -> None:
-    """A backend may take all spans and say something about them."""
+    # A backend may take all spans and say something about them.
     backend.replies = [partial_success(0, "attribute values were cut")]
     done = sent(PLAIN)
     assert done.is_complete
     assert done.words.endswith("/v1/traces: the backend says: attribute values were cut")
+    # The reason is the status and what the backend says, in one bounded line of safe text.
+    for body, content_type, words in REFUSALS:
+        with case(content_type):
+            backend.replies = [refusal(403, body, Content_Type=content_type)]
+            assert sent(PLAIN).words.endswith(f"/v1/traces: 403 Forbidden{words}")
+    # An address at which a web application answers everything with a page takes no spans.
+    backend.replies = [Reply(body=b"<!doctype html>", headers={"Content-Type": "text/html"}, takes=False)]
+    done = sent(PLAIN)
+    assert not done.is_complete
+    assert done.words.endswith(": a web page answers there, not a backend of OTLP")
+    # Some backends answer with JSON, in which a number of 64 bits may be a text.
+    for rejected in ("3", 3):
+        with case(rejected):
+            body = json.dumps(
+                {"partialSuccess": {"rejectedSpans": rejected, "errorMessage": "too old"}}
+            ).encode()
+            backend.replies = [Reply(body=body, headers={"Content-Type": "application/json; charset=utf-8"})]
+            done = sent(PLAIN)
+            assert done.words.endswith(": rejected by the backend (too old)")
+            assert (done.is_complete, f"sent 1 of {SPANS} spans" in done.words) == (False, True)
+    # A backend cannot reject more spans than it was sent, nor fewer than none.
+    for rejected in (1 << 40, -5):
+        with case(rejected):
+            backend.replies = [partial_success(rejected, "x")]
+            words = f"sent 0 of {SPANS} spans" if rejected > 0 else f"sent {SPANS} spans"
+            assert sent(PLAIN).words.startswith(words)
+    # A body that is no message of OTLP does not make a success a loss.
+    for body in (b"ok", b"\xff\xff", b"{}"):
+        with case(repr(body)):
+            backend.replies = [Reply(body=body)]
+            assert sent(PLAIN).is_complete
+    # A redirection to a login page, which the exporter takes for success, counts as lost.
+    for status in (302, 599):
+        with case(status):
+            backend.replies = [refusal(status, Location="/login")]
+            done = sent(PLAIN)
+            assert (done.is_complete, f"sent 0 of {SPANS} spans" in done.words) == (False, True)
+            assert str(status) in done.words
 
 
 @pytest.mark.system
@@ -149,40 +166,19 @@ REFUSALS: list[tuple[bytes, str, str]] = [
 ]
 
 
-def test_a_refusal_has_the_words_of_the_backend(backend: Collector) -> None:
-    """The reason is the status and what the backend says, in one bounded line of safe text."""
-    for body, content_type, words in REFUSALS:
-        with case(content_type):
-            backend.replies = [refusal(403, body, Content_Type=content_type)]
-            assert sent(PLAIN).words.endswith(f"/v1/traces: 403 Forbidden{words}")
-
-
-@pytest.mark.parametrize("status", [302, 599])
-def test_an_answer_that_is_no_success_is_none(status: int, backend: Collector) -> None:
-    """A redirection to a login page, which the exporter takes for success, counts as lost."""
-    backend.replies = [refusal(status, Location="/login")]
-    done = sent(PLAIN)
-    assert (done.is_complete, f"sent 0 of {SPANS} spans" in done.words) == (False, True)
-    assert str(status) in done.words
-
-
-def test_a_web_page_is_no_success(backend: Collector) -> None:
-    """An address at which a web application answers everything with a page takes no spans."""
-    backend.replies = [Reply(body=b"<!doctype html>", headers={"Content-Type": "text/html"}, takes=False)]
-    done = sent(PLAIN)
-    assert not done.is_complete
-    assert done.words.endswith(": a web page answers there, not a backend of OTLP")
-
-
-@pytest.mark.parametrize("body", [b"ok", b"\xff\xff", b"{}"])
-def test_other_answers_of_success_are_success(body: bytes, backend: Collector) -> None:
-    """A body that is no message of OTLP does not make a success a loss."""
-    backend.replies = [Reply(body=body)]
-    assert sent(PLAIN).is_complete
-
-
 def test_nobody_listens(backend: Collector, monkeypatch: pytest.MonkeyPatch) -> None:
     """A refused connection is reported at once: the exporter alone would try for seven seconds."""
+    # An address that cannot be used is reported, without a traceback and without waiting.
+    for endpoint, words in (
+        ("localhost", "to the endpoint: the endpoint is not an address: http://host:port"),
+        ("gopher://localhost", "to gopher://localhost/v1/traces: the endpoint does not begin with http://"),
+        ("http://[::1", "to the endpoint: the endpoint is not an address: http://host:port"),
+        ("http://name.invalid", "to http://name.invalid/v1/traces: "),
+    ):
+        with case(endpoint):
+            monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint)
+            done = sent(PLAIN)
+            assert f"sent 0 of {SPANS} spans {words}" in done.words
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]
@@ -192,24 +188,6 @@ def test_nobody_listens(backend: Collector, monkeypatch: pytest.MonkeyPatch) -> 
             done = sent(PLAIN)
     assert not done.is_complete
     assert done.words == (f"sent 0 of {SPANS} spans to http://127.0.0.1:{port}/x: connection refused")
-
-
-@pytest.mark.parametrize(
-    ("endpoint", "words"),
-    [
-        ("localhost", "to the endpoint: the endpoint is not an address: http://host:port"),
-        ("gopher://localhost", "to gopher://localhost/v1/traces: the endpoint does not begin with http://"),
-        ("http://[::1", "to the endpoint: the endpoint is not an address: http://host:port"),
-        ("http://name.invalid", "to http://name.invalid/v1/traces: "),
-    ],
-)
-def test_an_unusable_address_is_reported(
-    endpoint: str, words: str, backend: Collector, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An address that cannot be used is reported, without a traceback and without waiting."""
-    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint)
-    done = sent(PLAIN)
-    assert f"sent 0 of {SPANS} spans {words}" in done.words
 
 
 def test_the_environment_is_used(backend: Collector, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,10 +56,8 @@ def test_arrival_times_are_used_where_the_agent_has_none(backend: Collector, tmp
     calls = [times(span) for span in backend.spans() if span.name == "execute_tool Read"]
     assert calls == [(100, 300), (100, 450)]
     assert times(backend.named("invoke_agent claude")) == (0, 900)
-
-
-def test_arrival_times_are_shifted_to_the_clock_of_the_agent(backend: Collector, tmp_path: Path) -> None:
-    """If the clocks differ by an hour, a run still begins just before its first call."""
+    # If the clocks differ by an hour, a run still begins just before its first call.
+    backend.taken.clear()
     lines = (init(), user(), started("read", at_ms=AT_MS), completed("read", result=DONE, at_ms=AT_MS + 50))
     hour = 3_600_000
     sent(
@@ -67,19 +65,22 @@ def test_arrival_times_are_shifted_to_the_clock_of_the_agent(backend: Collector,
     )
     assert times(backend.named("execute_tool read")) == (0, 50)
     assert times(backend.named("invoke_agent cursor")) == (-20, 90)
-
-
-def test_without_any_time_the_file_gives_it(backend: Collector, tmp_path: Path) -> None:
-    """A recording without times ends when its file was last written; its calls are in order."""
-    path = written(tmp_path / "a.ndjson", untimed())
+    # A recording without times ends when its file was last written; its calls are in order.
+    backend.taken.clear()
+    path = written(tmp_path / "b.ndjson", untimed())
     os.utime(path, (AT_MS / 1000 + 10, AT_MS / 1000 + 10))
     sent(path)
     run = backend.named("invoke_agent claude")
     assert times(run) == (6000, 10_000)
-    calls = [span for span in backend.spans() if span.name == "execute_tool Read"]
-    starts = [span.start_time_unix_nano - run.start_time_unix_nano for span in calls]
+    spans = [span for span in backend.spans() if span.name == "execute_tool Read"]
+    starts = [span.start_time_unix_nano - run.start_time_unix_nano for span in spans]
     assert starts == [1000, 2000]
-    assert [span.end_time_unix_nano for span in calls] == [span.start_time_unix_nano for span in calls]
+    assert [span.end_time_unix_nano for span in spans] == [span.start_time_unix_nano for span in spans]
+    # A call that ends before it starts, by clocks that jump, lasts no negative time.
+    backend.taken.clear()
+    one = (started("read", at_ms=AT_MS + 50), completed("read", result=DONE, at_ms=AT_MS))
+    sent(written(tmp_path / "c.ndjson", (init(), user(), *one, result())))
+    assert times(backend.named("execute_tool read")) == (50, 50)
 
 
 def test_a_copy_has_the_same_ids(backend: Collector, tmp_path: Path) -> None:
@@ -100,10 +101,3 @@ def test_a_resumed_session_has_other_ids(backend: Collector, tmp_path: Path) -> 
         call = (started("read", at_ms=at_ms), completed("read", result=DONE, at_ms=at_ms + 1))
         sent(written(tmp_path / f"{number}.ndjson", (init(), user(), *call, result())))
     assert len({span.trace_id for span in backend.spans()}) == 2
-
-
-def test_a_duration_that_the_agent_measured_is_used(backend: Collector, tmp_path: Path) -> None:
-    """A call that ends before it starts, by clocks that jump, lasts no negative time."""
-    call = (started("read", at_ms=AT_MS + 50), completed("read", result=DONE, at_ms=AT_MS))
-    sent(written(tmp_path / "a.ndjson", (init(), user(), *call, result())))
-    assert times(backend.named("execute_tool read")) == (50, 50)

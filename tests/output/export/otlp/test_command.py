@@ -25,36 +25,25 @@ def test_a_session_is_sent(backend: Collector) -> None:
 
 
 @pytest.mark.system
-def test_a_raw_export_says_so(backend: Collector) -> None:
-    """Without redaction, stderr and the span of the run say it."""
+def test_an_incomplete_export_says_so(backend: Collector) -> None:
+    """If a backend rejects or refuses spans, or is away, the exit code is 74."""
+    # Without redaction, stderr and the span of the run say it.
     done = watch("export", PLAIN, "--to", "otlp", "--raw", "--content")
     assert done.stderr.endswith(b"; nothing was redacted (--raw)\n")
     run = backend.named("invoke_agent cursor")
     assert [each.value.bool_value for each in run.attributes if each.key == "agentwatch.redacted"] == [False]
-
-
-@pytest.mark.system
-def test_a_partial_success_is_incomplete(backend: Collector) -> None:
-    """If the backend rejects spans, the exit code is 74."""
+    # If the backend rejects spans, the exit code is 74.
     backend.replies = [partial_success(1, "too old")]
     done = watch("export", PLAIN, "--to", "otlp")
     assert done.returncode == 74
     assert b"sent 3 of 4 spans to " in done.stderr
     assert b": rejected by the backend (too old); " in done.stderr
-
-
-@pytest.mark.system
-def test_a_refusal_is_incomplete(backend: Collector) -> None:
-    """If the backend refuses everything, the exit code is 74, and nothing but one line is printed."""
+    # If the backend refuses everything, the exit code is 74, and nothing but one line is printed.
     backend.replies = [refusal(401)]
     done = watch("export", PLAIN, "--to", "otlp")
     assert (done.returncode, done.stderr.count(b"\n")) == (74, 1)
     assert b"/v1/traces: 401 Unauthorized; " in done.stderr
-
-
-@pytest.mark.system
-def test_an_address_without_anybody_is_one_line(backend: Collector) -> None:
-    """A refused connection takes no retries, and prints no credentials."""
+    # A refused connection takes no retries, and prints no credentials.
     done = watch(
         "export", PLAIN, "--to", "otlp", OTEL_EXPORTER_OTLP_ENDPOINT="http://ada:hunter2@127.0.0.1:9"
     )
@@ -67,29 +56,32 @@ def test_an_address_without_anybody_is_one_line(backend: Collector) -> None:
 
 
 @pytest.mark.system
-@pytest.mark.parametrize("output", ["-", "file.bin"])
-def test_there_is_no_file(output: str, backend: Collector, tmp_path: Path) -> None:
-    """`-o` is wrong use: nothing is sent, and no file written."""
-    done = watch("export", PLAIN, "--to", "otlp", "-o", output, cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr == b"agentwatch: --to otlp sends the session; it takes no -o\n"
-    assert (backend.requests, [*tmp_path.glob("file*")]) == ([], [])
-
-
-@pytest.mark.system
-def test_another_protocol_is_refused(backend: Collector) -> None:
-    """An environment that asks for gRPC names a port that does not speak HTTP."""
+def test_a_protocol_is_http_and_nothing_else_sends(backend: Collector, tmp_path: Path) -> None:
+    """What cannot be sent is refused, and no other command sends."""
+    # `-o` is wrong use: nothing is sent, and no file written.
+    for output in ("-", "file.bin"):
+        with case(output):
+            done = watch("export", PLAIN, "--to", "otlp", "-o", output, cwd=tmp_path)
+            assert (done.returncode, done.stdout) == (2, b"")
+            assert done.stderr == b"agentwatch: --to otlp sends the session; it takes no -o\n"
+            assert (backend.requests, [*tmp_path.glob("file*")]) == ([], [])
+    # An environment that asks for gRPC names a port that does not speak HTTP.
     done = watch("export", PLAIN, "--to", "otlp", OTEL_EXPORTER_OTLP_PROTOCOL="grpc")
     assert done.returncode == 2
     assert done.stderr == (
         b"agentwatch: OTEL_EXPORTER_OTLP_PROTOCOL is grpc; agentwatch sends http/protobuf only\n"
     )
     assert backend.requests == []
-
-
-@pytest.mark.system
-def test_the_same_protocol_is_accepted(backend: Collector) -> None:
-    """The more specific variable decides."""
+    # A file that is no recording is exit 2, as for every export.
+    path = tmp_path / "text.ndjson"
+    path.write_bytes(b"hello\n")
+    assert watch("export", path, "--to", "otlp").returncode == 2
+    assert backend.requests == []
+    # With the variables of a backend set, other commands send nothing.
+    for command in (["-p"], ["log"], ["show"], ["export", "--to", "atif", "-o", tmp_path / "a.json"]):
+        assert watch(*command, PLAIN).returncode == 0
+    assert backend.requests == []
+    # The more specific variable decides.
     done = watch(
         *("export", PLAIN, "--to", "otlp"),
         OTEL_EXPORTER_OTLP_PROTOCOL="grpc",
@@ -111,23 +103,6 @@ def test_without_the_extra_the_command_says_how_to_install_it(backend: Collector
         == b"agentwatch: --to otlp needs a package: pip install opentelemetry-exporter-otlp-proto-http\n"
     )
     assert watch("export", PLAIN, "--to", "atif", "-o", "-", PYTHONPATH=path).returncode == 0
-
-
-@pytest.mark.system
-def test_a_stream_of_no_known_agent_is_not_sent(backend: Collector, tmp_path: Path) -> None:
-    """A file that is no recording is exit 2, as for every export."""
-    path = tmp_path / "text.ndjson"
-    path.write_bytes(b"hello\n")
-    assert watch("export", path, "--to", "otlp").returncode == 2
-    assert backend.requests == []
-
-
-@pytest.mark.system
-def test_nothing_else_sends(backend: Collector, tmp_path: Path) -> None:
-    """With the variables of a backend set, other commands send nothing."""
-    for command in (["-p"], ["log"], ["show"], ["export", "--to", "atif", "-o", tmp_path / "a.json"]):
-        assert watch(*command, PLAIN).returncode == 0
-    assert backend.requests == []
 
 
 COMMANDS: list[tuple[str, str | None]] = [

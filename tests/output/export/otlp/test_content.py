@@ -73,35 +73,27 @@ def test_with_content_the_texts_are_sent(backend: Collector, recording: Saver) -
     assert arguments == {"command": "pytest wombatargument", "workingDirectory": "."}
     assert json.loads(str(found["gen_ai.tool.call.result"]))["failure"]["stderr"] == "wombaterror"
     assert backend.named("execute_tool webFetch").status.message == "wombatreason"
-
-
-def test_with_content_paths_are_relative(backend: Collector, recording: Saver) -> None:
-    """The working directory and with it the user's name are in no value, even of a raw export."""
-    assert sent(recording(*story()), content=True, is_raw=True).is_complete
+    # The working directory and with it the user's name are in no value, even of a raw export.
     [request] = backend.requests
     assert [word for word in ("zebulon", "quokka") if word.encode() in request.data] == []
     assert b"src/wombatfile.py" in request.data
-
-
-def test_a_long_value_is_cut(backend: Collector, recording: Saver) -> None:
-    """A value has at most 8 kB in UTF-8, whatever it consists of, and messages stay valid JSON."""
-    long = 'ä"\\\n' * 10_000
+    # A value has at most 8 kB in UTF-8, whatever it consists of, and messages stay valid JSON.
+    backend.taken.clear()
+    long_text = 'ä"\\\n' * 10_000
     calls = (
-        started("shell", command=f"echo {long}"),
-        completed("shell", result={"success": {"stdout": long}}),
+        started("shell", command=f"echo {long_text}"),
+        completed("shell", result={"success": {"stdout": long_text}}),
     )
-    sent(recording(init(), user(long), *calls, final(long), result()), content=True)
+    sent(recording(init(), user(long_text), *calls, final(long_text), result()), content=True)
     values = [value for span in backend.spans() for value in attributes(span).values()]
-    texts = [value for value in values if isinstance(value, str)]
-    assert MOST_BYTES - 10 <= max(len(text.encode()) for text in texts) <= MOST_BYTES
+    sent_texts = [value for value in values if isinstance(value, str)]
+    assert MOST_BYTES - 10 <= max(len(text.encode()) for text in sent_texts) <= MOST_BYTES
     run = attributes(backend.named("invoke_agent cursor"))
     for name in ("gen_ai.input.messages", "gen_ai.output.messages"):
         [message] = json.loads(str(run[name]))
-        assert message["parts"][0]["content"].startswith(long[:2000])
-
-
-def test_half_surrogate_pairs_are_replaced(backend: Collector, recording: Saver) -> None:
-    """Text that is no Unicode, in any field, loses no span."""
+        assert message["parts"][0]["content"].startswith(long_text[:2000])
+    # Text that is no Unicode, in any field, loses no span.
+    backend.taken.clear()
     bad = "aHALF\0b"
     lines = (
         init(bad, model=bad),
@@ -114,25 +106,27 @@ def test_half_surrogate_pairs_are_replaced(backend: Collector, recording: Saver)
     path = recording(*(each.replace(b"HALF", b"\\ud800") for each in lines))
     assert sent(path, content=True).is_complete
     assert attributes(backend.named("execute_tool read"))["gen_ai.tool.call.id"] == "a\ufffd␀b"
-
-
-@pytest.mark.parametrize("number", [1 << 62, 1 << 64, -(1 << 70)])
-def test_numbers_over_64_bits_are_left_out(number: int, backend: Collector, recording: Saver) -> None:
-    """A foreign number of any size, as a time, an exit code or a count, loses no span."""
-    failure = {"failure": {"exitCode": number, "stdout": "", "stderr": ""}}
-    calls = (started("shell", at_ms=number, command="x"), completed("shell", result=failure, at_ms=number))
-    usage = {"inputTokens": number, "outputTokens": number}
-    done = sent(recording(init(), user(), *calls, result(usage=usage, duration_ms=number)), content=True)
-    assert done.is_complete
-    assert attributes(backend.named("execute_tool shell x"))["agentwatch.outcome"] == "failed"
-
-
-def test_deeply_nested_arguments_are_named(backend: Collector, recording: Saver) -> None:
-    """Arguments that are nested too deeply to be encoded are replaced by words."""
+    # Arguments that are nested too deeply to be encoded are replaced by words.
+    backend.taken.clear()
     deep = b'{"a":' * 300 + b"1" + b"}" * 300
     begun = started("read", at_ms=AT_MS, path="DEEP").replace(b'"DEEP"', deep)
     assert sent(recording(init(), user(), begun, result()), content=True).is_complete
     assert "deep" in str(attributes(backend.named("execute_tool read"))["gen_ai.tool.call.arguments"])
+    # A foreign number of any size, as a time, an exit code or a count, loses no span.
+    for number in (1 << 62, 1 << 64, -(1 << 70)):
+        with case(number):
+            backend.taken.clear()
+            failure = {"failure": {"exitCode": number, "stdout": "", "stderr": ""}}
+            calls = (
+                started("shell", at_ms=number, command="x"),
+                completed("shell", result=failure, at_ms=number),
+            )
+            usage = {"inputTokens": number, "outputTokens": number}
+            done = sent(
+                recording(init(), user(), *calls, result(usage=usage, duration_ms=number)), content=True
+            )
+            assert done.is_complete
+            assert attributes(backend.named("execute_tool shell x"))["agentwatch.outcome"] == "failed"
 
 
 PATHS: list[tuple[str, str | None, str]] = [
@@ -155,16 +149,13 @@ def test_a_path_inside_the_cwd_is_relative() -> None:
     for text, cwd, expected in PATHS:
         with case(f"{text} in {cwd}"):
             assert relative(text, cwd) == expected
-
-
-def test_relative_json_is_still_json() -> None:
-    """In JSON, where backslashes and quotes are escaped, paths become relative and escapes stay whole."""
+    # In JSON, where backslashes and quotes are escaped, paths become relative and escapes stay whole.
     for cwd in ["C:\\src", 'C:\\a"b', "/srv/a\\b", "/srv/\n"]:
         with case(cwd):
             separator = "\\" if cwd.startswith("C") else "/"
             value = [f"{cwd}{separator}a.py", f"{cwd}\n", f'{cwd}"', cwd]
-            text = relative(json.dumps(value), cwd, is_json=True)
-            assert json.loads(text) == ["a.py", ".\n", '."', "."]
+            made = relative(json.dumps(value), cwd, is_json=True)
+            assert json.loads(made) == ["a.py", ".\n", '."', "."]
 
 
 def test_no_value_is_over_the_limit() -> None:

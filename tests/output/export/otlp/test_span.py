@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agentwatch.output.export.otlp.spans import Span, attributes, batches, name_of
 from tests.conftest import case
 
@@ -33,27 +31,18 @@ def test_an_attribute_is_one_that_every_backend_can_store() -> None:
     for value, known in VALUES:
         with case(value):
             assert attributes({"x": value}) == known
-
-
-@pytest.mark.parametrize(
-    ("sizes", "expected"),
-    [
+    # A text counts as many bytes as its UTF-8. The name of a tool is foreign: it cannot be longer than 200
+    # columns, nor have two lines.
+    assert span("\U0001f600" * 1000).size() - span().size() == 4000
+    assert name_of("execute_tool", "a\nb", "") == "execute_tool a␊b"
+    assert len(name_of("execute_tool", "a" * 1000)) == 200
+    # Whichever comes first ends a batch; a span that is larger than a megabyte is sent alone.
+    for sizes, expected in (
         ([], []),
         ([10] * 512, [512]),
         ([10] * 1025, [512, 512, 1]),
         ([300_000] * 7, [3, 3, 1]),
         ([2_000_000, 10, 2_000_000], [1, 1, 1]),
-    ],
-)
-def test_a_batch_has_512_spans_or_a_megabyte(sizes: list[int], expected: list[int]) -> None:
-    """Whichever comes first ends a batch; a span that is larger than a megabyte is sent alone."""
-    assert [len(batch) for batch in batches(span("a" * size) for size in sizes)] == expected
-
-
-def test_a_span_has_a_size_in_bytes_and_a_short_name() -> None:
-    """A text counts as many bytes as its UTF-8. The name of a tool is foreign: it cannot be longer than 200
-    columns, nor have two lines.
-    """
-    assert span("\U0001f600" * 1000).size() - span().size() == 4000
-    assert name_of("execute_tool", "a\nb", "") == "execute_tool a␊b"
-    assert len(name_of("execute_tool", "a" * 1000)) == 200
+    ):
+        with case(expected):
+            assert [len(batch) for batch in batches(span("a" * size) for size in sizes)] == expected

@@ -37,7 +37,7 @@ def times(span: Span) -> tuple[float, float]:
     return span.start_time_unix_nano / NS - AT_MS, span.end_time_unix_nano / NS - AT_MS
 
 
-def test_a_call_has_its_times_and_facts(backend: Collector, recording: Saver) -> None:
+def test_a_call_has_its_times_and_facts(backend: Collector, recording: Saver, tmp_path: Path) -> None:
     """A call that succeeded has the agent's times, its name and its number, and the run as its parent."""
     begun = started("read", "c-1", AT_MS + 100, path=f"{CWD}/a.py")
     ended = completed("read", "c-1", {"success": {"totalLines": 4}}, AT_MS + 350)
@@ -60,10 +60,53 @@ def test_a_call_has_its_times_and_facts(backend: Collector, recording: Saver) ->
     assert (call.parent_span_id, run.parent_span_id) == (run.span_id, b"")
     assert {len(call.trace_id), len(call.span_id)} == {16, 8}
     assert call.trace_id == run.trace_id
+    # A non-zero exit code is an error, and the span has the name of the program, never its arguments.
+    backend.taken.clear()
+    command = "cd /srv && TOKEN=hunter2 /opt/bin/pytest -q tests/secret"
+    calls = (
+        started("shell", command=command, at_ms=AT_MS),
+        completed("shell", result=FAILED, at_ms=AT_MS + 9, command=command),
+    )
+    sent(recording(init(), user(), *calls, result()))
+    span = backend.named("execute_tool shell pytest")
+    found = attributes(span)
+    assert (found["process.executable.name"], found["process.exit.code"]) == ("pytest", 3)
+    assert (found["error.type"], found["agentwatch.outcome"]) == ("exit_3", "failed")
+    assert (span.status.code, span.status.message) == (Status.STATUS_CODE_ERROR, "")
+    # An unfinished call is neither a success nor an error, and lasts until the last event seen.
+    backend.taken.clear()
+    later = (started("read", "c-2", AT_MS + 40), completed("read", "c-2", EXIT_0, AT_MS + 70))
+    sent(recording(init(), user(), started("shell", "c-1", AT_MS, command="sleep 9"), *later))
+    span = backend.named("execute_tool shell sleep")
+    assert times(span) == (0, 70)
+    assert attributes(span)["agentwatch.outcome"] == "unfinished"
+    assert "error.type" not in attributes(span)
+    assert span.status.code == Status.STATUS_CODE_UNSET
+    assert attributes(backend.named("invoke_agent cursor"))["agentwatch.outcome"] == "unfinished"
+    # A call that an earlier run left open ends when the next run starts, not days later.
+    backend.taken.clear()
+    path = tmp_path / "two.ndjson"
+    first = init() + user() + started("shell", "c-1", AT_MS, command="sleep 9")
+    path.write_bytes(first + init() + user() + result())
+    path.with_suffix(".times").write_text(
+        f"0 {AT_MS}\n{len(first)} {AT_MS + 50}\n{len(first) + 400} {AT_MS + 90}\n"
+    )
+    sent(path)
+    assert times(backend.named("execute_tool shell sleep")) == (0, 50)
 
 
 def test_a_run_has_its_model_and_its_tokens(backend: Collector, recording: Saver) -> None:
     """The span of a run includes its calls, and has its model, its tokens and its outcome."""
+    # The resource is the service agentwatch, and the scope has the schema of the conventions.
+    sent(recording(init(), user(), result()))
+    [request] = backend.requests
+    [resource] = request.parsed().resource_spans
+    [scope] = resource.scope_spans
+    assert request.headers["content-type"] == "application/x-protobuf"
+    assert attributes(resource.resource)["service.name"] == "agentwatch"
+    assert scope.scope.name == "agentwatch"
+    assert scope.schema_url == "https://opentelemetry.io/schemas/gen-ai-dev/1.42.0-dev"
+    backend.taken.clear()
     usage = {"inputTokens": 5, "outputTokens": 7, "cacheReadTokens": 20, "cacheWriteTokens": 0}
     calls = (started("read", at_ms=AT_MS), completed("read", result=EXIT_0, at_ms=AT_MS + 5))
     sent(recording(init(model="opus"), user(), *calls, result(usage=usage)))
@@ -85,80 +128,8 @@ def test_a_run_has_its_model_and_its_tokens(backend: Collector, recording: Saver
     start, end = times(run)
     assert start <= 0
     assert end >= 5
-
-
-def test_the_request_names_who_sends(backend: Collector, recording: Saver) -> None:
-    """The resource is the service agentwatch, and the scope has the schema of the conventions."""
-    sent(recording(init(), user(), result()))
-    [request] = backend.requests
-    [resource] = request.parsed().resource_spans
-    [scope] = resource.scope_spans
-    assert request.headers["content-type"] == "application/x-protobuf"
-    assert attributes(resource.resource)["service.name"] == "agentwatch"
-    assert scope.scope.name == "agentwatch"
-    assert scope.schema_url == "https://opentelemetry.io/schemas/gen-ai-dev/1.42.0-dev"
-
-
-def test_a_command_that_fails_is_an_error(backend: Collector, recording: Saver) -> None:
-    """A non-zero exit code is an error, and the span has the name of the program, never its arguments."""
-    command = "cd /srv && TOKEN=hunter2 /opt/bin/pytest -q tests/secret"
-    calls = (
-        started("shell", command=command, at_ms=AT_MS),
-        completed("shell", result=FAILED, at_ms=AT_MS + 9, command=command),
-    )
-    sent(recording(init(), user(), *calls, result()))
-    span = backend.named("execute_tool shell pytest")
-    found = attributes(span)
-    assert (found["process.executable.name"], found["process.exit.code"]) == ("pytest", 3)
-    assert (found["error.type"], found["agentwatch.outcome"]) == ("exit_3", "failed")
-    assert (span.status.code, span.status.message) == (Status.STATUS_CODE_ERROR, "")
-
-
-@pytest.mark.parametrize(
-    ("outcome", "error"),
-    [
-        ({"error": {"errorMessage": "File not found"}}, "failed"),
-        ({"rejected": {"reason": "no"}}, "rejected"),
-    ],
-)
-def test_a_call_that_did_not_succeed_says_how(
-    outcome: dict[str, object], error: str, backend: Collector, recording: Saver
-) -> None:
-    """A call that failed or was rejected is an error with that word, and without the agent's message."""
-    sent(recording(init(), user(), started("read"), completed("read", result=outcome), result()))
-    span = backend.named("execute_tool read")
-    assert attributes(span)["error.type"] == attributes(span)["agentwatch.outcome"] == error
-    assert (span.status.code, span.status.message) == (Status.STATUS_CODE_ERROR, "")
-
-
-def test_a_call_that_never_ended_ends_with_the_last_event(backend: Collector, recording: Saver) -> None:
-    """An unfinished call is neither a success nor an error, and lasts until the last event seen."""
-    later = (started("read", "c-2", AT_MS + 40), completed("read", "c-2", EXIT_0, AT_MS + 70))
-    sent(recording(init(), user(), started("shell", "c-1", AT_MS, command="sleep 9"), *later))
-    span = backend.named("execute_tool shell sleep")
-    assert times(span) == (0, 70)
-    assert attributes(span)["agentwatch.outcome"] == "unfinished"
-    assert "error.type" not in attributes(span)
-    assert span.status.code == Status.STATUS_CODE_UNSET
-    assert attributes(backend.named("invoke_agent cursor"))["agentwatch.outcome"] == "unfinished"
-
-
-def test_an_unfinished_call_of_an_earlier_run_ends_there(backend: Collector, tmp_path: Path) -> None:
-    """A call that an earlier run left open ends when the next run starts, not days later."""
-    path = tmp_path / "two.ndjson"
-    first = init() + user() + started("shell", "c-1", AT_MS, command="sleep 9")
-    path.write_bytes(first + init() + user() + result())
-    path.with_suffix(".times").write_text(
-        f"0 {AT_MS}\n{len(first)} {AT_MS + 50}\n{len(first) + 400} {AT_MS + 90}\n"
-    )
-    sent(path)
-    assert times(backend.named("execute_tool shell sleep")) == (0, 50)
-
-
-def test_a_step_of_the_model_has_the_times_that_the_stream_shows(
-    backend: Collector, recording: Saver
-) -> None:
-    """Texts with a start and an end are a span of the model; a text with a single time is none."""
+    # Texts with a start and an end are a span of the model; a text with a single time is none.
+    backend.taken.clear()
     lines = (thought("Hm.", AT_MS), thought("Hm.", AT_MS + 30), thought_through(AT_MS + 60))
     call = (started("read", at_ms=AT_MS + 61), completed("read", result=EXIT_0, at_ms=AT_MS + 70))
     sent(recording(init(model="opus"), user(), *lines, *call, thought("x", AT_MS + 80), result()))
@@ -168,52 +139,58 @@ def test_a_step_of_the_model_has_the_times_that_the_stream_shows(
     assert attributes(step)["gen_ai.operation.name"] == "chat"
     assert attributes(step)["openinference.span.kind"] == "LLM"
     assert step.parent_span_id == backend.named("invoke_agent cursor").span_id
-
-
-def test_each_run_is_a_trace_of_its_session(backend: Collector) -> None:
-    """Two runs of a session are two traces with the same session id."""
-    sent(RECORDINGS / "two-runs.ndjson")
-    runs = [span for span in backend.spans() if span.name == "invoke_agent cursor"]
-    assert len({span.trace_id for span in runs}) == 2
-    assert len({attributes(span)["session.id"] for span in runs}) == 1
-    calls = [span for span in backend.spans() if "agentwatch.call" in attributes(span)]
-    assert [call.parent_span_id for call in calls] == [run.span_id for run in runs]
-    assert runs[0].end_time_unix_nano < runs[1].start_time_unix_nano
-
-
-@pytest.mark.parametrize("tool", ["Task", "Workflow"])
-def test_a_subagent_is_a_span_under_its_call(tool: str, backend: Collector, recording: Saver) -> None:
-    """The calls of a subagent are under its span, which is under the call that started it."""
-    inner = {"type": "tool_use", "id": "t-2", "name": "Read", "input": {"file_path": "/x"}}
-    lines = (
-        claude_lines.init(),
-        claude_lines.call(tool, "t-1", description="Look", prompt="p"),
-        claude_lines.assistant(inner, parent_tool_use_id="t-1"),
-    )
-    sent(recording(claude_lines.written(*lines)))
-    outer, read = backend.named(f"execute_tool {tool}"), backend.named("execute_tool Read")
-    subagent = backend.named("invoke_agent claude subagent")
-    assert subagent.parent_span_id == outer.span_id
-    assert read.parent_span_id == subagent.span_id
-    assert outer.parent_span_id == backend.named("invoke_agent claude").span_id
-    assert attributes(subagent)["gen_ai.agent.id"] == "t-1"
-
-
-def test_a_subagent_of_which_nothing_is_known_is_a_span(backend: Collector) -> None:
-    """A call that starts a subagent has its span, even if the stream shows none of its calls."""
-    sent(RECORDINGS / "demo.ndjson")
-    call, subagent = backend.named("execute_tool task"), backend.named("invoke_agent cursor subagent")
-    assert subagent.parent_span_id == call.span_id
-    assert times(subagent) == times(call)
-
-
-def test_a_step_belongs_to_the_run_whose_prompt_came_before_it(backend: Collector, recording: Saver) -> None:
-    """The texts of a second run are in its trace, although texts do not name their run."""
+    # The texts of a second run are in its trace, although texts do not name their run.
+    backend.taken.clear()
     thinking = (thought("x", AT_MS + 50), thought("y", AT_MS + 60), thought_through(AT_MS + 70))
     first = (init(), user(), started("read", at_ms=AT_MS), completed("read", result=EXIT_0, at_ms=AT_MS + 5))
     sent(recording(*first, result(), init(), user(), *thinking, result()))
     runs = [span for span in backend.spans() if span.name == "invoke_agent cursor"]
     assert backend.named("chat Auto").trace_id == runs[1].trace_id != runs[0].trace_id
+    # Two runs of a session are two traces with the same session id.
+    backend.taken.clear()
+    sent(RECORDINGS / "two-runs.ndjson")
+    runs = [span for span in backend.spans() if span.name == "invoke_agent cursor"]
+    assert len({span.trace_id for span in runs}) == 2
+    assert len({attributes(span)["session.id"] for span in runs}) == 1
+    of_runs = [span for span in backend.spans() if "agentwatch.call" in attributes(span)]
+    assert [call.parent_span_id for call in of_runs] == [run.span_id for run in runs]
+    assert runs[0].end_time_unix_nano < runs[1].start_time_unix_nano
+
+
+def test_a_call_that_did_not_succeed_says_how(backend: Collector, recording: Saver) -> None:
+    """A call that failed or was rejected is an error with that word, and without the agent's message."""
+    # A call that starts a subagent has its span, even if the stream shows none of its calls.
+    sent(RECORDINGS / "demo.ndjson")
+    call, subagent = backend.named("execute_tool task"), backend.named("invoke_agent cursor subagent")
+    assert subagent.parent_span_id == call.span_id
+    assert times(subagent) == times(call)
+    for outcome, error in (
+        ({"error": {"errorMessage": "File not found"}}, "failed"),
+        ({"rejected": {"reason": "no"}}, "rejected"),
+    ):
+        with case(error):
+            backend.taken.clear()
+            sent(recording(init(), user(), started("read"), completed("read", result=outcome), result()))
+            span = backend.named("execute_tool read")
+            assert attributes(span)["error.type"] == attributes(span)["agentwatch.outcome"] == error
+            assert (span.status.code, span.status.message) == (Status.STATUS_CODE_ERROR, "")
+    # The calls of a subagent are under its span, which is under the call that started it.
+    for tool in ("Task", "Workflow"):
+        with case(tool):
+            backend.taken.clear()
+            inner = {"type": "tool_use", "id": "t-2", "name": "Read", "input": {"file_path": "/x"}}
+            lines = (
+                claude_lines.init(),
+                claude_lines.call(tool, "t-1", description="Look", prompt="p"),
+                claude_lines.assistant(inner, parent_tool_use_id="t-1"),
+            )
+            sent(recording(claude_lines.written(*lines)))
+            outer, read = backend.named(f"execute_tool {tool}"), backend.named("execute_tool Read")
+            subagent = backend.named("invoke_agent claude subagent")
+            assert subagent.parent_span_id == outer.span_id
+            assert read.parent_span_id == subagent.span_id
+            assert outer.parent_span_id == backend.named("invoke_agent claude").span_id
+            assert attributes(subagent)["gen_ai.agent.id"] == "t-1"
 
 
 @pytest.mark.system

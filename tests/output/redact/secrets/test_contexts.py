@@ -67,28 +67,7 @@ def test_syntax_shows_a_secret() -> None:
     for text in HARMLESS:
         with case(text):
             assert found_in(text) == []
-
-
-HARMLESS: list[str] = [
-    *("curl -u $USER:$PASS https://x", "docker run -u 1000:1000 image", "postgres://user:${PASS}@db"),
-    *(
-        "Bearer authentication is required",
-        "Basic usage",
-        "://user:password@host",
-        "https://a.io/@scope/x",
-    ),
-    *(
-        "git@github.com:a/b.git",
-        "mkdir -p build/x",
-        "ssh -p 2222 h",
-        "identified by the token",
-        "std::basic_string",
-    ),
-]
-
-
-def test_a_block_of_a_private_key_is_found_whole() -> None:
-    """A block is found from its first line to its last, however its lines end."""
+    # A block is found from its first line to its last, however its lines end.
     for line_end in ["\n", "\r\n", "\\n", "\n    ", "\\r\\n", '\\n"\n  "']:
         for kind in ["RSA ", "", "OPENSSH ", "EC ", "ENCRYPTED "]:
             with case(f"{kind}{line_end!r}"):
@@ -112,3 +91,21 @@ def test_a_block_of_a_private_key_is_found_whole() -> None:
     ):
         token = planted(f"«{template}»", Random(2)).text
         assert found_in(f"x {token}, y") == [token]
+
+
+HARMLESS: list[str] = [
+    *("curl -u $USER:$PASS https://x", "docker run -u 1000:1000 image", "postgres://user:${PASS}@db"),
+    *(
+        "Bearer authentication is required",
+        "Basic usage",
+        "://user:password@host",
+        "https://a.io/@scope/x",
+    ),
+    *(
+        "git@github.com:a/b.git",
+        "mkdir -p build/x",
+        "ssh -p 2222 h",
+        "identified by the token",
+        "std::basic_string",
+    ),
+]

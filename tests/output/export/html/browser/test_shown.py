@@ -41,18 +41,11 @@ def test_a_link_to_a_call_opens_it(opened: Opener) -> None:
     assert top < 900
     assert bottom > 0
     assert "1 failed, 8 passed in 8.17s" in page.evaluate(f"{SIXTH}.innerText")
-
-
-def test_another_link_on_the_page_opens_its_call(opened: Opener) -> None:
-    """If the fragment of the address changes, the other call is opened."""
-    page = opened(DEMO, "#6")
+    # If the fragment of the address changes, the other call is opened.
     page.evaluate("location.hash = '#13'")
     page.wait_for(f"{OPEN}.includes(13)")
     assert page.evaluate(FOCUSED) == "13"
-
-
-def test_a_link_to_no_call_shows_the_page(opened: Opener) -> None:
-    """A number that no call has, and other words, open nothing."""
+    # A number that no call has, and other words, open nothing.
     for fragment in ("#99", "#0", "#x", "#6x", "#__proto__"):
         page = opened(DEMO, fragment)
         assert page.evaluate(OPEN) == []
@@ -76,6 +69,16 @@ def test_the_keys_of_the_screen_work(opened: Opener) -> None:
     page.press("Escape", "f", "Escape")
     page.wait_for("document.querySelector('#calls').getAttribute('aria-rowcount') === '14'")
     check_inert(page)
+    # `?` opens a dialog with the keys, which takes the focus; esc closes it and returns the focus.
+    page = opened(DEMO)
+    page.press("J", "?")
+    dialog = named(page, "dialog")
+    assert [node.name for node in dialog] == ["Keys"]
+    keys = page.evaluate("[...document.querySelectorAll('dialog kbd')].map((each) => each.textContent)")
+    assert {"j", "k", "J", "K", "e", "E", "/", "n", "N", "f", "?", "enter", "esc"} <= set(keys)
+    page.press("Escape")
+    assert page.evaluate("document.querySelector('dialog[open]') === null")
+    assert page.evaluate(FOCUSED) == "1"
 
 
 def test_the_page_is_used_by_keyboard_alone(opened: Opener) -> None:
@@ -100,19 +103,6 @@ def test_the_page_is_used_by_keyboard_alone(opened: Opener) -> None:
     page.wait_for(f"{OPEN}.length === 0")
     page.press("Enter")
     page.wait_for(f"{OPEN}.length === 1")
-
-
-def test_the_help_lists_the_keys(opened: Opener) -> None:
-    """`?` opens a dialog with the keys, which takes the focus; esc closes it and returns the focus."""
-    page = opened(DEMO)
-    page.press("J", "?")
-    dialog = named(page, "dialog")
-    assert [node.name for node in dialog] == ["Keys"]
-    keys = page.evaluate("[...document.querySelectorAll('dialog kbd')].map((each) => each.textContent)")
-    assert {"j", "k", "J", "K", "e", "E", "/", "n", "N", "f", "?", "enter", "esc"} <= set(keys)
-    page.press("Escape")
-    assert page.evaluate("document.querySelector('dialog[open]') === null")
-    assert page.evaluate(FOCUSED) == "1"
 
 
 def test_a_screen_reader_finds_the_parts_of_the_page(opened: Opener) -> None:
@@ -227,16 +217,13 @@ def test_the_colours_follow_the_reader(opened: Opener, page: Page) -> None:
     assert page.evaluate(ground) == dark
 
 
-def test_the_list_of_calls_is_clicked(opened: Opener) -> None:
+def test_the_list_of_calls_is_clicked(opened: Opener, recording: Saver) -> None:
     """A click on a row of the list opens the call in the transcript."""
     page = opened(DEMO)
     page.click("#row-8")
     page.wait_for(f"{OPEN}.includes(8)")
     assert page.evaluate("document.querySelector('#row-8').getAttribute('aria-selected')") == "true"
-
-
-def test_a_filter_has_no_words_of_its_language(opened: Opener, recording: Saver) -> None:
-    """The name of a member that every object of JavaScript has is a word like any other."""
+    # The name of a member that every object of JavaScript has is a word like any other.
     lines = (
         init(),
         user(),
