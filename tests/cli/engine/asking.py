@@ -33,6 +33,14 @@ def program() -> str:
     return found
 
 
+def users_of(text: str, **passwords: str) -> str:
+    """Return a printed configuration with a password for each user."""
+    for user, password in passwords.items():
+        text = text.replace(f"$PASSWORD_OF_{user.upper()}", f'"{password}"')
+    assert "$PASSWORD" not in text
+    return text
+
+
 def stream(address: str, name: str) -> dict[str, Any]:
     """Return the limits and the content of a stream, its age in seconds, by a client of its own."""
 

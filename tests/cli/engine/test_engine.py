@@ -9,20 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.engine.asking import engine, program, store, stream
+from tests.cli.engine.asking import engine, program, store, stream, users_of
 from tests.conftest import case
 from tests.harness.engine.server import nats_server
 from tests.harness.processes import end, start_with_us, until
 
 ADDRESS = "nats://127.0.0.1:1"
-
-
-def users_of(text: str, **passwords: str) -> str:
-    """Return a printed configuration with a password for each user."""
-    for user, password in passwords.items():
-        text = text.replace(f"$PASSWORD_OF_{user.upper()}", f'"{password}"')
-    assert "$PASSWORD" not in text
-    return text
 
 
 def login(user: str, password: str) -> dict[str, str]:

@@ -12,8 +12,7 @@ from typing import Any
 import nats
 from nats.aio.client import Client
 
-from tests.cli.engine.asking import engine
-from tests.cli.engine.test_init import users_of
+from tests.cli.engine.asking import engine, users_of
 from tests.harness.engine.server import Server, nats_server
 
 PASSWORDS = {
