@@ -181,8 +181,16 @@ def test_pieces_keep_their_order_whatever_is_lost(tmp_path: Path) -> None:
     assert merged(files, reader) == b"3\n"
 
 
-def test_what_a_recorder_did_not_get_is_noted(tmp_path: Path) -> None:
-    """After a gap, the file continues with the next line; the bytes of both and of cut lines add up."""
+def test_a_frame_that_is_cut_off_is_recorded_as_far_as_it_goes(tmp_path: Path) -> None:
+    """The program that copies may be killed at any byte of a frame; the agent's end is then unknown."""
+    whole = frames([(b"s", b"one\n"), (b"w", b"two\n")]).getvalue()
+    for end in range(len(whole)):
+        with case(end), descriptors_closed():
+            files = SessionFiles(tmp_path / f"{end}.ndjson")
+            assert Recorder(files, continues=False).run(BytesIO(whole[:end])) is None
+            assert b"one\n".startswith(files.sent.read_bytes())
+            assert b"two\n".startswith(files.recording.read_bytes())
+    # After a gap, the file continues with the next line; the bytes of both and of cut lines add up.
     files = SessionFiles(tmp_path / "r.ndjson")
     recorder = Recorder(files, continues=False)
     lost = frames([(b"w", b"st of it\nfour\n"), (b"s", b"ok\n")], {b"w": 1_000, b"s": 0})
@@ -206,17 +214,6 @@ def test_what_a_recorder_did_not_get_is_noted(tmp_path: Path) -> None:
     noted = [line for line in files.times.read_text().splitlines() if "gap" in line]
     assert noted == ["sent gap 2 5", "gap 4 104"]
     assert merged(files).split() == [b"one", b"a", b"b", b"three", b"four", b"c"]
-
-
-def test_a_frame_that_is_cut_off_is_recorded_as_far_as_it_goes(tmp_path: Path) -> None:
-    """The program that copies may be killed at any byte of a frame; the agent's end is then unknown."""
-    whole = frames([(b"s", b"one\n"), (b"w", b"two\n")]).getvalue()
-    for end in range(len(whole)):
-        with case(end), descriptors_closed():
-            files = SessionFiles(tmp_path / f"{end}.ndjson")
-            assert Recorder(files, continues=False).run(BytesIO(whole[:end])) is None
-            assert b"one\n".startswith(files.sent.read_bytes())
-            assert b"two\n".startswith(files.recording.read_bytes())
 
 
 def _session(turns: int, *, is_long: bool = False) -> list[Piece]:
@@ -273,7 +270,9 @@ def test_a_digest_reads_both_directions(tmp_path: Path) -> None:
                 assert not digest.course.questions
 
 
-def test_the_beginning_and_the_end_of_a_recording_are_whole_lines(tmp_path: Path) -> None:
+def test_the_beginning_and_the_end_of_a_recording_are_whole_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """They are not longer than asked, except for the line in which the end begins."""
     lines = [(way, b"%d\n" % number) for number in range(1000, 1100) for way in (b"s", b"w")]
     files = recorded(tmp_path, [*lines, (b"w", b"x" * 600_000 + b"\n"), *lines])
@@ -289,12 +288,7 @@ def test_the_beginning_and_the_end_of_a_recording_are_whole_lines(tmp_path: Path
             reader = Exchange()
             reader.skip(opened, most)
             assert merged(files, reader) == whole[-length:]
-
-
-def test_a_recording_with_many_pieces_is_read_in_their_order(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The arrival times are read in parts, at whose borders no order is lost."""
+    # The arrival times are read in parts, at whose borders no order is lost.
     monkeypatch.setattr(exchange, "_TIMES_BYTES", 1 << 10)
     chance, answers = random.Random(3), 0
     pieces: list[Piece] = []

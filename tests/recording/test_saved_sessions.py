@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import stat
 import time
 from pathlib import Path
@@ -176,7 +177,7 @@ def hold_lock(fd: int) -> None:
     fcntl.flock(fd, fcntl.LOCK_EX)
 
 
-def test_every_file_of_a_session_counts() -> None:
+def test_every_file_of_a_session_counts(tmp_path: Path) -> None:
     """The size of a session is that of all its files, also of those without a recording."""
     assert saved_stems() == []
     path = save(2, *ENDINGS[1:])
@@ -187,12 +188,33 @@ def test_every_file_of_a_session_counts() -> None:
     path.unlink()
     [stem] = saved_stems()
     assert (stem.recording, stem.size) == (path, 1_100)
-
-
-def test_sessions_are_newest_first() -> None:
-    """The order is that of the times in the stems."""
+    # The order is that of the times in the stems.
+    shutil.rmtree(sessions_folder())
     old, new = save(3), save(1)
     assert [stem.recording for stem in saved_stems()] == [new, old]
+    # Files with other endings, links, FIFOs and folders beside a recording are not counted.
+    shutil.rmtree(sessions_folder())
+    path = save(2, ".md", ".ndjson.gz", ".bookmarks.json.bak")
+    path.with_suffix(".log").symlink_to(path)
+    path.with_suffix(".times").mkdir()
+    os.mkfifo(path.with_suffix(".json"))
+    [stem] = saved_stems()
+    assert stem.size == path.stat().st_size
+    # A link in the place of a recording, or one of another user, leaves out all that is beside it.
+    shutil.rmtree(sessions_folder())
+    path = save(2, ".log")
+    assert saved_stems(os.geteuid() + 1) == []
+    path.rename(tmp_path / "elsewhere")
+    path.symlink_to(tmp_path / "elsewhere")
+    assert saved_stems() == []
+    # The sessions behind a link are neither listed nor measured.
+    shutil.rmtree(sessions_folder())
+    path = save(2)
+    sessions_folder().rename(tmp_path / "another folder")
+    sessions_folder().symlink_to(tmp_path / "another folder")
+    with pytest.raises(OSError, match="it is a link, which is not followed"):
+        saved_stems()
+    assert session_size(path) == 0
 
 
 def test_only_names_of_ours_are_stems(tmp_path: Path) -> None:
@@ -231,42 +253,65 @@ def test_only_names_of_ours_are_stems(tmp_path: Path) -> None:
     assert session_files(tmp_path / "link" / "sessions" / path.name).recording == path
 
 
-def test_other_files_beside_a_session_do_not_count(tmp_path: Path) -> None:
-    """Files with other endings, links, FIFOs and folders beside a recording are not counted."""
-    path = save(2, ".md", ".ndjson.gz", ".bookmarks.json.bak")
-    path.with_suffix(".log").symlink_to(path)
-    path.with_suffix(".times").mkdir()
-    os.mkfifo(path.with_suffix(".json"))
-    [stem] = saved_stems()
-    assert stem.size == path.stat().st_size
-
-
-def test_a_recording_that_is_a_link_is_no_session(tmp_path: Path) -> None:
-    """A link in the place of a recording, or one of another user, leaves out all that is beside it."""
-    path = save(2, ".log")
-    assert saved_stems(os.geteuid() + 1) == []
-    path.rename(tmp_path / "elsewhere")
-    path.symlink_to(tmp_path / "elsewhere")
-    assert saved_stems() == []
-
-
-def test_a_folder_that_is_a_link_is_an_error(home: Path, tmp_path: Path) -> None:
-    """The sessions behind a link are neither listed nor measured."""
-    path = save(2)
-    sessions_folder().rename(tmp_path / "elsewhere")
-    sessions_folder().symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(OSError, match="it is a link, which is not followed"):
-        saved_stems()
-    assert session_size(path) == 0
-
-
-def test_all_files_of_a_session_are_deleted() -> None:
+def test_all_files_of_a_session_are_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every file with the stem is gone; the files of other sessions and foreign files stay."""
     path, other = save(1, *ENDINGS[1:]), save(2, ".log")
     foreign = path.with_name(f"{path.stem}.md")
     foreign.write_bytes(b"mine")
     assert delete_session(path) == 1_100 + other.stat().st_size
     assert names() == {foreign.name, other.name, f"{other.stem}.log"}
+    # A link beside a recording is left, and a recording that is a link is refused.
+    shutil.rmtree(sessions_folder())
+    (tmp_path / "mine").write_bytes(b"mine")
+    path = save(1)
+    path.with_suffix(".log").symlink_to(tmp_path / "mine")
+    delete_session(path)
+    assert names() == {f"{path.stem}.log"}
+    path.symlink_to(tmp_path / "mine")
+    with pytest.raises(OSError, match="it is not a regular file of this user"):
+        delete_session(path)
+    assert (tmp_path / "mine").read_bytes() == b"mine"
+    # Nothing of a session is deleted for another user than its owner.
+    shutil.rmtree(sessions_folder())
+    path = save(1, ".log")
+    with pytest.raises(OSError, match="it is not a regular file of this user"):
+        delete_session(path, os.geteuid() + 1)
+    assert len(names()) == 2
+    # A file elsewhere, or one that agentwatch has not named, is refused.
+    path = save(1)
+    mine = path.rename(path.with_name("mine.ndjson"))
+    elsewhere = tmp_path / path.name
+    elsewhere.write_bytes(b"mine")
+    for each in (mine, elsewhere):
+        with pytest.raises(OSError, match="not among the sessions that agentwatch has saved"):
+            delete_session(each)
+        assert each.exists()
+    # The files after one that cannot be deleted are deleted, and the error is reported.
+    shutil.rmtree(sessions_folder())
+    path = save(1, ".times", ".log")
+    unlink = os.unlink
+
+    def refused(name: str, *, dir_fd: int) -> None:
+        if name.endswith(".times"):
+            raise OSError(5, "Input/output error", name)
+        unlink(name, dir_fd=dir_fd)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "unlink", refused)
+        with pytest.raises(OSError, match="Input/output error"):
+            delete_session(path)
+    assert names() == {f"{path.stem}.times"}
+    # If the recording cannot be deleted, nothing else of its session is.
+    shutil.rmtree(sessions_folder())
+    path = save(1, ".log")
+
+    def forbidden(name: str, *, dir_fd: int) -> None:
+        raise PermissionError(13, "Permission denied", name)
+
+    monkeypatch.setattr(os, "unlink", forbidden)
+    with pytest.raises(PermissionError):
+        delete_session(path)
+    assert len(names()) == 2
 
 
 def started_ms() -> int:
@@ -320,69 +365,6 @@ def test_a_session_is_deleted_once_it_is_over(monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(FileNotFoundError):
         delete_session(path)
     assert saved_sessions.saved_stems() == []
-
-
-def test_links_and_what_they_lead_to_are_kept(tmp_path: Path) -> None:
-    """A link beside a recording is left, and a recording that is a link is refused."""
-    (tmp_path / "mine").write_bytes(b"mine")
-    path = save(1)
-    path.with_suffix(".log").symlink_to(tmp_path / "mine")
-    delete_session(path)
-    assert names() == {f"{path.stem}.log"}
-    path.symlink_to(tmp_path / "mine")
-    with pytest.raises(OSError, match="it is not a regular file of this user"):
-        delete_session(path)
-    assert (tmp_path / "mine").read_bytes() == b"mine"
-
-
-def test_the_session_of_another_user_is_kept() -> None:
-    """Nothing of a session is deleted for another user than its owner."""
-    path = save(1, ".log")
-    with pytest.raises(OSError, match="it is not a regular file of this user"):
-        delete_session(path, os.geteuid() + 1)
-    assert len(names()) == 2
-
-
-def test_a_foreign_file_is_kept(tmp_path: Path) -> None:
-    """A file elsewhere, or one that agentwatch has not named, is refused."""
-    path = save(1)
-    mine = path.rename(path.with_name("mine.ndjson"))
-    elsewhere = tmp_path / path.name
-    elsewhere.write_bytes(b"mine")
-    for each in (mine, elsewhere):
-        with pytest.raises(OSError, match="not among the sessions that agentwatch has saved"):
-            delete_session(each)
-        assert each.exists()
-
-
-def test_a_folder_that_cannot_be_written_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    """If the recording cannot be deleted, nothing else of its session is."""
-    path = save(1, ".log")
-
-    def refused(name: str, *, dir_fd: int) -> None:
-        raise PermissionError(13, "Permission denied", name)
-
-    monkeypatch.setattr(os, "unlink", refused)
-    with pytest.raises(PermissionError):
-        delete_session(path)
-    assert len(names()) == 2
-
-
-def test_one_file_that_cannot_be_deleted_keeps_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The files after one that cannot be deleted are deleted, and the error is reported."""
-    path = save(1, ".times", ".log")
-    unlink = os.unlink
-
-    def refused(name: str, *, dir_fd: int) -> None:
-        if name.endswith(".times"):
-            raise OSError(5, "Input/output error", name)
-        unlink(name, dir_fd=dir_fd)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(os, "unlink", refused)
-        with pytest.raises(OSError, match="Input/output error"):
-            delete_session(path)
-    assert names() == {f"{path.stem}.times"}
 
 
 def before(days: float) -> int:

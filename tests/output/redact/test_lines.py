@@ -99,19 +99,6 @@ def test_a_secret_in_a_long_line_is_masked(size: int, *, is_json: bool) -> None:
         assert written.endswith(b',"b":1.50}\n')
 
 
-def test_an_oversize_line_is_masked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A line that is too long to be parsed is searched and copied in pieces."""
-    monkeypatch.setattr(recording_lines, "MOST_LINE_BYTES", 1 << 19)
-    line = json.dumps({"a": "x y " * 200_000 + TOKEN + "\nä" * 100_000, "b": f"/home/ada/{TOKEN}"}).encode()
-    written, report = redacted_bytes(b'{"cwd":"/home/ada"}\n' + line + b"\n{}\n")
-    first, second, third = written.splitlines()
-    assert (first, third) == (b'{"cwd":"~"}', b"{}")
-    assert TOKEN.encode() not in second
-    assert json.loads(second)["a"].count("ä") == 100_000
-    assert json.loads(second)["b"].startswith("~/[secret:")
-    assert report.secrets.total() == 2
-
-
 HOMES: list[tuple[str, str, str]] = [
     ("/home/ada/src", "in /home/ada/src/x.py, of ada.", "in ~/src/x.py, of user-"),
     ("/Users/ada.l/src", "~ /Users/ada.l -Users-ada.l-src", "~ ~ ~-src"),
@@ -122,17 +109,27 @@ HOMES: list[tuple[str, str, str]] = [
 ]
 
 
-def test_the_home_folder_is_masked_however_it_is_written() -> None:
-    """The home folder becomes `~` in paths of any system, in JSON in JSON, and in the name of a folder."""
+def test_an_oversize_line_is_masked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line that is too long to be parsed is searched and copied in pieces."""
+    # The home folder becomes `~` in paths of any system, in JSON in JSON, and in the name of a folder.
     for cwd, text, expected in HOMES:
         for is_ascii in [True, False]:
             with case(f"{cwd} {is_ascii}"):
                 inner = json.dumps({"path": text}, ensure_ascii=is_ascii)
                 rows = [{"note": text}, {"type": "system", "cwd": cwd}, {"arguments": inner}]
                 data = b"".join(json.dumps(row, ensure_ascii=is_ascii).encode() + b"\n" for row in rows)
-                first, _, last = map(json.loads, redacted_bytes(data)[0].splitlines())
-                assert first["note"].startswith(expected)
+                noted, _, last = map(json.loads, redacted_bytes(data)[0].splitlines())
+                assert noted["note"].startswith(expected)
                 assert json.loads(last["arguments"])["path"].startswith(expected)
+    monkeypatch.setattr(recording_lines, "MOST_LINE_BYTES", 1 << 19)
+    line = json.dumps({"a": "x y " * 200_000 + TOKEN + "\nä" * 100_000, "b": f"/home/ada/{TOKEN}"}).encode()
+    written, report = redacted_bytes(b'{"cwd":"/home/ada"}\n' + line + b"\n{}\n")
+    first, second, third = written.splitlines()
+    assert (first, third) == (b'{"cwd":"~"}', b"{}")
+    assert TOKEN.encode() not in second
+    assert json.loads(second)["a"].count("ä") == 100_000
+    assert json.loads(second)["b"].startswith("~/[secret:")
+    assert report.secrets.total() == 2
 
 
 def test_places_do_not_overlap_and_equal_values_have_equal_masks() -> None:

@@ -90,6 +90,16 @@ def test_escapes_are_removed() -> None:
         with case(data):
             assert text_of(data) == unescaped(data.decode("utf-8", "surrogateescape"))
     assert text_of(rb"a\nb \\new \"c\" \u00ef \ud83d\ude00") == 'a\nb \\new "c" ï 😀'
+    # A home folder, a user name and an address are masked in an address with escapes.
+    rows = [
+        {"cwd": "/home/adal/src"},
+        {"a": "uri=%2Fhome%2Fadal%2Fsrc file%3A%2F%2F%2Fhome%2Fbobby%2Fx"},
+        {"a": "?to=adal%40lovelace.org&p=%252Fhome%252Fadal C%3A%5CUsers%5Cbobby%5Cx"},
+    ]
+    written, _ = redacted_bytes(b"".join(json.dumps(row).encode() + b"\n" for row in rows))
+    assert b"adal" not in written
+    assert b"bobby" not in written
+    assert b"~%2Fsrc" in written
 
 
 VALUES: list[str] = [
@@ -139,16 +149,3 @@ def test_a_value_with_escapes_is_found_and_masked() -> None:
         assert report.secrets == {"password": 3}
         masks = {line.partition(b"[")[2].partition(b"]")[0] for line in written.splitlines()}
         assert len(masks) == 1
-
-
-def test_an_escaped_home_folder_is_masked() -> None:
-    """A home folder, a user name and an address are masked in an address with escapes."""
-    rows = [
-        {"cwd": "/home/adal/src"},
-        {"a": "uri=%2Fhome%2Fadal%2Fsrc file%3A%2F%2F%2Fhome%2Fbobby%2Fx"},
-        {"a": "?to=adal%40lovelace.org&p=%252Fhome%252Fadal C%3A%5CUsers%5Cbobby%5Cx"},
-    ]
-    written, _ = redacted_bytes(b"".join(json.dumps(row).encode() + b"\n" for row in rows))
-    assert b"adal" not in written
-    assert b"bobby" not in written
-    assert b"~%2Fsrc" in written

@@ -30,6 +30,31 @@ def test_published_recordings_are_known_by_their_sessions(tmp_path: Path) -> Non
     assert published.sessions(NOW_MS + 2_001) == {str(named(1)), str(named(2))}
     (tmp_path / "a.ndjson").unlink()
     assert published.sessions(NOW_MS + 5_000) == {str(named(2))}
+    # What an agent may have written beside its recording is data.
+    (folder := tmp_path / "content").mkdir()
+    for content in CONTENTS:
+        with case(content):
+            sidecar(folder, "a", content)
+            assert Published(folder).sessions(NOW_MS) == frozenset()
+    # A file that was left behind hides nothing.
+    (folder := tmp_path / "without").mkdir()
+    sidecar(folder, "a", {"session": str(named(1))}, is_recorded=False)
+    assert Published(folder).sessions(NOW_MS) == frozenset()
+    # A pipe or a folder of this name, and a missing folder of sessions, name no session.
+    (folder := tmp_path / "no file").mkdir()
+    os.mkfifo(folder / "a.ship")
+    (folder / "b.ship").mkdir()
+    for stem in ("a", "b"):
+        (folder / f"{stem}.ndjson").touch()
+    assert Published(folder).sessions(NOW_MS) == frozenset()
+    assert Published(folder / "missing").sessions(NOW_MS) == frozenset()
+    # A folder with many published recordings does not hold up the list; the newest are read first.
+    (folder := tmp_path / "many").mkdir()
+    for number in range(250):
+        sidecar(folder, f"{number:03}", {"session": str(named(number))})
+    published = Published(folder)
+    assert published.sessions(NOW_MS) == {str(named(number)) for number in range(50, 250)}
+    assert len(published.sessions(NOW_MS + 3_000)) == 250
 
 
 CONTENTS: list[object] = [
@@ -41,36 +66,3 @@ CONTENTS: list[object] = [
     {"session": f"{named(1)}x"},
     {"session": ["a"]},
 ]
-
-
-def test_another_content_names_no_session(tmp_path: Path) -> None:
-    """What an agent may have written beside its recording is data."""
-    for content in CONTENTS:
-        with case(content):
-            sidecar(tmp_path, "a", content)
-            assert Published(tmp_path).sessions(NOW_MS) == frozenset()
-
-
-def test_a_session_without_a_recording_is_not_here(tmp_path: Path) -> None:
-    """A file that was left behind hides nothing."""
-    sidecar(tmp_path, "a", {"session": str(named(1))}, is_recorded=False)
-    assert Published(tmp_path).sessions(NOW_MS) == frozenset()
-
-
-def test_what_is_no_file_is_not_opened(tmp_path: Path) -> None:
-    """A pipe or a folder of this name, and a missing folder of sessions, name no session."""
-    os.mkfifo(tmp_path / "a.ship")
-    (tmp_path / "b.ship").mkdir()
-    for stem in ("a", "b"):
-        (tmp_path / f"{stem}.ndjson").touch()
-    assert Published(tmp_path).sessions(NOW_MS) == frozenset()
-    assert Published(tmp_path / "missing").sessions(NOW_MS) == frozenset()
-
-
-def test_many_files_are_read_in_pieces(tmp_path: Path) -> None:
-    """A folder with many published recordings does not hold up the list; the newest are read first."""
-    for number in range(250):
-        sidecar(tmp_path, f"{number:03}", {"session": str(named(number))})
-    published = Published(tmp_path)
-    assert published.sessions(NOW_MS) == {str(named(number)) for number in range(50, 250)}
-    assert len(published.sessions(NOW_MS + 3_000)) == 250

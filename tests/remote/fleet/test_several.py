@@ -145,22 +145,6 @@ def test_the_list_is_the_same_object_while_nothing_changes(tmp_path: Path) -> No
     assert (here.wants_all, host.wants_all) == (True, True)
 
 
-def test_a_source_that_hangs_holds_up_no_other(tmp_path: Path, hanging: MadeArchive) -> None:
-    """The rows of the others are listed while one never answers, and the one that hangs is named."""
-    failing, good = MadeArchive(), MadeArchive()
-    failing.error = EngineError("connection refused")
-    good.put(StoredCard(named(1), card(), 0.0))
-    fleets = [fleet_of(each, name) for each, name in ((hanging, "slow"), (failing, "gone"), (good, "team"))]
-    several = Several(local(tmp_path), by_number(*fleets), tmp_path / "sessions")
-
-    def named_sources() -> list[str]:
-        return [note.partition(":")[0] for note in several.notes]
-
-    step_until(several, lambda: several.is_found and named_sources() == ["slow", "gone"])
-    assert len(several.rows) == 4
-    several.close()
-
-
 def test_a_published_session_of_this_machine_appears_once(tmp_path: Path) -> None:
     """The row of the engine is left out while the recording is here, and comes back when it is deleted."""
     archive = MadeArchive()
@@ -186,9 +170,22 @@ def test_a_published_session_of_this_machine_appears_once(tmp_path: Path) -> Non
     several.close()
 
 
-def test_settling_ends_without_an_answer(tmp_path: Path, hanging: MadeArchive) -> None:
-    """A source that hangs is given up after the time."""
+def test_a_source_that_hangs_holds_up_no_other(tmp_path: Path, hanging: MadeArchive) -> None:
+    """The rows of the others are listed while one never answers, and the one that hangs is named."""
+    # A source that hangs is given up after the time.
     several = Several(None, by_number(fleet_of(hanging)), tmp_path)
     several.settle(0.3)
     assert several.notes == ("team: no answer yet",)
+    several.close()
+    failing, good = MadeArchive(), MadeArchive()
+    failing.error = EngineError("connection refused")
+    good.put(StoredCard(named(1), card(), 0.0))
+    fleets = [fleet_of(each, name) for each, name in ((hanging, "slow"), (failing, "gone"), (good, "team"))]
+    several = Several(local(tmp_path), by_number(*fleets), tmp_path / "sessions")
+
+    def named_sources() -> list[str]:
+        return [note.partition(":")[0] for note in several.notes]
+
+    step_until(several, lambda: several.is_found and named_sources() == ["slow", "gone"])
+    assert len(several.rows) == 4
     several.close()

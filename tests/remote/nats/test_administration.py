@@ -130,6 +130,18 @@ def test_a_login_without_the_right(tmp_path: Path) -> None:
             make_streams(connection)
         connection.close()
     assert caught.value.trouble is Trouble.REFUSED
+    # A name with dots or wildcards is no part of a subject. A quote in a name does not end the string of the
+    # configuration.
+    for user, inbox in (
+        ("ann", "_INBOX.ann"),
+        ("", "_INBOX.watcher"),
+        ("a.b", "_INBOX.watcher"),
+        (">", "_INBOX.watcher"),
+        ("*", "_INBOX.watcher"),
+    ):
+        with case(user):
+            assert inbox_of(user) == inbox
+    assert user_block('a"\\', Permissions((), ()), PASSWORD).startswith('{ user: "a\\"\\\\",')
 
 
 MINE = SessionName("ci", "1" * 32)
@@ -338,19 +350,3 @@ def test_a_watcher_of_one_publisher(tmp_path: Path) -> None:
         assert pieces.next(0) is None
         assert cards.is_complete
         archive.close()
-
-
-def test_names_are_no_wildcards_and_are_quoted() -> None:
-    """A name with dots or wildcards is no part of a subject. A quote in a name does not end the string of the
-    configuration.
-    """
-    for user, inbox in (
-        ("ann", "_INBOX.ann"),
-        ("", "_INBOX.watcher"),
-        ("a.b", "_INBOX.watcher"),
-        (">", "_INBOX.watcher"),
-        ("*", "_INBOX.watcher"),
-    ):
-        with case(user):
-            assert inbox_of(user) == inbox
-    assert user_block('a"\\', Permissions((), ()), PASSWORD).startswith('{ user: "a\\"\\\\",')

@@ -247,10 +247,7 @@ def test_a_malformed_frame_is_an_error(host: Sshd) -> None:
     host.install("#!/bin/sh\nexec tr '\\0' x </dev/zero\n")
     with reading(host, ID) as pieces, pytest.raises(EngineError, match="does not end"):
         pieces.next(SECONDS)
-
-
-def test_a_program_without_our_commands_leaves_the_work_to_tail(host: Sshd) -> None:
-    """One that has no `host-pieces` exits with 2, and the file is read without it."""
+    # One that has no `host-pieces` exits with 2, and the file is read without it.
     host.install("#!/bin/sh\necho usage >&2\nexit 2\n")
     save(host)
     with reading(host, ID) as pieces:

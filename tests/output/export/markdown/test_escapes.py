@@ -63,6 +63,10 @@ def test_what_could_act_is_text() -> None:
     for text, expected in ACTING:
         with case(text):
             assert harmless(safe_text(text)) == expected
+    # A reader of a cell sees the text, apart from the spaces of no width.
+    words = "a|b <i> `c` *d* @e #1 [f](g) &lt; C# \\"
+    table = f"| a |\n|---|\n| {escaped(words)} |"
+    assert words in text_of(table).replace("\u200b", "")
 
 
 @given(TEXTS)
@@ -111,10 +115,3 @@ def test_a_text_ends_what_it_begins(text: str) -> None:
 def test_an_escaped_text_has_no_markup(text: str) -> None:
     """In a cell and in a summary, a text is one line without signs of Markdown or of HTML."""
     assert not set(escaped(text)) & set("\n<>|`*_[]~\\\"'")
-
-
-def test_an_escaped_text_reads_as_before() -> None:
-    """A reader of a cell sees the text, apart from the spaces of no width."""
-    words = "a|b <i> `c` *d* @e #1 [f](g) &lt; C# \\"
-    table = f"| a |\n|---|\n| {escaped(words)} |"
-    assert words in text_of(table).replace("\u200b", "")

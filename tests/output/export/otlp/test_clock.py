@@ -92,10 +92,8 @@ def test_a_copy_has_the_same_ids(backend: Collector, tmp_path: Path) -> None:
     ids = [(span.trace_id, span.span_id) for span in backend.spans()]
     assert ids[:3] == ids[3:]
     assert len(set(ids)) == 3
-
-
-def test_a_resumed_session_has_other_ids(backend: Collector, tmp_path: Path) -> None:
-    """Two recordings of a session that was resumed are two traces."""
+    # Two recordings of a session that was resumed are two traces.
+    backend.taken.clear()
     for number in range(2):
         at_ms = AT_MS + number * 60_000
         call = (started("read", at_ms=at_ms), completed("read", result=DONE, at_ms=at_ms + 1))

@@ -156,19 +156,16 @@ def test_a_path_inside_the_cwd_is_relative() -> None:
             value = [f"{cwd}{separator}a.py", f"{cwd}\n", f'{cwd}"', cwd]
             made = relative(json.dumps(value), cwd, is_json=True)
             assert json.loads(made) == ["a.py", ".\n", '."', "."]
-
-
-def test_no_value_is_over_the_limit() -> None:
-    """Whatever the characters, a value has at most 8 kB in UTF-8; one that fits is whole."""
+    # Whatever the characters, a value has at most 8 kB in UTF-8; one that fits is whole.
     lengths = (0, 1, 2700, 4000, 8100, 8191, 8192, 8193, 100_000)
     for length, char in product(lengths, ("a", "ä", "\U0001f600", '"', "\n", "\0")):
         with case(f"{length}, {char!r}"):
-            text = safe_text(char * length)
-            made = shortened(char * length)
-            assert made == text if len(text.encode()) <= MOST_BYTES else made.endswith("…")
-            assert len(made.encode()) <= MOST_BYTES
+            safe = safe_text(char * length)
+            cut = shortened(char * length)
+            assert cut == safe if len(safe.encode()) <= MOST_BYTES else cut.endswith("…")
+            assert len(cut.encode()) <= MOST_BYTES
             messages = message_list("user", [char * length, "next"])
             assert len(messages.encode()) <= MOST_BYTES
             content = json.loads(messages)[0]["parts"][0]["content"]
-            fits = len(json.dumps(text, ensure_ascii=False).encode()) < 8000
-            assert content == text if fits else len(messages) > 2000
+            fits = len(json.dumps(safe, ensure_ascii=False).encode()) < 8000
+            assert content == safe if fits else len(messages) > 2000

@@ -159,6 +159,10 @@ def test_words_code_and_other_cells_stay() -> None:
     for text in (*CODE, *CELLS, *COMMANDS, *LINES):
         with case(text):
             assert [text[each.start : each.end] for each in find(text)] == []
+    # It counts letters and digits that every match has in a row; a pattern that may have fewer has none.
+    for pattern, run in PATTERNS:
+        with case(pattern):
+            assert least_run(pattern) == run
 
 
 PATTERNS: list[tuple[str, int]] = [
@@ -170,10 +174,3 @@ PATTERNS: list[tuple[str, int]] = [
     ("(?:[0-9a-f]{32}|x)", 0),
     ("x[0-9]{20}", 0),
 ]
-
-
-def test_the_least_run_of_a_pattern() -> None:
-    """It counts letters and digits that every match has in a row; a pattern that may have fewer has none."""
-    for pattern, run in PATTERNS:
-        with case(pattern):
-            assert least_run(pattern) == run
