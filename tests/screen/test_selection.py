@@ -120,7 +120,8 @@ async def is_everywhere(stage: Stage, target: str) -> None:
 
 @pytest.mark.system
 async def test_the_selected_call_is_the_same_in_every_pane(recording: Saver) -> None:
-    """A call selected in the transcript, the calls or the actions is the one that all panes mark."""
+    """All panes mark the call that is selected in one of them, or none while a thought is selected."""
+    # A call selected in the transcript, the calls or the actions is the one that all panes mark.
     async with opened(recording(session(5) + result()), (120, 60)) as stage:
         await stage.press("x")
         await is_everywhere(stage, "echo 4")
@@ -134,6 +135,21 @@ async def test_the_selected_call_is_the_same_in_every_pane(recording: Saver) -> 
         await is_everywhere(stage, "echo 1")
         await stage.press("enter")
         assert stage.focus == "detail"
+    # While a thought is selected no pane marks a call; the next selected call or another pane unmarks it.
+    async with opened(recording(session(3) + result()), (120, 60)) as stage:
+        await stage.press("1", "g")
+
+        def is_thought_alone() -> bool:
+            thought = next(segment for segment in stage.segments() if "thinking" in segment.text)
+            is_lit = thought.style is not None and bool(thought.style.bold)
+            return is_lit and not any(marked_rows(stage, name) for name in ("transcript", "calls", "log"))
+
+        for keys, target in ((("2",), "echo 0"), (("right_square_bracket",), "echo 0"), ("2j", "echo 1")):
+            with case(f"{keys}"):
+                await stage.press("1", *["left_square_bracket"] * 4)
+                await stage.until(is_thought_alone, "the thought alone")
+                await stage.press(*keys)
+                await is_everywhere(stage, target)
 
 
 @pytest.mark.system
@@ -156,22 +172,3 @@ async def test_the_selected_call_follows_the_newest(recording: Saver) -> None:
             ]
         await stage.press("escape")
         await is_everywhere(stage, "echo 51")
-
-
-@pytest.mark.system
-async def test_a_thought_and_a_call_are_never_marked_at_once(recording: Saver) -> None:
-    """While a thought is selected no pane marks a call; the next selected call or another pane unmarks it."""
-    async with opened(recording(session(3) + result()), (120, 60)) as stage:
-        await stage.press("x", "1", "g")
-
-        def is_thought_alone() -> bool:
-            thought = next(segment for segment in stage.segments() if "thinking" in segment.text)
-            is_lit = thought.style is not None and bool(thought.style.bold)
-            return is_lit and not any(marked_rows(stage, name) for name in ("transcript", "calls", "log"))
-
-        for keys, target in ((("2",), "echo 0"), (("right_square_bracket",), "echo 0"), ("2j", "echo 1")):
-            with case(f"{keys}"):
-                await stage.press("1", *["left_square_bracket"] * 4)
-                await stage.until(is_thought_alone, "the thought alone")
-                await stage.press(*keys)
-                await is_everywhere(stage, target)

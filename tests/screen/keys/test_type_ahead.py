@@ -27,8 +27,16 @@ def typed(stage: Stage, bar: str) -> str:
     return stage.app.screen.query_one(f"#{bar} Input", Input).value
 
 
-async def test_a_burst_of_keys_arrives_whole_in_a_bar(recording: Saver) -> None:
-    """The letters that follow `/` or `f` in one burst are the words, and none acts as a key of a pane."""
+async def test_keys_typed_ahead_act_where_the_focus_will_be(recording: Saver) -> None:
+    """Keys that are typed ahead arrive in the bar or the pane that has the focus by then, all of them."""
+    # A key acts in the screen or pane that the keys before it opened, also if all came at once.
+    async with opened(recording(session())) as stage:
+        await burst(stage, "question_mark", "q", "4", "g")
+        await stage.until(lambda: "echo 0" in "".join(viewport(stage.pane("log"))[:1]), "the first action")
+        assert not isinstance(stage.app.screen, Help)
+        assert stage.app.is_running
+        assert stage.focus == "log"
+    # The letters that follow `/` or `f` in one burst are the words, and none acts as a key of a pane.
     async with opened(recording(session(3) + result())) as stage:
         # The letters that follow `/` in one burst are the query, and none of them acts as a key of a pane.
         await burst(stage, "slash", *"pytest")
@@ -39,16 +47,6 @@ async def test_a_burst_of_keys_arrives_whole_in_a_bar(recording: Saver) -> None:
         await burst(stage, "3", "1", "f", *"shell")
         await stage.until(lambda: typed(stage, "filter") == "shell", "the filter")
         assert '"shell"' in stage.calls.title
-
-
-async def test_keys_typed_ahead_act_where_the_focus_will_be(recording: Saver) -> None:
-    """A key acts in the screen or pane that the keys before it opened, also if all came at once."""
-    async with opened(recording(session())) as stage:
-        await burst(stage, "question_mark", "q", "4", "g")
-        await stage.until(lambda: "echo 0" in "".join(viewport(stage.pane("log"))[:1]), "the first action")
-        assert not isinstance(stage.app.screen, Help)
-        assert stage.app.is_running
-        assert stage.focus == "log"
 
 
 @pytest.mark.system

@@ -123,7 +123,7 @@ def bars(calls: Sequence[Call], now_ms: int | None = None) -> list[str]:
 
 
 def test_bars_show_when_the_calls_ran() -> None:
-    """A bar covers the share of the time in view during which its call, or each call of its row, ran."""
+    """Bars show when the calls in view ran, on one scale, in the time of one clock."""
     # A bar covers the share of the time in view during which its call ran.
     calls = [call(0, 5000), call(5000, 10_000), call(0, 10_000), call(2500, 7500)]
     assert bars(calls) == ["█████", "     █████", "██████████", "  ▐████▌"]
@@ -158,10 +158,6 @@ def test_bars_show_when_the_calls_ran() -> None:
             strip = strip_of([broken])
             for now_ms in (None, 0):
                 assert len(strip.bar([broken], WIDTH, strip.scales([broken], now_ms), now_ms)) == WIDTH
-
-
-def test_the_scale_covers_the_calls_in_view() -> None:
-    """The strip begins and ends with the calls in view, one scale a run; a running call has time ahead."""
     # The strip begins with the first call in view and ends with the last one, whatever else there is.
     calls = [call(0, 90_000), call(100_000, 105_000), call(105_000, 110_000)]
     strip = strip_of(calls)
@@ -187,10 +183,7 @@ def test_the_scale_covers_the_calls_in_view() -> None:
         "█████",
         "██████████",
     ]
-
-
-def test_times_are_converted_between_the_clocks() -> None:
-    """A time known only by our clock is converted to the agent's clock, in either order of the calls."""
+    # A time known only by our clock is converted to the agent's clock, in either order of the calls.
     ours = call(None, None, seen=(1_000_000, 1_005_000))
     theirs = call(5000, 10_000, seen=(1_005_000, 1_010_000))
     assert bars([ours, theirs]) == ["█████", "     █████"]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import pytest
 from rich.style import Style
@@ -22,30 +20,32 @@ from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.screen.widgets.syntax import CodeStyle
 from tests.builders.screen.app import Stage, eventually, lines_of, opened, viewport
 from tests.builders.screen.lines import answer, ended, init, result, shell, started
-from tests.conftest import case
+from tests.conftest import Saver, case
 
-Saver = Callable[[bytes], Path]
 OUTPUT = "\n".join(f"line {n}{' has a needle' if n in (150, 320) else ''}" for n in range(400))
+
+
+def rows_with_matches(stage: Stage) -> list[tuple[str, str]]:
+    """Return each row of the detail with a piece in the style of the current match, and that piece."""
+    pane = stage.pane("detail")
+    ground = pane.line_style("selected").bgcolor
+    strips = [pane.render_line(y) for y in range(pane.scrollable_content_region.height)]
+    return [
+        (strip.text, piece.text)
+        for strip in strips
+        for piece in strip
+        if piece.style and piece.style.bgcolor == ground
+    ]
 
 
 def current_matches(stage: Stage) -> list[str]:
     """Return the pieces of the detail in the style of the current match."""
-    pane = stage.pane("detail")
-    style_of = pane.line_style("selected").bgcolor
-    strips = [pane.render_line(y) for y in range(pane.scrollable_content_region.height)]
-    return [
-        piece.text for strip in strips for piece in strip if piece.style and piece.style.bgcolor == style_of
-    ]
+    return [piece for _, piece in rows_with_matches(stage)]
 
 
 def is_in_detail(stage: Stage, words: str) -> bool:
     """Return whether the words are visible in the detail."""
     return any(words in row for row in viewport(stage.pane("detail")))
-
-
-def focus(stage: Stage) -> str | None:
-    """Return the name of the focused widget."""
-    return stage.app.focused.id if stage.app.focused else None
 
 
 @pytest.mark.slow
@@ -60,15 +60,16 @@ async def test_a_match_in_a_long_output_is_scrolled_to(recording: Saver, size: t
         for line in ("line 150 ", "line 320 ", "line 150 "):
             await stage.until(partial(is_in_detail, stage, line), line)
             await stage.until(lambda: current_matches(stage) == ["needle"], "the mark")
-            assert focus(stage) == "detail"
+            assert stage.focus == "detail"
             await stage.press("n")
         await stage.press("escape")
         assert current_matches(stage) == []
 
 
 @pytest.mark.system
-async def test_a_match_unfolds_the_branches_around_it(recording: Saver) -> None:
-    """A match inside folded branches of a tree unfolds them."""
+async def test_matches_in_branches_and_on_both_sides_are_shown(recording: Saver) -> None:
+    """A match unfolds the branches around it; side by side it is marked on its own side."""
+    # A match inside folded branches of a tree unfolds them.
     value = {"outer": {"inner": {"deep": {"word": "a needle"}}}}
     call = started("c", "mcp", {}) + ended("c", "mcp", {}, {"success": value})
     async with opened(recording(init() + call + result())) as stage:
@@ -76,6 +77,24 @@ async def test_a_match_unfolds_the_branches_around_it(recording: Saver) -> None:
         assert not any("needle" in row for row in lines_of(stage.pane("detail")))
         await stage.press("slash", *"needle")
         await stage.until(lambda: current_matches(stage) == ["needle"], "the mark")
+    # Side by side, matches in the old and in the new text are scrolled to and marked on their side.
+    old = "".join(f"-line {n} {'with a needle ' if n == 150 else ''}{LONG}\n" for n in range(200))
+    new = "".join(f"+row {n}{' has a needle' if n == 60 else ''}\n" for n in range(200))
+    args: dict[str, object] = {"path": "/a"}
+    change = {"success": {"diffString": f"@@ -1,200 +1,200 @@\n{old}{new}"}}
+    data = init() + ended("a", "edit", args, change) + result("Done.")
+    async with opened(recording(data), (240, 40)) as stage:
+        await stage.press("3", "slash", *"needle", "enter")
+        for words, half in (("line 150 with a ", 0), ("row 60 has a ", 1)):
+
+            def is_marked(words: str, half: int) -> bool:
+                return any(
+                    mark == "needle" and f"{words}needle" in (row.split("│") * 2)[half]
+                    for row, mark in rows_with_matches(stage)
+                )
+
+            await stage.until(partial(is_marked, words, half), f"{words}: {viewport(stage.pane('detail'))}")
+            await stage.press("n")
 
 
 @pytest.mark.slow
@@ -83,7 +102,7 @@ async def test_slash_focuses_the_query_at_once(recording: Saver) -> None:
     """After `/`, the query has the focus at once, so letters that follow do not act in a pane."""
     async with opened(recording(init() + shell(1, 0, OUTPUT) + result())) as stage:
         stage.app.screen.query_one(Workspace).action_find()
-        assert focus(stage) not in ("transcript", "calls", "detail", "log")
+        assert stage.focus not in ("transcript", "calls", "detail", "log")
 
 
 class HeldFeed(Feed):
@@ -109,7 +128,7 @@ async def test_a_search_continues_in_the_whole_file(
     async with app.run_test(size=(120, 40)) as pilot:
 
         def found_text() -> str:
-            return str(app.screen.query_one("#find .note", Static).content)
+            return "".join(str(each.content) for each in app.screen.query("#find .note").results(Static))
 
         await pilot.press("slash", *"needle")
         await eventually(pilot, lambda: "… found" in found_text(), "the matches at the ends")
@@ -188,38 +207,3 @@ def test_the_row_reported_for_a_match_contains_it() -> None:
             diff = diff_of(f"{head}\n-a\n+b\n")
             shown = [diff.row(row, style_of).text for row in range(diff.lay_out(width))]
             assert "".join(shown[:-1]) == head
-
-
-def rows_with_matches(stage: Stage) -> list[tuple[str, str]]:
-    """Return each row of the detail with a piece in the style of the current match, and that piece."""
-    pane = stage.pane("detail")
-    ground = pane.line_style("selected").bgcolor
-    strips = [pane.render_line(y) for y in range(pane.scrollable_content_region.height)]
-    return [
-        (strip.text, piece.text)
-        for strip in strips
-        for piece in strip
-        if piece.style and piece.style.bgcolor == ground
-    ]
-
-
-@pytest.mark.system
-async def test_a_match_on_either_side_is_scrolled_to(recording: Saver) -> None:
-    """Side by side, matches in the old and in the new text are scrolled to and marked on their side."""
-    old = "".join(f"-line {n} {'with a needle ' if n == 150 else ''}{LONG}\n" for n in range(200))
-    new = "".join(f"+row {n}{' has a needle' if n == 60 else ''}\n" for n in range(200))
-    args: dict[str, object] = {"path": "/a"}
-    change = {"success": {"diffString": f"@@ -1,200 +1,200 @@\n{old}{new}"}}
-    data = init() + ended("a", "edit", args, change) + result("Done.")
-    async with opened(recording(data), (240, 40)) as stage:
-        await stage.press("3", "slash", *"needle", "enter")
-        for words, half in (("line 150 with a ", 0), ("row 60 has a ", 1)):
-
-            def is_marked(words: str, half: int) -> bool:
-                return any(
-                    mark == "needle" and f"{words}needle" in (row.split("│") * 2)[half]
-                    for row, mark in rows_with_matches(stage)
-                )
-
-            await stage.until(partial(is_marked, words, half), f"{words}: {viewport(stage.pane('detail'))}")
-            await stage.press("n")

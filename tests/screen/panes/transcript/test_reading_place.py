@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
@@ -21,11 +20,10 @@ from agentwatch.screen.screens.session.panes import Panes
 from agentwatch.screen.screens.session.screen import WatchScreen
 from tests.builders.screen.app import PaneApp, lines_of, measure_all, opened, viewport
 from tests.builders.screen.lines import answer, init, prompt, result, shell, started, thinking
-from tests.conftest import case
+from tests.conftest import Saver, case
 
 pytestmark = pytest.mark.slow
 
-Saver = Callable[[bytes], Path]
 LINES = 3_000
 
 

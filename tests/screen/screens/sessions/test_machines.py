@@ -132,9 +132,15 @@ async def test_what_does_not_answer_has_a_line_above_the_list() -> None:
 @pytest.mark.system
 @pytest.mark.slow
 async def test_a_session_of_another_machine_rings_and_is_silenced(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What its card says it asks rings, with the name of the machine; `r` turns it off for good."""
+    """What its agent reports rings with the name of the machine, until `r`; what is inferred does not."""
     monkeypatch.setenv("TERM_PROGRAM", "iTerm.app")
     async with at_home([remote("one")], (120, 40)) as stage:
+        # Only a question that the agent itself has reported rings.
+        stage.written_since()
+        await stage.put(remote("one", State.ASKS, Ground.INFERRED, since_ms=now_ms()))
+        assert "asks:" not in stage.written_since()
+        # What its card says it asks rings, with the name of the machine; `r` turns it off for good.
+        await stage.begin(remote("one"))
         stage.written_since()
         await stage.put(remote("one", State.ASKS, since_ms=now_ms(), now="Bash rm"))
         assert "build1:api: asks: Bash rm" in stage.written_since()
@@ -144,15 +150,6 @@ async def test_a_session_of_another_machine_rings_and_is_silenced(monkeypatch: p
     rows = {(REMOTE, "one"): remote("one"), ("claude", "two"): row("two")}
     applied = Rings(by_default=True, began_ms=0).applied(rows)
     assert [each.rings for each in applied.values()] == [False, True]
-
-
-@pytest.mark.system
-async def test_what_another_machine_infers_does_not_ring() -> None:
-    """Only a question that the agent itself has reported rings."""
-    async with at_home([remote("one")], (120, 40)) as stage:
-        stage.written_since()
-        await stage.put(remote("one", State.ASKS, Ground.INFERRED, since_ms=now_ms()))
-        assert "asks:" not in stage.written_since()
 
 
 async def test_only_this_machine_is_counted_for_status() -> None:

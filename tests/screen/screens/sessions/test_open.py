@@ -30,26 +30,11 @@ def without_clocks(stage: HomeStage) -> str:
 
 
 @pytest.mark.system
-async def test_enter_opens_and_escape_returns_to_the_list_as_it_was() -> None:
-    """The choice, the scroll position and the filter of the list are as before."""
-    rows = [row(f"s{number:02}", path=PLAIN, seen_ms=number) for number in range(60)]
-    async with at_home(rows, size=(120, 20)) as stage:
-        await stage.press("f", *"title", "enter")
-        await stage.press(*["j"] * 40)
-        before, chosen = without_clocks(stage), stage.chosen
-        await stage.open()
-        await stage.shows("esc Sessions")
-        await stage.shows("✓ succeeded")
-        await stage.back()
-        await stage.until(lambda: without_clocks(stage) == before, "the list as it was")
-        assert stage.chosen == chosen
-
-
-@pytest.mark.system
-async def test_only_what_is_on_the_screen_is_read_often() -> None:
-    """The machine knows the sessions whose rows are in view, and of an open session only that one."""
+async def test_escape_returns_to_the_list_as_it_was() -> None:
+    """The machine knows the rows in view; after a session, choice, scroll and filter are as before."""
     rows = [row(f"s{number:02}", path=PLAIN, seen_ms=number + 1) for number in range(60)]
     async with at_home(rows, size=(120, 20)) as stage:
+        # The machine knows the sessions whose rows are in view, and of an open session only that one.
         await stage.until(lambda: stage.machine.in_view, "the sessions in view")
         seen = {each.key for each in rows if any(f"Title of {each.id} " in line for line in stage.lines)}
         assert stage.machine.in_view == seen
@@ -60,6 +45,18 @@ async def test_only_what_is_on_the_screen_is_read_often() -> None:
         await stage.open("s40")
         await stage.put(row("s59", path=PLAIN, seen_ms=60))
         assert stage.machine.in_view == {row("s40").key}
+        # The choice, the scroll position and the filter of the list are as before.
+        rows = [row(f"s{number:02}", path=PLAIN, seen_ms=number) for number in range(60)]
+        await stage.begin(*rows)
+        await stage.press("f", *"title", "enter")
+        await stage.press(*["j"] * 40)
+        before, chosen = without_clocks(stage), stage.chosen
+        await stage.open()
+        await stage.shows("esc Sessions")
+        await stage.shows("✓ succeeded")
+        await stage.back()
+        await stage.until(lambda: without_clocks(stage) == before, "the list as it was")
+        assert stage.chosen == chosen
 
 
 @pytest.mark.system

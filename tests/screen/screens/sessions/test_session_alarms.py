@@ -81,43 +81,47 @@ def listed(folder: Path) -> Iterator[Home]:
     made.alarms.close()
 
 
-@pytest.fixture
-def watched(tmp_path: Path) -> Iterator[Home]:
-    """Return a list with one session that works, that removed files before."""
-    with listed(tmp_path) as made:
-        yield made
+def test_a_call_after_the_list_was_opened_hits_a_rule(tmp_path: Path) -> None:
+    """Calls hit a rule that begin after the list was opened, once each, to the end of the session."""
+    # A call is judged when its line is whole, and once.
+    with listed(tmp_path / "0") as watched:
+        assert watched.step() == []
+        line = shell("c")
+        watched.append(line[:20])
+        assert watched.step() == []
+        watched.append(line[20:])
+        assert watched.step() == ["one 1"]
+        assert watched.step() == []
+    # Neither a call that has ended before hits a rule, nor one whose end comes later.
+    with listed(tmp_path / "1") as watched:
+        assert watched.step() == []
+        watched.append(ended("b"))
+        assert watched.step() == []
+    # A last line without its end is old: some agents write the line end before the next line.
+    with listed(tmp_path / "2") as watched:
+        watched.append(shell("c").rstrip(b"\n"))
+        assert watched.step() == []
+        watched.append(b"\n")
+        assert watched.step() == []
+        watched.append(shell("d"))
+        assert watched.step() == ["one 1"]
+    # The first hit of a rule is announced at once, the others of the next 10 s together.
+    with listed(tmp_path / "3") as watched:
+        watched.step()
+        watched.append(*map(shell, "cdefg"))
+        assert watched.step() == ["one 1"]
+    # The last lines of a session that has ended are judged; then its file is closed.
+    with listed(tmp_path / "4") as watched:
+        watched.step()
+        watched.append(shell("c"), ended("c"), result())
+        watched.put(state=State.SUCCEEDED)
+        assert watched.step() == ["one 1"]
+        assert not any(name.endswith("one.ndjson") for name in descriptors())
 
 
-def test_a_call_after_the_list_was_opened_hits_a_rule(watched: Home) -> None:
-    """It is judged when its line is whole, and once."""
-    assert watched.step() == []
-    line = shell("c")
-    watched.append(line[:20])
-    assert watched.step() == []
-    watched.append(line[20:])
-    assert watched.step() == ["one 1"]
-    assert watched.step() == []
-
-
-def test_old_calls_hit_no_rule(watched: Home) -> None:
-    """Neither a call that has ended before, nor one whose end comes later."""
-    assert watched.step() == []
-    watched.append(ended("b"))
-    assert watched.step() == []
-
-
-def test_a_last_line_without_its_line_end_is_old(watched: Home) -> None:
-    """Some agents write the line end before the next line."""
-    watched.append(shell("c").rstrip(b"\n"))
-    assert watched.step() == []
-    watched.append(b"\n")
-    assert watched.step() == []
-    watched.append(shell("d"))
-    assert watched.step() == ["one 1"]
-
-
-def test_a_rule_may_use_the_working_directory(tmp_path: Path) -> None:
-    """The head of the file says what it is."""
+def test_a_rule_counts_from_the_opening_of_the_list(tmp_path: Path) -> None:
+    """Neither earlier failures nor earlier time count; the working directory is that of the head."""
+    # The head of the file says what it is.
     watched = Home(tmp_path, "outside:cwd")
     watched.append(init("/watched/ada/app"), shell("a"))
     watched.put()
@@ -125,10 +129,7 @@ def test_a_rule_may_use_the_working_directory(tmp_path: Path) -> None:
     watched.append(started("write", "b", path="/watched/ada/app/x"), started("write", "c", path="/etc/x"))
     assert watched.step() == ["one 2"]
     watched.alarms.close()
-
-
-def test_a_rule_about_the_run_counts_from_the_opening_of_the_list(tmp_path: Path) -> None:
-    """Failures of before do not count."""
+    # Failures of before do not count.
     watched = Home(tmp_path, "failed>1", "idle>1ms")
     watched.append(init(), *(line for name in "abc" for line in (shell(name), ended(name, FAILURE))))
     watched.put()
@@ -138,10 +139,7 @@ def test_a_rule_about_the_run_counts_from_the_opening_of_the_list(tmp_path: Path
     watched.append(ended("e", FAILURE), shell("f"))
     assert watched.step() == ["one None"]
     watched.alarms.close()
-
-
-def test_time_counts_from_the_opening_of_the_list(tmp_path: Path) -> None:
-    """When the run began is not read."""
+    # When the run began is not read.
     for rule, is_hit in (("elapsed>1ms", True), ("elapsed>1h", False)):
         with case(rule):
             watched = Home(tmp_path, rule)
@@ -150,13 +148,6 @@ def test_time_counts_from_the_opening_of_the_list(tmp_path: Path) -> None:
             hits = until(watched.step, what="the hit") if is_hit else watched.step()
             assert hits == ["one None"] * is_hit
             watched.alarms.close()
-
-
-def test_repeated_hits_wait(watched: Home) -> None:
-    """The first hit of a rule is announced at once, the others of the next 10 s together."""
-    watched.step()
-    watched.append(*map(shell, "cdefg"))
-    assert watched.step() == ["one 1"]
 
 
 def test_a_changed_file_is_joined_again(tmp_path: Path) -> None:
@@ -177,25 +168,30 @@ def test_a_changed_file_is_joined_again(tmp_path: Path) -> None:
             assert watched.step() == ["one 1"]
 
 
-def test_a_rewritten_file_that_is_longer_is_joined_again(watched: Home) -> None:
-    """Its size alone does not show that it was rewritten."""
-    watched.step()
-    watched.path().write_bytes(init() + b"".join(map(shell, "klmnopqrst")))
-    assert watched.step() == []
-    assert watched.step() == []
-    watched.append(shell("z"))
-    assert watched.step() == ["one 1"]
-
-
-def test_a_file_that_is_gone_is_left(watched: Home) -> None:
-    """It is read again when it is there again."""
-    watched.step()
-    watched.put("none")
-    assert watched.step() == []
-    watched.append(init(), name="none")
-    watched.step()
-    watched.append(shell("a"), name="none")
-    assert watched.step() == ["none 1"]
+def test_a_file_is_joined_again_when_it_is_another_one(tmp_path: Path) -> None:
+    """A file that was rewritten, or that is gone for a while, is joined again; a pipe is not opened."""
+    # The size of a rewritten file that is longer does not show that it was rewritten.
+    with listed(tmp_path / "0") as watched:
+        watched.step()
+        watched.path().write_bytes(init() + b"".join(map(shell, "klmnopqrst")))
+        assert watched.step() == []
+        assert watched.step() == []
+        watched.append(shell("z"))
+        assert watched.step() == ["one 1"]
+    # A file that is gone is read again when it is there again.
+    with listed(tmp_path / "1") as watched:
+        watched.step()
+        watched.put("none")
+        assert watched.step() == []
+        watched.append(init(), name="none")
+        watched.step()
+        watched.append(shell("a"), name="none")
+        assert watched.step() == ["none 1"]
+    # A pipe is not opened: that would wait for ever.
+    with listed(tmp_path / "2") as watched:
+        os.mkfifo(watched.path("pipe"))
+        watched.put("pipe")
+        assert watched.step() == []
 
 
 def test_at_most_20_sessions_are_judged(tmp_path: Path) -> None:
@@ -214,15 +210,6 @@ def test_at_most_20_sessions_are_judged(tmp_path: Path) -> None:
     assert len(descriptors()) == before
 
 
-def test_the_last_lines_of_a_session_that_has_ended_are_judged(watched: Home) -> None:
-    """Then its file is closed."""
-    watched.step()
-    watched.append(shell("c"), ended("c"), result())
-    watched.put(state=State.SUCCEEDED)
-    assert watched.step() == ["one 1"]
-    assert not any(name.endswith("one.ndjson") for name in descriptors())
-
-
 def test_other_sessions_are_not_opened(tmp_path: Path) -> None:
     """Neither those that have ended, nor those of other machines, nor those in stores."""
     others: tuple[dict[str, Any], ...] = (
@@ -238,13 +225,6 @@ def test_other_sessions_are_not_opened(tmp_path: Path) -> None:
             watched.put(**fields)
             watched.step()
             assert not any(name.endswith("one.ndjson") for name in descriptors())
-
-
-def test_a_pipe_with_the_name_of_a_session_is_not_opened(watched: Home) -> None:
-    """Opening it would wait for ever."""
-    os.mkfifo(watched.path("pipe"))
-    watched.put("pipe")
-    assert watched.step() == []
 
 
 def test_hostile_lines_do_not_end_the_judging(tmp_path: Path) -> None:

@@ -110,8 +110,20 @@ def test_a_change_of_state_is_told_once() -> None:
     assert commands.events == []
 
 
-def test_a_silenced_session_tells_nothing() -> None:
-    """What happens while `r` silences it is not told later either."""
+def test_a_question_is_told_with_its_words() -> None:
+    """The event names the session, its agent, and what it asks; a silenced session tells nothing."""
+    # The event names the session, its agent, and what it asks.
+    commands = Told()
+    rules = StateRules([SessionRule("needs-you", "needs-you", ("needs-you",))], commands, BEGAN_MS)
+    asking = at(ASKS, now="Bash rm -rf build", title="Clean up", agent="claude")
+    rules.update([asking], (), [asking])
+    [event] = commands.events
+    assert (event.state, event.agent, event.session) == ("asks", "claude", asking.id)
+    assert (event.title, event.words, event.call) == ("Clean up", "Bash rm -rf build", None)
+    away = replace(asking, host="b", address="nats://b/1")
+    rules.update([away], (), [away])
+    assert commands.events[-1].session == "nats://b/1"
+    # What happens while `r` silences it is not told later either.
     key = at(WORKING).key
     chosen = Rings(by_default=True, began_ms=BEGAN_MS)
     assert not chosen.toggle(key)
@@ -126,17 +138,3 @@ def test_a_silenced_session_tells_nothing() -> None:
     rules.update([at(WORKING)], (), ())
     rules.update([at(YOUR_TURN)], (), ())
     assert [each.event for each in commands.events] == ["ended"]
-
-
-def test_a_question_is_told_with_its_words() -> None:
-    """The event names the session, its agent, and what it asks."""
-    commands = Told()
-    rules = StateRules([SessionRule("needs-you", "needs-you", ("needs-you",))], commands, BEGAN_MS)
-    asking = at(ASKS, now="Bash rm -rf build", title="Clean up", agent="claude")
-    rules.update([asking], (), [asking])
-    [event] = commands.events
-    assert (event.state, event.agent, event.session) == ("asks", "claude", asking.id)
-    assert (event.title, event.words, event.call) == ("Clean up", "Bash rm -rf build", None)
-    away = replace(asking, host="b", address="nats://b/1")
-    rules.update([away], (), [away])
-    assert commands.events[-1].session == "nats://b/1"

@@ -96,7 +96,8 @@ def test_every_binding_of_a_widget_is_in_the_table() -> None:
 @pytest.mark.system
 @pytest.mark.slow
 async def test_configured_keys_are_shown_and_work() -> None:
-    """Configured keys replace the defaults in the help, and the configured help key closes it."""
+    """Configured keys replace the defaults in the help, in it and in the calls."""
+    # Configured keys replace the defaults in the help, and the configured help key closes it.
     source = saved_source(bundled("demo"))
     keys = {"help": "f1", "pause": "ctrl+g,.", "step": "f8", "filter-calls": "w", "slowest-calls": "f"}
     app = AgentwatchApp(source, Feed(source.reader), HeldSignals(), Config(keys=keys))
@@ -112,11 +113,7 @@ async def test_configured_keys_are_shown_and_work() -> None:
         assert next(key for does, key in rows.items() if does.startswith("filter calls")) == "w  esc"
         await pilot.press("f1")
         assert not isinstance(app.screen, Help)
-
-
-@pytest.mark.system
-async def test_a_rebound_default_key_does_nothing_in_the_calls() -> None:
-    """Once the filter and order keys are rebound, the default keys do nothing in the calls either."""
+    # Once the filter and order keys are rebound, the default keys do nothing in the calls either.
     source = saved_source(bundled("demo"))
     keys = {"filter-calls": "w", "slowest-calls": "z"}
     app = AgentwatchApp(source, Feed(source.reader), HeldSignals(), Config(keys=keys))

@@ -174,8 +174,9 @@ async def test_words_keep_the_selection_and_esc_restores_it() -> None:
 
 @pytest.mark.system
 async def test_an_empty_machine_shows_how_to_begin() -> None:
-    """Without a session, the list says so and names three commands and the demo, in any terminal."""
+    """An empty list names three commands and the demo; the last line names the keys, as far as they fit."""
     async with home_of([], (160, 50)) as (app, pilot):
+        # Without a session, the list says so and names three commands and the demo, in any terminal.
         for size in ((160, 30), (80, 30), (40, 30)):
             with case(size):
                 await pilot.resize_terminal(*size)
@@ -189,12 +190,8 @@ async def test_an_empty_machine_shows_how_to_begin() -> None:
                     "agentwatch demo",
                 ):
                     assert command in shown
-
-
-@pytest.mark.system
-async def test_the_keys_fit() -> None:
-    """The line at the bottom names the keys of the list; help and quit are always there."""
-    async with home_of(some(), (160, 24)) as (app, pilot):
+        # The line at the bottom names the keys of the list; help and quit are always there.
+        await app.begin(pilot, some())
         for width in (160, 140, 100, 80, 60, 40):
             with case(width):
                 await pilot.resize_terminal(width, 24)
