@@ -76,6 +76,7 @@ async def test_a_message_covers_only_the_end_of_the_second_row() -> None:
             with case((size, words)):
                 stage.app.clear_notifications()
                 await stage.pilot.resize_terminal(*size)
+                await stage.settled()
                 before = stage.text().splitlines()
                 stage.app.notify(words)
                 await stage.shows(words[:10])
