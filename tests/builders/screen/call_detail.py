@@ -31,6 +31,7 @@ async def details() -> AsyncIterator[tuple[Callable[..., Awaitable[Shown]], Pilo
         feed = Feed(reader)
         detail = DetailView(feed)
         await app.screen.remove_children()
+        await pilot.pause()  # else a layout that is due does not report the next one as shown
         if app.size != size:
             await pilot.resize_terminal(*size)
         await app.screen.mount(detail)

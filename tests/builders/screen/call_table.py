@@ -60,6 +60,7 @@ async def tables() -> AsyncIterator[tuple[Callable[..., Awaitable[Shown]], Pilot
         table = CallTable(feed)
         bar = FilterBar(table)
         await app.screen.remove_children()
+        await pilot.pause()  # else a layout that is due does not report the next one as shown
         if app.size != size:
             await pilot.resize_terminal(*size)
         await app.screen.mount(table, bar)

@@ -24,6 +24,7 @@ async def transcripts() -> AsyncIterator[tuple[Callable[..., Awaitable[None]], P
 
     async def show(transcript: Transcript, size: tuple[int, int] = (60, 20)) -> None:
         await app.screen.remove_children()
+        await pilot.pause()  # else a layout that is due does not report the next one as shown
         if app.size != size:
             await pilot.resize_terminal(*size)
         await app.screen.mount(transcript)
