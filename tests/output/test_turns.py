@@ -101,12 +101,8 @@ def test_a_log_contains_questions_and_answers() -> None:
     ):
         with case(closing):
             assert list(ActionLog(made([*START, *turns])).new_lines(is_over=True))[-1] == closing
-
-
-def test_an_entry_has_the_result_of_its_turn() -> None:
-    """The entry of an earlier turn shows that turn's outcome, duration and result, not those of the last. The
-    duration, the id and the result of an earlier turn are not those of the present one.
-    """
+    # The entry of an earlier turn shows that turn's outcome, duration and result, not those of the last. The
+    # duration, the id and the result of an earlier turn are not those of the present one.
     events = [*START, *says("One."), TurnEnded(Outcome.SUCCEEDED, "One.", duration_ms=7), TurnStarted()]
     events += [*says("Two."), TurnEnded(Outcome.FAILED, "no credit", duration_ms=8)]
     read = made(events)

@@ -102,29 +102,6 @@ def test_a_taken_name_is_refused(tmp_path: Path) -> None:
             assert state(folder.parent) == before
 
 
-@pytest.mark.system
-def test_a_recording_may_be_called_anything(tmp_path: Path) -> None:
-    """A recording with any file ending contains exactly what the agent wrote."""
-    for ending in ("ndjson", "txt", "crash", "times", "log", "stderr", "json"):
-        folder = new_folder(tmp_path)
-        with case(ending):
-            done = watch("run", "-p", "--record", f"out.{ending}", "--", *command(PLAIN), cwd=folder)
-            assert done.returncode == 0
-            assert (folder / f"out.{ending}").read_bytes() == PLAIN.read_bytes()
-
-
-@pytest.mark.system
-def test_a_command_that_is_not_found_changes_no_file(tmp_path: Path) -> None:
-    """When the agent cannot be started, existing files stay and no new ones remain."""
-    for options in (["--no-log"], ["--log", "other"]):
-        folder = new_folder(tmp_path)
-        with case(options):
-            (folder / "r.log").write_text("mine")
-            done = watch("run", "-p", "--record", "r.ndjson", *options, "--", "no-such-agent", cwd=folder)
-            assert done.returncode == 127
-            assert [path.name for path in folder.iterdir()] == ["r.log"]
-
-
 def test_an_unwritable_folder_is_refused(tmp_path: Path) -> None:
     """A folder that is missing, not a folder, or not writable is refused with 73 before the agent starts."""
     kinds = ("missing", "a file", "read-only", "a loop", "a name too long")
@@ -190,6 +167,21 @@ def test_files_are_private_whatever_the_umask(tmp_path: Path) -> None:
             modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
             files = ("r.ndjson", "r.times", "r.log", "r.stderr", "r.json")
             assert modes == dict.fromkeys(files, 0o600 & ~umask)
+    # A recording with any file ending contains exactly what the agent wrote.
+    for ending in ("ndjson", "txt", "crash", "times", "log", "stderr", "json"):
+        folder = new_folder(tmp_path)
+        with case(ending):
+            done = watch("run", "-p", "--record", f"out.{ending}", "--", *command(PLAIN), cwd=folder)
+            assert done.returncode == 0
+            assert (folder / f"out.{ending}").read_bytes() == PLAIN.read_bytes()
+    # When the agent cannot be started, existing files stay and no new ones remain.
+    for options in (["--no-log"], ["--log", "other"]):
+        folder = new_folder(tmp_path)
+        with case(options):
+            (folder / "r.log").write_text("mine")
+            done = watch("run", "-p", "--record", "r.ndjson", *options, "--", "no-such-agent", cwd=folder)
+            assert done.returncode == 127
+            assert [path.name for path in folder.iterdir()] == ["r.log"]
 
 
 def test_the_folders_are_private_whatever_the_umask(folder: Path) -> None:

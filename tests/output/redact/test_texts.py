@@ -67,25 +67,8 @@ def test_a_text_is_searched_once() -> None:
     hits = hits_in("C:\\src\na\\nkey", searched.find)
     assert searched.texts == ["C:\\src\na\\nkey", "a\nkey"]
     assert {hit.start for hit in hits} == {10}
-
-
-TEXTS = (
-    rb"a\nb\tc\"d\\e\/f\u0041",
-    rb"C:\src\new",
-    rb'{"a":"b\\","c":"\"d"}',
-    rb"\ud83d\ude00 and \ud83d alone",
-    rb"\u0000 and \u001b",
-    b"a\nline \\n and \xff\\t",
-    b"a NUL \0 and \\n",
-    b"\\",
-    "naïve 日本語 \\u00ef".encode(),
-)
-
-
-def test_escapes_are_removed() -> None:
-    """Bytes that are no JSON string, such as a piece of a line, have the same text without escapes. An
-    escaped backslash before an `n` is no line end.
-    """
+    # Bytes that are no JSON string, such as a piece of a line, have the same text without escapes. An escaped
+    # backslash before an `n` is no line end.
     for data in TEXTS:
         with case(data):
             assert text_of(data) == unescaped(data.decode("utf-8", "surrogateescape"))
@@ -100,6 +83,19 @@ def test_escapes_are_removed() -> None:
     assert b"adal" not in written
     assert b"bobby" not in written
     assert b"~%2Fsrc" in written
+
+
+TEXTS = (
+    rb"a\nb\tc\"d\\e\/f\u0041",
+    rb"C:\src\new",
+    rb'{"a":"b\\","c":"\"d"}',
+    rb"\ud83d\ude00 and \ud83d alone",
+    rb"\u0000 and \u001b",
+    b"a\nline \\n and \xff\\t",
+    b"a NUL \0 and \\n",
+    b"\\",
+    "naïve 日本語 \\u00ef".encode(),
+)
 
 
 VALUES: list[str] = [

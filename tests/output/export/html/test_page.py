@@ -186,7 +186,7 @@ def visible(page: Page) -> str:
     return re.sub(r"\s+", " ", page.text)
 
 
-def test_a_call_that_runs_is_running(recording: Saver) -> None:
+def test_a_call_that_runs_is_running(recording: Saver, tmp_path: Path) -> None:
     """A part that ends before the end of a call shows the call and the session as running."""
     call = started("shell", "a", command="sleep 9")
     path = recording(init(), user(), call, segment("x" * 2000), completed("shell", "a", DONE), result())
@@ -206,17 +206,14 @@ def test_a_call_that_runs_is_running(recording: Saver) -> None:
     assert len(seen) >= 50
     assert seen == sorted(seen)
     assert {total for _, total in seen} == {size}
-
-
-def test_a_long_output_is_cut_in_its_middle(recording: Saver, tmp_path: Path) -> None:
-    """The head and the tail of a long output are in the page, with the number of characters between them."""
+    # The head and the tail of a long output are in the page, with the number of characters between them.
     output = "first\n" + "x" * 99 + "\n"
     output = output + ("y" * 99 + "\n") * 9_999 + "last"
-    done: dict[str, Any] = {"success": {"stdout": output, "exitCode": 0}}
-    path = recording(init(), user(), started("shell", "a", command="c"), completed("shell", "a", done))
+    answer: dict[str, Any] = {"success": {"stdout": output, "exitCode": 0}}
+    path = recording(init(), user(), started("shell", "a", command="c"), completed("shell", "a", answer))
     page = page_of(path, RAW)
-    (call,) = [row for row in page.rows() if row["k"] == "call"]
-    shown = list(texts(page.content(call)))
+    (row,) = [row for row in page.rows() if row["k"] == "call"]
+    shown = list(texts(page.content(row)))
     (words,) = [text for text in shown if text.endswith("characters left out …")]
     left_out = int(words.split()[1].replace(",", ""))
     head = next(text for text in shown if text.startswith("first"))
@@ -226,14 +223,14 @@ def test_a_long_output_is_cut_in_its_middle(recording: Saver, tmp_path: Path) ->
     # The largest piece of a large session is a chunk: the page is never whole in memory.
     noise = [hashlib.sha256(str(number).encode()).hexdigest() for number in range(4000)]
 
-    def calls() -> Iterable[bytes]:
+    def many_calls() -> Iterable[bytes]:
         for number in range(40):
             text = "\n".join(noise[number * 50 :][:2000])
             yield started("shell", f"c{number}", command=f"run {number}")
             done = {"success": {"stdout": text, "exitCode": 0}}
             yield completed("shell", f"c{number}", done, command=f"run {number}")
 
-    with opened(recording(init(), user(), *calls(), result()), RAW) as session:
+    with opened(recording(init(), user(), *many_calls(), result()), RAW) as session:
         sizes = [len(piece) for piece in EXPORTER.write(session, Choices())]
     assert sum(sizes) > 2_000_000
     assert max(sizes) < 1_500_000

@@ -95,7 +95,7 @@ def test_a_call_has_its_times_and_facts(backend: Collector, recording: Saver, tm
     assert times(backend.named("execute_tool shell sleep")) == (0, 50)
 
 
-def test_a_run_has_its_model_and_its_tokens(backend: Collector, recording: Saver) -> None:
+def test_a_run_has_its_model_and_its_tokens(backend: Collector, recording: Saver, tmp_path: Path) -> None:
     """The span of a run includes its calls, and has its model, its tokens and its outcome."""
     # The resource is the service agentwatch, and the scope has the schema of the conventions.
     sent(recording(init(), user(), result()))
@@ -155,6 +155,21 @@ def test_a_run_has_its_model_and_its_tokens(backend: Collector, recording: Saver
     of_runs = [span for span in backend.spans() if "agentwatch.call" in attributes(span)]
     assert [call.parent_span_id for call in of_runs] == [run.span_id for run in runs]
     assert runs[0].end_time_unix_nano < runs[1].start_time_unix_nano
+    # Selected calls are sent with the ids that they have in the whole session, and with their run.
+    backend.taken.clear()
+    many = many_calls(tmp_path / "many.ndjson", 30)
+    sent(many)
+    whole = {span.span_id: span.SerializeToString() for span in backend.spans() if span.parent_span_id}
+    backend.taken.clear()
+    sent(many, words="7.py")
+    part = {span.span_id: span for span in backend.spans()}
+    assert len(part) == 4
+    whole_run = backend.named("invoke_agent cursor")
+    assert attributes(whole_run)["agentwatch.whole"] is False
+    assert {
+        key: span.SerializeToString() for key, span in part.items() if span.parent_span_id
+    }.items() <= whole.items()
+    assert all(span.parent_span_id in ("", b"", whole_run.span_id) for span in part.values())
 
 
 def test_a_call_that_did_not_succeed_says_how(backend: Collector, recording: Saver) -> None:
@@ -234,20 +249,3 @@ def test_sending_twice_sends_the_same(name: str, backend: Collector) -> None:
         assert sent(RECORDINGS / f"{name}.ndjson", content=True).is_complete
     first, second = backend.requests
     assert first.data == second.data
-
-
-def test_a_part_has_the_ids_of_the_whole(backend: Collector, tmp_path: Path) -> None:
-    """Selected calls are sent with the ids that they have in the whole session, and with their run."""
-    path = many_calls(tmp_path / "many.ndjson", 30)
-    sent(path)
-    whole = {span.span_id: span.SerializeToString() for span in backend.spans() if span.parent_span_id}
-    backend.taken.clear()
-    sent(path, words="7.py")
-    part = {span.span_id: span for span in backend.spans()}
-    assert len(part) == 4
-    run = backend.named("invoke_agent cursor")
-    assert attributes(run)["agentwatch.whole"] is False
-    assert {
-        key: span.SerializeToString() for key, span in part.items() if span.parent_span_id
-    }.items() <= whole.items()
-    assert all(span.parent_span_id in ("", b"", run.span_id) for span in part.values())
