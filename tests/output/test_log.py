@@ -54,13 +54,29 @@ def test_a_recorded_pipe_has_the_log_of_the_live_run(tmp_path: Path, name: str) 
 
 @pytest.mark.slow
 @pytest.mark.system
-def test_addresses_are_the_numbers_of_the_calls(recording: Saver) -> None:
-    """With `--addresses`, each line of a call has its number; the other lines and the log are unchanged."""
+def test_the_log_has_seen_times_and_both_runs(recording: Saver) -> None:
+    """A call without an agent time is logged with its arrival time. Each run has its two `#` lines, around
+    its own calls.
+    """
+    # With `--addresses`, each line of a call has its number; the other lines and the log are unchanged.
     path = recording(init(), started("read", "a"), completed("write", "b", {}), completed("read", "a", {}))
     plain, numbered = (watch("log", *more, path).stdout.decode() for more in ((), ("--addresses",)))
     assert re.findall(r" #(\d+) ", numbered) == ["2", "1"]
     assert re.sub(r" #\d+ ", " ", numbered) == plain
     assert watch("log", "-", stdin=path.read_bytes()).stdout.decode() == plain
+    first = init() + started("read", path="a")
+    path = recording(first, completed("read", result={"success": {}}), result())
+    path.with_suffix(".times").write_text(f"0 1795183387000\n{len(first)} 1795183390500\n")
+    assert b"\n2026-11-20T14:03:10Z Read file a\n" in watch("log", path).stdout
+    lines = watch("log", RECORDINGS / "two-runs.ndjson").stdout.decode().splitlines()
+    assert [re.sub(r"^\S+Z ", "", text) for text in lines] == [
+        "# session 67bc5f3e-332b-4fcf-b469-00a80c0d7f40 · Auto · /home/ada/src/beacon",
+        "Read file beacon.py (2 lines)",
+        "# succeeded in 4.2 s · 1 call",
+        "# session 67bc5f3e-332b-4fcf-b469-00a80c0d7f40 · Auto · /home/ada/src/beacon",
+        "Edited file beacon.py (+1 -1)",
+        "# succeeded in 4.1 s · 1 call",
+    ]
 
 
 @pytest.mark.slow
@@ -97,27 +113,6 @@ def test_the_log_is_the_text_with_times(recording: Saver) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.system
-def test_the_log_has_seen_times_and_both_runs(recording: Saver) -> None:
-    """A call without an agent time is logged with its arrival time. Each run has its two `#` lines, around
-    its own calls.
-    """
-    first = init() + started("read", path="a")
-    path = recording(first, completed("read", result={"success": {}}), result())
-    path.with_suffix(".times").write_text(f"0 1795183387000\n{len(first)} 1795183390500\n")
-    assert b"\n2026-11-20T14:03:10Z Read file a\n" in watch("log", path).stdout
-    lines = watch("log", RECORDINGS / "two-runs.ndjson").stdout.decode().splitlines()
-    assert [re.sub(r"^\S+Z ", "", text) for text in lines] == [
-        "# session 67bc5f3e-332b-4fcf-b469-00a80c0d7f40 · Auto · /home/ada/src/beacon",
-        "Read file beacon.py (2 lines)",
-        "# succeeded in 4.2 s · 1 call",
-        "# session 67bc5f3e-332b-4fcf-b469-00a80c0d7f40 · Auto · /home/ada/src/beacon",
-        "Edited file beacon.py (+1 -1)",
-        "# succeeded in 4.1 s · 1 call",
-    ]
-
-
-@pytest.mark.slow
 def test_a_log_is_written_as_it_goes(tmp_path: Path) -> None:
     """While the pipe is still open, the log contains the calls that have ended."""
     log = tmp_path / "l"
@@ -139,6 +134,30 @@ def test_a_log_is_written_as_it_goes(tmp_path: Path) -> None:
         program.stdin.close()
         assert program.wait(20) == 0
     assert log.read_bytes().endswith(b"# succeeded in 5.2 s \xc2\xb7 1 call\n")
+    # An act that is appended while the pipe is open is in the live log where `log` prints it.
+    recording, log = tmp_path / "r.ndjson", tmp_path / "r.log"
+    argv = [*AGENTWATCH, "-p", "--record", str(recording)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        argv, stdin=pipe, stdout=pipe, env=environment(), start_new_session=True
+    ) as program:
+        assert program.stdin
+        program.stdin.write(init() + completed("read", "a", {"success": {}}, path="a"))
+        program.stdin.flush()
+        until(lambda: log.exists() and b"Read file a" in log.read_bytes())
+        interrupt = act("interrupt", now_ms())
+        append_act(tmp_path / "r.acts", interrupt)
+        until(lambda: now_ms() > interrupt.at_ms)
+        program.stdin.write(completed("read", "b", {"success": {}}, path="b") + result(duration_ms=1))
+        program.stdin.close()
+        program.wait(20)
+    written = log.read_bytes()
+    assert watch("log", recording).stdout == written
+    assert re.findall(rb"acted: \w+ \w+|Read file \w", written) == [
+        b"Read file a",
+        b"acted: interrupt sent",
+        b"Read file b",
+    ]
 
 
 def act(name: str, at_ms: int, receipt: str = "sent") -> Act:
@@ -188,34 +207,6 @@ def test_an_act_is_before_the_call_that_ends_after_it(recording: Saver) -> None:
     assert ["acted: stop" in each for each in log.new_lines(is_over=True)] == [True]
     window = [act("stop", 9)]
     assert len([*log.new_lines(is_over=True)]) == 1
-
-
-@pytest.mark.slow
-def test_an_act_during_a_live_run_has_the_same_place_later(tmp_path: Path) -> None:
-    """An act that is appended while the pipe is open is in the live log where `log` prints it."""
-    recording, log = tmp_path / "r.ndjson", tmp_path / "r.log"
-    argv = [*AGENTWATCH, "-p", "--record", str(recording)]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(
-        argv, stdin=pipe, stdout=pipe, env=environment(), start_new_session=True
-    ) as program:
-        assert program.stdin
-        program.stdin.write(init() + completed("read", "a", {"success": {}}, path="a"))
-        program.stdin.flush()
-        until(lambda: log.exists() and b"Read file a" in log.read_bytes())
-        interrupt = act("interrupt", now_ms())
-        append_act(tmp_path / "r.acts", interrupt)
-        until(lambda: now_ms() > interrupt.at_ms)
-        program.stdin.write(completed("read", "b", {"success": {}}, path="b") + result(duration_ms=1))
-        program.stdin.close()
-        program.wait(20)
-    written = log.read_bytes()
-    assert watch("log", recording).stdout == written
-    assert re.findall(rb"acted: \w+ \w+|Read file \w", written) == [
-        b"Read file a",
-        b"acted: interrupt sent",
-        b"Read file b",
-    ]
 
 
 FIRST = init() + completed("read", "a", {"success": {}}, path="a")

@@ -39,6 +39,21 @@ def test_json_is_byte_identical(recording: Saver) -> None:
     for ending in (b"", b"\n", b"\r\n"):
         done = watch(recording(init(), raw + ending), "--output-format", "json")
         assert (done.returncode, done.stdout) == (0, raw + b"\n")
+    # Bytes that come through a pipe are passed on unchanged, whatever they are.
+    data = b"\xff\x00\r\n\n{}\n" + b"x" * 300_000
+    done = watch("--output-format", "stream-json", stdin=data)
+    assert done.returncode == 2
+    assert (len(done.stdout), done.stdout[:9]) == (len(data), data[:9])
+    # Parallel calls are printed as they end; a call that never ended is printed at the end of the stream.
+    assert watch(RECORDINGS / "parallel.ndjson").stdout.decode().splitlines() == [
+        "Read file config/test.toml (3 lines)",
+        "Read file config/prod.toml (4 lines)",
+        "Read file config/dev.toml (3 lines)",
+    ]
+    assert watch(UNFINISHED).stdout.decode().splitlines() == [
+        "Read file Cargo.toml (4 lines)",
+        "Ran terminal command cargo build --release (unfinished)",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -49,15 +64,6 @@ def test_stream_json_is_every_byte(name: str) -> None:
     """The stream is printed byte for byte, malformed and incomplete lines included."""
     path = RECORDINGS / f"{name}.ndjson"
     assert watch(path, "--output-format", "stream-json").stdout == path.read_bytes()
-
-
-@pytest.mark.system
-def test_stream_json_of_a_pipe_is_every_byte() -> None:
-    """Bytes that come through a pipe are passed on unchanged, whatever they are."""
-    data = b"\xff\x00\r\n\n{}\n" + b"x" * 300_000
-    done = watch("--output-format", "stream-json", stdin=data)
-    assert done.returncode == 2
-    assert (len(done.stdout), done.stdout[:9]) == (len(data), data[:9])
 
 
 def test_text_is_a_line_per_call(recording: Saver) -> None:
@@ -81,20 +87,6 @@ def test_text_is_a_line_per_call(recording: Saver) -> None:
             assert (done.returncode, done.stdout) == (1, b"")
             assert reason in done.stderr.decode()
             assert done.stderr.startswith(b"agentwatch: ")
-
-
-@pytest.mark.system
-def test_text_is_in_the_order_of_completion() -> None:
-    """Parallel calls are printed as they end; a call that never ended is printed at the end of the stream."""
-    assert watch(RECORDINGS / "parallel.ndjson").stdout.decode().splitlines() == [
-        "Read file config/test.toml (3 lines)",
-        "Read file config/prod.toml (4 lines)",
-        "Read file config/dev.toml (3 lines)",
-    ]
-    assert watch(UNFINISHED).stdout.decode().splitlines() == [
-        "Read file Cargo.toml (4 lines)",
-        "Ran terminal command cargo build --release (unfinished)",
-    ]
 
 
 @pytest.mark.parametrize("arguments", [[], pytest.param(["-", "--no-color"], marks=pytest.mark.system)])

@@ -262,11 +262,7 @@ def test_cards_are_the_newest_of_each_session(archive: NatsArchive, sink: NatsSi
     assert [(card.session, card.data) for card in found] == [(session, b"2") for session in sessions]
     sink.put_card(sessions[0], b"3")
     assert [card.data for card in cards.next(5)] == [b"3"]
-
-
-@pytest.mark.slow
-def test_cards_of_one_publisher(archive: NatsArchive, sink: NatsSink) -> None:
-    """A list of one publisher has no cards of others."""
+    # A list of one publisher has no cards of others.
     sink.put_card(new_session("ci"), b"{}")
     sink.put_card(new_session("cii"), b"{}")
     assert [card.session.publisher for card in archive.cards("ci").next(5)] == ["ci"]

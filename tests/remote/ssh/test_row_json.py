@@ -101,6 +101,13 @@ def test_files_with_hostile_names_are_not_listed(host: Sshd) -> None:
         until(watched, lambda: watched.rows)
         assert list(watched.rows) == [KEY]
     assert not list(host.folder.rglob("x"))
+    # A greeting on the standard output before the script begins is no row.
+    (host.home / ".bashrc").write_text("echo Welcome; echo '{\"complete\":true}'\n")
+    (host.home / ".zshenv").write_text("echo Welcome\n")
+    save(host)
+    with watching(host) as watched:
+        until(watched, lambda: watched.rows)
+        assert list(watched.rows) == [KEY]
 
 
 @pytest.mark.system
@@ -145,11 +152,7 @@ def test_hostile_rows_are_data(host: Sshd) -> None:
     assert (len(row.title), row.cwd) == (300, "")
     assert rows["a/../b;$(x)"].can_open is False
     assert rows["a/../b;$(x)"].address == ""
-
-
-@pytest.mark.system
-def test_a_program_that_fails_is_a_problem_in_one_safe_line(host: Sshd) -> None:
-    """Its last line on stderr is the reason, without control characters and cut to its bound."""
+    # Its last line on stderr is the reason, without control characters and cut to its bound.
     host.install("#!/bin/sh\nprintf 'first\\n\\033[31mbroken %0900d\\n' 7 >&2\nexit 3\n")
     with watching(host) as watched:
         until(watched, lambda: "broken" in watched.problem)
@@ -160,14 +163,3 @@ def test_a_program_that_fails_is_a_problem_in_one_safe_line(host: Sshd) -> None:
     with watching(host) as watched:
         until(watched, lambda: "does not end" in watched.problem)
         assert watched.rows == {}
-
-
-@pytest.mark.system
-def test_what_a_login_shell_prints_is_passed_over(host: Sshd) -> None:
-    """A greeting on the standard output before the script begins is no row."""
-    (host.home / ".bashrc").write_text("echo Welcome; echo '{\"complete\":true}'\n")
-    (host.home / ".zshenv").write_text("echo Welcome\n")
-    save(host)
-    with watching(host) as watched:
-        until(watched, lambda: watched.rows)
-        assert list(watched.rows) == [KEY]

@@ -50,37 +50,35 @@ def test_a_recording_is_shown(opened: Opener) -> None:
 
 
 @pytest.mark.system
-def test_every_recording_is_shown(opened: Opener) -> None:
+def test_every_recording_is_shown(opened: Opener, recording: Saver) -> None:
     """No page complains, asks for anything or has an element of the agent, whatever is opened in it."""
     paths = sorted(RECORDINGS.glob("*.ndjson"))
     assert paths
     for path in paths:
         with case(path):
             tour(opened(path))
-
-
-@pytest.mark.system
-def test_every_format_is_shown(opened: Opener, recording: Saver) -> None:
-    """The same holds for the page of each agent."""
+    # The same holds for the page of each agent.
     for name, data in of_each().items():
         with case(name):
             tour(opened(recording(data)))
 
 
 @pytest.mark.system
-def test_all_texts_in_every_field_do_nothing(opened: Opener, recording: Saver) -> None:
-    """All hostile texts in each field of a session are shown as text, with scripts and without."""
-    check_attack(opened, recording(*run_with(MIXED)))
-
-
-@pytest.mark.system
 def test_a_text_in_every_field_does_nothing(opened: Opener, recording: Saver) -> None:
     """A hostile text in any field of a run is shown as text, with scripts and without."""
+    # All hostile texts in each field of a session are shown as text, with scripts and without.
+    check_attack(opened, recording(*run_with(MIXED)))
     for first in range(0, len(ATTACKS), TOGETHER):
         names = [*ATTACKS][first : first + TOGETHER]
         with case(names):
             lines = [line for name in names for line in run_with(ATTACKS[name])]
             check_attack(opened, recording(*lines), len(names))
+    # All texts at once, in each field of a recording of each agent, do nothing.
+    for name, data in of_each().items():
+        with case(name):
+            page = opened(recording(*attacked(data, MIXED)))
+            tour(page)
+            check_still_there(page)
 
 
 def check_attack(opened: Opener, path: Path, runs: int = 1) -> None:
@@ -93,13 +91,3 @@ def check_attack(opened: Opener, path: Path, runs: int = 1) -> None:
     page = opened(path, scripts=False)
     check_inert(page)
     check_still_there(page)
-
-
-@pytest.mark.system
-def test_hostile_lines_of_every_format_do_nothing(opened: Opener, recording: Saver) -> None:
-    """All texts at once, in each field of a recording of each agent, do nothing."""
-    for name, data in of_each().items():
-        with case(name):
-            page = opened(recording(*attacked(data, MIXED)))
-            tour(page)
-            check_still_there(page)
