@@ -162,7 +162,8 @@ async def test_an_unchanged_redraw_writes_nothing(recording: SAVE) -> None:
 
 
 def test_the_rest_of_a_changed_row_is_written() -> None:
-    """The rest of a row is written after a change in it, as a character may be wider than expected."""
+    """A changed row is written from its first change on, with what a widget still shows behind it."""
+    # The rest of a row is written after a change in it, as a character may be wider than expected.
     console, shown = Console(), dict[tuple[int, int], str]()
     rows: list[Drawn] = [
         (0, 0, Strip.blank(3)),
@@ -174,10 +175,7 @@ def test_the_rest_of_a_changed_row_is_written() -> None:
     shown[0, 0] = "old"
     written = ChangedPieces(rows, shown, set()).render_segments(console)
     assert written == "\x1b[1;1H   \x1b[1;4H "
-
-
-def test_what_a_widget_still_shows_is_written_after_a_change_before_it() -> None:
-    """A piece that was not drawn again is written if its row changes before it, and only then."""
+    # A piece that was not drawn again is written if its row changes before it, and only then.
     shown = {(0, 0): "a", (0, 1): "|", (1, 0): "b", (1, 1): "|"}
     rows: list[Drawn] = [
         (0, 0, Strip([Segment("c")])),

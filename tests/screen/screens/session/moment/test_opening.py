@@ -114,14 +114,23 @@ async def test_a_large_recording_opens_at_a_moment_once_it_is_read(
 
 
 @pytest.mark.system
-async def test_a_missing_call_of_a_large_recording_is_said(
-    monkeypatch: pytest.MonkeyPatch, big_recording: Path
+async def test_what_cannot_be_shown_or_replayed_is_said(
+    monkeypatch: pytest.MonkeyPatch, big_recording: Path, recording: Saver
 ) -> None:
-    """After the preview, the end is shown with the reason."""
+    """A call that a large recording lacks is said, and an end before the start, which is left out."""
+    # After the preview, the end is shown with the reason.
     monkeypatch.setattr(screen, "_LARGE_BYTES", 1 << 20)
     async with opened(big_recording, asked=Asked(parsed("#9000"))) as stage:
         await stage.shows("no call #9000: the session has 700 calls")
         assert "as of" not in stage.header
+    # An end before the start is left out with a word, and the recording is replayed to its end.
+    path = timed_evenly(recording(session(6)))
+    clock = ManualClock()
+    asked = Asked(parsed("#5"), parsed("+2s"))
+    async with opened(path, replay=Replay(clock=clock), asked=asked) as stage:
+        await stage.shows("the part would end at its start, or before it")
+        clock.seconds += 100
+        await stage.until(lambda: len(lines_of(stage.calls)) == 6, "the end")
 
 
 @pytest.mark.system
@@ -154,18 +163,6 @@ def test_a_replay_stands_at_the_start_until_its_beginning_is_known(recording: Sa
         moment.tick()
         assert len(moment.shown.session.ended_calls) == (0 if is_moved else 5)
         assert moment.playhead.is_playing != is_moved
-
-
-@pytest.mark.system
-async def test_a_part_that_cannot_be_replayed_is_said(recording: Saver) -> None:
-    """An end before the start is left out with a word, and the recording is replayed to its end."""
-    path = timed_evenly(recording(session(6)))
-    clock = ManualClock()
-    asked = Asked(parsed("#5"), parsed("+2s"))
-    async with opened(path, replay=Replay(clock=clock), asked=asked) as stage:
-        await stage.shows("the part would end at its start, or before it")
-        clock.seconds += 100
-        await stage.until(lambda: len(lines_of(stage.calls)) == 6, "the end")
 
 
 async def test_an_act_is_marked_at_the_nearest_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

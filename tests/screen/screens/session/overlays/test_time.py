@@ -203,7 +203,8 @@ TROUBLE = (*[shell_call("make", 2)] * 3, shell_call("make"), *[shell_call("npm t
 
 
 async def test_trouble_comes_before_the_tools(recording: Saver) -> None:
-    """Each episode is a line with its calls; enter goes to the last of them, and old ones are counted."""
+    """Each episode of the moment is a line with its calls; enter goes to the last; old ones are counted."""
+    # Each episode is a line with its calls; enter goes to the last of them, and old ones are counted.
     async with opened(recording(written(*TROUBLE)), follow=True) as (app, pilot):
         # Each episode is a line with its calls; enter goes to the last of them, what is not fixed first.
         for moves, number in ((0, 7), (1, 4)):
@@ -225,10 +226,7 @@ async def test_trouble_comes_before_the_tools(recording: Saver) -> None:
         rows = app.rows()
         assert sum("not fixed yet" in row for row in rows) == 12
         assert "and 2 more" in rows
-
-
-async def test_trouble_is_that_of_the_moment(recording: Saver) -> None:
-    """A failure that is fixed later is not fixed yet; before any trouble, the heading is missing."""
+    # A failure that is fixed later is not fixed yet; before any trouble, the heading is missing.
     reader = open_saved(recording(written(*TROUBLE)), follow=True)
     feed = Feed(reader)
     history = History(feed, reader)
