@@ -48,16 +48,6 @@ async def details() -> AsyncIterator[tuple[Callable[..., Awaitable[Shown]], Pilo
         os.close(reader.fd)
 
 
-@asynccontextmanager
-async def shown(
-    path: Path, call: int = 0, size: tuple[int, int] = (70, 30), *, follow: bool = False
-) -> AsyncIterator[tuple[Feed, DetailView, Pilot[None]]]:
-    """Run the detail pane of a recording's call in a test terminal, focused."""
-    async with details() as (show, pilot):
-        feed, detail = await show(path, call, size, follow=follow)
-        yield feed, detail, pilot
-
-
 def styles_of(detail: DetailView, beginning: str) -> set[str]:
     """Return the names of the styles of the lines with this beginning."""
     known = {str(detail.line_style(name)): name for name in ("plain", "added", "removed", "hunk", "failed")}

@@ -15,10 +15,9 @@ PRIVATE = {
     for where, names in (
         ("textual._ansi_sequences", "ANSI_SEQUENCES_KEYS"),
         ("textual._compositor", "Compositor CompositorUpdate LayoutUpdate"),
-        (
-            "textual._compositor.Compositor",
-            "_dirty_regions _regions_to_spans cuts layers_visible render_full_update render_partial_update size update_widgets visible_widgets",
-        ),
+        ("textual._compositor.Compositor", "_dirty_regions _regions_to_spans cuts layers_visible"),
+        ("textual._compositor.Compositor", "render_full_update render_partial_update size"),
+        ("textual._compositor.Compositor", "update_widgets visible_widgets"),
         ("textual._compositor.CompositorUpdate", "render_segments"),
         ("textual._styles_cache", "StylesCache"),
         ("textual._xterm_parser", "XTermParser"),

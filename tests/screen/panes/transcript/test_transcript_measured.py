@@ -199,7 +199,8 @@ async def test_only_blocks_in_view_are_rendered(recording: Saver, monkeypatch: p
 
 @pytest.mark.system
 async def test_every_block_in_view_has_its_exact_height(recording: Saver) -> None:
-    """Whatever moves the view, no line in view is the blank row of an estimate that was too high."""
+    """A block in view has its exact height; the scroll bar of a short transcript is exact."""
+    # Whatever moves the view, no line in view is the blank row of an estimate that was too high.
     ways = (
         "G pageup g",
         "G ctrl+u",
@@ -223,11 +224,7 @@ async def test_every_block_in_view_has_its_exact_height(recording: Saver) -> Non
                     await stage.settled()
                     layout = transcript.viewport.layout
                     assert all(map(layout.is_measured, transcript.viewport.in_view()))
-
-
-@pytest.mark.system
-async def test_the_scroll_bar_of_a_short_transcript_is_exact(recording: Saver) -> None:
-    """At rest, every block of a short transcript has its exact height, also after keys that change it."""
+    # At rest, every block of a short transcript has its exact height, also after keys that change it.
     async with opened(recording(history(30)), (100, 24)) as stage:
         await at_rest(stage)
         transcript = stage.pane("transcript")
