@@ -163,8 +163,9 @@ async def test_it_plays_backwards_to_the_start(recording: Saver) -> None:
         await comes(stage, PIECES - 6)
 
 
-async def test_the_moment_stays_while_the_agent_writes(recording: Saver) -> None:
-    """At an earlier moment new lines are read and not shown; `L` shows them, and what has happened since."""
+async def test_an_earlier_moment_stays_and_looks_like_one(recording: Saver) -> None:
+    """While the agent writes an earlier moment stays; header and borders have another colour than live."""
+    # At an earlier moment new lines are read and not shown; `L` shows them, and what has happened since.
     path = recording(session(4))
     async with opened(path, follow=True) as stage:
         for number, key in enumerate(("comma", "shift+left", "R", "space")):
@@ -179,10 +180,7 @@ async def test_the_moment_stays_while_the_agent_writes(recording: Saver) -> None
                 await stage.press("L")
                 await stage.shows(f"Written meanwhile {number}.", "transcript")
                 assert " event" in stage.text()
-
-
-async def test_the_past_does_not_look_like_the_live_moment(recording: Saver) -> None:
-    """Header and borders have another colour; the header says so first, and its last words lead back."""
+    # Header and borders have another colour; the header says so first, and its last words lead back.
 
     def colours(stage: Stage) -> tuple[object, object]:
         style = stage.app.screen.query_one("#header").rich_style

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gc
 from collections import Counter
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +18,7 @@ from agentwatch.cli.terminal import claimed_terminal
 from agentwatch.screen.terminal.frames import component_style, eager_classes
 from tests.builders.screen.app import opened
 from tests.builders.screen.lines import init, prompt
+from tests.conftest import Saver
 
 NAMES = ("line--plain", "line--added", "line--dim")
 
@@ -76,7 +75,7 @@ def test_stock_textual_computes_all_classes(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.slow
 async def test_a_pane_without_the_focus_is_styled_once(
-    recording: Callable[[bytes], Path], monkeypatch: pytest.MonkeyPatch
+    recording: Saver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Opening a session computes the styles of each of its widgets once, and again where the focus goes."""
     styled: Counter[str] = Counter()
@@ -95,9 +94,10 @@ async def test_a_pane_without_the_focus_is_styled_once(
 
 @pytest.mark.slow
 async def test_garbage_is_collected_after_the_first_frame(
-    recording: Callable[[bytes], Path], monkeypatch: pytest.MonkeyPatch
+    recording: Saver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first frame is drawn before the first collection, and garbage is collected from then on."""
+    """Garbage is collected after the first frame, or after an app that failed before it."""
+    # The first frame is drawn before the first collection, and garbage is collected from then on.
     collects: list[bool] = []
     display = App._display
 
@@ -112,10 +112,7 @@ async def test_garbage_is_collected_after_the_first_frame(
             await stage.settled()
             assert gc.isenabled()
     assert collects[0] is False
-
-
-def test_garbage_is_collected_after_an_app_that_failed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An app that fails before its first frame leaves the collection of garbage enabled."""
+    # An app that fails before its first frame leaves the collection of garbage enabled.
     monkeypatch.setenv("TEXTUAL_DRIVER", "none")
     with pytest.raises(ZeroDivisionError), claimed_terminal():
         raise ZeroDivisionError
