@@ -219,7 +219,6 @@ def test_every_file_of_a_session_counts(tmp_path: Path) -> None:
 
 def test_only_names_of_ours_are_stems(tmp_path: Path) -> None:
     """What agentwatch names itself is its own."""
-    # What agentwatch names itself is its own.
     assert is_stem(new_session_files().recording.stem)
     # A file that somebody has put among the sessions is not one of ours.
     for name in (
