@@ -153,7 +153,8 @@ def test_what_happened_before_does_not_ring(tmp_path: Path) -> None:
 
 
 def test_a_notification_shows_project_and_status(tmp_path: Path) -> None:
-    """A notification names the project folder and repeats the status line, in the terminal's own format."""
+    """A notification has the format of the terminal; bell, notification and title can be switched off."""
+    # A notification names the project folder and repeats the status line, in the terminal's own format.
     words = "succeeded in 5.2 s · 4 calls, 2 failed"
     watched = Watched(tmp_path, init(), environ=ITERM)
     assert watched.grow(SUCCEEDED, words=words) == f"\x07\x1b]9;agentwatch: app: {words}\x07"
@@ -163,22 +164,7 @@ def test_a_notification_shows_project_and_status(tmp_path: Path) -> None:
     assert watched.grow(init(), words="thinking").endswith("notify;agentwatch;app: unfinished\x07")
     assert watched.grow(init(cwd=""), words="thinking") != ""
     assert watched.update("quiet for 9 s", is_quiet=True).endswith("notify;agentwatch;quiet for 9 s\x07")
-
-
-def test_each_can_be_switched_off(tmp_path: Path) -> None:
-    """Bell, notification and title can each be switched off; the others still work."""
-    for config, expected in [
-        (Config(note=False, title=False), "\x07"),
-        (Config(bell=False, title=False), "\x1b]9;agentwatch: app: writing\x07"),
-        (ONLY_TITLE, "\x1b]0;agentwatch succeeded – app\x07"),
-        (Config(bell=False, note=False, title=False), ""),
-    ]:
-        watched = Watched(tmp_path, init(), config=config, environ=ITERM)
-        assert watched.grow(SUCCEEDED) == expected
-
-
-def test_only_a_known_terminal_gets_a_notification() -> None:
-    """A terminal known to show notifications gets OSC 9 or 777; any other gets the bell only."""
+    # A terminal known to show notifications gets OSC 9 or 777; any other gets the bell only.
     for environ, code in (
         (ITERM, "9;"),
         ({"TERM": "xterm-kitty"}, "9;"),
@@ -198,6 +184,15 @@ def test_only_a_known_terminal_gets_a_notification() -> None:
         with case(environ):
             form = note_format(environ)
             assert form is None if code is None else form is not None and form.startswith(f"\x1b]{code}")
+    # Bell, notification and title can each be switched off; the others still work.
+    for config, expected in [
+        (Config(note=False, title=False), "\x07"),
+        (Config(bell=False, title=False), "\x1b]9;agentwatch: app: writing\x07"),
+        (ONLY_TITLE, "\x1b]0;agentwatch succeeded – app\x07"),
+        (Config(bell=False, note=False, title=False), ""),
+    ]:
+        watched = Watched(tmp_path, init(), config=config, environ=ITERM)
+        assert watched.grow(SUCCEEDED) == expected
 
 
 def test_the_title_shows_the_state(tmp_path: Path) -> None:

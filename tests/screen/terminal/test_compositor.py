@@ -177,7 +177,7 @@ def test_the_rest_of_a_changed_row_is_written() -> None:
     assert written == "\x1b[1;1H   \x1b[1;4H "
     # A piece that was not drawn again is written if its row changes before it, and only then.
     shown = {(0, 0): "a", (0, 1): "|", (1, 0): "b", (1, 1): "|"}
-    rows: list[Drawn] = [
+    rows = [
         (0, 0, Strip([Segment("c")])),
         (0, 1, None),
         (1, 0, Strip([Segment("b")])),

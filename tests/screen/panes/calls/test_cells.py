@@ -19,8 +19,8 @@ from tests.builders.screen.made_calls import made
 from tests.conftest import case
 
 
-def test_a_leading_cd_is_left_out() -> None:
-    """`cd DIR &&` at the beginning of a command is left out, but not if nothing follows."""
+def test_a_command_and_a_path_show_what_differs() -> None:
+    """A command is shown without its leading `cd`, and a cut text by what differs from those near it."""
     # `cd DIR &&` at the beginning is left out, as often as it occurs, but not if nothing follows.
     for command, target in (
         ("cd /a/b && make", "make"),
@@ -37,23 +37,6 @@ def test_a_leading_cd_is_left_out() -> None:
             assert shown_target(made("shell", command)) == target
     # The pattern of a search may begin with `cd`.
     assert shown_target(made("read", "cd a && b")) == "cd a && b"
-
-
-@pytest.mark.costs
-def test_a_long_command_costs_little() -> None:
-    """A hostile command is read in under 2 ms."""
-    for command in ("cd " + "\\" * 3000, "cd a && " * 3000, "cd " + "a" * 9000, 'cd "' * 2000):
-        with case(ascii(command[:60])):
-            spent = []
-            for _ in range(10):
-                began = time.thread_time()
-                shown_target(made("shell", command))
-                spent.append(time.thread_time() - began)
-            assert min(spent) < 0.002
-
-
-def test_a_cut_shows_what_differs() -> None:
-    """A cut that would hide what differs from a near target cuts out what they share instead."""
     # A cut that would hide what differs from a near target cuts out what they share instead.
     for text, near, width, is_path, shown in (
         ("short", ["shirt"], 9, False, "short"),
@@ -77,6 +60,19 @@ def test_a_cut_shows_what_differs() -> None:
     call = made("edit", ", ".join(paths), path=paths[0], more_paths=paths[1:])
     assert fitting_target(call, 60, list) == "/src/a/one.py, two.py, /src/b/three.py"
     assert fitting_target(call, 30, list) == "one.py, two.py, three.py"
+
+
+@pytest.mark.costs
+def test_a_long_command_costs_little() -> None:
+    """A hostile command is read in under 2 ms."""
+    for command in ("cd " + "\\" * 3000, "cd a && " * 3000, "cd " + "a" * 9000, 'cd "' * 2000):
+        with case(ascii(command[:60])):
+            spent = []
+            for _ in range(10):
+                began = time.thread_time()
+                shown_target(made("shell", command))
+                spent.append(time.thread_time() - began)
+            assert min(spent) < 0.002
 
 
 _WORDS = st.lists(st.sampled_from(["pytest", "tests", "unit", "日本", "x" * 30, "a"]), max_size=9)

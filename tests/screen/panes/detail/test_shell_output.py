@@ -91,10 +91,10 @@ def test_only_whitelisted_sequences_are_applied() -> None:
     [section, _] = shell_section("a\x1b[90mb", "plain", GROUND, 100)
     section.lay_out(80)
     muted = {"muted": Style(color="#a0a0a0")}
-    [*_, last] = section.row(0, lambda name: muted.get(name, Style()))
-    assert last.text == "b"
-    assert last.style is not None
-    assert last.style.color == Color.parse("#a0a0a0")
+    [*_, drawn] = section.row(0, lambda name: muted.get(name, Style()))
+    assert drawn.text == "b"
+    assert drawn.style is not None
+    assert drawn.style.color == Color.parse("#a0a0a0")
     # Combining marks split by colour codes count towards their limit; such a line loses its colours.
     piled = "e" + "\x1b[31m\u0301\x1b[32m\u0301" * 30
     [[(text, style)]] = pieces(piled)
@@ -122,9 +122,9 @@ def test_coloured_lines_wrap_and_are_limited() -> None:
     section, left_out = shell_section("\x1b[32m" + "ab " * 40 + "\x1b[0m\nx\ny\nz\n", "plain", GROUND, 2)
     assert left_out == 2
     assert section.lay_out(60) == 4
-    rows = [section.row(row, style_of).text for row in range(4)]
-    assert [row[:2] for row in rows] == ["ab", "↳ ", "↳ ", "x"]
-    assert "".join(rows).replace("↳ ", "") == "ab " * 40 + "x"
+    texts = [section.row(row, style_of).text for row in range(4)]
+    assert [text[:2] for text in texts] == ["ab", "↳ ", "↳ ", "x"]
+    assert "".join(texts).replace("↳ ", "") == "ab " * 40 + "x"
     assert all(s.style and s.style.color for s in [*section.row(1, style_of)][1:])
 
 

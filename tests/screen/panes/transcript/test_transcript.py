@@ -329,7 +329,7 @@ async def test_subagents_of_subagents_are_folded_with_them(
             "        Found.",
         ]
     # Without a call to fold them under, entries are indented under the word `subagent`.
-    events: list[Event] = [*TWO_SUBAGENTS[:2], *says("Main."), *says("Other.", "gone"), *says("Main again.")]
+    events = [*TWO_SUBAGENTS[:2], *says("Main."), *says("Other.", "gone"), *says("Main again.")]
     made = MadeSession(events)
     made.use(monkeypatch)
     async with opened(made.save(tmp_path / "x.ndjson")) as shown:

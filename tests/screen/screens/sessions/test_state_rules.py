@@ -72,7 +72,7 @@ def test_a_change_of_state_is_told_once() -> None:
             assert told(*rows) == events
     # The reset of a limit is not told as an end. A turn or a process that ends later is told.
     failed, endless = State.TURN_FAILED, at(State.LIMITED, ground=Ground.INFERRED)
-    cases: list[tuple[list[Row], list[str]]] = [
+    cases = [
         ([at(WORKING), LIMITED, at(failed)], ["limit"]),
         ([at(WORKING), LIMITED, at(failed, None)], ["limit"]),
         ([at(WORKING), LIMITED, at(failed), at(State.FAILED)], ["limit"]),
@@ -88,7 +88,7 @@ def test_a_change_of_state_is_told_once() -> None:
             assert told(*rows) == events
     # History, guesses, subagents, blinks and machines out of reach are not events.
     guess = at(YOUR_TURN, ground=Ground.INFERRED)
-    cases: list[tuple[str, list[Row]]] = [
+    unseen: list[tuple[str, list[Row]]] = [
         ("it had ended", [at(State.SUCCEEDED)]),
         ("it had ended, and is read later", [at(State.UNKNOWN), at(State.SUCCEEDED)]),
         ("the end is older than the list", [at(WORKING), at(YOUR_TURN, BEGAN_MS - 1)]),
@@ -98,9 +98,9 @@ def test_a_change_of_state_is_told_once() -> None:
         ("idle for a moment in a question", [at(ASKS), at(YOUR_TURN)]),
         ("out of reach", [at(WORKING), at(State.FAILED, lost_ms=1)]),
     ]
-    for why, rows in cases:
+    for why, each in unseen:
         with case(why):
-            assert told(*rows) == []
+            assert told(*each) == []
     # A session that vanishes is new when it returns: what happened meanwhile is not known.
     commands = Told()
     rules = StateRules([SessionRule("ended", "ended", ("ended",))], commands, BEGAN_MS)

@@ -66,7 +66,7 @@ def test_rows_are_reported_in_few_parts(monkeypatch: pytest.MonkeyPatch) -> None
     assert sizes[-1] == 200, "the end of the search was not reported at once"
     assert len(sizes) < 20
     # The newest sessions are found while the screen starts, and reported once it is there.
-    machine = GrowingMachine()
+    machine: MadeMachine = GrowingMachine()
     reports = Reports(machine)
     reports.watching.begin()
     until(lambda: machine.steps)

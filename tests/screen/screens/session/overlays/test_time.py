@@ -231,8 +231,8 @@ async def test_trouble_comes_before_the_tools(recording: Saver) -> None:
     feed = Feed(reader)
     history = History(feed, reader)
     feed.advance()
-    for calls, words in ((2, []), (3, ["✗ not fixed yet, 3 tries, 21.0 s: make #1–#3"])):
-        shown = history.at(len(written(*TROUBLE[:calls])))
+    for count, words in ((2, []), (3, ["✗ not fixed yet, 3 tries, 21.0 s: make #1–#3"])):
+        shown = history.at(len(written(*TROUBLE[:count])))
         app = TimeApp(shown, TimeScreen(shown, TimeBreakdown(shown.session)))
         async with at_rest(app, (90, 40)):
             rows = app.rows()

@@ -212,7 +212,7 @@ def test_a_time_that_is_left_is_shown() -> None:
     assert words.time_left(replace(asks, lost_ms=NOW_MS), NOW_MS) == ""
     limited = row("b", State.LIMITED, until_ms=NOW_MS + 12_000)
     assert words.time_left(limited, NOW_MS) == ""
-    for width, shown in ((140, "Which port? · answers itself in 0:12"), (80, "Which … · 0:12 left")):
+    for width, said in ((140, "Which port? · answers itself in 0:12"), (80, "Which … · 0:12 left")):
         spans = wide_row(asks, columns_for(width, Widths(project=8)), NOW_MS, 0)
         with case(width):
-            assert shown in "".join(text for text, _ in spans)
+            assert said in "".join(text for text, _ in spans)
