@@ -72,6 +72,7 @@ class Connection:
         """Set when the server refuses the subject of answers."""
         self._numbers = count(1)
         self._answers: dict[str, Future[Message]] = {}
+        self._unfinished: set[Coroutine[Any, Any, Any]] = set()
         self._inboxes: dict[int, Inbox] = {}
         self._loop = asyncio.new_event_loop()
         self._loop.set_exception_handler(lambda loop, context: None)  # a traceback on stderr helps nobody
@@ -156,6 +157,8 @@ class Connection:
         self._client.transport.close()  # if `_end` had no time
         self._loop.run_until_complete(asyncio.sleep(0))
         self._loop.close()
+        for coroutine in list(self._unfinished):  # asked for too late: the loop has not begun it
+            coroutine.close()
 
     def _run(self, coroutine: Coroutine[Any, Any, Any], seconds: float = ANSWER_SECONDS) -> Any:
         future = self._run_soon(coroutine)
@@ -168,11 +171,15 @@ class Connection:
             raise self.problem from None
 
     def _run_soon(self, coroutine: Coroutine[Any, Any, Any]) -> Future[Any]:
+        self._unfinished.add(coroutine)
         try:
-            return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+            future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
         except RuntimeError:
+            self._unfinished.discard(coroutine)
             coroutine.close()
             raise EngineError(errors.LOST) from None
+        future.add_done_callback(lambda _: self._unfinished.discard(coroutine))
+        return future
 
     async def _connect(self, login: Login, options: dict[str, Any]) -> None:
         address = login.address
