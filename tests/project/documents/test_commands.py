@@ -6,8 +6,12 @@ Commands that need a network, a terminal or an agent are marked as `bash`, `zsh`
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import subprocess
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,7 +29,7 @@ WRITING = ("agentwatch export", "agentwatch redact", "agentwatch clip", "agentwa
 
 
 TESTED_ELSEWHERE = ("plugins.md", "source.md", "python.md")
-"""Pages whose programs are parts of a package, or need other files: test_python_page.py runs those."""
+"""Pages whose programs are parts of a package, or need other files."""
 
 
 class Command(NamedTuple):
@@ -143,3 +147,69 @@ def test_every_option_in_the_readme_exists() -> None:
     foreign = {"--output-format", "--stream-partial-output"}
     assert named
     assert named - foreign <= every_option(program)
+
+
+PYTHON = ROOT / "docs" / "howto" / "python.md"
+
+
+class Program(NamedTuple):
+    """A program of the page about Python, and what it prints."""
+
+    heading: str
+    code: str
+    printed: str
+
+
+def python_programs() -> list[Program]:
+    """Return the programs of the page. Each is followed by what it prints."""
+    found = []
+    for section in PYTHON.read_text("utf-8").split("\n## ")[1:]:
+        blocks = re.findall(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
+        assert section.count("```python") == len(blocks)
+        found += [Program(section.partition("\n")[0], *block) for block in blocks]
+    return found
+
+
+PROGRAMS = python_programs()
+
+
+@pytest.mark.system
+def test_a_program_prints_what_the_page_shows(tmp_path: Path) -> None:
+    """Each program runs with the bundled recordings, and prints the lines below it: five uses, and errors."""
+    assert len(PROGRAMS) >= 6
+    shutil.copytree(RECORDINGS, tmp_path / "runs")
+    shutil.copy(RECORDINGS / "demo.ndjson", tmp_path / "session.ndjson")
+    before = {*tmp_path.iterdir()}
+    for each in PROGRAMS:
+        if "import pandas" in each.code and find_spec("pandas") is None:
+            continue
+        with case(each.heading):
+            done = subprocess.run(
+                [sys.executable, "-W", "error", "-c", each.code],
+                cwd=tmp_path,
+                env=os.environ | {"PYTHONPATH": str(ROOT)},
+                capture_output=True,
+                text=True,
+                timeout=60,
+                check=False,
+            )
+            assert (done.returncode, done.stderr, done.stdout) == (0, "", each.printed)
+            assert {*tmp_path.iterdir()} == before
+
+
+@pytest.mark.system
+def test_the_programs_have_correct_types(tmp_path: Path) -> None:
+    """Mypy accepts each program in strict mode, by the types that the package declares."""
+    for number, each in enumerate(PROGRAMS):
+        if "import pandas" not in each.code:
+            (tmp_path / f"use_{number}.py").write_text(each.code)
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--config-file", os.devnull, str(tmp_path)],
+        cwd=ROOT,
+        env=os.environ | {"MYPYPATH": str(ROOT), "MYPY_CACHE_DIR": str(tmp_path / "cache")},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout

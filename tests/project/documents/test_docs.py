@@ -1,19 +1,33 @@
-"""The pages name no path, command, option, variable, key or binding that does not exist."""
+"""The pages name only what exists, and all that they must; what docs/reference.py writes is up to date."""
 
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
+import sys
 import tomllib
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 
+import click
 import pytest
 
 import agentwatch
+from agentwatch.agents.registry import programs
+from agentwatch.catalog import catalog
+from agentwatch.catalog.standing import Group
+from agentwatch.cli.app import agentwatch as program
+from agentwatch.screen.keys import shortcuts
+from agentwatch.screen.screens.sessions import words
 from tests.conftest import ROOT, case
 from tests.project.documents.doc_claims import (
+    _TICKED,
+    NAMED_KEYS,
     Page,
     bound_ids,
+    commands_of,
     ids_of,
     missing_paths,
     page,
@@ -117,3 +131,118 @@ def test_a_link_leads_to_a_heading_where_markdown_is_shown() -> None:
             headings = re.findall(r"^#+ (.*)$", re.sub(r"```.*?```", "", text, flags=re.DOTALL), re.MULTILINE)
             names = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
             assert place in names
+
+
+MAN_PAGE = ROOT / "docs" / "man" / "agentwatch.1"
+
+
+def every_command(group: click.Group) -> Iterator[tuple[str, click.Command]]:
+    """Yield each command below a group with its name: `engine init`."""
+    for name, command in commands_of(group).items():
+        if isinstance(command, click.Group):
+            yield from ((f"{name} {below}", found) for below, found in every_command(command))
+        else:
+            yield name, command
+
+
+def test_what_is_generated_is_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`python docs/reference.py` has nothing to write."""
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    generated = import_module("reference").generated()
+    old = [f"docs/{name}" for name, text in generated.items() if (ROOT / "docs" / name).read_text() != text]
+    assert not old, f"not up to date: {', '.join(old)}: run .venv/bin/python docs/reference.py"
+    # In the man page, characters that it would act on, or beyond ASCII, are shown as they are.
+    lines = import_module("generating.man_page")._lines
+    assert [*lines(".SH 'a' \\e `b\\|c` – [words](page.md#x)")] == [
+        "\\&.SH \\(aqa\\(aq \\ee \\fBb|c\\fR \\[u2013] words"
+    ]
+
+
+@pytest.mark.system
+def test_a_file_that_is_not_up_to_date_is_named(tmp_path: Path) -> None:
+    """`--check` names a file that another version has written, and leaves it alone."""
+    shutil.copytree(ROOT / "docs", tmp_path / "docs", ignore=shutil.ignore_patterns("site", ".cache"))
+    old = tmp_path / "docs" / "man" / "agentwatch.1"
+    old.write_text("old\n")
+    for arguments, code, content in ((["--check"], 1, "old\n"), ([], 0, MAN_PAGE.read_text())):
+        ran = subprocess.run(
+            [sys.executable, tmp_path / "docs" / "reference.py", *arguments],
+            env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (ran.returncode, ran.stdout, old.read_text()) == (code, "man/agentwatch.1\n", content)
+
+
+def test_the_man_page_is_complete() -> None:
+    """It has each command and option, and sections for what is not in `--help`; mandoc reports nothing."""
+    text = MAN_PAGE.read_text()
+    assert text.isascii()
+    plain = text.replace("\\-", "-")
+    for section in ("NAME", "SYNOPSIS", "EXIT STATUS", "ENVIRONMENT", "FILES", "EXAMPLES"):
+        assert f"\n.SH {section}\n" in plain
+    for name, command in every_command(program):
+        assert (f".SS agentwatch {name}\n" in plain) is not command.hidden
+        for param in command.params:
+            is_hidden = isinstance(param, click.Option) and param.hidden
+            for option in (option for option in param.opts if option[0] == "-"):
+                assert (f"\\fB{option}\\fR" in plain) is not is_hidden, (name, option)
+    if shutil.which("mandoc") is None:
+        pytest.skip("mandoc is not installed")
+    linted = subprocess.run(
+        ["mandoc", "-T", "lint", "-W", "all", MAN_PAGE], capture_output=True, text=True, check=False
+    )
+    assert (linted.returncode, linted.stdout) == (0, "")
+
+
+LIST_PAGES = page(
+    "".join((ROOT / "docs" / name).read_text() for name in ("sessions.md", "reference/sessions.md"))
+)
+
+
+def rows(heading: str) -> list[list[str]]:
+    """Return the rows of the tables whose first column has a heading."""
+    return [row for header, _, *body in LIST_PAGES.tables if header[0] == heading for row in body]
+
+
+def test_the_tables_name_each_key_state_and_folder() -> None:
+    """The table of keys has each key that is bound in the list."""
+    text = "\n".join(row[0] for row in rows("key"))
+    named = {NAMED_KEYS.get(key, key) for key in _TICKED.findall(text)} | set(re.findall("left|right", text))
+    own = (each for each in shortcuts() if each.place in {"sessions", "home"})
+    bound = {key for each in own for key in each.keys.split(",")}
+    assert {"/" if key == "slash" else key for key in bound} <= named
+    # Each sign, each word of a session that runs, and the groups in their order are named.
+    shown = [row[0].strip("`").split() for row in rows("sign")]
+    assert {sign for sign, _ in shown} == {state.sign for state in words._STATES.values()}
+    live = {"tool", "model", *(state.word for state in words._STATES.values())} - {
+        "works",
+        "ended",
+        "unknown",
+    }
+    assert live <= {word for _, word in shown}
+    assert list(dict.fromkeys(row[1] for row in rows("sign"))) == [*Group]
+    # Each variable that moves the folder of an agent is named beside its agent's folder.
+    folders = "\n".join(f"{row[1]} {row[2]}" for row in rows("agent") if len(row) == 4)
+    roots = [root for program in programs() for each in program.sessions for root in each.roots]
+    assert len(roots) >= 10
+    for root in roots:
+        with case(root):
+            first = root.partition("/")[0]
+            assert f"`{first[1:]}`" in folders if first.startswith("$") else f"`{root}`" in folders
+    # Each part of the machine is read as often as the table says.
+    for part, beginning in (
+        ("registries", "records of Claude Code"),
+        ("registries", "other reported states"),
+        ("live", "the files of sessions that run"),
+        ("processes", "processes"),
+        ("recent", "the files of sessions that have changed within the hour"),
+        ("places", "folders, for new sessions"),
+        ("branches", "the branches"),
+    ):
+        with case(part):
+            [often] = [row[1] for row in rows("what") if row[0].startswith(beginning)]
+            assert often.startswith(f"every {catalog._SECONDS[part]:g} s")
+            if part in ("registries", "live"):
+                assert f"; every {catalog._SECONDS['in view']:g} s while" in often

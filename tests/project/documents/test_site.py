@@ -110,7 +110,7 @@ def test_what_a_page_loads_is_in_the_site(site: Site) -> None:
     assert [(name, each) for name, page in site.pages.items() for each in page.images_without_words] == []
 
 
-def test_every_link_leads_somewhere(site: Site) -> None:
+def test_every_page_is_linked_and_rendered(site: Site) -> None:
     """Each link within the site leads to a page of it, and to a place of that page."""
     wrong = []
     for name, page in site.pages.items():
@@ -125,6 +125,19 @@ def test_every_link_leads_somewhere(site: Site) -> None:
             if not found.is_file() or (place and unquote(place) not in names | {"__skip"}):
                 wrong.append((str(name), link))
     assert wrong == []
+    # Every list, table and heading of a page is rendered, not shown as Markdown.
+    assert len(site.pages) > 20
+    for page in site.pages.values():
+        text = re.sub(r"<pre\b.*?</pre>", "", page.path.read_text(), flags=re.DOTALL)
+        assert "\\|" not in text, page.path
+        prose = re.sub(r"<code\b.*?</code>", "", text, flags=re.DOTALL)
+        typed = re.findall(r"^(?:<p>)?(?:[-*] |\|[ -]|#+ |> |=== |!!! |::: ).*", prose, re.MULTILINE)
+        assert typed == [], page.path
+    # The navigation has each page of the documents once, and only those.
+    sources = {path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.md")}
+    named = re.findall(r'"([^"]+\.md)"', (ROOT / "docs" / "zensical.toml").read_text())
+    assert sorted(path.as_posix() for path in sources) == sorted(named)
+    assert {Path(name).with_suffix(".html") for name in named} | {Path("404.html")} == site.pages.keys()
 
 
 def target(site: Site, page: Page, address: str) -> Path:
@@ -133,22 +146,3 @@ def target(site: Site, page: Page, address: str) -> Path:
     if path.startswith("/"):
         return site.folder / path.lstrip("/")
     return (page.path.parent / path).resolve()
-
-
-def test_lists_and_tables_are_read_as_such(site: Site) -> None:
-    """Every list, table and heading of a page is rendered, not shown as Markdown."""
-    assert len(site.pages) > 20
-    for page in site.pages.values():
-        text = re.sub(r"<pre\b.*?</pre>", "", page.path.read_text(), flags=re.DOTALL)
-        assert "\\|" not in text, page.path
-        prose = re.sub(r"<code\b.*?</code>", "", text, flags=re.DOTALL)
-        typed = re.findall(r"^(?:<p>)?(?:[-*] |\|[ -]|#+ |> |=== |!!! |::: ).*", prose, re.MULTILINE)
-        assert typed == [], page.path
-
-
-def test_every_page_is_in_the_navigation(site: Site) -> None:
-    """The navigation has each page of the documents once, and only those."""
-    sources = {path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.md")}
-    named = re.findall(r'"([^"]+\.md)"', (ROOT / "docs" / "zensical.toml").read_text())
-    assert sorted(path.as_posix() for path in sources) == sorted(named)
-    assert {Path(name).with_suffix(".html") for name in named} | {Path("404.html")} == site.pages.keys()
