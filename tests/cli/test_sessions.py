@@ -1,28 +1,29 @@
-"""`sessions` prints a table or JSON, and counts on stderr what it does not print."""
+"""`sessions` prints what the options want as a table or JSON, and counts on stderr what it does not print."""
 
 from __future__ import annotations
 
 import json
 import os
-import subprocess
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from agentwatch.agents.found import Key
+from agentwatch.agents.reported import State
 from agentwatch.base.faults import Fault
+from agentwatch.catalog.row import Row
+from agentwatch.catalog.standing import Ground
 from agentwatch.cli.address import parse_address
+from agentwatch.cli.sessions import Wanted, chosen, table
 from agentwatch.text.amounts import byte_size
+from agentwatch.text.safe import SafeText, columns
 from tests.builders.lines import init, result, user
 from tests.builders.machine.fake import fake_machine
-from tests.builders.machine.rows import save
+from tests.builders.machine.rows import NOW_MS, row, save
 from tests.conftest import case
 from tests.harness.program import ran
-
-
-def listed(home: Path, *options: str) -> subprocess.CompletedProcess[bytes]:
-    """Run `sessions` for a user without other agents."""
-    return ran("sessions", *options)
-
 
 SUCCEEDED = init() + user("Raise the timeout.") + result("done")
 FAILED = init() + user("Rename it.") + result("no such file", is_error=True)
@@ -37,19 +38,19 @@ def saved(days: float, data: bytes) -> Path:
     return path
 
 
-def test_a_machine_without_sessions_has_an_empty_list(home: Path) -> None:
+def test_a_machine_without_sessions_has_an_empty_list() -> None:
     """Nothing is printed on stdout, and the exit code is 0; without --json, one line says so."""
     said = b"agentwatch: no agent has a session here (see agentwatch doctor)\n"
     for options, line in (((), said), (("--json",), b""), (("--all",), said)):
         with case(" ".join(options)):
-            done = listed(home, *options)
+            done = ran("sessions", *options)
             assert (done.returncode, done.stdout, done.stderr) == (0, b"", line)
 
 
-def test_sessions_are_listed_newest_first(home: Path) -> None:
+def test_the_list_and_its_json_have_each_session() -> None:
     """Each session has a line with its id, title, and answer or outcome; stderr has the totals."""
     second, first = saved(2, FAILED), saved(1, SUCCEEDED)
-    done = listed(home)
+    done = ran("sessions")
     assert done.returncode == 0
     newest, other = done.stdout.decode().splitlines()
     assert first.stem.startswith(newest.split()[0])
@@ -60,17 +61,22 @@ def test_sessions_are_listed_newest_first(home: Path) -> None:
     assert "failed" in other
     size = first.stat().st_size + second.stat().st_size
     assert done.stderr.decode() == f"agentwatch: 2 sessions · own recordings: {byte_size(size)}\n"
-
-
-def test_json_has_an_object_for_each_session(home: Path) -> None:
-    """Each line is an object, whose id and path open the session; nothing else is printed."""
-    path = saved(1, SUCCEEDED)
-    done = listed(home, "--json")
+    # In JSON, each line is an object, whose id and path open the session; nothing else is printed.
+    second.unlink()
+    done = ran("sessions", "--json")
     assert (done.returncode, done.stderr) == (0, b"")
     [found] = map(json.loads, done.stdout.splitlines())
-    assert found["path"] == str(path)
+    assert found["path"] == str(first)
     shown = [ran("--output-format", "summary", words).stdout for words in (found["id"], found["path"])]
     assert shown[0] == shown[1] != b""
+    # A hostile prompt does not act on the terminal.
+    first.unlink()
+    saved(1, init() + user("\x1b[31mred\x9b\u202e\nline" * 100) + result("\x1b]0;title\x07", is_error=True))
+    for options in ((), ("--json",)):
+        with case(options):
+            done = ran("sessions", *options)
+            assert done.stdout.count(b"\n") == 1
+            assert b"\x1b" not in done.stdout
 
 
 @pytest.mark.system
@@ -84,27 +90,27 @@ def test_every_id_is_an_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(rows) >= len(machine.made)
     opened = set()
-    for row in rows:
+    for each in rows:
         try:
-            path = parse_address(row["id"]).path
+            path = parse_address(each["id"]).path
         except Fault as fault:
             assert "only the metadata can be read" in str(fault)  # noqa: PT017 - the others can be opened
             continue
-        if len(row["id"]) >= 6 and row["path"] is not None:
-            assert os.path.realpath(path) == os.path.realpath(row["path"]), row
-            opened.add(row["agent"])
+        if len(each["id"]) >= 6 and each["path"] is not None:
+            assert os.path.realpath(path) == os.path.realpath(each["path"]), each
+            opened.add(each["agent"])
     assert opened >= {"claude", "codex", "gemini", "qwen", "opencode", "pi", "copilot"}
 
 
-def test_hidden_sessions_are_counted_and_options_choose(home: Path) -> None:
+def test_hidden_sessions_are_counted_and_options_choose() -> None:
     """A session of last month is counted on stderr, and printed on demand. Options choose by state, time and
     repository; a choice of nothing ends with 0 as well.
     """
     saved(1, SUCCEEDED), saved(40, SUCCEEDED)
-    done = listed(home, "--json")
+    done = ran("sessions", "--json")
     assert (len(done.stdout.splitlines()), done.stderr) == (1, b"agentwatch: 1 older session hidden: --all\n")
     for option in (("--all",), ("--since", "60d"), ("--since", "2020-01-01")):
-        done = listed(home, "--json", *option)
+        done = ran("sessions", "--json", *option)
         assert (len(done.stdout.splitlines()), done.stderr) == (2, b"")
     cases: list[tuple[list[str], int]] = [
         (["--state", "failed"], 1),
@@ -117,11 +123,11 @@ def test_hidden_sessions_are_counted_and_options_choose(home: Path) -> None:
     saved(2, FAILED)
     for options, count in cases:
         with case(" ".join(options)):
-            done = listed(home, "--json", *options)
+            done = ran("sessions", "--json", *options)
             assert (done.returncode, len(done.stdout.splitlines())) == (0, count)
 
 
-def test_wrong_options_are_usage_errors(home: Path) -> None:
+def test_wrong_options_are_usage_errors() -> None:
     """An unknown name is reported with the known ones, in one line with 2."""
     cases: list[tuple[list[str], str]] = [
         (
@@ -139,16 +145,157 @@ def test_wrong_options_are_usage_errors(home: Path) -> None:
     ]
     for options, reason in cases:
         with case(" ".join(options)):
-            done = listed(home, *options)
+            done = ran("sessions", *options)
             assert (done.returncode, done.stdout) == (2, b"")
             assert done.stderr.decode().startswith(f"agentwatch: {reason}")
             assert done.stderr.count(b"\n") == 1
 
 
-@pytest.mark.parametrize("options", [(), ("--json",)])
-def test_a_listing_is_safe(home: Path, options: tuple[str, ...]) -> None:
-    """A hostile prompt does not act on the terminal on which the sessions are listed."""
-    saved(1, init() + user("\x1b[31mred\x9b\u202e\nline" * 100) + result("\x1b]0;title\x07", is_error=True))
-    done = listed(home, *options)
-    assert done.stdout.count(b"\n") == 1
-    assert b"\x1b" not in done.stdout
+ASKS = row(
+    State.ASKS,
+    since_ms=NOW_MS - 14_000,
+    now="Bash rm -rf build",
+    title="Add retry limits to the client",
+    repo="api",
+    branch="retry-limits",
+    calls=33,
+    failed=2,
+)
+
+
+def lines(*rows: Row, width: int = 100, every: tuple[Row, ...] = ()) -> list[SafeText]:
+    """Return the lines of a table below its heading."""
+    return list(table(rows, (*rows, *every), width, NOW_MS))[1:]
+
+
+def test_a_line_has_the_columns_of_the_list() -> None:
+    """A line has id, state, clock, agent, project, title and activity, and is cut to the width. On a
+    terminal, a heading names the columns above them.
+    """
+    [line] = lines(ASKS, width=140)
+    assert line.startswith("00000000  ! asks")
+    for words in (
+        "0:14",
+        "claude",
+        "api ⎇ retry-limits",
+        "Add retry limits to the client",
+        "Bash rm -rf build",
+    ):
+        assert words in line
+    for width in (80, 100, 140):
+        assert max(columns(line) for line in lines(ASKS, row(number=1 << 40), width=width)) <= width
+    # The heading.
+    heading, line = table([ASKS], [ASKS], 140, NOW_MS)
+    assert heading.split() == ["id", "state", "for", "agent", "project", "title", "now", "calls"]
+    for name, words in (("state", "! asks"), ("agent", "claude"), ("title", "Add retry"), ("now", "Bash rm")):
+        assert heading.index(name) == line.index(words)
+    # A state that was inferred has a question mark.
+    [line] = lines(row(State.ASKS, Ground.INFERRED))
+    assert " !? asks? " in line
+    # A text of a session can neither control the terminal nor break the table.
+    for text in ("\x1b[31mred", "two\nlines", "\u202eright", "日本語" * 200, "a" * 100_000):
+        with case(f"{text:.20}"):
+            [line] = lines(
+                row(State.WORKING, title=text, now=text, repo=text, branch=text, agent=text, id=text)
+            )
+            assert line.isprintable()
+            assert columns(line) <= 100
+
+
+def test_the_table_is_whole_for_a_program_and_may_be_empty() -> None:
+    """Elsewhere than on a terminal nothing is cut, the columns are aligned, and there is no heading. A table
+    of nothing is empty, without a heading.
+    """
+    long = row(State.WORKING, number=7, title="t" * 300, now="n" * 300, repo="r" * 90, branch="b" * 90)
+    found = list(table([ASKS, long], [ASKS, long], None, NOW_MS))
+    assert [line.split()[0] for line in found] == [ASKS.id, long.id]
+    for words in ("t" * 300, "n" * 300, "r" * 90, "b" * 90):
+        assert words in found[1]
+    assert found[0].index("Add retry") == found[1].index("ttt")
+    assert found[0].index("Bash rm") == found[1].index("nnn")
+    assert list(table([], [], 100, NOW_MS)) == list(table([], [], None, NOW_MS)) == []
+
+
+def test_the_beginning_of_an_id_is_unambiguous() -> None:
+    """The id is as long as it must be to differ from those of all sessions, printed or not."""
+    rows = [row(id=name) for name in ("20261120-140307-1aaaaa", "20261120-140307-2bbbbb", "d3410ecf-7a95")]
+    found = [line.split()[0] for line in lines(*rows, every=(row(id="d3410ecf-7b"), row(id="20261")))]
+    assert found == ["20261120-140307-1", "20261120-140307-2", "d3410ecf-7a"]
+    # The ids of hostile names take no more room than the stem of a recording.
+    [line] = lines(row(id="x" * 1000 + "a"), every=(row(id="x" * 1000 + "b"),))
+    assert columns(line) <= 100
+    assert line.split()[0].strip("x…") == ""
+
+
+OLD_MS = NOW_MS - 8 * 86_400_000
+
+
+def by_key(*rows: Row) -> Mapping[Key, Row]:
+    """Return rows as a machine has them."""
+    return {each.key: each for each in rows}
+
+
+def names(found: list[Row]) -> list[str]:
+    """Return the titles of rows, in order."""
+    return [each.title for each in found]
+
+
+ROWS = by_key(
+    row(State.ASKS, number=1, title="asks", seen_ms=NOW_MS - 5, repo="api"),
+    row(State.WORKING, number=2, title="works", agent="codex", seen_ms=NOW_MS - 3, repo="web"),
+    row(State.FAILED, number=3, title="own", agent="cursor", is_own=True, seen_ms=NOW_MS - 4, repo="API"),
+    row(State.SUCCEEDED, number=4, title="old", seen_ms=OLD_MS, repo="api"),
+    row(State.YOUR_TURN, number=5, title="old and live", seen_ms=OLD_MS, repo="web"),
+    row(State.SUCCEEDED, number=6, title="archived", seen_ms=NOW_MS - 9, is_archived=True),
+    row(State.SUCCEEDED, number=7, title="one-liner", seen_ms=NOW_MS - 2, is_one_liner=True),
+    row(State.WORKING, number=8, title="live one-liner", seen_ms=NOW_MS - 1, is_one_liner=True),
+    row(State.WORKING, number=9, title="sub", seen_ms=NOW_MS, parent=row(number=1).key),
+    row(State.ASKS, number=10, title="sub asks", seen_ms=NOW_MS - 6, parent=row(number=1).key),
+    row(State.WORKING, number=11, title="orphan", seen_ms=NOW_MS - 7, parent=("claude", "gone")),
+    row(State.UNKNOWN, number=12, title="no time", seen_ms=None),
+)
+
+
+def test_sessions_are_printed_that_options_want() -> None:
+    """The rest is printed, the newest first; what is hidden is counted. With --all nothing is hidden. A
+    session is printed if it matches one name of each option; agentwatch has our own recordings. The count
+    is that of the sessions that --all would add.
+    """
+    found = chosen(ROWS, Wanted(), NOW_MS)
+    assert names(found.rows) == [
+        *("live one-liner", "works", "own", "asks", "sub asks", "orphan", "old and live", "no time"),
+    ]
+    assert (found.older, found.one_liners, found.subagents) == (2, 1, 1)
+    assert found.hidden() == "2 older sessions, 1 one-liner, 1 subagent hidden: --all"
+    found = chosen(ROWS, Wanted(shows_all=True), NOW_MS)
+    assert len(found.rows) == len(ROWS)
+    assert names(found.rows)[:2] == ["sub", "live one-liner"]
+    assert found.hidden() == ""
+    cases: list[tuple[dict[str, Any], list[str]]] = [
+        ({"agents": frozenset({"codex"})}, ["works"]),
+        ({"agents": frozenset({"agentwatch"})}, ["own"]),
+        ({"agents": frozenset({"codex", "cursor"})}, ["works", "own"]),
+        ({"states": frozenset({"asks"})}, ["asks", "sub asks"]),
+        ({"states": frozenset({"your turn", "failed"})}, ["own", "old and live"]),
+        ({"repo": "api"}, ["own", "asks"]),
+        ({"repo": "ap"}, []),
+        ({"repo": "api", "states": frozenset({"failed"})}, ["own"]),
+        ({"since_ms": NOW_MS - 4}, ["live one-liner", "works", "own"]),
+    ]
+    for options, printed in cases:
+        with case(options):
+            assert names(chosen(ROWS, Wanted(**options), NOW_MS).rows) == printed
+    found = chosen(ROWS, Wanted(repo="api"), NOW_MS)
+    assert found.hidden() == "1 older session hidden: --all"
+
+
+def test_hidden_sessions_are_counted_by_time() -> None:
+    """With --since, an older session is not hidden, an archived one is. A large number of hidden sessions is
+    readable.
+    """
+    found = chosen(ROWS, Wanted(since_ms=OLD_MS), NOW_MS)
+    assert "old" in names(found.rows)
+    assert "no time" not in names(found.rows)
+    assert found.older == 1
+    rows = by_key(*(row(number=at, seen_ms=OLD_MS) for at in range(4981)))
+    assert chosen(rows, Wanted(), NOW_MS).hidden() == "4,981 older sessions hidden: --all"
