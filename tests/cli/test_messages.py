@@ -123,7 +123,7 @@ def test_an_agent_cannot_act_in_its_last_words(name: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_process_cannot_act_by_its_name(tmp_path: Path) -> None:
+def test_a_running_name_cannot_act(tmp_path: Path) -> None:
     """A process that the agent has left running is named in one line of visible characters."""
     program = tmp_path / "\x1b[2Ja\n::b"
     program.symlink_to(shutil.which("sleep") or "")
@@ -132,11 +132,7 @@ def test_a_process_cannot_act_by_its_name(tmp_path: Path) -> None:
     said = check(done)
     [pid] = re.findall(r"process (\d+) \(␛\[2Ja␊::b\), started by the agent, is still running", said)
     os.kill(int(pid), signal.SIGKILL)
-
-
-@pytest.mark.slow
-def test_a_followed_name_cannot_act(tmp_path: Path) -> None:
-    """The message that a followed file was truncated is one line of visible characters."""
+    # The message that a followed file was truncated is one line of visible characters.
     path = tmp_path / NAMES["a forged line"]
     path.write_bytes(PLAIN.read_bytes())
     argv = [*AGENTWATCH, "-p", "-f", str(path)]
@@ -165,7 +161,7 @@ def test_a_name_cannot_act_after_the_screen(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_no_summary_of_a_command_is_cut() -> None:
+def test_help_is_whole_and_its_reader_may_leave(tmp_path: Path) -> None:
     """At 80 columns, each command has its whole first sentence in `--help`."""
     for words in ((), ("engine",)):
         help_text = ran(*words, "--help").stdout.decode()
@@ -175,6 +171,18 @@ def test_no_summary_of_a_command_is_cut() -> None:
             with case(line):
                 assert line.endswith(".")
                 assert not line.endswith("...")
+    # Help whose reader has gone ends as with other programs, without a message.
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [*AGENTWATCH, "--help"], stdout=writer, stderr=subprocess.PIPE, env=environment(), check=False
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, b"")
+    # Without a stderr, a message is not printed at all; it never gets among the printed lines.
+    argv = ["sh", "-c", 'exec "$@" 2>&-', "sh", *AGENTWATCH, "-p", str(tmp_path / "none")]
+    done = subprocess.run(argv, stdout=subprocess.PIPE, env=environment(), check=False)
+    assert (done.returncode, done.stdout) == (2, b"")
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["--version"], ["sessions", "-h"]])
@@ -187,26 +195,6 @@ def test_help_that_cannot_be_printed(arguments: list[str], home: Path) -> None:
     assert done.returncode == 74
     assert done.stderr == b"agentwatch: cannot print: No space left on device\n"
     assert not home.exists()
-
-
-@pytest.mark.slow
-def test_a_reader_of_help_may_leave(tmp_path: Path) -> None:
-    """Help whose reader has gone ends as with other programs, without a message."""
-    reader, writer = os.pipe()
-    os.close(reader)
-    done = subprocess.run(
-        [*AGENTWATCH, "--help"], stdout=writer, stderr=subprocess.PIPE, env=environment(), check=False
-    )
-    os.close(writer)
-    assert (done.returncode, done.stderr) == (141, b"")
-
-
-@pytest.mark.slow
-def test_a_closed_stderr_leaves_stdout_alone(tmp_path: Path) -> None:
-    """Without a stderr, a message is not printed at all; it never gets among the printed lines."""
-    argv = ["sh", "-c", 'exec "$@" 2>&-', "sh", *AGENTWATCH, "-p", str(tmp_path / "none")]
-    done = subprocess.run(argv, stdout=subprocess.PIPE, env=environment(), check=False)
-    assert (done.returncode, done.stdout) == (2, b"")
 
 
 @pytest.mark.system

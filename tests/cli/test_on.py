@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -19,9 +20,50 @@ def said(stderr: bytes) -> list[str]:
     return [line.removeprefix("agentwatch: ") for line in stderr.decode().splitlines()]
 
 
+def test_a_pipe_is_watched(tmp_path: Path) -> None:
+    """Without a recording the hit is printed, and nothing is written."""
+    done = ran("-p", "--on", "calls>1", "note", stdin=PLAIN.read_bytes(), cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, PLAIN_TEXT)
+    assert said(done.stderr) == ['rule "calls>1" hit']
+    # Its agent already writes, and a pipe that is not read would end it; one line says what is missing.
+    broken = tmp_path / "config.toml"
+    broken.write_text("[machines\n")
+    done = ran("-p", stdin=PLAIN.read_bytes(), AGENTWATCH_CONFIG=str(broken))
+    assert (done.returncode, done.stdout) == (0, PLAIN_TEXT)
+    (line,) = said(done.stderr)
+    assert line.startswith(f"{broken}: not valid TOML")
+    assert line.endswith("; the defaults are used")
+    # An agent that others have started is neither paused nor stopped.
+    for action in ("pause", "stop"):
+        with case(action):
+            done = ran("-p", "--on", "failed>3", action, stdin=PLAIN.read_bytes())
+            assert (done.returncode, done.stdout) == (2, b"")
+            assert said(done.stderr) == [
+                f"--on … {action}: acts on an agent that agentwatch has started: agentwatch run --on …"
+            ]
+    # `--on RULE run` cannot name a command; `check` judges calls that are over.
+    done = ran("-p", "--on", "failed>3", "run", stdin=PLAIN.read_bytes())
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert said(done.stderr) == [
+        "--on 'failed>3': run needs a command, which only the settings name: command = [\"…\"] in [[on]]"
+    ]
+    done = ran("-p", "--on", "failed>3", "bell", PLAIN)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert "agentwatch check judges recordings" in said(done.stderr)[0]
+
+
 @pytest.mark.slow
 def test_a_hit_is_printed_on_stderr_and_written_in_the_log(home: Path) -> None:
     """Stdout has only what the format prints; the log is the same bytes when it is printed later."""
+    # A rule stops the agent as `q` does, with the exit code of that, and nothing is left.
+    agent = command(PLAIN, "--cut", "2500", "--hang")
+    done = watch("run", "-p", "--on", "tool:read", "stop", "--", *agent)
+    assert done.returncode == 143
+    assert 'rule "tool:read" stopped the agent at call 1: Read file lantern/settings.py' in said(done.stderr)
+    [process] = (home / "sessions").glob("*.json")
+    assert not is_alive(json.loads(process.read_bytes())["pid"])
+    # A hit is printed, and is in the log and the alarms.
+    shutil.rmtree(home / "sessions")
     rules = ["--on", "tool:read", "bell", "--on", "tool:edit", "log"]
     done = watch("run", "-p", *rules, "--", *command(PLAIN))
     assert (done.returncode, done.stdout) == (0, PLAIN_TEXT)
@@ -36,35 +78,6 @@ def test_a_hit_is_printed_on_stderr_and_written_in_the_log(home: Path) -> None:
     ]
     alarms = [json.loads(line) for line in found[".alarms"].read_bytes().splitlines()]
     assert [(each["rule"], each["call"]) for each in alarms] == [("tool:read", 1), ("tool:edit", 2)]
-
-
-def test_a_pipe_is_watched(tmp_path: Path) -> None:
-    """Without a recording the hit is printed, and nothing is written."""
-    done = ran("-p", "--on", "calls>1", "note", stdin=PLAIN.read_bytes(), cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (0, PLAIN_TEXT)
-    assert said(done.stderr) == ['rule "calls>1" hit']
-
-
-def test_a_pipe_is_printed_although_the_settings_are_broken(tmp_path: Path) -> None:
-    """Its agent already writes, and a pipe that is not read would end it; one line says what is missing."""
-    broken = tmp_path / "config.toml"
-    broken.write_text("[machines\n")
-    done = ran("-p", stdin=PLAIN.read_bytes(), AGENTWATCH_CONFIG=str(broken))
-    assert (done.returncode, done.stdout) == (0, PLAIN_TEXT)
-    (line,) = said(done.stderr)
-    assert line.startswith(f"{broken}: not valid TOML")
-    assert line.endswith("; the defaults are used")
-
-
-@pytest.mark.slow
-def test_a_rule_stops_the_agent(home: Path) -> None:
-    """It ends as `q` ends it, with the exit code of that, and nothing is left."""
-    agent = command(PLAIN, "--cut", "2500", "--hang")
-    done = watch("run", "-p", "--on", "tool:read", "stop", "--", *agent)
-    assert done.returncode == 143
-    assert 'rule "tool:read" stopped the agent at call 1: Read file lantern/settings.py' in said(done.stderr)
-    [process] = (home / "sessions").glob("*.json")
-    assert not is_alive(json.loads(process.read_bytes())["pid"])
 
 
 @pytest.mark.parametrize(
@@ -92,16 +105,6 @@ def test_a_rule_is_checked_before_the_agent_starts(home: Path, given: list[str],
     assert line.startswith(complaint)
     assert not (home / "started").exists()
     assert not (home / "sessions").exists()
-
-
-@pytest.mark.parametrize("action", ["pause", "stop"])
-def test_an_agent_that_others_have_started_is_not_acted_on(action: str) -> None:
-    """A pipe has only alarms."""
-    done = ran("-p", "--on", "failed>3", action, stdin=PLAIN.read_bytes())
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert said(done.stderr) == [
-        f"--on … {action}: acts on an agent that agentwatch has started: agentwatch run --on …"
-    ]
 
 
 def settings(folder: Path) -> str:
@@ -141,11 +144,9 @@ def test_rules_of_the_settings_run_a_command_under_print(home: Path, tmp_path: P
     [recording] = (home / "sessions").glob("*.ndjson")
     assert (hit["event"], hit["rule"], hit["call"]) == ("rule", "reads", 1)
     assert (end["event"], end["state"], end["session"]) == ("ended", "succeeded", recording.stem)
-
-
-@pytest.mark.slow
-def test_a_silenced_session_runs_the_commands_of_its_hits_only(home: Path, tmp_path: Path) -> None:
-    """After `r` in a list, its `run` tells no change of its state. It still tells a hit of `[[on]]`."""
+    # After `r` in a list, its `run` tells no change of its state. It still tells a hit of `[[on]]`.
+    for path in (recording, tmp_path / "out", tmp_path / "ended"):
+        path.unlink()
     silenced = """s=$(basename "$AGENTWATCH_HOME"/sessions/*.ndjson .ndjson)
         printf '{"agentwatch:%s": false}' "$s" > "$AGENTWATCH_HOME/rings.json"; cat "$1" """
     config = settings(tmp_path)
@@ -164,32 +165,15 @@ def test_a_rule_alone_runs_its_command_in_a_pipe(tmp_path: Path) -> None:
     done = ran("-p", stdin=PLAIN.read_bytes(), AGENTWATCH_CONFIG=str(config))
     assert (done.returncode, done.stdout, said(done.stderr)) == (0, PLAIN_TEXT, [])
     assert json.loads((tmp_path / "out").read_bytes())["event"] == "rule"
-
-
-def test_a_command_that_fails_is_reported_and_changes_nothing(tmp_path: Path) -> None:
-    """A pipe whose agent failed has the exit code of that, and one line about the command."""
+    # A saved recording, its replay and its log are over: nothing happens in them now.
+    (tmp_path / "out").unlink()
+    over = settings(tmp_path)
+    for words in (["-p"], ["replay", "-p", "--speed", "1000"], ["log"]):
+        with case(words):
+            assert ran(*words, PLAIN, AGENTWATCH_CONFIG=over).returncode == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"config.toml"}
+    # A pipe whose agent failed has the exit code of that, and one line about the command.
     failed = init() + user() + result(is_error=True)
     done = ran("-p", stdin=failed, AGENTWATCH_CONFIG=settings(tmp_path))
     assert done.returncode == 1
     assert 'the command of rule "x" failed: No such file or directory' in said(done.stderr)
-
-
-def test_history_runs_no_command(tmp_path: Path) -> None:
-    """A saved recording, its replay and its log are over: nothing happens in them now."""
-    config = settings(tmp_path)
-    for words in (["-p"], ["replay", "-p", "--speed", "1000"], ["log"]):
-        with case(words):
-            assert ran(*words, PLAIN, AGENTWATCH_CONFIG=config).returncode == 0
-    assert {path.name for path in tmp_path.iterdir()} == {"config.toml"}
-
-
-def test_on_watches_and_names_no_command() -> None:
-    """`--on RULE run` cannot name one. Its calls are over; `check` judges them."""
-    done = ran("-p", "--on", "failed>3", "run", stdin=PLAIN.read_bytes())
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert said(done.stderr) == [
-        "--on 'failed>3': run needs a command, which only the settings name: command = [\"…\"] in [[on]]"
-    ]
-    done = ran("-p", "--on", "failed>3", "bell", PLAIN)
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert "agentwatch check judges recordings" in said(done.stderr)[0]

@@ -86,7 +86,7 @@ def mode_of(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def test_a_new_file_is_private_and_an_old_one_keeps_its_permissions(tmp_path: Path) -> None:
+def test_a_file_is_new_or_is_replaced_with_its_permissions(tmp_path: Path) -> None:
     """A new file can only be read by the user, whatever the umask; its size is returned. A file that is named
     explicitly is replaced, and keeps its permissions.
     """
@@ -105,20 +105,7 @@ def test_a_new_file_is_private_and_an_old_one_keeps_its_permissions(tmp_path: Pa
     assert path.read_bytes() == b"new"
     assert mode_of(path) == 0o644
     assert path.stat().st_ino != inode
-
-
-def test_a_file_is_not_replaced_unasked(tmp_path: Path) -> None:
-    """Without the permission to replace it, an existing file is left alone."""
-    (tmp_path / "a").write_bytes(b"old")
-    with pytest.raises(Fault, match="it already exists and is not overwritten") as raised:
-        write_file(tmp_path / "a", [b"new"], replaces=False)
-    assert raised.value.exit_code == 73
-    assert [path.name for path in tmp_path.iterdir()] == ["a"]
-    assert (tmp_path / "a").read_bytes() == b"old"
-
-
-def test_the_target_of_a_link_is_replaced(tmp_path: Path) -> None:
-    """A link stays a link, and a link without a target gets one."""
+    # A link stays a link, and a link without a target gets one.
     (tmp_path / "target").write_bytes(b"old")
     (tmp_path / "link").symlink_to("target")
     (tmp_path / "dangling").symlink_to("made")
@@ -126,30 +113,21 @@ def test_the_target_of_a_link_is_replaced(tmp_path: Path) -> None:
     write_file(tmp_path / "dangling", [b"new"], replaces=True)
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "target").read_bytes() == (tmp_path / "made").read_bytes() == b"new"
-
-
-@pytest.mark.parametrize(
-    ("name", "reason"),
-    [("", "it is a folder"), ("none/a", "no such file or directory"), ("file/a", "not a directory")],
-)
-def test_a_path_that_can_be_no_file_is_a_fault(tmp_path: Path, name: str, reason: str) -> None:
-    """A folder, and a file in no folder, are reported in one line with the exit code 73."""
-    (tmp_path / "file").touch()
-    with pytest.raises(Fault, match=reason) as raised:
-        write_file(tmp_path / name, [b"new"], replaces=True)
-    assert raised.value.exit_code == 73
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]
-
-
-def test_a_device_is_written_directly() -> None:
-    """A device is no file to replace; if it is full, that is reported."""
+    # A device is no file to replace; if it is full, that is reported.
     assert write_file(Path(os.devnull), [b"abc"], replaces=True) == 3
     with pytest.raises(Fault, match="no space left on device"):
         write_file(Path("/dev/full"), [b"abc"], replaces=True)
 
 
-def test_an_error_while_writing_leaves_nothing(tmp_path: Path) -> None:
-    """If the exporter fails, or the user interrupts it, the old file is there, and no other."""
+def test_what_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
+    """Without the permission to replace it, an existing file is left alone."""
+    (tmp_path / "a").write_bytes(b"old")
+    with pytest.raises(Fault, match="it already exists and is not overwritten") as raised:
+        write_file(tmp_path / "a", [b"new"], replaces=False)
+    assert raised.value.exit_code == 73
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+    assert (tmp_path / "a").read_bytes() == b"old"
+    # If the exporter fails, or the user interrupts it, the old file is there, and no other.
     (tmp_path / "a").write_bytes(b"old")
 
     def pieces(error: BaseException) -> Iterator[bytes]:
@@ -161,6 +139,29 @@ def test_an_error_while_writing_leaves_nothing(tmp_path: Path) -> None:
             write_file(tmp_path / "a", pieces(error), replaces=True)
         assert [path.name for path in tmp_path.iterdir()] == ["a"]
         assert (tmp_path / "a").read_bytes() == b"old"
+    # A file that another program creates while the export is written is not replaced.
+    path = tmp_path / "b"
+
+    def racing() -> Iterator[bytes]:
+        path.write_bytes(b"theirs")
+        yield b"ours"
+
+    with pytest.raises(Fault, match="it already exists and is not overwritten") as raised:
+        write_file(path, racing(), replaces=False)
+    assert raised.value.exit_code == 73
+    assert contents(tmp_path) == {"a": b"old", "b": b"theirs"}
+    # A folder, and a file in no folder, are reported in one line with the exit code 73.
+    for name, reason in (
+        ("", "it is a folder"),
+        ("none/c", "no such file or directory"),
+        ("file/c", "not a directory"),
+    ):
+        with case(name):
+            (tmp_path / "file").touch()
+            with pytest.raises(Fault, match=reason) as raised:
+                write_file(tmp_path / name, [b"new"], replaces=True)
+            assert raised.value.exit_code == 73
+            assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b", "file"]
 
 
 @pytest.mark.slow
@@ -185,10 +186,22 @@ def test_an_input_is_never_replaced(folder: Path) -> None:
     os.link(folder / "a.ndjson", folder / "twin")
     for name in ("a.ndjson", f"../{folder.name}/a.ndjson", "link", "twin"):
         check_refused(folder, name, "it is an input of this command; name another file")
+    # A recording is not appended to itself.
+    before = contents(folder)
+    with open(folder / "a.ndjson", "ab") as same:
+        assert ran("redact", "a.ndjson", "-o", f"/dev/fd/{same.fileno()}", cwd=folder).returncode == 2
+    assert contents(folder) == before
+    # The session of another machine is not asked for if its file may not be written.
+    for name, words in COMMANDS.items():
+        with case(name):
+            inputs = [word.replace("a.ndjson", "nats://127.0.0.1:9/there") for word in words]
+            done = ran(*inputs, "-o", "c.log", cwd=folder)
+            assert done.returncode == 2
+            assert b"c.log: it belongs to the same recording as c.ndjson" in done.stderr
 
 
 @pytest.mark.system
-def test_the_files_of_an_input_are_never_replaced(folder: Path) -> None:
+def test_the_files_of_recordings_are_never_replaced(folder: Path) -> None:
     """They keep their names whether they exist or not, and whatever the name of the recording ends in."""
     for ending in ENDINGS[::2]:
         (folder / f"a{ending}").write_bytes(b"{}\n")
@@ -202,6 +215,19 @@ def test_the_files_of_an_input_are_never_replaced(folder: Path) -> None:
             done = ran("redact", "d.rec", "-o", f"d{ending}", "--force", cwd=folder)
             assert done.returncode == 2
             assert contents(folder) == before
+    # A name that belongs to a recording in the same folder is refused; other names beside it are not.
+    (folder / "d.rec").rename(folder / "d.jsonl")
+    (folder / "e.times").write_text("0 1700000000000\n")
+    for stem, owner in (("c", "c.ndjson"), ("d", "d.jsonl"), ("e", "e.times")):
+        for ending in ENDINGS[1:3]:
+            check_refused(folder, f"{stem}{ending}", f"it belongs to the same recording as {owner}; name .+")
+    (folder / "link").unlink()
+    (folder / "link").symlink_to("c.times")
+    (folder / "c.log").symlink_to("d.jsonl")
+    for name in ("link", "c.times", "c.log"):
+        check_refused(folder, name, "it belongs to the same recording as c.ndjson; name another file")
+    assert ran(*COMMANDS["export"], "-o", "c.md", cwd=folder).returncode == 0
+    assert ran(*COMMANDS["export"], "-o", "c.md.json", cwd=folder).returncode == 0
 
 
 def test_the_files_of_a_linked_input_are_never_replaced(folder: Path) -> None:
@@ -214,10 +240,7 @@ def test_the_files_of_a_linked_input_are_never_replaced(folder: Path) -> None:
             done = ran("redact", link, "-o", name, "--force", cwd=folder)
             assert (done.returncode, b"it belongs to the input" in done.stderr) == (2, True)
             assert not (folder / name).exists()
-
-
-def test_the_database_of_an_input_is_never_replaced(folder: Path) -> None:
-    """A session in a database is read from the database and from the files of SQLite beside it."""
+    # A session in a database is read from the database and from the files of SQLite beside it.
     shutil.copy(OWN / "disk/opencode-db/own-1.18.33/opencode.db", folder / "opencode.db")
     before = contents(folder)
     session = folder / "opencode.db" / "ses_dffab4634ffe523C3nFZ25XU7L"
@@ -226,22 +249,6 @@ def test_the_database_of_an_input_is_never_replaced(folder: Path) -> None:
             done = ran("export", session, "--to", "markdown", "-o", name, "--force", cwd=folder)
             assert (done.returncode, b"input" in done.stderr) == (2, True)
             assert contents(folder) == before
-
-
-@pytest.mark.system
-def test_the_files_of_other_recordings_are_never_replaced(folder: Path) -> None:
-    """A name that belongs to a recording in the same folder is refused; other names beside it are not."""
-    shutil.copy(PLAIN, folder / "d.jsonl")
-    (folder / "e.times").write_text("0 1700000000000\n")
-    for stem, owner in (("c", "c.ndjson"), ("d", "d.jsonl"), ("e", "e.times")):
-        for ending in ENDINGS[1:3]:
-            check_refused(folder, f"{stem}{ending}", f"it belongs to the same recording as {owner}; name .+")
-    (folder / "link").symlink_to("c.times")
-    (folder / "c.log").symlink_to("d.jsonl")
-    for name in ("link", "c.times", "c.log"):
-        check_refused(folder, name, "it belongs to the same recording as c.ndjson; name another file")
-    assert ran(*COMMANDS["export"], "-o", "c.md", cwd=folder).returncode == 0
-    assert ran(*COMMANDS["export"], "-o", "c.md.json", cwd=folder).returncode == 0
 
 
 def test_a_recording_with_other_files_is_never_replaced(folder: Path) -> None:
@@ -260,17 +267,14 @@ def test_a_recording_with_other_files_is_never_replaced(folder: Path) -> None:
     assert not (folder / "c.times").exists()
 
 
-def test_a_saved_session_is_never_replaced(folder: Path, home: Path) -> None:
+def test_what_is_saved_or_still_written_is_never_replaced(folder: Path, home: Path) -> None:
     """A file in the folder of saved sessions is refused, also if nothing else belongs to it."""
     (home / "sessions").mkdir(mode=0o700, parents=True)
     saved = home / "sessions" / "20261120-140307-123abcdef.ndjson"
     saved.write_bytes(b"{}\n")
     check_refused(folder, str(saved), "it is among the saved sessions; name another file")
     assert saved.read_bytes() == b"{}\n"
-
-
-def test_a_file_that_is_being_written_is_never_replaced(folder: Path) -> None:
-    """A recording whose writer holds the lock is refused, also through a link, until the writer has ended."""
+    # A recording whose writer holds the lock is refused, also through a link, until the writer ends.
     (folder / "link").symlink_to("live.ndjson")
     with open(folder / "live.ndjson", "wb") as live:
         hold(live.fileno())
@@ -278,10 +282,7 @@ def test_a_file_that_is_being_written_is_never_replaced(folder: Path) -> None:
             check_refused(folder, name, "it is being written; name another file")
         release(live.fileno())
     assert ran(*COMMANDS["redact"], "-o", "live.ndjson", "--force", cwd=folder).returncode == 0
-
-
-def test_a_file_that_an_agent_writes_is_never_replaced(folder: Path) -> None:
-    """The transcript of an agent that has changed a moment ago is refused: agents hold no lock."""
+    # The transcript of an agent that has changed a moment ago is refused: agents hold no lock.
     transcript = Path(os.environ["HOME"]) / ".claude" / "projects" / "here" / "0-1.jsonl"
     transcript.parent.mkdir(parents=True)
     transcript.write_bytes(b"{}\n")
@@ -300,15 +301,19 @@ def test_another_file_is_replaced_only_if_forced(folder: Path) -> None:
                 assert ran(*words, "-o", output, *force, cwd=folder).returncode == 0
             assert (folder / "old").read_bytes() == (folder / "new").read_bytes()
             (folder / "new").unlink()
-
-
-def test_force_needs_a_file(folder: Path) -> None:
-    """`--force` without `-o` is wrong use: the file that a command names itself is always new."""
+    # `--force` without `-o` is wrong use: the file that a command names itself is always new.
     for name in ("export", "compare", "check --init"):
         with case(name):
             done = ran(*COMMANDS[name], "--force", cwd=folder)
             assert (done.returncode, done.stdout) == (2, b"")
             assert b"--force needs -o" in done.stderr
+    # Nothing waits for a reader of a FIFO: one line says that it has none, with 73.
+    os.mkfifo(folder / "pipe")
+    for name, words in COMMANDS.items():
+        with case(name):
+            done = ran(*words, "-o", "pipe", cwd=folder)
+            assert (done.returncode, done.stdout) == (73, b"")
+            assert re.fullmatch(rb"agentwatch: cannot create .+/pipe: the pipe has no reader\n", done.stderr)
 
 
 def test_the_times_of_a_new_recording_replace_no_others(folder: Path) -> None:
@@ -349,6 +354,18 @@ def test_devices_and_pipes_need_no_force(folder: Path) -> None:
                 assert ran(*words, "-o", stdout, cwd=folder).stdout == expected
             assert ran(*words, "-o", "/dev/null", cwd=folder).returncode == 0
             (folder / "new").unlink()
+    # After a FIFO was opened, writing waits for its reader as for any pipe.
+    data, got = os.urandom(1 << 20), bytearray()
+    write = partial(write_file, folder / "pipe", [data], replaces=False)
+    with open(os.open(folder / "pipe", os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as slow:
+        Thread(target=write, daemon=True).start()
+
+        def has_read_all() -> bool:
+            got.extend(slow.read(1 << 16) or b"")
+            return len(got) == len(data)
+
+        until(has_read_all)
+    assert got == data
 
 
 @pytest.mark.system
@@ -370,61 +387,3 @@ def test_the_refusal_comes_before_stdin_is_read(folder: Path) -> None:
         )
     assert done.returncode == 2
     assert b"it is the input on stdin" in done.stderr
-
-
-def test_the_refusal_comes_before_a_session_is_fetched(folder: Path) -> None:
-    """The session of another machine is not asked for if its file may not be written."""
-    for name, words in COMMANDS.items():
-        with case(name):
-            inputs = [word.replace("a.ndjson", "nats://127.0.0.1:9/there") for word in words]
-            done = ran(*inputs, "-o", "c.log", cwd=folder)
-            assert done.returncode == 2
-            assert b"c.log: it belongs to the same recording as c.ndjson" in done.stderr
-
-
-def test_stdout_that_is_the_input_is_refused(folder: Path) -> None:
-    """A recording is not appended to itself."""
-    before = contents(folder)
-    with open(folder / "a.ndjson", "ab") as same:
-        assert ran("redact", "a.ndjson", "-o", f"/dev/fd/{same.fileno()}", cwd=folder).returncode == 2
-    assert contents(folder) == before
-
-
-def test_a_file_that_appears_meanwhile_is_kept(tmp_path: Path) -> None:
-    """A file that another program creates while the export is written is not replaced."""
-    path = tmp_path / "a"
-
-    def pieces() -> Iterator[bytes]:
-        path.write_bytes(b"theirs")
-        yield b"ours"
-
-    with pytest.raises(Fault, match="it already exists and is not overwritten") as raised:
-        write_file(path, pieces(), replaces=False)
-    assert raised.value.exit_code == 73
-    assert contents(tmp_path) == {"a": b"theirs"}
-
-
-def test_a_pipe_without_a_reader_is_reported(folder: Path) -> None:
-    """Nothing waits for a reader of a FIFO: one line says that it has none, with 73."""
-    os.mkfifo(folder / "pipe")
-    for name, words in COMMANDS.items():
-        with case(name):
-            done = ran(*words, "-o", "pipe", cwd=folder)
-            assert (done.returncode, done.stdout) == (73, b"")
-            assert re.fullmatch(rb"agentwatch: cannot create .+/pipe: the pipe has no reader\n", done.stderr)
-
-
-def test_a_slow_reader_of_a_pipe_gets_everything(tmp_path: Path) -> None:
-    """After a FIFO was opened, writing waits for its reader as for any pipe."""
-    os.mkfifo(tmp_path / "pipe")
-    data, got = os.urandom(1 << 20), bytearray()
-    write = partial(write_file, tmp_path / "pipe", [data], replaces=False)
-    with open(os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as reader:
-        Thread(target=write, daemon=True).start()
-
-        def has_read_all() -> bool:
-            got.extend(reader.read(1 << 16) or b"")
-            return len(got) == len(data)
-
-        until(has_read_all)
-    assert got == data

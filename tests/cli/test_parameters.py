@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime
 
-import pytest
-
 from agentwatch.cli.parameters import age_ms, byte_count, time_ms
 from tests.conftest import case
 
@@ -13,7 +11,7 @@ NOW_MS = 1_795_000_000_000
 
 
 def test_an_age_has_a_number_and_a_unit() -> None:
-    """Seconds, minutes, hours, days and weeks are known, whole or not."""
+    """An age is a whole number or a fraction, and a unit: seconds, minutes, hours, days or weeks."""
     cases: list[tuple[str, int]] = [
         ("0s", 0),
         ("90s", 90_000),
@@ -27,11 +25,8 @@ def test_an_age_has_a_number_and_a_unit() -> None:
         with case(words):
             assert age_ms(words) == ms
             assert time_ms(words, NOW_MS) == NOW_MS - ms
-
-
-def test_other_words_are_no_age() -> None:
-    """A sign, a blank, another unit or another script makes no age."""
-    cases: list[str] = [
+    # A sign, a blank, another unit or another script makes no age.
+    wrong = [
         "",
         "d",
         "30",
@@ -45,33 +40,27 @@ def test_other_words_are_no_age() -> None:
         "30dd",
         "1_0d",
     ]
-    for words in cases:
+    for words in wrong:
         with case(words):
             assert age_ms(words) is None
             assert time_ms(words, NOW_MS) is None
 
 
-@pytest.mark.parametrize("words", ["2026-11-20", "2026-11-20T14:03", "2026-11-20 14:03:07"])
-def test_a_date_is_local(words: str) -> None:
-    """A date without a time is its midnight, in local time."""
-    assert time_ms(words, NOW_MS) == int(datetime.fromisoformat(words).timestamp() * 1000)
-
-
-def test_a_date_may_have_a_time_zone() -> None:
-    """A date with an offset is that time. A date that does not exist, or is written in another way, is
-    refused.
-    """
+def test_a_date_is_local_or_has_a_time_zone() -> None:
+    """A date without an offset is local, and without a time its midnight; a wrong one is refused."""
+    for words in ("2026-11-20", "2026-11-20T14:03", "2026-11-20 14:03:07"):
+        with case(words):
+            assert time_ms(words, NOW_MS) == int(datetime.fromisoformat(words).timestamp() * 1000)
+    # A date with an offset is that time; one that is written in another way is refused.
     assert time_ms("2026-11-18T11:06:40Z", 0) == NOW_MS
     for words in ("2026-13-01", "2026-02-30", "yesterday", "11/20/2026", "20261120-1"):
         with case(words):
             assert time_ms(words, NOW_MS) is None
-
-
-@pytest.mark.parametrize("words", ["0001-01-01", "9999-12-31T23:59:59"])
-def test_the_first_and_the_last_year_are_no_error(words: str) -> None:
-    """A date that the clock of this machine may not know is refused or exact, never an exception."""
-    found = time_ms(words, NOW_MS)
-    assert found is None or (found < 0) is words.startswith("0001")
+    # The clock of this machine may not know a date: it is refused or exact, never an exception.
+    for words in ("0001-01-01", "9999-12-31T23:59:59"):
+        with case(words):
+            found = time_ms(words, NOW_MS)
+            assert found is None or (found < 0) is words.startswith("0001")
 
 
 def test_a_size_has_a_unit() -> None:
@@ -87,10 +76,7 @@ def test_a_size_has_a_unit() -> None:
     for words, count in cases:
         with case(words):
             assert byte_count(words) == count
-
-
-def test_other_words_are_no_size() -> None:
-    """What is no number with a unit is not guessed."""
+    # What is no number with a unit is not guessed.
     for words in ("", "GB", "-1", "1,5GB", "1iB", "1e9", "1.2345GB", "9" * 13, "٣GB"):
         with case(words):
             assert byte_count(words) is None

@@ -47,17 +47,6 @@ def test_nothing_is_shown_without_a_terminal(clock: Clock, capfd: pytest.Capture
     assert capfd.readouterr().err == ""
 
 
-def test_nothing_is_shown_in_the_first_second(
-    clock: Clock, terminal: None, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """What is done within a second leaves no trace."""
-    shown = ShownProgress().step("writing")
-    clock.now += 0.99
-    shown(1, 2)
-    shown.clear()
-    assert capfd.readouterr().err == ""
-
-
 def test_progress_is_one_line_that_is_removed(
     clock: Clock, terminal: None, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -75,26 +64,24 @@ def test_progress_is_one_line_that_is_removed(
     shown.clear()
     shown.clear()
     assert capfd.readouterr().err == "\r\x1b[K"
-
-
-def test_a_step_of_unknown_size_has_no_share(
-    clock: Clock, terminal: None, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """A recording of no bytes does not divide by them."""
+    # A recording of no bytes does not divide by them.
     shown = ShownProgress().step("writing")
     clock.now += 2
     shown(0, 0)
     assert capfd.readouterr().err.endswith("writing 0 %")
-
-
-def test_a_new_step_is_shown_at_once(clock: Clock, terminal: None, capfd: pytest.CaptureFixture[str]) -> None:
-    """A step whose share is unknown is shown once, however short before it the last share was shown."""
+    # A step whose share is unknown is shown once, however short before it the last share was shown.
     shown = ShownProgress().step("reading")
     shown.step("aligning").show("…")
     clock.now += 1.5
     shown.step("reading")(99, 100)
     shown.step("aligning").show("…")
     assert capfd.readouterr().err == "\r\x1b[Kagentwatch: reading 99 %\r\x1b[Kagentwatch: aligning …"
+    # What is done within a second leaves no trace.
+    shown = ShownProgress().step("writing")
+    clock.now += 0.99
+    shown(1, 2)
+    shown.clear()
+    assert capfd.readouterr().err == ""
 
 
 def test_reading_a_session_as_it_is_reports_its_progress() -> None:

@@ -18,8 +18,11 @@ from tests.harness.program import ran
 DAY_MS = 86_400_000
 
 
-def test_without_a_terminal_nothing_is_deleted() -> None:
-    """What would be deleted is printed with its size, and nothing is deleted."""
+def test_pruning_deletes_old_recordings_that_nothing_keeps() -> None:
+    """All files of an old session are deleted; new ones, foreign files and those of other programs stay. A
+    session that is being recorded is kept always, one with bookmarks on demand; both are reported.
+    """
+    # Without a terminal, what would be deleted is printed with its size, and nothing is deleted.
     old, new = save(40, ".log"), save(1)
     size = old.stat().st_size + 100
     before = names()
@@ -34,13 +37,8 @@ def test_without_a_terminal_nothing_is_deleted() -> None:
         )
         assert names() == before
     assert new.exists()
-
-
-def test_pruning_deletes_old_recordings_that_nothing_keeps() -> None:
-    """All files of an old session are deleted; new ones, foreign files and those of other programs stay. A
-    session that is being recorded is kept always, one with bookmarks on demand; both are reported.
-    """
-    old, new = save(40, ".log", ".json"), save(1)
+    # With --yes it is deleted.
+    old.with_suffix(".json").write_bytes(b"{}")
     foreign = save(50).rename(new.with_name("mine.ndjson"))
     done = ran("sessions", "--prune", "--older", "30d", "--yes")
     assert (done.returncode, str(old) in done.stdout.decode()) == (0, True)
@@ -103,19 +101,16 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
 
 def test_only_yes_deletes(terminal: Callable[[str], Path]) -> None:
     """On a terminal it asks; the answer is no unless it is yes."""
+    for answer in ("y\n", "YES\n", " y \n"):
+        with case(answer):
+            assert not terminal(answer).exists()
     for answer in ("\n", "n\n", "no\n", "", "yess\n", "\xff\n"):
         with case(answer):
             assert terminal(answer).exists()
 
 
-@pytest.mark.parametrize("answer", ["y\n", "YES\n", " y \n"])
-def test_yes_deletes(terminal: Callable[[str], Path], answer: str) -> None:
-    """The answer yes deletes what was shown."""
-    assert not terminal(answer).exists()
-
-
 def test_what_cannot_be_deleted_is_reported(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], home: Path, tmp_path: Path
 ) -> None:
     """A folder that cannot be written is reported for each session, with 74, and the others are tried."""
     paths = [save(40), save(50), save(60)]
@@ -129,11 +124,8 @@ def test_what_cannot_be_deleted_is_reported(
     assert code == 74
     expected = [f"agentwatch: cannot delete {path}: permission denied" for path in paths]
     assert capfd.readouterr().err.splitlines() == [*expected, "agentwatch: deleted 0 recordings, 0 B"]
-
-
-def test_a_folder_that_is_a_link_is_a_fault(home: Path, tmp_path: Path) -> None:
-    """Nothing behind a link in the place of the sessions folder is deleted."""
-    path = save(40)
+    # Nothing behind a link in the place of the sessions folder is deleted.
+    path = paths[0]
     moved = path.parent.rename(tmp_path / "elsewhere")
     (home / "sessions").symlink_to(moved)
     done = ran("sessions", "--prune", "--older", "30d", "--yes")

@@ -16,7 +16,7 @@ import pytest
 
 from agentwatch.recording.saved import open_saved
 from tests.builders.lines import delta, init, result, started
-from tests.conftest import RECORDINGS, Saver
+from tests.conftest import RECORDINGS, Saver, case
 from tests.harness.processes import until
 from tests.harness.program import AGENTWATCH, environment, files, ran
 from tests.output.redact.planted import TOKEN as SECRET
@@ -41,6 +41,17 @@ def test_the_recording_and_its_times_are_written(tmp_path: Path) -> None:
     assert after == before.replace(b"/home/ada", b"~")
     assert times_of(written) == times_of(DEMO)
     assert None not in times_of(written)
+    # A file that is not there, a folder and a moment are reported in one line with 2, without a file.
+    for name in ("missing.ndjson", ".", f"{DEMO}#2"):
+        with case(name):
+            done = ran("redact", tmp_path / name, "-o", tmp_path / "none.ndjson")
+            assert done.returncode == 2
+            assert done.stderr.count(b"\n") == 1
+            assert files(tmp_path) == {"out.ndjson", "out.times"}
+    # A device is written directly, and nothing beside it.
+    devices = os.listdir("/dev")
+    assert ran("redact", DEMO, "-o", "/dev/null").returncode == 0
+    assert os.listdir("/dev") == devices
 
 
 def times_of(path: Path) -> list[int | None]:
@@ -52,7 +63,7 @@ def times_of(path: Path) -> list[int | None]:
     return times
 
 
-def test_stdout_gets_the_recording_alone() -> None:
+def test_a_stream_is_redacted_to_stdout(tmp_path: Path) -> None:
     """With -o - the recording goes to stdout and the report to stderr."""
     data = init() + delta(f"I use {SECRET}.") + result(f"I use {SECRET}.")
     done = ran("redact", "-", "-o", "-", stdin=data)
@@ -64,17 +75,20 @@ def test_stdout_gets_the_recording_alone() -> None:
     assert re.fullmatch(
         rb"agentwatch: masked 2 secrets \(2 [a-z ]+\) and 1 personal value \(1 home folder\)\n", done.stderr
     )
+    # What no agent has written is redacted as text: lines of JSON and others.
+    data = b'{"level":"info","msg":"password=hunter2Xy94"}\nplain ' + SECRET.encode() + b"\n\n"
+    done = ran("redact", "-", "-o", "-", stdin=data)
+    assert done.returncode == 0
+    assert done.stdout.count(b"\n") == 3
+    assert not re.search(b"hunter2|ghp_", done.stdout)
 
 
-def test_the_report_has_no_value(recording: Saver, tmp_path: Path) -> None:
+def test_the_report_has_no_value_and_a_session_goes_on(recording: Saver, tmp_path: Path) -> None:
     """Neither the report nor a message has a secret in it."""
     path = recording(init(), delta(f"PASSWORD=hunter2Xy94 and {SECRET} of ada@lovelace.org"))
     done = ran("redact", path, "-o", tmp_path / "out.ndjson")
     assert not re.search(b"hunter2|ghp_|lovelace", done.stderr)
-
-
-def test_the_times_of_a_replaced_file_go_with_it(recording: Saver, tmp_path: Path) -> None:
-    """Times that belong to what stood in the file before are not those of the redacted recording."""
+    # Times of what stood in the file before are not those of the redacted recording.
     written = tmp_path / "out.ndjson"
     written.write_bytes(b"")
     written.with_suffix(".times").write_bytes(b"0 1700000000000\n")
@@ -82,28 +96,11 @@ def test_the_times_of_a_replaced_file_go_with_it(recording: Saver, tmp_path: Pat
     assert not path.with_suffix(".times").exists()
     assert ran("redact", path, "-o", written, "--force").returncode == 0
     assert not written.with_suffix(".times").exists()
-
-
-def test_a_device_gets_no_times() -> None:
-    """A device is written directly, and nothing beside it."""
-    before = os.listdir("/dev")
-    assert ran("redact", DEMO, "-o", "/dev/null").returncode == 0
-    assert os.listdir("/dev") == before
-
-
-@pytest.mark.parametrize("name", ["missing.ndjson", "."])
-def test_what_cannot_be_opened_is_reported(name: str, tmp_path: Path) -> None:
-    """A file that is not there, or a folder, is reported in one line with 2, and nothing is written."""
-    done = ran("redact", tmp_path / name, "-o", tmp_path / "out.ndjson")
-    assert done.returncode == 2
-    assert done.stderr.count(b"\n") == 1
-    assert files(tmp_path) == set()
-
-
-def test_a_moment_is_refused(tmp_path: Path) -> None:
-    """A whole recording is redacted, not a moment of it."""
-    done = ran("redact", f"{DEMO}#2", "-o", tmp_path / "out.ndjson")
-    assert (done.returncode, files(tmp_path)) == (2, set())
+    # A call without an end has none afterwards, and a line that was cut stays cut.
+    path = recording(init(), started("read"), b'{"type":"assis')
+    done = ran("redact", path, "-o", tmp_path / "out.ndjson", "--force")
+    assert done.returncode == 0
+    assert (tmp_path / "out.ndjson").read_bytes().endswith(b'\n{"type":"assis')
 
 
 @pytest.mark.slow
@@ -156,20 +153,3 @@ def _links(folder: str) -> list[str]:
 
 def _is_nameless(link: str) -> bool:
     return "agentwatch-" in link and link.endswith("(deleted)")
-
-
-def test_a_stream_of_no_known_agent_is_redacted_too(tmp_path: Path) -> None:
-    """What no agent has written is redacted as text: lines of JSON and others."""
-    data = b'{"level":"info","msg":"password=hunter2Xy94"}\nplain ' + SECRET.encode() + b"\n\n"
-    done = ran("redact", "-", "-o", "-", stdin=data)
-    assert done.returncode == 0
-    assert done.stdout.count(b"\n") == 3
-    assert not re.search(b"hunter2|ghp_", done.stdout)
-
-
-def test_a_session_goes_on_after_its_redaction(recording: Saver, tmp_path: Path) -> None:
-    """A call without an end has none afterwards, and a line that was cut stays cut."""
-    path = recording(init(), started("read"), b'{"type":"assis')
-    done = ran("redact", path, "-o", tmp_path / "out.ndjson")
-    assert done.returncode == 0
-    assert (tmp_path / "out.ndjson").read_bytes().endswith(b'\n{"type":"assis')

@@ -54,10 +54,33 @@ def test_a_call_or_the_state_at_a_moment_is_shown() -> None:
             lines = shown(f"{PLAIN}@{moment}")
             assert lines[0].startswith(f"at {at} · byte ")
             assert status in lines
+    # `-` reads stdin, whose arrival is not its time. What cannot be shown exits with 2 and a line.
+    assert shown(f"{PLAIN}@-2s")[0].startswith("at 2026-11-02 10:02:16 ")
+    assert shown("-", stdin=PLAIN.read_bytes())[1:] == shown(PLAIN)[1:]
+    assert shown("--", "-#1", stdin=PLAIN.read_bytes())[0] == "#1 Read file lantern/settings.py (6 lines)"
+    wrong: list[tuple[str, str]] = [
+        ("{}#3", "{}#3: no call #3: the session has 2 calls"),
+        ("{}@09:00", "{}@09:00: 09:00:00 is not in the recording: 10:02:11 to 10:02:18"),
+        ("{}@rewrite", "{}@rewrite: no bookmark rewrite: a moment is "),
+        ("missing#3", "cannot open missing: no such file or directory"),
+    ]
+    for words, error in wrong:
+        with case(words):
+            done = ran("show", words.format(PLAIN), TZ="UTC")
+            assert (done.returncode, done.stdout) == (2, b"")
+            assert re.fullmatch(rb"agentwatch: [^\n]+\n", done.stderr)
+            assert error.format(PLAIN) in done.stderr.decode()
 
 
-def test_a_moment_between_two_lines_has_its_own_clock(recording: Saver) -> None:
-    """A call that runs has its clock of the given time, not of the last line before it."""
+def test_the_moments_of_a_written_session_are_shown(recording: Saver) -> None:
+    """Each moment of a session has its own clock, and `FILE@NAME` is that of the bookmark with this name."""
+    # What was read so far is shown, and the open call is running.
+    path = recording(init(), user(), started("shell", "a", command="make"))
+    with path.open("ab") as file:
+        hold(file.fileno())
+        assert "running make" in shown(path)
+    assert "ended without a result · 1 call, 1 unfinished" in shown(path)
+    # A call that runs has its clock of the given time, not of the last line before it.
     lines = (
         init(),
         started("shell", "a", command="make"),
@@ -71,6 +94,16 @@ def test_a_moment_between_two_lines_has_its_own_clock(recording: Saver) -> None:
     lines_shown = shown(f"{path}@+15s")
     assert "running make · 0:05" in lines_shown
     assert "  #1 Ran terminal command make (running) · 0:05" in lines_shown
+    # The bookmark is kept beside the recording.
+    path = recording(init(), user(), started("shell", "a", command="make"), result())
+    offset = len(init()) + len(user())
+    bookmarks = Bookmarks(SessionFiles(path).bookmarks, lambda _: True)
+    assert bookmarks.toggle(offset, None, "the plan")
+    assert f"byte {offset} of" in shown(f"{path}@The Plan")[0]
+    # A stream of no known agent exits with 2, as when it is printed.
+    done = ran("show", recording(b'{"a": 1}\n'))
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.startswith(b"agentwatch: not a stream of an agent that this version knows")
 
 
 def test_states_are_shown_at_any_moment() -> None:
@@ -90,52 +123,6 @@ def test_states_are_shown_at_any_moment() -> None:
     assert counts == sorted(counts)
     assert counts[0] == 0
     assert 0 < counts[1] < counts[2] < counts[3]
-
-
-def test_a_bookmark_is_a_moment(recording: Saver) -> None:
-    """`FILE@NAME` is the moment of the bookmark with this name, which is kept beside the recording."""
-    path = recording(init(), user(), started("shell", "a", command="make"), result())
-    offset = len(init()) + len(user())
-    bookmarks = Bookmarks(SessionFiles(path).bookmarks, lambda _: True)
-    assert bookmarks.toggle(offset, None, "the plan")
-    assert f"byte {offset} of" in shown(f"{path}@The Plan")[0]
-
-
-def test_a_moment_before_the_end_of_a_file_or_of_stdin_is_shown() -> None:
-    """`@-2s` is 2 seconds before the last line. `-` reads a recording from stdin; its arrival there is not
-    its time. What cannot be shown exits with 2 and one line that says why.
-    """
-    assert shown(f"{PLAIN}@-2s")[0].startswith("at 2026-11-02 10:02:16 ")
-    assert shown("-", stdin=PLAIN.read_bytes())[1:] == shown(PLAIN)[1:]
-    assert shown("--", "-#1", stdin=PLAIN.read_bytes())[0] == "#1 Read file lantern/settings.py (6 lines)"
-    cases: list[tuple[str, str]] = [
-        ("{}#3", "{}#3: no call #3: the session has 2 calls"),
-        ("{}@09:00", "{}@09:00: 09:00:00 is not in the recording: 10:02:11 to 10:02:18"),
-        ("{}@rewrite", "{}@rewrite: no bookmark rewrite: a moment is "),
-        ("missing#3", "cannot open missing: no such file or directory"),
-    ]
-    for words, error in cases:
-        with case(words):
-            done = ran("show", words.format(PLAIN), TZ="UTC")
-            assert (done.returncode, done.stdout) == (2, b"")
-            assert re.fullmatch(rb"agentwatch: [^\n]+\n", done.stderr)
-            assert error.format(PLAIN) in done.stderr.decode()
-
-
-def test_an_unknown_agent_is_an_error(recording: Saver) -> None:
-    """A stream of no known agent exits with 2, as when it is printed."""
-    done = ran("show", recording(b'{"a": 1}\n'))
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr.startswith(b"agentwatch: not a stream of an agent that this version knows")
-
-
-def test_a_recording_that_is_still_written_is_not_followed(recording: Saver) -> None:
-    """What was read so far is shown, and the open call is running."""
-    path = recording(init(), user(), started("shell", "a", command="make"))
-    with path.open("ab") as file:
-        hold(file.fileno())
-        assert "running make" in shown(path)
-    assert "ended without a result · 1 call, 1 unfinished" in shown(path)
 
 
 def test_a_session_of_a_store_is_shown(tmp_path: Path) -> None:

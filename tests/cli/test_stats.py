@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,24 +83,13 @@ def stats(indexed: Indexed, *options: str) -> subprocess.CompletedProcess[bytes]
     return ran("stats", *options, HOME=environ["HOME"], AGENTWATCH_HOME=environ["AGENTWATCH_HOME"])
 
 
-def test_the_report(indexed: Indexed) -> None:
+def test_the_report_and_its_json_object(indexed: Indexed) -> None:
     """The report has every section, the numbers are beside the names, and nothing is on stderr."""
     done = stats(indexed)
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout.decode() == REPORT
     assert stats(indexed).stdout == done.stdout
-
-
-def test_new_sessions_are_read_first(indexed: Indexed) -> None:
-    """What has been recorded since the last time is counted."""
-    before = json.loads(stats(indexed, "--json").stdout)
-    indexed.machine.home.joinpath(".agentwatch/sessions/20261122-120002-000bbbbbb.ndjson").unlink()
-    after = json.loads(stats(indexed, "--json").stdout)
-    assert (before["totals"]["calls"], after["totals"]["calls"]) == (18, 12)
-
-
-def test_the_json_object(indexed: Indexed) -> None:
-    """The object has the keys that the documentation names, and null for what is unknown."""
+    # The object has the keys that the documentation names, and null for what is unknown.
     record = json.loads(stats(indexed, "--json", "--agent", "Cursor").stdout)
     assert (record["version"], record["since_ms"], record["chosen_agents"]) == (1, None, ["cursor"])
     totals = record["totals"]
@@ -114,18 +104,39 @@ def test_the_json_object(indexed: Indexed) -> None:
         "lines_added": 16,
         "lines_removed": 8,
     }
-    assert stats(indexed, "--output-format", "json", "--agent", "cursor").stdout == json_of(record)
+    printed = json.dumps(record, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
+    assert stats(indexed, "--output-format", "json", "--agent", "cursor").stdout == printed
+    # If no session is chosen, one line says so, and the exit code is 0.
+    cases: list[tuple[tuple[str, ...], str]] = [
+        (("--since", "2100-01-01"), "no sessions since 2100-01-01 00:00"),
+        (("--repo", "MILL", "--agent", "claude"), "no sessions of claude in MILL"),
+    ]
+    for options, line in cases:
+        with case(options):
+            done = stats(indexed, *options)
+            assert (done.returncode, done.stdout.decode(), done.stderr) == (0, f"{line}\n", b"")
+    # What has been recorded or deleted since the last time is counted.
+    before = json.loads(stats(indexed, "--json").stdout)
+    indexed.machine.home.joinpath(".agentwatch/sessions/20261122-120002-000bbbbbb.ndjson").unlink()
+    after = json.loads(stats(indexed, "--json").stdout)
+    assert (before["totals"]["calls"], after["totals"]["calls"]) == (18, 12)
 
 
-def json_of(record: object) -> bytes:
-    """Return a record as the command prints it."""
-    return json.dumps(record, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
-
-
-def test_csv_has_lines_and_an_unknown_name_is_an_error(indexed: Indexed) -> None:
-    """Each line has a section, a repository, a name, a metric and a value; an unknown value is empty. A name
-    that no session has is reported with the nearest right word, and there is no empty report.
+def test_csv_has_lines_and_a_wrong_option_is_an_error(indexed: Indexed) -> None:
+    """An invalid time, and two formats, are reported before a session is read. A line of CSV has a section, a
+    repository, a name, a metric and a value; an unknown value is empty.
     """
+    wrong = [
+        ("--since", "soon"),
+        ("--since", "7"),
+        ("--json", "--output-format", "csv"),
+    ]
+    for options in wrong:
+        with case(options):
+            done = stats(indexed, *options)
+            assert (done.returncode, done.stdout) == (2, b"")
+            assert not (indexed.machine.home / ".agentwatch/index.db").exists()
+    # A name that no session has is reported with the nearest right word, without an empty report.
     text = stats(indexed, "--output-format", "csv").stdout.decode()
     rows = [*csv.DictReader(io.StringIO(text))]
     assert {*rows[0]} == {"section", "repository", "name", "metric", "value"}
@@ -150,35 +161,8 @@ def test_csv_has_lines_and_an_unknown_name_is_an_error(indexed: Indexed) -> None
             assert done.stderr.decode() == f"agentwatch: {message}\n"
 
 
-def test_a_wrong_option_is_an_error(indexed: Indexed) -> None:
-    """An invalid time, and two formats, are reported before a session is read."""
-    cases: list[tuple[str, ...]] = [
-        ("--since", "soon"),
-        ("--since", "7"),
-        ("--json", "--output-format", "csv"),
-    ]
-    for options in cases:
-        with case(options):
-            done = stats(indexed, *options)
-            assert (done.returncode, done.stdout) == (2, b"")
-            assert not (indexed.machine.home / ".agentwatch/index.db").exists()
-
-
-def test_no_chosen_session_is_one_line(indexed: Indexed) -> None:
-    """If no session is chosen, one line says so, and the exit code is 0."""
-    cases: list[tuple[tuple[str, ...], str]] = [
-        (("--since", "2100-01-01"), "no sessions since 2100-01-01 00:00"),
-        (("--repo", "MILL", "--agent", "claude"), "no sessions of claude in MILL"),
-    ]
-    for options, line in cases:
-        with case(options):
-            done = stats(indexed, *options)
-            assert (done.returncode, done.stdout.decode(), done.stderr) == (0, f"{line}\n", b"")
-
-
 def test_a_machine_without_sessions(home: Path) -> None:
     """Without any session, one line says so; JSON and CSV have their usual form."""
-    assert home
     assert (done := ran("stats")).returncode == 0
     assert done.stdout == b"no sessions\n"
     for option, name in (("--repo", "any"), ("--agent", "claude")):
@@ -189,10 +173,8 @@ def test_a_machine_without_sessions(home: Path) -> None:
     totals = json.loads(ran("stats", "--json").stdout)["totals"]
     assert (totals["sessions"], totals["active_ms"], totals["cost_usd"]) == (0, None, None)
     assert ran("stats", "--output-format", "csv").stdout.startswith(b"section,repository,name,metric,value\n")
-
-
-def test_an_index_that_cannot_be_created_is_reported(home: Path) -> None:
-    """If the index cannot be created, the reason is one line, and the exit code 73."""
+    # If the index cannot be created, the reason is one line, and the exit code 73.
+    shutil.rmtree(home)
     home.write_bytes(b"")
     done = ran("stats")
     assert (done.returncode, done.stdout) == (73, b"")
@@ -244,12 +226,7 @@ def test_every_line_fits_and_unknown_is_no_zero() -> None:
                         assert line.isprintable()
     assert (count(None), amount(None), duration(None), cost(None), percent(None)) == ("-",) * 5
     assert (count(0), amount(0), duration(0), cost(0), percent(0)) == ("0", "0", "0 ms", "$0.00", "0 %")
-
-
-def test_numbers_are_short_and_columns_give_way() -> None:
-    """Large numbers have a unit, and small ones are not shown as nothing. On a narrow terminal the last
-    columns are left out, so that names stay readable.
-    """
+    # Large numbers have a unit, small ones are not shown as nothing; a narrow terminal has fewer columns.
     assert [amount(number) for number in (999, 1000, 12_345, 123_456, 999_499, 1_000_000, 2.5e9)] == [
         *("999", "1.0k", "12k", "123k", "999k", "1.0M", "2.5G")
     ]
@@ -258,10 +235,7 @@ def test_numbers_are_short_and_columns_give_way() -> None:
     [head] = [line for line in lines if line.startswith("agents")]
     assert "sessions" in head
     assert "output" not in head
-
-
-def test_csv_is_safe_for_a_spreadsheet() -> None:
-    """No cell of CSV begins like a formula, and a name does not break its line."""
+    # No cell of CSV begins like a formula, and a name does not break its line.
     for name in (FORMULA, "+1", "-1", "@a", HOSTILE):
         with case(f"{name:.20}"):
             lines = [*csv_lines(Made(name).statistics())]

@@ -13,6 +13,7 @@ from agentwatch.base.clock import now_ms
 from agentwatch.catalog.status.counts import Counts
 from agentwatch.catalog.status.file import write_status
 from agentwatch.cli.status import quick_status
+from tests.conftest import case
 from tests.harness.program import AGENTWATCH, environment, watch
 
 pytestmark = pytest.mark.slow
@@ -29,44 +30,39 @@ def test_the_line_of_an_open_list_is_printed(home: Path) -> None:
     write_status(COUNTS, now_ms())
     for option in (["--format", "{needs_you}!{ended_today}"], ["--format={needs_you}!{ended_today}"]):
         assert watch("status", *option).stdout == b"2!9\n"
-
-
-@pytest.mark.parametrize("option", [["--format", "{gone}"], ["--format={gone}"]])
-def test_an_unknown_field_is_a_usage_error(option: list[str]) -> None:
-    """The error names the field and all known fields, in one line with 2."""
-    done = watch("status", *option)
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr.startswith(b"agentwatch: --format: {gone} is not a field; known fields: {needs_you}, ")
-    assert done.stderr.count(b"\n") == 1
-
-
-@pytest.mark.parametrize("arguments", [["--help"], ["--gone"], ["x"], ["--format"], ["--format", "a", "b"]])
-def test_other_arguments_need_the_command_line(arguments: list[str]) -> None:
-    """Help and usage errors are left to the command line, and nothing is printed before."""
-    assert quick_status(arguments) is None
-    done = watch("status", *arguments)
-    assert done.returncode == (0 if arguments == ["--help"] else 2)
-
-
-def test_a_template_may_hold_any_bytes(home: Path) -> None:
-    """The text around the fields is printed as it was given."""
+    # The text around the fields is printed as it was given.
     write_status(COUNTS, now_ms())
     done = watch("status", "--format", os.fsdecode(b"\x1b[31m{needs_you}\xff\xc3\xa9"))
     assert done.stdout == b"\x1b[31m2\xff\xc3\xa9\n"
-
-
-def test_the_command_line_prints_the_same(home: Path) -> None:
-    """A script that starts the command line itself, as older versions installed it, prints the same line."""
+    # A script that starts the command line itself, as older versions installed it, prints the same.
     write_status(COUNTS, now_ms())
     program = "import sys; sys.argv[0] = 'agentwatch'; from agentwatch.cli.app import main; main()"
-    for option, line in (((), LINE), (("--format", "{failed}"), b"1\n")):
+    for given, line in (((), LINE), (("--format", "{failed}"), b"1\n")):
         done = subprocess.run(
-            [sys.executable, "-c", program, "status", *option],
+            [sys.executable, "-c", program, "status", *given],
             env=environment(),
             capture_output=True,
             check=True,
         )
         assert done.stdout == line
+
+
+def test_wrong_and_other_arguments_need_the_command_line() -> None:
+    """Help and usage errors are left to the command line, and nothing is printed before."""
+    for arguments in (["--help"], ["--gone"], ["x"], ["--format"], ["--format", "a", "b"]):
+        with case(arguments):
+            assert quick_status(arguments) is None
+            done = watch("status", *arguments)
+            assert done.returncode == (0 if arguments == ["--help"] else 2)
+    # The error of a template names the field and all known fields, in one line with 2.
+    for option in (["--format", "{gone}"], ["--format={gone}"]):
+        with case(option):
+            done = watch("status", *option)
+            assert (done.returncode, done.stdout) == (2, b"")
+            assert done.stderr.startswith(
+                b"agentwatch: --format: {gone} is not a field; known fields: {needs_you}, "
+            )
+            assert done.stderr.count(b"\n") == 1
 
 
 def test_a_closed_stdout_is_reported(home: Path) -> None:

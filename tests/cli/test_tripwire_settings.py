@@ -94,22 +94,16 @@ command = ["true"]
     path.write_text(text)
     found = read_runs({"AGENTWATCH_CONFIG": str(path)})
     assert ([each.rule for each in found.on], len(found.on_sessions)) == (["failed>4"], 1)
-
-
-def test_the_bell_is_left_to_agents(tmp_path: Path) -> None:
-    """They are named by their short names."""
-    assert read(tmp_path, '[attention]\nleave_to = ["cursor"]').leave_to == ("cursor",)
-
-
-def test_a_pipe_has_the_rules_that_only_alert() -> None:
-    """An agent that others have started is neither paused nor stopped, and that is no error."""
+    # An agent that others have started is neither paused nor stopped, and that is no error.
     config = Config(on=(OnSetting("failed>3", "bell"), OnSetting("failed>9", "stop")))
     options = Options(settings=config, on=(("calls>4", "log"),))
-    found = [tripwires_of(options, is_started=each) for each in (True, False)]
-    assert [[wire.name for wire in wires] for wires in found] == [
+    wires = [tripwires_of(options, is_started=each) for each in (True, False)]
+    assert [[wire.name for wire in each] for each in wires] == [
         ["calls>4", "failed>3", "failed>9"],
         ["calls>4", "failed>3"],
     ]
+    # The agents to which the bell is left are named by their short names.
+    assert read(tmp_path, '[attention]\nleave_to = ["cursor"]').leave_to == ("cursor",)
 
 
 def test_a_wrong_table_is_an_error_in_one_line(tmp_path: Path) -> None:
