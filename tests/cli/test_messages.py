@@ -59,7 +59,7 @@ def check(done: subprocess.CompletedProcess[bytes], *, lines: int | None = None)
 
 
 @pytest.mark.slow
-def test_a_name_cannot_act_in_a_fault(tmp_path: Path) -> None:
+def test_a_name_cannot_act_in_a_fault_or_a_list(tmp_path: Path) -> None:
     """Each fault of each command is one line of visible characters, whatever the names in it."""
     for kind, name in NAMES.items():
         for fault, arguments in FAULTS.items():
@@ -68,11 +68,7 @@ def test_a_name_cannot_act_in_a_fault(tmp_path: Path) -> None:
                 done = ran(*given, cwd=tmp_path, GITHUB_ACTIONS="true")
                 assert done.returncode
                 check(done, lines=1)
-
-
-@pytest.mark.slow
-def test_a_folder_cannot_act_in_a_list_or_a_fault(tmp_path: Path) -> None:
-    """The sessions of a folder with such a name are listed in one line each, and its faults in one line."""
+    # The sessions of a folder with such a name are one line each, and its faults one line.
     for kind, name in NAMES.items():
         with case(kind):
             folder = tmp_path / name / "sessions"
@@ -251,15 +247,10 @@ def test_no_printed_line_is_a_command(recording: Path) -> None:
                 assert shown.strip()
                 assert "##" not in shown
                 assert not any(line.lstrip().startswith("::") for line in shown.splitlines())
-
-
-@pytest.mark.parametrize("output_format", ["json", "summary"])
-def test_json_decodes_to_the_same_values(
-    recording: Path, output_format: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Breaking the commands in JSON changes only the spelling; the decoded values stay the same."""
-    plain = json.loads(printed("--output-format", output_format, recording))
-    monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    broken = json.loads(printed("--output-format", output_format, recording))
-    assert plain == broken
-    assert "##[error]" in plain["result"]
+    # Breaking the commands in JSON changes only the spelling; the decoded values stay the same.
+    for output_format in ("json", "summary"):
+        with case(output_format):
+            plain = json.loads(printed("--output-format", output_format, recording))
+            broken = json.loads(printed("--output-format", output_format, recording, GITHUB_ACTIONS="true"))
+            assert plain == broken
+            assert "##[error]" in plain["result"]

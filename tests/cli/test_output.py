@@ -251,22 +251,6 @@ def test_the_files_of_a_linked_input_are_never_replaced(folder: Path) -> None:
             assert contents(folder) == before
 
 
-def test_a_recording_with_other_files_is_never_replaced(folder: Path) -> None:
-    """Its log would be that of another recording. Arrival times are replaced with the recording."""
-    (folder / "d.ndjson").touch()
-    (folder / "d.log").touch()
-    check_refused(folder, "d.ndjson", "it is a recording with d.log; name another file")
-    done = ran(*COMMANDS["export"], "-o", "c.ndjson", "--force", cwd=folder)
-    assert (done.returncode, done.stderr) == (
-        2,
-        b"agentwatch: cannot write c.ndjson: it is a recording with c.times; name another file\n",
-    )
-    assert ran("redact", DEMO, "-o", "c.ndjson", "--force", cwd=folder).returncode == 0
-    assert (folder / "c.times").read_text().count("\n") > 1
-    assert ran("redact", "a.ndjson", "-o", "c.ndjson", "--force", cwd=folder).returncode == 0
-    assert not (folder / "c.times").exists()
-
-
 def test_what_is_saved_or_still_written_is_never_replaced(folder: Path, home: Path) -> None:
     """A file in the folder of saved sessions is refused, also if nothing else belongs to it."""
     (home / "sessions").mkdir(mode=0o700, parents=True)
@@ -316,8 +300,9 @@ def test_another_file_is_replaced_only_if_forced(folder: Path) -> None:
             assert re.fullmatch(rb"agentwatch: cannot create .+/pipe: the pipe has no reader\n", done.stderr)
 
 
-def test_the_times_of_a_new_recording_replace_no_others(folder: Path) -> None:
-    """Arrival times without a recording are replaced only if forced; those of another recording never."""
+def test_a_recording_with_other_files_is_never_replaced(folder: Path) -> None:
+    """Its log would be that of another recording. Arrival times are replaced with the recording."""
+    # Times without a recording are replaced only if forced; those of another recording never.
     (folder / "d.times").write_text("0 1\n")
     before = contents(folder)
     for name in ("clip", "redact"):
@@ -337,6 +322,19 @@ def test_the_times_of_a_new_recording_replace_no_others(folder: Path) -> None:
                 assert contents(folder) == before
     assert ran(*COMMANDS["redact"], "-o", "d.ndjson", "--force", cwd=folder).returncode == 0
     assert files(folder) == {"a.ndjson", "b.ndjson", "c.ndjson", "c.times", "d.ndjson"}
+    # Its log and its times.
+    (folder / "e.ndjson").touch()
+    (folder / "e.log").touch()
+    check_refused(folder, "e.ndjson", "it is a recording with e.log; name another file")
+    done = ran(*COMMANDS["export"], "-o", "c.ndjson", "--force", cwd=folder)
+    assert (done.returncode, done.stderr) == (
+        2,
+        b"agentwatch: cannot write c.ndjson: it is a recording with c.times; name another file\n",
+    )
+    assert ran("redact", DEMO, "-o", "c.ndjson", "--force", cwd=folder).returncode == 0
+    assert (folder / "c.times").read_text().count("\n") > 1
+    assert ran("redact", "a.ndjson", "-o", "c.ndjson", "--force", cwd=folder).returncode == 0
+    assert not (folder / "c.times").exists()
 
 
 def test_devices_and_pipes_need_no_force(folder: Path) -> None:

@@ -38,13 +38,36 @@ def saved(days: float, data: bytes) -> Path:
     return path
 
 
-def test_a_machine_without_sessions_has_an_empty_list() -> None:
-    """Nothing is printed on stdout, and the exit code is 0; without --json, one line says so."""
+def test_hidden_sessions_are_counted_and_options_choose() -> None:
+    """A session of last month is counted on stderr, and printed on demand. Options choose by state, time and
+    repository; a choice of nothing ends with 0 as well.
+    """
+    # Without a session, nothing is printed on stdout; without --json, one line says so.
     said = b"agentwatch: no agent has a session here (see agentwatch doctor)\n"
     for options, line in (((), said), (("--json",), b""), (("--all",), said)):
         with case(" ".join(options)):
             done = ran("sessions", *options)
             assert (done.returncode, done.stdout, done.stderr) == (0, b"", line)
+    # The sessions that are there.
+    saved(1, SUCCEEDED), saved(40, SUCCEEDED)
+    done = ran("sessions", "--json")
+    assert (len(done.stdout.splitlines()), done.stderr) == (1, b"agentwatch: 1 older session hidden: --all\n")
+    for option in (("--all",), ("--since", "60d"), ("--since", "2020-01-01")):
+        done = ran("sessions", "--json", *option)
+        assert (len(done.stdout.splitlines()), done.stderr) == (2, b"")
+    cases: list[tuple[list[str], int]] = [
+        (["--state", "failed"], 1),
+        (["--state", "failed", "--state", "succeeded"], 2),
+        (["--state", "your-turn"], 0),
+        (["--state", "your turn"], 0),
+        (["--since", "36h"], 1),
+        (["--repo", "nothing"], 0),
+    ]
+    saved(2, FAILED)
+    for chosen_by, count in cases:
+        with case(" ".join(chosen_by)):
+            done = ran("sessions", "--json", *chosen_by)
+            assert (done.returncode, len(done.stdout.splitlines())) == (0, count)
 
 
 def test_the_list_and_its_json_have_each_session() -> None:
@@ -100,31 +123,6 @@ def test_every_id_is_an_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
             assert os.path.realpath(path) == os.path.realpath(each["path"]), each
             opened.add(each["agent"])
     assert opened >= {"claude", "codex", "gemini", "qwen", "opencode", "pi", "copilot"}
-
-
-def test_hidden_sessions_are_counted_and_options_choose() -> None:
-    """A session of last month is counted on stderr, and printed on demand. Options choose by state, time and
-    repository; a choice of nothing ends with 0 as well.
-    """
-    saved(1, SUCCEEDED), saved(40, SUCCEEDED)
-    done = ran("sessions", "--json")
-    assert (len(done.stdout.splitlines()), done.stderr) == (1, b"agentwatch: 1 older session hidden: --all\n")
-    for option in (("--all",), ("--since", "60d"), ("--since", "2020-01-01")):
-        done = ran("sessions", "--json", *option)
-        assert (len(done.stdout.splitlines()), done.stderr) == (2, b"")
-    cases: list[tuple[list[str], int]] = [
-        (["--state", "failed"], 1),
-        (["--state", "failed", "--state", "succeeded"], 2),
-        (["--state", "your-turn"], 0),
-        (["--state", "your turn"], 0),
-        (["--since", "36h"], 1),
-        (["--repo", "nothing"], 0),
-    ]
-    saved(2, FAILED)
-    for options, count in cases:
-        with case(" ".join(options)):
-            done = ran("sessions", "--json", *options)
-            assert (done.returncode, len(done.stdout.splitlines())) == (0, count)
 
 
 def test_wrong_options_are_usage_errors() -> None:
@@ -287,12 +285,7 @@ def test_sessions_are_printed_that_options_want() -> None:
             assert names(chosen(ROWS, Wanted(**options), NOW_MS).rows) == printed
     found = chosen(ROWS, Wanted(repo="api"), NOW_MS)
     assert found.hidden() == "1 older session hidden: --all"
-
-
-def test_hidden_sessions_are_counted_by_time() -> None:
-    """With --since, an older session is not hidden, an archived one is. A large number of hidden sessions is
-    readable.
-    """
+    # With --since, an older session is not hidden, an archived one is. A large number is readable.
     found = chosen(ROWS, Wanted(since_ms=OLD_MS), NOW_MS)
     assert "old" in names(found.rows)
     assert "no time" not in names(found.rows)

@@ -106,7 +106,7 @@ def test_the_moments_of_a_written_session_are_shown(recording: Saver) -> None:
     assert done.stderr.startswith(b"agentwatch: not a stream of an agent that this version knows")
 
 
-def test_states_are_shown_at_any_moment() -> None:
+def test_states_are_shown_at_any_moment(tmp_path: Path) -> None:
     """The state at the end is the summary with four more members. With the moment, the number of calls grows
     up to that of the whole session.
     """
@@ -123,10 +123,7 @@ def test_states_are_shown_at_any_moment() -> None:
     assert counts == sorted(counts)
     assert counts[0] == 0
     assert 0 < counts[1] < counts[2] < counts[3]
-
-
-def test_a_session_of_a_store_is_shown(tmp_path: Path) -> None:
-    """A session in opencode's database has moments too."""
+    # A session in opencode's database has moments too.
     path = tmp_path / "opencode.db"
     path.write_bytes((OWN / "disk/opencode-db/own-1.18.33/opencode.db").read_bytes())
     with closing(sqlite3.connect(path)) as database:

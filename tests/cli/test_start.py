@@ -54,6 +54,17 @@ def test_an_interrupted_start_is_silent() -> None:
     for moment, *words in cases:
         with case(moment):
             assert interrupted(str(moment), *words) == (130, b"")
+    # A command that was started without SIGINT, as by `nohup` or behind `&`, runs to its end.
+    argv = [sys.executable, "-c", INTERRUPTED, "click", "drift", str(PLAIN)]
+    done = subprocess.run(
+        argv,
+        env=environment(),
+        stderr=subprocess.PIPE,
+        check=False,
+        timeout=30,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 @pytest.mark.system
@@ -94,21 +105,6 @@ def test_byte_code_that_was_cut_off_is_one_line(tmp_path: Path) -> None:
             assert line.endswith(f"; delete this folder: {cached.parent}")
             assert "\n" not in line
             cached.unlink()
-
-
-@pytest.mark.slow
-def test_an_ignored_interrupt_stays_ignored() -> None:
-    """A command that was started without SIGINT, as by `nohup` or behind `&`, runs to its end."""
-    argv = [sys.executable, "-c", INTERRUPTED, "click", "drift", str(PLAIN)]
-    done = subprocess.run(
-        argv,
-        env=environment(),
-        stderr=subprocess.PIPE,
-        check=False,
-        timeout=30,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
-    )
-    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_the_line_of_a_command_is_what_its_own_help_begins_with() -> None:

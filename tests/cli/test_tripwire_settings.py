@@ -71,10 +71,7 @@ ring = "none"
         SessionRule("needs-you", "push", ("ntfy",)),
     )
     assert config.ring == "none"
-
-
-def test_printing_has_only_the_rules_that_run_a_command(tmp_path: Path) -> None:
-    """A bell of the settings does not ring in a pipeline."""
+    # A bell of the settings does not ring in a pipeline.
     text = """
 [screen]
 theme = "no theme, which printing does not need"
@@ -92,11 +89,11 @@ command = ["true"]
 """
     path = tmp_path / "config.toml"
     path.write_text(text)
-    found = read_runs({"AGENTWATCH_CONFIG": str(path)})
-    assert ([each.rule for each in found.on], len(found.on_sessions)) == (["failed>4"], 1)
+    runs = read_runs({"AGENTWATCH_CONFIG": str(path)})
+    assert ([each.rule for each in runs.on], len(runs.on_sessions)) == (["failed>4"], 1)
     # An agent that others have started is neither paused nor stopped, and that is no error.
-    config = Config(on=(OnSetting("failed>3", "bell"), OnSetting("failed>9", "stop")))
-    options = Options(settings=config, on=(("calls>4", "log"),))
+    both = Config(on=(OnSetting("failed>3", "bell"), OnSetting("failed>9", "stop")))
+    options = Options(settings=both, on=(("calls>4", "log"),))
     wires = [tripwires_of(options, is_started=each) for each in (True, False)]
     assert [[wire.name for wire in each] for each in wires] == [
         ["calls>4", "failed>3", "failed>9"],

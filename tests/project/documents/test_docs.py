@@ -114,6 +114,45 @@ def test_the_pages_are_complete() -> None:
     assert tomllib.loads(example)["keys"].keys() <= bound_ids().keys()
     named = re.findall(r"^::: agentwatch\.(\w+)(?:\.\w+)?$", PYTHON.read_text(), re.MULTILINE)
     assert sorted(named) == sorted({*agentwatch.__all__} - {"__version__"})
+    # The table of keys has each key that is bound in the list.
+    text = "\n".join(row[0] for row in rows("key"))
+    keys = {NAMED_KEYS.get(key, key) for key in _TICKED.findall(text)} | set(re.findall("left|right", text))
+    own = (each for each in shortcuts() if each.place in {"sessions", "home"})
+    bound = {key for each in own for key in each.keys.split(",")}
+    assert {"/" if key == "slash" else key for key in bound} <= keys
+    # Each sign, each word of a session that runs, and the groups in their order are keys.
+    shown = [row[0].strip("`").split() for row in rows("sign")]
+    assert {sign for sign, _ in shown} == {state.sign for state in words._STATES.values()}
+    live = {"tool", "model", *(state.word for state in words._STATES.values())} - {
+        "works",
+        "ended",
+        "unknown",
+    }
+    assert live <= {word for _, word in shown}
+    assert list(dict.fromkeys(row[1] for row in rows("sign"))) == [*Group]
+    # Each variable that moves the folder of an agent is keys beside its agent's folder.
+    folders = "\n".join(f"{row[1]} {row[2]}" for row in rows("agent") if len(row) == 4)
+    roots = [root for program in programs() for each in program.sessions for root in each.roots]
+    assert len(roots) >= 10
+    for root in roots:
+        with case(root):
+            first = root.partition("/")[0]
+            assert f"`{first[1:]}`" in folders if first.startswith("$") else f"`{root}`" in folders
+    # Each part of the machine is read as often as the table says.
+    for part, beginning in (
+        ("registries", "records of Claude Code"),
+        ("registries", "other reported states"),
+        ("live", "the files of sessions that run"),
+        ("processes", "processes"),
+        ("recent", "the files of sessions that have changed within the hour"),
+        ("places", "folders, for new sessions"),
+        ("branches", "the branches"),
+    ):
+        with case(part):
+            [often] = [row[1] for row in rows("what") if row[0].startswith(beginning)]
+            assert often.startswith(f"every {catalog._SECONDS[part]:g} s")
+            if part in ("registries", "live"):
+                assert f"; every {catalog._SECONDS['in view']:g} s while" in often
 
 
 def test_a_link_leads_to_a_heading_where_markdown_is_shown() -> None:
@@ -204,45 +243,3 @@ LIST_PAGES = page(
 def rows(heading: str) -> list[list[str]]:
     """Return the rows of the tables whose first column has a heading."""
     return [row for header, _, *body in LIST_PAGES.tables if header[0] == heading for row in body]
-
-
-def test_the_tables_name_each_key_state_and_folder() -> None:
-    """The table of keys has each key that is bound in the list."""
-    text = "\n".join(row[0] for row in rows("key"))
-    named = {NAMED_KEYS.get(key, key) for key in _TICKED.findall(text)} | set(re.findall("left|right", text))
-    own = (each for each in shortcuts() if each.place in {"sessions", "home"})
-    bound = {key for each in own for key in each.keys.split(",")}
-    assert {"/" if key == "slash" else key for key in bound} <= named
-    # Each sign, each word of a session that runs, and the groups in their order are named.
-    shown = [row[0].strip("`").split() for row in rows("sign")]
-    assert {sign for sign, _ in shown} == {state.sign for state in words._STATES.values()}
-    live = {"tool", "model", *(state.word for state in words._STATES.values())} - {
-        "works",
-        "ended",
-        "unknown",
-    }
-    assert live <= {word for _, word in shown}
-    assert list(dict.fromkeys(row[1] for row in rows("sign"))) == [*Group]
-    # Each variable that moves the folder of an agent is named beside its agent's folder.
-    folders = "\n".join(f"{row[1]} {row[2]}" for row in rows("agent") if len(row) == 4)
-    roots = [root for program in programs() for each in program.sessions for root in each.roots]
-    assert len(roots) >= 10
-    for root in roots:
-        with case(root):
-            first = root.partition("/")[0]
-            assert f"`{first[1:]}`" in folders if first.startswith("$") else f"`{root}`" in folders
-    # Each part of the machine is read as often as the table says.
-    for part, beginning in (
-        ("registries", "records of Claude Code"),
-        ("registries", "other reported states"),
-        ("live", "the files of sessions that run"),
-        ("processes", "processes"),
-        ("recent", "the files of sessions that have changed within the hour"),
-        ("places", "folders, for new sessions"),
-        ("branches", "the branches"),
-    ):
-        with case(part):
-            [often] = [row[1] for row in rows("what") if row[0].startswith(beginning)]
-            assert often.startswith(f"every {catalog._SECONDS[part]:g} s")
-            if part in ("registries", "live"):
-                assert f"; every {catalog._SECONDS['in view']:g} s while" in often

@@ -114,7 +114,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.system
-def test_the_workflow_of_github(folder: Path) -> None:
+def test_the_jobs_of_github_and_gitlab(folder: Path) -> None:
     """The rules can be read; the steps record the agent and report broken ones as annotations of GitHub."""
     assert len(read_rules(folder / "rules.toml")) == 12
     steps = [step["run"] for step in GITHUB["jobs"]["agent"]["steps"] if "run" in step]
@@ -127,11 +127,7 @@ def test_the_workflow_of_github(folder: Path) -> None:
     assert [line.partition(" ")[0] for line in commands] == ["::error", "::warning"]
     assert "%0Asession.ndjson#1 " in commands[0]
     assert result.endswith("session.ndjson (6 calls)")
-
-
-@pytest.mark.system
-def test_the_job_of_gitlab(folder: Path) -> None:
-    """The script records the agent, fails, and leaves a report of the tests that GitLab reads."""
+    # The script of GitLab records the agent, fails, and leaves a report of the tests that it reads.
     job = GITLAB["agent"]
     done = run("\n".join(job["script"]), folder, agent="failures", GITLAB_CI="true")
     assert (done.returncode, done.stderr) == (1, "")
@@ -190,8 +186,8 @@ def test_each_script_has_ten_lines_and_the_settings_are_valid() -> None:
 
 
 @pytest.mark.slow
-def test_what_is_sent_to_a_service(
-    received: tuple[int, list[tuple[str, str, bytes]]], tmp_path: Path
+def test_what_is_sent_to_a_service_and_a_desktop(
+    received: tuple[int, list[tuple[str, str, bytes]]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """To ntfy the text is the body; in Slack a session cannot mention a channel; Telegram gets no markup."""
     port, requests = received
@@ -205,11 +201,7 @@ def test_what_is_sent_to_a_service(
     assert bot == "/bot123:TOKEN/sendMessage"
     sent = {"chat_id": ["123456"], "text": ["needs-you: -i <!channel> é\n--x␊$(id) & <b>"]}
     assert urllib.parse.parse_qs(form.decode()) == sent
-
-
-@pytest.mark.slow
-def test_a_desktop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The text is two arguments after `--`, so that it is neither an option nor markup."""
+    # On a desktop, the text is two arguments after `--`, so that it is neither an option nor markup.
     program = tmp_path / "notify-send"
     program.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > "{tmp_path}/arguments"\n')
     program.chmod(0o700)
