@@ -14,7 +14,7 @@ from agentwatch.catalog import session_ids
 from agentwatch.cli.address import STDIN, Address, parse_address, whole
 from tests.builders.lines import init, user
 from tests.builders.machine.fake import FakeMachine, fake_machine
-from tests.conftest import RECORDINGS, case
+from tests.conftest import case
 from tests.harness.on_a_pty import in_terminal
 from tests.harness.program import PLAIN, ran
 from tests.harness.terminal_oracle import copied
@@ -72,28 +72,22 @@ def test_a_file_and_its_moment_are_parted(folder: Path) -> None:
         with case(words):
             assert parse_address(words) == Address(Path(path), moment, words)
     assert Path("-") == STDIN
-
-
-@pytest.mark.parametrize(
-    ("words", "reason"),
-    [
+    # After the name of a file that is there, anything but a moment is an error
+    for words, reason in (
         ("a.ndjson#two", "a.ndjson#two: #two is not a call; a moment is "),
         ("a.ndjson#", "a.ndjson#: # is not a call; a moment is "),
         ("a.ndjson#0", "a.ndjson#0: #0 is not a call: calls are counted from #1"),
         ("a.ndjson@", "a.ndjson@: a moment is 14:03:07, +95s"),
         ("a.ndjson@25:00", "a.ndjson@25:00: 25:00 is not a time of day"),
-    ],
-)
-def test_words_that_are_no_moment_have_a_reason(folder: Path, words: str, reason: str) -> None:
-    """After the name of a file that is there, anything but a moment is an error."""
-    (folder / "a.ndjson").touch()
-    with pytest.raises(Fault) as raised:
-        parse_address(words)
-    assert str(raised.value).startswith(reason)
-    assert raised.value.exit_code == 2
+    ):
+        with case(words):
+            with pytest.raises(Fault) as raised:
+                parse_address(words)
+            assert str(raised.value).startswith(reason)
+            assert raised.value.exit_code == 2
 
 
-def test_a_saved_session_is_found_by_its_id_or_its_stem(folder: Path, home: Path) -> None:
+def test_saved_sessions_are_found_by_their_ids(folder: Path, home: Path) -> None:
     """An id or a stem, or at least 6 characters of either, is an address, also with a moment."""
     first = save(home, "20261120-140307-123abcdef", "d3410ecf-7a95")
     second = save(home, "20261121-150307-456abcdef", "d3410fff-0000")
@@ -104,10 +98,7 @@ def test_a_saved_session_is_found_by_its_id_or_its_stem(folder: Path, home: Path
     assert parse_address("d3410").path == Path("d3410")
     (folder / "d3410f").touch()
     assert parse_address("d3410f").path == Path("d3410f")
-
-
-def test_the_beginning_of_several_ids_is_an_error(home: Path) -> None:
-    """The error names the sessions; a whole id of two recordings is that of the newer one."""
+    # The error names the sessions; a whole id of two recordings is that of the newer one
     for nth in range(5):
         save(home, f"20261120-14030{nth}-123abcdef", f"abcdef-{nth}")
     newest = save(home, "20261121-140307-123abcdef", "abcdef-0")
@@ -145,7 +136,7 @@ def test_a_session_of_any_agent_is_found_by_its_id(folder: Path, machine: FakeMa
     assert agents >= {"claude", "codex", "gemini", "qwen", "opencode", "pi", "copilot"}
 
 
-def test_the_beginning_of_an_id_of_any_agent_is_found(folder: Path, machine: FakeMachine) -> None:
+def test_sessions_of_any_agent_are_found_after_recordings(folder: Path, machine: FakeMachine) -> None:
     """The first characters that no other session has are enough; fewer are an error that names some."""
     projects = machine.home / ".claude" / "projects" / "-src-api"
     projects.mkdir(parents=True)
@@ -159,12 +150,7 @@ def test_the_beginning_of_an_id_of_any_agent_is_found(folder: Path, machine: Fak
         parse_address("cafe00")
     assert parse_address("cafe000").path == paths[0]
     assert parse_address("cafe001@12:00") == Address(paths[1], NOON, "cafe001@12:00")
-
-
-def test_a_recording_of_a_session_comes_before_the_file_of_its_agent(
-    folder: Path, machine: FakeMachine
-) -> None:
-    """Of a session that was recorded and that its agent has kept too, the recording is opened."""
+    # Of a session that was recorded and that its agent has kept too, the recording is opened
     key, path = next(iter(machine.made.items()))
     assert os.path.realpath(parse_address(key[1]).path) == os.path.realpath(path)
     recording = save(Path(machine.environ["AGENTWATCH_HOME"]), "20261120-140307-123abcdef", key[1])
@@ -172,16 +158,21 @@ def test_a_recording_of_a_session_comes_before_the_file_of_its_agent(
     assert parse_address(key[1][:-1]).path == recording
 
 
-def test_a_file_that_is_there_needs_no_search(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """For a plain file, with or without a moment, the sessions of the machine are not searched."""
+def test_the_machine_is_searched_once_and_only_for_an_id(
+    home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If the sessions folder cannot be read, the error is that the file does not exist."""
+    home.mkdir()
+    (home / "sessions").write_bytes(b"")
+    done = ran("show", "missing", cwd=folder)
+    said = b"agentwatch: cannot open missing: no such file or directory\n"
+    assert (done.returncode, done.stderr) == (2, said)
+    # For a plain file, with or without a moment, the sessions of the machine are not searched
     (folder / "a.ndjson").touch()
     monkeypatch.setattr(session_ids, "_known", lambda: pytest.fail("the machine was searched"))
     for words in ("a.ndjson", "a.ndjson#2", "-", "-#2", str(folder / "missing"), "short"):
         parse_address(words)
-
-
-def test_the_machine_is_searched_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An address with many signs is looked up in one list of the sessions."""
+    # An address with many signs is looked up in one list of the sessions
     searches: list[int] = []
 
     def known() -> Iterator[session_ids.Named]:
@@ -193,45 +184,25 @@ def test_the_machine_is_searched_once(folder: Path, monkeypatch: pytest.MonkeyPa
     assert searches == [1]
 
 
-def test_saved_sessions_that_cannot_be_read_are_no_reason(home: Path, folder: Path) -> None:
-    """If the sessions folder cannot be read, the error is that the file does not exist."""
-    home.mkdir()
-    (home / "sessions").write_bytes(b"")
-    done = ran("show", "missing", cwd=folder)
-    assert (done.returncode, done.stderr) == (
-        2,
-        b"agentwatch: cannot open missing: no such file or directory\n",
-    )
-
-
 def test_a_command_for_whole_recordings_refuses_a_moment(folder: Path) -> None:
-    """`log` and `drift` say in one line that they cannot use a moment."""
+    """The error is one line; for a printed session it names the command that prints a moment."""
     (folder / "a.ndjson").write_bytes(PLAIN.read_bytes())
     assert whole("a.ndjson", "log") == Path("a.ndjson")
-    for command in ("log", "drift"):
-        done = ran(command, "a.ndjson#1", cwd=folder)
-        assert (done.returncode, done.stdout) == (2, b"")
-        assert (
-            done.stderr
-            == f"agentwatch: {command} prints a whole recording, not a moment of it: a.ndjson\n".encode()
-        )
-
-
-def test_printing_refuses_a_moment(folder: Path) -> None:
-    """A printed session is a whole one; the error names the command that prints a moment."""
-    (folder / "a.ndjson").write_bytes(PLAIN.read_bytes())
-    done = ran("-p", "a.ndjson@50%", cwd=folder)
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr.endswith(b"try agentwatch show a.ndjson@50%\n")
-
-
-WATCHED = RECORDINGS / "plain.ndjson"
+    for words, said in (
+        ("log a.ndjson#1", "agentwatch: log prints a whole recording, not a moment of it: a.ndjson\n"),
+        ("drift a.ndjson#1", "agentwatch: drift prints a whole recording, not a moment of it: a.ndjson\n"),
+        ("-p a.ndjson@50%", "try agentwatch show a.ndjson@50%\n"),
+    ):
+        with case(words):
+            done = ran(*words.split(), cwd=folder)
+            assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
+            assert done.stderr.decode().endswith(said)
 
 
 @pytest.mark.system
-def test_y_copies_the_address_of_a_call() -> None:
+def test_an_address_is_copied_and_opened() -> None:
     """`y` on a call copies its address and its action, and the address opens the call again."""
-    with in_terminal(str(WATCHED)) as terminal:
+    with in_terminal(str(PLAIN)) as terminal:
         terminal.wait_for("succeeded in 8.7 s")
         terminal.wait_for("#2 Edited file")
         terminal.press("2gy", "copied #1 with its address")
@@ -241,20 +212,12 @@ def test_y_copies_the_address_of_a_call() -> None:
     address, action = f"{PLAIN}#1", "Read file lantern/settings.py (6 lines)"
     assert text == f"{address} {action}"
     assert ran("show", address).stdout.decode().splitlines()[0] == f"#1 {action}"
-
-
-@pytest.mark.system
-def test_a_session_opens_at_an_address() -> None:
-    """The screen opens for `FILE#2` and for `FILE@50%`."""
+    # The screen opens for `FILE#2` and for `FILE@50%`
     for words in ("#2", "@50%"):
         with in_terminal(f"{PLAIN}{words}") as terminal:
             terminal.wait_for("lantern/settings.py")
             terminal.leave()
-
-
-@pytest.mark.system
-def test_a_stream_does_not_open_at_a_moment() -> None:
-    """A device, a FIFO or stdin has no moment that was recorded before."""
+    # A device, a FIFO or stdin has no moment that was recorded before
     for path in ("/dev/null", "-"):
         with in_terminal("--", f"{path}@50%") as terminal:
             terminal.wait_for(f"agentwatch: {path} is a stream, whose moments are not recorded yet")
