@@ -25,7 +25,7 @@ def lines(data: bytes) -> list[str]:
     return data.decode().splitlines()
 
 
-def test_rules_hold_or_are_broken() -> None:
+def test_rules_hold_or_are_broken(tmp_path: Path) -> None:
     """Exit 0 and one line. Exit 1, the rule with the addresses of its calls, and the result."""
     done = ran("check", DEMO, "--forbid", "tool:edit outside:cwd", "--limit", "failed=5")
     assert (done.returncode, done.stderr) == (0, b"")
@@ -37,22 +37,9 @@ def test_rules_hold_or_are_broken() -> None:
         f"  {DEMO}#9",
         f"1 of 1 rule is broken: {DEMO} (14 calls)",
     ]
-
-
-def test_a_warning_does_not_fail(tmp_path: Path) -> None:
-    """A broken warning is reported, and the exit code is 0."""
-    rules = tmp_path / "rules.toml"
-    rules.write_text('limit.rejected = {value = 0, severity = "warning"}')
-    done = ran("check", DEMO, "--rules", rules)
-    assert done.returncode == 0
-    assert ": warning: limit.rejected = 0: 1 rejected" in lines(done.stdout)[0]
-
-
-def test_options_and_recordings_decide_the_exit_code(tmp_path: Path) -> None:
-    """The limit of the command line counts instead of that of the file. A recording that cannot be read is
-    reported, the others are judged, and the exit code is 2. Exit 2 and the reason, unless another
-    recording could be judged.
-    """
+    # The limit of the command line counts instead of that of the file. A recording that cannot be read is
+    # reported, the others are judged, and the exit code is 2. Exit 2 and the reason, unless another recording
+    # could be judged
     rules = tmp_path / "rules.toml"
     rules.write_text("limit.rejected = 0")
     assert ran("check", DEMO, "--rules", rules, "--limit", "rejected=1").returncode == 0
@@ -66,12 +53,12 @@ def test_options_and_recordings_decide_the_exit_code(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert lines(done.stderr) == ["agentwatch: the rule tool:edit had nothing to check: no calls"]
     assert ran("check", path, DEMO, "--forbid", "tool:edit outside:cwd").returncode == 0
-
-
-def test_a_warning_that_looked_at_nothing_is_reported(tmp_path: Path) -> None:
-    """So one file of rules serves agents of which some report no result: exit 0, and the reason."""
-    path, rules = tmp_path / "a.ndjson", tmp_path / "rules.toml"
-    path.write_bytes(run())
+    # A broken warning is reported, and the exit code is 0
+    rules.write_text('limit.rejected = {value = 0, severity = "warning"}')
+    done = ran("check", DEMO, "--rules", rules)
+    assert done.returncode == 0
+    assert ": warning: limit.rejected = 0: 1 rejected" in lines(done.stdout)[0]
+    # So one file of rules serves agents of which some report no result: exit 0, and the reason
     rules.write_text('limit.calls = 3\nforbid = [{name = "edits", when = "tool:edit", severity = "warning"}]')
     done = ran("check", path, "--rules", rules)
     assert done.returncode == 0
@@ -105,7 +92,7 @@ WRONG: list[tuple[list[str], str]] = [
 ]
 
 
-def test_wrong_rules_are_reported_before_a_recording_is_read(tmp_path: Path) -> None:
+def test_what_cannot_be_judged_is_reported(tmp_path: Path) -> None:
     """Exit 2 and one line, also if the recording does not exist."""
     for arguments, words in WRONG:
         with case(" ".join(arguments)):
@@ -113,24 +100,25 @@ def test_wrong_rules_are_reported_before_a_recording_is_read(tmp_path: Path) -> 
             assert (done.returncode, done.stdout) == (2, b"")
             [line] = lines(done.stderr)
             assert words in line
-
-
-def test_a_whole_recording_is_judged() -> None:
-    """An address of a call or a moment is no whole recording. `-` judges what is piped."""
+    # An address of a call or a moment is no whole recording. `-` judges what is piped
     done = ran("check", f"{DEMO}#3", "--limit", "failed=5")
     assert (done.returncode, done.stdout) == (2, b"")
     assert b"judges a whole recording" in done.stderr
     done = ran("check", "-", "--limit", "failed=5", stdin=FAILURES.read_bytes())
     assert done.returncode == 1
     assert lines(done.stdout)[1].startswith("  -#1 ")
-
-
-def test_an_unknown_stream_cannot_be_judged(tmp_path: Path) -> None:
-    """A file of no known agent is no recording of which rules could hold."""
+    # A file of no known agent is no recording of which rules could hold
     path = tmp_path / "a.ndjson"
     path.write_bytes(b'{"a": 1}\n')
     done = ran("check", path, "--limit", "failed=5")
     assert (done.returncode, done.stdout) == (2, b"")
+    # Without --wait, a recording is judged up to its present end, with a note on stderr
+    path.write_bytes(init() + user())
+    with path.open("ab") as writer:
+        fcntl.flock(writer, fcntl.LOCK_EX)
+        done = ran("check", path, "--require", "result")
+    assert done.returncode == 1
+    assert b"is still being written: checked as it is now" in done.stderr
 
 
 def test_no_printed_line_is_a_command_of_a_runner(tmp_path: Path) -> None:
@@ -148,79 +136,49 @@ def test_no_printed_line_is_a_command_of_a_runner(tmp_path: Path) -> None:
         assert "##" not in "".join(printed)
 
 
-def test_a_recording_that_is_still_written_is_checked_as_it_is(tmp_path: Path) -> None:
-    """Without --wait, a recording is judged up to its present end, with a note on stderr."""
-    path = tmp_path / "a.ndjson"
-    path.write_bytes(init() + user())
-    with path.open("ab") as writer:
-        fcntl.flock(writer, fcntl.LOCK_EX)
-        done = ran("check", path, "--require", "result")
-    assert done.returncode == 1
-    assert b"is still being written: checked as it is now" in done.stderr
-
-
 @pytest.mark.system
 @pytest.mark.slow
 def test_wait_follows_a_recording_to_its_end(tmp_path: Path) -> None:
-    """With --wait, what is written later counts, and the check ends with the writer."""
-    path = tmp_path / "a.ndjson"
-    path.write_bytes(init() + user())
-    with path.open("ab", buffering=0) as writer:
-        fcntl.flock(writer, fcntl.LOCK_EX)
-        command = [*AGENTWATCH, "check", str(path), "--require", "result", "--wait"]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment()) as child:
-            with pytest.raises(subprocess.TimeoutExpired):
-                child.wait(1.5)
-            writer.write(result())
-            fcntl.flock(writer, fcntl.LOCK_UN)
-            assert child.wait(20) == 0
+    """With --wait, what is written later counts, and the check ends with the writer.
 
-
-@pytest.mark.system
-def test_wait_follows_a_file_that_a_shell_writes(tmp_path: Path) -> None:
-    """No lock says that it is written: with --wait it is followed to its result, if it has changed lately."""
+    No lock says that a shell writes a file: it is followed to its result, if it has changed lately.
+    """
     path = tmp_path / "a.ndjson"
-    path.write_bytes(init() + user())
     command = [*AGENTWATCH, "check", str(path), "--require", "result", "--wait"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment()) as child:
-        with pytest.raises(subprocess.TimeoutExpired):
-            child.wait(1.5)
-        with path.open("ab", buffering=0) as writer:
-            writer.write(result())
-        assert child.wait(20) == 0
+    for is_locked in (True, False):
+        path.write_bytes(init() + user())
+        with case(f"locked: {is_locked}"), path.open("ab", buffering=0) as writer:
+            fcntl.flock(writer, fcntl.LOCK_EX if is_locked else fcntl.LOCK_UN)
+            with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment()) as child:
+                with pytest.raises(subprocess.TimeoutExpired):
+                    child.wait(1.5)
+                writer.write(result())
+                fcntl.flock(writer, fcntl.LOCK_UN)
+                assert child.wait(20) == 0
     path.write_bytes(init() + user())
     os.utime(path, (1, 1))
     assert ran("check", path, "--require", "result", "--wait").returncode == 1
 
 
-def test_init_writes_rules_that_the_session_keeps(tmp_path: Path) -> None:
-    """The file is valid, and the session keeps its rules."""
+def test_init_and_starter_write_rules(tmp_path: Path) -> None:
+    """Rules are written from a session, which keeps them, or as they are shipped."""
     path = tmp_path / "rules.toml"
     assert ran("check", "--init", DEMO, "-o", path).returncode == 0
     assert "# Programs that the session ran: pytest, python." in path.read_text()
     assert ran("check", DEMO, "--rules", path).returncode == 0
-
-
-def test_init_of_any_session_is_a_file_of_rules(tmp_path: Path) -> None:
-    """Whatever a session did, its file can be read, and the session keeps what it contains."""
+    # Whatever a session did, its file can be read, and the session keeps what it contains
     for name in ("failures", "hostile", "malformed", "rejected", "stuck", "unfinished"):
         with case(name):
             recording, path = RECORDINGS / f"{name}.ndjson", tmp_path / f"{name}.toml"
             assert ran("check", "--init", recording, "-o", path).returncode == 0
             assert ran("check", recording, "--rules", path).returncode == 0
-
-
-def test_init_without_a_session_prints_usual_rules(tmp_path: Path) -> None:
-    """Without an ADDRESS, rules that suit many sessions are printed."""
-    path = tmp_path / "rules.toml"
+    # Without an ADDRESS, rules that suit many sessions are printed
+    path = tmp_path / "usual.toml"
     path.write_bytes(ran("check", "--init").stdout)
     done = ran("check", DEMO, "--rules", path, "--json")
     assert len(json.loads(done.stdout)["recordings"][0]["rules"]) == 16
-
-
-def test_a_set_of_rules_is_printed_and_written(tmp_path: Path) -> None:
-    """`--starter` prints the file as it is shipped, or writes it; an existing file is kept."""
-    path = tmp_path / "rules.toml"
+    # `--starter` prints the file as it is shipped, or writes it; an existing file is kept
+    path = tmp_path / "starter.toml"
     shipped = ran("check", "--starter", "safe").stdout
     assert b'name = "force-pushes"' in shipped
     assert ran("check", "--starter", "safe", "-o", path).returncode == 0
@@ -229,29 +187,19 @@ def test_a_set_of_rules_is_printed_and_written(tmp_path: Path) -> None:
     assert ran("check", DEMO, "--rules", path).returncode == 0
 
 
-@pytest.fixture
-def saved(home: Path) -> Path:
-    """The folder of saved sessions, with two that began long ago."""
+def test_since_says_how_often_rules_would_have_fired(home: Path) -> None:
+    """For each rule: in how many sessions, how often, and where."""
     folder = home / "sessions"
     folder.mkdir(mode=0o700, parents=True)
     for name in ("demo", "failures"):
         for ending in (".ndjson", ".times"):
             shutil.copy(RECORDINGS / f"{name}{ending}", folder / f"20261102-091406-{name}{ending}")
-    return folder
-
-
-def test_since_says_how_often_rules_would_have_fired(saved: Path) -> None:
-    """For each rule: in how many sessions, how often, and where."""
     done = ran("check", "--since", "2020-01-01", "--limit", "failed=5", "--forbid", "tool:delete")
     assert (done.returncode, done.stderr) == (1, b"")
-    place = saved / "20261102-091406-failures.ndjson#1"
+    place = folder / "20261102-091406-failures.ndjson#1"
     assert lines(done.stdout)[:2] == ["limit.failed = 5: in 1 of 2 sessions, 6 times", f"  {place}"]
     assert lines(done.stdout)[-2:] == ["tool:delete: never in 2 sessions", "2 sessions, 20 calls"]
-
-
-def test_since_leaves_out_what_began_earlier(saved: Path) -> None:
-    """A session that began before the time is not counted, although its file is new."""
+    # A session that began before the time is not counted, although its file is new
     done = ran("check", "--since", "1s", "--limit", "failed=5")
-    assert saved.exists()
     assert done.returncode == 2
     assert b"no session began since then" in done.stderr
