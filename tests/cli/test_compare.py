@@ -44,22 +44,18 @@ def test_differences_are_printed_as_text_and_json(folder: Path) -> None:
     assert done.stdout == ran("compare", "a.ndjson", "b.ndjson", "--output-format", "json", cwd=folder).stdout
     assert done.stdout.count(b"\n") == 1
     assert json.loads(done.stdout)["rows"][0]["differs_in"] == ["outcome", "exit_code", "verdict"]
+    # With `-o`, stdout stays empty
+    starts = {"text": b"A  ", "json": b'{"a":', "markdown": b"# Comparison", "html": b"<!doctype html>"}
+    for name, start in starts.items():
+        with case(name):
+            arguments = ("compare", "a.ndjson", "b.ndjson", "--output-format", name, "-o", name)
+            done = ran(*arguments, cwd=folder)
+            assert (done.returncode, done.stdout) == (0, b"")
+            assert (folder / name).read_bytes().startswith(start)
+            assert (folder / name).read_bytes().endswith(b"\n")
 
 
-@pytest.mark.parametrize(
-    ("output_format", "start"),
-    [("text", b"A  "), ("json", b'{"a":'), ("markdown", b"# Comparison"), ("html", b"<!doctype html>")],
-)
-def test_a_file_is_written(folder: Path, output_format: str, start: bytes) -> None:
-    """With `-o`, stdout stays empty."""
-    arguments = ("compare", "a.ndjson", "b.ndjson", "--output-format", output_format, "-o", "out")
-    done = ran(*arguments, cwd=folder)
-    assert (done.returncode, done.stdout) == (0, b"")
-    assert (folder / "out").read_bytes().startswith(start)
-    assert (folder / "out").read_bytes().endswith(b"\n")
-
-
-def test_several_runs_a_side_follow_with(folder: Path) -> None:
+def test_runs_of_a_side_follow_with_or_come_from_stdin(folder: Path) -> None:
     """All addresses after `--with`, up to the next option, are of the second side."""
     for name in ("a2", "b2"):
         shutil.copy(folder / f"{name[0]}.ndjson", folder / f"{name}.ndjson")
@@ -69,28 +65,7 @@ def test_several_runs_a_side_follow_with(folder: Path) -> None:
     assert [run["name"] for run in found["a"]] == ["a.ndjson", "a2.ndjson"]
     assert [run["name"] for run in found["b"]] == ["b.ndjson", "b2.ndjson"]
     assert found["shares"][1] == {"name": "tests green", "a": 2, "known_a": 2, "b": 0, "known_b": 2}
-
-
-def test_what_is_given_away_is_redacted(folder: Path) -> None:
-    """Equal secrets get equal masks in both runs, so they are no difference; `--raw` leaves them in."""
-    for name in ("a", "b"):
-        run = replace(A.with_call(0, shell(f"GH_TOKEN={SECRET} gh pr list")), text=f"Sent {SECRET}.")
-        (folder / f"{name}.ndjson").write_bytes(run.lines())
-    for output_format in ("markdown", "html"):
-        arguments = ("compare", "a.ndjson", "b.ndjson", "--all", "--output-format", output_format)
-        done = ran(*arguments, cwd=folder)
-        assert SECRET[4:].encode() not in done.stdout
-        assert b"[secret:" in done.stdout or b"&#91;secret:" in done.stdout
-        assert b"They do not part" in done.stdout
-        assert b"Both have the same words." in done.stdout
-        assert b"A: masked " in done.stderr
-        raw = ran(*arguments, "--raw", cwd=folder)
-        assert SECRET[4:].encode() in raw.stdout
-        assert b"A: nothing was redacted (--raw)" in raw.stderr
-
-
-def test_sessions_are_read_from_stdin_or_exit_with_2(folder: Path) -> None:
-    """One line on stderr says what is wrong; nothing is printed. `-` is stdin, on either side."""
+    # One line on stderr says what is wrong; nothing is printed. `-` is stdin, on either side
     cases: list[tuple[tuple[str, ...], bytes]] = [
         (("a.ndjson",), b"name two sessions; several runs a side: compare A1 A2 --with B1 B2"),
         (("a.ndjson", "b.ndjson", "a.ndjson"), b"name two sessions"),
@@ -110,17 +85,30 @@ def test_sessions_are_read_from_stdin_or_exit_with_2(folder: Path) -> None:
             assert done.stderr.count(b"\n") == 1
     done = ran("compare", "-", "b.ndjson", "--json", cwd=folder, stdin=(folder / "a.ndjson").read_bytes())
     assert json.loads(done.stdout)["a"]["calls"] == 6
-
-
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
+    # All addresses up to the next option follow `--with`; what follows `--` is not changed
+    for given, expected in (
         (["a", "b"], ["a", "b"]),
         (["a", "--with", "b", "c", "-o", "f", "d"], ["a", "--with", "b", "--with", "c", "-o", "f", "d"]),
         (["--with", "b", "--with", "-", "a"], ["--with", "b", "--with", "-", "--with", "a"]),
         (["a", "--with", "b", "--", "--with", "c"], ["a", "--with", "b", "--", "--with", "c"]),
-    ],
-)
-def test_with_takes_all_addresses_up_to_the_next_option(given: list[str], expected: list[str]) -> None:
-    """What follows `--` is not changed."""
-    assert repeated(given) == expected
+    ):
+        with case(given):
+            assert repeated(given) == expected
+
+
+def test_what_is_given_away_is_redacted(folder: Path) -> None:
+    """Equal secrets get equal masks in both runs, so they are no difference; `--raw` leaves them in."""
+    for name in ("a", "b"):
+        run = replace(A.with_call(0, shell(f"GH_TOKEN={SECRET} gh pr list")), text=f"Sent {SECRET}.")
+        (folder / f"{name}.ndjson").write_bytes(run.lines())
+    for output_format in ("markdown", "html"):
+        arguments = ("compare", "a.ndjson", "b.ndjson", "--all", "--output-format", output_format)
+        done = ran(*arguments, cwd=folder)
+        assert SECRET[4:].encode() not in done.stdout
+        assert b"[secret:" in done.stdout or b"&#91;secret:" in done.stdout
+        assert b"They do not part" in done.stdout
+        assert b"Both have the same words." in done.stdout
+        assert b"A: masked " in done.stderr
+        raw = ran(*arguments, "--raw", cwd=folder)
+        assert SECRET[4:].encode() in raw.stdout
+        assert b"A: nothing was redacted (--raw)" in raw.stderr
