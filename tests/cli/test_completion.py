@@ -21,21 +21,16 @@ READ = {"bash": ["bash", "-n"], "zsh": ["zsh", "-n"], "fish": ["fish", "--no-exe
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_the_script_is_that_of_click(shell: str) -> None:
-    """The script is the one that click prints for the variable of the program."""
+def test_the_script_is_that_of_click_and_the_shell_reads_it(shell: str, tmp_path: Path) -> None:
+    """It is the one that click prints for the variable of the program, and has no error."""
     source = ran(_AGENTWATCH_COMPLETE=f"{shell}_source").stdout
     done = ran("completion", shell)
     assert (done.returncode, done.stderr, done.stdout.strip()) == (0, b"", source.strip())
     assert b"_AGENTWATCH_COMPLETE" in source
-
-
-@pytest.mark.parametrize("shell", SHELLS)
-def test_the_shell_reads_the_script(shell: str, tmp_path: Path) -> None:
-    """The shell finds no error in the script."""
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
     script = tmp_path / "script"
-    script.write_bytes(ran("completion", shell).stdout)
+    script.write_bytes(done.stdout)
     read = subprocess.run([*READ[shell], script], capture_output=True, text=True, check=False)
     assert (read.returncode, read.stderr) == (0, "")
 
@@ -61,13 +56,6 @@ def test_bash_completes_with_the_script(tmp_path: Path) -> None:
     assert (done.stdout, done.stderr) == ("completion\n", "")
 
 
-def test_another_shell_is_an_error() -> None:
-    """A shell that is not known is named, with those that are, and the exit code is 2."""
-    done = ran("completion", "ksh")
-    assert done.returncode == 2
-    assert b"'ksh' is not one of 'bash', 'zsh', 'fish'" in done.stderr
-
-
 def completed(*words: str, cwd: Path = ROOT, **environ: str) -> list[str]:
     """Return the completions that bash is offered for the last word."""
     asked = {"COMP_WORDS": " ".join(("agentwatch", *words)), "COMP_CWORD": str(len(words))}
@@ -76,7 +64,7 @@ def completed(*words: str, cwd: Path = ROOT, **environ: str) -> list[str]:
     return done.stdout.decode().split()
 
 
-def test_the_last_word_is_completed() -> None:
+def test_the_last_word_is_completed(tmp_path: Path) -> None:
     """The first word completes to commands, options and files; later words complete to that command's own."""
     cases: list[tuple[tuple[str, ...], list[str]]] = [
         (("rep",), ["file,rep", "plain,replay"]),
@@ -95,10 +83,11 @@ def test_the_last_word_is_completed() -> None:
     for words, offered in cases:
         with case(" ".join(words)):
             assert completed(*words) == offered
-
-
-def test_ids_of_sessions_are_completed(tmp_path: Path) -> None:
-    """An ADDRESS completes to ids of any agent and stems of recordings, unless a file begins so."""
+    # A shell that is not known is named, with those that are
+    done = ran("completion", "ksh")
+    assert done.returncode == 2
+    assert b"'ksh' is not one of 'bash', 'zsh', 'fish'" in done.stderr
+    # An ADDRESS completes to ids of any agent and stems of recordings, unless a file begins so
     machine = fake_machine(tmp_path / "machine", 1)
     [(key, _)] = machine.made.items()
     stem = "20261123-101500-123abcdef"
