@@ -51,17 +51,11 @@ def test_every_setting_has_its_effect(tmp_path: Path) -> None:
     """
     keys = {"pause": "f9,ctrl+g", "leave": "Q"}
     assert read(tmp_path, text) == Config(keys, "nord", True, False, False, False)
-
-
-def test_missing_settings_have_their_defaults(tmp_path: Path) -> None:
-    """An empty file, and /dev/null, leave every default unchanged."""
+    # An empty file, and /dev/null, leave every default unchanged
     assert read(tmp_path, "") == read_config({"AGENTWATCH_CONFIG": "/dev/null"}) == Config()
     assert read(tmp_path, "[attention]\nbell = false") == Config(bell=False)
     assert read(tmp_path, "[sessions]\nring = 'none'") == Config(ring="none")
-
-
-def test_each_kind_of_act_has_a_switch(tmp_path: Path) -> None:
-    """Every act is off until its switch is on; the switches are read without the settings of the screen."""
+    # Every act is off until its switch is on; the switches are read without the settings of the screen
     assert read(tmp_path, "").act == frozenset()
     assert read(tmp_path, "[act]\ncontinue = true\nqueue = false\nanswer = true").act == {
         "continue",
@@ -72,14 +66,10 @@ def test_each_kind_of_act_has_a_switch(tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
     path.write_text("[act]\ninterrupt = true\n[screen]\ntheme = 'neon'")
     assert read_acts_allowed({"AGENTWATCH_CONFIG": str(path)}) == {"interrupt"}
-
-
-@pytest.mark.parametrize(("words", "ms"), [("30d", 2_592_000_000), ("12h", 43_200_000)])
-def test_recordings_are_kept_for_an_age(tmp_path: Path, words: str, ms: int) -> None:
-    """The age of `--prune` is read without the settings of the screen; without it there is none."""
-    path = tmp_path / "config.toml"
-    path.write_text(f"[sessions]\nkeep = '{words}'\n[screen]\ntheme = 'neon'")
-    assert read_keep_ms({"AGENTWATCH_CONFIG": str(path)}) == ms
+    # The age of `--prune` is read without the settings of the screen; without it there is none
+    for words, ms in (("30d", 2_592_000_000), ("12h", 43_200_000)):
+        path.write_text(f"[sessions]\nkeep = '{words}'\n[screen]\ntheme = 'neon'")
+        assert read_keep_ms({"AGENTWATCH_CONFIG": str(path)}) == ms
     path.write_text("[screen]\nthinking = true")
     assert read_keep_ms({"AGENTWATCH_CONFIG": str(path)}) is None
     assert read_keep_ms({"AGENTWATCH_CONFIG": "/dev/null"}) is None
@@ -97,7 +87,8 @@ def test_the_file_is_a_small_regular_one_in_the_config_folder(
     folder = config_folder()
     assert folder == tmp_path / "agentwatch"
     folder.mkdir(parents=True)
-    (folder / "config.toml").write_text("[screen]\nthinking = true\n")
+    default = folder / "config.toml"
+    default.write_text("[screen]\nthinking = true\n")
     assert read_config({}) == Config(thinking=True)
     assert read_config({"AGENTWATCH_CONFIG": ""}) == Config(thinking=True)
     fifo, large, link = (tmp_path / name for name in ("fifo", "large", "link"))
@@ -117,6 +108,14 @@ def test_the_file_is_a_small_regular_one_in_the_config_folder(
         assert found.value.exit_code == USAGE
     os.truncate(large, 1 << 20)
     assert read_config({"AGENTWATCH_CONFIG": str(link)}) == Config()
+    default.rename(tmp_path / "dotfile")
+    default.symlink_to(tmp_path / "dotfile")
+    assert read_config({}).thinking
+    for name in (fifo, "/dev/zero"):
+        default.unlink()
+        default.hardlink_to(name) if name == fifo else default.symlink_to(name)
+        with case(name), pytest.raises(Fault, match="it is not a regular file"):
+            read_config({})
 
 
 MISTAKES: list[tuple[str | bytes, str]] = [
@@ -167,12 +166,8 @@ def test_a_mistake_is_reported_in_one_line(tmp_path: Path) -> None:
         with pytest.raises(Fault, match="cannot open") as found:
             read_config({"AGENTWATCH_CONFIG": str(path)})
         assert found.value.exit_code == USAGE
-
-
-def test_keys_can_change_places_and_meet_on_one_screen_only(tmp_path: Path) -> None:
-    """A key can move to another binding if its old one gets a new key; key names and signs are equal. A key
-    may be bound in the list, in a session and in a comparison; in one screen, it has one meaning.
-    """
+    # A key can move to another binding if its old one gets a new key; key names and signs are equal. A key
+    # may be bound in the list, in a session and in a comparison; in one screen, it has one meaning
     text = "[keys]\npause = 'e'\nnext-failure = 'y,.'\ncopy = 'f7'\nstep = 'full_stop,f9'"
     assert (
         fault(tmp_path, text) == "[keys] next-failure: full_stop is already the key of step; rebind that too"
@@ -230,28 +225,3 @@ def test_a_file_without_keys_and_theme_loads_no_screen(tmp_path: Path) -> None:
     )
     assert "tomllib" in done.stdout
     assert {"textual", "rich"}.isdisjoint(done.stdout.split())
-
-
-@pytest.mark.parametrize("kind", ["fifo", "device", "link", "file"])
-def test_the_default_file_is_a_regular_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
-) -> None:
-    """The settings at the default path are read from a regular file or a link to one, and nothing else."""
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    path = tmp_path / "agentwatch" / "config.toml"
-    path.parent.mkdir()
-    match kind:
-        case "fifo":
-            os.mkfifo(path)
-        case "device":
-            path.symlink_to("/dev/zero")
-        case "link":
-            (tmp_path / "dotfile").write_text("[screen]\nthinking = true\n")
-            path.symlink_to(tmp_path / "dotfile")
-        case "file":
-            path.write_text("[screen]\nthinking = true\n")
-    if kind in ("link", "file"):
-        assert read_config({}).thinking
-    else:
-        with pytest.raises(Fault, match="it is not a regular file"):
-            read_config({})
