@@ -36,9 +36,11 @@ COMMAND = ["-p", "--output-format", "stream-json", "--verbose", "--resume", ID, 
 
 @pytest.fixture
 def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the folder of the sessions; continuing and queueing are switched on."""
+    """Return the folder of a session of each agent; continuing and queueing are switched on."""
     folder = tmp_path / "work"
     folder.mkdir()
+    claude_session(str(folder))
+    codex_session(str(folder))
     allow(tmp_path, monkeypatch, "continue", "queue")
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     return folder
@@ -51,7 +53,6 @@ def acts(home: Path, name: str = f"claude-{ID}") -> list[Act]:
 
 def test_a_session_is_continued_in_its_folder_and_recorded(tmp_path: Path, home: Path, work: Path) -> None:
     """The program gets the prompt byte for byte in the session's folder; its run is recorded as by `run`."""
-    claude_session(str(work))
     program = Program(tmp_path / "bin", "claude", stream())
     text = "--help\n\x1b[31m $HOME 'x' é {id}"
     done = watch("continue", "--output-format", "final", "--", ID, text)
@@ -75,6 +76,7 @@ def test_a_recording_is_continued_too(tmp_path: Path, work: Path) -> None:
     It decides no folder: the agent's own file does. Without one, the session is not one of this machine.
     """
     program = Program(tmp_path / "bin", "claude", stream())
+    claude_session(str(work)).unlink()
     first, other = tmp_path / "first.ndjson", tmp_path / "other"
     other.mkdir()
     first.write_text(stream(cwd=str(other)))
@@ -105,12 +107,33 @@ def test_a_dry_run_prints_exactly_the_command(tmp_path: Path, monkeypatch: pytes
     done = ran("continue", "--dry-run", "--queue", THREAD, "go on")
     assert (done.stdout.decode(), done.stderr) == (f"codex queue --thread={THREAD} '--message=go on'\n", b"")
     assert [each for each in sorted(tmp_path.rglob("*")) if ".codex" not in str(each)] == before
+    # `continue --help` and `--dry-run` import no Textual
+    claude_session("/w")
+    for arguments in (["--help"], ["--dry-run", ID, "go"]):
+        with case(arguments):
+            code = (
+                "import sys; from agentwatch.cli import app; sys.argv.insert(1, 'continue')\n"
+                "try: app.main()\nexcept SystemExit as end: code = end.code\n"
+                "sys.exit(code or ('textual' in sys.modules and 9))"
+            )
+            done = subprocess.run(
+                [sys.executable, "-c", code, *arguments], env=environment(), capture_output=True, check=False
+            )
+            assert done.returncode == 0, done.stderr
 
 
 def test_each_refusal_has_its_exit_code(tmp_path: Path, home: Path, work: Path) -> None:
-    """A switch that is off and a folder that is gone end with 2, a missing program with 127, in one line."""
+    """While a process has the session open, nothing is started, and the line names the process."""
+    program = Program(tmp_path / "bin", "claude", stream())
+    with started(["claude", "--resume", ID], work) as holder:
+        done = ran("continue", ID, "go")
+        assert done.stderr.decode() == (
+            f"agentwatch: refused: process {holder.pid} (claude) holds this session\n"
+        )
+    assert (done.returncode, program.started, saved_recordings()) == (1, None, [])
+    assert [act.receipt for act in acts(home)] == ["refused"]
+    # A switch that is off and a folder that is gone end with 2, a missing program with 127, in one line
     off = {"AGENTWATCH_CONFIG": os.devnull}
-    claude_session(str(work))
     cases: list[tuple[int, str, list[str], dict[str, str]]] = [
         (USAGE, "switched off: set continue = true under [act] in the settings", [ID, "go"], off),
         (USAGE, "switched off: set queue = true under [act] in the settings", [THREAD, "go", "--queue"], off),
@@ -125,7 +148,6 @@ def test_each_refusal_has_its_exit_code(tmp_path: Path, home: Path, work: Path) 
         (1, "refused: no process has this session open: continue it", [THREAD, "go", "--queue"], {}),
         (1, "refused: the session or its folder has changed", [ID, "go", "--mark", "0"], {}),
     ]
-    codex_session(str(work))
     Program(tmp_path / "plain", "claude").path.chmod(0o644)
     for code, words, arguments, variables in cases:
         with case(words):
@@ -140,25 +162,14 @@ def test_each_refusal_has_its_exit_code(tmp_path: Path, home: Path, work: Path) 
     assert done.stderr.decode() == (
         f"agentwatch: the folder of this session cannot be used: {work}: no such file or directory\n"
     )
-    assert [(act.act, act.receipt) for act in acts(home)] == [("continue", "refused")] * 3
+    assert [(act.act, act.receipt) for act in acts(home)] == [("continue", "refused")] * 4
     assert [(act.act, act.receipt) for act in acts(home, f"codex-{THREAD}")] == [("queue", "refused")]
 
 
-def test_a_session_that_is_held_is_refused(tmp_path: Path, home: Path, work: Path) -> None:
-    """While a process has the session open, nothing is started, and the line names the process."""
-    claude_session(str(work))
-    program = Program(tmp_path / "bin", "claude", stream())
-    with started(["claude", "--resume", ID], work) as holder:
-        done = ran("continue", ID, "go")
-        assert done.stderr.decode() == (
-            f"agentwatch: refused: process {holder.pid} (claude) holds this session\n"
-        )
-    assert (done.returncode, program.started, saved_recordings()) == (1, None, [])
-    assert [act.receipt for act in acts(home)] == ["refused"]
-
-
 @pytest.mark.system
-def test_a_process_that_may_hold_it_is_enough(tmp_path: Path, work: Path) -> None:
+def test_a_process_that_may_hold_it_is_enough(
+    tmp_path: Path, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A process of the agent that may have written one of several sessions of a folder holds each of them."""
     for number in range(2):
         path = Path.home() / ".pi" / "agent" / "sessions" / "--work--" / f"2026_{ID[:-1]}{number}.jsonl"
@@ -179,12 +190,19 @@ def test_a_process_that_may_hold_it_is_enough(tmp_path: Path, work: Path) -> Non
     assert (named, {each is not None and each.is_sure for each in found}) == ({holder.pid}, {False})
     assert (done.returncode, program.started) == (1, None)
     assert b"may hold" in done.stderr
+    # Where only `ps` shows the processes, a session that is held is refused as well
+    monkeypatch.setattr("agentwatch.sources.proc.Proc.exists", lambda _: False)
+    program = Program(work.parent / "other", "claude", does="echo; sleep 100")
+    with started(["claude", "--resume", ID], work, executable=str(program.path)) as holder:
+        done = ran("continue", ID, "go")
+    assert (done.returncode, f"process {holder.pid} (claude)".encode() in done.stderr) == (1, True), (
+        done.stderr
+    )
 
 
 @pytest.mark.system
 def test_of_two_commands_at_once_one_is_refused(tmp_path: Path, home: Path, work: Path) -> None:
     """Two commands that continue a session at the same time start one agent."""
-    claude_session(str(work))
     count, go = tmp_path / "count", tmp_path / "go"
     waits = f"while [ ! -e '{go}' ]; do sleep 0.01; done"
     Program(tmp_path / "bin", "claude", stream(), does=f"echo >> '{count}'; {waits}")
@@ -208,11 +226,10 @@ def test_of_two_commands_at_once_one_is_refused(tmp_path: Path, home: Path, work
 
 
 @pytest.mark.system
-def test_a_program_in_the_folder_of_the_session_is_not_run(
+def test_relative_names_are_those_of_the_user(
     tmp_path: Path, work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A folder in PATH that is relative is that of the user, not that of the session."""
-    claude_session(str(work))
     hostile, here = Program(work, "claude"), tmp_path / "here"
     program = Program(here, "claude", stream(cwd=str(work)))
     for path in (".", "", "bin:.:"):
@@ -222,14 +239,7 @@ def test_a_program_in_the_folder_of_the_session_is_not_run(
             assert hostile.started is None
             assert program.started == [str(work), str(work), *COMMAND, "go"]
             program.noted.unlink()
-
-
-@pytest.mark.system
-def test_relative_names_are_those_of_the_user(
-    tmp_path: Path, work: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Files that the command line and the environment name are not in the folder of the session."""
-    claude_session(str(work))
+    # Files that the command line and the environment name are not in the folder of the session
     Program(tmp_path / "bin", "claude", stream(cwd=str(work)))
     (work / "config.toml").write_text("no settings")
     monkeypatch.setenv("AGENTWATCH_HOME", "own")
@@ -239,13 +249,12 @@ def test_relative_names_are_those_of_the_user(
     assert (tmp_path / "r.ndjson").read_text() == f"{stream(cwd=str(work))}\n"
     assert (tmp_path / "r.log").exists()
     assert [act.receipt for act in read_acts(tmp_path / "own" / "acts" / f"claude-{ID}.acts")] == ["sent"]
-    assert [path.name for path in work.iterdir()] == ["config.toml"]
+    assert {path.name for path in work.iterdir()} == {"config.toml", "claude"}
 
 
 @pytest.mark.system
-def test_an_agent_that_refuses_is_told(tmp_path: Path, home: Path, work: Path) -> None:
+def test_what_the_agent_answers_is_told(tmp_path: Path, home: Path, work: Path) -> None:
     """An agent that ends before it has a session has refused; one with another session is named."""
-    claude_session(str(work))
     Program(tmp_path / "bin", "claude", "not logged in", code=3)
     assert watch("continue", ID, "go").returncode == 3
     assert [act.receipt for act in acts(home)] == ["sent", "refused"]
@@ -253,14 +262,9 @@ def test_an_agent_that_refuses_is_told(tmp_path: Path, home: Path, work: Path) -
     done = watch("continue", ID, "go")
     assert (done.returncode, [act.receipt for act in acts(home)][2:]) == (0, ["sent"])
     assert b"the agent has continued it as another session: another-one" in done.stderr
-
-
-@pytest.mark.system
-def test_acts_that_cannot_be_recorded_change_nothing(tmp_path: Path, home: Path, work: Path) -> None:
-    """A file of acts that is a link is reported, and the session is continued."""
-    claude_session(str(work))
+    # A file of acts that is a link is reported, and the session is continued
     program = Program(tmp_path / "bin", "claude", stream())
-    (home / "acts").mkdir(parents=True)
+    (home / "acts" / f"claude-{ID}.acts").unlink()
     (home / "acts" / f"claude-{ID}.acts").symlink_to(tmp_path / "target")
     done = watch("continue", ID, "go")
     assert (done.returncode, program.started is not None) == (0, True)
@@ -274,7 +278,6 @@ QUEUED = f"Queued message 01-ab for thread {THREAD}."
 @pytest.mark.system
 def test_a_receipt_of_the_queue_is_shown(tmp_path: Path, home: Path, work: Path) -> None:
     """The prompt goes to the vendor's command once, for the thread that a terminal has open."""
-    codex_session(str(work))
     cases = [
         (QUEUED, 0, "", 0, "held", QUEUED[:-1], ""),
         (QUEUED.replace(THREAD, "another"), 0, "", 1, "unknown", "", "not queued: Queued message"),
@@ -318,7 +321,6 @@ def test_a_queue_that_hangs_is_given_up(
 ) -> None:
     """Without a receipt in time it is unknown whether the prompt is queued; the command is ended."""
     monkeypatch.setattr("agentwatch.cli.continuing._QUEUE_SECONDS", 0.3)
-    codex_session(str(work))
     program = Program(tmp_path / "bin", "codex", does="sleep 100")
     with started(["codex", "resume", THREAD], work):
         done = ran("continue", THREAD, "--queue", "go")
@@ -328,39 +330,9 @@ def test_a_queue_that_hangs_is_given_up(
 
 
 @pytest.mark.system
-def test_the_queue_is_not_waited_for_longer_than_its_command(
-    tmp_path: Path, home: Path, work: Path, monkeypatch: pytest.MonkeyPatch
+def test_only_a_receipt_of_the_queue_counts(
+    tmp_path: Path, work: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A server that the command leaves behind delays no receipt, and gets no credentials of an engine."""
-    monkeypatch.setattr("agentwatch.cli.continuing._QUEUE_SECONDS", 15)
-    monkeypatch.setenv("AGENTWATCH_NATS_TOKEN", "secret")
-    codex_session(str(work))
-    token = tmp_path / "token"
-    does = f"sleep 30 & printenv AGENTWATCH_NATS_TOKEN > '{token}'"
-    Program(tmp_path / "bin", "codex", QUEUED, does=does)
-    with started(["codex", "resume", THREAD], work):
-        done = ran("continue", THREAD, "--queue", "go")
-    assert (done.returncode, done.stdout.decode().strip()) == (0, QUEUED[:-1])
-    assert token.read_text() == ""
-    assert [act.receipt for act in acts(home, f"codex-{THREAD}")] == ["held"]
-
-
-@pytest.mark.system
-def test_an_interrupted_queue_is_unknown(tmp_path: Path, home: Path, work: Path) -> None:
-    """After ctrl+c it is not known whether the vendor's command has queued the prompt."""
-    codex_session(str(work))
-    program = Program(tmp_path / "bin", "codex", QUEUED, does="sleep 5")
-    with started(["codex", "resume", THREAD], work):
-        command = [*AGENTWATCH, "continue", THREAD, "--queue", "go"]
-        asked = subprocess.Popen(command, env=environment(), stdin=subprocess.DEVNULL, start_new_session=True)
-        until(lambda: program.started)
-        asked.send_signal(signal.SIGINT)
-        asked.wait(30)
-    assert [act.receipt for act in acts(home, f"codex-{THREAD}")] == ["unknown"]
-
-
-@pytest.mark.system
-def test_a_thread_of_exec_is_never_queued_for(tmp_path: Path, work: Path) -> None:
     """A prompt for a thread that `codex exec` has started would be lost, so it is refused."""
     codex_session(str(work), originator="codex_exec")
     program = Program(tmp_path / "bin", "codex", QUEUED)
@@ -372,33 +344,23 @@ def test_a_thread_of_exec_is_never_queued_for(tmp_path: Path, work: Path) -> Non
     with started(["codex", "exec", "resume", THREAD], work):
         assert ran("continue", THREAD, "--queue", "go").returncode == 1
     assert program.started is None
-
-
-@pytest.mark.system
-def test_without_proc_the_processes_are_waited_for(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where only `ps` shows the processes, a session that is held is refused as well."""
-    monkeypatch.setattr("agentwatch.sources.proc.Proc.exists", lambda _: False)
-    claude_session(str(work))
-    program = Program(work.parent / "other", "claude", does="echo; sleep 100")
-    with started(["claude", "--resume", ID], work, executable=str(program.path)) as holder:
-        done = ran("continue", ID, "go")
-    assert (done.returncode, f"process {holder.pid} (claude)".encode() in done.stderr) == (1, True), (
-        done.stderr
-    )
-
-
-@pytest.mark.system
-def test_the_help_loads_no_screen() -> None:
-    """`continue --help` and `--dry-run` import no Textual."""
-    claude_session("/w")
-    for arguments in (["--help"], ["--dry-run", ID, "go"]):
-        with case(arguments):
-            code = (
-                "import sys; from agentwatch.cli import app; sys.argv.insert(1, 'continue')\n"
-                "try: app.main()\nexcept SystemExit as end: code = end.code\n"
-                "sys.exit(code or ('textual' in sys.modules and 9))"
-            )
-            done = subprocess.run(
-                [sys.executable, "-c", code, *arguments], env=environment(), capture_output=True, check=False
-            )
-            assert done.returncode == 0, done.stderr
+    # A server that the command leaves behind delays no receipt, and gets no credentials of an engine
+    monkeypatch.setattr("agentwatch.cli.continuing._QUEUE_SECONDS", 15)
+    monkeypatch.setenv("AGENTWATCH_NATS_TOKEN", "secret")
+    token = tmp_path / "token"
+    does = f"sleep 30 & printenv AGENTWATCH_NATS_TOKEN > '{token}'"
+    Program(tmp_path / "bin", "codex", QUEUED, does=does)
+    with started(["codex", "resume", THREAD], work):
+        done = ran("continue", THREAD, "--queue", "go")
+    assert (done.returncode, done.stdout.decode().strip()) == (0, QUEUED[:-1])
+    assert token.read_text() == ""
+    assert [act.receipt for act in acts(home, f"codex-{THREAD}")] == [*["refused"] * 3, "held"]
+    # After ctrl+c it is not known whether the vendor's command has queued the prompt
+    program = Program(tmp_path / "bin", "codex", QUEUED, does="sleep 5")
+    with started(["codex", "resume", THREAD], work):
+        command = [*AGENTWATCH, "continue", THREAD, "--queue", "go"]
+        asked = subprocess.Popen(command, env=environment(), stdin=subprocess.DEVNULL, start_new_session=True)
+        until(lambda: program.started)
+        asked.send_signal(signal.SIGINT)
+        asked.wait(30)
+    assert [act.receipt for act in acts(home, f"codex-{THREAD}")][3:] == ["held", "unknown"]
