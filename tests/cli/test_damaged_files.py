@@ -8,7 +8,7 @@ import json
 import os
 import sqlite3
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -85,20 +85,15 @@ def rows_of(machine: FakeMachine) -> list[Row]:
     return list(watched.rows.values())
 
 
-def spoil(path: Path, statement: str, old: bytes, new: bytes) -> None:
-    """Change a database, and then bytes in its file."""
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute(statement)
-    data = path.read_bytes()
-    assert data.count(old) == 1
-    path.write_bytes(data.replace(old, new))
-
-
 @pytest.fixture
 def database(machine: FakeMachine) -> Path:
     """Return a database of opencode that SQLite refuses with words that are not UTF-8."""
     path = machine.home / ".local/share/opencode/opencode.db"
-    spoil(path, SOUND.decode(), SOUND, DAMAGED)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(SOUND.decode())
+    data = path.read_bytes()
+    assert data.count(SOUND) == 1
+    path.write_bytes(data.replace(SOUND, DAMAGED))
     with closing(sqlite3.connect(path)) as connection, pytest.raises(UnicodeDecodeError):
         connection.execute("SELECT * FROM session")
     return path
@@ -138,6 +133,14 @@ def test_the_note_ends_when_the_file_can_be_read(
     watched.settle(now_ms())
     assert not watched.notes
     assert ("opencode", STORED) in watched.rows
+    # The others are counted, a file that has several sessions is one, and files that are gone are none
+    faults = [OSError(errno.EIO, "Input/output error", f"/x/{number:02}") for number in range(12)]
+    notes = notes_of([*faults, *faults])
+    assert notes[0] == "cannot open /x/00: input/output error"
+    assert notes[9:] == ("cannot open /x/09: input/output error", "2 other files cannot be opened")
+    assert not is_problem(OSError(errno.ENOENT, "gone"), is_known=False)
+    assert is_problem(OSError(errno.EBUSY, "locked"), is_known=False)
+    assert not is_problem(OSError(errno.EBUSY, "locked"), is_known=True)
 
 
 def test_an_error_of_any_kind_is_one_line(machine: FakeMachine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,19 +176,21 @@ def test_an_error_of_any_kind_is_one_line(machine: FakeMachine, monkeypatch: pyt
     assert (search.is_over, search.skipped) == (True, len(rows))
 
 
-def test_of_many_files_ten_are_named() -> None:
-    """The others are counted, a file that has several sessions is one, and files that are gone are none."""
-    faults = [OSError(errno.EIO, "Input/output error", f"/x/{number:02}") for number in range(12)]
-    notes = notes_of([*faults, *faults])
-    assert notes[0] == "cannot open /x/00: input/output error"
-    assert notes[9:] == ("cannot open /x/09: input/output error", "2 other files cannot be opened")
-    assert not is_problem(OSError(errno.ENOENT, "gone"), is_known=False)
-    assert is_problem(OSError(errno.EBUSY, "locked"), is_known=False)
-    assert not is_problem(OSError(errno.EBUSY, "locked"), is_known=True)
+@pytest.mark.system
+@pytest.mark.parametrize(
+    "rounds",
+    [
+        FOUND,
+        range(0, PLACES, 8),
+        *(pytest.param(range(part, PLACES, 8), marks=pytest.mark.long) for part in range(1, 8)),
+    ],
+    ids=lambda rounds: str(rounds[0]),
+)
+def test_damaged_files_end_no_command(machine: FakeMachine, rounds: Sequence[int]) -> None:
+    """In each file of each agent: flipped bits, cuts, zeros, invalid UTF-8, half characters, huge numbers.
 
-
-def check_rounds(machine: FakeMachine, rounds: Iterable[int]) -> None:
-    """Damage every file of every agent at one place in each round, and ask every command."""
+    At 200 places of each file: at 25 of them on each push, and at those that once ended a command.
+    """
     sound = {"codex": machine.home / ".codex", "qwen": machine.home / ".qwen"}
     files = {
         path: path.read_bytes()
@@ -219,16 +224,3 @@ def check_rounds(machine: FakeMachine, rounds: Iterable[int]) -> None:
         for fd in set(os.listdir("/dev/fd")) - set(before):
             with suppress(OSError):
                 os.close(int(fd))
-
-
-@pytest.mark.system
-def test_damaged_files_end_no_command(machine: FakeMachine) -> None:
-    """In each file of each agent: flipped bits, cuts, zeros, invalid UTF-8, half characters, huge numbers."""
-    check_rounds(machine, FOUND)
-
-
-@pytest.mark.system
-@pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.long) for part in range(1, 8))])
-def test_damage_at_200_places_ends_no_command(machine: FakeMachine, part: int) -> None:
-    """The same, at 200 places of each file: at 25 of them on each push."""
-    check_rounds(machine, range(part, PLACES, 8))
