@@ -20,10 +20,10 @@ SECTIONS = ["versions", "terminal", "folders", "agents", "acting", "plugins", "o
 SECRET = "ghp_" + "a1B2c3D4e5" * 4
 
 
-def test_it_prints_each_section_and_dependency() -> None:
+def test_it_prints_each_section_and_dependency(monkeypatch: pytest.MonkeyPatch) -> None:
     """The versions, the terminal, the folders, the agents, the plugins and the variables are printed. With
-    `--json` the same facts are one object. The packages are those that the project depends on, and those
-    of the extras that the program uses.
+    `--json` the same facts are one object. The packages are those that the project depends on, and those of
+    the extras that the program uses.
     """
     done = ran("doctor", LANG="de_DE.UTF-8", COLORTERM="truecolor")
     assert (done.returncode, done.stderr) == (0, b"")
@@ -45,6 +45,21 @@ def test_it_prints_each_section_and_dependency() -> None:
     assert set(EXTRAS) == {
         distribution(each) for name in ("zstd", "otlp", "nats", "regex") for each in extras[name]
     }
+    # Of a variable that turns something on or off, the value is shown; of others, that they are set. Whatever
+    # is wrong on a machine, its report has all that can be found out
+    found = facts({"AGENTWATCH_PLUGINS": "0", "AGENTWATCH_CONFIG": "/x", "TERM": "dumb"})
+    assert found["environment"] == {"AGENTWATCH_CONFIG": "set", "AGENTWATCH_PLUGINS": "0"}
+    assert found["terminal"]["colours"] == "none"
+
+    def fail(*_: object) -> dict[str, object]:
+        raise ZeroDivisionError
+
+    for name in ("_versions", "_terminal", "_folders", "_agents", "_acting", "_plugins", "_environment"):
+        monkeypatch.setattr(f"agentwatch.cli.doctor.{name}", fail)
+    found = facts()
+    assert list(found) == SECTIONS
+    del found["other machines"]
+    assert all(section == {"unknown": "it is damaged (zerodivisionerror)"} for section in found.values())
 
 
 def test_nothing_private_is_printed(tmp_path: Path) -> None:
@@ -70,12 +85,22 @@ def test_nothing_private_is_printed(tmp_path: Path) -> None:
         assert b"OTEL_EXPORTER_OTLP_HEADERS" in done.stdout
 
 
-def test_the_places_are_relative_to_the_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A default place is shown as `~/…`, with its permissions and size; one elsewhere is not shown."""
-    home = tmp_path / "user"
+def test_places_sessions_and_hooks_are_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, home: Path
+) -> None:
+    """Each agent has the number of its sessions; Codex, Gemini and Cursor also the state of their hooks."""
+    ran("-p", "--record", tmp_path / "kept.ndjson", stdin=(RECORDINGS / "plain.ndjson").read_bytes())
+    (home / "sessions").mkdir(parents=True)
+    stem = home / "sessions" / "20260101-000000-abcdef"
+    stem.with_suffix(".ndjson").write_bytes((RECORDINGS / "plain.ndjson").read_bytes())
+    found = facts()
+    assert found["agents"]["cursor"] == "1 session, hooks not installed"
+    assert found["agents"]["codex"] == "0 sessions, hooks not installed"
+    assert str(found["folders"]["recordings"]).startswith("1 recording, ")
+    # A default place is shown as `~/…`, with its permissions and size; one elsewhere is not shown
     monkeypatch.delenv("AGENTWATCH_HOME")
     monkeypatch.delenv("AGENTWATCH_CONFIG")
-    config = home / ".config" / "agentwatch" / "config.toml"
+    config = tmp_path / "user" / ".config" / "agentwatch" / "config.toml"
     config.parent.mkdir(parents=True)
     config.write_text("[keys]\n")
     config.chmod(0o640)
@@ -86,18 +111,6 @@ def test_the_places_are_relative_to_the_home(tmp_path: Path, monkeypatch: pytest
     assert facts()["folders"]["settings"] == "outside the home folder: does not exist"
 
 
-def test_sessions_and_hooks_are_counted(tmp_path: Path, home: Path) -> None:
-    """Each agent has the number of its sessions; Codex, Gemini and Cursor also the state of their hooks."""
-    ran("-p", "--record", tmp_path / "kept.ndjson", stdin=(RECORDINGS / "plain.ndjson").read_bytes())
-    (home / "sessions").mkdir(parents=True)
-    stem = home / "sessions" / "20260101-000000-abcdef"
-    stem.with_suffix(".ndjson").write_bytes((RECORDINGS / "plain.ndjson").read_bytes())
-    found = facts()
-    assert found["agents"]["cursor"] == "1 session, hooks not installed"
-    assert found["agents"]["codex"] == "0 sessions, hooks not installed"
-    assert str(found["folders"]["recordings"]).startswith("1 recording, ")
-
-
 @pytest.mark.slow
 def test_plugins_are_named_and_not_imported(tmp_path: Path) -> None:
     """The names of the plugins are read from the metadata; a broken one changes nothing."""
@@ -105,25 +118,6 @@ def test_plugins_are_named_and_not_imported(tmp_path: Path) -> None:
     done = watch("doctor", "--json", PYTHONPATH=path)
     assert json.loads(done.stdout)["plugins"]["agentwatch.agents"] == "tern"
     assert done.stderr == b""
-
-
-def test_it_shows_switches_and_sections_that_fail(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a variable that turns something on or off, the value is shown; of others, that they are set.
-    Whatever is wrong on a machine, its report has all that can be found out.
-    """
-    found = facts({"AGENTWATCH_PLUGINS": "0", "AGENTWATCH_CONFIG": "/x", "TERM": "dumb"})
-    assert found["environment"] == {"AGENTWATCH_CONFIG": "set", "AGENTWATCH_PLUGINS": "0"}
-    assert found["terminal"]["colours"] == "none"
-
-    def fail(*_: object) -> dict[str, object]:
-        raise ZeroDivisionError
-
-    for name in ("_versions", "_terminal", "_folders", "_agents", "_acting", "_plugins", "_environment"):
-        monkeypatch.setattr(f"agentwatch.cli.doctor.{name}", fail)
-    found = facts()
-    assert list(found) == SECTIONS
-    del found["other machines"]
-    assert all(section == {"unknown": "it is damaged (zerodivisionerror)"} for section in found.values())
 
 
 SETTINGS = """
