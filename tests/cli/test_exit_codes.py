@@ -41,9 +41,22 @@ def test_the_exit_code_is_that_of_the_run() -> None:
             assert done.stderr == b"agentwatch: the stream ended without a result\n"
 
 
-def test_a_mistake_in_the_arguments_names_what_helps(tmp_path: Path) -> None:
-    """A misspelt command is recognised, and the error names the help of the command that was used."""
+def test_wrong_use_is_one_error_line(tmp_path: Path) -> None:
+    """Wrong use, or an input that cannot be opened, exits with 2 and one error line, and creates no file."""
     cases = [
+        *("missing.ndjson", ".", "log missing.ndjson", "plain.ndjson --record a", "run", "--no-such-option"),
+        *("--output-format xml", "--brief --output-format json", "--tee --print"),
+        *("--log a --no-log", "--record a --no-record"),
+    ]
+    (tmp_path / "plain.ndjson").write_bytes(PLAIN.read_bytes())
+    for words in cases:
+        with case(words):
+            done = ran(*words.split(), cwd=tmp_path)
+            assert (done.returncode, done.stdout) == (2, b"")
+            assert re.fullmatch(rb"agentwatch: [^\n]+\n", done.stderr)
+            assert files(tmp_path) == {"plain.ndjson"}
+    # A misspelt command is recognised, and the error names the help of the command that was used
+    mistakes = [
         (
             "chekc x",
             "no command, file or session is called chekc; did you mean check? (see agentwatch --help)",
@@ -56,8 +69,7 @@ def test_a_mistake_in_the_arguments_names_what_helps(tmp_path: Path) -> None:
         ("compare plain.ndjson text.txt", "agentwatch: text.txt: not a stream of an agent"),
     ]
     (tmp_path / "text.txt").write_text("hello\n")
-    (tmp_path / "plain.ndjson").write_bytes(PLAIN.read_bytes())
-    for words, reason in cases:
+    for words, reason in mistakes:
         with case(words):
             done = ran(*words.split(), cwd=tmp_path)
             assert (done.returncode, done.stdout) == (2, b"")
@@ -67,68 +79,47 @@ def test_a_mistake_in_the_arguments_names_what_helps(tmp_path: Path) -> None:
             assert reason in said
     (tmp_path / "demoo").write_bytes(PLAIN.read_bytes())
     assert ran("demoo", cwd=tmp_path).returncode == 0  # a file wins
-
-
-def test_wrong_use_is_one_error_line(tmp_path: Path) -> None:
-    """Wrong use, or an input that cannot be opened, exits with 2 and one error line, and creates no file."""
-    cases: list[list[str]] = [
-        ["missing.ndjson"],
-        ["."],
-        ["log", "missing.ndjson"],
-        ["--output-format", "xml"],
-        ["--no-such-option"],
-        ["--brief", "--output-format", "json"],
-        ["--log", "a", "--no-log"],
-        ["--record", "a", "--no-record"],
-        ["--tee", "--print"],
-        ["run"],
-        ["plain.ndjson", "--record", "a"],
-    ]
-    (tmp_path / "plain.ndjson").write_bytes(PLAIN.read_bytes())
-    for arguments in cases:
-        with case(" ".join(arguments)):
-            done = ran(*arguments, cwd=tmp_path)
+    # A JSON document over many lines is reported at once, and none of its 800,000 lines is read
+    path = tmp_path / "package.json"
+    path.write_bytes(b'{\n  "name": "x",\n' + b'  "a": 1,\n' * 800_000 + b'  "b": 2\n}\n')
+    for option in (None, "-p", "replay", "log", "drift"):
+        with case(option):
+            done = ran(*filter(None, (option,)), path)
             assert (done.returncode, done.stdout) == (2, b"")
-            assert re.fullmatch(rb"agentwatch: [^\n]+\n", done.stderr)
-            assert files(tmp_path) == {"plain.ndjson"}
+            said = f"agentwatch: {path} is one JSON document, not one JSON object per line\n"
+            assert done.stderr.decode() == said
 
 
-@pytest.mark.parametrize(
-    ("option", "kind"),
-    [("--record", "file"), ("--record", "dangling"), ("--record", "no folder"), ("--log", "file")],
-)
-def test_a_file_that_cannot_be_created_is_one_error_line(tmp_path: Path, option: str, kind: str) -> None:
+def test_a_file_that_cannot_be_created_is_one_error_line(tmp_path: Path) -> None:
     """A recording or log that cannot be created exits with 73 and one error line; nothing is overwritten."""
-    path = tmp_path / "out"
-    if kind == "file":
-        path.write_text("mine")
-    elif kind == "dangling":
-        path.symlink_to(tmp_path / "elsewhere")
-    else:
-        path = path / "deeper"
-    done = ran("-p", option, path, stdin=PLAIN.read_bytes())
-    assert (done.returncode, done.stdout) == (73, b"")
-    assert re.fullmatch(rb"agentwatch: cannot create [^\n]+\n", done.stderr)
-    assert not (tmp_path / "elsewhere").exists()
-    assert kind != "file" or path.read_text() == "mine"
-    assert files(tmp_path) <= {"out"}
+    (tmp_path / "taken").write_text("mine")
+    (tmp_path / "dangling").symlink_to(tmp_path / "elsewhere")
+    for option, name in (
+        ("--record", "taken"),
+        ("--record", "dangling"),
+        ("--record", "no/r"),
+        ("--log", "taken"),
+    ):
+        with case(f"{option} {name}"):
+            done = ran("-p", option, tmp_path / name, stdin=PLAIN.read_bytes())
+            assert (done.returncode, done.stdout) == (73, b"")
+            assert re.fullmatch(rb"agentwatch: cannot create [^\n]+\n", done.stderr)
+            assert (tmp_path / "taken").read_text() == "mine"
+            assert files(tmp_path) == {"taken", "dangling"}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("option", ["--record", "--log"])
-def test_no_agent_is_started_without_its_files(tmp_path: Path, option: str) -> None:
+def test_a_run_without_its_files_is_an_error(tmp_path: Path) -> None:
     """If a recording or log of `run` cannot be created, the agent is not started."""
     taken, mark = tmp_path / "taken", tmp_path / "mark"
     taken.write_text("mine")
-    done = watch("run", "-p", option, taken, "--", "touch", mark)
-    assert (done.returncode, mark.exists(), taken.read_text()) == (73, False, "mine")
-
-
-@pytest.mark.slow
-def test_an_incomplete_recording_is_reported(tmp_path: Path) -> None:
-    """A recording that could not be written completely exits with 74 and one line on stderr."""
+    for option in ("--record", "--log"):
+        with case(option):
+            done = watch("run", "-p", option, taken, "--", "touch", mark)
+            assert (done.returncode, mark.exists(), taken.read_text()) == (73, False, "mine")
+    # A recording that could not be written completely exits with 74 and one line on stderr
     limited = f'ulimit -f 1; exec "$@" -p --no-log --record "{tmp_path}/r"'
-    done = subprocess.run(
+    limit = subprocess.run(
         ["sh", "-c", limited, "sh", *AGENTWATCH],
         input=PLAIN.read_bytes(),
         capture_output=True,
@@ -136,8 +127,8 @@ def test_an_incomplete_recording_is_reported(tmp_path: Path) -> None:
         timeout=20,
         check=False,
     )
-    assert done.returncode == 74
-    assert re.fullmatch(rb"agentwatch: the recording is incomplete: [^\n]+\n", done.stderr)
+    assert limit.returncode == 74
+    assert re.fullmatch(rb"agentwatch: the recording is incomplete: [^\n]+\n", limit.stderr)
 
 
 @pytest.mark.slow
@@ -183,27 +174,21 @@ def test_the_exit_code_of_run_is_the_agents(path: Path, switches: list[str], cod
 
 
 @pytest.mark.slow
-def test_a_command_that_is_not_found_is_127(home: Path) -> None:
-    """A command that is not found exits with 127 and one line on stderr, and leaves no session behind."""
+def test_a_command_that_cannot_be_started_is_one_error_line(tmp_path: Path, home: Path) -> None:
+    """A command that is not found exits with 127, leaving no session; one that is no program with 126."""
     done = watch("run", "-p", "--", "no-such-agent-anywhere", "-x")
     assert (done.returncode, done.stdout) == (127, b"")
     assert re.fullmatch(rb"agentwatch: cannot start no-such-agent-anywhere: [^\n]+\n", done.stderr)
     assert files(home) == set()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["file", "folder", "no program"])
-def test_a_command_that_is_not_executable_is_126(tmp_path: Path, kind: str) -> None:
-    """A command that cannot be executed exits with 126 and one line on stderr."""
-    path = tmp_path / "agent"
-    if kind == "folder":
-        path.mkdir()
-    else:
-        path.write_bytes(b"\x00\x01 no program")
-        path.chmod(0o755 if kind == "no program" else 0o644)
-    done = watch("run", "-p", "--", path)
-    assert (done.returncode, done.stdout) == (126, b"")
-    assert re.fullmatch(rb"agentwatch: cannot start [^\n]+\n", done.stderr)
+    for name, mode in (("file", 0o644), ("program", 0o755)):
+        (tmp_path / name).write_bytes(b"\x00\x01 no program")
+        (tmp_path / name).chmod(mode)
+    (tmp_path / "folder").mkdir()
+    for name in ("file", "program", "folder"):
+        with case(name):
+            done = watch("run", "-p", "--", tmp_path / name)
+            assert (done.returncode, done.stdout) == (126, b"")
+            assert re.fullmatch(rb"agentwatch: cannot start [^\n]+\n", done.stderr)
 
 
 @pytest.mark.system
@@ -214,17 +199,6 @@ def test_the_stderr_of_a_failed_agent_is_printed() -> None:
     assert "no ␛[31mlogin" in done.stderr.decode()
     assert b"\x1b" not in done.stderr
     assert watch("run", "-p", "--", *command(PLAIN, "--stderr", "a warning")).stderr == b""
-
-
-@pytest.mark.parametrize("command", [[], ["-p"], ["replay"], ["log"], ["drift"]], ids=" ".join)
-def test_a_json_document_is_one_error_line(tmp_path: Path, command: list[str]) -> None:
-    """A JSON document over many lines is reported at once, and none of its 800,000 lines is read."""
-    path = tmp_path / "package.json"
-    path.write_bytes(b'{\n  "name": "x",\n' + b'  "a": 1,\n' * 800_000 + b'  "b": 2\n}\n')
-    done = ran(*command, path)
-    assert (done.returncode, done.stdout) == (2, b"")
-    words = f"agentwatch: {path} is one JSON document, not one JSON object per line\n"
-    assert done.stderr.decode() == words
 
 
 @pytest.mark.system
