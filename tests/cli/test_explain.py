@@ -43,7 +43,7 @@ def explained(*words: str | Path) -> str:
     return done.stdout.decode()
 
 
-def test_a_session_is_explained_by_its_id(machine: FakeMachine) -> None:
+def test_a_session_is_explained_by_its_id(machine: FakeMachine, monkeypatch: pytest.MonkeyPatch) -> None:
     """The state, the session, and each piece of evidence with its age and its source."""
     (_, name), path = next(iter(machine.made.items()))
     whole = explained(name)
@@ -61,17 +61,7 @@ def test_a_session_is_explained_by_its_id(machine: FakeMachine) -> None:
     for words in (name[:6], path):
         with case(words):
             assert explained(words).splitlines()[1:4] == whole.splitlines()[1:4]
-
-
-def test_the_processes_are_waited_for(machine: FakeMachine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without /proc they are known a moment later, from `ps`."""
-    monkeypatch.setattr(Proc, "exists", lambda _: False)
-    (_, name) = next(iter(machine.made))
-    assert "processes of this machine are not known" not in explained(name)
-
-
-def test_json_is_the_row_with_its_evidence(machine: FakeMachine) -> None:
-    """The object has what `sessions --json` prints of the session at that moment, and the evidence."""
+    # The object has what `sessions --json` prints of the session at that moment, and the evidence
     (_, name) = next(iter(machine.made))
     found = json.loads(explained("--json", name))
     evidence, at_ms = found.pop("evidence"), found.pop("at_ms")
@@ -80,10 +70,14 @@ def test_json_is_the_row_with_its_evidence(machine: FakeMachine) -> None:
     assert abs(at_ms - now_ms()) < 20_000
     assert [set(each) for each in evidence] == [{"weight", "what", "source", "since_ms"}] * 2
     assert evidence[0]["since_ms"] == found["since_ms"]
+    # Without /proc they are known a moment later, from `ps`
+    monkeypatch.setattr(Proc, "exists", lambda _: False)
+    (_, name) = next(iter(machine.made))
+    assert "processes of this machine are not known" not in explained(name)
 
 
 @pytest.mark.system
-def test_the_lines_of_an_old_session_are_read(machine: FakeMachine) -> None:
+def test_what_is_hidden_or_elsewhere_is_explained(machine: FakeMachine, tmp_path: Path, home: Path) -> None:
     """A session that the list hides is explained as `sessions --all` shows it."""
     story = Story("99999999-0000", str(machine.home), "Old", now_ms() - MONTH_MS, False)
     save_made(machine.home, "claude", story)
@@ -91,9 +85,29 @@ def test_the_lines_of_an_old_session_are_read(machine: FakeMachine) -> None:
     rows = map(json.loads, ran("sessions", "--json", "--all").stdout.splitlines())
     assert found["state"] == "succeeded"
     assert found.items() >= next(row for row in rows if row["id"] == story.id).items()
+    # Nobody knows which of them has the session, and it says what would show it
+    folder = tmp_path / "two"
+    folder.mkdir()
+    with started(["qwen"], folder) as one, started(["qwen"], folder) as other:
+        for number in range(2):
+            story = Story(f"{number}7777777-0000", str(folder), "Work", now_ms(), True)
+            save_made(machine.home, "qwen", story)
+        lines = explained(story.id)
+        state, *_ = lines.splitlines()
+    assert state == "– unknown"
+    [named] = [line for line in lines.splitlines() if "not known whether processes" in line]
+    assert {str(one.pid), str(other.pid)} <= set(re.findall("[0-9]+", named))
+    assert "What would say more" in lines
+    assert "agentwatch run knows the process that it starts" in lines
+    # An address of another machine whose list cannot be read is an error, after the reason
+    done = ran("explain", "ssh://no-host.invalid/claude/573e587b")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"no session of the list is called ssh://no-host.invalid/claude/573e587b" in done.stderr
 
 
-def test_a_recording_is_explained_by_its_stem_and_by_the_id_in_it(home: Path) -> None:
+def test_a_row_is_explained_by_what_names_it(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Both name the row of the recording; so does its path."""
     path = save(1)
     begun = {**json.loads(init()), "session_id": "573e587b-aaaa"}
@@ -102,10 +116,7 @@ def test_a_recording_is_explained_by_its_stem_and_by_the_id_in_it(home: Path) ->
     for words in (path.stem, path, detour, begun["session_id"]):
         with case(words):
             assert "No process writes the recording." in explained(words)
-
-
-def test_a_word_that_names_no_session_of_the_list_is_an_error(home: Path, tmp_path: Path) -> None:
-    """A moment, a file that is elsewhere, and the beginning of two ids are errors with exit code 2."""
+    # A moment, a file that is elsewhere, and the beginning of two ids are errors with exit code 2
     path, other = save(1), save(1, random="222abcdef")
     apart = tmp_path / "apart.ndjson"
     shutil.copy(RECORDINGS / "plain.ndjson", apart)
@@ -121,28 +132,7 @@ def test_a_word_that_names_no_session_of_the_list_is_an_error(home: Path, tmp_pa
             assert (done.returncode, done.stdout) == (2, b"")
             assert message in done.stderr.decode()
     assert other.exists()
-
-
-@pytest.mark.system
-def test_two_processes_in_one_folder_are_named(machine: FakeMachine, tmp_path: Path) -> None:
-    """Nobody knows which of them has the session, and it says what would show it."""
-    folder = tmp_path / "two"
-    folder.mkdir()
-    with started(["qwen"], folder) as one, started(["qwen"], folder) as other:
-        for number in range(2):
-            story = Story(f"{number}7777777-0000", str(folder), "Work", now_ms(), True)
-            save_made(machine.home, "qwen", story)
-        lines = explained(story.id)
-        state, *_ = lines.splitlines()
-    assert state == "– unknown"
-    [named] = [line for line in lines.splitlines() if "not known whether processes" in line]
-    assert {str(one.pid), str(other.pid)} <= set(re.findall("[0-9]+", named))
-    assert "What would say more" in lines
-    assert "agentwatch run knows the process that it starts" in lines
-
-
-def test_a_remote_session_is_named_by_its_address(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The whole address, its beginning, and the short form that `sessions` prints name the same row."""
+    # The whole address, its beginning, and the short form that `sessions` prints name the same row
     ids = ("0f3a1111aaaa", "0f3a2222bbbb")
     rows = [row(State.ASKS, address=f"nats://team/ci.{name}", host="build1", id=name) for name in ids]
     monkeypatch.setattr(explain, "of_machines", lambda words, **_: ({row.key: row for row in rows}, words))
@@ -161,11 +151,3 @@ def test_a_remote_session_is_named_by_its_address(home: Path, monkeypatch: pytes
             done = ran("explain", f"nats://team/{words}")
             assert done.returncode == 2
             assert message in done.stderr.decode()
-
-
-@pytest.mark.system
-def test_a_machine_that_does_not_answer_is_reported(home: Path) -> None:
-    """An address of another machine whose list cannot be read is an error, after the reason."""
-    done = ran("explain", "ssh://no-host.invalid/claude/573e587b")
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert b"no session of the list is called ssh://no-host.invalid/claude/573e587b" in done.stderr
