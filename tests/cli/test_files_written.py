@@ -11,14 +11,18 @@ import pytest
 
 from agentwatch.cli.output import write_times
 from tests.builders.lines import init, result, started
-from tests.conftest import Saver
+from tests.conftest import Saver, case
 from tests.harness.fake_agent import command
 from tests.harness.program import PLAIN, PLAIN_TEXT, files, ran, watch
 
 
 @pytest.mark.slow
-def test_run_writes_five_files(home: Path) -> None:
-    """A session of `run` has five private files with one stem: recording, times, log, stderr, process."""
+def test_run_writes_five_files_or_none(home: Path) -> None:
+    """With --no-record and --no-log no file is written, and everything is printed."""
+    done = watch("run", "-p", "--no-record", "--no-log", "--", *command(PLAIN))
+    assert (done.returncode, done.stdout) == (0, PLAIN_TEXT)
+    assert files(home) == set()
+    # A session of `run` has five private files with one stem: recording, times, log, stderr, process
     agent = command(PLAIN, "--stderr", "a warning", "--exit", "3")
     assert watch("run", "-p", "--", *agent).returncode == 3
     found = sorted((home / "sessions").iterdir())
@@ -35,37 +39,27 @@ def test_run_writes_five_files(home: Path) -> None:
     assert ran("log", recording).stdout == log.read_bytes()
 
 
-@pytest.mark.slow
-def test_run_can_write_no_files(home: Path) -> None:
-    """With --no-record and --no-log no file is written, and everything is printed."""
-    done = watch("run", "-p", "--no-record", "--no-log", "--", *command(PLAIN))
-    assert (done.returncode, done.stdout) == (0, PLAIN_TEXT)
-    assert files(home) == set()
+WRITTEN: list[tuple[list[str], set[str]]] = [
+    ([], set()),
+    (["--record", "r.ndjson"], {"r.ndjson", "r.times", "r.log"}),
+    (["--record", "r.ndjson", "--no-log"], {"r.ndjson", "r.times"}),
+    (["--log", "l.txt"], {"l.txt"}),
+    (["--record", "r.ndjson", "--log", "l.txt"], {"r.ndjson", "r.times", "l.txt"}),
+]
 
 
-@pytest.mark.parametrize(
-    ("options", "written"),
-    [
-        ([], set()),
-        (["--record", "r.ndjson"], {"r.ndjson", "r.times", "r.log"}),
-        (["--record", "r.ndjson", "--no-log"], {"r.ndjson", "r.times"}),
-        (["--log", "l.txt"], {"l.txt"}),
-        (["--record", "r.ndjson", "--log", "l.txt"], {"r.ndjson", "r.times", "l.txt"}),
-    ],
-    ids=lambda value: " ".join(sorted(value)) or "nothing",
-)
-def test_printing_writes_only_requested_files(tmp_path: Path, options: list[str], written: set[str]) -> None:
+def test_only_requested_files_are_written(tmp_path: Path, recording: Saver) -> None:
     """Printing a pipe writes only the files requested with --record and --log, and they are private."""
-    done = ran("-p", *options, stdin=PLAIN.read_bytes(), cwd=tmp_path)
-    assert (done.returncode, done.stdout, done.stderr) == (0, PLAIN_TEXT, b"")
-    assert files(tmp_path) == written
-    assert all(stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o600 for name in written)
-    if "r.ndjson" in written:
-        assert (tmp_path / "r.ndjson").read_bytes() == PLAIN.read_bytes()
-
-
-def test_opening_a_file_writes_nothing(tmp_path: Path, recording: Saver) -> None:
-    """Opening or replaying a recording writes no file except a requested log."""
+    for options, written in WRITTEN:
+        with case(options):
+            done = ran("-p", *options, stdin=PLAIN.read_bytes(), cwd=tmp_path)
+            assert (done.returncode, done.stdout, done.stderr) == (0, PLAIN_TEXT, b"")
+            assert files(tmp_path) == written
+            for path in map(tmp_path.joinpath, written):
+                assert stat.S_IMODE(path.stat().st_mode) == 0o600
+                assert path.suffix != ".ndjson" or path.read_bytes() == PLAIN.read_bytes()
+                path.unlink()
+    # Opening or replaying a recording writes no file except a requested log
     path = recording(init(), started("read", path="a"), result())
     commands: list[list[str | Path]] = [[path], ["replay", path], ["log", path], ["sessions"]]
     for words in commands:
@@ -77,17 +71,7 @@ def test_opening_a_file_writes_nothing(tmp_path: Path, recording: Saver) -> None
     assert (tmp_path / "0.log").read_bytes() == (tmp_path / "1.log").read_bytes() == ran("log", path).stdout
 
 
-@pytest.mark.parametrize("count", [1, 4096, 4097])
-def test_each_time_is_a_line(tmp_path: Path, count: int) -> None:
-    """Thousands of lines are written in pieces."""
-    recording = tmp_path / "a.ndjson"
-    recording.touch()
-    write_times(recording, ((number, 1000 + number) for number in range(count)), replaces=False)
-    lines = (tmp_path / "a.times").read_text().splitlines()
-    assert lines == [f"{number} {1000 + number}" for number in range(count)]
-
-
-def test_the_times_of_a_replaced_recording_are_removed(tmp_path: Path) -> None:
+def test_times_are_removed_only_when_they_are_replaced(tmp_path: Path) -> None:
     """They are those of other lines. That there are none is not an error."""
     recording, times = tmp_path / "a.ndjson", tmp_path / "a.times"
     recording.touch()
@@ -95,12 +79,12 @@ def test_the_times_of_a_replaced_recording_are_removed(tmp_path: Path) -> None:
     for _ in range(2):
         write_times(recording, (), replaces=True)
         assert not times.exists()
-
-
-def test_times_that_may_not_be_replaced_are_kept(tmp_path: Path) -> None:
-    """Times that have come into being while the recording was written are not removed."""
-    recording, times = tmp_path / "a.ndjson", tmp_path / "a.times"
-    recording.touch()
+    # Times that have come into being while the recording was written are not removed
     times.write_text("0 1\n")
     write_times(recording, (), replaces=False)
     assert times.read_text() == "0 1\n"
+    # Thousands of lines are written in pieces
+    for count in (1, 4096, 4097):
+        times.unlink()
+        write_times(recording, ((number, 1000 + number) for number in range(count)), replaces=False)
+        assert times.read_text().splitlines() == [f"{number} {1000 + number}" for number in range(count)]
