@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import case
 from tests.harness.on_a_pty import in_terminal
 from tests.harness.program import files, ran
 
@@ -24,7 +25,7 @@ def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_without_a_terminal_nothing_is_changed(user: Path, home: Path) -> None:
+def test_a_hook_is_installed_reported_fired_and_removed(user: Path, home: Path) -> None:
     """What would be changed is said on stdout, and the exit code is 2."""
     before = files(user)
     done = ran("hooks", "install", "codex")
@@ -33,10 +34,7 @@ def test_without_a_terminal_nothing_is_changed(user: Path, home: Path) -> None:
     assert b"\nThe program that they run would be written: " in done.stdout
     assert done.stderr == b"agentwatch: nothing was changed; --yes changes it without asking\n"
     assert (files(user), (home / "hooks").exists()) == (before, False)
-
-
-def test_a_hook_is_installed_reported_fired_and_removed(user: Path, home: Path) -> None:
-    """The file ends as it was, and the status says at each step what is there."""
+    # The file ends as it was, and the status says at each step what is there
     file = user / ".codex/hooks.json"
     file.write_text(FOREIGN)
     lines = ran("hooks", "status").stdout.decode().splitlines()
@@ -66,30 +64,7 @@ def test_a_hook_is_installed_reported_fired_and_removed(user: Path, home: Path) 
     assert (done.returncode, done.stdout) == (0, b"no hooks of agentwatch are installed for Codex\n")
 
 
-def test_an_incomplete_installation_is_reported_and_repaired(user: Path, home: Path) -> None:
-    """A missing program is written again, without a change of the file."""
-    ran("hooks", "install", "codex", "--yes")
-    (home / "hooks/agentwatch-hook").unlink()
-    assert b"incomplete (the program is missing or changed): run " in ran("hooks", "status", "codex").stdout
-    done = ran("hooks", "install", "codex", "--yes")
-    assert b"The program that they run is written: " in done.stdout
-    assert b"codex   installed" in ran("hooks", "status", "codex").stdout
-
-
-@pytest.mark.parametrize("action", ["install", "remove"])
-def test_a_file_that_is_left_alone_is_reported_in_one_line(user: Path, action: str) -> None:
-    """The exit code is 2, and `status` reports the same."""
-    file = user / ".codex/hooks.json"
-    file.write_text("{,}")
-    done = ran("hooks", action, "codex", "--yes")
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr.startswith(f"agentwatch: {file} is left alone: it is not valid JSON: ".encode())
-    assert done.stderr.count(b"\n") == 1
-    assert b"codex   unknown: " in ran("hooks", "status").stdout
-    assert files(user) == {".codex/hooks.json"}
-
-
-def test_a_folder_that_cannot_be_written_is_reported(user: Path, home: Path) -> None:
+def test_what_cannot_be_done_is_one_line(user: Path, home: Path) -> None:
     """The agent's file is not changed if the program cannot be installed."""
     home.mkdir(exist_ok=True)
     (home / "hooks").write_text("")
@@ -97,15 +72,32 @@ def test_a_folder_that_cannot_be_written_is_reported(user: Path, home: Path) -> 
     assert done.returncode == 73
     assert done.stderr.startswith(b"agentwatch: cannot change ")
     assert files(user) == set()
-
-
-@pytest.mark.parametrize(
-    "arguments", [["install"], ["remove"], [], ["install", "claude"], ["change", "codex"]]
-)
-def test_a_wrong_command_line_is_a_usage_error(arguments: list[str]) -> None:
-    """It is reported in one line with 2."""
-    done = ran("hooks", *arguments)
-    assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
+    # A missing program is written again, without a change of the file
+    (home / "hooks").unlink()
+    ran("hooks", "install", "codex", "--yes")
+    (home / "hooks/agentwatch-hook").unlink()
+    assert b"incomplete (the program is missing or changed): run " in ran("hooks", "status", "codex").stdout
+    done = ran("hooks", "install", "codex", "--yes")
+    assert b"The program that they run is written: " in done.stdout
+    assert b"codex   installed" in ran("hooks", "status", "codex").stdout
+    # A file that is no JSON is left alone, and `status` reports the same; both ways exit with 2
+    file = user / ".codex/hooks.json"
+    file.write_text("{,}")
+    for action in ("install", "remove"):
+        with case(action):
+            done = ran("hooks", action, "codex", "--yes")
+            assert (done.returncode, done.stdout) == (2, b"")
+            assert done.stderr.startswith(
+                f"agentwatch: {file} is left alone: it is not valid JSON: ".encode()
+            )
+            assert done.stderr.count(b"\n") == 1
+            assert b"codex   unknown: " in ran("hooks", "status").stdout
+            assert files(user) == {".codex/hooks.json"}
+    # A wrong command line is a usage error
+    for words in ("install", "remove", "", "install claude", "change codex"):
+        with case(words):
+            done = ran("hooks", *words.split())
+            assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
 
 
 @pytest.mark.slow
