@@ -41,7 +41,7 @@ def index_of(machine: FakeMachine) -> Path:
     return Path(machine.environ["AGENTWATCH_HOME"]) / "index.db"
 
 
-def test_the_path_is_printed_and_what_was_done_is_reported(machine: FakeMachine) -> None:
+def test_the_index_is_reported_and_documented(machine: FakeMachine) -> None:
     """Stdout has the path for another program; stderr the numbers of sessions and calls, and the time."""
     done = updated(machine)
     assert done.returncode == 0, done.stderr
@@ -51,31 +51,42 @@ def test_the_path_is_printed_and_what_was_done_is_reported(machine: FakeMachine)
     assert re.fullmatch(words, done.stderr.decode())
     again = updated(machine)
     assert b" 0 read (0 B) in " in again.stderr
+    # Each query on the page about the index runs; that of the failures finds the commands that fail. The
+    # tables of the page have the columns of the views, and no others
+    assert QUERIES
+    for query in QUERIES:
+        with case(query):
+            found = rows(index_of(machine), query)
+            if "FROM failure" in query:
+                assert found[0][2] >= found[-1][2] > 0
+                assert {program for _, program, _, _ in found} >= {"cat", "sleep"}
+    headings = {"session": "### `session`", "call": "### `call` and `failure`", "edit": "### `edit`"}
+    for view, heading in headings.items():
+        table = PAGE.partition(heading)[2].partition("\n#")[0]
+        cells: list[Any] = re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)
+        named = {name for cell in cells for name in re.findall(r"`(\w+)`", cell)}
+        columns = {row[1] for row in rows(index_of(machine), f"PRAGMA table_info({view})")}
+        assert columns - {"is_copy"} == named != set()
 
 
-def test_a_machine_without_sessions_has_an_empty_index(home: Path) -> None:
-    """Without any session, the index is empty, and no error."""
+def test_an_index_of_nothing_is_empty(home: Path) -> None:
+    """If the index cannot be created, the reason is one line, and the exit code 73."""
+    home.write_bytes(b"")
+    done = ran("sessions", "--index")
+    assert done.returncode == 73
+    assert re.fullmatch(rb"agentwatch: cannot create .*index\.db: .*\n", done.stderr)
+    # Without any session, the index is empty, and no error
+    home.unlink()
     done = ran("sessions", "--index")
     assert (done.returncode, done.stdout.decode()) == (0, f"{home / 'index.db'}\n")
     assert done.stderr.startswith(b"agentwatch: 0 sessions, 0 calls")
-
-
-def test_it_excludes_other_options() -> None:
-    """The index holds all sessions, so that no option chooses some."""
+    # The index holds all sessions, so that no option chooses some
     cases: list[list[str]] = [["--json"], ["--all"], ["--repo", "a"], ["--prune"], ["--agent", "codex"]]
     for option in cases:
         with case(option):
             done = ran("sessions", "--index", *option)
             assert done.returncode == 2
             assert b"--index excludes other options" in done.stderr
-
-
-def test_an_index_that_cannot_be_created_is_reported(home: Path) -> None:
-    """If the index cannot be created, the reason is one line, and the exit code 73."""
-    home.write_bytes(b"")
-    done = ran("sessions", "--index")
-    assert done.returncode == 73
-    assert re.fullmatch(rb"agentwatch: cannot create .*index\.db: .*\n", done.stderr)
 
 
 @pytest.mark.system
@@ -95,23 +106,6 @@ def test_a_killed_run_leaves_a_valid_index(tmp_path: Path) -> None:
     assert sessions_in(index_of(machine)) == MADE
 
 
-@pytest.mark.system
-@pytest.mark.parametrize("page", [0, 1])
-def test_a_damaged_index_is_built_again(machine: FakeMachine, page: int) -> None:
-    """An index whose file is damaged, at its head or inside, is built again; one line says so."""
-    updated(machine)
-    path = index_of(machine)
-    before = sessions_in(path)
-    data = bytearray(path.read_bytes())
-    data[4096 * page : 4096 * page + 4096 * 3] = b"\xa5" * 4096 * 3
-    path.write_bytes(data)
-    done = updated(machine)
-    assert (done.returncode, sessions_in(path)) == (0, before)
-    lines = done.stderr.decode().splitlines()
-    assert lines[0] == f"agentwatch: {path} was damaged: all sessions are read again"
-    assert len(lines) == 2
-
-
 def sessions_in(path: Path) -> int:
     """Return the number of sessions in an index; 0 while it does not exist or has no tables."""
     if not path.exists():
@@ -125,7 +119,7 @@ def sessions_in(path: Path) -> int:
 
 
 @pytest.mark.system
-def test_two_runs_at_once_agree(machine: FakeMachine) -> None:
+def test_two_runs_agree_and_a_damaged_index_is_built_again(machine: FakeMachine) -> None:
     """Two runs at the same time both succeed, and each session is there once."""
     command = [*AGENTWATCH, "sessions", "--index"]
     both = [
@@ -140,25 +134,17 @@ def test_two_runs_at_once_agree(machine: FakeMachine) -> None:
     index_of(machine).unlink()
     updated(machine)
     assert rows(index_of(machine), "SELECT agent, session_id, calls FROM session ORDER BY 1, 2") == before
-
-
-def test_the_documentation_names_every_column_and_its_queries_run(machine: FakeMachine) -> None:
-    """Each query on the page about the index runs; that of the failures finds the commands that fail. The
-    tables of the page have the columns of the views, and no others.
-    """
+    # An index whose file is damaged, at its head or inside, is built again; one line says so
     updated(machine)
-    assert QUERIES
-    for query in QUERIES:
-        with case(query):
-            found = rows(index_of(machine), query)
-            if "FROM failure" in query:
-                assert found[0][2] >= found[-1][2] > 0
-                assert {program for _, program, _, _ in found} >= {"cat", "sleep"}
-    updated(machine)
-    headings = {"session": "### `session`", "call": "### `call` and `failure`", "edit": "### `edit`"}
-    for view, heading in headings.items():
-        table = PAGE.partition(heading)[2].partition("\n#")[0]
-        cells: list[Any] = re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)
-        named = {name for cell in cells for name in re.findall(r"`(\w+)`", cell)}
-        columns = {row[1] for row in rows(index_of(machine), f"PRAGMA table_info({view})")}
-        assert columns - {"is_copy"} == named != set()
+    path = index_of(machine)
+    count = sessions_in(path)
+    for page in (0, 1):
+        with case(page):
+            data = bytearray(path.read_bytes())
+            data[4096 * page : 4096 * page + 4096 * 3] = b"\xa5" * 4096 * 3
+            path.write_bytes(data)
+            done = updated(machine)
+            assert (done.returncode, sessions_in(path)) == (0, count)
+            lines = done.stderr.decode().splitlines()
+            assert lines[0] == f"agentwatch: {path} was damaged: all sessions are read again"
+            assert len(lines) == 2
