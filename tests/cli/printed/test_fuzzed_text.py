@@ -57,12 +57,6 @@ def hostile_texts(count: int, seed: int = SEED) -> Iterator[str]:
         yield "".join(pieces)
 
 
-def batches(count: int) -> Iterator[list[str]]:
-    """Yield texts in lists of 100."""
-    texts = list(hostile_texts(count))
-    yield from (texts[first : first + BATCH] for first in range(0, len(texts), BATCH))
-
-
 def test_the_oracle_finds_acting_payloads() -> None:
     """The oracle finds every payload with a control or invisible character between plain text."""
     names = [name for kind in CLASSES if kind != "markup" for name in CLASSES[kind]]
@@ -114,7 +108,9 @@ def calls_of(texts: list[str]) -> bytes:
 def test_printed_text_is_safe(tmp_path: Path, count: int) -> None:
     """Actions, log, summary, integrity, status and drift of a hostile session are safe single lines."""
     path = tmp_path / "case.ndjson"
-    for number, texts in enumerate(batches(count)):
+    hostile = list(hostile_texts(count))
+    for number, first in enumerate(range(0, count, BATCH)):
+        texts = hostile[first : first + BATCH]
         data = calls_of(texts)
         last = number % 3
         data += (

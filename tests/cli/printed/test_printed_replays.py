@@ -52,9 +52,8 @@ PARTS: list[tuple[tuple[str, ...], tuple[int, ...]]] = [
 
 
 def test_only_the_calls_that_end_in_a_part_are_printed(recorded: Path) -> None:
-    """With --from and --until, a line is printed for each call that ended between the two moments.
-
-    `replay FILE#4` starts at the end of call 4. `stream-json` prints the lines of the part, unchanged.
+    """With --from and --until, a line is printed for each call that ended between the two moments. `replay
+    FILE#4` starts at the end of call 4. `stream-json` prints the lines of the part, unchanged.
     """
     for options, numbers in PARTS:
         with case(" ".join(options)):
@@ -63,20 +62,20 @@ def test_only_the_calls_that_end_in_a_part_are_printed(recorded: Path) -> None:
     lines = recorded.read_bytes().splitlines(keepends=True)
     part = ("--from", "+4s", "--until", "+10s", "--output-format", "stream-json")
     assert ran("replay", recorded, *AT_ONCE, *part).stdout == b"".join(lines[3:6])
-
-
-def test_a_part_that_ends_early_has_no_result(recorded: Path) -> None:
-    """What has not ended at --until is not unfinished: no line, exit code 0. A result is reported missing."""
+    # What has not ended at --until is not unfinished: no line, exit code 0. A result is reported missing
     summary = ran("replay", recorded, *AT_ONCE, "--until", "#3", "--output-format", "summary")
     assert b'"outcome":"running"' in summary.stdout.replace(b": ", b":")
     for name in ("json", "final"):
         done = ran("replay", recorded, *AT_ONCE, "--until", "#3", "--output-format", name)
         assert (done.stdout, done.returncode) == (b"", 1)
         assert done.stderr == b"agentwatch: nothing to print: the run has not ended at that moment\n"
-
-
-def test_a_part_that_does_not_exist_is_a_usage_error(recorded: Path) -> None:
-    """A moment that is not in the recording is reported in one line, with exit code 2."""
+    # `demo --from` begins with a part of the bundled session
+    done = ran("demo", *AT_ONCE, "--from", "80%")
+    whole = ran("demo", *AT_ONCE)
+    assert done.stdout
+    assert whole.stdout.endswith(done.stdout)
+    assert done.stdout.count(b"\n") < whole.stdout.count(b"\n")
+    # A moment that is not in the recording is reported in one line, with exit code 2
     file = str(recorded)
     cases: list[tuple[list[str], str]] = [
         ([f"{file}#4", "--from", "+2s"], "--from excludes an ADDRESS of a moment"),
@@ -88,39 +87,24 @@ def test_a_part_that_does_not_exist_is_a_usage_error(recorded: Path) -> None:
         ([file, "--loop"], "--loop and --pause-on need the screen; they exclude printing"),
         ([file, "--pause-on", "failure"], "--loop and --pause-on need the screen; they exclude printing"),
     ]
-    for options, reason in cases:
-        with case(" ".join(options)):
-            done = ran("replay", *options)
+    for words, reason in cases:
+        with case(" ".join(words)):
+            done = ran("replay", *words)
             assert (done.returncode, done.stdout) == (2, b"")
             assert done.stderr.decode().startswith(f"agentwatch: {reason.format(path=recorded)}")
             assert done.stderr.count(b"\n") == 1
 
 
-def test_the_demo_takes_the_options_of_replay() -> None:
-    """`demo --from` begins with a part of the bundled session."""
-    done = ran("demo", *AT_ONCE, "--from", "80%")
-    whole = ran("demo", *AT_ONCE)
-    assert done.stdout
-    assert whole.stdout.endswith(done.stdout)
-    assert done.stdout.count(b"\n") < whole.stdout.count(b"\n")
-
-
-@pytest.fixture
-def polls(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Return how many lines each poll of a recording in this process has found."""
-    made: list[int] = []
+def test_what_needs_no_wait_is_printed_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A recording without any time is printed at once, from its beginning or from a moment on."""
+    polls: list[int] = []
     advance = Feed.advance
 
     def counted(feed: Feed, seconds: float | None = None) -> int:
-        made.append(advance(feed, seconds))
-        return made[-1]
+        polls.append(advance(feed, seconds))
+        return polls[-1]
 
     monkeypatch.setattr(Feed, "advance", counted)
-    return made
-
-
-def test_without_times_everything_is_printed_at_once(tmp_path: Path, polls: list[int]) -> None:
-    """A recording without any time is printed at once, from its beginning or from a moment on."""
     path = tmp_path / "no-times.ndjson"
     calls = [
         line
@@ -132,10 +116,8 @@ def test_without_times_everything_is_printed_at_once(tmp_path: Path, polls: list
     assert done.stdout.count(b"\n") == 1
     assert ran("replay", path).stdout.count(b"\n") == 400
     assert len(polls) < 400, "20 lines a second would be 2,000 polls"
-
-
-def test_dense_lines_need_no_poll_each(tmp_path: Path, polls: list[int]) -> None:
-    """20,000 lines, each a second after the one before, are printed at once with the shortest silences."""
+    # 20,000 lines, each a second after the one before, are printed at once with the shortest silences
+    polls.clear()
     path = tmp_path / "dense.ndjson"
     path.write_bytes(init() + b"".join(delta(f"{n} ", n) for n in range(20_000)) + shell(1) + result())
     timed_evenly(path, 1)
@@ -151,13 +133,8 @@ def test_calls_are_printed_at_their_times(tmp_path: Path) -> None:
     path.write_bytes(init() + shell(1) + result())
     timed(path, 0, 4, 8, 12)
     begun = time.monotonic()
-    assert printed_at(path, "--speed", "8") == 1
+    assert ran("replay", path, "--speed", "8").stdout.count(b"\n") == 1
     assert time.monotonic() - begun >= 1.5
     begun = time.monotonic()
-    assert printed_at(path, "--speed", "8", "--from", "+8s") == 0
+    assert ran("replay", path, "--speed", "8", "--from", "+8s").stdout == b""
     assert time.monotonic() - begun >= 0.5
-
-
-def printed_at(path: Path, *options: str) -> int:
-    """Replay a recording, and return the number of lines."""
-    return ran("replay", path, *options).stdout.count(b"\n")

@@ -233,7 +233,7 @@ FOR_TEXT = "): add --output-format stream-json to the agent's command\n"
 FOR_JSON = "): try --format NAME, or agentwatch drift\n"
 
 
-def test_another_agent_is_unknown_in_every_format(recording: Saver) -> None:
+def test_another_agent_is_unknown_in_every_format(recording: Saver, tmp_path: Path) -> None:
     """A stream of an agent that is not known exits with 2 and says so in one line."""
     for name, data in STREAMS.items():
         for form in FORMATS:
@@ -249,10 +249,7 @@ def test_another_agent_is_unknown_in_every_format(recording: Saver) -> None:
                     assert (printed["format"], printed["outcome"], printed["runs"]) == (None, None, 0)
                 else:
                     assert done.stdout == (data if form == "stream-json" else b"")
-
-
-def test_the_advice_depends_on_the_stream() -> None:
-    """Plain text names the flag that was forgotten; other JSON names what to try."""
+    # Plain text names the flag that was forgotten; other JSON names what to try
     cases: list[tuple[bytes, str, str]] = [
         (b"I fixed it.\nTwo tests pass.\n", "I fixed it.", FOR_TEXT),
         (b"\n \nDone\x1b[0m", "Done␛[0m", FOR_TEXT),
@@ -265,24 +262,8 @@ def test_the_advice_depends_on_the_stream() -> None:
         with case(data):
             done = ran("-p", stdin=data)
             assert (done.returncode, done.stdout, done.stderr.decode()) == (2, b"", f"{WORDS}{first}{advice}")
-
-
-@pytest.mark.system
-@pytest.mark.slow
-@pytest.mark.parametrize("code", [0, 4])
-def test_run_exits_with_the_code_of_an_unknown_agent(code: int, recording: Saver) -> None:
-    """`run` passes on the exit code of an agent that is not known, and says that it is not known."""
-    done = watch("run", "-p", "--", *command(recording(OTHER), "--exit", str(code), "--stderr", "oops"))
-    assert done.returncode == code
-    said = done.stderr.decode().splitlines()
-    assert said[-1].startswith(WORDS)
-    assert said[:-1] == (["agentwatch: the agent's stderr: oops"] if code else [])
-
-
-def test_the_log_and_the_drift_of_an_unknown_agent(tmp_path: Path, recording: Saver) -> None:
-    """The log says that the agent is not known, live and from the recording; `log` exits with 2. `drift`
-    lists the lines of an agent that is not known, and exits with 2.
-    """
+    # The log says that the agent is not known, live and from the recording; `log` exits with 2. `drift` lists
+    # the lines of an agent that is not known, and exits with 2
     saved, log = tmp_path / "r.ndjson", tmp_path / "r.log"
     ran("-p", "--record", saved, "--log", log, stdin=OTHER)
     done = ran("log", saved)
@@ -297,6 +278,18 @@ def test_the_log_and_the_drift_of_an_unknown_agent(tmp_path: Path, recording: Sa
     assert (done.returncode, done.stderr) == (2, b"")
     assert b", format no known agent: 2 lines, 0 malformed, 2 unknown; 2 findings\n" in done.stdout
     assert ran("drift", recording(b"")).returncode == 0
+
+
+@pytest.mark.system
+@pytest.mark.slow
+@pytest.mark.parametrize("code", [0, 4])
+def test_run_exits_with_the_code_of_an_unknown_agent(code: int, recording: Saver) -> None:
+    """`run` passes on the exit code of an agent that is not known, and says that it is not known."""
+    done = watch("run", "-p", "--", *command(recording(OTHER), "--exit", str(code), "--stderr", "oops"))
+    assert done.returncode == code
+    said = done.stderr.decode().splitlines()
+    assert said[-1].startswith(WORDS)
+    assert said[:-1] == (["agentwatch: the agent's stderr: oops"] if code else [])
 
 
 @pytest.mark.slow
@@ -314,17 +307,14 @@ def test_a_named_format_is_not_detected(recording: Saver) -> None:
     assert ran("replay", path, "--speed", "1000", "--format", "cursor").returncode == 0
 
 
-def test_a_named_format_that_does_not_exist_is_wrong_use() -> None:
+def test_a_named_format_is_used_or_refused(tmp_path: Path, recording: Saver) -> None:
     """An unknown format is a usage error that lists the known ones, as the help does."""
     done, names = ran(PLAIN, "--format", "kursor"), [agent.name for agent in known_agents()]
     assert (done.returncode, done.stdout) == (2, b"")
     known = f"agentwatch: --format: 'kursor' is not one of: {', '.join(names)} (see agentwatch --help)\n"
     assert done.stderr.decode() == known
     assert {*names} <= {*re.split(r"[\s,.]+", ran("--help").stdout.decode())}
-
-
-def test_a_log_written_live_has_the_named_format(tmp_path: Path, recording: Saver) -> None:
-    """The log of a stream that is read in a named format is written in that format too."""
+    # The log of a stream that is read in a named format is written in that format too
     log = tmp_path / "l"
     data = event("hello") + init() + result("Done.")
     ran("-p", "--format", "cursor", "--log", log, stdin=event("hello") + result("Done."))

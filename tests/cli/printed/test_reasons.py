@@ -49,11 +49,8 @@ def test_every_format_gives_the_reason(recording: Saver) -> None:
                 arguments = [*options, "-"] if "--tee" in options else [*options, source]
                 done = ran(*arguments, stdin=source.read_bytes() if "--tee" in options else None)
                 assert (done.returncode, done.stderr.decode()) == (1, f"agentwatch: {reason}\n")
-
-
-def test_what_is_no_reason(recording: Saver) -> None:
-    """Half an event, and what came before the last run, are no reason; a long line is cut and made safe."""
-    cases: list[tuple[list[bytes], str]] = [
+    # Half an event, and what came before the last run, are no reason; a long line is cut and made safe
+    cases = [
         ([init(), NOTICE, started("read")[:60]], f": ⚠ Workspace Trust Required: {UNTRUSTED}"),
         ([init(), b'{"type":"tool_call","subt'], ""),
         ([NOTICE, init()], ""),
@@ -65,20 +62,14 @@ def test_what_is_no_reason(recording: Saver) -> None:
         with case(lines):
             said = ran("-p", recording(*lines)).stderr.decode()
             assert said == f"agentwatch: the stream ended without a result{reason}\n"
-
-
-def test_a_folder_that_is_not_trusted_is_the_cause(recording: Saver) -> None:
-    """Cursor prints it instead of a stream."""
+    # Cursor prints it instead of a stream
     done = ran("-p", recording(NOTICE, b"To proceed, pass --trust\n"))
     assert (done.returncode, done.stderr.decode()) == (2, f"agentwatch: {UNTRUSTED}\n")
-
-
-def test_rejected_edits_have_a_cause(recording: Saver) -> None:
-    """A run that succeeds with all of its edits rejected names the flag; one edit that was made is enough."""
+    # A run that succeeds with all of its edits rejected names the flag; one edit that was made is enough
     no: dict[str, Any] = {"rejected": {"reason": ""}}
     yes: dict[str, Any] = {"success": {}}
     why = "rejected: without --force, Cursor proposes changes and does not write them"
-    cases: list[tuple[list[bytes], str]] = [
+    cases = [
         ([completed("edit", "a", no)], f"agentwatch: the only edit was {why}\n"),
         ([completed("edit", "a", no), completed("edit", "b", no)], f"agentwatch: all edits were {why}\n"),
         ([completed("edit", "a", no), completed("edit", "b", yes)], ""),
@@ -149,18 +140,11 @@ def test_nothing_acts_in_what_is_printed(tmp_path: Path) -> None:
         with case(" ".join(arguments)):
             done = ran(*arguments, path)
             assert done.stdout.count(b"\n") >= 1
-            printed = done.stdout.decode()
-            assert (driving(printed) if "summary" in arguments else acting(printed)) == []
+            text = done.stdout.decode()
+            assert (driving(text) if "summary" in arguments else acting(text)) == []
             assert acting(done.stderr.decode()) == []
-
-
-@pytest.mark.slow
-def test_nothing_acts_in_the_json_on_a_terminal(tmp_path: Path) -> None:
-    """On a terminal, result line and summary contain nothing that acts, and decode to the same values.
-
-    Invalid UTF-8, which could be a control character, does not reach it.
-    """
-    path = tmp_path / "case.ndjson"
+    # On a terminal, result line and summary contain nothing that acts, and decode to the same values. Invalid
+    # UTF-8, which could be a control character, does not reach it
 
     def printed(output_format: str, data: bytes) -> str:
         path.write_bytes(data)
