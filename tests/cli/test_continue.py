@@ -357,6 +357,7 @@ def test_only_a_receipt_of_the_queue_counts(
     assert [act.receipt for act in acts(home, f"codex-{THREAD}")] == [*["refused"] * 3, "held"]
     # After ctrl+c it is not known whether the vendor's command has queued the prompt
     program = Program(tmp_path / "bin", "codex", QUEUED, does="sleep 5")
+    program.noted.unlink()
     with started(["codex", "resume", THREAD], work):
         command = [*AGENTWATCH, "continue", THREAD, "--queue", "go"]
         asked = subprocess.Popen(command, env=environment(), stdin=subprocess.DEVNULL, start_new_session=True)
