@@ -55,55 +55,10 @@ def only(*lines: bytes) -> Call:
     return found
 
 
-def test_a_call_is_described_by_its_fields() -> None:
-    """Phrase and target come from the kind, the arguments, the places and the title."""
-    cases: list[tuple[dict[str, Any], str]] = [
-        ({"kind": "read", "locations": [{"path": f"{CWD}/a.txt"}]}, "Read file a.txt"),
-        ({"kind": "read", "rawInput": {"file_path": "/etc/hosts"}}, "Read file /etc/hosts"),
-        ({"kind": "read", "title": "the notes"}, "Read file the notes"),
-        ({"kind": "edit", "locations": [{"path": "a"}, {"path": "b"}, {}]}, "Edited file a, b"),
-        ({"kind": "delete", "rawInput": {"path": "a"}}, "Deleted file a"),
-        ({"kind": "move", "locations": [{"path": "a"}]}, "Used tool move a"),
-        ({"kind": "search", "rawInput": {"pattern": "TODO"}}, "Searched files TODO"),
-        ({"kind": "search", "name": "Glob", "rawInput": {"pattern": "*.py"}}, "Found files *.py"),
-        ({"kind": "search", "name": "ls", "rawInput": {"path": CWD}}, "Listed directory ."),
-        ({"kind": "search", "name": "list", "title": "src"}, "Listed directory src"),
-        ({"kind": "search", "title": "."}, "Searched files ."),
-        ({"kind": "execute", "rawInput": {"command": "make\ntest"}}, "Ran terminal command make"),
-        ({"kind": "execute", "rawInput": {"cmd": ["ls", "-l", 7]}}, "Ran terminal command ls -l"),
-        ({"kind": "execute", "title": "`make`"}, "Ran terminal command make"),
-        (
-            {"kind": "execute", "title": "make [current working directory /x] (Build)"},
-            "Ran terminal command make",
-        ),
-        ({"kind": "execute"}, "Ran terminal command"),
-        ({"kind": "fetch", "rawInput": {"url": "https://a.b"}}, "Fetched web page https://a.b"),
-        ({"kind": "fetch", "rawInput": {"query": "tides"}}, "Searched the web tides"),
-        ({"kind": "think", "title": "Consider"}, "Used tool think Consider"),
-        ({"kind": "switch_mode", "rawInput": {"plan": "Go"}}, "Used tool switch_mode Go"),
-        ({"title": "Do things"}, "Used tool other Do things"),
-        ({"title": "Shell"}, "Used tool Shell"),
-        ({"name": "mcp__docs__find"}, "Called MCP tool docs find"),
-        ({"title": "docs find", "_meta": {"is_mcp_tool_call": True}}, "Called MCP tool other"),
-        ({"_meta": {"claudeCode": {"toolName": "mcp__docs__find"}}}, "Called MCP tool docs find"),
-        ({"_meta": {"toolName": "scan"}}, "Used tool scan"),
-        ({"rawInput": {"todos": []}, "title": "x"}, "Updated to-do list"),
-        (
-            {"rawInput": {"description": "Look", "prompt": "x", "subagent_type": "explore"}},
-            "Ran subagent Look",
-        ),
-        ({"rawInput": '{"city": "Oslo"}', "kind": "other"}, "Used tool other Oslo"),
-        ({"rawInput": 7, "locations": 7, "content": 7, "kind": 7, "title": 7}, "Used tool other"),
-    ]
-    for fields, shown in cases:
-        with case(fields):
-            assert action(only(called(status="completed", **fields))) == shown
-
-
-def test_an_update_replaces_what_it_contains() -> None:
-    """Opencode announces a call with the tool's name as its title, and sends the arguments later. A title is
-    the name only where the call has no arguments yet, or no kind.
-    """
+def test_open_calls_end_once_and_are_bounded() -> None:
+    """An open call reports what it does, has one end, and its update replaces what it contains."""
+    # Opencode announces a call with the tool's name as its title, and sends the arguments later. A title
+    # is the name only where the call has no arguments yet, or no kind.
     found = only(
         called(title="read", kind="read", status="pending", rawInput={}),
         changed(status="in_progress", title="read", rawInput={"filePath": f"{CWD}/a.txt"}),
@@ -118,10 +73,42 @@ def test_an_update_replaces_what_it_contains() -> None:
     assert titled.target == "make"
     assert only(called(title="Makefile", kind="read", status="in_progress")).tool == "read"
     assert only(called(title="bash", kind="execute", status="pending", rawInput={"cwd": "/"})).tool == "bash"
+    # What a command has printed is shown while it runs; a to-do list in the arguments updates the plan.
+    start = called(kind="execute", status="in_progress")
+    lines = start + changed(status="in_progress", content=words("one"))
+    [found] = session(DIRECT, lines, is_over=False).calls
+    assert found.output == "one"
+    more = changed(_meta={"terminal_output": {"data": "a"}}) + changed(
+        _meta={"terminal_output": {"data": "b"}}
+    )
+    [found] = session(DIRECT, start, more, is_over=False).calls
+    assert found.output == "ab"
+    todos = [{"content": "Measure", "status": "completed"}, 7]
+    read = session(DIRECT, called(rawInput={"todos": todos}, status="completed"))
+    assert [entry.text for entry in read.plan] == ["Measure", ""]
+    # A later update changes nothing; an end that no line has announced is an orphan.
+    read = session(
+        DIRECT, called(status="completed", kind="read"), changed(status="failed"), changed(title="x")
+    )
+    assert [call.outcome for call in read.calls] == ["succeeded"]
+    read = session(DIRECT, changed(status="completed", kind="read"))
+    assert (len(read.calls), read.completed_without_started) == (1, 1)
+
+
+@pytest.mark.system
+def test_many_open_calls_are_bounded() -> None:
+    """Thousands of open calls and permissions are read; the oldest are forgotten, not the newest."""
+    names = [f"c-{number}" for number in range(2000)]
+    lines = b"".join(called(name, status="pending", kind="read") + permission(name, name) for name in names)
+    ends = b"".join(changed(name, status="completed") for name in names)
+    read = session(DIRECT, lines, ends, update("plan", entries=[]))
+    assert len(read.calls) == 2000
+    assert {call.outcome for call in read.calls} == {"succeeded"}
 
 
 def test_the_end_of_a_call_decides() -> None:
-    """The status decides, and an exit code other than 0 is a failure; a text is no result."""
+    """The status and the exit code decide the outcome, wherever the agent writes them."""
+    # The status decides, and an exit code other than 0 is a failure; a text is no result.
     cases: list[tuple[dict[str, Any], str, str | None, int | None]] = [
         ({"status": "completed"}, "succeeded", None, None),
         ({"status": "completed", "rawOutput": {"exitCode": 0}}, "succeeded", None, 0),
@@ -154,12 +141,8 @@ def test_the_end_of_a_call_decides() -> None:
         with case((fields, outcome, error)):
             found = only(called(kind="execute", status="pending"), changed(**fields), stopped())
             assert (found.outcome, found.error, found.exit_code) == (outcome, error, code)
-
-
-def test_an_exit_code_is_where_its_agent_has_it() -> None:
-    """In the first words of Claude Code's output, in the terminal that a call refers to, and not among the
-    fields of a web page.
-    """
+    # In the first words of Claude Code's output, in the terminal that a call refers to, and not among the
+    # fields of a web page.
     found = only(
         called(kind="execute", status="pending"),
         changed(_meta={"terminal_output_delta": {"data": "Exit code 42\nno"}}),
@@ -184,96 +167,9 @@ def test_an_exit_code_is_where_its_agent_has_it() -> None:
         lines, response(7, {"output": "x", "exitStatus": {"exitCode": 0}}), changed(status="completed")
     )
     assert (found.exit_code, found.outcome) == (0, "succeeded")
-
-
-def test_a_diff_has_its_counts() -> None:
-    """The lines that a diff adds and removes are counted by the shortest edit, unless the texts differ too
-    much. Opencode's write has no diff, but says whether the file existed.
-    """
-    cases: list[tuple[str | None, str, dict[str, Any], str]] = [
-        ("a\nb\n", "a\nc\n", {}, "Edited file a.py (+1 -1)"),
-        ("a\nb\nc\nd\n", "x\nb\nc\ny\nz\n", {}, "Edited file a.py (+3 -2)"),
-        (None, "a\nb", {}, "Created new file a.py (2 lines)"),
-        ("", "a\n", {"_meta": {"kind": "add"}}, "Created new file a.py (1 line)"),
-        ("", "a\n", {"_meta": {"kind": "modify"}}, "Edited file a.py (+1 -0)"),
-        ("a\n" * 900, "b\n" * 900, {}, "Edited file a.py"),
-    ]
-    for old, new, more, shown in cases:
-        with case((old, new, more)):
-            diff = {"type": "diff", "path": f"{CWD}/a.py", "oldText": old, "newText": new, **more}
-            found = only(called(kind="edit", status="pending"), changed(status="completed", content=[diff]))
-            assert action(found) == shown
-            assert (
-                action(
-                    only(called(kind="edit", content=[diff], status="pending"), changed(status="completed"))
-                )
-                == shown
-            )
-            failed = only(called(kind="edit", status="failed", content=[diff]))
-            assert (failed.lines_added, failed.phrase) == (None, "Edited file")
-    further: list[tuple[str, str, tuple[int, int] | None]] = [
-        ("", "", (0, 0)),
-        ("a", "a\n", (0, 0)),
-        ("", "a\nb\n", (2, 0)),
-        ("a\nb\nc", "a\nc", (0, 1)),
-        ("a\nb\nc\nd\ne", "b\nx\nd\ne\nf", (2, 2)),
-        ("\n".join("ab" * 500), "\n".join("ba" * 500), (1, 1)),
-        ("x\n" * 300, "y\n" * 300, None),
-        ("a\n" + "x\n" * 150_000 + "b\n", "b\n" + "x\n" * 150_000 + "a\n", (2, 2)),
-        ("p\n" + "x\ny\n" * 60_000 + "q", "q\n" + "y\nx\n" * 60_000 + "p", None),
-    ]
-    for old, new, counts in further:
-        with case((old, new)):
-            assert changed_lines(old, new) == counts
-    write = called(kind="edit", status="pending", rawInput={"filePath": "a", "content": "x\ny\n"})
-    made = only(write, changed(status="completed", rawOutput={"metadata": {"exists": False}}))
-    assert action(made) == "Created new file a (2 lines)"
-    figures = {"metadata": {"exists": True, "filediff": {"additions": 4, "deletions": 1}}}
-    assert action(only(write, changed(status="completed", rawOutput=figures))) == "Edited file a (+4 -1)"
-
-
-def test_an_open_call_reports_its_output_and_its_plan() -> None:
-    """What a command has printed is shown while it runs; a to-do list in the arguments updates the plan."""
-    start = called(kind="execute", status="in_progress")
-    lines = start + changed(status="in_progress", content=words("one"))
-    [found] = session(DIRECT, lines, is_over=False).calls
-    assert found.output == "one"
-    more = changed(_meta={"terminal_output": {"data": "a"}}) + changed(
-        _meta={"terminal_output": {"data": "b"}}
-    )
-    [found] = session(DIRECT, start, more, is_over=False).calls
-    assert found.output == "ab"
-    todos = [{"content": "Measure", "status": "completed"}, 7]
-    read = session(DIRECT, called(rawInput={"todos": todos}, status="completed"))
-    assert [entry.text for entry in read.plan] == ["Measure", ""]
-
-
-def test_the_end_of_a_call_is_its_first() -> None:
-    """A later update changes nothing; an end that no line has announced is an orphan."""
-    read = session(
-        DIRECT, called(status="completed", kind="read"), changed(status="failed"), changed(title="x")
-    )
-    assert [call.outcome for call in read.calls] == ["succeeded"]
-    read = session(DIRECT, changed(status="completed", kind="read"))
-    assert (len(read.calls), read.completed_without_started) == (1, 1)
-
-
-@pytest.mark.system
-def test_many_open_calls_are_bounded() -> None:
-    """Thousands of open calls and permissions are read; the oldest are forgotten, not the newest."""
-    names = [f"c-{number}" for number in range(2000)]
-    lines = b"".join(called(name, status="pending", kind="read") + permission(name, name) for name in names)
-    ends = b"".join(changed(name, status="completed") for name in names)
-    read = session(DIRECT, lines, ends, update("plan", entries=[]))
-    assert len(read.calls) == 2000
-    assert {call.outcome for call in read.calls} == {"succeeded"}
-
-
-def test_a_refusal_is_what_the_end_says() -> None:
-    """A refused call is rejected, and a cancelled one cancelled, if it fails or has no end; one that says
-    completed has completed.
-    """
-    cases: list[tuple[str | None, str | None, str]] = [
+    # A refused call is rejected, and a cancelled one cancelled, if it fails or has no end; one that says
+    # completed has completed.
+    further: list[tuple[str | None, str | None, str]] = [
         ("yes", "failed", "failed"),
         ("always", "completed", "succeeded"),
         ("no", "failed", "rejected"),
@@ -283,7 +179,7 @@ def test_a_refusal_is_what_the_end_says() -> None:
         (None, None, "unfinished"),
         ("other", "failed", "failed"),
     ]
-    for option, status, outcome in cases:
+    for option, status, outcome in further:
         with case((option, status)):
             end = changed(status=status) if status else b""
             read = session(DIRECT, permission(kind="edit"), chose(option), end, stopped())
@@ -309,66 +205,6 @@ def test_a_refusal_is_what_the_end_says() -> None:
             )
             assert only(start, cancel, stopped_call, stopped("cancelled")).outcome == outcome
             assert only(start, stopped_call, stopped("end_turn")).outcome == "succeeded"
-
-
-def test_cursor_asks_with_methods_of_its_own() -> None:
-    """A question and a plan wait for the user until they are answered; the other methods report."""
-    questions = [{"id": "q", "prompt": "Which one?"}, {"prompt": "Why?"}, 5]
-    todos = [{"content": "A", "status": "pending"}]
-    cases: list[tuple[bytes, str]] = [
-        (request("cursor/ask_question", 7, toolCallId="c", questions=questions), "question Which one? Why?"),
-        (request("cursor/ask_question", 7, toolCallId="c", title="Style"), "question Style"),
-        (request("cursor/create_plan", 7, toolCallId="c", plan="# Plan\nDo", todos=todos), "plan # Plan"),
-        (request("cursor/create_plan", 7, name="Migration"), "plan Migration"),
-        (request("cursor/create_plan", 7), "plan"),
-    ]
-    for asks, name in cases:
-        with case(name):
-            read = session(DIRECT, asks, is_over=False)
-            assert read.asked.oldest is not None
-            assert (read.asked.oldest.words, read.lines.unknown) == (name, 0)
-            for answer in (
-                response(7, {"outcome": {"outcome": "accepted"}}),
-                response(7, {"outcome": "skipped"}),
-                refused(7, "no"),
-            ):
-                assert len(session(DIRECT, asks, answer, is_over=False).asked) == 0
-
-
-def test_the_answers_to_questions_of_cursor_are_in_the_transcript() -> None:
-    """They are the labels of what was chosen, or the reason why nothing was; unknown ids stay as they are."""
-    options = [{"id": "a", "label": "Postgres"}, {"id": "b", "label": "MySQL"}, {"id": 5}, 5]
-    other = [{"id": "a", "label": "Yes"}]
-    questions = [{"id": "q", "prompt": "Which?", "options": options}, {"id": "r", "options": other}, {}]
-    ask = request("cursor/ask_question", 7, questions=questions)
-    plan = request("cursor/create_plan", 7, name="Migration")
-    answers = [
-        {"questionId": "q", "selectedOptionIds": ["b", "a", "c"]},
-        {"questionId": "r", "selectedOptionIds": ["a"]},
-        {"selectedOptionIds": "a"},
-        5,
-    ]
-    cases: list[tuple[bytes, object, str]] = [
-        (ask, {"outcome": {"outcome": "answered", "answers": answers}}, "answered: MySQL, Postgres, c, Yes"),
-        (ask, {"outcome": {"outcome": "skipped", "reason": "later"}}, "skipped: later"),
-        (ask, {"outcome": "skipped"}, "skipped"),
-        (ask, {"outcome": {"outcome": "x" * 200}}, "x" * 100),
-        (
-            ask,
-            {"outcome": {"outcome": "answered", "answers": answers[1:2] * 99}},
-            f"answered: Yes{', Yes' * 63}",
-        ),
-        (plan, {"outcome": {"outcome": "rejected", "reason": "too long"}}, "rejected: too long"),
-    ]
-    for line, result, noted in cases:
-        with case(noted):
-            read = session(DIRECT, line, response(7, result), stopped())
-            notes = [entry.text for entry in read.transcript if entry.kind is Kind.NOTICE]
-            assert notes[-1].removeprefix("question ").removeprefix("plan ") == noted
-    read = session(DIRECT, ask, refused(7, "no"), stopped())
-    assert [entry.text for entry in read.transcript if entry.kind is Kind.NOTICE][
-        -1
-    ] == "question not answered"
 
 
 def test_other_ways_to_ask_wait_for_the_user() -> None:
@@ -435,8 +271,63 @@ def test_other_ways_to_ask_wait_for_the_user() -> None:
     assert notes == ["asks: execute make", "execute allowed"]
 
 
-def test_cursor_reports_with_methods_of_its_own() -> None:
-    """To-do lists are merged or replaced, subagents are noted, and an unknown method is counted."""
+def test_cursor_has_methods_of_its_own() -> None:
+    """Some ask the user, and the others report."""
+    # A question and a plan wait for the user until they are answered; the other methods report.
+    questions = [{"id": "q", "prompt": "Which one?"}, {"prompt": "Why?"}, 5]
+    todos = [{"content": "A", "status": "pending"}]
+    cases: list[tuple[bytes, str]] = [
+        (request("cursor/ask_question", 7, toolCallId="c", questions=questions), "question Which one? Why?"),
+        (request("cursor/ask_question", 7, toolCallId="c", title="Style"), "question Style"),
+        (request("cursor/create_plan", 7, toolCallId="c", plan="# Plan\nDo", todos=todos), "plan # Plan"),
+        (request("cursor/create_plan", 7, name="Migration"), "plan Migration"),
+        (request("cursor/create_plan", 7), "plan"),
+    ]
+    for asks, name in cases:
+        with case(name):
+            read = session(DIRECT, asks, is_over=False)
+            assert read.asked.oldest is not None
+            assert (read.asked.oldest.words, read.lines.unknown) == (name, 0)
+            for answer in (
+                response(7, {"outcome": {"outcome": "accepted"}}),
+                response(7, {"outcome": "skipped"}),
+                refused(7, "no"),
+            ):
+                assert len(session(DIRECT, asks, answer, is_over=False).asked) == 0
+    # They are the labels of what was chosen, or the reason why nothing was; unknown ids stay as they are.
+    options = [{"id": "a", "label": "Postgres"}, {"id": "b", "label": "MySQL"}, {"id": 5}, 5]
+    other = [{"id": "a", "label": "Yes"}]
+    questions = [{"id": "q", "prompt": "Which?", "options": options}, {"id": "r", "options": other}, {}]
+    ask = request("cursor/ask_question", 7, questions=questions)
+    plan = request("cursor/create_plan", 7, name="Migration")
+    answers = [
+        {"questionId": "q", "selectedOptionIds": ["b", "a", "c"]},
+        {"questionId": "r", "selectedOptionIds": ["a"]},
+        {"selectedOptionIds": "a"},
+        5,
+    ]
+    further: list[tuple[bytes, object, str]] = [
+        (ask, {"outcome": {"outcome": "answered", "answers": answers}}, "answered: MySQL, Postgres, c, Yes"),
+        (ask, {"outcome": {"outcome": "skipped", "reason": "later"}}, "skipped: later"),
+        (ask, {"outcome": "skipped"}, "skipped"),
+        (ask, {"outcome": {"outcome": "x" * 200}}, "x" * 100),
+        (
+            ask,
+            {"outcome": {"outcome": "answered", "answers": answers[1:2] * 99}},
+            f"answered: Yes{', Yes' * 63}",
+        ),
+        (plan, {"outcome": {"outcome": "rejected", "reason": "too long"}}, "rejected: too long"),
+    ]
+    for line, result, noted in further:
+        with case(noted):
+            read = session(DIRECT, line, response(7, result), stopped())
+            notes = [entry.text for entry in read.transcript if entry.kind is Kind.NOTICE]
+            assert notes[-1].removeprefix("question ").removeprefix("plan ") == noted
+    read = session(DIRECT, ask, refused(7, "no"), stopped())
+    assert [entry.text for entry in read.transcript if entry.kind is Kind.NOTICE][
+        -1
+    ] == "question not answered"
+    # To-do lists are merged or replaced, subagents are noted, and an unknown method is counted.
     first = request("cursor/update_todos", todos=[{"content": "A", "status": "pending"}], merge=False)
     more = request("cursor/update_todos", todos=[{"content": "B", "status": "completed"}], merge=True)
     tasks = [request("cursor/task", description="Look"), request("cursor/task", durationMs=5)]
@@ -461,9 +352,94 @@ def item(**content: Any) -> list[dict[str, Any]]:
     return [{"type": "content", "content": content}]
 
 
-def test_a_call_is_divided_into_blocks() -> None:
-    """Arguments, texts, diffs, images and results are shown once each; a line about no call has no blocks."""
-    cases: list[tuple[dict[str, Any], list[Block]]] = [
+def test_a_call_is_described_by_its_fields() -> None:
+    """Its fields give the phrase, the counts of lines and the blocks."""
+    # Phrase and target come from the kind, the arguments, the places and the title.
+    cases: list[tuple[dict[str, Any], str]] = [
+        ({"kind": "read", "locations": [{"path": f"{CWD}/a.txt"}]}, "Read file a.txt"),
+        ({"kind": "read", "rawInput": {"file_path": "/etc/hosts"}}, "Read file /etc/hosts"),
+        ({"kind": "read", "title": "the notes"}, "Read file the notes"),
+        ({"kind": "edit", "locations": [{"path": "a"}, {"path": "b"}, {}]}, "Edited file a, b"),
+        ({"kind": "delete", "rawInput": {"path": "a"}}, "Deleted file a"),
+        ({"kind": "move", "locations": [{"path": "a"}]}, "Used tool move a"),
+        ({"kind": "search", "rawInput": {"pattern": "TODO"}}, "Searched files TODO"),
+        ({"kind": "search", "name": "Glob", "rawInput": {"pattern": "*.py"}}, "Found files *.py"),
+        ({"kind": "search", "name": "ls", "rawInput": {"path": CWD}}, "Listed directory ."),
+        ({"kind": "search", "name": "list", "title": "src"}, "Listed directory src"),
+        ({"kind": "search", "title": "."}, "Searched files ."),
+        ({"kind": "execute", "rawInput": {"command": "make\ntest"}}, "Ran terminal command make"),
+        ({"kind": "execute", "rawInput": {"cmd": ["ls", "-l", 7]}}, "Ran terminal command ls -l"),
+        ({"kind": "execute", "title": "`make`"}, "Ran terminal command make"),
+        (
+            {"kind": "execute", "title": "make [current working directory /x] (Build)"},
+            "Ran terminal command make",
+        ),
+        ({"kind": "execute"}, "Ran terminal command"),
+        ({"kind": "fetch", "rawInput": {"url": "https://a.b"}}, "Fetched web page https://a.b"),
+        ({"kind": "fetch", "rawInput": {"query": "tides"}}, "Searched the web tides"),
+        ({"kind": "think", "title": "Consider"}, "Used tool think Consider"),
+        ({"kind": "switch_mode", "rawInput": {"plan": "Go"}}, "Used tool switch_mode Go"),
+        ({"title": "Do things"}, "Used tool other Do things"),
+        ({"title": "Shell"}, "Used tool Shell"),
+        ({"name": "mcp__docs__find"}, "Called MCP tool docs find"),
+        ({"title": "docs find", "_meta": {"is_mcp_tool_call": True}}, "Called MCP tool other"),
+        ({"_meta": {"claudeCode": {"toolName": "mcp__docs__find"}}}, "Called MCP tool docs find"),
+        ({"_meta": {"toolName": "scan"}}, "Used tool scan"),
+        ({"rawInput": {"todos": []}, "title": "x"}, "Updated to-do list"),
+        (
+            {"rawInput": {"description": "Look", "prompt": "x", "subagent_type": "explore"}},
+            "Ran subagent Look",
+        ),
+        ({"rawInput": '{"city": "Oslo"}', "kind": "other"}, "Used tool other Oslo"),
+        ({"rawInput": 7, "locations": 7, "content": 7, "kind": 7, "title": 7}, "Used tool other"),
+    ]
+    for fields, shown in cases:
+        with case(fields):
+            assert action(only(called(status="completed", **fields))) == shown
+    # The lines that a diff adds and removes are counted by the shortest edit, unless the texts differ too
+    # much. Opencode's write has no diff, but says whether the file existed.
+    others: list[tuple[str | None, str, dict[str, Any], str]] = [
+        ("a\nb\n", "a\nc\n", {}, "Edited file a.py (+1 -1)"),
+        ("a\nb\nc\nd\n", "x\nb\nc\ny\nz\n", {}, "Edited file a.py (+3 -2)"),
+        (None, "a\nb", {}, "Created new file a.py (2 lines)"),
+        ("", "a\n", {"_meta": {"kind": "add"}}, "Created new file a.py (1 line)"),
+        ("", "a\n", {"_meta": {"kind": "modify"}}, "Edited file a.py (+1 -0)"),
+        ("a\n" * 900, "b\n" * 900, {}, "Edited file a.py"),
+    ]
+    for old, new, more, shown in others:
+        with case((old, new, more)):
+            diff = {"type": "diff", "path": f"{CWD}/a.py", "oldText": old, "newText": new, **more}
+            found = only(called(kind="edit", status="pending"), changed(status="completed", content=[diff]))
+            assert action(found) == shown
+            assert (
+                action(
+                    only(called(kind="edit", content=[diff], status="pending"), changed(status="completed"))
+                )
+                == shown
+            )
+            failed = only(called(kind="edit", status="failed", content=[diff]))
+            assert (failed.lines_added, failed.phrase) == (None, "Edited file")
+    further: list[tuple[str, str, tuple[int, int] | None]] = [
+        ("", "", (0, 0)),
+        ("a", "a\n", (0, 0)),
+        ("", "a\nb\n", (2, 0)),
+        ("a\nb\nc", "a\nc", (0, 1)),
+        ("a\nb\nc\nd\ne", "b\nx\nd\ne\nf", (2, 2)),
+        ("\n".join("ab" * 500), "\n".join("ba" * 500), (1, 1)),
+        ("x\n" * 300, "y\n" * 300, None),
+        ("a\n" + "x\n" * 150_000 + "b\n", "b\n" + "x\n" * 150_000 + "a\n", (2, 2)),
+        ("p\n" + "x\ny\n" * 60_000 + "q", "q\n" + "y\nx\n" * 60_000 + "p", None),
+    ]
+    for old, new, counts in further:
+        with case((old, new)):
+            assert changed_lines(old, new) == counts
+    write = called(kind="edit", status="pending", rawInput={"filePath": "a", "content": "x\ny\n"})
+    made = only(write, changed(status="completed", rawOutput={"metadata": {"exists": False}}))
+    assert action(made) == "Created new file a (2 lines)"
+    figures = {"metadata": {"exists": True, "filediff": {"additions": 4, "deletions": 1}}}
+    assert action(only(write, changed(status="completed", rawOutput=figures))) == "Edited file a (+4 -1)"
+    # Arguments, texts, diffs, images and results are shown once each; a line about no call has no blocks.
+    rest: list[tuple[dict[str, Any], list[Block]]] = [
         ({"rawInput": {"command": "make"}}, [FieldsBlock("arguments", {"command": "make"})]),
         ({"rawInput": {"description": "Build", "x": ""}}, [TextBlock("description", "Build")]),
         (
@@ -512,10 +488,10 @@ def test_a_call_is_divided_into_blocks() -> None:
         ({"rawOutput": {"output": "a", "content": "b"}}, [ContentBlock("a")]),
         ({"rawOutput": 7, "rawInput": 7, "content": 7}, []),
     ]
-    for fields, shown in cases:
-        with case(fields):
-            assert blocks(changed(**fields)) == shown
-            assert blocks(permission(**fields)) == shown
+    for other_fields, other_shown in rest:
+        with case(other_fields):
+            assert blocks(changed(**other_fields)) == other_shown
+            assert blocks(permission(**other_fields)) == other_shown
     assert blocks(chunk("x")) == []
     assert blocks(response(1, {})) == []
     assert blocks(request("session/request_permission", 1, options=[], subject={"toolCall": {}})) == []
