@@ -35,39 +35,9 @@ def notices(read: Session) -> list[str]:
     return [entry.text for entry in read.transcript if entry.kind is Kind.NOTICE]
 
 
-def test_a_new_session_is_a_run() -> None:
-    """A session that is created after a turn begins a run, before any prompt none. Loading replays it: a
-    history that is in the log is not added again.
-    """
-    second = request("session/new", 7, cwd="/b") + response(7, {"sessionId": "ses-2"})
-    read = session(DIRECT, chunk("One."), stopped(), second, prompt("Go.", 8, "ses-2"), stopped("refusal", 8))
-    assert (len(read.runs), read.run.cwd, read.outcome) == (2, "/b", "failed")
-    assert len(session(opening(), second, prompt("Go.", 8, "ses-2")).runs) == 1
-    back = session(
-        DIRECT, stopped(), second, prompt("Go.", 8, "ses-2"), stopped("end_turn", 8), prompt("x", 9)
-    )
-    assert [run.session_id for run in back.runs] == [SESSION, "ses-2", SESSION]
-    twice = session(DIRECT, stopped(), opening("ses-3"))
-    assert [run.session_id for run in twice.runs] == [SESSION, "ses-3"]
-    history = chunk("Do it.", "user_message") + called(status="completed", kind="read") + chunk("Hi.")
-    load = request("session/load", 8, sessionId=SESSION, cwd="/srv")
-    done = response(8, {"modes": {"currentModeId": "plan"}})
-    connect = request("initialize", 0, protocolVersion=1) + response(0, {"protocolVersion": 1})
-    first = session(connect, load, history, done)
-    assert (first.run.text, first.run.turns, len(first.calls), first.outcome) == ("Hi.", 1, 1, "unfinished")
-    assert (first.run.cwd, first.run.permission_mode, first.run.session_id) == ("/srv", "plan", SESSION)
-    more = session(connect, load, history, done, prompt("More.", 9), chunk("Yes."), stopped("end_turn", 9))
-    assert (more.run.text, more.run.turns, more.outcome) == ("Hi.Yes.", 2, "succeeded")
-    again = session(
-        DIRECT, called(status="completed", kind="read"), chunk("Hi."), stopped(), load, history, done
-    )
-    assert (again.run.text, again.run.turns, len(again.calls)) == ("Hi.", 1, 1)
-    failed = session(DIRECT, chunk("Hi."), stopped(), load, refused(8, "gone"), chunk("Yes."))
-    assert (failed.run.text, failed.last_error) == ("Hi.Yes.", "session/load: gone")
-
-
-def test_sessions_at_the_same_time_do_not_mix() -> None:
-    """The text and the calls of another session belong to it, while the turn of the main one is open."""
+def test_the_lines_of_other_sessions_are_told_apart() -> None:
+    """Another session, and a subagent, have texts and calls of their own."""
+    # The text and the calls of another session belong to it, while the turn of the main one is open.
     read = session(
         DIRECT,
         chunk("One "),
@@ -93,10 +63,7 @@ def test_sessions_at_the_same_time_do_not_mix() -> None:
     cancel = request("session/cancel", sessionId=SESSION)
     aside = called("c-1", "ses-2", kind="read", status="pending") + changed("c-1", "ses-2", status="failed")
     assert session(DIRECT, aside[: aside.index(b"\n") + 1], cancel, aside).calls[0].outcome == "failed"
-
-
-def test_a_subagents_lines_belong_to_its_call() -> None:
-    """The lines of a subagent belong to its call, or to its session; its text waits until it is complete."""
+    # The lines of a subagent belong to its call, or to its session; its text waits until it is complete.
     claude = {"_meta": {"claudeCode": {"parentToolUseId": "c-1"}}}
     read = session(
         DIRECT,
@@ -130,36 +97,6 @@ def test_a_subagents_lines_belong_to_its_call() -> None:
     )
     assert (native.run.text, native.plan, native.run.tokens.context_used) == ("", (), None)
     assert notices(native) == ["subagent started: Plan it"]
-
-
-def test_other_updates_are_understood() -> None:
-    """Plans, notices and compactions are shown; commands and titles are known and silent."""
-    entry = {"content": "Measure", "status": "in_progress", "priority": "high"}
-    read = session(
-        DIRECT,
-        update("plan", entries=[entry]),
-        update("available_commands_update", availableCommands=[]),
-        update("session_info_update", title="x"),
-        update("_vendor/thing", x=1),
-        update("notice", severity="warning", title="Rate limited", description="wait"),
-        update("notice", severity="error"),
-        update("compaction_update", compactionId="c", status="in_progress"),
-        update("compaction_summary_chunk", compactionId="c"),
-        update("compaction_update", compactionId="c", status="failed", error="too long"),
-        update("compaction_update", compactionId="c", status="completed"),
-        update("terminal_update", terminalId="t"),
-    )
-    assert [(each.text, each.status) for each in read.plan] == [("Measure", "in_progress")]
-    assert read.lines.unknown == 0
-    assert notices(read) == [
-        "Rate limited: wait",
-        "notice",
-        "compaction failed: too long",
-        "context compacted",
-    ]
-    plan = {"type": "items", "entries": [{"content": "Ship", "status": "completed"}]}
-    assert session(DIRECT, update("plan_update", plan=plan)).plan[0].text == "Ship"
-    assert session(DIRECT, update("plan_update", plan={})).plan == ()
 
 
 def test_the_run_has_the_facts_of_its_session() -> None:
@@ -217,10 +154,37 @@ def test_the_run_has_the_facts_of_its_session() -> None:
         assert session(DIRECT, update("usage_update", used=-1, cost=cost)).run.tokens == Tokens()
 
 
-def test_the_stop_reason_decides() -> None:
-    """Only `end_turn` is a success. An unknown reason, and an error, are failures; without a response the run
-    is unfinished.
-    """
+def test_turns_follow_their_prompts_and_stop_reasons() -> None:
+    """A turn begins with its prompt and ends with its stop reason, in the run of its session."""
+    # A session that is created after a turn begins a run, before any prompt none. Loading replays it: a
+    # history that is in the log is not added again.
+    second = request("session/new", 7, cwd="/b") + response(7, {"sessionId": "ses-2"})
+    read = session(DIRECT, chunk("One."), stopped(), second, prompt("Go.", 8, "ses-2"), stopped("refusal", 8))
+    assert (len(read.runs), read.run.cwd, read.outcome) == (2, "/b", "failed")
+    assert len(session(opening(), second, prompt("Go.", 8, "ses-2")).runs) == 1
+    back = session(
+        DIRECT, stopped(), second, prompt("Go.", 8, "ses-2"), stopped("end_turn", 8), prompt("x", 9)
+    )
+    assert [run.session_id for run in back.runs] == [SESSION, "ses-2", SESSION]
+    twice = session(DIRECT, stopped(), opening("ses-3"))
+    assert [run.session_id for run in twice.runs] == [SESSION, "ses-3"]
+    history = chunk("Do it.", "user_message") + called(status="completed", kind="read") + chunk("Hi.")
+    load = request("session/load", 8, sessionId=SESSION, cwd="/srv")
+    done = response(8, {"modes": {"currentModeId": "plan"}})
+    connect = request("initialize", 0, protocolVersion=1) + response(0, {"protocolVersion": 1})
+    first = session(connect, load, history, done)
+    assert (first.run.text, first.run.turns, len(first.calls), first.outcome) == ("Hi.", 1, 1, "unfinished")
+    assert (first.run.cwd, first.run.permission_mode, first.run.session_id) == ("/srv", "plan", SESSION)
+    more = session(connect, load, history, done, prompt("More.", 9), chunk("Yes."), stopped("end_turn", 9))
+    assert (more.run.text, more.run.turns, more.outcome) == ("Hi.Yes.", 2, "succeeded")
+    again = session(
+        DIRECT, called(status="completed", kind="read"), chunk("Hi."), stopped(), load, history, done
+    )
+    assert (again.run.text, again.run.turns, len(again.calls)) == ("Hi.", 1, 1)
+    failed = session(DIRECT, chunk("Hi."), stopped(), load, refused(8, "gone"), chunk("Yes."))
+    assert (failed.run.text, failed.last_error) == ("Hi.Yes.", "session/load: gone")
+    # Only `end_turn` is a success. An unknown reason, and an error, are failures; without a response the
+    # run is unfinished.
     cases: list[tuple[str, str]] = [
         ("end_turn", "succeeded"),
         ("cancelled", "cancelled"),
@@ -251,12 +215,8 @@ def test_the_stop_reason_decides() -> None:
             assert (cancelled.outcome, cancelled.run.result) == ("cancelled", None)
     assert session(DIRECT, chunk("Hm")).outcome == "unfinished"
     assert session(DIRECT, stopped(), prompt("More.", 3), chunk("Hm")).outcome == "unfinished"
-
-
-def test_turns_continue_a_run() -> None:
-    """Each prompt is a turn of the same run, an echo of it is none, and a queued one keeps the turn open.
-    Attachments are named, not dumped.
-    """
+    # Each prompt is a turn of the same run, an echo of it is none, and a queued one keeps the turn open.
+    # Attachments are named, not dumped.
     read = session(DIRECT, chunk("One."), stopped(), prompt("More.", 3), chunk("Two."), stopped("refusal", 3))
     assert (len(read.runs), read.run.turns, read.outcome, read.run.text) == (1, 2, "failed", "One.Two.")
     lines = DIRECT + prompt("And this.", 3) + chunk("One.")
@@ -278,12 +238,8 @@ def test_turns_continue_a_run() -> None:
     ]
     read = session(opening(), request("session/prompt", 2, sessionId=SESSION, prompt=blocks))
     assert read.run.prompt == "See @a.txt@file:///b.txt[image/png 1 B][audio]"
-
-
-def test_requests_are_matched_with_responses() -> None:
-    """Client and agent number their requests independently; without the client's lines, the agent's own give
-    turns, texts and outcome.
-    """
+    # Client and agent number their requests independently; without the client's lines, the agent's own
+    # give turns, texts and outcome.
     ask = request("fs/read_text_file", 2, sessionId=SESSION, path="a.txt")
     assert session(DIRECT, ask, response(2, {"content": "x"}), is_over=False).outcome == "running"
     assert session(DIRECT, ask, response(2, {"content": "x"}), stopped()).outcome == "succeeded"
@@ -292,8 +248,8 @@ def test_requests_are_matched_with_responses() -> None:
     assert session(opening(), ask, prompt(), refused(2, "no quota")).outcome == "failed"
     assert session(opening(), ask, stopped()).outcome == "succeeded"
     assert session(DIRECT, response(2, {})).outcome == "unfinished"
-    lines = opening().splitlines(keepends=True)
-    agents = lines[1] + lines[3]
+    other_lines = opening().splitlines(keepends=True)
+    agents = other_lines[1] + other_lines[3]
     read = session(agents, chunk("Hi."), stopped(), chunk("More."), refused(3, "no quota"))
     assert (read.format, read.agent_name, read.run.session_id) == ("acp", "tern", SESSION)
     assert (read.run.turns, read.outcome, read.run.result) == (2, "failed", "no quota")
@@ -303,10 +259,37 @@ def test_requests_are_matched_with_responses() -> None:
     assert session(agents, stopped()).outcome == "succeeded"
 
 
-def test_what_is_unknown_is_counted() -> None:
-    """A method, an update and a line that the protocol does not have are unknown; requests that show nothing
-    are understood.
-    """
+def test_updates_and_methods_are_understood_or_counted() -> None:
+    """What the protocol has is shown or silent, and what it does not have is unknown."""
+    # Plans, notices and compactions are shown; commands and titles are known and silent.
+    entry = {"content": "Measure", "status": "in_progress", "priority": "high"}
+    read = session(
+        DIRECT,
+        update("plan", entries=[entry]),
+        update("available_commands_update", availableCommands=[]),
+        update("session_info_update", title="x"),
+        update("_vendor/thing", x=1),
+        update("notice", severity="warning", title="Rate limited", description="wait"),
+        update("notice", severity="error"),
+        update("compaction_update", compactionId="c", status="in_progress"),
+        update("compaction_summary_chunk", compactionId="c"),
+        update("compaction_update", compactionId="c", status="failed", error="too long"),
+        update("compaction_update", compactionId="c", status="completed"),
+        update("terminal_update", terminalId="t"),
+    )
+    assert [(each.text, each.status) for each in read.plan] == [("Measure", "in_progress")]
+    assert read.lines.unknown == 0
+    assert notices(read) == [
+        "Rate limited: wait",
+        "notice",
+        "compaction failed: too long",
+        "context compacted",
+    ]
+    plan = {"type": "items", "entries": [{"content": "Ship", "status": "completed"}]}
+    assert session(DIRECT, update("plan_update", plan=plan)).plan[0].text == "Ship"
+    assert session(DIRECT, update("plan_update", plan={})).plan == ()
+    # A method, an update and a line that the protocol does not have are unknown; requests that show
+    # nothing are understood.
     cases: list[bytes] = [
         update("mood_update"),
         update(""),
@@ -328,10 +311,13 @@ def test_what_is_unknown_is_counted() -> None:
             assert notices(read) == [f"{method}: no"]
 
 
-def test_messages_end_with_their_id(session_of: Callable[[bytes], Session]) -> None:
-    """A new id ends a text; without ids, consecutive chunks are one, also an emoji that two of them split. A
-    burst of chunks gives the text of its lines.
-    """
+LONG = "s" * 10_000
+
+
+def test_messages_end_and_are_bounded(session_of: Callable[[bytes], Session]) -> None:
+    """A message ends with its id or its turn, and no text or id grows without end."""
+    # A new id ends a text; without ids, consecutive chunks are one, also an emoji that two of them split.
+    # A burst of chunks gives the text of its lines.
     read = session(
         DIRECT,
         chunk("a", messageId="1"),
@@ -361,10 +347,7 @@ def test_messages_end_with_their_id(session_of: Callable[[bytes], Session]) -> N
     assert decoder.burst(rows, 1) is not None
     decoder.decode(changed(status="completed").rstrip())
     assert decoder.burst(rows, 1) is None
-
-
-def test_version_2_of_the_protocol_is_read() -> None:
-    """In the draft of version 2, an update ends the turn, and messages may be repeated as a whole."""
+    # In the draft of version 2, an update ends the turn, and messages may be repeated as a whole.
     whole = [{"type": "text", "text": "Hello."}]
     read = session(
         request("initialize", 0, protocolVersion=2),
@@ -391,15 +374,8 @@ def test_version_2_of_the_protocol_is_read() -> None:
     [call] = read.calls
     assert (call.target, call.exit_code, call.outcome) == ("make", 2, "failed")
     assert (read.lines.unknown, read.run.agent_version) == (0, "3")
-
-
-LONG = "s" * 10_000
-
-
-def test_what_is_kept_is_bounded() -> None:
-    """Ids of ended calls, sessions, terminals and long texts beyond the limits are read, and each call keeps
-    its outcome.
-    """
+    # Ids of ended calls, sessions, terminals and long texts beyond the limits are read, and each call
+    # keeps its outcome.
     lines = b"".join(called(f"c-{number}", kind="read", status="completed") for number in range(5000))
     assert {call.outcome for call in session(DIRECT, lines).calls} == {"succeeded"}
     lines = b""
