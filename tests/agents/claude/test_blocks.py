@@ -120,7 +120,8 @@ ERRORS: list[tuple[Any, list[Block]]] = [
 
 
 def test_results_are_blocks() -> None:
-    """Changes are diffs, a to-do list is a plan, images are only named, and a failure has its reason."""
+    """Each line has the blocks of the call that is meant."""
+    # Changes are diffs, a to-do list is a plan, images are only named, and a failure has its reason.
     for arguments, expected in ARGUMENTS:
         with case(arguments):
             assert list(argument_blocks(arguments)) == expected
@@ -130,10 +131,7 @@ def test_results_are_blocks() -> None:
     for content, expected in ERRORS:
         with case((content, expected)):
             assert list(result_blocks({"content": content, "is_error": True}, {"stdout": "x"})) == expected
-
-
-def test_a_line_has_the_blocks_of_the_call_that_is_meant() -> None:
-    """A line with several calls shows one of them, or all; its structured result belongs to a single one."""
+    # A line with several calls shows one of them, or all; its structured result belongs to a single one.
     uses = [{"type": "tool_use", "id": f"t-{n}", "name": "Read", "input": {"path": f"/{n}"}} for n in (1, 2)]
     line = assistant(*uses)
     assert list(blocks(line, "t-2")) == [FieldsBlock("arguments", {"path": "/2"})]
