@@ -136,58 +136,6 @@ def test_a_tool_has_a_kind_a_phrase_and_a_target() -> None:
     assert tool_named("mcp__a__b").kind is ToolKind.MCP
 
 
-def test_open_calls_are_bounded() -> None:
-    """Of more than 1,024 open calls, 64 undecided ones and 64 questions the oldest are forgotten."""
-    many = [call("Bash", f"t-{number}", command="ls") for number in range(1030)]
-    ends = events(*many, answer("x", "t-0"), answer("x", "t-1029"))[-2:]
-    assert [end.tool for end in ends] == ["", "Bash"]
-    long = "t" * 2000
-    assert events(call("Bash", long, command="ls"), answer("x", long))[-1].tool == ""
-    denials = [
-        {"type": "system", "subtype": "permission_denied", "tool_use_id": f"t-{n}"} for n in range(1030)
-    ]
-    denials.append({"type": "system", "subtype": "permission_denied", "tool_use_id": long})
-    ends = events(call("Bash", "t-0"), call("Bash", "t-9"), *denials, answer("x", "t-0"), answer("x", "t-9"))
-    assert [end.outcome for end in ends[-2:]] == ["succeeded", "rejected"]
-    uses = [{"type": "tool_use", "id": f"c{n}", "name": "Bash", "input": {}} for n in range(70)]
-    answers = [answer(REFUSAL, f"c{n}", is_error=True) for n in range(70)]
-    found = [event for event in events(assistant(*uses), *answers) if isinstance(event, ToolEnded)]
-    assert [event.call_id for event in found] == [f"c{n}" for n in range(6)]
-    replied = events(*(ask(f"r-{n}") for n in range(70)), reply("r-0"), reply("r-69"))
-    assert [event.key for event in replied if event.answer] == ["r-69"]
-
-
-def test_calls_of_parallel_subagents_have_their_parents() -> None:
-    """Interleaved lines of two subagents belong to their own calls."""
-    lines = [call("Task", "a", description="A"), call("Task", "b", description="B")]
-    for number, agent in enumerate("abab"):
-        block = {"type": "tool_use", "id": f"t-{number}", "name": "Read", "input": {"file_path": "/x"}}
-        lines.append(assistant(block, parent_tool_use_id=agent))
-    lines += [answer("x", f"t-{number}", parent_tool_use_id="abab"[number]) for number in (3, 0, 1, 2)]
-    found = session(written(init(), *lines, answer("A", "a"), say("Done.")))
-    assert [(each.call_id, each.agent, each.parent) for each in found.calls][2:] == [
-        ("t-0", "a", 1),
-        ("t-1", "b", 2),
-        ("t-2", "a", 1),
-        ("t-3", "b", 2),
-    ]
-    assert [each.outcome for each in found.calls] == ["succeeded", "unfinished", *["succeeded"] * 4]
-
-
-def test_an_agent_says_how_a_command_ended() -> None:
-    """Amp's result may be an object with the exit code; Qwen Code gives none: its own `success` counts."""
-    content = '{"output":"boom","exitCode":2}'
-    for agent, outcome, code in (("amp", "failed", 2), ("claude-code", "succeeded", None)):
-        found = events(call("Bash", command="make"), answer(content), agent=agent)[-1]
-        assert (found.outcome, found.exit_code) == (outcome, code)
-    found = events(call("Bash", command="ls"), answer("{a}"), agent="amp")[-1]
-    assert (found.outcome, found.exit_code) == ("succeeded", None)
-    found = events(call("Read", path="/a"), answer(content), agent="amp")[-1]
-    assert (found.outcome, found.exit_code) == ("succeeded", None)
-    found = events(call("run_shell_command", command="exit 3"), answer("", is_error=False), agent="qwen")[-1]
-    assert (found.outcome, found.exit_code) == ("succeeded", None)
-
-
 OK, FAILED, REJECTED = Outcome.SUCCEEDED, Outcome.FAILED, Outcome.REJECTED
 REFUSED = "[Operation Cancelled] Reason: User did not allow tool call"
 CANCELLED, RETURNED = Outcome.CANCELLED, Outcome.RETURNED
@@ -238,15 +186,6 @@ OUTCOMES: list[tuple[str, Any, bool | None, Any, Outcome, str | None, int | None
 ]
 
 
-def test_a_result_decides_the_outcome() -> None:
-    """Flags, texts and structured results decide the outcome, its reason and the exit code."""
-    for tool, content, is_error, structured, outcome, error, code in OUTCOMES:
-        with case((tool, content, is_error)):
-            block = {"content": content} if is_error is None else {"content": content, "is_error": is_error}
-            found = read_result(TOOLS[tool], block, structured)
-            assert (found.outcome, found.error, found.exit_code) == (outcome, error, code)
-
-
 NOTES: list[tuple[str, dict[str, Any], Any, Any, str | None, str]] = [
     ("Read", {}, "x", {"file": {"numLines": 9, "startLine": 1, "totalLines": 9}}, "9 lines", "Read file"),
     (
@@ -279,10 +218,27 @@ NOTES: list[tuple[str, dict[str, Any], Any, Any, str | None, str]] = [
 ]
 
 
-def test_a_result_has_a_note() -> None:
-    """The note names the size of a result; the patch counts, or the arguments; a subagent's duration is that
-    which the agent measured.
-    """
+def test_a_result_has_an_outcome_and_a_note() -> None:
+    """The result decides how a call ended, and names its size."""
+    # Amp's result may be an object with the exit code; Qwen Code gives none: its own `success` counts.
+    content = '{"output":"boom","exitCode":2}'
+    for agent, outcome, code in (("amp", "failed", 2), ("claude-code", "succeeded", None)):
+        found = events(call("Bash", command="make"), answer(content), agent=agent)[-1]
+        assert (found.outcome, found.exit_code) == (outcome, code)
+    found = events(call("Bash", command="ls"), answer("{a}"), agent="amp")[-1]
+    assert (found.outcome, found.exit_code) == ("succeeded", None)
+    found = events(call("Read", path="/a"), answer(content), agent="amp")[-1]
+    assert (found.outcome, found.exit_code) == ("succeeded", None)
+    found = events(call("run_shell_command", command="exit 3"), answer("", is_error=False), agent="qwen")[-1]
+    assert (found.outcome, found.exit_code) == ("succeeded", None)
+    # Flags, texts and structured results decide the outcome, its reason and the exit code.
+    for tool, content, is_error, structured, outcome, error, code in OUTCOMES:
+        with case((tool, content, is_error)):
+            block = {"content": content} if is_error is None else {"content": content, "is_error": is_error}
+            found = read_result(TOOLS[tool], block, structured)
+            assert (found.outcome, found.error, found.exit_code) == (outcome, error, code)
+    # The note names the size of a result; the patch counts, or the arguments; a subagent's duration is
+    # that which the agent measured.
     for tool, arguments, content, structured, note, phrase in NOTES:
         with case((tool, arguments, content)):
             fields = {} if structured is None else {"result": structured}
@@ -300,18 +256,20 @@ def test_a_result_has_a_note() -> None:
         assert (ended.lines_added, ended.lines_removed) == counts
     ended = events(call("Task", description="x"), answer("x", result={"totalDurationMs": 6869}))[-1]
     assert ended.duration_ms == 6869
-
-
-def test_an_end_may_be_incomplete() -> None:
-    """A line that is too large may lack the outcome; an end without a start is a call without a name."""
+    # A line that is too large may lack the outcome; an end without a start is a call without a name.
     data = written(answer("x" * 100))
     decoder = Decoder(agent_named("claude-code"))
     decoder.decode(written(call("Bash", command="ls")))
-    ended = decoder.decode_oversize(data[:150], data[-100:], len(data))[-1]
-    assert isinstance(ended, ToolEnded)
-    assert (ended.call_id, ended.outcome) == ("t-1", RETURNED)
-    ended = events(answer("x", "t-9"))[-1]
-    assert (ended.call_id, ended.tool, ended.target, ended.outcome) == ("t-9", "", None, OK)
+    other_ended = decoder.decode_oversize(data[:150], data[-100:], len(data))[-1]
+    assert isinstance(other_ended, ToolEnded)
+    assert (other_ended.call_id, other_ended.outcome) == ("t-1", RETURNED)
+    other_ended = events(answer("x", "t-9"))[-1]
+    assert (other_ended.call_id, other_ended.tool, other_ended.target, other_ended.outcome) == (
+        "t-9",
+        "",
+        None,
+        OK,
+    )
 
 
 STOPPED = user("[Request interrupted by user for tool use]")
@@ -322,8 +280,9 @@ NOT_RUN = answer(
 DENIALS = [{"tool_name": "Bash", "tool_use_id": "t-1"}]
 
 
-def test_a_call_that_the_result_calls_denied_was_rejected() -> None:
-    """Its own text need not say so; a call of an earlier turn, and one that succeeded, is not corrected."""
+def test_a_call_may_be_denied_or_interrupted() -> None:
+    """Its result, the user's words or the end of the turn say why a call did not run."""
+    # Its own text need not say so; a call of an earlier turn, and one that succeeded, is not corrected.
     cases: list[tuple[list[Json], Outcome]] = [
         ([answer("uses .NET methods", is_error=True), result(permission_denials=DENIALS)], REJECTED),
         ([answer(REFUSED[:10], is_error=True), result(permission_denials=DENIALS * 2)], REJECTED),
@@ -339,11 +298,8 @@ def test_a_call_that_the_result_calls_denied_was_rejected() -> None:
             assert found.calls.as_ended(found.calls[0]).outcome is (
                 FAILED if outcome is REJECTED else outcome
             )
-
-
-def test_a_command_that_ran_and_was_interrupted_is_cancelled() -> None:
-    """The text is that of a refusal; the end of the turn says whether the call was refused before it ran."""
-    cases: list[tuple[list[Json], Outcome]] = [
+    # The text is that of a refusal; the end of the turn says whether the call was refused before it ran.
+    further: list[tuple[list[Json], Outcome]] = [
         ([STOPPED, result(**ABORTED, permission_denials=[])], CANCELLED),
         ([result(**ABORTED)], CANCELLED),
         ([STOPPED, result(subtype="error_during_execution", is_error=True)], CANCELLED),
@@ -354,16 +310,13 @@ def test_a_command_that_ran_and_was_interrupted_is_cancelled() -> None:
         ([result("I see.")], REJECTED),
         ([], REJECTED),
     ]
-    for later, outcome in cases:
+    for later, outcome in further:
         with case(later):
             for refused in (NOT_RUN, answer(REFUSAL, is_error=True)):
-                (found,) = session(written(init(), call("Bash"), refused, *later)).calls
-                assert found.outcome is outcome
-
-
-def test_a_line_may_say_why_a_call_did_not_run() -> None:
-    """The field, the user's words or the structured result decide, whatever the text is."""
-    cases: list[tuple[object, Outcome]] = [
+                (later_found,) = session(written(init(), call("Bash"), refused, *later)).calls
+                assert later_found.outcome is outcome
+    # The field, the user's words or the structured result decide, whatever the text is.
+    others: list[tuple[object, Outcome]] = [
         ("permission-rule", REJECTED),
         ("automode-blocked", REJECTED),
         ("user-rejected", REJECTED),
@@ -372,20 +325,22 @@ def test_a_line_may_say_why_a_call_did_not_run() -> None:
         (None, FAILED),
         (5, FAILED),
     ]
-    for kind, outcome in cases:
+    for kind, outcome in others:
         with case(kind):
             metas = [
                 5,
                 {"id": "t-2", "non_execution_kind": "cancelled"},
                 {"id": "t-1", "non_execution_kind": kind},
             ]
-            found = events(call("Bash"), answer("Not here.", is_error=True, tool_result_meta=metas))
-            assert found[-1].outcome is outcome
+            further_found = events(call("Bash"), answer("Not here.", is_error=True, tool_result_meta=metas))
+            assert further_found[-1].outcome is outcome
     words = f"{REFUSAL} To tell you how to proceed, the user said:\nUse make."
     assert events(call("Bash"), answer(words, is_error=True))[-1].outcome is REJECTED
     words = "The user wants to clarify these questions."
-    found = events(call("AskUserQuestion"), answer(words, is_error=True, result="User rejected tool use"))
-    assert (found[-1].outcome, found[-1].error) == (REJECTED, words)
+    other_found = events(
+        call("AskUserQuestion"), answer(words, is_error=True, result="User rejected tool use")
+    )
+    assert (other_found[-1].outcome, other_found[-1].error) == (REJECTED, words)
     assert events(call("Bash"), answer("x", is_error=True, result="Error: x"))[-1].outcome is FAILED
 
 
@@ -400,10 +355,10 @@ def reply(key: str = "r-1", **response: Any) -> Json:
     return line("control_response", response={"subtype": "success", "request_id": key, "response": response})
 
 
-def test_a_question_is_open_until_it_is_answered() -> None:
-    """The question names the tool and its target; an answer allows, denies or withdraws. Requests of the
-    program itself are none.
-    """
+def test_a_permission_prompt_is_answered() -> None:
+    """A question is open until it is answered, and a denied call is rejected."""
+    # The question names the tool and its target; an answer allows, denies or withdraws. Requests of the
+    # program itself are none.
     found = session(written(init(), call("Bash", command="rm -rf build"), ask()), is_over=False)
     assert found.asked.oldest is not None
     assert found.asked.oldest.words == "Bash rm -rf build"
@@ -427,39 +382,34 @@ def test_a_question_is_open_until_it_is_answered() -> None:
     assert events(line("control_request", request_id="r-1"), line("control_response")) == []
     asked = ask(tool_name="Write", input={"file_path": f"{CWD}/a.py"}, tool_use_id=None)
     assert (events(init(), asked)[-1].target, events(init(), asked)[-1].call_id) == ("a.py", None)
-
-
-def test_a_denied_call_is_rejected() -> None:
-    """Its answer, a line about the denial, or the result of the turn says so, whatever its own result says. A
-    denial that names no call refuses none.
-    """
-    found = events(call("Bash"), ask(), reply(behavior="deny", message="No."), answer("No.", is_error=True))
-    assert (found[-1].outcome, found[-1].error) == ("rejected", "No.")
+    # Its answer, a line about the denial, or the result of the turn says so, whatever its own result
+    # says. A denial that names no call refuses none.
+    further_found = events(
+        call("Bash"), ask(), reply(behavior="deny", message="No."), answer("No.", is_error=True)
+    )
+    assert (further_found[-1].outcome, further_found[-1].error) == ("rejected", "No.")
     for is_error in [True, None]:
         with case(is_error):
             denied = line(
                 "system", "permission_denied", tool_use_id="t-1", tool_name="Bash", message="A rule."
             )
-            found = events(call("Bash", command="ls"), denied, answer("No.", is_error=is_error))
-            (asked,) = [each for each in found if type(each).__name__ == "Permission"]
+            other_found = events(call("Bash", command="ls"), denied, answer("No.", is_error=is_error))
+            (asked,) = [each for each in other_found if type(each).__name__ == "Permission"]
             assert (asked.subject, asked.answer, asked.reason, asked.is_automatic) == (
                 "Bash",
                 "denied",
                 "A rule.",
                 True,
             )
-            assert isinstance(found[-1], ToolEnded)
-            assert (found[-1].outcome, found[-1].error) == (REJECTED, "No.")
+            assert isinstance(other_found[-1], ToolEnded)
+            assert (other_found[-1].outcome, other_found[-1].error) == (REJECTED, "No.")
     denials = [{"tool_name": "Bash", "tool_use_id": "t-1"}, {"tool_name": "Bash", "tool_use_id": "t-77"}, 5]
-    seen = session(written(init(), call("Bash", command="ls"), result("x", permission_denials=denials)))
-    assert [(each.call_id, each.outcome) for each in seen.calls] == [("t-1", "rejected")]
+    other_seen = session(written(init(), call("Bash", command="ls"), result("x", permission_denials=denials)))
+    assert [(each.call_id, each.outcome) for each in other_seen.calls] == [("t-1", "rejected")]
     denial = line("system", subtype="permission_denied", tool_name="Bash", message="No.")
     unnamed = events(call("Bash"), denial, answer("No.", is_error=True))
     assert (unnamed[-1].outcome, unnamed[-1].error) == ("failed", "No.")
-
-
-def test_only_claude_has_a_hook_that_answers() -> None:
-    """It is run for each permission prompt, and has no matcher."""
+    # It is run for each permission prompt, and has no matcher.
     ((name, agent),) = answered_agents().items()
     assert name == agent.name == "claude"
     hook = {"type": "command", "command": "x", "timeout": 3600}
@@ -471,10 +421,42 @@ def plan_after(*lines: Json) -> list[tuple[str, str]]:
     return [(entry.text, entry.status.value) for entry in session(written(init(), *lines)).plan]
 
 
-def test_tasks_are_added_and_updated_one_by_one() -> None:
-    """`TodoWrite` replaces the list, `TaskCreate` and `TaskUpdate` change it; reading, and a subagent's list,
-    change nothing. At most 1,000 entries of 4,096 characters are kept.
-    """
+def test_open_calls_and_tasks() -> None:
+    """Open calls are bounded, belong to their subagents, and change lists of tasks."""
+    # Of more than 1,024 open calls, 64 undecided ones and 64 questions the oldest are forgotten.
+    many = [call("Bash", f"t-{number}", command="ls") for number in range(1030)]
+    ends = events(*many, answer("x", "t-0"), answer("x", "t-1029"))[-2:]
+    assert [end.tool for end in ends] == ["", "Bash"]
+    long = "t" * 2000
+    assert events(call("Bash", long, command="ls"), answer("x", long))[-1].tool == ""
+    denials = [
+        {"type": "system", "subtype": "permission_denied", "tool_use_id": f"t-{n}"} for n in range(1030)
+    ]
+    denials.append({"type": "system", "subtype": "permission_denied", "tool_use_id": long})
+    ends = events(call("Bash", "t-0"), call("Bash", "t-9"), *denials, answer("x", "t-0"), answer("x", "t-9"))
+    assert [end.outcome for end in ends[-2:]] == ["succeeded", "rejected"]
+    uses = [{"type": "tool_use", "id": f"c{n}", "name": "Bash", "input": {}} for n in range(70)]
+    answers = [answer(REFUSAL, f"c{n}", is_error=True) for n in range(70)]
+    found = [event for event in events(assistant(*uses), *answers) if isinstance(event, ToolEnded)]
+    assert [event.call_id for event in found] == [f"c{n}" for n in range(6)]
+    replied = events(*(ask(f"r-{n}") for n in range(70)), reply("r-0"), reply("r-69"))
+    assert [event.key for event in replied if event.answer] == ["r-69"]
+    # Interleaved lines of two subagents belong to their own calls.
+    lines = [call("Task", "a", description="A"), call("Task", "b", description="B")]
+    for number, agent in enumerate("abab"):
+        block = {"type": "tool_use", "id": f"t-{number}", "name": "Read", "input": {"file_path": "/x"}}
+        lines.append(assistant(block, parent_tool_use_id=agent))
+    lines += [answer("x", f"t-{number}", parent_tool_use_id="abab"[number]) for number in (3, 0, 1, 2)]
+    other_found = session(written(init(), *lines, answer("A", "a"), say("Done.")))
+    assert [(each.call_id, each.agent, each.parent) for each in other_found.calls][2:] == [
+        ("t-0", "a", 1),
+        ("t-1", "b", 2),
+        ("t-2", "a", 1),
+        ("t-3", "b", 2),
+    ]
+    assert [each.outcome for each in other_found.calls] == ["succeeded", "unfinished", *["succeeded"] * 4]
+    # `TodoWrite` replaces the list, `TaskCreate` and `TaskUpdate` change it; reading, and a subagent's
+    # list, change nothing. At most 1,000 entries of 4,096 characters are kept.
     todos = [{"content": "a", "status": "completed"}, {"content": "b", "status": "soon"}]
     assert plan_after(call("TodoWrite", todos=todos), answer("ok")) == [("a", "completed"), ("b", "pending")]
     new = {"newTodos": [{"content": "c", "status": "in_progress"}]}
@@ -498,14 +480,14 @@ def test_tasks_are_added_and_updated_one_by_one() -> None:
     tasks = {"tasks": [{"id": "5", "subject": "z", "status": "completed"}]}
     lines += [call("TaskList", "t-8"), answer("x", "t-8", result=tasks)]
     assert plan_after(*lines) == [("z", "completed")]
-    found = events(call("TaskGet", taskId="1"), answer("x"), call("TaskList", "t-2"), answer("x", "t-2"))
-    assert not [event for event in found if isinstance(event, Plan)]
+    reported = events(call("TaskGet", taskId="1"), answer("x"), call("TaskList", "t-2"), answer("x", "t-2"))
+    assert not [event for event in reported if isinstance(event, Plan)]
     todos = [{"content": "x", "status": "in_progress"}]
-    found = events(call("TodoWrite", todos=todos), answer("ok"))
-    assert found[-1] == Plan((PlanEntry("x", PlanStatus.IN_PROGRESS),))
+    reported = events(call("TodoWrite", todos=todos), answer("ok"))
+    assert reported[-1] == Plan((PlanEntry("x", PlanStatus.IN_PROGRESS),))
     inner = {**call("TodoWrite", todos=todos), "parent_tool_use_id": "t-0"}
-    found = events(inner, answer("ok", parent_tool_use_id="t-0"))
-    assert not any(isinstance(event, Plan) for event in found)
+    reported = events(inner, answer("ok", parent_tool_use_id="t-0"))
+    assert not any(isinstance(event, Plan) for event in reported)
     many = [{"content": "x" * 9999, "status": "pending"}] * 1500
     (plan,) = (each for each in events(call("TodoWrite", todos=many), answer("x")) if isinstance(each, Plan))
     assert (len(plan.entries), len(plan.entries[0].text)) == (1000, 4096)
