@@ -65,7 +65,8 @@ DETECTED: list[tuple[Json, str | None]] = [
 
 
 def test_a_line_shows_its_agent() -> None:
-    """The keys at the top of a line decide. Inits and prompts start a run; lines with calls are calls."""
+    """The keys of a line decide, and the family becomes its agent."""
+    # The keys at the top of a line decide. Inits and prompts start a run; lines with calls are calls.
     for fields, name in DETECTED:
         with case(fields):
             for each in (fields, dict(reversed(fields.items()))):
@@ -74,12 +75,8 @@ def test_a_line_shows_its_agent() -> None:
     for fields, role in ROLES:
         with case(fields):
             assert Decoder(agent_named("claude-code")).role(written(fields)) is role
-
-
-def test_the_family_becomes_its_agent() -> None:
-    """A stream without its head is the family's until a line shows the agent, and its run continues. Only
-    Qwen Code says success of an error. Another agent's run is read in its format.
-    """
+    # A stream without its head is the family's until a line shows the agent, and its run continues. Only
+    # Qwen Code says success of an error. Another agent's run is read in its format.
     head = (say("One", uuid=None), call("read_file", file_path="/a"), answer("x"), result("One"))
     assert session(written(*head)).format == "claude-family"
     ends: list[tuple[Any, str]] = [
@@ -87,9 +84,14 @@ def test_the_family_becomes_its_agent() -> None:
         ({"type": "system", "subtype": "init", "session_id": "s-1", "qwen_code_version": "1"}, "qwen"),
     ]
     for end, name in ends:
-        found = session(written(*head, end, say("Two"), result("Two")))
-        assert (found.format, len(found.runs), found.run.turns, found.text) == (name, 1, 2, "OneTwo")
-        assert [(each.tool, each.kind) for each in found.calls] == [("read_file", "read")]
+        other_found = session(written(*head, end, say("Two"), result("Two")))
+        assert (other_found.format, len(other_found.runs), other_found.run.turns, other_found.text) == (
+            name,
+            1,
+            2,
+            "OneTwo",
+        )
+        assert [(each.tool, each.kind) for each in other_found.calls] == [("read_file", "read")]
     assert (
         session(written(say("[API Error: 400]", uuid=None), result("[API Error: 400]"))).outcome == "failed"
     )
