@@ -54,10 +54,36 @@ def read(*lines: Json) -> Session:
     return session(written(*lines))
 
 
-def test_an_init_is_a_run_or_a_turn() -> None:
-    """After a result, an init of the same session continues the run; without one it is another run, or,
-    within a compaction, the same turn. Hooks before it are no run; a result alone is one.
-    """
+OUTCOMES: list[tuple[dict[str, Any], str, str | None]] = [
+    ({}, "succeeded", "Done."),
+    ({"is_error": True, "result": "API Error: 500"}, "failed", "API Error: 500"),
+    ({"subtype": "error_max_turns", "errors": ["Reached 10"]}, "failed", "Reached 10"),
+    (
+        {"subtype": "error_during_execution", "error": {"type": "FatalError", "message": "Too many turns"}},
+        "failed",
+        "Too many turns",
+    ),
+    ({"subtype": "error_max_turns"}, "failed", "reached the maximum number of turns"),
+    ({"subtype": "error_of_a_new_kind"}, "failed", "error of a new kind"),
+    ({"is_error": None, "subtype": "paused"}, "failed", "paused"),
+    ({"is_error": None, "subtype": None}, "failed", None),
+    ({"is_error": None}, "succeeded", "Done."),
+    ({"is_error": True, "error": "No login"}, "failed", "No login"),
+    ({"subtype": "error_during_execution", "terminal_reason": "aborted_tools"}, "cancelled", "interrupted"),
+    (
+        {"subtype": "error_during_execution", "terminal_reason": "aborted", "errors": ["[ede_diagnostic] x"]},
+        "cancelled",
+        "interrupted",
+    ),
+    ({"terminal_reason": "aborted_streaming", "errors": ["x"]}, "cancelled", "x"),
+    ({"result": 5}, "succeeded", None),
+]
+
+
+def test_inits_prompts_and_results_make_turns() -> None:
+    """An init is a run or a turn, a prompt that is repeated is one, and a result ends it."""
+    # After a result, an init of the same session continues the run; without one it is another run, or,
+    # within a compaction, the same turn. Hooks before it are no run; a result alone is one.
     background = (call("Bash", command="make"), result("One"), init(model="claude-opus-5"), answer("done"))
     found = read(init(), *background, say("Two"), result("Two"))
     assert (len(found.runs), found.run.turns, found.run.model) == (1, 2, "claude-opus-5")
@@ -78,12 +104,8 @@ def test_an_init_is_a_run_or_a_turn() -> None:
     found = read(result("Done.", total_cost_usd=0.5, usage=USAGE))
     assert (found.format, found.outcome, found.run.result) == ("claude-code", "succeeded", "Done.")
     assert found.run.text_matches_result is None
-
-
-def test_prompts_that_the_agent_repeats_are_prompts() -> None:
-    """An echoed prompt is that of its turn; a summary and a notification are none. What the agent writes
-    after a result is a turn.
-    """
+    # An echoed prompt is that of its turn; a summary and a notification are none. What the agent writes
+    # after a result is a turn.
     found = read(
         init(), user("Go on.", isReplay=True), say("a"), user("Stop.", isReplay=True), say("b"), result("b")
     )
@@ -112,38 +134,8 @@ def test_prompts_that_the_agent_repeats_are_prompts() -> None:
     assert found.run.turns == 1
     found = read(init(), result("One"), result("Two", local_command="compact"))
     assert (len(found.runs), found.run.turns) == (1, 2)
-
-
-OUTCOMES: list[tuple[dict[str, Any], str, str | None]] = [
-    ({}, "succeeded", "Done."),
-    ({"is_error": True, "result": "API Error: 500"}, "failed", "API Error: 500"),
-    ({"subtype": "error_max_turns", "errors": ["Reached 10"]}, "failed", "Reached 10"),
-    (
-        {"subtype": "error_during_execution", "error": {"type": "FatalError", "message": "Too many turns"}},
-        "failed",
-        "Too many turns",
-    ),
-    ({"subtype": "error_max_turns"}, "failed", "reached the maximum number of turns"),
-    ({"subtype": "error_of_a_new_kind"}, "failed", "error of a new kind"),
-    ({"is_error": None, "subtype": "paused"}, "failed", "paused"),
-    ({"is_error": None, "subtype": None}, "failed", None),
-    ({"is_error": None}, "succeeded", "Done."),
-    ({"is_error": True, "error": "No login"}, "failed", "No login"),
-    ({"subtype": "error_during_execution", "terminal_reason": "aborted_tools"}, "cancelled", "interrupted"),
-    (
-        {"subtype": "error_during_execution", "terminal_reason": "aborted", "errors": ["[ede_diagnostic] x"]},
-        "cancelled",
-        "interrupted",
-    ),
-    ({"terminal_reason": "aborted_streaming", "errors": ["x"]}, "cancelled", "x"),
-    ({"result": 5}, "succeeded", None),
-]
-
-
-def test_a_result_has_an_outcome_and_a_reason() -> None:
-    """`success` with an error failed, an abort was cancelled; so was a turn that the user interrupted, if its
-    result says that it failed.
-    """
+    # `success` with an error failed, an abort was cancelled; so was a turn that the user interrupted, if
+    # its result says that it failed.
     for fields, outcome, text in OUTCOMES:
         with case((fields, outcome)):
             words = "Done." if outcome == "succeeded" else ""
@@ -158,7 +150,8 @@ def test_a_result_has_an_outcome_and_a_reason() -> None:
 
 
 def test_tokens_are_those_of_the_results() -> None:
-    """The usage of each turn is added; without a result, that of each message counts once."""
+    """They are added over the turns and over the main agent's and the subagents' requests."""
+    # The usage of each turn is added; without a result, that of each message counts once.
     models = {"claude-sonnet-5": {"contextWindow": 200_000}, "claude-haiku-4-5": {"contextWindow": 100_000}}
     lines = [init(model="claude-sonnet-5[1m]")]
     for cost in (0.25, 0.75):
@@ -186,10 +179,7 @@ def test_tokens_are_those_of_the_results() -> None:
         None,
         None,
     )
-
-
-def test_the_requests_of_subagents_are_added_to_the_turn() -> None:
-    """A result counts only the main agent's. It is not known whether those of other agents contain them."""
+    # A result counts only the main agent's. It is not known whether those of other agents contain them.
     inner = say("a", message_id="m-2", usage=USAGE, parent_tool_use_id="t-1")
     lines = [init(), say("a", usage=USAGE), inner, inner, result("a", usage=USAGE)]
     assert read(*lines).run.tokens[:3] == (226, 200, 14)
@@ -197,25 +187,6 @@ def test_the_requests_of_subagents_are_added_to_the_turn() -> None:
     inner = say("a", usage=USAGE, parent_tool_use_id="t-1")
     assert not any(isinstance(event, Usage) for event in events(inner, agent="amp"))
     assert any(isinstance(event, Usage) for event in events(init(), inner))
-
-
-def test_facts_of_the_run_are_in_its_init() -> None:
-    """Model, folder, mode and version are shown; the context of the only model counts; an absurd cost does
-    not.
-    """
-    found = read(init(permissionMode="plan", apiKeySource="none"), result("a", usage={"a": 1, "b": []}))
-    run = found.run
-    assert (run.permission_mode, run.api_key_source, run.agent_version) == ("plan", "none", "2.1.330")
-    assert (run.usage, found.agent_name) == ({"a": 1}, "claude")
-    assert read(init(), result("a", usage=None)).run.usage is None
-    one = {"claude-x": {"contextWindow": 5}}
-    assert read(init(), result("a", modelUsage=one)).run.tokens.context_size == 5
-    two = {**one, "claude-y": {"contextWindow": 6}}
-    assert read(init(), result("a", modelUsage=two)).run.tokens.context_size is None
-    cases: list[object] = ["1", True, -1.0, 1e300, None]
-    for cost in cases:
-        with case(cost):
-            assert read(init(), result("a", total_cost_usd=cost)).run.tokens.cost_usd is None
 
 
 ANSWER, REASONING = Channel.ANSWER, Channel.REASONING
@@ -233,10 +204,10 @@ def think(words: str, **fields: object) -> Json:
     return assistant({"type": "thinking", "thinking": words, "signature": "x"}, **fields)
 
 
-def test_a_full_block_repeats_its_deltas() -> None:
-    """The text is there once, whichever comes first; a block that differs replaces its deltas, and reasoning
-    keeps them. A message that was broken off is no part of the text.
-    """
+def test_each_text_is_there_once() -> None:
+    """Blocks repeat their deltas, and a message may replace an earlier one."""
+    # The text is there once, whichever comes first; a block that differs replaces its deltas, and
+    # reasoning keeps them. A message that was broken off is no part of the text.
     assert (
         text_of(START, delta("On"), delta("e"), say("One"), STOP, delta("Two"), STOP, say("Two")) == "OneTwo"
     )
@@ -249,12 +220,8 @@ def test_a_full_block_repeats_its_deltas() -> None:
     assert events(delta("Hm", "thinking"), think(""))[-2:] == [Text(REASONING, "Hm"), TextEnded(REASONING)]
     assert events(think("Hm"))[-2:] == [Text(REASONING, "Hm"), TextEnded(REASONING)]
     assert not [event for event in events(think("")) if isinstance(event, Text)]
-
-
-def test_blocks_of_one_message_come_in_lines_of_their_own() -> None:
-    """Reasoning, text and calls are separate lines or one, calls of a message share a group, and what is
-    neither is passed over.
-    """
+    # Reasoning, text and calls are separate lines or one, calls of a message share a group, and what is
+    # neither is passed over.
     found = events(
         think("Hm"), say("I look."), call("Read", "t-1", file_path="/a"), call("Bash", "t-2", command="ls")
     )
@@ -278,22 +245,16 @@ def test_blocks_of_one_message_come_in_lines_of_their_own() -> None:
     assert text_of(assistant(block, {"type": "text", "text": "Yes"}), assistant(block)) == "Yes"
     odd = line("stream_event", event={"type": "content_block_delta", "index": 0, "delta": "Hm"})
     assert text_of(START, odd) == ""
-
-
-def test_texts_of_subagents_are_not_the_answer() -> None:
-    """A subagent's text and prompt belong to its call. Its deltas are left out: the full block follows."""
+    # A subagent's text and prompt belong to its call. Its deltas are left out: the full block follows.
     inner = {"parent_tool_use_id": "t-1"}
     lines = (call("Task", description="Look"), user("Look there.", **inner), delta("I s", **inner))
     more = (say("I see.", **inner), think("Hm", **inner), think("", **inner), say("Done."))
-    found = session(written(init(), *lines, *more, answer("ok"), result("Done.")))
-    assert found.text == "Done."
-    shown = [(entry.kind, entry.text, entry.parent) for entry in found.transcript if entry.parent]
+    other_found = session(written(init(), *lines, *more, answer("ok"), result("Done.")))
+    assert other_found.text == "Done."
+    shown = [(entry.kind, entry.text, entry.parent) for entry in other_found.transcript if entry.parent]
     assert shown == [(Kind.PROMPT, "Look there.", 1), (Kind.ANSWER, "I see.", 1), (Kind.REASONING, "Hm", 1)]
-    assert found.run.turns == 1
-
-
-def test_a_refused_message_is_replaced() -> None:
-    """Messages that another one supersedes or retracts are no part of the text; the newest 256 can be."""
+    assert other_found.run.turns == 1
+    # Messages that another one supersedes or retracts are no part of the text; the newest 256 can be.
     for is_partial in [False, True]:
         with case(is_partial):
             first = [delta("No"), say("No", uuid="u-9")] if is_partial else [say("No", uuid="u-9")]
@@ -308,13 +269,37 @@ def test_a_refused_message_is_replaced() -> None:
     assert text_of(*many, say("!", supersedes=["u-0"])).endswith("299!")
 
 
-def test_lines_have_the_agents_time() -> None:
-    """The time of a line is that of its ISO timestamp with a time zone; another form is none."""
+def test_a_run_has_its_facts_and_times() -> None:
+    """The init has the facts of the run, and each line its time."""
+    # Model, folder, mode and version are shown; the context of the only model counts; an absurd cost does
+    # not.
+    found = read(init(permissionMode="plan", apiKeySource="none"), result("a", usage={"a": 1, "b": []}))
+    run = found.run
+    assert (run.permission_mode, run.api_key_source, run.agent_version) == ("plan", "none", "2.1.330")
+    assert (run.usage, found.agent_name) == ({"a": 1}, "claude")
+    assert read(init(), result("a", usage=None)).run.usage is None
+    one = {"claude-x": {"contextWindow": 5}}
+    assert read(init(), result("a", modelUsage=one)).run.tokens.context_size == 5
+    two = {**one, "claude-y": {"contextWindow": 6}}
+    assert read(init(), result("a", modelUsage=two)).run.tokens.context_size is None
+    cases: list[object] = ["1", True, -1.0, 1e300, None]
+    for cost in cases:
+        with case(cost):
+            assert read(init(), result("a", total_cost_usd=cost)).run.tokens.cost_usd is None
+    # The time of a line is that of its ISO timestamp with a time zone; another form is none.
     for stamp in ["2026-11-20T14:03:07.250Z", "2026-11-20T15:03:07.250+01:00"]:
         with case(stamp):
             assert events(answer("x", timestamp=stamp))[-1].at_ms == 1_795_183_387_250
-    cases: list[object] = [None, 5, "", "soon", "2026-11-20T14:03:07", "x" * 99, "0001-01-01T00:00:00+23:00"]
-    for other_stamp in cases:
+    further: list[object] = [
+        None,
+        5,
+        "",
+        "soon",
+        "2026-11-20T14:03:07",
+        "x" * 99,
+        "0001-01-01T00:00:00+23:00",
+    ]
+    for other_stamp in further:
         with case(other_stamp):
             assert events(answer("x", timestamp=other_stamp))[-1].at_ms is None
 
@@ -393,17 +378,22 @@ LINES: list[tuple[Json, list[Any]]] = [
 ]
 
 
+RESET_S, WEEK_S = 1_790_184_600, 1_790_290_800
+SHORT, WEEK = LimitWindow("5h", 33.0, RESET_S * 1000), LimitWindow("7d", 55.0, WEEK_S * 1000)
+UNIFIED = {
+    "five_hour": {"utilization": 0.33, "resetsAt": RESET_S},
+    "seven_day": {"utilization": 0.55, "resetsAt": WEEK_S},
+}
+
+
 def test_a_line_reports_its_incident() -> None:
-    """Each kind of line has its own event, or none."""
+    """Each form of a report has its event, once."""
+    # Each kind of line has its own event, or none.
     for fields, expected in LINES:
         with case(fields):
             assert events(fields) == expected
-
-
-def test_the_end_of_a_background_task_is_reported() -> None:
-    """It is reported once, unless it is the end of an open call; of more than 256 tasks the oldest are
-    forgotten.
-    """
+    # It is reported once, unless it is the end of an open call; of more than 256 tasks the oldest are
+    # forgotten.
     background = (call("Bash", command="make"), TASK, answer("x", result={"backgroundTaskId": "k"}))
     assert events(*background, ENDED)[-1] == Notice("background task completed: make all")
     patch = system("task_updated", task_id="k", patch={"status": "failed", "end_time": 5})
@@ -418,18 +408,7 @@ def test_the_end_of_a_background_task_is_reported() -> None:
     many = [system("task_started", task_id=f"k-{n}", description="x") for n in range(260)]
     ends = [system("task_notification", task_id=f"k-{n}", status="stopped") for n in (0, 259)]
     assert events(*many, *ends) == [Notice("background task stopped: x")]
-
-
-RESET_S, WEEK_S = 1_790_184_600, 1_790_290_800
-SHORT, WEEK = LimitWindow("5h", 33.0, RESET_S * 1000), LimitWindow("7d", 55.0, WEEK_S * 1000)
-UNIFIED = {
-    "five_hour": {"utilization": 0.33, "resetsAt": RESET_S},
-    "seven_day": {"utilization": 0.55, "resetsAt": WEEK_S},
-}
-
-
-def test_each_form_of_a_report_is_read() -> None:
-    """All windows of a limit where they are reported, at most 6; an impossible share or time is unknown."""
+    # All windows of a limit where they are reported, at most 6; an impossible share or time is unknown.
     own = {"rateLimitType": "five_hour", "resetsAt": RESET_S}
     bare = SHORT._replace(used_percent=None)
     cases: list[tuple[dict[str, object], list[Limits]]] = [
@@ -462,7 +441,7 @@ def test_each_form_of_a_report_is_read() -> None:
         }
         with case(others):
             assert limits_in(others) == []
-    many = {f"seven_day_{'m' * 99}{number}": {"utilization": 0.1} for number in range(9)}
+    other_many = {f"seven_day_{'m' * 99}{number}": {"utilization": 0.1} for number in range(9)}
     few = {f"seven_day_{number}": {"utilization": 0.1} for number in range(9)}
-    assert [len(window.name) for window in limits_in({"unifiedWindows": many})[0].windows] == [33]
+    assert [len(window.name) for window in limits_in({"unifiedWindows": other_many})[0].windows] == [33]
     assert len(limits_in({"unifiedWindows": few})[0].windows) == 6
