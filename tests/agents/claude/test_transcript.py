@@ -56,9 +56,9 @@ def system(subtype: object, **more: Any) -> dict[str, Any]:
 
 
 def test_other_lines_are_read_or_say_nothing() -> None:
-    """Compactions, retries, commands, errors, queued prompts and failed hooks are reported, an unknown
-    subtype is counted; snapshots, requests and settings say nothing.
-    """
+    """Lines beside the messages are reported once, counted or silent."""
+    # Compactions, retries, commands, errors, queued prompts and failed hooks are reported, an unknown
+    # subtype is counted; snapshots, requests and settings say nothing.
     cases: list[tuple[dict[str, Any], list[Event]]] = [
         (
             system(
@@ -125,10 +125,7 @@ def test_other_lines_are_read_or_say_nothing() -> None:
             message = {"content": [{"type": "text", "text": "x"}]}
             made = {"type": kind, "sessionId": "s", "message": message}
             assert decoded(made, user("Go"), made) == decoded(user("Go"))
-
-
-def test_a_queued_prompt_is_reported_once() -> None:
-    """A prompt that is handed over during a turn has no line of its own, but one or two about the queue."""
+    # A prompt that is handed over during a turn has no line of its own, but one or two about the queue.
     removed = line("queue-operation", operation="remove", content="the parser first")
     attached = line("attachment", attachment={"type": "queued_command", "prompt": "the parser first"})
     expected = [Notice("queued: the parser first", AT_MS)]
@@ -161,8 +158,9 @@ def test_the_facts_of_the_run_follow_the_lines() -> None:
     assert answer()["type"] == "assistant"
 
 
-def test_each_message_is_counted_once() -> None:
-    """The lines of a message repeat its counts. A subagent's requests are the session's, not its context."""
+def test_a_request_is_counted_once() -> None:
+    """The lines of a message, of a subagent and of a fork count in their own session, once."""
+    # The lines of a message repeat its counts. A subagent's requests are the session's, not its context.
     usage = {
         "input_tokens": 3,
         "cache_read_input_tokens": 10,
@@ -191,10 +189,7 @@ def test_each_message_is_counted_once() -> None:
     requests = Requests()
     first, second = ({"id": name, "usage": {"input_tokens": 10, "output_tokens": 2}} for name in "ab")
     assert [requests.usage(each, None) is None for each in (first, second, first)] == [False, False, True]
-
-
-def test_the_lines_that_a_fork_copies_are_not_its_own() -> None:
-    """They name the session from which they were copied. Their requests and calls count there."""
+    # They name the session from which they were copied. Their requests and calls count there.
     usage = {"input_tokens": 3, "output_tokens": 1}
     origin: dict[str, Any] = {"forkedFrom": {"sessionId": "o", "messageUuid": "m"}}
     before = [
@@ -287,8 +282,12 @@ def end_of(*lines: dict[str, object]) -> ToolEnded:
     return end
 
 
-def test_the_outcome_is_the_agents() -> None:
-    """A failure, a refusal, an interruption and a command in the background are distinguished."""
+STOPPED = "[Request interrupted by user for tool use]"
+
+
+def test_a_call_has_the_outcome_that_the_agent_gives() -> None:
+    """Its result, or the line after it, decides, also for a call without an id."""
+    # A failure, a refusal, an interruption and a command in the background are distinguished.
     cases: list[tuple[dict[str, object], Outcome, int | None]] = [
         (returned("c"), Outcome.SUCCEEDED, None),
         (returned("c", is_error=False), Outcome.SUCCEEDED, None),
@@ -304,21 +303,19 @@ def test_the_outcome_is_the_agents() -> None:
         with case((made, outcome)):
             found = end_of(call("c"), made)
             assert (found.outcome, found.exit_code, found.at_ms) == (outcome, exit_code, AT_MS)
-
-
-STOPPED = "[Request interrupted by user for tool use]"
-
-
-def test_the_end_of_a_refused_call_waits_for_the_next_line() -> None:
-    """The next text of the user says whether the call ran and was interrupted. Parallel calls end at once."""
+    # The next text of the user says whether the call ran and was interrupted. Parallel calls end at once.
     decoder = Decoder()
     for each in (call("c"), call("d"), returned("c", REFUSED, is_error=True)):
         assert not [event for event in decoder.decode(each) if isinstance(event, ToolEnded)]
     assert not decoder.decode(returned("d", REFUSED, is_error=True))
     ends = decoder.decode(user(STOPPED, interruptedMessageId="m"))
-    found = [(event.call_id, event.outcome) for event in ends if isinstance(event, ToolEnded)]
-    assert found == [("c", Outcome.CANCELLED), ("d", Outcome.CANCELLED)]
-    cases: list[tuple[dict[str, object], list[dict[str, object]], Outcome]] = [
+    further_found = [
+        (other_event.call_id, other_event.outcome)
+        for other_event in ends
+        if isinstance(other_event, ToolEnded)
+    ]
+    assert further_found == [("c", Outcome.CANCELLED), ("d", Outcome.CANCELLED)]
+    further: list[tuple[dict[str, object], list[dict[str, object]], Outcome]] = [
         ({}, [user([{"type": "text", "text": STOPPED}], interruptedMessageId="m")], Outcome.CANCELLED),
         ({}, [line("attachment"), user(STOPPED, interruptedMessageId="m")], Outcome.CANCELLED),
         ({}, [user(STOPPED, interruptedMessageId=5)], Outcome.REJECTED),
@@ -332,16 +329,12 @@ def test_the_end_of_a_refused_call_waits_for_the_next_line() -> None:
             Outcome.REJECTED,
         ),
     ]
-    for denial, later, outcome in cases:
+    for denial, later, outcome in further:
         with case((denial, later)):
             refused = returned("c", REFUSED, is_error=True, toolDenialKind="user-rejected", **denial)
             assert end_of(call("c"), refused, *later).outcome is outcome
-
-
-def test_a_call_may_lack_its_id() -> None:
-    """It has that of its line, which its result names; a search of the service is answered by the agent. A
-    call that never ends is forgotten in the end.
-    """
+    # It has that of its line, which its result names; a search of the service is answered by the agent. A
+    # call that never ends is forgotten in the end.
     block = {"type": "tool_use", "name": "bash", "input": {"command": "ls"}}
     events = decoded(
         answer(block, block, uuid="a1"),
@@ -353,8 +346,8 @@ def test_a_call_may_lack_its_id() -> None:
     assert started == ["a1", "a1#1"]
     assert [event.call_id for event in events if isinstance(event, ToolEnded)] == ["a1", "a1#1", ""]
     search = answer({"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"query": "x"}})
-    found = answer({"type": "web_search_tool_result", "tool_use_id": "s", "content": []})
-    assert end_of(search, found).outcome is Outcome.SUCCEEDED
+    other_found = answer({"type": "web_search_tool_result", "tool_use_id": "s", "content": []})
+    assert end_of(search, other_found).outcome is Outcome.SUCCEEDED
     calls = Calls()
     for number in range(2000):
         list(calls.started({"name": "Bash"}, str(number), {}, "", None))
@@ -413,10 +406,10 @@ def of_agent(made: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {**made, "isSidechain": True, **more}
 
 
-def test_the_call_of_a_subagent_is_found() -> None:
-    """By the progress line that wraps its messages, the id in its lines or beside the result, its prompt, or
-    as the only call without an agent. Only the newest subagents are kept.
-    """
+def test_the_lines_of_a_subagent_are_its_own() -> None:
+    """They belong to its call, and do not change the run."""
+    # By the progress line that wraps its messages, the id in its lines or beside the result, its prompt,
+    # or as the only call without an agent. Only the newest subagents are kept.
     wrapped = [user("Count."), said("Ls."), call("x"), returned("x"), line("system")]
     lines = [
         line("progress", data={"type": "agent_progress", "message": each}, parentToolUseID="t")
@@ -456,12 +449,8 @@ def test_the_call_of_a_subagent_is_found() -> None:
     assert found.of_line({"agentId": "long"}, None) == "long"
     found.link(None, "c")
     found.link("a", None)
-
-
-def test_a_subagent_does_not_change_the_run() -> None:
-    """Its session id, folder, model, errors and ends are its own; a reminder is nothing. A file that begins
-    with its line shows it as the main agent.
-    """
+    # Its session id, folder, model, errors and ends are its own; a reminder is nothing. A file that
+    # begins with its line shows it as the main agent.
     lines = [
         user("Go"),
         TASK,
