@@ -394,9 +394,9 @@ def test_only_messages_of_the_user_are_prompts() -> None:
 
 
 def test_turns_are_those_of_the_user() -> None:
-    """The start of a turn may come after its prompt; a compaction is no turn. Turns that were rolled back
-    are no part of the text; their calls stay.
-    """
+    """A turn has its prompt, and an end that may be a failure."""
+    # The start of a turn may come after its prompt; a compaction is no turn. Turns that were rolled back
+    # are no part of the text; their calls stay.
     assert read(META, START, asked("x"), said("y"), END).run.turns == 1
     assert read(META, asked("x"), START, said("y"), END).run.turns == 1
     assert read(META, START, said("y"), END, START, said("z")).run.turns == 2
@@ -416,12 +416,8 @@ def test_turns_are_those_of_the_user() -> None:
     found = read(META, *turns, event("thread_rolled_back", num_turns=1))
     assert (found.text, found.run.turns, len(found.calls)) == ("a", 1, 1)
     assert read(META, *turns, event("thread_rolled_back")).run.turns == 2
-
-
-def test_the_end_of_a_turn_may_be_a_failure() -> None:
-    """A turn that failed is complete too, with an error or after one; one that has an answer went on. Newer
-    sources name turns otherwise.
-    """
+    # A turn that failed is complete too, with an error or after one; one that has an answer went on.
+    # Newer sources name turns otherwise.
     cases: list[tuple[Json, Outcome, str | None]] = [
         (event("task_complete", last_agent_message="y"), Outcome.SUCCEEDED, None),
         (event("task_complete", error=None), Outcome.SUCCEEDED, None),
@@ -436,13 +432,17 @@ def test_the_end_of_a_turn_may_be_a_failure() -> None:
         with case((end, outcome)):
             found = read(META, START, asked("x"), said("y"), end)
             assert (found.outcome, found.run.result) == (outcome, result)
-    failed = [asked("x"), event("error", message="no quota"), event("task_complete", last_agent_message=None)]
-    found = read(META, START, *failed)
+    other_failed = [
+        asked("x"),
+        event("error", message="no quota"),
+        event("task_complete", last_agent_message=None),
+    ]
+    found = read(META, START, *other_failed)
     assert (found.outcome, found.runs[-1].result) == (Outcome.FAILED, "no quota")
-    assert read(META, START, *failed, START, asked("x"), END).outcome is Outcome.SUCCEEDED
+    assert read(META, START, *other_failed, START, asked("x"), END).outcome is Outcome.SUCCEEDED
     answered = [heard("a"), event("task_complete", last_agent_message="a")]
-    assert read(META, START, asked("x"), failed[1], *answered).outcome is Outcome.SUCCEEDED
-    aborted = [START, asked("x"), failed[1], event("turn_aborted"), START, asked("y"), END]
+    assert read(META, START, asked("x"), other_failed[1], *answered).outcome is Outcome.SUCCEEDED
+    aborted = [START, asked("x"), other_failed[1], event("turn_aborted"), START, asked("y"), END]
     assert read(META, *aborted).outcome is Outcome.SUCCEEDED
     found = read(META, event("turn_started"), asked("x"), heard("a"), event("turn_complete"))
     assert (found.runs[-1].turns, found.outcome, found.lines.unknown) == (1, Outcome.SUCCEEDED, 0)
@@ -655,8 +655,9 @@ REJECTED = 'exec_command failed: Rejected("no")'
 SANDBOX = "failed in sandbox MacosSeatbelt with execution error: denied, exit code: 1, stdout: , stderr: no"
 
 
-def test_the_output_of_a_command_says_how_it_ended() -> None:
-    """The head decides, never what the command printed; without a head the outcome is unknown."""
+def test_outputs_say_how_a_call_ended() -> None:
+    """The head of an output decides, or what it proves."""
+    # The head decides, never what the command printed; without a head the outcome is unknown.
     cases: list[tuple[str, str, int | None, str | None, int | None]] = [
         (
             "Chunk ID: 1\nWall time: 0.5 seconds\nProcess exited with code 0\nOutput:\nx",
@@ -730,13 +731,9 @@ def test_the_output_of_a_command_says_how_it_ended() -> None:
             call = only_call(META, start, item("custom_tool_call_output", call_id="c-1", output=text))
             assert (call.outcome, call.error, call.measured_ms) == (outcome, reason, duration_ms)
             assert call.exit_code is None
-
-
-def test_other_outputs_prove_what_they_say() -> None:
-    """A patch is applied or not; a flag beside the texts decides, and a message of Codex itself. The reason
-    of a failure has at most 500 characters.
-    """
-    cases: list[tuple[str, Any, Outcome]] = [
+    # A patch is applied or not; a flag beside the texts decides, and a message of Codex itself. The
+    # reason of a failure has at most 500 characters.
+    rest: list[tuple[str, Any, Outcome]] = [
         ("update_plan", "Plan updated", Outcome.SUCCEEDED),
         ("view_image", "attached local image path", Outcome.SUCCEEDED),
         (
@@ -750,10 +747,10 @@ def test_other_outputs_prove_what_they_say() -> None:
         ("mcp__a__b", "tool call error: lost", Outcome.FAILED),
         ("mcp__a__b", "user rejected MCP tool call", Outcome.REJECTED),
     ]
-    for name, value, outcome in cases:
+    for name, value, outcome in rest:
         with case((name, value)):
             assert only_call(META, function(name), output(value)).outcome is outcome
-    further: list[tuple[Any, Outcome]] = [
+    remaining: list[tuple[Any, Outcome]] = [
         ({"content": "x", "success": True}, Outcome.SUCCEEDED),
         ({"content": "x", "success": False}, Outcome.FAILED),
         ({"content": [{"type": "input_text", "text": "Exit code: 1\nOutput:\n"}]}, Outcome.FAILED),
@@ -762,7 +759,7 @@ def test_other_outputs_prove_what_they_say() -> None:
         (None, Outcome.RETURNED),
         (7, Outcome.RETURNED),
     ]
-    for value, outcome in further:
+    for value, outcome in remaining:
         with case(value):
             assert only_call(META, function("exec_command", {"cmd": "ls"}), output(value)).outcome is outcome
     others: list[tuple[str, str, str | None, int | None, int | None]] = [
@@ -833,9 +830,9 @@ def test_the_first_meta_line_is_the_session() -> None:
 
 
 def test_an_event_beside_the_turn_is_a_notice() -> None:
-    """Errors, warnings and reviews are noted; what a second model decides is no question to the user, and
-    older versions write after how long a question answers itself.
-    """
+    """Events beside the turn are noted, and unknown ones counted."""
+    # Errors, warnings and reviews are noted; what a second model decides is no question to the user, and
+    # older versions write after how long a question answers itself.
     cases: list[tuple[Json, str]] = [
         (event("error", message='{"detail": "no"}'), "no"),
         (event("stream_error", message="Reconnecting... 2/5 (lost)"), "retry 2 of 5: lost"),
@@ -876,11 +873,8 @@ def test_an_event_beside_the_turn_is_a_notice() -> None:
                 json.dumps(function("request_user_input", arguments)).encode()
             )
             assert [each.limit_ms for each in asked if isinstance(each, Permission)] == [expected]
-
-
-def test_what_is_not_known_is_counted() -> None:
-    """Lines of the context report nothing; unknown types of lines, items and events are named."""
-    cases: list[Json] = [
+    # Lines of the context report nothing; unknown types of lines, items and events are named.
+    others: list[Json] = [
         event("thread_name_updated"),
         event("task_started"),
         event("token_count"),
@@ -893,11 +887,11 @@ def test_what_is_not_known_is_counted() -> None:
         {"type": "inter_agent_communication_metadata", "payload": {}},
         message("developer", "x"),
     ]
-    for line in cases:
+    for line in others:
         with case(line):
             found = read(META, line)
             assert (found.lines.unknown, len(found.transcript), len(found.calls)) == (0, 0, 0)
-    further: list[tuple[Json, str]] = [
+    rest: list[tuple[Json, str]] = [
         ({"type": "weather", "payload": {}}, "type weather"),
         (item("teleport"), "item teleport"),
         ({"type": "response_item", "payload": {"type": 7}}, "item 7"),
@@ -905,7 +899,7 @@ def test_what_is_not_known_is_counted() -> None:
         ({"type": "event_msg", "payload": {}}, "event None"),
         (completed("Teleport"), "item Teleport"),
     ]
-    for line, what in further:
+    for line, what in rest:
         with case(line):
             found = read(META, line)
             assert [odd.event for odd in found.lines.odd] == [Unknown(what)]
