@@ -60,8 +60,9 @@ def observer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CodexServer:
     return CodexServer(tmp_path / "app-server-control/app-server-control.sock", UID)
 
 
-def test_each_status_is_a_state() -> None:
-    """What is known is a state; another version's words are none, so that the state is inferred as before."""
+def test_a_status_and_a_report_are_understood() -> None:
+    """A status is a state, and a report names its source."""
+    # What is known is a state; another version's words are none, so that the state is inferred as before.
     child = {"parentThreadId": "p"}
     for status, more, expected in (
         (IDLE, {}, Thread(State.YOUR_TURN)),
@@ -88,10 +89,7 @@ def test_each_status_is_a_state() -> None:
         with case(f"{status} {more}"):
             assert thread_of({"status": status, **more}) == expected
     assert thread_of({}) == Thread(None)
-
-
-def test_a_report_names_its_server() -> None:
-    """A hook or a file may be outdated; a server was just asked."""
+    # A hook or a file may be outdated; a server was just asked.
     for source, is_by_server in (
         ("server /s", True),
         ("hook /s", False),
