@@ -41,45 +41,6 @@ def command(status: str | None, code: Any = None, **fields: Any) -> Json:
     return done("command_execution", command="bash -lc x", status=status, exit_code=code, **fields)
 
 
-def test_status_and_exit_code_decide() -> None:
-    """An exit code other than 0 is a failure, declined is rejected; an unknown status, and a line that was
-    partly read, prove no success.
-    """
-    cases: list[tuple[str | None, int | None, Outcome, int | None, str | None]] = [
-        ("completed", 0, Outcome.SUCCEEDED, 0, None),
-        ("completed", None, Outcome.SUCCEEDED, None, None),
-        ("completed", 3, Outcome.FAILED, 3, "exit 3"),
-        ("failed", 42, Outcome.FAILED, 42, "exit 42"),
-        ("failed", None, Outcome.FAILED, None, None),
-        ("failed", 0, Outcome.FAILED, 0, None),
-        ("declined", None, Outcome.REJECTED, None, None),
-        ("declined", -1, Outcome.REJECTED, None, None),
-        (None, 0, Outcome.SUCCEEDED, 0, None),
-        (None, None, Outcome.RETURNED, None, "came back without a status"),
-        ("paused", 0, Outcome.RETURNED, 0, "unknown status paused"),
-    ]
-    for status, code, outcome, exit_code, reason in cases:
-        with case((status, code, outcome)):
-            call = only_call(
-                THREAD, TURN, begun("command_execution", command="bash -lc x"), command(status, code)
-            )
-            assert (call.outcome, call.exit_code, call.error, call.target) == (
-                outcome,
-                exit_code,
-                reason,
-                "x",
-            )
-    start = begun("command_execution", command="sleep 9", status="in_progress")
-    end = done("command_execution", command="sleep 9", status="in_progress")
-    assert only_call(THREAD, TURN, start, end, {"type": "turn.completed"}).outcome is Outcome.UNFINISHED
-    for kind, outcome in (("command_execution", Outcome.RETURNED), ("web_search", Outcome.SUCCEEDED)):
-        decoder = Decoder()
-        decoder.decode(json.dumps(THREAD).encode())
-        line = json.dumps(done(kind, status="completed", command="x", query="x")).encode()
-        ends = [each for each in decoder.decode_oversize(line, b"", 1 << 30) if isinstance(each, ToolEnded)]
-        assert [end.outcome for end in ends] == [outcome]
-
-
 def test_lines_are_counted_where_the_change_is_in_the_line() -> None:
     """Kinds and paths describe a call; hunks and contents are counted, unless the patch was not applied. An
     update replaces the changes.
@@ -125,9 +86,45 @@ def test_lines_are_counted_where_the_change_is_in_the_line() -> None:
     assert only_call(THREAD, TURN, start, update).target == "/a.py, /b.py"
 
 
-def test_an_mcp_call_fails_by_its_error_or_its_result() -> None:
-    """The reason is beside the result, or is the result of a tool that says that it failed."""
-    cases: list[tuple[Json, Outcome, str | None]] = [
+def test_the_end_of_an_item_decides() -> None:
+    """Its status, its exit code or its error says how a call ended."""
+    # An exit code other than 0 is a failure, declined is rejected; an unknown status, and a line that was
+    # partly read, prove no success.
+    cases: list[tuple[str | None, int | None, Outcome, int | None, str | None]] = [
+        ("completed", 0, Outcome.SUCCEEDED, 0, None),
+        ("completed", None, Outcome.SUCCEEDED, None, None),
+        ("completed", 3, Outcome.FAILED, 3, "exit 3"),
+        ("failed", 42, Outcome.FAILED, 42, "exit 42"),
+        ("failed", None, Outcome.FAILED, None, None),
+        ("failed", 0, Outcome.FAILED, 0, None),
+        ("declined", None, Outcome.REJECTED, None, None),
+        ("declined", -1, Outcome.REJECTED, None, None),
+        (None, 0, Outcome.SUCCEEDED, 0, None),
+        (None, None, Outcome.RETURNED, None, "came back without a status"),
+        ("paused", 0, Outcome.RETURNED, 0, "unknown status paused"),
+    ]
+    for status, code, outcome, exit_code, reason in cases:
+        with case((status, code, outcome)):
+            call = only_call(
+                THREAD, TURN, begun("command_execution", command="bash -lc x"), command(status, code)
+            )
+            assert (call.outcome, call.exit_code, call.error, call.target) == (
+                outcome,
+                exit_code,
+                reason,
+                "x",
+            )
+    start = begun("command_execution", command="sleep 9", status="in_progress")
+    end = done("command_execution", command="sleep 9", status="in_progress")
+    assert only_call(THREAD, TURN, start, end, {"type": "turn.completed"}).outcome is Outcome.UNFINISHED
+    for kind, outcome in (("command_execution", Outcome.RETURNED), ("web_search", Outcome.SUCCEEDED)):
+        decoder = Decoder()
+        decoder.decode(json.dumps(THREAD).encode())
+        line = json.dumps(done(kind, status="completed", command="x", query="x")).encode()
+        ends = [each for each in decoder.decode_oversize(line, b"", 1 << 30) if isinstance(each, ToolEnded)]
+        assert [end.outcome for end in ends] == [outcome]
+    # The reason is beside the result, or is the result of a tool that says that it failed.
+    further: list[tuple[Json, Outcome, str | None]] = [
         ({"status": "completed", "result": {"content": []}}, Outcome.SUCCEEDED, None),
         ({"status": "failed", "error": {"message": "no"}}, Outcome.FAILED, "no"),
         (
@@ -144,7 +141,7 @@ def test_an_mcp_call_fails_by_its_error_or_its_result() -> None:
             "user cancelled MCP tool call",
         ),
     ]
-    for fields, outcome, reason in cases:
+    for fields, outcome, reason in further:
         with case((fields, outcome)):
             start = begun("mcp_tool_call", server="weather", tool="get", arguments={})
             call = only_call(
@@ -200,10 +197,10 @@ def test_a_search_is_described_when_it_has_ended() -> None:
     assert (call.call_id, call.outcome) == ("ws_1", Outcome.SUCCEEDED)
 
 
-def test_items_that_are_no_calls() -> None:
-    """A to-do list is the plan, an error a warning, a question a permission, and a plan in words a text. A
-    resumed thread is another run.
-    """
+def test_what_is_no_call_is_reported_or_counted() -> None:
+    """Other items have events of their own, or are named."""
+    # A to-do list is the plan, an error a warning, a question a permission, and a plan in words a text. A
+    # resumed thread is another run.
     items = [{"text": "a", "completed": True}, {"text": "b", "completed": False}]
     found = read(THREAD, TURN, begun("todo_list", items=items))
     assert found.plan == (PlanEntry("a", PlanStatus.COMPLETED), PlanEntry("b", PlanStatus.PENDING))
@@ -223,10 +220,7 @@ def test_items_that_are_no_calls() -> None:
     assert (len(found.runs), found.run.tokens[:3]) == (2, (9, 3, 2))
     found = read(THREAD, TURN, end, TURN, end | {"usage": usage | {"input_tokens": 9}})
     assert (len(found.runs), found.run.tokens[:3]) == (1, (9, 3, 2))
-
-
-def test_what_is_not_known_is_counted() -> None:
-    """Unknown lines and items are named; one with a status is a call."""
+    # Unknown lines and items are named; one with a status is a call.
     cases: list[tuple[Json, str]] = [
         ({"type": "thread.renamed"}, "type thread.renamed"),
         ({"type": "error"}, "error without a message"),
