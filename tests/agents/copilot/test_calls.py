@@ -75,10 +75,10 @@ def test_a_tool_has_its_kind_and_target() -> None:
     assert groups[4] is None
 
 
-def test_a_command_has_its_exit_code() -> None:
-    """`success` is true for a command that failed. The code has its own field, a block, or Copilot's last
-    line; a line that is too large may lack it.
-    """
+def test_a_call_has_its_facts_exit_code_and_reason() -> None:
+    """The fields of the end, its blocks or Copilot's last line say how a call ended."""
+    # `success` is true for a command that failed. The code has its own field, a block, or Copilot's last
+    # line; a line that is too large may lack it.
     cases: list[tuple[str, dict[str, Any], str, int | None]] = [
         ("x\n<shellId: 0 completed with exit code 3>", {"shellExecution": {"exitCode": 3}}, "failed", 3),
         ("x", {"shellExecution": {"exitCode": 0}}, "succeeded", 0),
@@ -122,11 +122,8 @@ def test_a_command_has_its_exit_code() -> None:
     assert session_of(AGENT, started("c", "view"), text).calls[0].outcome == "succeeded"
     asked = ended("c", "Agent started in background with agent_id: x-1. Use read_agent.")
     assert session_of(AGENT, started("c", "task"), asked).calls[0].outcome == "returned"
-
-
-def test_a_failure_has_its_reason() -> None:
-    """A refusal and an interruption have codes of their own."""
-    cases: list[tuple[dict[str, Any], str, str]] = [
+    # A refusal and an interruption have codes of their own.
+    further: list[tuple[dict[str, Any], str, str]] = [
         (failed("c", "Path already exists"), "failed", "Path already exists"),
         (failed("c", "no", "denied"), "rejected", "no"),
         (failed("c", "no", "rejected"), "rejected", "no"),
@@ -135,15 +132,12 @@ def test_a_failure_has_its_reason() -> None:
         (ended("c", success=False), "failed", "the tool failed"),
         (ended("c", success=False, error="plain"), "failed", "plain"),
     ]
-    for end, outcome, error in cases:
-        with case((end, outcome)):
-            call = session_of(AGENT, started("c", "create", {"path": "a"}), end).calls[0]
-            assert (call.outcome, call.error) == (outcome, error)
+    for other_end, other_outcome, error in further:
+        with case((other_end, other_outcome)):
+            call = session_of(AGENT, started("c", "create", {"path": "a"}), other_end).calls[0]
+            assert (call.outcome, call.error) == (other_outcome, error)
 
-
-def test_the_facts_of_a_file() -> None:
-    """The lines that were read, added and removed; an edit may have created its files."""
-
+    # The lines that were read, added and removed; an edit may have created its files.
     def result(content: str, detailed: str, **more: Any) -> dict[str, Any]:
         whole = {"content": content, "detailedContent": detailed}
         return line("tool.execution_complete", {"toolCallId": "c", "success": True, "result": whole, **more})
@@ -160,11 +154,11 @@ def test_the_facts_of_a_file() -> None:
     assert call_of("edit", result("ok", "ok")).lines_added is None
 
 
-def test_the_output_of_an_open_call_grows() -> None:
-    """Copilot repeats what it has written so far, or writes what is new; the same line may come twice. The
-    lines of a command's output are appended; partial results of the same command repeat them.
-    """
+def test_open_calls_show_their_output_and_are_bounded() -> None:
+    """The output of an open call grows, and the first calls are forgotten."""
 
+    # Copilot repeats what it has written so far, or writes what is new; the same line may come twice. The
+    # lines of a command's output are appended; partial results of the same command repeat them.
     def printed(words: object) -> dict[str, Any]:
         return line("tool.execution_partial_result", {"toolCallId": "c", "partialOutput": words})
 
@@ -192,10 +186,7 @@ def test_the_output_of_an_open_call_grows() -> None:
     assert (seen.calls[0].output, seen.lines.unknown) == ("a\nb\n", 0)
     again = session_of(AGENT, user("Go"), *lines, ended("c"), *other_printed(None, "d"), is_closed=False)
     assert (again.calls[0].outcome, len(again.calls)) == ("succeeded", 1)
-
-
-def test_what_is_kept_of_open_calls_is_bounded() -> None:
-    """Of 1,100 calls, answers, outputs and questions the first are forgotten; huge ids are not kept."""
+    # Of 1,100 calls, answers, outputs and questions the first are forgotten; huge ids are not kept.
     huge = "h" * 2000
     requests = [message("", *(request(f"c{n}", "bash") for n in range(1100)), request(huge, "bash"))]
     big = message("", request("big", "create", {"file_text": "x" * 20_000}), request("", "x"))
@@ -227,9 +218,9 @@ def test_what_is_kept_of_open_calls_is_bounded() -> None:
 
 
 def test_a_question_is_open_until_it_is_answered() -> None:
-    """It names the tool and what it would act on; the answer says who gave it. Forms, inputs and the end of
-    the plan mode are questions too.
-    """
+    """The answer says whether a person gave it."""
+    # It names the tool and what it would act on; the answer says who gave it. Forms, inputs and the end
+    # of the plan mode are questions too.
     asked = line(
         "permission.requested",
         {
@@ -267,12 +258,8 @@ def test_a_question_is_open_until_it_is_answered() -> None:
         Permission("exit_plan_mode", "autopilot", None, 0, "p"),
         Permission("permission", "answered", None, 0, "?"),
     ]
-
-
-def test_an_answer_says_whether_anybody_gave_it() -> None:
-    """A rule answers by itself; without a source, a person did. A refused call is rejected, and a question
-    without a call names a path, an address or a tool.
-    """
+    # A rule answers by itself; without a source, a person did. A refused call is rejected, and a question
+    # without a call names a path, an address or a tool.
     cases: list[tuple[dict[str, Any], str, str | None, bool]] = [
         ({"result": {"kind": "approved-for-session"}}, "approved for session", None, False),
         ({"result": {"kind": "approved"}, "decisionSource": "user"}, "approved", None, False),
