@@ -80,10 +80,16 @@ def ends_of(*lines: dict[str, Any]) -> list[TurnEnded]:
     return [event for event in events_of(AGENT, *lines) if isinstance(event, TurnEnded)]
 
 
-def test_a_turn_on_disk_ends_with_a_step_that_requests_no_call() -> None:
-    """`turn_start` and `turn_end` are steps of the model: the last of them ends the turn, unless it is a
-    subagent's. Older versions write the answer after it.
-    """
+def session_time(of_line: dict[str, Any]) -> int | None:
+    """Return the time of a line."""
+    assert AGENT.time_of is not None
+    return AGENT.time_of(of_line)
+
+
+def test_a_turn_ends() -> None:
+    """On disk with a step, in the stream with the result line, and with an error or an abort."""
+    # `turn_start` and `turn_end` are steps of the model: the last of them ends the turn, unless it is a
+    # subagent's. Older versions write the answer after it.
     lines = [
         *(start(), user("Go"), begin("0"), message("I look.", request("c", "bash"))),
         *(
@@ -113,10 +119,7 @@ def test_a_turn_on_disk_ends_with_a_step_that_requests_no_call() -> None:
     lines = [start(), user("Go"), begin(), message("Done."), begin("9", agentId="a"), done()]
     assert ends_of(*lines) == [TurnEnded(Outcome.SUCCEEDED)]
     assert session_of(None, *lines, begin("9", agentId="a")).outcome == "succeeded"
-
-
-def test_a_turn_of_the_stream_ends_with_the_result_line() -> None:
-    """The stream has no start line; its result line has the session's id and the exit code."""
+    # The stream has no start line; its result line has the session's id and the exit code.
     lines = [
         *(passing("session.tools_updated", {"model": "m-2"}), user("Go"), begin(), delta("Do"), delta("ne.")),
         *(message("Done."), done(), passing("assistant.idle")),
@@ -135,12 +138,8 @@ def test_a_turn_of_the_stream_ends_with_the_result_line() -> None:
     assert session_of(None, *lines, {**good, "exitCode": 1}).run.result == "exit code 1"
     assert session_of(None, *lines, {**good, "exitCode": None}).outcome == "unfinished"
     assert session_of(None, good).format == "copilot"
-
-
-def test_an_error_fails_the_turn_whatever_follows() -> None:
-    """The result line of a turn that has failed adds the session's id; that of a good turn has the last
-    word.
-    """
+    # The result line of a turn that has failed adds the session's id; that of a good turn has the last
+    # word.
     for code in [0, 1]:
         with case(code):
             error = line("session.error", {"errorType": "query", "message": "400 refused", "statusCode": 400})
@@ -155,16 +154,7 @@ def test_an_error_fails_the_turn_whatever_follows() -> None:
     bad = {"type": "result", "sessionId": "s-1", "exitCode": 3}
     assert [each.outcome for each in ends_of(*lines, bad)] == [Outcome.SUCCEEDED, Outcome.FAILED]
     assert ends_of(*lines, {**bad, "exitCode": 0}) == [TurnEnded(Outcome.SUCCEEDED)]
-
-
-def session_time(of_line: dict[str, Any]) -> int | None:
-    """Return the time of a line."""
-    assert AGENT.time_of is not None
-    return AGENT.time_of(of_line)
-
-
-def test_an_abort_and_an_idle_session_end_a_turn() -> None:
-    """An abort cancels, with its reason; an idle session says whether it was aborted."""
+    # An abort cancels, with its reason; an idle session says whether it was aborted.
     turn = [start(), user("Go"), begin()]
     abort = line("abort", {"reason": "user_initiated"})
     assert ends_of(*turn, abort, abort) == [TurnEnded(Outcome.CANCELLED, "user initiated")]
@@ -217,8 +207,9 @@ def test_a_subagent_is_shown_below_its_call() -> None:
     assert (older.text, older.calls[0].agent) == ("", "t")
 
 
-def test_a_message_of_the_program_is_no_prompt() -> None:
-    """A notification that wakes the agent begins a turn without a prompt; while the agent works, none."""
+def test_a_prompt_is_the_users() -> None:
+    """The program's messages are none, and a rewind takes one back."""
+    # A notification that wakes the agent begins a turn without a prompt; while the agent works, none.
     own = user("<note>Shell 1 has ended</note>\n", source="system")
     ended_turn = [start(), user("Go"), begin(), message("Done."), done()]
     assert events_of(AGENT, *ended_turn, own)[-2:] == [
@@ -230,10 +221,7 @@ def test_a_message_of_the_program_is_no_prompt() -> None:
     assert events_of(AGENT, *ended_turn, went_on)[-1] == Notice("autopilot: go on")
     prompts = (user("a", source="user"), user("b", source="command-review"), user(""))
     assert events_of(AGENT, *prompts) == [Prompt("a"), Prompt("b"), Prompt("")]
-
-
-def test_a_rewind_takes_back_its_prompt_and_what_came_after() -> None:
-    """An event that is no prompt, or that the file does not contain, takes nothing back."""
+    # An event that is no prompt, or that the file does not contain, takes nothing back.
     first, second = user("One"), user("Two")
     lines = [start(), first, begin(), message("A."), done(), second, begin(), message("B."), done()]
     back = line("session.snapshot_rewind", {"upToEventId": first["id"], "eventsRemoved": 8})
@@ -246,61 +234,10 @@ def test_a_rewind_takes_back_its_prompt_and_what_came_after() -> None:
         ] != Rewound(1)
 
 
-def test_the_facts_of_the_run_are_said_when_they_change() -> None:
-    """The model and the folder may change; another session in the same file is another run."""
-    changed = line("session.model_change", {"newModel": "m-2", "previousModel": "m-1"})
-    moved = line("session.context_changed", {"cwd": "/w/sub"})
-    resumed = line("session.resume", {"context": {"cwd": "/w"}, "selectedModel": "m-3"})
-    lines = [
-        changed,
-        changed,
-        moved,
-        started("c", "view", {"path": "/w/sub/a"}),
-        resumed,
-        line("session.resume"),
-    ]
-    events = events_of(AGENT, start(), *lines)
-    assert [event for event in events if isinstance(event, RunStarted | RunInfo)] == [
-        RunStarted("copilot", "s-1", "m-1", "/w", agent_version="1.0.102"),
-        RunInfo(model="m-2"),
-        RunInfo(cwd="/w/sub"),
-        RunInfo(cwd="/w"),
-        RunInfo(model="m-3"),
-    ]
-    assert session_of(AGENT, start(), *lines).calls[0].target == "a"
-    of_subagent = (line(kind, {"cwd": "/", "newModel": "x"}, agentId="a") for kind in _OF_MAIN)
-    assert events_of(AGENT, *of_subagent) == []
-    assert len(session_of(AGENT, start(), user("a"), start(), user("b")).runs) == 2
-    assert events_of(AGENT, line("session.auto_mode_resolved", {"chosenModel": "m-4"})) == [
-        RunInfo(model="m-4")
-    ]
-
-
 _OF_MAIN = (
     *("session.start", "session.resume", "session.context_changed", "session.model_change"),
     *("session.tools_updated", "session.usage_info"),
 )
-
-
-def test_what_is_forgotten_or_missing() -> None:
-    """Of 1,100 subagents and 10,100 prompts the first are forgotten. In older files the message announces
-    the call.
-    """
-    huge = "h" * 2000
-    begun = [line("subagent.started", {"toolCallId": f"t{n}"}, agentId=f"a{n}") for n in range(1100)]
-    odd = line("subagent.started", {"toolCallId": huge}, agentId="a-huge")
-    calls = [{**started(f"c{n}", "ls"), "agentId": f"a{n}"} for n in (0, 1099)]
-    seen = session_of(AGENT, *begun, odd, *calls, {**started("c", "ls"), "agentId": "a-huge"})
-    assert [call.agent for call in seen.calls] == ["a0", "t1099", "a-huge"]
-    prompts = [{**user("x"), "id": f"p{n}"} for n in range(10_100)]
-    back = [line("session.snapshot_rewind", {"upToEventId": target}) for target in ("p0", huge, "p10099")]
-    events = events_of(AGENT, *prompts, {**user("x"), "id": huge}, *back)
-    assert [event for event in events if isinstance(event, Rewound)] == [Rewound(1)]
-    seen = session_of(AGENT, start(), message("", request("c", "bash", {"command": "ls"})), ended("c", "x"))
-    assert ids_in(seen) == ["c"]
-    assert (seen.calls[0].target, seen.calls[0].tool, seen.calls[0].outcome) == ("ls", "bash", "succeeded")
-    bare = session_of(AGENT, failed("c", "no"))
-    assert (bare.calls[0].tool, bare.calls[0].error) == ("", "no")
 
 
 def answer(*lines: dict[str, Any]) -> str:
@@ -324,8 +261,9 @@ def thought(words: Any, number: str = "t") -> dict[str, Any]:
     return passing("assistant.reasoning", {"reasoningId": number, "content": words})
 
 
-def test_a_message_that_repeats_its_deltas_is_one_text() -> None:
-    """It may be longer than its deltas, or differ from them; without deltas, each chunk is a part."""
+def test_texts_and_thoughts_are_shown_once() -> None:
+    """What a line repeats adds nothing."""
+    # It may be longer than its deltas, or differ from them; without deltas, each chunk is a part.
     assert answer(delta("Do"), delta("ne."), message("Done.")) == "Done."
     assert answer(delta("Do"), message("Done.")) == "Done."
     assert answer(delta("Dune"), message("Done.")) == "Done."
@@ -337,12 +275,8 @@ def test_a_message_that_repeats_its_deltas_is_one_text() -> None:
     chunks = [message(words, chunkIndex=number, chunkCount=2) for number, words in enumerate(("Do", "ne."))]
     assert answer(*chunks) == "Done."
     assert answer(delta("Done."), chunks[0]) == "Done."
-
-
-def test_a_thought_is_shown_once() -> None:
-    """It comes as deltas, in the message that follows, and by itself. Subagents' deltas are held back; only
-    the newest are compared.
-    """
+    # It comes as deltas, in the message that follows, and by itself. Subagents' deltas are held back;
+    # only the newest are compared.
     whole = message("", reasoningText="Hm. Yes.")
     assert thoughts(think("Hm. "), think("Yes."), whole, thought("Hm. Yes.")) == ["Hm. Yes."]
     assert thoughts(whole, thought("Hm. Yes.")) == ["Hm. Yes."]
@@ -383,18 +317,62 @@ def tokens(*lines: dict[str, Any]) -> Tokens:
     return session_of(AGENT, user("Go"), *lines).run.tokens
 
 
-def test_a_request_is_counted_once() -> None:
-    """By its id; if none was counted, the end of the session, or the messages, have the counts. The last
-    line has the context.
-    """
+def test_facts_and_requests_are_those_of_the_session() -> None:
+    """They are said when they change, counted once, and bounded."""
+    # The model and the folder may change; another session in the same file is another run.
+    changed = line("session.model_change", {"newModel": "m-2", "previousModel": "m-1"})
+    moved = line("session.context_changed", {"cwd": "/w/sub"})
+    resumed = line("session.resume", {"context": {"cwd": "/w"}, "selectedModel": "m-3"})
+    lines = [
+        changed,
+        changed,
+        moved,
+        started("c", "view", {"path": "/w/sub/a"}),
+        resumed,
+        line("session.resume"),
+    ]
+    events = events_of(AGENT, start(), *lines)
+    assert [event for event in events if isinstance(event, RunStarted | RunInfo)] == [
+        RunStarted("copilot", "s-1", "m-1", "/w", agent_version="1.0.102"),
+        RunInfo(model="m-2"),
+        RunInfo(cwd="/w/sub"),
+        RunInfo(cwd="/w"),
+        RunInfo(model="m-3"),
+    ]
+    assert session_of(AGENT, start(), *lines).calls[0].target == "a"
+    of_subagent = (line(kind, {"cwd": "/", "newModel": "x"}, agentId="a") for kind in _OF_MAIN)
+    assert events_of(AGENT, *of_subagent) == []
+    assert len(session_of(AGENT, start(), user("a"), start(), user("b")).runs) == 2
+    assert events_of(AGENT, line("session.auto_mode_resolved", {"chosenModel": "m-4"})) == [
+        RunInfo(model="m-4")
+    ]
+    # Of 1,100 subagents and 10,100 prompts the first are forgotten. In older files the message announces
+    # the call.
+    huge = "h" * 2000
+    begun = [line("subagent.started", {"toolCallId": f"t{n}"}, agentId=f"a{n}") for n in range(1100)]
+    odd = line("subagent.started", {"toolCallId": huge}, agentId="a-huge")
+    calls = [{**started(f"c{n}", "ls"), "agentId": f"a{n}"} for n in (0, 1099)]
+    seen = session_of(AGENT, *begun, odd, *calls, {**started("c", "ls"), "agentId": "a-huge"})
+    assert [call.agent for call in seen.calls] == ["a0", "t1099", "a-huge"]
+    prompts = [{**user("x"), "id": f"p{n}"} for n in range(10_100)]
+    back = [line("session.snapshot_rewind", {"upToEventId": target}) for target in ("p0", huge, "p10099")]
+    events = events_of(AGENT, *prompts, {**user("x"), "id": huge}, *back)
+    assert [event for event in events if isinstance(event, Rewound)] == [Rewound(1)]
+    seen = session_of(AGENT, start(), message("", request("c", "bash", {"command": "ls"})), ended("c", "x"))
+    assert ids_in(seen) == ["c"]
+    assert (seen.calls[0].target, seen.calls[0].tool, seen.calls[0].outcome) == ("ls", "bash", "succeeded")
+    bare = session_of(AGENT, failed("c", "no"))
+    assert (bare.calls[0].tool, bare.calls[0].error) == ("", "no")
+    # By its id; if none was counted, the end of the session, or the messages, have the counts. The last
+    # line has the context.
     twice = passing("assistant.usage", {**USAGE, "apiCallId": "r-1"})
     assert tokens(record(apiCallId="r-1"), twice, record(apiCallId="r-2")) == Tokens(
         2000, 800, 40, None, 1020, 128_000
     )
     assert tokens(record(), record()).input == 2000
     assert tokens(record(inputTokens=0, outputTokens=0)) == Tokens()
-    of_subagent = {**record(), "agentId": "a"}
-    assert tokens(of_subagent) == Tokens(1000, 400, 20)
+    other_of_subagent = {**record(), "agentId": "a"}
+    assert tokens(other_of_subagent) == Tokens(1000, 400, 20)
     many = [record(apiCallId=f"r-{number}") for number in range(70)]
     assert tokens(*many, many[69], many[0], record(apiCallId="h" * 2000)).input == 72_000
     usage = {"inputTokens": 10, "outputTokens": 2, "cacheReadTokens": 4}
@@ -417,8 +395,9 @@ def test_a_request_is_counted_once() -> None:
     assert tokens(record(), info) == Tokens(1000, 400, 20, None, 5000, 64_000)
 
 
-def test_incidents_are_notices() -> None:
-    """Each with its words; lines that are known and report nothing are silent, others are unknown."""
+def test_incidents_and_lists_are_shown() -> None:
+    """A line of an incident is a notice, and one of a list is a plan."""
+    # Each with its words; lines that are known and report nothing are silent, others are unknown.
     at = 0
     time = {"timestamp": "1970-01-01T00:00:00Z"}
     expected: list[tuple[str, dict[str, Any], object]] = [
@@ -490,10 +469,7 @@ def test_incidents_are_notices() -> None:
         with case(kind):
             assert events_of(AGENT, line(kind)) == [Unknown(f"type {kind}")]
             assert events_of(AGENT, line("x.y") | {"type": 7}) == [Unknown("type 7")]
-
-
-def test_a_to_do_list_is_a_plan() -> None:
-    """Its boxes say how far each entry is; a list without boxes is no plan."""
+    # Its boxes say how far each entry is; a list without boxes is no plan.
     todos = "# Plan\n- [x] Read\n - [>] Write\n- [ ] Check\n- [~] Wait\n- note"
     events = events_of(AGENT, started("c", "update_todo", {"todos": todos}))
     assert events[1] == Plan(
@@ -505,10 +481,7 @@ def test_a_to_do_list_is_a_plan() -> None:
         )
     )
     assert len(events_of(AGENT, started("c", "update_todo", {"todos": "x"}))) == 1
-
-
-def test_passing_lines_may_come_at_any_place() -> None:
-    """The question, the late thought and the output of a call may come in any order, or more than once."""
+    # The question, the late thought and the output of a call may come in any order, or more than once.
     whole = session_of(AGENT, *STREAM)
     assert (whole.text, whole.outcome, whole.calls[0].outcome) == ("I look.Done.", "succeeded", "succeeded")
     movable = [*STREAM[9:12], STREAM[13]]
