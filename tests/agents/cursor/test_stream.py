@@ -51,8 +51,9 @@ from tests.builders.lines import (
 from tests.conftest import case
 
 
-def test_an_init_starts_a_run_and_a_user_line_is_its_prompt() -> None:
-    """The init has session, model, cwd, permission mode and key source; a message without text is unknown."""
+def test_each_line_has_its_event() -> None:
+    """Inits, prompts, requests and incidents have events of their own."""
+    # The init has session, model, cwd, permission mode and key source; a message without text is unknown.
     expected = RunStarted("cursor", "s-1", "Auto", "/home/ada/app", "default", "login")
     assert events(init()) == [expected]
     assert events(init(), user("Do it.")) == [Prompt("Do it.")]
@@ -62,10 +63,7 @@ def test_an_init_starts_a_run_and_a_user_line_is_its_prompt() -> None:
             for content in ([], [{"type": "image"}], None, 7):
                 [found] = events(init(), event(role, message={"content": content}))
                 assert isinstance(found, Unknown)
-
-
-def test_a_request_is_a_permission() -> None:
-    """The answer is approved, or rejected with its reason, even if nested one level deeper."""
+    # The answer is approved, or rejected with its reason, even if nested one level deeper.
     assert events(init(), asked("webFetch", 5)) == [Permission("webFetch", None, at_ms=5, is_automatic=True)]
     answers: list[tuple[dict[str, Any], str, str | None]] = [
         ({"approved": {}}, "approved", None),
@@ -75,14 +73,11 @@ def test_a_request_is_a_permission() -> None:
     ]
     for answer, decision, reason in answers:
         with case((answer, decision, reason)):
-            expected = Permission("webFetch", decision, reason, at_ms=5)
-            assert events(init(), answered(answer, "webFetch", 5)) == [expected]
+            other_expected = Permission("webFetch", decision, reason, at_ms=5)
+            assert events(init(), answered(answer, "webFetch", 5)) == [other_expected]
     line = event("interaction_query", "request", query_type="askQuestionInteractionQuery")
     assert events(init(), line) == [Permission("askQuestion", None, is_automatic=True)]
-
-
-def test_what_happens_to_the_connection_is_a_notice() -> None:
-    """A lost connection, a retry and a background task become notices."""
+    # A lost connection, a retry and a background task become notices.
     cases: list[tuple[bytes, str]] = [
         (
             event("connection", "reconnecting", attempt=2, timestamp_ms=5),
@@ -103,7 +98,8 @@ def test_what_happens_to_the_connection_is_a_notice() -> None:
 
 
 def test_a_result_has_the_fields_of_its_line() -> None:
-    """`is_error` decides, and the subtype only without it; missing fields are None."""
+    """What its line has is known, and what is unknown is kept as unknown."""
+    # `is_error` decides, and the subtype only without it; missing fields are None.
     cases: list[tuple[dict[str, Any], Outcome]] = [
         ({"subtype": "success", "is_error": False}, Outcome.SUCCEEDED),
         ({"subtype": "succès", "is_error": False}, Outcome.SUCCEEDED),
@@ -124,11 +120,8 @@ def test_a_result_has_the_fields_of_its_line() -> None:
     assert events(init(), result("x", usage=usage)) == [whole, counts]
     bare = event("result", "success", session_id=None)
     assert events(init(), bare) == [TurnEnded(Outcome.SUCCEEDED)]
-
-
-def test_what_is_unknown_is_kept_as_unknown() -> None:
-    """A type or subtype has its name; an unknown tool is a call as well; additional fields change nothing."""
-    cases: list[tuple[bytes, str]] = [
+    # A type or subtype has its name; an unknown tool is a call as well; additional fields change nothing.
+    further: list[tuple[bytes, str]] = [
         (event("budget_notice", "update"), "type budget_notice/update"),
         (event("weather"), "type weather"),
         (event("thinking", "paused"), "type thinking/paused"),
@@ -138,7 +131,7 @@ def test_what_is_unknown_is_kept_as_unknown() -> None:
         (b'{"subtype": "init"}', "type None/init"),
         (b"{}", "type None"),
     ]
-    for line, what in cases:
+    for line, what in further:
         with case(line):
             assert events(init(), line) == [Unknown(what)]
     first, second = events(init(), started("teleport", place="home"))
@@ -156,10 +149,10 @@ def text_of(*lines: bytes) -> str:
     return session(init(), *lines).text
 
 
-def test_a_flush_that_repeats_its_deltas_adds_nothing() -> None:
-    """Segments are joined. Equal deltas are kept, also equal segments without deltas; a flush is compared
-    with the text since the flush before it, and one that repeats nothing is new.
-    """
+def test_a_flush_adds_nothing() -> None:
+    """Until something else begins, a flush repeats the deltas before it."""
+    # Segments are joined. Equal deltas are kept, also equal segments without deltas; a flush is compared
+    # with the text since the flush before it, and one that repeats nothing is new.
     assert text_of(segment("One."), started("read"), completed("read"), final("Two.")) == "One.Two."
     first = (delta("On"), delta("e."), segment("One."))
     last = (delta("Tw"), delta("o."), final("Two."))
@@ -176,10 +169,7 @@ def test_a_flush_that_repeats_its_deltas_adds_nothing() -> None:
     assert text_of(delta("a"), thought("hm"), thought_through(), delta("b"), segment("ab")) == "ab"
     parts = [{"type": "text", "text": "a"}, {"type": "image", "data": "x"}, {"type": "text", "text": "b"}]
     assert text_of(event("assistant", message={"role": "assistant", "content": parts})) == "ab"
-
-
-def test_a_segment_ends_where_something_else_begins() -> None:
-    """After a tool call, a query, a result or an init, an equal text is a new segment, not a flush."""
+    # After a tool call, a query, a result or an init, an equal text is a new segment, not a flush.
     cases: list[tuple[str, bytes]] = [
         ("started", started("read")),
         ("completed", completed("read")),
@@ -221,10 +211,10 @@ def thoughts(read: Session) -> list[str]:
     return [entry.text for entry in read.transcript if entry.kind is Kind.REASONING]
 
 
-def test_halves_of_an_emoji_in_two_deltas_are_one() -> None:
-    """In the answer and in the reasoning, also with other lines in between; a flush with the whole emoji
-    adds no text.
-    """
+def test_halves_of_an_emoji_are_joined_or_bad() -> None:
+    """Two halves are one character, and a lone half is a bad one."""
+    # In the answer and in the reasoning, also with other lines in between; a flush with the whole emoji
+    # adds no text.
     read = session_of(
         thought(f"t{HIGH}"),
         thought(f"{LOW}!"),
@@ -247,12 +237,8 @@ def test_halves_of_an_emoji_in_two_deltas_are_one() -> None:
     )
     assert read.text.startswith(f"{EMOJI}x")
     assert read.text.count("x") == 1
-
-
-def test_a_lone_half_is_a_bad_character() -> None:
-    """At the end of a segment, of the stream, of a thought or of a run, before other text, or if its other
-    half is in another channel, it is one U+FFFD. The repair is an event.
-    """
+    # At the end of a segment, of the stream, of a thought or of a run, before other text, or if its other
+    # half is in another channel, it is one U+FFFD. The repair is an event.
     cases: list[tuple[str, bytes]] = [
         ("call", started("read")),
         ("end of a call", completed("read")),
@@ -297,10 +283,10 @@ def ended(result: Any, *before: bytes, call_id: str = "c-1", **args: Any) -> Eve
     return next((event for event in found if isinstance(event, Plan)), None)
 
 
-def test_the_list_of_the_result_replaces_the_plan() -> None:
-    """Without a list in the result the arguments replace or update the plan, those of the last 64 open
-    calls; a call that failed leaves it.
-    """
+def test_a_list_is_the_plan() -> None:
+    """The result replaces it, and an update is merged by text."""
+    # Without a list in the result the arguments replace or update the plan, those of the last 64 open
+    # calls; a call that failed leaves it.
     before = started("updateTodos", todos=[NEXT], merge=True)
     assert ended({"success": {"todos": [DONE, NEXT]}}, before) == Plan((DONE_ENTRY, NEXT_ENTRY))
     assert ended({"success": {}}, started("updateTodos", todos=[DONE])) == Plan((DONE_ENTRY,))
@@ -314,10 +300,7 @@ def test_the_list_of_the_result_replaces_the_plan() -> None:
     assert ended({"success": {}}, *other_before, call_id="c-0") is None
     assert ended({"success": {}}, *other_before, call_id="c-1") == Plan((DONE_ENTRY,))
 
-
-def test_an_update_is_merged_by_text() -> None:
-    """An update changes the status of entries with the same text, and adds the others at the end."""
-
+    # An update changes the status of entries with the same text, and adds the others at the end.
     def plan(*lines: bytes) -> tuple[PlanEntry, ...]:
         read: Session = session(init(), *lines)
         return read.plan
@@ -334,10 +317,10 @@ QUERY = (asked("webSearch", searchTerm="tides", toolCallId="c-1"), answered(NO, 
 START, END = started("webSearch"), completed("webSearch", result=NO)
 
 
-def test_the_term_of_a_search_is_in_its_query() -> None:
-    """A search whose lines never contain its term has that of the query with its id; its own arguments count
-    first.
-    """
+def test_a_query_describes_one_call() -> None:
+    """The query with the id of a call has its term and its description."""
+    # A search whose lines never contain its term has that of the query with its id; its own arguments
+    # count first.
     for lines in [
         (*QUERY, END),
         (*QUERY, START, END),
@@ -363,12 +346,8 @@ def test_the_term_of_a_search_is_in_its_query() -> None:
     other_query = asked("webSearch", searchTerm="webSearch", toolCallId="c-1")
     assert call(other_query, END).target == "webSearch"
     assert call(completed("grep", result=NO, pattern="grep")).target == "grep"
-
-
-def test_a_query_describes_one_call() -> None:
-    """A query with another id, of another tool or an earlier run describes none; it is forgotten when its
-    call completes. The last 64 are kept, none with a huge id.
-    """
+    # A query with another id, of another tool or an earlier run describes none; it is forgotten when its
+    # call completes. The last 64 are kept, none with a huge id.
     cases: list[tuple[str, bytes]] = [
         ("another call", asked("webSearch", searchTerm="tides", toolCallId="c-2")),
         ("no id", asked("webSearch", searchTerm="tides")),
@@ -376,9 +355,9 @@ def test_a_query_describes_one_call() -> None:
         ("another tool", asked("webFetch", url="tides", toolCallId="c-1")),
         ("an earlier run", asked("webSearch", searchTerm="tides", toolCallId="c-1") + init()),
     ]
-    for name, query in cases:
-        with case(name):
-            [found] = session(init(), query, END).calls
+    for other_name, further_query in cases:
+        with case(other_name):
+            [found] = session(init(), further_query, END).calls
             assert found.target is None
     queries = Queries()
     later_query = {"webSearchRequestQuery": {"args": {"searchTerm": "x" * 20_000, "toolCallId": "c"}}}
@@ -394,7 +373,7 @@ def test_a_query_describes_one_call() -> None:
     queries = Queries()
     for number in range(100):
         args = {"searchTerm": f"term {number}", "toolCallId": f"c-{number}"}
-        other_query = {"webSearchRequestQuery": {"args": args}}
-        queries.request({"query_type": "webSearchRequestQuery", "query": other_query})
+        search_query = {"webSearchRequestQuery": {"args": args}}
+        queries.request({"query_type": "webSearchRequestQuery", "query": search_query})
     other_kept = [number for number in range(100) if queries.target(f"c-{number}", "webSearch")]
     assert other_kept == list(range(36, 100))
