@@ -53,10 +53,10 @@ TARGETS: list[tuple[str, dict[str, Any], str, str | None]] = [
 ]
 
 
-def test_each_tool_has_a_phrase_and_a_target() -> None:
-    """A call has its tool's phrase and a target; that of an MCP call is server and tool. Digits may be a
-    string.
-    """
+def test_a_tool_is_found_and_has_its_phrase() -> None:
+    """Its key, or the name of a function, says which tool it is."""
+    # A call has its tool's phrase and a target; that of an MCP call is server and tool. Digits may be a
+    # string.
     for tool, args, phrase, target in TARGETS:
         with case((tool, args, phrase)):
             found = call(started(tool, **args))
@@ -74,12 +74,8 @@ def test_each_tool_has_a_phrase_and_a_target() -> None:
     found = call(started("read", at_ms="1000", path="a", timeout="12 s"), ended)
     assert (found.started_ms, found.ended_ms, found.duration_ms, found.note) == (1000, 1706, 706, "54 lines")
     assert found.limit_ms is None
-
-
-def test_the_tool_is_found_among_its_siblings() -> None:
-    """Siblings may precede the tool's key, and the value may be a string of JSON. The key in `case` is a
-    name; a `tool` nested 10,000 times is one call.
-    """
+    # Siblings may precede the tool's key, and the value may be a string of JSON. The key in `case` is a
+    # name; a `tool` nested 10,000 times is one call.
     for as_string in [False, True]:
         with case(as_string):
             siblings = {"hookAdditionalContexts": [], "toolCallId": "c", "startedAtMs": "1"}
@@ -116,12 +112,8 @@ def test_the_tool_is_found_among_its_siblings() -> None:
     for _ in range(10_000):
         nested = {"tool": {"case": "tool", "value": nested}}
     assert read_tool(nested).name == "tool"
-
-
-def test_a_function_is_named_by_its_name() -> None:
-    """The documented `function` has a name and arguments as a string, and may return anything; without a
-    name it is unknown.
-    """
+    # The documented `function` has a name and arguments as a string, and may return anything; without a
+    # name it is unknown.
     function = {"name": "lookup", "arguments": '{"query": "tides"}'}
     lines = (init(), event("tool_call", "started", call_id="c", tool_call={"function": function}))
     found = call(*lines[1:])
@@ -164,8 +156,9 @@ BARE: list[tuple[dict[str, Any], str, str | None, bool]] = [
 ]
 
 
-def test_the_target_of_the_start_is_kept() -> None:
-    """If the end has no arguments, the target of the start is kept, or that in the result is taken."""
+def test_a_target_is_kept_and_shown_relative() -> None:
+    """The start has the target, and a path inside the cwd is shortened."""
+    # If the end has no arguments, the target of the start is kept, or that in the result is taken.
     for ending in [
         {"rejected": {"reason": "skipped"}},
         {"error": {"error": "no"}},
@@ -176,12 +169,8 @@ def test_the_target_of_the_start_is_kept() -> None:
             assert found.target == "askQuestion Which?"
     found = call(completed("edit", result={"error": {"path": "/home/ada/app/a.py", "error": "no"}}))
     assert (found.target, found.path, found.error) == ("a.py", "/home/ada/app/a.py", "no")
-
-
-def test_a_path_inside_the_cwd_is_shown_relative_to_it() -> None:
-    """Only paths inside the cwd are shortened, once each, by the rules of the agent's system; the shown
-    paths that are kept are limited.
-    """
+    # Only paths inside the cwd are shortened, once each, by the rules of the agent's system; the shown
+    # paths that are kept are limited.
     cases: list[tuple[str, str, str]] = [
         ("/home/ada/app", "/home/ada/app/src/a.py", "src/a.py"),
         ("/home/ada/app/", "/home/ada/app/src/a.py", "src/a.py"),
@@ -282,10 +271,10 @@ OUTCOMES: list[tuple[str, Any, Outcome, str | None, int | None]] = [
 ]
 
 
-def test_the_facts_decide_the_outcome() -> None:
-    """Exit code and isError decide over the variant, whose name is cut to 100 characters if it is unknown. A
-    returned call is paired.
-    """
+def test_facts_decide_the_outcome_and_the_note() -> None:
+    """What the result says, not only its name, decides how a call is shown."""
+    # Exit code and isError decide over the variant, whose name is cut to 100 characters if it is unknown.
+    # A returned call is paired.
     for tool, ending, outcome, error, exit_code in OUTCOMES:
         with case((tool, ending, outcome)):
             found = call(started(tool), completed(tool, result=ending))
@@ -304,10 +293,7 @@ def test_the_facts_decide_the_outcome() -> None:
     assert (integrity(read).paired, integrity(read).problems()) == (1, "")
     assert (session(is_over=False).outcome, session().outcome) == (Outcome.RUNNING, Outcome.UNFINISHED)
     assert session(result("x")).outcome is Outcome.SUCCEEDED
-
-
-def test_an_edit_without_a_file_before_creates_it() -> None:
-    """An empty file is a file; only a success can report a new one."""
+    # An empty file is a file; only a success can report a new one.
     cases: list[tuple[dict[str, Any], str, str | None]] = [
         ({"linesAdded": 19, "linesRemoved": 0, "afterFullFileContent": "x"}, "Created new file", "19 lines"),
         (
@@ -344,13 +330,9 @@ def test_an_edit_without_a_file_before_creates_it() -> None:
                 success.get("linesRemoved"),
             )
     assert call(started("edit", path="a"), completed("edit", result={"error": {}})).phrase == "Edited file"
-
-
-def test_the_note_of_a_success_is_a_count() -> None:
-    """A count from the result, or None. What continues in the background has only returned; the duration by
-    arrival times needs two reads.
-    """
-    cases: list[tuple[str, dict[str, Any], str | None]] = [
+    # A count from the result, or None. What continues in the background has only returned; the duration
+    # by arrival times needs two reads.
+    further: list[tuple[str, dict[str, Any], str | None]] = [
         ("read", {"totalLines": 54}, "54 lines"),
         ("read", {"totalLines": 1}, "1 line"),
         ("read", {"totalLines": 6, "readRange": {"startLine": 1, "endLine": 6}}, "6 lines"),
@@ -366,7 +348,7 @@ def test_the_note_of_a_success_is_a_count() -> None:
         ("readLints", {"totalDiagnostics": 0}, "0 diagnostics"),
         ("updateTodos", {"todos": [{"status": "TODO_STATUS_COMPLETED"}, {"status": "x"}]}, "1 of 2 done"),
     ]
-    for tool, success, note in cases:
+    for tool, success, note in further:
         with case((tool, success)):
             assert call(completed(tool, result={"success": success})).note == note
     for is_beside in [True, False]:
@@ -386,8 +368,8 @@ def test_the_note_of_a_success_is_a_count() -> None:
                     )
                     assert action(found).endswith("(in the background)")
                     assert (read.completed_without_started, read.never_completed) == (0, 0)
-                    ended = completed(tool, result={"isBackground": False, "success": success})
-                    assert call(started(tool), ended).outcome is Outcome.SUCCEEDED
+                    other_ended = completed(tool, result={"isBackground": False, "success": success})
+                    assert call(started(tool), other_ended).outcome is Outcome.SUCCEEDED
     made = Call(1, 1, "c", "read", "Read file")
     assert made.seen_duration_ms is None
     made.started = Place(0, 1, 1000)
@@ -397,10 +379,10 @@ def test_the_note_of_a_success_is_a_count() -> None:
         assert made.seen_duration_ms == duration
 
 
-def test_results_of_searches_and_pages_are_blocks() -> None:
-    """A page is Markdown, pages are a list with title, URL and text, matches are numbered lines below their
-    file.
-    """
+def test_arguments_and_results_are_blocks() -> None:
+    """Each argument, page, match and step of a subagent is a block."""
+    # A page is Markdown, pages are a list with title, URL and text, matches are numbered lines below
+    # their file.
     page = {"url": "https://example.com", "markdown": "# Tides\n\n- high\n"}
     decoder = Decoder()
     decoder.decode(init())
@@ -439,10 +421,7 @@ def test_results_of_searches_and_pages_are_blocks() -> None:
         ("files", "b.py"),
         ("result", 'content: {\n  "totalLines": 3\n}\nfiles: {\n  "totalLines": 1\n}'),
     ]
-
-
-def test_a_subagent_has_its_kind_and_its_steps() -> None:
-    """Kind and model come before the other arguments; each of its calls is a line with its outcome."""
+    # Kind and model come before the other arguments; each of its calls is a line with its outcome.
     cases: list[tuple[dict[str, Any], str | None]] = [
         ({"subagentType": {"explore": {}}, "model": "Sonnet 5"}, "explore · Sonnet 5"),
         ({"subagentType": {"custom": {"name": "reviewer"}}}, "reviewer"),
@@ -491,12 +470,8 @@ def test_a_subagent_has_its_kind_and_its_steps() -> None:
     decoder.decode(init())
     assert decoder.searchable_text_differs(other_steps)
     assert not decoder.searchable_text_differs(completed("read", "r", {"success": {"content": "steps"}}))
-
-
-def test_arguments_are_blocks() -> None:
-    """Short arguments share a part, long ones have their own; a description comes first, a written text is a
-    content, and a to-do has the sign of its status.
-    """
+    # Short arguments share a part, long ones have their own; a description comes first, a written text is
+    # a content, and a to-do has the sign of its status.
     line = started("shell", command="cat <<E\nx\nE", timeout=5, toolCallId="x", description="", deep={"a": 1})
     assert blocks(line) == [("arguments", 'timeout: 5\ndeep: {\n  "a": 1\n}'), ("command", "cat <<E\nx\nE")]
     assert blocks(started("write", path="/a", fileText="x\ny\n")) == [
@@ -510,22 +485,22 @@ def test_arguments_are_blocks() -> None:
     beside = {"shellToolCall": {"args": {"command": "pytest"}}, "description": "Run the tests"}
     assert blocks(event("tool_call", "started", call_id="c", tool_call=beside)) == shown
     assert blocks(started("await", description="x")) == [("arguments", "description: x")]
-    cases: list[tuple[object, list[tuple[str, str]]]] = [
+    further: list[tuple[object, list[tuple[str, str]]]] = [
         ("sunny\n", [("content", "sunny\n")]),
         ({"degrees": 21}, [("result", "degrees: 21")]),
         ({"later": {"x": 1}, "stdout": "o"}, [("stdout", "o"), ("result", 'later: {\n  "x": 1\n}')]),
         ({"error": {"error": "no"}}, [("error", "no")]),
         ("", []),
     ]
-    for given, expected in cases:
-        with case(given):
-            function = {"name": "weather", "arguments": "{}", "result": given}
+    for other_given, expected in further:
+        with case(other_given):
+            function = {"name": "weather", "arguments": "{}", "result": other_given}
             assert (
                 blocks(event("tool_call", "completed", call_id="c", tool_call={"function": function}))
                 == expected
             )
-    names = ("COMPLETED", "IN_PROGRESS", "CANCELLED", "PENDING")
-    todos: list[Any] = [{"status": f"TODO_STATUS_{name}", "content": name[:1]} for name in names]
+    other_names = ("COMPLETED", "IN_PROGRESS", "CANCELLED", "PENDING")
+    todos: list[Any] = [{"status": f"TODO_STATUS_{name}", "content": name[:1]} for name in other_names]
     other_shown = "✓ C\n◐ I\n✗ C\n○ P\n○ "
     assert blocks(started("updateTodos", todos=[*todos, 7], merge=True)) == [
         ("plan", other_shown),
@@ -540,7 +515,8 @@ COUNTED = 'workspaceResults: {\n  "/a": {\n    "count": {\n      "a.py": 3\n    
 
 
 def test_a_result_is_split_into_blocks() -> None:
-    """Errors, output, changes, contents and lists have blocks of their own; the rest is listed in lines."""
+    """Each part of a result, or of an odd line, is a block that keeps its structure."""
+    # Errors, output, changes, contents and lists have blocks of their own; the rest is listed in lines.
     cases: list[tuple[Any, list[tuple[str, str]]]] = [
         ({"error": {"errorMessage": "gone", "path": "/a"}}, [("error", "gone"), ("result", "path: /a")]),
         ({"rejected": {"reason": "no"}}, [("error", "no")]),
@@ -586,10 +562,7 @@ def test_a_result_is_split_into_blocks() -> None:
     for outcome, expected in cases:
         with case(outcome):
             assert blocks(completed("read", result=outcome)) == expected
-
-
-def test_parts_keep_their_structure() -> None:
-    """Arguments keep their JSON, changes the file before and after, contents their first line number."""
+    # Arguments keep their JSON, changes the file before and after, contents their first line number.
     decoder = Decoder()
     decoder.decode(init())
 
@@ -615,12 +588,8 @@ def test_parts_keep_their_structure() -> None:
     found = {"content": {"matches": [{"file": "a.py", "matches": [{"lineNumber": 1, "content": "x"}]}]}}
     [matches] = pieces(completed("grep", result={"success": {"workspaceResults": {"/w": found}}}))
     assert matches == MatchesBlock((FoundFile("a.py", (FoundLine("x", number=1),)),))
-
-
-def test_odd_lines_are_shown() -> None:
-    """A line of no known agent is shown unchanged, a change without its text by its fields; of a tool
-    without known fields, none is reported.
-    """
+    # A line of no known agent is shown unchanged, a change without its text by its fields; of a tool
+    # without known fields, none is reported.
     assert blocks(b"oops \xff") == [("content", "oops \ufffd")]
     assert blocks(b"[1]") == [("content", "[1]")]
     assert blocks(started("read", path="a"), b'{"a":1}') == [
