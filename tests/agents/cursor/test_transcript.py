@@ -48,10 +48,10 @@ def outcomes(*lines: Line) -> list[tuple[Outcome, str | None]]:
 RETURNED = (Outcome.RETURNED, "the file has no result")
 
 
-def test_a_call_has_returned_once_the_agent_goes_on() -> None:
-    """Its outcome is unknown, and never a success. The last call may still run, or be what was broken off;
-    calls of one message are parallel.
-    """
+def test_a_call_ends() -> None:
+    """By its result, or once the agent goes on."""
+    # Its outcome is unknown, and never a success. The last call may still run, or be what was broken off;
+    # calls of one message are parallel.
     for after in [said("Done."), called(call("Read", path="a")), user("On"), ended()]:
         with case(after):
             assert outcomes(called(), after)[0] == RETURNED
@@ -67,10 +67,7 @@ def test_a_call_has_returned_once_the_agent_goes_on() -> None:
     assert len(session.calls) == 3
     assert groups[0] == groups[1] != groups[2]
     assert len(session_of(user("Go"), called(call()), ended("melted")).open_calls) == 1
-
-
-def test_a_result_ends_its_call() -> None:
-    """It is matched by its id, or else by its place; only an error says how the call ended."""
+    # It is matched by its id, or else by its place; only an error says how the call ended.
     first, second = {**call(), "id": "a"}, {**call(), "id": "b"}
     found = [
         each
@@ -86,10 +83,22 @@ def test_a_result_ends_its_call() -> None:
     assert decoded(returned("for nobody")) == []
 
 
-def test_a_tool_is_known_by_its_name() -> None:
-    """Another tool shows its name, of 1,000 characters at most, and one argument; a to-do list is a plan. Of
-    1,100 open calls the oldest are forgotten.
-    """
+def texts(fields: Line, call_id: str) -> list[str]:
+    """Return the blocks of a call in a line, as text."""
+    found = agent_on_disk("cursor")
+    assert found is not None
+    return [block_text(block) for block in found.blocks(fields, call_id)]
+
+
+def ids(*lines: Line) -> list[str]:
+    """Return the ids of the calls in lines."""
+    return [each.call_id for each in session_of(*lines).calls]
+
+
+def test_tools_have_their_names_and_arguments() -> None:
+    """A tool is known by its name, and each call of a line by its arguments."""
+    # Another tool shows its name, of 1,000 characters at most, and one argument; a to-do list is a plan.
+    # Of 1,100 open calls the oldest are forgotten.
     cases: list[tuple[Line, ToolKind, str | None]] = [
         (call("Shell", command="make\ntest"), ToolKind.EXECUTE, "make"),
         (call("Read", path="/w/a.py"), ToolKind.READ, "/w/a.py"),
@@ -127,24 +136,8 @@ def test_a_tool_is_known_by_its_name() -> None:
     many = called(*[call("Shell", command=f"c{number}") for number in range(1100)])
     seen = [each for each in decoded(many, said("b")) if isinstance(each, ToolEnded)]
     assert len(seen) == 1024
-
-
-def texts(fields: Line, call_id: str) -> list[str]:
-    """Return the blocks of a call in a line, as text."""
-    found = agent_on_disk("cursor")
-    assert found is not None
-    return [block_text(block) for block in found.blocks(fields, call_id)]
-
-
-def ids(*lines: Line) -> list[str]:
-    """Return the ids of the calls in lines."""
-    return [each.call_id for each in session_of(*lines).calls]
-
-
-def test_each_call_of_a_line_has_its_arguments() -> None:
-    """A written file is new content, a replacement a diff, a value of another type is data. Results without
-    ids are in the order of their calls.
-    """
+    # A written file is new content, a replacement a diff, a value of another type is data. Results
+    # without ids are in the order of their calls.
     first, second = called(call(), call("Shell", command="pwd")), called(call("Shell", command="id"))
     one, two, three = ids(first, second)
     assert "ls" in texts(first, one)[0]
@@ -216,10 +209,10 @@ def test_a_line_is_recognised_and_has_its_role() -> None:
             assert role(fields) is expected
 
 
-def test_a_prompt_is_what_the_user_typed() -> None:
-    """Texts are joined without what Cursor writes around them; reasoning that was left out has a mark, which
-    is not shown.
-    """
+def test_prompts_and_ends_of_turns() -> None:
+    """A prompt is what the user typed, and newer versions write the end of its turn."""
+    # Texts are joined without what Cursor writes around them; reasoning that was left out has a mark,
+    # which is not shown.
     cases: list[tuple[str, str]] = [
         ("List.", "List."),
         ("<user_query>\nList.\n</user_query>", "List."),
@@ -247,20 +240,16 @@ def test_a_prompt_is_what_the_user_typed() -> None:
         "Done.",
         "a ",
     ]
-
-
-def test_newer_versions_end_a_turn() -> None:
-    """The line says how it ended, and why it failed; an unknown status ends none, and older versions say
-    nothing. A turn may begin without a prompt.
-    """
-    cases: list[tuple[str, Outcome]] = [
+    # The line says how it ended, and why it failed; an unknown status ends none, and older versions say
+    # nothing. A turn may begin without a prompt.
+    others: list[tuple[str, Outcome]] = [
         ("success", Outcome.SUCCEEDED),
         ("completed", Outcome.SUCCEEDED),
         ("error", Outcome.FAILED),
         ("aborted", Outcome.CANCELLED),
         ("cancelled", Outcome.CANCELLED),
     ]
-    for status, outcome in cases:
+    for status, outcome in others:
         with case(status):
             assert decoded(user("Go"), ended(status, error="no quota"))[1:] == [
                 TurnEnded(outcome, "no quota")
