@@ -61,7 +61,8 @@ def decoded(*lines: Json) -> list[Event]:
 
 
 def test_a_session_is_read() -> None:
-    """The header has the title and the folder; a call starts with its answer and ends with its result."""
+    """It has its title, its folder, its calls and the user's own prompts."""
+    # The header has the title and the folder; a call starts with its answer and ends with its result.
     begun = message(
         "assistant", {"type": "thinking", "thinking": "Hm."}, text("Look."), use("Execute", command="ls")
     )
@@ -78,10 +79,7 @@ def test_a_session_is_read() -> None:
     assert (call.target, call.outcome, call.exit_code, call.duration_ms) == ("ls", "succeeded", 0, 1500)
     assert seen.lines.unknown == 0
     assert decoded({**START, "title": None}, DONE, DONE).count(RunInfo(model="m-1")) == 1
-
-
-def test_what_droid_adds_is_not_the_users() -> None:
-    """Two texts that Droid adds are not prompts: the message of the context, and reminders in a message."""
+    # Two texts that Droid adds are not prompts: the message of the context, and reminders in a message.
     reminder = text("<system-reminder>\nx\n</system-reminder>")
     cases: list[tuple[Json, list[str]]] = [
         (message("user", text("The tools are"), key="context-1"), []),
@@ -93,11 +91,8 @@ def test_what_droid_adds_is_not_the_users() -> None:
     for line, prompts in cases:
         with case(line):
             assert [event.text for event in decoded(line) if isinstance(event, Prompt)] == prompts
-
-
-def test_a_turn_ends_with_its_outcome() -> None:
-    """The last line says how; without one, an answer without calls ends the turn."""
-    cases: list[tuple[list[Json], list[str]]] = [
+    # The last line says how; without one, an answer without calls ends the turn.
+    further: list[tuple[list[Json], list[str]]] = [
         ([DONE], ["succeeded"]),
         ([DONE, outcome("completed")], ["succeeded"]),
         ([DONE, outcome("cancelled")], ["succeeded", "cancelled"]),
@@ -107,7 +102,7 @@ def test_a_turn_ends_with_its_outcome() -> None:
         ([DONE, DONE], ["succeeded", "start", "succeeded"]),
         ([DONE, USER, DONE], ["succeeded", "succeeded"]),
     ]
-    for lines, expected in cases:
+    for lines, expected in further:
         with case(lines):
             found = decoded(START, USER, *lines)
             ends = [
@@ -120,12 +115,8 @@ def test_a_turn_ends_with_its_outcome() -> None:
         with case(reason):
             found = decoded(outcome(reason))
             assert [type(event) for event in found] == [TurnEnded, Unknown]
-
-
-def test_the_calls_of_a_line_are_told_apart() -> None:
-    """A list counts once its call has succeeded, a result without its call has no tool, and the blocks are
-    those of the call that is shown.
-    """
+    # A list counts once its call has succeeded, a result without its call has no tool, and the blocks are
+    # those of the call that is shown.
     todo = message("assistant", use("TodoWrite", todos="1. [pending] A"))
     for is_error, entries in [(False, 1), (True, 0)]:
         with case(is_error):
@@ -138,9 +129,9 @@ def test_the_calls_of_a_line_are_told_apart() -> None:
     assert (nameless.tool, nameless.outcome) == ("unknown", "unfinished")
     both = message("assistant", use("Weather", "a", city="Y"), use("Weather", "b", city="Z"))
     assert list(SESSION.blocks(both, "b")) == [FieldsBlock("arguments", {"city": "Z"})]
-    ends = message("user", returned("one", "a"), returned("no", "b", is_error=True))
-    assert list(SESSION.blocks(ends, "a")) == [ContentBlock("one")]
-    assert list(SESSION.blocks(ends, "b")) == [ErrorBlock("no")]
+    other_ends = message("user", returned("one", "a"), returned("no", "b", is_error=True))
+    assert list(SESSION.blocks(other_ends, "a")) == [ContentBlock("one")]
+    assert list(SESSION.blocks(other_ends, "b")) == [ErrorBlock("no")]
 
 
 def test_a_line_is_known_and_recognised() -> None:
