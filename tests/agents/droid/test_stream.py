@@ -42,10 +42,10 @@ def whole(*lines: dict[str, Any]) -> Session:
     return session_of(AGENT, INIT, said("user", "Do it."), *lines)
 
 
-def test_a_session_of_published_lines() -> None:
-    """The init, the messages, the calls in any order of their ends and the completion make the run; a
-    doubled thought is one.
-    """
+def test_a_session_has_its_turns_and_errors() -> None:
+    """The published lines make a run, and an error may fail its turn."""
+    # The init, the messages, the calls in any order of their ends and the completion make the run; a
+    # doubled thought is one.
     found = session_of(AGENT, *LINES)
     run = found.run
     assert (run.session_id, run.model, run.cwd, run.prompt) == (
@@ -69,12 +69,37 @@ def test_a_session_of_published_lines() -> None:
     assert (call.tool, call.target, call.started_ms, call.exit_code) == ("Execute", "ls -la", AT, None)
     other = [*LINES[:7], LINES[8], LINES[7], *LINES[9:]]
     assert outcomes(session_of(AGENT, *other)) == outcomes(session_of(AGENT, *LINES))
+    # An error is why a turn failed if no answer came after it; what follows a completion continues the
+    # run. A message with the same id and text is one, an unknown line is counted.
+    assert (whole(ERROR).outcome, whole(ERROR).run.result) == ("failed", "No credit")
+    found = whole(ERROR, completion(None))
+    assert (found.outcome, found.run.result, found.last_error) == ("failed", "No credit", "No credit")
+    assert whole(ERROR, completion("Done.")).outcome == "succeeded"
+    assert whole(ERROR, said("assistant", "x")).outcome == "unfinished"
+    assert whole(completion(None), ERROR).outcome == "succeeded"
+    assert whole(completion(None, usage=None, durationMs=None)).run.usage is None
+    assert whole(completion(usage={"output_tokens": 1})).run.tokens.input is None
+    assert whole({"type": "error", "error": {"message": "x" * 5000}}).run.result == "x" * 4095 + "…"
+    assert whole({"type": "error"}).run.result == "error without a message"
+    assert (whole(completion(), said("user", "More.", "m-9")).run.turns) == 2
+    found = whole(completion(), use("Read"), ended(), completion("x"))
+    assert (found.run.turns, found.outcome, len(found.runs)) == (2, "succeeded", 1)
+    assert len(session_of(AGENT, *LINES, *LINES).runs) == 2
+    assert whole(said("assistant", "A"), THOUGHT, said("assistant", "A"), said("assistant", "B")).text == "AB"
+    bare = {"type": "message", "role": "assistant", "text": "A"}
+    assert whole(bare, bare).text == "AA"
+    lines = [{**{k: v for k, v in line.items() if k != "session_id"}, "sessionId": "abc-9"} for line in LINES]
+    assert {detect(line) for line in lines if line["type"] != "error"} == {AGENT}
+    assert session_of(AGENT, *lines).run.session_id == "abc-9"
+    for odd in [{"type": "weather"}, {"type": "system", "subtype": "x"}, said("user", ""), said("tool", "x")]:
+        with case(odd):
+            assert whole(odd).lines.unknown == 1
 
 
-def test_the_outcome_of_a_call() -> None:
-    """Only `isError` decides, and the exit code below the output; a call that did not run has a message, and
-    the end names the tool.
-    """
+def test_a_call_has_its_tool_outcome_and_blocks() -> None:
+    """The fields of its lines say what it did."""
+    # Only `isError` decides, and the exit code below the output; a call that did not run has a message,
+    # and the end names the tool.
     ends: list[tuple[dict[str, Any], Outcome, str | None]] = [
         ({"is_error": False}, Outcome.SUCCEEDED, None),
         ({"is_error": True, "value": "No."}, Outcome.FAILED, "No."),
@@ -105,42 +130,9 @@ def test_the_outcome_of_a_call() -> None:
     [call] = whole(use("Execute", command="ls"), {**line_, "error": other_error}).calls
     assert (call.tool, call.outcome, call.error) == ("Execute", Outcome.CANCELLED, ERRED)
     assert list(AGENT.blocks({**line_, "error": other_error}, "c-1")) == [ErrorBlock(ERRED)]
-
-
-def test_errors_and_the_end_of_a_turn() -> None:
-    """An error is why a turn failed if no answer came after it; what follows a completion continues the run.
-    A message with the same id and text is one, an unknown line is counted.
-    """
-    assert (whole(ERROR).outcome, whole(ERROR).run.result) == ("failed", "No credit")
-    found = whole(ERROR, completion(None))
-    assert (found.outcome, found.run.result, found.last_error) == ("failed", "No credit", "No credit")
-    assert whole(ERROR, completion("Done.")).outcome == "succeeded"
-    assert whole(ERROR, said("assistant", "x")).outcome == "unfinished"
-    assert whole(completion(None), ERROR).outcome == "succeeded"
-    assert whole(completion(None, usage=None, durationMs=None)).run.usage is None
-    assert whole(completion(usage={"output_tokens": 1})).run.tokens.input is None
-    assert whole({"type": "error", "error": {"message": "x" * 5000}}).run.result == "x" * 4095 + "…"
-    assert whole({"type": "error"}).run.result == "error without a message"
-    assert (whole(completion(), said("user", "More.", "m-9")).run.turns) == 2
-    found = whole(completion(), use("Read"), ended(), completion("x"))
-    assert (found.run.turns, found.outcome, len(found.runs)) == (2, "succeeded", 1)
-    assert len(session_of(AGENT, *LINES, *LINES).runs) == 2
-    assert whole(said("assistant", "A"), THOUGHT, said("assistant", "A"), said("assistant", "B")).text == "AB"
-    bare = {"type": "message", "role": "assistant", "text": "A"}
-    assert whole(bare, bare).text == "AA"
-    lines = [{**{k: v for k, v in line.items() if k != "session_id"}, "sessionId": "abc-9"} for line in LINES]
-    assert {detect(line) for line in lines if line["type"] != "error"} == {AGENT}
-    assert session_of(AGENT, *lines).run.session_id == "abc-9"
-    for odd in [{"type": "weather"}, {"type": "system", "subtype": "x"}, said("user", ""), said("tool", "x")]:
-        with case(odd):
-            assert whole(odd).lines.unknown == 1
-
-
-def test_a_tool_has_a_kind_a_phrase_and_a_target() -> None:
-    """Each of the agent's tools is described by its arguments; a to-do list is the plan. Of 1,001 open
-    calls, the arguments of the oldest are forgotten.
-    """
-    cases: list[tuple[str, dict[str, Any], str, str]] = [
+    # Each of the agent's tools is described by its arguments; a to-do list is the plan. Of 1,001 open
+    # calls, the arguments of the oldest are forgotten.
+    further: list[tuple[str, dict[str, Any], str, str]] = [
         ("Read", {"file_path": "a"}, "read", "Read file a"),
         ("Edit", {"file_path": "a"}, "edit", "Edited file a"),
         ("Create", {"file_path": "a"}, "edit", "Created new file a"),
@@ -162,7 +154,7 @@ def test_a_tool_has_a_kind_a_phrase_and_a_target() -> None:
         ("cua___click", {}, "mcp", "Called MCP tool cua click"),
         ("Skill", {"name": "n"}, "other", "Used tool Skill n"),
     ]
-    for name, arguments, kind, action in cases:
+    for name, arguments, kind, action in further:
         with case((name, arguments, kind)):
             tool = tool_named(name)
             target = ", ".join(tool.paths(arguments)) or tool.target(arguments)
@@ -174,11 +166,8 @@ def test_a_tool_has_a_kind_a_phrase_and_a_target() -> None:
     assert whole(use("TodoWrite", todos=as_list), ended()).plan == entries
     found = whole(*(use("Read", f"c-{number}") for number in range(1001)), ended(key="c-0"))
     assert found.calls[0].outcome == "succeeded"
-
-
-def test_the_blocks_of_a_line() -> None:
-    """Changes are diffs, what a command printed is output, and a failure has its reason."""
-    cases: list[tuple[dict[str, Any], list[Block]]] = [
+    # Changes are diffs, what a command printed is output, and a failure has its reason.
+    others: list[tuple[dict[str, Any], list[Block]]] = [
         (use("Edit", old_str="a", new_str="b"), [ChangeBlock("@@ -1,1 +1,1 @@\n-a\n+b")]),
         (use("Read", file_path="a"), [FieldsBlock("arguments", {"file_path": "a"})]),
         (use("TodoWrite", todos="1. [pending] A"), [PlanBlock((PlanEntry("A", PlanStatus.PENDING),))]),
@@ -191,9 +180,9 @@ def test_the_blocks_of_a_line() -> None:
         (ended(None), []),
         (ended([1]), [FieldsBlock("result", {"value": [1]})]),
     ]
-    for of, expected in cases:
+    for of, other_expected in others:
         with case(of):
-            assert list(AGENT.blocks(of, "")) == expected
+            assert list(AGENT.blocks(of, "")) == other_expected
 
 
 def test_a_line_is_recognised_and_has_its_role() -> None:
