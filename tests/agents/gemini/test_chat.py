@@ -50,48 +50,16 @@ from tests.builders.formats.gemini_chat import (
 from tests.conftest import case
 
 
-def test_a_chat_has_its_session_folder_model_turns_and_text() -> None:
+def test_a_chat_has_its_facts() -> None:
     """The first line, the context and the messages make the run."""
+    # The first line, the context and the messages make the run.
     found = whole(replaced(CONTEXT), *ONE, answer("B", "a2", model="pro", tokens=TOKENS))
     run = found.run
     assert (run.session_id, run.cwd, run.model, run.prompt) == ("s-1", "/home/dev/proj", "pro", "Ask.")
     assert facts(found) == ("AB", 1, "succeeded")
     assert (run.tokens.input, run.tokens.cached, run.tokens.output) == (1000, 400, 25)
-
-
-def test_a_message_that_is_written_again_is_not_doubled() -> None:
-    """An answer is written without its calls, and again with them: what is new in the copy counts, and its
-    text replaces the first. A copy of a prompt or a notice adds nothing.
-    """
-    first = answer("A", "a1", tokens=TOKENS, thoughts=[{"subject": "Plan", "description": "d"}])
-    found = whole(prompt("Ask.", "p1"), first, first | {"toolCalls": [call()]}, answer("B", "a2"))
-    assert facts(found) == ("AB", 1, "succeeded")
-    assert found.run.tokens.input == 1000
-    assert [str(entry.content) for entry in found.transcript if entry.kind == "reasoning"] == ["Plan\n\nd"]
-    assert outcomes(found) == {"c-1": "succeeded"}
-    assert sum(entry.kind == "result" for entry in found.transcript) == 1
-    thoughts = [{"description": "a"}, {"subject": "b"}, 1]
-    first = answer("A", "a1", tokens=None, thoughts=thoughts[:1])
-    more = TOKENS | {"input": 1500}
-    found = whole(*ONE[:1], first, first | {"tokens": TOKENS}, first | {"tokens": more, "thoughts": thoughts})
-    assert (found.run.tokens.input, found.run.tokens.output) == (1500, 25)
-    assert [str(entry.content) for entry in found.transcript if entry.kind == "reasoning"] == ["a", "b"]
-    assert facts(whole(*ONE, answer("AA", "a1")))[0] == "AA"
-    assert facts(whole(*ONE, *TWO, answer("AA", "a1")))[0] == "AAB"
-    assert facts(whole(*ONE[:1], answer("", "a1"), answer("A", "a1")))[0] == "A"
-    assert facts(whole(ONE[0], ONE[0] | {"content": "Other"}, ONE[1])) == ("A", 1, "succeeded")
-    assert notes(whole(message("info", "hi", "i"), message("info", "hi", "i"))) == ["hi"]
-    assert notes(whole(message("warning", "", "", displayContent="hi"))) == ["hi"]
-    lines = [ONE[0], answer("A", "a1", call("a")), answer("B", "a2", call("b")), answer("C", "a3")]
-    for again in (lines[1], lines[2], lines[3]):
-        found = whole(*lines, again)
-        assert (found.text, outcomes(found)) == ("ABC", {"a": "succeeded", "b": "succeeded"})
-
-
-def test_a_prompt_is_what_the_user_typed() -> None:
-    """The context, a summary and the results of calls start no turn; the files that a prompt names are no
-    part of it. What the user ran is shown once.
-    """
+    # The context, a summary and the results of calls start no turn; the files that a prompt names are no
+    # part of it. What the user ran is shown once.
     cases: list[str] = [
         CONTEXT_TEXT,
         f"{CONTEXT_TEXT}\n\nMy setup is complete. I will provide my first command in the next turn.",
@@ -119,12 +87,8 @@ def test_a_prompt_is_what_the_user_typed() -> None:
     line = message("user", "I ran the following shell command:\n```sh\nls\n```\n", "x")
     assert notes(whole(line, line)) == ["you ran ls"]
     assert notes(whole(message("user", "I ran the following shell command:", ""))) == ["you ran "]
-
-
-def test_the_folder_is_only_in_the_context() -> None:
-    """The context may be before the prompt in the same message; the words of a user name no folder. The id
-    and the folders may come later; a first line with another session begins another run.
-    """
+    # The context may be before the prompt in the same message; the words of a user name no folder. The id
+    # and the folders may come later; a first line with another session begins another run.
     assert whole(ONE[0] | {"content": f"{CONTEXT_TEXT}\nAsk."}).run.cwd == "/home/dev/proj"
     assert whole(ONE[0] | {"content": "Workspace Directories:\n  - /elsewhere"}).run.cwd is None
     for text in ["<session_context>", "<session_context>Workspace Directories:\n\n x"]:
@@ -141,45 +105,6 @@ def test_the_folder_is_only_in_the_context() -> None:
         ("s-1", "A", "succeeded"),
         ("s-2", "A", "succeeded"),
     ]
-
-
-def test_the_outcome_of_a_turn() -> None:
-    """An answer without calls ends a turn well, once; an error, whose message is cut, ends it badly. Unknown
-    messages are counted.
-    """
-    cases: list[tuple[list[dict[str, Any]], str]] = [
-        ([answer("A", "a1")], "succeeded"),
-        ([answer("", "a1", call()), answer("A", "a2")], "succeeded"),
-        ([answer("A", "a1", call())], "unfinished"),
-        ([answer("", "a1")], "unfinished"),
-        ([answer("A", "a1"), message("user", response(output="x"), "r")], "unfinished"),
-        ([answer("A", "a1", call(status="cancelled"))], "cancelled"),
-        ([answer("A", "a1", call(), call("c-2", status="cancelled"))], "unfinished"),
-        ([answer("A", "a1"), message("info", "Request cancelled.", "i")], "cancelled"),
-        ([answer("A", "a1"), message("info", "hi", "i")], "succeeded"),
-        ([message("error", "API Error", "e")], "failed"),
-        ([answer("A", "a1"), message("error", "API Error", "e")], "failed"),
-        ([message("error", "x", "e"), message("error", "y", "f")], "failed"),
-        ([message("info", "Request cancelled.", "i"), answer("A", "a1")], "succeeded"),
-        ([message("warning", "w", "w")], "unfinished"),
-        ([], "unfinished"),
-    ]
-    for lines, outcome in cases:
-        with case(lines):
-            assert whole(ONE[0], *lines).outcome == outcome
-    found = whole(*ONE, message("error", "x", "e"), *TWO)
-    assert facts(found) == ("AB", 2, "succeeded")
-    assert sum(entry.kind == "result" for entry in found.transcript) == 2
-    cancelled = answer("A", "a1", call(status="cancelled"))
-    found = whole(ONE[0], cancelled, message("info", "Request cancelled.", "i"), cancelled)
-    assert sum(entry.kind == "result" for entry in found.transcript) == 1
-    assert whole(ONE[0], cancelled, TWO[0], cancelled).outcome == "unfinished"
-    found = whole(ONE[0], message("error", [{"text": "x" * 50_000}], "e"))
-    assert found.run.result == found.last_error == "x" * 4095 + "…"
-    assert whole(ONE[0], message("error", "", "e")).run.result is None
-    assert whole(message("weather", "x")).lines.unknown == 1
-    assert whole({"$patch": {}}).lines.unknown == 1
-    assert whole({"type": "model", "id": "x", "parts": [{"text": "Ok"}], "timestamp": AT}).text == "Ok"
 
 
 def entry(key: str, text: str, *, is_prompt: bool = False) -> Entry:
@@ -238,32 +163,53 @@ def entry_events(text: str) -> list[object]:
     return list(History().add(entry("", text)))
 
 
-def test_an_entry_keeps_its_author() -> None:
-    """A message that changes its author changes nothing, an empty answer has no events, and long ids are
-    compared whole. A cut counts prompts, and the characters before the first of them.
-    """
-    found = History()
-    found.add(entry("a", "x", is_prompt=True))
-    assert found.put(0, entry("a", "y")) == []
-    assert found.put(0, entry("a", "y", is_prompt=True)) == []
+def test_messages_are_replaced() -> None:
+    """A message that is written again is read for what is new, and those that are missing are removed."""
+    # An answer is written without its calls, and again with them: what is new in the copy counts, and its
+    # text replaces the first. A copy of a prompt or a notice adds nothing.
+    first = answer("A", "a1", tokens=TOKENS, thoughts=[{"subject": "Plan", "description": "d"}])
+    found = whole(prompt("Ask.", "p1"), first, first | {"toolCalls": [call()]}, answer("B", "a2"))
+    assert facts(found) == ("AB", 1, "succeeded")
+    assert found.run.tokens.input == 1000
+    assert [str(entry.content) for entry in found.transcript if entry.kind == "reasoning"] == ["Plan\n\nd"]
+    assert outcomes(found) == {"c-1": "succeeded"}
+    assert sum(entry.kind == "result" for entry in found.transcript) == 1
+    thoughts = [{"description": "a"}, {"subject": "b"}, 1]
+    first = answer("A", "a1", tokens=None, thoughts=thoughts[:1])
+    more = TOKENS | {"input": 1500}
+    found = whole(*ONE[:1], first, first | {"tokens": TOKENS}, first | {"tokens": more, "thoughts": thoughts})
+    assert (found.run.tokens.input, found.run.tokens.output) == (1500, 25)
+    assert [str(entry.content) for entry in found.transcript if entry.kind == "reasoning"] == ["a", "b"]
+    assert facts(whole(*ONE, answer("AA", "a1")))[0] == "AA"
+    assert facts(whole(*ONE, *TWO, answer("AA", "a1")))[0] == "AAB"
+    assert facts(whole(*ONE[:1], answer("", "a1"), answer("A", "a1")))[0] == "A"
+    assert facts(whole(ONE[0], ONE[0] | {"content": "Other"}, ONE[1])) == ("A", 1, "succeeded")
+    assert notes(whole(message("info", "hi", "i"), message("info", "hi", "i"))) == ["hi"]
+    assert notes(whole(message("warning", "", "", displayContent="hi"))) == ["hi"]
+    lines = [ONE[0], answer("A", "a1", call("a")), answer("B", "a2", call("b")), answer("C", "a3")]
+    for again in (lines[1], lines[2], lines[3]):
+        found = whole(*lines, again)
+        assert (found.text, outcomes(found)) == ("ABC", {"a": "succeeded", "b": "succeeded"})
+    # A message that changes its author changes nothing, an empty answer has no events, and long ids are
+    # compared whole. A cut counts prompts, and the characters before the first of them.
+    later_found = History()
+    later_found.add(entry("a", "x", is_prompt=True))
+    assert later_found.put(0, entry("a", "y")) == []
+    assert later_found.put(0, entry("a", "y", is_prompt=True)) == []
     assert entry_events("") == []
-    found = History()
-    found.add(entry("a", ""))
-    assert type(next(iter(found.put(0, entry("a", "x"))))) is Text
+    further_found = History()
+    further_found.add(entry("a", ""))
+    assert type(next(iter(further_found.put(0, entry("a", "x"))))) is Text
     lines = [answer("A", "x" * 200 + "a"), answer("B", "x" * 200 + "b"), answer("A", "x" * 200 + "a")]
     assert session_of(AGENT, START, *lines).text == "AB"
-    found = History()
+    other_found = History()
     for key, is_prompt in (("a", True), ("b", False), ("c", True), ("d", False)):
-        found.add(entry(key, key, is_prompt=is_prompt))
-    assert found.cut(4) == []
-    assert found.cut(1) == [Rewound(1), TextRetracted(1)]
-    assert found.cut(0) == []
-
-
-def test_all_messages_may_be_replaced() -> None:
-    """Messages that are the same, also as parts, stay; others are removed, and new ones and their calls are
-    read. The prompt of a request that failed, and what a summary replaces, stay.
-    """
+        other_found.add(entry(key, key, is_prompt=is_prompt))
+    assert other_found.cut(4) == []
+    assert other_found.cut(1) == [Rewound(1), TextRetracted(1)]
+    assert other_found.cut(0) == []
+    # Messages that are the same, also as parts, stay; others are removed, and new ones and their calls
+    # are read. The prompt of a request that failed, and what a summary replaces, stay.
     assert facts(whole(*ONE, *TWO, replaced(*ONE, *TWO))) == ("AB", 2, "succeeded")
     assert facts(whole(*ONE, *TWO, replaced(*ONE))) == ("A", 1, "succeeded")
     assert facts(whole(*ONE, *TWO, replaced(*TWO))) == ("B", 1, "succeeded")
@@ -324,10 +270,45 @@ CANCELLED = [
 ]
 
 
-def test_a_cancelled_turn_stays() -> None:
-    """After Esc, all messages before that turn are recorded again without it; the first that differs, and
-    all after it, are new. A rewind removes the message and those after it.
-    """
+def test_a_turn_has_its_outcome_and_may_be_taken_back() -> None:
+    """An answer ends a turn, and a cancelled one stays."""
+    # An answer without calls ends a turn well, once; an error, whose message is cut, ends it badly.
+    # Unknown messages are counted.
+    cases: list[tuple[list[dict[str, Any]], str]] = [
+        ([answer("A", "a1")], "succeeded"),
+        ([answer("", "a1", call()), answer("A", "a2")], "succeeded"),
+        ([answer("A", "a1", call())], "unfinished"),
+        ([answer("", "a1")], "unfinished"),
+        ([answer("A", "a1"), message("user", response(output="x"), "r")], "unfinished"),
+        ([answer("A", "a1", call(status="cancelled"))], "cancelled"),
+        ([answer("A", "a1", call(), call("c-2", status="cancelled"))], "unfinished"),
+        ([answer("A", "a1"), message("info", "Request cancelled.", "i")], "cancelled"),
+        ([answer("A", "a1"), message("info", "hi", "i")], "succeeded"),
+        ([message("error", "API Error", "e")], "failed"),
+        ([answer("A", "a1"), message("error", "API Error", "e")], "failed"),
+        ([message("error", "x", "e"), message("error", "y", "f")], "failed"),
+        ([message("info", "Request cancelled.", "i"), answer("A", "a1")], "succeeded"),
+        ([message("warning", "w", "w")], "unfinished"),
+        ([], "unfinished"),
+    ]
+    for lines, outcome in cases:
+        with case(lines):
+            assert whole(ONE[0], *lines).outcome == outcome
+    found = whole(*ONE, message("error", "x", "e"), *TWO)
+    assert facts(found) == ("AB", 2, "succeeded")
+    assert sum(entry.kind == "result" for entry in found.transcript) == 2
+    cancelled = answer("A", "a1", call(status="cancelled"))
+    found = whole(ONE[0], cancelled, message("info", "Request cancelled.", "i"), cancelled)
+    assert sum(entry.kind == "result" for entry in found.transcript) == 1
+    assert whole(ONE[0], cancelled, TWO[0], cancelled).outcome == "unfinished"
+    found = whole(ONE[0], message("error", [{"text": "x" * 50_000}], "e"))
+    assert found.run.result == found.last_error == "x" * 4095 + "…"
+    assert whole(ONE[0], message("error", "", "e")).run.result is None
+    assert whole(message("weather", "x")).lines.unknown == 1
+    assert whole({"$patch": {}}).lines.unknown == 1
+    assert whole({"type": "model", "id": "x", "parts": [{"text": "Ok"}], "timestamp": AT}).text == "Ok"
+    # After Esc, all messages before that turn are recorded again without it; the first that differs, and
+    # all after it, are new. A rewind removes the message and those after it.
     lines = [CONTEXT, *ONE, prompt("More.", "p2"), answer("Call.", "a2"), *CANCELLED]
     lines += recorded_again("Ask.", "A")
     found = whole(*lines)
@@ -368,10 +349,10 @@ DENIED = "[Operation Cancelled] Reason: User denied execution."
 STOPPED = "[Operation Cancelled] Reason: User cancelled tool execution."
 
 
-def test_the_outcome_of_a_call() -> None:
-    """The agent's own status counts, unless its reason is the user's refusal; without one nothing is
-    invented. The text for the model names the exit code.
-    """
+def test_a_call_has_its_outcome_and_facts() -> None:
+    """The agent's own status counts, and the result has the facts."""
+    # The agent's own status counts, unless its reason is the user's refusal; without one nothing is
+    # invented. The text for the model names the exit code.
     cases: list[tuple[dict[str, Any], Outcome, str | None]] = [
         ({"status": "success", "result": response(output="x")}, Outcome.SUCCEEDED, None),
         ({"status": "success", "result": response(error="odd")}, Outcome.SUCCEEDED, None),
@@ -413,28 +394,24 @@ def test_the_outcome_of_a_call() -> None:
             [ended] = call_events(call_of({**made, "status": "success", "resultDisplay": shown}), "")
             assert isinstance(ended, ToolEnded)
             assert (ended.outcome, ended.exit_code) == (outcome, code)
-
-
-def test_a_call_has_its_facts_and_time() -> None:
-    """A change is a diff with the path relative to the folder, a to-do list is the plan, and a line is as
-    late as its latest call.
-    """
-    shown = {"fileDiff": "--- a\n+++ a\n@@ -1 +1 @@\n-x\n+y", "originalContent": "x"}
-    line = call(name="replace", args={"file_path": "/home/dev/proj/a"}, resultDisplay=shown)
+    # A change is a diff with the path relative to the folder, a to-do list is the plan, and a line is as
+    # late as its latest call.
+    other_shown = {"fileDiff": "--- a\n+++ a\n@@ -1 +1 @@\n-x\n+y", "originalContent": "x"}
+    line = call(name="replace", args={"file_path": "/home/dev/proj/a"}, resultDisplay=other_shown)
     [found] = whole(CONTEXT, answer("", "a1", line)).calls
     assert (found.target, found.path, found.lines_added) == ("a", "/home/dev/proj/a", 1)
     assert (found.phrase, found.ended_ms, found.started_ms) == ("Edited file", LATER_MS, None)
     todos = {"todos": [{"description": "a", "status": "pending"}]}
     assert len(whole(answer("", "a1", call(name="write_todos", args=todos))).plan) == 1
     assert whole(answer("", "a1", call(name="write_todos", args=todos, status="error"))).plan == ()
-    cases: list[tuple[dict[str, Any], int | None]] = [
+    further: list[tuple[dict[str, Any], int | None]] = [
         (START, 1795302517292),
         (answer("A", "a1"), 1795302517292),
         (answer("A", "a1", call(), call(timestamp=AT)), LATER_MS),
         ({"$set": {"lastUpdated": LATER}}, LATER_MS),
         ({"$rewindTo": "x"}, None),
     ]
-    for line, at_ms in cases:
+    for line, at_ms in further:
         with case(line):
             times = [
                 event.at_ms
