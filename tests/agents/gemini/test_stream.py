@@ -45,8 +45,9 @@ from tests.conftest import case
 DENIED = "Tool execution denied by policy."
 
 
-def test_a_run_has_its_session_model_prompt_text_and_tokens() -> None:
+def test_a_run_has_its_facts_and_text() -> None:
     """The init, the prompt, the deltas and the result make the run."""
+    # The init, the prompt, the deltas and the result make the run.
     found = whole(delta("I'll "), delta("do it."), DONE)
     run = found.run
     assert (run.session_id, run.model, run.prompt, run.turns) == ("s-1", "gemini-2.5-flash", "Do it.", 1)
@@ -55,10 +56,7 @@ def test_a_run_has_its_session_model_prompt_text_and_tokens() -> None:
     assert run.usage is not None
     assert "models" not in run.usage
     assert run.text_matches_result is None
-
-
-def test_texts_before_and_after_a_call_are_joined() -> None:
-    """A message that repeats the deltas before it ends them; any other is new text."""
+    # A message that repeats the deltas before it ends them; any other is new text.
     found = whole(delta("A"), delta("B"), use("glob"), ended(), delta("C"), DONE)
     assert [str(entry.content) for entry in found.transcript if entry.kind == "answer"] == ["AB", "C"]
     assert found.text == "ABC"
@@ -72,9 +70,9 @@ def test_texts_before_and_after_a_call_are_joined() -> None:
 
 
 def test_the_outcome_of_a_call() -> None:
-    """The agent's word stands, also for a command that exited with 3; a rule's refusal is a rejection, an
-    unknown status is counted. All calls of a batch start before the first ends, in any order.
-    """
+    """The agent's word stands, also for a call without a name."""
+    # The agent's word stands, also for a command that exited with 3; a rule's refusal is a rejection, an
+    # unknown status is counted. All calls of a batch start before the first ends, in any order.
     call = one(use("run_shell_command", command="exit 3\n"), ended(output="boom"))
     assert (call.outcome, call.exit_code, call.note) == (Outcome.SUCCEEDED, None, None)
     assert (call.kind, call.phrase, call.target) == (ToolKind.EXECUTE, "Ran terminal command", "exit 3")
@@ -112,13 +110,9 @@ def test_the_outcome_of_a_call() -> None:
     assert outcomes(whole(*lines)) == {"a": "failed", "b": "succeeded"}
     other = [*LINES[:5], LINES[6], LINES[5], *LINES[7:]]
     assert outcomes(session_of(AGENT, *other)) == outcomes(session_of(AGENT, *LINES))
-
-
-def test_a_call_may_lack_its_name() -> None:
-    """The agent makes a call's id of the tool's name; older versions have a name for display. Of 1,001 open
-    calls, the arguments of the oldest are forgotten.
-    """
-    cases: list[tuple[str, str]] = [
+    # The agent makes a call's id of the tool's name; older versions have a name for display. Of 1,001
+    # open calls, the arguments of the oldest are forgotten.
+    further: list[tuple[str, str]] = [
         ("read_file__read_file_1795208170605_1", "read_file"),
         ("run_shell_command_1779363358754_1", "run_shell_command"),
         ("replace-1770507872133-32d31f85c46908", "replace"),
@@ -127,7 +121,7 @@ def test_a_call_may_lack_its_name() -> None:
         ("_1_2", ""),
         ("", ""),
     ]
-    for call_id, name in cases:
+    for call_id, name in further:
         with case(call_id):
             found = whole(ended(call_id))
             assert [call.tool for call in found.calls] == [name]
@@ -193,10 +187,18 @@ def test_the_outcome_of_a_run() -> None:
     ]
 
 
-def test_a_tool_has_a_kind_a_phrase_and_a_target() -> None:
-    """Each tool is described by its arguments, which have the lines of a new file or of one replacement;
-    what the agent shows has those of a change.
-    """
+DIFF = "Index: a\n--- a\n+++ a\n@@ -1,1 +1,2 @@\n-x\n+y\n+z"
+
+
+def blocks(line: dict[str, Any]) -> list[Block]:
+    """Return the blocks of a line."""
+    return list(AGENT.blocks(line, ""))
+
+
+def test_a_tool_has_its_phrase_and_blocks() -> None:
+    """Each tool is described by its arguments."""
+    # Each tool is described by its arguments, which have the lines of a new file or of one replacement;
+    # what the agent shows has those of a change.
     cases: list[tuple[str, dict[str, Any], str, str]] = [
         ("read_file", {"file_path": "a"}, "read", "Read file a"),
         ("read_file", {"absolute_path": "/a"}, "read", "Read file /a"),
@@ -283,20 +285,8 @@ def test_a_tool_has_a_kind_a_phrase_and_a_target() -> None:
     assert [entry.status for entry in found.plan][:2] == [PlanStatus.COMPLETED, PlanStatus.PENDING]
     assert whole(use("write_todos", todos=todos), ended(status="error")).plan == ()
     assert whole(use("write_todos", todos="x"), ended()).plan == ()
-
-
-DIFF = "Index: a\n--- a\n+++ a\n@@ -1,1 +1,2 @@\n-x\n+y\n+z"
-
-
-def blocks(line: dict[str, Any]) -> list[Block]:
-    """Return the blocks of a line."""
-    return list(AGENT.blocks(line, ""))
-
-
-def test_a_call_has_its_blocks() -> None:
-    """A replacement is a diff, a written file its content; a command has its description and output, a
-    failure its reason. A page is Markdown, data has a type and a size.
-    """
+    # A replacement is a diff, a written file its content; a command has its description and output, a
+    # failure its reason. A page is Markdown, data has a type and a size.
     line = use("replace", file_path="a.py", old_string="a\nb", new_string="a\nc", instruction="i")
     change, rest = blocks(line)
     assert change == ChangeBlock("@@ -1,2 +1,2 @@\n a\n-b\n+c")
@@ -316,7 +306,7 @@ def test_a_call_has_its_blocks() -> None:
     assert blocks(ended(**failure("x"), output="No.")) == [ErrorBlock("No.")]
     assert blocks(ended(status="error", error="No.")) == [ErrorBlock("No.")]
     assert blocks(ended()) == []
-    cases: list[tuple[str, dict[str, Any] | None, Block]] = [
+    contents: list[tuple[str, dict[str, Any] | None, Block]] = [
         ("read_file", {"start_line": 5}, ContentBlock("x", 5)),
         ("read_file", {"offset": 5}, ContentBlock("x", 6)),
         ("read_file", {"offset": -5}, ContentBlock("x", 1)),
@@ -327,9 +317,9 @@ def test_a_call_has_its_blocks() -> None:
         ("replace", None, TextBlock("message", "x")),
         ("write_todos", None, TextBlock("message", "x")),
     ]
-    for name, arguments, block in cases:
-        with case((name, arguments)):
-            assert content_block(tool_named(name), "x", arguments) == block
+    for other_name, other_arguments, block in contents:
+        with case((other_name, other_arguments)):
+            assert content_block(tool_named(other_name), "x", other_arguments) == block
     data = {"inlineData": {"mimeType": "image/png", "data": "QUJD" + "QQ=="}}
     response = {
         "functionResponse": {"parts": [data, 1, {"inlineData": {"data": 1}}, {"inlineData": {"x": 1}}]}
