@@ -36,10 +36,10 @@ from tests.harness.program import watch
 from tests.harness.terminal_oracle import acting, driving
 
 
-def test_the_last_step_ends_the_turn() -> None:
-    """A step with `stop` ends it well, unless it has calls; a limit, a filter or an error end it badly. A
-    step after the end begins another turn, another session another run.
-    """
+def test_a_session_is_in_its_order() -> None:
+    """Steps end a turn, texts and calls are in order, and tokens are summed."""
+    # A step with `stop` ends it well, unless it has calls; a limit, a filter or an error end it badly. A
+    # step after the end begins another turn, another session another run.
     found = session(begun(), said("Hello"), finished(), is_over=False)
     assert (found.format, found.run.session_id, found.run.turns) == ("opencode", SESSION, 1)
     assert (found.outcome, found.text, found.run.result) == (Outcome.SUCCEEDED, "Hello", None)
@@ -76,12 +76,8 @@ def test_the_last_step_ends_the_turn() -> None:
     found = session(begun(), said("a", time={"start": 1}), finished("tool-calls"), other)
     assert [run.session_id for run in found.runs] == [SESSION, "ses_2"]
     assert [run.text for run in found.runs] == ["a", "b"]
-
-
-def test_the_order_of_a_session() -> None:
-    """A call appears once with both times; texts are in order and are closed by what follows; reasoning is
-    no part of the text.
-    """
+    # A call appears once with both times; texts are in order and are closed by what follows; reasoning is
+    # no part of the text.
     state = {"input": {"filePath": "/a/b.py"}, "metadata": {"display": {"totalLines": 3}}}
     [call] = session(begun(), used("read", **state)).calls
     assert (call.started_ms, call.ended_ms, call.duration_ms) == (10, 30, 20)
@@ -97,18 +93,19 @@ def test_the_order_of_a_session() -> None:
     for closing in (used("glob"), finished("other"), begun(), stored("text", "user", text="x")):
         found = session(begun(), said("a", time={"start": 1}), closing, said("b", "prt_2"), is_over=False)
         assert [str(each.content) for each in found.transcript if each.kind is Kind.ANSWER] == ["a", "b"]
-
-
-def test_tokens_are_summed_over_the_steps() -> None:
-    """The cache is added to the input, the reasoning to the output; a cost beyond reason stays unknown. The
-    list is that of the metadata or the arguments.
-    """
+    # The cache is added to the input, the reasoning to the output; a cost beyond reason stays unknown.
+    # The list is that of the metadata or the arguments.
     tokens = {"input": 10, "output": 5, "reasoning": 2, "cache": {"read": 100, "write": 7}}
-    found = session(begun(), *[finished("tool-calls", tokens=tokens, cost=0.25)] * 2).run.tokens
-    assert (found.input, found.cached, found.output, found.cost_usd) == (234, 200, 14, 0.5)
-    assert found.context_used == 124
-    cases: list[object] = [True, "1", -1, 1e300, {"usd": 1}]
-    for cost in cases:
+    sums = session(begun(), *[finished("tool-calls", tokens=tokens, cost=0.25)] * 2).run.tokens
+    assert (sums.input, sums.cached, sums.output, sums.cost_usd) == (
+        234,
+        200,
+        14,
+        0.5,
+    )
+    assert sums.context_used == 124
+    others: list[object] = [True, "1", -1, 1e300, {"usd": 1}]
+    for cost in others:
         with case(cost):
             assert session(begun(), finished(cost=cost)).run.tokens.cost_usd is None
     todos = [{"content": "A", "status": "completed"}, {"content": "B", "status": "odd"}, {"content": ""}, 7]
@@ -120,36 +117,20 @@ def test_tokens_are_summed_over_the_steps() -> None:
     assert session(begun(), used("todowrite", "error", input={"todos": todos}, error="no")).plan == ()
 
 
-def test_what_is_unknown_is_counted() -> None:
-    """A part has its own type or that of its line; those that repeat others are quiet, unknown ones are
-    counted by name.
-    """
-    for kind in ["snapshot", "patch", "agent", "file"]:
-        with case(kind):
-            found = session(session_line(), stored(kind))
-            assert (found.lines.unknown, len(found.transcript)) == (0, 0)
-    call = {"tool": "bash", "callID": "c", "state": {"status": "completed", "metadata": {"exit": 0}}}
-    found = session(
-        streamed("step_start", part={}),
-        streamed("tool_use", part=call),
-        streamed("text", part={"text": "Hello"}),
-        streamed("step_start", part={}),
-        streamed("step_finish", part={"reason": "stop"}),
-    )
-    assert (found.text, len(found.calls), found.outcome) == ("Hello", 1, Outcome.SUCCEEDED)
-    cases: list[object] = ["weather", "", 7, [], {}, True]
-    for other_kind in cases:
-        with case(other_kind):
-            assert session(begun(), streamed("text", part={"type": other_kind})).lines.unknown == 1
-    found = session(begun(), streamed("weather"), used("bash", "paused"))
-    assert (found.lines.unknown, found.calls[0].outcome) == (2, Outcome.RETURNED)
-    assert found.calls[0].error == "unknown outcome paused"
+def written(text: str, part_id: str = "prt_1", **part: Any) -> bytes:
+    """Return the line of a text that may still grow."""
+    return stored("text", id=part_id, text=text, **part)
 
 
-def test_opencode_is_recognised_by_the_spelling_of_its_session() -> None:
-    """`sessionID` with one of its types decides, also after another agent's run. Lines that begin a run, and
-    those of calls, are found alone; stored lines have the agent's clock.
-    """
+def answers(found: Session) -> list[str]:
+    """Return the texts of the answer as the transcript shows them."""
+    return [str(entry.content) for entry in found.transcript if entry.kind is Kind.ANSWER]
+
+
+def test_what_a_line_is_and_adds() -> None:
+    """The spelling of the session decides whose a line is, and a text grows with it."""
+    # `sessionID` with one of its types decides, also after another agent's run. Lines that begin a run,
+    # and those of calls, are found alone; stored lines have the agent's clock.
     for kind in ("step_start", "text", "reasoning", "tool_use", "error", "session", "message", "part"):
         found = detect({"type": kind, "sessionID": "ses_1"}, is_first=False)
         assert found is not None
@@ -180,46 +161,32 @@ def test_opencode_is_recognised_by_the_spelling_of_its_session() -> None:
     assert (seen.format, len(seen.runs), seen.text) == ("opencode", 2, "Hello")
     assert LineTime(1000) in events(session_line())
     assert LineTime(1000) not in events(begun())
-
-
-def written(text: str, part_id: str = "prt_1", **part: Any) -> bytes:
-    """Return the line of a text that may still grow."""
-    return stored("text", id=part_id, text=text, **part)
-
-
-def answers(found: Session) -> list[str]:
-    """Return the texts of the answer as the transcript shows them."""
-    return [str(entry.content) for entry in found.transcript if entry.kind is Kind.ANSWER]
-
-
-def test_a_text_grows() -> None:
-    """Of each line only the new part is added; after a call it is an entry of its own. Only the last text of
-    the answer can be replaced; texts of two parts or agents, or without an id, do not mix.
-    """
-    found = session(session_line(), written("He"), written("Hello"), written("Hello", time={"end": 5}))
-    assert (found.text, answers(found)) == ("Hello", ["Hello"])
+    # Of each line only the new part is added; after a call it is an entry of its own. Only the last text
+    # of the answer can be replaced; texts of two parts or agents, or without an id, do not mix.
+    next_found = session(session_line(), written("He"), written("Hello"), written("Hello", time={"end": 5}))
+    assert (next_found.text, answers(next_found)) == ("Hello", ["Hello"])
     tool = stored("tool", id="prt_9", tool="glob", callID="c", state={"status": "running"})
-    found = session(session_line(), written("He"), tool, written("Hello"))
-    assert (found.text, answers(found)) == ("Hello", ["He", "llo"])
-    found = session(session_line(), written("He", time={"end": 1}), written("Hello", time={"end": 2}))
-    assert (found.text, answers(found)) == ("Hello", ["He", "llo"])
-    found = session(session_line(), written("Hallo"), written("Hello you"), written("Hello"))
-    assert found.text == "Hello"
-    assert "the agent replaced the text above" in [str(entry.content) for entry in found.transcript]
-    found = session(session_line(), written("a"), written("b", "prt_2"), written("x"))
-    assert found.text == "ab"
+    next_found = session(session_line(), written("He"), tool, written("Hello"))
+    assert (next_found.text, answers(next_found)) == ("Hello", ["He", "llo"])
+    next_found = session(session_line(), written("He", time={"end": 1}), written("Hello", time={"end": 2}))
+    assert (next_found.text, answers(next_found)) == ("Hello", ["He", "llo"])
+    next_found = session(session_line(), written("Hallo"), written("Hello you"), written("Hello"))
+    assert next_found.text == "Hello"
+    assert "the agent replaced the text above" in [str(entry.content) for entry in next_found.transcript]
+    next_found = session(session_line(), written("a"), written("b", "prt_2"), written("x"))
+    assert next_found.text == "ab"
     thoughts = [stored("reasoning", id="prt_1", text=text) for text in ("Hm", "Well")]
     assert session(session_line(), *thoughts).transcript[-1].kind is Kind.REASONING
     assert len(session(session_line(), *thoughts).transcript) == 1
-    found = session(session_line(), written("a"), written("b", "prt_2"))
-    assert answers(found) == ["a", "b"]
-    found = session(session_line(), written("a", ""), written("a", ""))
-    assert answers(found) == ["a", "a"]
+    last_seen_found = session(session_line(), written("a"), written("b", "prt_2"))
+    assert answers(last_seen_found) == ["a", "b"]
+    later_found = session(session_line(), written("a", ""), written("a", ""))
+    assert answers(later_found) == ["a", "a"]
     child = stored("text", agent="call_x", id="prt_5", text="child")
-    found = session(session_line(), written("a"), child, written("ab"))
-    assert (found.text, answers(found)) == ("ab", ["a", "child", "b"])
-    found = session(session_line(), written(""), stored("text", id="prt_2", text=7, time={"end": 3}))
-    assert len(found.transcript) == 0
+    further_found = session(session_line(), written("a"), child, written("ab"))
+    assert (further_found.text, answers(further_found)) == ("ab", ["a", "child", "b"])
+    sums = session(session_line(), written(""), stored("text", id="prt_2", text=7, time={"end": 3}))
+    assert len(sums.transcript) == 0
     many = [written("x", f"prt_{number}", time={"end": 1}) for number in range(65)]
     assert len(session(session_line(), *many, written("x", "prt_64")).text) == 65
     assert len(session(session_line(), *many, written("x", "prt_0")).text) == 66
@@ -237,8 +204,31 @@ def unknown(data: bytes, **more: Any) -> list[str]:
     return [what for what, _ in AGENT.unknown_fields(json.loads(data) | more)]
 
 
-def test_what_is_new_is_named() -> None:
-    """The lines of captures have nothing unknown; a new type, part, state or field is named."""
+def test_what_is_unknown_is_counted_and_named() -> None:
+    """Parts that repeat others are quiet, and a new type, part or field is named."""
+    # A part has its own type or that of its line; those that repeat others are quiet, unknown ones are
+    # counted by name.
+    for kind in ["snapshot", "patch", "agent", "file"]:
+        with case(kind):
+            found = session(session_line(), stored(kind))
+            assert (found.lines.unknown, len(found.transcript)) == (0, 0)
+    call = {"tool": "bash", "callID": "c", "state": {"status": "completed", "metadata": {"exit": 0}}}
+    found = session(
+        streamed("step_start", part={}),
+        streamed("tool_use", part=call),
+        streamed("text", part={"text": "Hello"}),
+        streamed("step_start", part={}),
+        streamed("step_finish", part={"reason": "stop"}),
+    )
+    assert (found.text, len(found.calls), found.outcome) == ("Hello", 1, Outcome.SUCCEEDED)
+    cases: list[object] = ["weather", "", 7, [], {}, True]
+    for other_kind in cases:
+        with case(other_kind):
+            assert session(begun(), streamed("text", part={"type": other_kind})).lines.unknown == 1
+    found = session(begun(), streamed("weather"), used("bash", "paused"))
+    assert (found.lines.unknown, found.calls[0].outcome) == (2, Outcome.RETURNED)
+    assert found.calls[0].error == "unknown outcome paused"
+    # The lines of captures have nothing unknown; a new type, part, state or field is named.
     for data in KNOWN:
         with case(data):
             assert unknown(data) == []
