@@ -36,10 +36,10 @@ def call(tool: Any, status: str = "completed", **state: Any) -> Call:
     return only
 
 
-def test_a_tool_is_described() -> None:
-    """The kind, the phrase and the target come from the name and the arguments; the first file of a patch is
-    the path.
-    """
+def test_a_call_has_its_tool_result_and_outcome() -> None:
+    """The name, the metadata and the state say what it did."""
+    # The kind, the phrase and the target come from the name and the arguments; the first file of a patch
+    # is the path.
     cases: list[tuple[Any, dict[str, Any], str, str, Any]] = [
         ("read", {"filePath": "a.py"}, "read", "Read file", "a.py"),
         ("write", {"filePath": "a.py", "content": "x"}, "edit", "Created new file", "a.py"),
@@ -70,11 +70,8 @@ def test_a_tool_is_described() -> None:
             assert (found.kind, found.phrase, found.target) == (kind, phrase, target)
     found = call("apply_patch", input={"patchText": PATCH})
     assert (found.path, found.more_paths) == ("a.py", ("b.py", "c.py"))
-
-
-def test_a_result_is_summed_up() -> None:
-    """The note, the counts of lines and the phrase come from the metadata of the state."""
-    cases: list[tuple[str, dict[str, Any], Any, Any, Any, str]] = [
+    # The note, the counts of lines and the phrase come from the metadata of the state.
+    further: list[tuple[str, dict[str, Any], Any, Any, Any, str]] = [
         ("read", {"metadata": {"display": {"totalLines": 1}}}, "1 line", None, None, "Read file"),
         (
             "read",
@@ -141,7 +138,7 @@ def test_a_result_is_summed_up() -> None:
         ("list", {"metadata": {"count": "x"}}, None, None, None, "Listed directory"),
         ("todowrite", {}, None, None, None, "Updated to-do list"),
     ]
-    for tool, state, note, added, removed, phrase in cases:
+    for tool, state, note, added, removed, phrase in further:
         with case((tool, state, note)):
             found = call(tool, **state)
             assert (found.note, found.lines_added, found.lines_removed, found.phrase) == (
@@ -151,13 +148,9 @@ def test_a_result_is_summed_up() -> None:
                 phrase,
             )
             assert found.outcome is Outcome.SUCCEEDED
-
-
-def test_a_state_has_an_outcome() -> None:
-    """The outcome is what the state, the exit code, or opencode's own remark says; in a line that is too
-    large, the head.
-    """
-    cases: list[tuple[str, str, dict[str, Any], str, Any, Any]] = [
+    # The outcome is what the state, the exit code, or opencode's own remark says; in a line that is too
+    # large, the head.
+    others: list[tuple[str, str, dict[str, Any], str, Any, Any]] = [
         ("bash", "completed", {"metadata": {"exit": 0}}, "succeeded", 0, None),
         ("bash", "completed", {"metadata": {"exit": 3}}, "failed", 3, "exit 3"),
         ("bash", "completed", {"metadata": {"exit": None}}, "returned", None, "no exit code"),
@@ -190,7 +183,7 @@ def test_a_state_has_an_outcome() -> None:
         ),
         ("read", "error", {"error": "x", "metadata": {"interrupted": True}}, "cancelled", None, "x"),
     ]
-    for tool, status, state, outcome, exit_code, error in cases:
+    for tool, status, state, outcome, exit_code, error in others:
         with case((tool, status, state)):
             found = call(tool, status, **state)
             assert (found.outcome, found.exit_code, found.error) == (outcome, exit_code, error)
@@ -221,10 +214,10 @@ def of(tool: str, status: str = "completed", **state: Any) -> list[Block]:
     return blocks(used(tool, status, **state))
 
 
-def test_results_have_their_own_blocks() -> None:
-    """Output, the text of a file without its frame, pages as Markdown, lists, and a subagent's answer; an
-    image is named. What a stopped command had printed is shown.
-    """
+def test_a_result_has_its_blocks() -> None:
+    """Output, texts and lists are blocks, and an edit is its diff."""
+    # Output, the text of a file without its frame, pages as Markdown, lists, and a subagent's answer; an
+    # image is named. What a stopped command had printed is shown.
     state: dict[str, Any] = {
         "input": {"command": "make", "description": "Build"},
         "output": "done\n",
@@ -269,12 +262,8 @@ def test_results_have_their_own_blocks() -> None:
     ]
     found = of("bash", "error", error="Tool execution aborted", metadata={"output": "half"})
     assert found == [ErrorBlock("Tool execution aborted"), OutputBlock("stdout", "half")]
-
-
-def test_an_edit_is_shown_as_its_diff() -> None:
-    """The metadata has the diff of each file; without one the texts are shown. A new file is a content,
-    diagnostics are shown.
-    """
+    # The metadata has the diff of each file; without one the texts are shown. A new file is a content,
+    # diagnostics are shown.
     arguments = {"filePath": "a", "oldString": "x\n1", "newString": "y"}
     found = of(
         "edit", input=arguments, output="Edit applied.", metadata={"diff": DIFF, "filediff": {"file": "a"}}
@@ -311,8 +300,9 @@ def test_an_edit_is_shown_as_its_diff() -> None:
 COMPACTION = {"role": "assistant", "summary": True}
 
 
-def test_a_stored_session_has_its_facts_and_prompts() -> None:
-    """The session and its messages name the folder, the model and the version; each prompt is a turn."""
+def test_a_stored_session_is_read() -> None:
+    """It has its facts, prompts, open calls, ends of turns and summaries."""
+    # The session and its messages name the folder, the model and the version; each prompt is a turn.
     info = {"directory": "/home/ada/app/", "version": "1.18.33", "model": {"id": "m"}}
     found = session(
         session_line(**info),
@@ -337,12 +327,8 @@ def test_a_stored_session_has_its_facts_and_prompts() -> None:
     notices = [str(entry.content) for entry in found.transcript if entry.kind is Kind.NOTICE]
     assert (prompts, notices) == (["Do it", "Again"], ["and that"])
     assert (len(found.calls), found.calls[0].exit_code) == (1, 0)
-
-
-def test_a_stored_call_is_open_while_its_part_says_so() -> None:
-    """A pending call gets its arguments later, a running one its output. The folder comes from the session,
-    a message, or its text.
-    """
+    # A pending call gets its arguments later, a running one its output. The folder comes from the
+    # session, a message, or its text.
     lines = [
         stored_call("pending", input={}),
         stored_call("running", input={"command": "make\ninstall", "timeout": 5000}, metadata={"output": "…"}),
@@ -355,10 +341,7 @@ def test_a_stored_call_is_open_while_its_part_says_so() -> None:
     assert session(session_line(directory="/home/ada/app"), made).calls[0].target == "x.py"
     assert session(message(path={"cwd": "/home/ada/app"}), made).calls[0].target == "x.py"
     assert session(message(path="/home/ada/app"), made).calls[0].target == "x.py"
-
-
-def test_a_subagents_lines_belong_to_its_call() -> None:
-    """Its calls have a parent; its texts, prompts, steps and tokens are not the main agent's."""
+    # Its calls have a parent; its texts, prompts, steps and tokens are not the main agent's.
     found = session(
         session_line(),
         stored_call("running", "call_task"),
@@ -378,12 +361,8 @@ def test_a_subagents_lines_belong_to_its_call() -> None:
     assert [(call.agent, call.parent) for call in found.calls] == [(None, None), ("call_task", 1)]
     assert str(found.transcript[-1].content) == "subagent: no"
     assert [entry.parent for entry in found.transcript if entry.kind in (Kind.PROMPT, Kind.ANSWER)] == [1, 1]
-
-
-def test_a_stored_turn_ends_with_its_message() -> None:
-    """An error in it ends the turn; a retry is shown, a subtask is a prompt. The turns from which the user
-    went back are no part of the text; their calls were made.
-    """
+    # An error in it ends the turn; a retry is shown, a subtask is a prompt. The turns from which the user
+    # went back are no part of the text; their calls were made.
     failed = message(error={"name": "APIError", "data": {"message": "no such model"}})
     found = session(session_line(), failed)
     assert (found.outcome, found.run.result) == (Outcome.FAILED, "no such model")
@@ -402,12 +381,8 @@ def test_a_stored_turn_ends_with_its_message() -> None:
     assert [str(entry.content) for entry in seen.transcript].count("rewound by 2 turns") == 1
     for other in ({"messageID": "msg_9"}, {"messageID": None}, 7, None):
         assert session(*lines, session_line(revert=other), is_over=False).run.turns == 3
-
-
-def test_a_summary_is_no_answer() -> None:
-    """While opencode shortens the conversation, the model writes a summary, which neither ends nor begins a
-    turn.
-    """
+    # While opencode shortens the conversation, the model writes a summary, which neither ends nor begins
+    # a turn.
     lines = [
         session_line(),
         stored("text", "user", text="Do it"),
