@@ -42,8 +42,9 @@ from tests.conftest import case
 USAGE = {"input": 600, "output": 20, "cacheRead": 400, "cacheWrite": 0, "totalTokens": 1020}
 
 
-def test_a_call_starts_with_its_message_and_ends_with_its_result() -> None:
-    """Both have the time at which their line was written."""
+def test_a_call_has_its_message_and_its_result() -> None:
+    """Both have a time, and may lack ids, as all lines of the first version do."""
+    # Both have the time at which their line was written.
     asked = assistant(
         thought("Hm."), text("I look."), call("c|1", "bash", command="ls"), stop="toolUse", usage=USAGE
     )
@@ -64,12 +65,8 @@ def test_a_call_starts_with_its_message_and_ends_with_its_result() -> None:
         0.5,
         1020,
     )
-
-
-def test_a_result_may_lack_its_ids() -> None:
-    """A call without an id or a name is counted, and does not say how it ended. A turn whose last message
-    has calls is not over; those of a message that failed are not made.
-    """
+    # A call without an id or a name is counted, and does not say how it ended. A turn whose last message
+    # has calls is not over; those of a message that failed are not made.
     seen = session_of(SESSION, HEADER, entry("a", None, {"role": "toolResult"}))
     assert [(made.call_id, made.tool, made.outcome) for made in seen.calls] == [("", "", "returned")]
     for parts, outcome in [
@@ -85,23 +82,7 @@ def test_a_result_may_lack_its_ids() -> None:
         cut = assistant(call("c", "ls"), stop=stop, errorMessage="why", usage=USAGE)
         seen = session_of(SESSION, HEADER, entry("a", None, user("Go")), entry("b", "a", cut))
         assert (ids_in(seen), seen.outcome, seen.run.tokens.context_used) == ([], outcome, None)
-
-
-def test_a_branch_takes_back_what_came_after_its_parent() -> None:
-    """The text of the turns that the user left is no part of the text; their calls were made."""
-    made = assistant(text("One."), call("c", "ls"), stop="toolUse")
-    seen = session_of(
-        SESSION,
-        *(HEADER, entry("a", None, user("Go")), entry("b", "a", assistant(text("Zero.")))),
-        *(entry("c", "b", user("More")), entry("d", "c", made), entry("e", "b", user("Else"))),
-        entry("f", "e", assistant(text("Two."))),
-    )
-    assert (seen.text, seen.run.turns, ids_in(seen)) == ("Zero.Two.", 2, ["c"])
-    assert seen.calls[0].outcome == "unfinished"
-
-
-def test_the_first_version_has_no_ids() -> None:
-    """Its header has the model, and its messages may be texts."""
+    # Its header has the model, and its messages may be texts.
     header = {**HEADER, "provider": "acme", "modelId": "m-0"}
     del header["version"]
     bare = {"type": "message", "timestamp": "2024-12-03T14:00:01.000Z"}
@@ -117,8 +98,9 @@ def test_the_first_version_has_no_ids() -> None:
     assert session_of(None, *lines[1:]).format == "pi-session"
 
 
-def test_other_entries_report_what_they_contain_and_nothing_else() -> None:
-    """Compactions, commands of the user and messages of extensions are shown; other types are unknown."""
+def test_entries_and_ends_of_turns() -> None:
+    """Entries are shown or unknown, and a message that requests no call ends a turn."""
+    # Compactions, commands of the user and messages of extensions are shown; other types are unknown.
     compacted = entry("a", None, type="compaction", tokensBefore=19)
     assert events_of(SESSION, compacted) == [Compaction(is_over=True, tokens_before=19)]
     changed = entry("b", None, type="model_change", provider="acme", modelId="m-2")
@@ -140,12 +122,8 @@ def test_other_entries_report_what_they_contain_and_nothing_else() -> None:
         Unknown("role ghost"),
         Unknown("type weather"),
     ]
-
-
-def test_a_turn_ends_with_each_message_that_requests_no_call() -> None:
-    """A prompt of images alone has their number as its text; the system prompt is not shown, and a line
-    without a type is unknown.
-    """
+    # A prompt of images alone has their number as its text; the system prompt is not shown, and a line
+    # without a type is unknown.
     image = {"type": "image", "data": "AAAA", "mimeType": "image/png"}
     seen = session_of(SESSION, HEADER, entry("a", None, user([image, image])), entry("b", "a", user([])))
     assert (seen.run.prompt, seen.run.turns) == ("[2 images]", 2)
@@ -169,11 +147,21 @@ def back(*entries: tuple[Any, Any, bool]) -> list[int]:
     ]
 
 
-def test_another_parent_takes_back_the_turns_after_it() -> None:
-    """An entry at the leaf, and an unknown parent, take nothing back; a parent of a branch that was left is
-    found. Of 70,000 entries the oldest are forgotten, and an entry that is its own parent ends the
-    search.
-    """
+def test_a_branch_takes_back_what_came_after_its_parent() -> None:
+    """The turns that the user left are no part of the text."""
+    # The text of the turns that the user left is no part of the text; their calls were made.
+    made = assistant(text("One."), call("c", "ls"), stop="toolUse")
+    seen = session_of(
+        SESSION,
+        *(HEADER, entry("a", None, user("Go")), entry("b", "a", assistant(text("Zero.")))),
+        *(entry("c", "b", user("More")), entry("d", "c", made), entry("e", "b", user("Else"))),
+        entry("f", "e", assistant(text("Two."))),
+    )
+    assert (seen.text, seen.run.turns, ids_in(seen)) == ("Zero.Two.", 2, ["c"])
+    assert seen.calls[0].outcome == "unfinished"
+    # An entry at the leaf, and an unknown parent, take nothing back; a parent of a branch that was left
+    # is found. Of 70,000 entries the oldest are forgotten, and an entry that is its own parent ends the
+    # search.
     assert back(("a", None, False), ("b", "a", True), ("c", "b", False), ("d", "c", True)) == [0, 0, 0, 0]
     assert back((None, None, True), (None, "x", True), ("z" * 200, None, True)) == [0, 0, 0]
     path = [("a", None, False), ("b", "a", True), ("c", "b", True), ("d", "c", True)]
