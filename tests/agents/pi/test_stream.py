@@ -61,41 +61,6 @@ FAILED = assistant(stop="error", errorMessage="529 overloaded")
 GOOD = assistant(text("Done."))
 
 
-def test_nothing_is_said_twice() -> None:
-    """A text that comes as deltas and at the end of its block, message, step and turn is one text; snapshots
-    are not looked into.
-    """
-    message = assistant(thought("Hm."), text("I read."), usage={"input": 5, "cacheRead": 3, "output": 2})
-    seen = session_of(
-        None,
-        *(HEADER, START, STEP, end(user("Go"))),
-        *(delta("H", 0, "thinking"), delta("m.", 0, "thinking"), delta("I ", 1), delta("read.", 1)),
-        *(update("thinking_end", 0, content="Hm."), update("text_end", 1, content="I read.")),
-        end(message),
-        {"type": "turn_end", "message": message, "toolResults": []},
-        agent_end(user("Go"), message),
-    )
-    assert (seen.format, seen.text, seen.outcome, seen.run.turns) == ("pi", "I read.", "succeeded", 1)
-    assert [(entry.kind.value, entry.text) for entry in seen.transcript][:3] == [
-        ("prompt", "Go"),
-        ("reasoning", "Hm."),
-        ("answer", "I read."),
-    ]
-    assert (seen.run.tokens.input, seen.run.tokens.cached, seen.run.tokens.output) == (8, 3, 2)
-    assert (seen.run.session_id, seen.run.cwd, seen.run.model) == ("s-1", "/w", "acme/m-1")
-
-    class Snapshot(dict[str, Any]):
-        """An object that must not be read."""
-
-        def get(self, key: str, default: object = None) -> object:
-            raise AssertionError((key, default))
-
-        __getitem__ = __iter__ = keys = values = items = get  # type: ignore[assignment]
-
-    line = update("text_delta", 0, delta="x", partial=Snapshot())
-    assert events_of(AGENT, {**line, "message": Snapshot()})[0] == Text(Channel.ANSWER, "x")
-
-
 @pytest.mark.costs
 def test_growing_snapshots_cost_time_by_their_bytes() -> None:
     """A stream of four times the bytes, because twice the deltas repeat twice the text, takes four times as
@@ -115,27 +80,9 @@ def test_growing_snapshots_cost_time_by_their_bytes() -> None:
     assert not takes_more(partial(session_of, AGENT, *many), times, partial(session_of, AGENT, *few), 0)
 
 
-def test_a_call_has_its_arguments_its_output_and_its_exit_code() -> None:
-    """The output of an open call is whole each time; the exit code is in Pi's last line. Calls of one step
-    are parallel; a request is no call of its own.
-    """
-    partial = {"type": "tool_execution_update", "toolCallId": "a|b", "toolName": "bash"}
-    outputs = [{**partial, "partialResult": {"content": [text(words)]}} for words in ("1\n", "1\n2\n")]
-    lines = [HEADER, START, started("a|b", "bash", command="make\ntest"), *outputs]
-    events = events_of(AGENT, *lines)
-    assert ToolProgress("a|b", None, "1\n2\n", is_whole=True) in events
-    failed = ended("a|b", "bash", "1\n2\n\n\nCommand exited with code 3", is_error=True)
-    seen = session_of(AGENT, *lines, failed).calls[0]
-    assert (seen.target, seen.outcome, seen.exit_code, seen.error) == ("make", "failed", 3, "exit 3")
-    lines = [STEP, started("a", "ls"), started("b", "ls"), STEP, started("c", "ls")]
-    later_seen = session_of(AGENT, START, *lines)
-    assert [made.group for made in later_seen.calls] == ["1", "1", "2"]
-    other_seen = session_of(AGENT, START, end(assistant(call("c", "ls"), stop="toolUse")))
-    assert ids_in(other_seen) == []
-
-
-def test_the_last_message_decides_how_a_turn_ends() -> None:
-    """The process of Pi exits with 0 even if the model has failed."""
+def test_a_turn_ends_once() -> None:
+    """The last message decides, unless the turn is tried again or continues after a compaction."""
+    # The process of Pi exits with 0 even if the model has failed.
     cases: list[tuple[str, Outcome, str | None]] = [
         ("stop", Outcome.SUCCEEDED, None),
         ("toolUse", Outcome.SUCCEEDED, None),
@@ -149,12 +96,8 @@ def test_the_last_message_decides_how_a_turn_ends() -> None:
             assert ended_turn == TurnEnded(outcome, why)
             alone = events_of(AGENT, START, agent_end(assistant(stop=stop, errorMessage="why")))[-1]
             assert alone == TurnEnded(outcome, "why" if stop not in ("stop", "toolUse") else None)
-
-
-def test_a_turn_that_is_tried_again_is_one_turn() -> None:
-    """A failure that the next line retries ends no turn. Another ends it at the next line about something
-    else, or when the retry is given up.
-    """
+    # A failure that the next line retries ends no turn. Another ends it at the next line about something
+    # else, or when the retry is given up.
     retry = {
         "type": "auto_retry_start",
         "attempt": 1,
@@ -190,10 +133,7 @@ def test_a_turn_that_is_tried_again_is_one_turn() -> None:
     assert events_of(AGENT, *waiting, settled)[-1] == TurnEnded(Outcome.FAILED, "529 overloaded")
     assert events_of(AGENT, START, settled)[-1] == TurnEnded(Outcome.SUCCEEDED)
     assert events_of(AGENT, given_up) == events_of(AGENT, settled) == []
-
-
-def test_a_compaction_may_continue_the_turn() -> None:
-    """The compaction says whether the turn continues; one that failed has an error, or was interrupted."""
+    # The compaction says whether the turn continues; one that failed has an error, or was interrupted.
     for prefix in ["", "auto_"]:
         with case(prefix):
             failed = [HEADER, START, end(FAILED), agent_end(FAILED)]
@@ -210,18 +150,14 @@ def test_a_compaction_may_continue_the_turn() -> None:
             ]
             assert Compaction(is_over=False, trigger="overflow") in events
             assert Compaction(is_over=True, tokens_before=9, tokens_after=4) in events
-            given_up = events_of(AGENT, *failed, start, {**done, "willRetry": False})
-            assert TurnEnded(Outcome.FAILED, "529 overloaded") in given_up
+            other_given_up = events_of(AGENT, *failed, start, {**done, "willRetry": False})
+            assert TurnEnded(Outcome.FAILED, "529 overloaded") in other_given_up
     line = {"type": "compaction_end", "willRetry": False}
     words: list[dict[str, Any]] = [{"errorMessage": "too long"}, {"aborted": True}, {}]
     found = [events_of(AGENT, {**line, **more})[1] for more in words]
     assert found == [Notice(f"compaction failed: {why}") for why in ("too long", "aborted", "no result")]
-
-
-def test_a_prompt_while_the_agent_works_is_a_turn_of_the_same_run() -> None:
-    """A message that steers is a second prompt without a second end; a second header is a second run. A
-    message without a provider has the model's name alone.
-    """
+    # A message that steers is a second prompt without a second end; a second header is a second run. A
+    # message without a provider has the model's name alone.
     seen = session_of(
         AGENT, HEADER, START, end(user("Go")), end(user([text("Stop")])), end(GOOD), agent_end()
     )
@@ -239,10 +175,25 @@ def test_a_prompt_while_the_agent_works_is_a_turn_of_the_same_run() -> None:
     ]
 
 
-def test_other_lines_report_what_they_contain_and_nothing_else() -> None:
-    """Errors of extensions, the user's commands and failures of rpc are notices; other lines are silent or
-    unknown. The state has the id.
-    """
+def test_calls_and_other_lines_report_what_they_contain() -> None:
+    """A call has its output, and other lines are notices, silent or unknown."""
+    # The output of an open call is whole each time; the exit code is in Pi's last line. Calls of one step
+    # are parallel; a request is no call of its own.
+    partial = {"type": "tool_execution_update", "toolCallId": "a|b", "toolName": "bash"}
+    outputs = [{**partial, "partialResult": {"content": [text(words)]}} for words in ("1\n", "1\n2\n")]
+    lines = [HEADER, START, started("a|b", "bash", command="make\ntest"), *outputs]
+    events = events_of(AGENT, *lines)
+    assert ToolProgress("a|b", None, "1\n2\n", is_whole=True) in events
+    failed = ended("a|b", "bash", "1\n2\n\n\nCommand exited with code 3", is_error=True)
+    seen = session_of(AGENT, *lines, failed).calls[0]
+    assert (seen.target, seen.outcome, seen.exit_code, seen.error) == ("make", "failed", 3, "exit 3")
+    lines = [STEP, started("a", "ls"), started("b", "ls"), STEP, started("c", "ls")]
+    later_seen = session_of(AGENT, START, *lines)
+    assert [made.group for made in later_seen.calls] == ["1", "1", "2"]
+    other_seen = session_of(AGENT, START, end(assistant(call("c", "ls"), stop="toolUse")))
+    assert ids_in(other_seen) == []
+    # Errors of extensions, the user's commands and failures of rpc are notices; other lines are silent or
+    # unknown. The state has the id.
     assert events_of(AGENT, {"type": "extension_error", "error": "boom"}) == [Notice("boom", is_error=True)]
     assert events_of(AGENT, {"type": "notice", "message": "hi"}) == [Notice("hi")]
     assert events_of(AGENT, {"type": "notice"}) == [Notice("an extension failed")]
@@ -274,10 +225,41 @@ def test_other_lines_report_what_they_contain_and_nothing_else() -> None:
 ANSWER, REASONING = Channel.ANSWER, Channel.REASONING
 
 
-def test_the_end_of_a_block_completes_its_deltas() -> None:
-    """What the deltas lack is added, also to a thought that is not the last block, or as the whole message.
-    A text without an end does not go on in the next.
-    """
+def test_each_text_is_there_once() -> None:
+    """The end of a block completes, repeats or replaces its deltas."""
+    # A text that comes as deltas and at the end of its block, message, step and turn is one text;
+    # snapshots are not looked into.
+    message = assistant(thought("Hm."), text("I read."), usage={"input": 5, "cacheRead": 3, "output": 2})
+    seen = session_of(
+        None,
+        *(HEADER, START, STEP, end(user("Go"))),
+        *(delta("H", 0, "thinking"), delta("m.", 0, "thinking"), delta("I ", 1), delta("read.", 1)),
+        *(update("thinking_end", 0, content="Hm."), update("text_end", 1, content="I read.")),
+        end(message),
+        {"type": "turn_end", "message": message, "toolResults": []},
+        agent_end(user("Go"), message),
+    )
+    assert (seen.format, seen.text, seen.outcome, seen.run.turns) == ("pi", "I read.", "succeeded", 1)
+    assert [(entry.kind.value, entry.text) for entry in seen.transcript][:3] == [
+        ("prompt", "Go"),
+        ("reasoning", "Hm."),
+        ("answer", "I read."),
+    ]
+    assert (seen.run.tokens.input, seen.run.tokens.cached, seen.run.tokens.output) == (8, 3, 2)
+    assert (seen.run.session_id, seen.run.cwd, seen.run.model) == ("s-1", "/w", "acme/m-1")
+
+    class Snapshot(dict[str, Any]):
+        """An object that must not be read."""
+
+        def get(self, key: str, default: object = None) -> object:
+            raise AssertionError((key, default))
+
+        __getitem__ = __iter__ = keys = values = items = get  # type: ignore[assignment]
+
+    line = update("text_delta", 0, delta="x", partial=Snapshot())
+    assert events_of(AGENT, {**line, "message": Snapshot()})[0] == Text(Channel.ANSWER, "x")
+    # What the deltas lack is added, also to a thought that is not the last block, or as the whole
+    # message. A text without an end does not go on in the next.
     seen = session_of(
         AGENT,
         delta("Hm", 0, "thinking"),
@@ -304,12 +286,8 @@ def test_the_end_of_a_block_completes_its_deltas() -> None:
     assert events[3] == TextEnded(Channel.ANSWER)
     seen = session_of(AGENT, delta("go \ud83d"), delta("\ude80"), end(assistant(text("go 🚀"))))
     assert seen.text == "go 🚀"
-
-
-def test_a_message_that_differs_from_its_deltas_replaces_them() -> None:
-    """The answers from the first that differs on are said again, if they were said. Of a hundred blocks the
-    last are compared; an older block waits for the end of its message.
-    """
+    # The answers from the first that differs on are said again, if they were said. Of a hundred blocks
+    # the last are compared; an older block waits for the end of its message.
     seen = session_of(
         AGENT,
         end(assistant(text("Before."))),
@@ -320,33 +298,45 @@ def test_a_message_that_differs_from_its_deltas_replaces_them() -> None:
     assert seen.text == "Before.One.Two.Three."
     lacking = session_of(AGENT, delta("Two.", 1), end(assistant(text("One."), text("Two."))))
     assert lacking.text == "One.Two."
-    message = MessageText()
-    assert message.add(0, ANSWER, "A") == [Text(ANSWER, "A")]
-    assert message.end([(0, ANSWER, "A"), (1, ANSWER, "B")]) == [
+    later_message = MessageText()
+    assert later_message.add(0, ANSWER, "A") == [Text(ANSWER, "A")]
+    assert later_message.end([(0, ANSWER, "A"), (1, ANSWER, "B")]) == [
         TextEnded(ANSWER),
         Text(ANSWER, "B"),
         TextEnded(ANSWER),
     ]
-    message.add(0, ANSWER, "A")
-    assert message.end([]) == [TextEnded(ANSWER)]
-    message.add(0, ANSWER, "A")
-    assert message.end([(0, ANSWER, "B")])[1] == TextRetracted(1)
-    message = MessageText()
-    message.add(0, ANSWER, "A")
-    assert message.add(1, ANSWER, "B") == [TextEnded(ANSWER), Text(ANSWER, "B")]
-    assert message.end_block(0, ANSWER, "AA") == []
-    assert message.end_block(1, ANSWER, "C") == message.end_block(2, ANSWER, "") == []
-    message = MessageText()
+    later_message.add(0, ANSWER, "A")
+    assert later_message.end([]) == [TextEnded(ANSWER)]
+    later_message.add(0, ANSWER, "A")
+    assert later_message.end([(0, ANSWER, "B")])[1] == TextRetracted(1)
+    further_message = MessageText()
+    further_message.add(0, ANSWER, "A")
+    assert further_message.add(1, ANSWER, "B") == [TextEnded(ANSWER), Text(ANSWER, "B")]
+    assert further_message.end_block(0, ANSWER, "AA") == []
+    assert further_message.end_block(1, ANSWER, "C") == further_message.end_block(2, ANSWER, "") == []
+    other_message = MessageText()
     for index in range(100):
-        message.add(index, REASONING, "x")
-    assert message.end_block(99, REASONING, "xy") == [Text(REASONING, "y")]
-    assert message.end_block(0, REASONING, "x") == [TextEnded(REASONING), Text(REASONING, "x")]
+        other_message.add(index, REASONING, "x")
+    assert other_message.end_block(99, REASONING, "xy") == [Text(REASONING, "y")]
+    assert other_message.end_block(0, REASONING, "x") == [TextEnded(REASONING), Text(REASONING, "x")]
 
 
-def test_a_failure_has_its_reason() -> None:
-    """Interruptions and refusals are distinguished by Pi's own words; without a flag nothing is assumed,
-    unless there is an exit code.
-    """
+NUMBERED = """\
+    ...
+  9 i
+-10 old
++10 new
++11 more
+ 11 k
+    ...
+ 40 x
+-41 gone"""
+
+
+def test_a_call_has_its_reason_facts_and_blocks() -> None:
+    """Its result says why it failed, what it changed, and what is shown."""
+    # Interruptions and refusals are distinguished by Pi's own words; without a flag nothing is assumed,
+    # unless there is an exit code.
     cases: list[tuple[str, str, Result]] = [
         ("bash", "x\n\nCommand exited with code 3", Result(Outcome.FAILED, "exit 3", 3)),
         ("bash", "Command exited with code -1\n", Result(Outcome.FAILED, "exit -1", -1)),
@@ -391,13 +381,9 @@ def test_a_failure_has_its_reason() -> None:
             assert ((found.outcome, found.exit_code), found.error) == (outcome, error)
             of_fork = {**result("x"), "details": {"status": "completed", "exitCode": code}}
             assert read_result(tool_named("exec" if name == "bash" else name), of_fork, is_error) == found
-
-
-def test_a_success_has_its_facts() -> None:
-    """Lines are counted if the whole file was read, or in the arguments of a write that succeeded; of 1,100
-    open calls the first are forgotten. An edit has all its paths.
-    """
-    cases: list[tuple[str, Any, dict[str, Any], Facts]] = [
+    # Lines are counted if the whole file was read, or in the arguments of a write that succeeded; of
+    # 1,100 open calls the first are forgotten. An edit has all its paths.
+    others: list[tuple[str, Any, dict[str, Any], Facts]] = [
         ("read", [{"type": "text", "text": "a\nb\n"}], {}, Facts("2 lines")),
         ("read", [{"type": "text", "text": "a\nb"}], {}, Facts("2 lines")),
         ("read", [{"type": "text", "text": "a\n\n[9 more lines in file]"}], {}, Facts()),
@@ -408,7 +394,7 @@ def test_a_success_has_its_facts() -> None:
         ("edit", [], {"diff": " 1 a\n-2 b\n+2 c\n+3 d"}, Facts(lines_added=2, lines_removed=1)),
         ("edit", [], {"diff": 7}, Facts()),
     ]
-    for name, content, details, facts in cases:
+    for name, content, details, facts in others:
         with case((name, content, details)):
             found = read_result(tool_named(name), {"content": content, "details": details}, is_error=False)
             assert found == Result(Outcome.SUCCEEDED, facts=facts)
@@ -435,22 +421,7 @@ def test_a_success_has_its_facts() -> None:
     ends = [ended("c0", "write"), ended("c1099", "write"), ended(huge, "write")]
     other_seen = session_of(AGENT, *many, started(huge, "write", path="x", content="1\n"), *ends)
     assert [other_seen.calls[number].note for number in (0, 1099, 1100)] == [None, "1 line", None]
-
-
-NUMBERED = """\
-    ...
-  9 i
--10 old
-+10 new
-+11 more
- 11 k
-    ...
- 40 x
--41 gone"""
-
-
-def test_a_numbered_diff_becomes_hunks() -> None:
-    """Left out lines divide the hunks, each with its numbers; a unified diff is used as it is."""
+    # Left out lines divide the hunks, each with its numbers; a unified diff is used as it is.
     assert unified({"diff": NUMBERED}) == "\n".join(
         [
             *("@@ -9,3 +9,4 @@", " i", "-old", "+new", "+more", " k"),
@@ -464,12 +435,8 @@ def test_a_numbered_diff_becomes_hunks() -> None:
     assert unified({"diff": "-a\n+b"}) == "-a\n+b"
     assert unified({}) is None
     assert changed_lines({}) == (None, None)
-
-
-def test_a_call_has_its_blocks() -> None:
-    """Long texts follow, those of the call that is asked for; a result is output, a content, a diff, or why
-    it failed. An image's data is never shown.
-    """
+    # Long texts follow, those of the call that is asked for; a result is output, a content, a diff, or
+    # why it failed. An image's data is never shown.
     line = started("c", "write", path="a", content="1\n2", remark="x\ny", empty="")
     assert list(AGENT.blocks(line, "c")) == [
         ChangeBlock(None, after="1\n2"),
