@@ -77,10 +77,12 @@ def test_a_stream_is_read_in_the_format_of_a_plugin(installed: Installer) -> Non
     assert isinstance(agent, Agent)
 
 
-def test_a_plugin_is_only_asked_about_lines_of_no_built_in_format(installed: Installer) -> None:
-    """A plugin that claims every line gets no line of a built-in format, and is not even imported for one. A
-    run of a built-in format in the recording of a plugin's format is read in its own format.
-    """
+def test_a_plugin_is_asked_about_what_no_other_format_reads(
+    installed: Installer, session_of: Callable[[bytes], Session]
+) -> None:
+    """It is found by its name, and asked about the first lines of no built-in format."""
+    # A plugin that claims every line gets no line of a built-in format, and is not even imported for one.
+    # A run of a built-in format in the recording of a plugin's format is read in its own format.
     installed(EXAMPLE.replace('return fields.get("tern") == 1 and', "return True or"))
     assert session(init(), started("read"), b'{"mood":"good"}\n').format == "cursor"
     assert "tern_format" not in sys.modules
@@ -88,19 +90,11 @@ def test_a_plugin_is_only_asked_about_lines_of_no_built_in_format(installed: Ins
     installed()
     read = session(STREAM, init(), started("read"))
     assert (read.format, len(read.runs)) == ("cursor", 2)
-
-
-def test_a_plugin_is_not_asked_after_the_first_lines(
-    installed: Installer, session_of: Callable[[bytes], Session]
-) -> None:
-    """After 50 lines of no known agent, the formats of other packages are not asked any more."""
+    # After 50 lines of no known agent, the formats of other packages are not asked any more.
     installed()
     assert session_of(b'{"mood":"good"}\n' * 49 + STREAM).format == "tern"
     assert session_of(b'{"mood":"good"}\n' * 50 + STREAM).format is None
-
-
-def test_formats_are_found_by_their_names(installed: Installer) -> None:
-    """A plugin's format has the name of its entry point. Listing the names imports nothing."""
+    # A plugin's format has the name of its entry point. Listing the names imports nothing.
     installed()
     assert plugins.plugin_names() == ["tern"]
     assert "tern_format" not in sys.modules
@@ -169,8 +163,9 @@ def test_a_decoder_that_fails_is_reported_once(broken: str, installed: Installer
     assert (read.format, read.lines.unknown) == ("tern", 7)
 
 
-def test_the_other_functions_of_a_plugin_may_fail(installed: Installer) -> None:
-    """Blocks, times, unknown fields and the end of a plugin's format may raise or have a wrong type."""
+def test_the_other_functions_of_a_plugin(installed: Installer) -> None:
+    """They are used if they are valid, and may fail."""
+    # Blocks, times, unknown fields and the end of a plugin's format may raise or have a wrong type.
     more = "time_of=lambda fields: 1 / 0, unknown_fields=lambda fields: 1 / 0,"
     installed(EXAMPLE.replace("traits=", f"{more} traits=").replace("return []", "return 7"))
     agent = agent_named("tern")
@@ -182,10 +177,7 @@ def test_the_other_functions_of_a_plugin_may_fail(installed: Installer) -> None:
     assert agent.decoder().end() == []
     assert list(agent.blocks({}, "")) == []
     assert len(plugins.problems) == 1
-
-
-def test_the_other_functions_of_a_plugin_are_used(installed: Installer) -> None:
-    """The times and the unknown fields of a plugin's format are those that it returns, if they are valid."""
+    # The times and the unknown fields of a plugin's format are those that it returns, if they are valid.
     more = 'time_of=lambda fields: fields.get("at"), unknown_fields=lambda fields: [("field x", 1)],'
     installed(EXAMPLE.replace("traits=", f'{more} agent="tern-2", reworded=b"x", traits='))
     agent = agent_named("tern")
@@ -208,19 +200,6 @@ def test_several_plugins_are_asked_in_turn(installed: Installer) -> None:
     assert plugins.problems == ["format plugin gull: gull_format:AGENT is not an agentwatch.agents.Agent"]
 
 
-def test_unreadable_metadata_is_reported(installed: Installer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """If the metadata of installed packages cannot be read, there are no plugins, and a notice says so."""
-
-    def fails(group: str) -> None:
-        raise ValueError(group)
-
-    installed()
-    monkeypatch.setattr("importlib.metadata.entry_points", fails)
-    assert plugins.plugin_names() == []
-    assert plugins.problems == ["format plugin all: ValueError: agentwatch.agents"]
-    assert plugins.problem_of("tern") == "format plugin tern: failed"
-
-
 def test_metadata_is_read_only_if_a_package_may_have_plugins(
     installed: Installer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -241,8 +220,9 @@ def test_metadata_is_read_only_if_a_package_may_have_plugins(
     assert asked == ["agentwatch.agents"]
 
 
-def test_plugins_can_be_turned_off(installed: Installer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With `AGENTWATCH_PLUGINS=0` no plugin is found, and no package is imported."""
+def test_plugins_may_be_off_or_unreadable(installed: Installer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There are no plugins then, and what cannot be read is reported."""
+    # With `AGENTWATCH_PLUGINS=0` no plugin is found, and no package is imported.
     monkeypatch.setenv("AGENTWATCH_PLUGINS", "0")
     installed()
     assert (plugins.plugin_names(), agent_named("tern"), session(STREAM).format) == ([], None, None)
@@ -250,6 +230,16 @@ def test_plugins_can_be_turned_off(installed: Installer, monkeypatch: pytest.Mon
     monkeypatch.setenv("AGENTWATCH_PLUGINS", "1")
     forget()
     assert session(STREAM).format == "tern"
+
+    # If the metadata of installed packages cannot be read, there are no plugins, and a notice says so.
+    def fails(group: str) -> None:
+        raise ValueError(group)
+
+    installed()
+    monkeypatch.setattr("importlib.metadata.entry_points", fails)
+    assert plugins.plugin_names() == []
+    assert plugins.problems == ["format plugin all: ValueError: agentwatch.agents"]
+    assert plugins.problem_of("tern") == "format plugin tern: failed"
 
 
 def test_each_recording_has_the_notice(installed: Installer) -> None:
