@@ -91,14 +91,6 @@ def listed(home: Path) -> Machine:
     return machine
 
 
-def test_a_program_that_works_is_used(installed: Install, tmp_path: Path) -> None:
-    """Its sessions are listed, its hooks are offered, and there is nothing to report."""
-    installed(SOURCE)
-    assert list(listed(tmp_path).rows) == [("tern", "s-1")]
-    assert "tern" in hooked_agents()
-    assert PROGRAMS.problems == []
-
-
 def test_a_program_that_raises_does_not_break_the_list(installed: Install, tmp_path: Path) -> None:
     """Whatever it returns or raises, the session is listed, and the first problem is one line."""
     cases = [
@@ -123,10 +115,10 @@ def test_a_program_that_raises_does_not_break_the_list(installed: Install, tmp_p
             assert machine.notes == (line,)
 
 
-def test_a_program_that_cannot_be_used_is_reported(installed: Install, tmp_path: Path) -> None:
-    """It is not listed. A plugin cannot replace a built-in agent either. The list works without it, and says
-    why. A folder that the program does not list has no folder beside it.
-    """
+def test_a_program_is_used_or_reported(installed: Install, tmp_path: Path) -> None:
+    """A program that works is listed, and another is reported."""
+    # It is not listed. A plugin cannot replace a built-in agent either. The list works without it, and
+    # says why. A folder that the program does not list has no folder beside it.
     with_a_list = SOURCE.replace("sessions=(S", "sessions=[S").replace('"),),', '")],')
     cases = [
         ("PROGRAM = 7", "tern", "tern_format:PROGRAM is not an agentwatch.agents.Program of this name"),
@@ -145,6 +137,11 @@ def test_a_program_that_cannot_be_used_is_reported(installed: Install, tmp_path:
     assert [note.startswith("agent plugin tern: ") for note in machine.notes] == [True]
     installed(SOURCE.replace('Reports("sessions"', 'Reports("others"'))
     assert list(listed(tmp_path).rows) == [("tern", "s-1")]
+    # Its sessions are listed, its hooks are offered, and there is nothing to report.
+    installed(SOURCE)
+    assert list(listed(tmp_path).rows) == [("tern", "s-1")]
+    assert "tern" in hooked_agents()
+    assert PROGRAMS.problems == []
 
 
 def test_the_doctor_names_a_problem_without_its_words(installed: Install) -> None:
