@@ -66,8 +66,9 @@ def end_of(*lines: dict[str, Any]) -> ToolEnded:
     return end
 
 
-def test_the_outcome_is_the_agents_word() -> None:
-    """The status decides; a refusal and an interruption are found by the words of the error."""
+def test_a_call_has_its_outcome_and_facts() -> None:
+    """The result has the outcome, the exit code, the duration and the changed lines."""
+    # The status decides; a refusal and an interruption are found by the words of the error.
     cases: list[tuple[dict[str, Any], object, Outcome, str | None]] = [
         ({}, None, Outcome.SUCCEEDED, None),
         ({"status": "error"}, {"error": "no such file"}, Outcome.FAILED, "no such file"),
@@ -100,15 +101,12 @@ def test_the_outcome_is_the_agents_word() -> None:
         with case((about, response, outcome)):
             end = end_of(call("c"), returned("c", response=response, **about))
             assert (end.outcome, end.error) == (outcome, error)
-
-
-def test_the_exit_code_is_that_of_the_displayed_result() -> None:
-    """Newer versions show the exit code of a command; older ones write it after the output."""
+    # Newer versions show the exit code of a command; older ones write it after the output.
     shown = {"type": "shell_result", "exitCode": 3}
     assert end_of(call("c"), returned("c", status="error", resultDisplay=shown)).exit_code == 3
     assert end_of(call("c"), returned("c", resultDisplay={**shown, "exitCode": 0})).exit_code == 0
     assert end_of(call("c"), returned("c")).exit_code is None
-    cases: list[tuple[str, str, int | None]] = [
+    further: list[tuple[str, str, int | None]] = [
         ("Command: x\nOutput: Exit Code: 7\nError: (none)\nExit Code: 1", "run_shell_command", 1),
         (
             "Exit Code: 2\nSignal: (none)\nBackground PIDs: (none)\nProcess Group PGID: 4",
@@ -120,18 +118,14 @@ def test_the_exit_code_is_that_of_the_displayed_result() -> None:
         ("Signal: 9", "run_shell_command", None),
         ("Exit Code: 1", "read_file", None),
     ]
-    for text, name, exit_code in cases:
+    for text, name, exit_code in further:
         with case((text, name)):
             end = end_of(call("c", name), returned("c", response={"error": text}, status="error"))
             assert (end.outcome, end.exit_code) == (Outcome.FAILED, exit_code)
             assert end.error == (text if exit_code is None else f"exit {exit_code}")
             assert end_of(call("c", name), returned("c", response={"error": text})).exit_code is None
-
-
-def test_a_response_ends_the_call_that_its_line_names() -> None:
-    """The id beside the response is that of the call, the duration is that of the telemetry, and a result
-    repeats the tool's name. A call that never ends is forgotten.
-    """
+    # The id beside the response is that of the call, the duration is that of the telemetry, and a result
+    # repeats the tool's name. A call that never ends is forgotten.
     end = end_of(call("c"), returned("r", callId="c"))
     assert (end.call_id, end.outcome) == ("c", Outcome.SUCCEEDED)
     measured = telemetry("tool_call", call_id="c", duration_ms=3352)
@@ -146,12 +140,8 @@ def test_a_response_ends_the_call_that_its_line_names() -> None:
     assert calls.ended({"id": "4999"}, {}, None).tool == "glob"
     calls.started({"id": "x" * 5000, "name": "glob"}, {}, "", None)
     assert calls.ended({"id": "x" * 5000}, {}, None).tool == ""
-
-
-def test_an_edit_has_its_changed_lines() -> None:
-    """The lines are those of the displayed diff, otherwise those of the arguments. A path is relative to the
-    folder.
-    """
+    # The lines are those of the displayed diff, otherwise those of the arguments. A path is relative to
+    # the folder.
     edit = call("c", "edit", file_path="/w/a.txt", old_string="b", new_string="B\nC")
     shown = {"fileDiff": DIFF, "fileName": "a.txt", "originalContent": "a\nb"}
     end = end_of(edit, returned("c", "edit", resultDisplay=shown))
@@ -223,10 +213,43 @@ def ends(*lines: dict[str, Any]) -> list[Event]:
     return [event for event in decoded(*lines) if isinstance(event, kinds)]
 
 
-def test_an_answer_without_a_call_ends_the_turn() -> None:
-    """A turn continues after a text with a call. The record of a result decides, an error of the service
-    fails it if no request follows, and a background task may begin another.
-    """
+def test_texts_and_prompts_are_those_of_their_authors() -> None:
+    """Thoughts are reasoning, and a prompt is what the user wrote."""
+    # A part that is a thought is reasoning. Lines with one id and different times are one answer; a line
+    # that comes again says nothing new.
+    assert decoded(line("assistant", {"text": "Hm", "thought": True}, {"text": ""}, 5)) == [
+        Text(Channel.REASONING, "Hm", AT_MS),
+        TextEnded(Channel.REASONING, AT_MS),
+    ]
+    uuid = "019f0000-0000-7000-8000-000000000046"
+    counts = {"promptTokenCount": 12, "candidatesTokenCount": 4}
+    thought = line(
+        "assistant", {"text": "Hm", "thought": True}, uuid=uuid, timestamp="2026-11-21T23:00:01.000Z"
+    )
+    parts = ({"text": "Hm", "thought": True}, {"text": "A"}, {"text": "A"})
+    rest = line("assistant", *parts, uuid=uuid, timestamp="2026-11-21T23:00:02.000Z", usageMetadata=counts)
+    late = {**rest, "timestamp": "2026-11-21T23:00:03.000Z"}
+    for lines in ([thought, rest], [thought, rest, thought, rest], [thought, rest, late]):
+        with case(len(lines)):
+            read = session_of(user("Go"), *lines)
+            thoughts = [entry for entry in read.transcript if entry.kind is Kind.REASONING]
+            assert (read.text, len(thoughts), read.run.tokens.input) == ("AA", 1, 12)
+    first = said("A", uuid="b6cd004b-98c8-476f-ba4a-d436c6069d0f")
+    assert session_of(user("Go"), first, first).text == "A"
+    # What a hook adds is no part of the prompt; the displayed text is the user's own.
+    assert decoded(line("user", {"text": "A"}, {"text": "B"}, HOOK)) == [Prompt("A\nB")]
+    shown = {"displayText": "short"}
+    assert decoded(line("user", {"text": "long"}, systemPayload=shown)) == [Prompt("short")]
+    assert decoded(line("user", HOOK)) == []
+    assert decoded(line("user", {"text": "done"}, subtype="notification")) == [Notice("done", AT_MS)]
+    queued = line("user", {"text": "and"}, subtype="mid_turn_user_message")
+    assert decoded(queued) == [Notice("queued: and", AT_MS)]
+
+
+def test_a_turn_ends_or_is_taken_back() -> None:
+    """With an answer without a call, an interruption, or a rewind."""
+    # A turn continues after a text with a call. The record of a result decides, an error of the service
+    # fails it if no request follows, and a background task may begin another.
     both = line("assistant", {"text": "Ls."}, {"functionCall": {"id": "c", "name": "glob", "args": {}}})
     assert ends(user("Go"), both, returned("c", "glob"), said("Done.")) == [Prompt("Go"), OK]
     assert ends(user("Go"), line("assistant", {"text": "Hm", "thought": True})) == [Prompt("Go")]
@@ -250,48 +273,8 @@ def test_an_answer_without_a_call_ends_the_turn() -> None:
     other_failed = TurnEnded(Outcome.FAILED, "busy")
     assert ends(user("Go"), busy) == [Prompt("Go"), other_failed]
     assert ends(user("Go"), busy, user("Again", parent="x")) == [Prompt("Go"), other_failed, Prompt("Again")]
-
-
-def test_texts_and_thoughts_have_their_channels() -> None:
-    """A part that is a thought is reasoning. Lines with one id and different times are one answer; a line
-    that comes again says nothing new.
-    """
-    assert decoded(line("assistant", {"text": "Hm", "thought": True}, {"text": ""}, 5)) == [
-        Text(Channel.REASONING, "Hm", AT_MS),
-        TextEnded(Channel.REASONING, AT_MS),
-    ]
-    uuid = "019f0000-0000-7000-8000-000000000046"
-    counts = {"promptTokenCount": 12, "candidatesTokenCount": 4}
-    thought = line(
-        "assistant", {"text": "Hm", "thought": True}, uuid=uuid, timestamp="2026-11-21T23:00:01.000Z"
-    )
-    parts = ({"text": "Hm", "thought": True}, {"text": "A"}, {"text": "A"})
-    rest = line("assistant", *parts, uuid=uuid, timestamp="2026-11-21T23:00:02.000Z", usageMetadata=counts)
-    late = {**rest, "timestamp": "2026-11-21T23:00:03.000Z"}
-    for lines in ([thought, rest], [thought, rest, thought, rest], [thought, rest, late]):
-        with case(len(lines)):
-            read = session_of(user("Go"), *lines)
-            thoughts = [entry for entry in read.transcript if entry.kind is Kind.REASONING]
-            assert (read.text, len(thoughts), read.run.tokens.input) == ("AA", 1, 12)
-    first = said("A", uuid="b6cd004b-98c8-476f-ba4a-d436c6069d0f")
-    assert session_of(user("Go"), first, first).text == "A"
-
-
-def test_a_prompt_is_what_the_user_has_written() -> None:
-    """What a hook adds is no part of the prompt; the displayed text is the user's own."""
-    assert decoded(line("user", {"text": "A"}, {"text": "B"}, HOOK)) == [Prompt("A\nB")]
-    shown = {"displayText": "short"}
-    assert decoded(line("user", {"text": "long"}, systemPayload=shown)) == [Prompt("short")]
-    assert decoded(line("user", HOOK)) == []
-    assert decoded(line("user", {"text": "done"}, subtype="notification")) == [Notice("done", AT_MS)]
-    queued = line("user", {"text": "and"}, subtype="mid_turn_user_message")
-    assert decoded(queued) == [Notice("queued: and", AT_MS)]
-
-
-def test_an_answer_that_the_user_has_interrupted_is_cancelled() -> None:
-    """After Esc, half an answer is written without its usage; if all calls of an answer were cancelled, the
-    agent asks the model no more.
-    """
+    # After Esc, half an answer is written without its usage; if all calls of an answer were cancelled,
+    # the agent asks the model no more.
     half = said("Half", provenance="assistant_output")
     response, counted = telemetry("api_response"), {"usageMetadata": {"promptTokenCount": 5}}
     stopped = TurnEnded(Outcome.CANCELLED)
@@ -330,11 +313,8 @@ def test_an_answer_that_the_user_has_interrupted_is_cancelled() -> None:
         with case(name):
             reported = [each for each in ends(user("Go"), *lines) if not isinstance(each, Prompt)]
             assert reported == wanted
-
-
-def test_a_rewind_is_a_branch_of_the_tree() -> None:
-    """A prompt whose parent is before the last turn takes that turn out of the text."""
-    lines = (
+    # A prompt whose parent is before the last turn takes that turn out of the text.
+    other_lines = (
         user("One", uuid="p1"),
         said("A", uuid="a1", parent="p1"),
         user("Two", uuid="p2", parent="a1"),
@@ -343,12 +323,13 @@ def test_a_rewind_is_a_branch_of_the_tree() -> None:
         user("Other", uuid="p3", parent="r"),
         said("C", uuid="a3", parent="p3"),
     )
-    assert ends(*lines)[-3:] == [Rewound(1), Prompt("Other"), OK]
-    assert session_of(*lines).text == "AC"
+    assert ends(*other_lines)[-3:] == [Rewound(1), Prompt("Other"), OK]
+    assert session_of(*other_lines).text == "AC"
 
 
-def test_a_line_beside_the_messages_is_read() -> None:
-    """Compactions, commands and notifications are reported; unknown lines are counted."""
+def test_other_lines_have_their_facts() -> None:
+    """Lines beside the messages, facts of the run, and a subagent's lines are told apart."""
+    # Compactions, commands and notifications are reported; unknown lines are counted.
     cases: list[tuple[dict[str, Any], list[Event]]] = [
         (
             system("chat_compression", {"info": {"originalTokenCount": 9000, "newTokenCount": 700}}),
@@ -369,12 +350,8 @@ def test_a_line_beside_the_messages_is_read() -> None:
     for made, expected in cases:
         with case(made):
             assert decoded(made) == expected
-
-
-def test_the_facts_of_the_run_follow_the_lines() -> None:
-    """The model and the mode may change, the tokens are added with those of the cache, and the to-do list is
-    the plan.
-    """
+    # The model and the mode may change, the tokens are added with those of the cache, and the to-do list
+    # is the plan.
     decoder = Decoder()
     assert decoder.decode(said("A"))[1] == RunInfo("s", "qwen3", "/w", agent_version="0.24.4")
     assert decoder.decode(system("session_model", {"modelId": "other"})) == [RunInfo(model="other")]
@@ -386,10 +363,7 @@ def test_the_facts_of_the_run_follow_the_lines() -> None:
     assert session_of(user("Go"), one, one).run.tokens == Tokens(2000, 800, 40, None, 1000, 8000)
     written = decoded(call("c", "todo_write", todos=[{"content": "A", "status": "pending"}]))
     assert [event.entries[0].text for event in written if isinstance(event, Plan)] == ["A"]
-
-
-def test_the_lines_of_a_subagent_are_not_the_main_agents() -> None:
-    """A subagent's texts belong to no turn of the main agent; its own file shows it as the main agent."""
+    # A subagent's texts belong to no turn of the main agent; its own file shows it as the main agent.
     side: dict[str, Any] = {"isSidechain": True, "agentId": "explore-7f"}
     lines = [user("Find", **side), said("Found", **side), {**telemetry("api_error"), **side}]
     session = session_of(user("Go"), *lines)
