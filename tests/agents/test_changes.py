@@ -48,10 +48,10 @@ PATCH = """*** Begin Patch
 ignored"""
 
 
-def test_each_file_of_a_patch_is_a_change() -> None:
-    """A new file has all its lines added, a deleted one has no diff, a moved one both paths. Spaces around
-    the marks, CR LF and a missing end are tolerated; a text without a begin or a file changes nothing.
-    """
+def test_a_patch_describes_its_call() -> None:
+    """Each file of a patch is a change, and the call is described by all of them."""
+    # A new file has all its lines added, a deleted one has no diff, a moved one both paths. Spaces around
+    # the marks, CR LF and a missing end are tolerated; a text without a begin or a file changes nothing.
     assert patched_files(PATCH) == [
         FileChange("new.py", ChangeKind.ADD, "--- /dev/null\n+++ new.py\n@@ -0,0 +1,2 @@\n+one\n++two", 2, 0),
         FileChange(
@@ -71,10 +71,7 @@ def test_each_file_of_a_patch_is_a_change() -> None:
     assert (change.path, change.added, change.removed) == ("a b.py", 0, 1)
     (empty,) = patched_files("*** Begin Patch\n*** Add File: e\n*** End Patch")
     assert (empty.diff, empty.added) == ("--- /dev/null\n+++ e", 0)
-
-
-def test_a_command_applies_a_patch_if_it_runs_the_tool() -> None:
-    """Only the program `apply_patch` makes a patch of what follows it."""
+    # Only the program `apply_patch` makes a patch of what follows it.
     cases: list[tuple[str, bool]] = [
         ("apply_patch <<'EOF'\n*** Begin Patch\n*** End Patch\nEOF", True),
         ("cd src && apply_patch <<EOF\n*** Begin Patch\n*** End Patch\nEOF", True),
@@ -86,12 +83,8 @@ def test_a_command_applies_a_patch_if_it_runs_the_tool() -> None:
     for command, is_patch in cases:
         with case(command):
             assert (patch_in_command(command) is not None) is is_patch
-
-
-def test_a_call_is_described_by_all_its_changes() -> None:
-    """Files that are all new are created, all gone deleted; counts are known only if all are, and a last
-    line counts without its end.
-    """
+    # Files that are all new are created, all gone deleted; counts are known only if all are, and a last
+    # line counts without its end.
     add = FileChange("a", ChangeKind.ADD, "", 2, 0)
     delete = FileChange("b", ChangeKind.DELETE)
     assert summed([add, add])[:3] == (ToolKind.EDIT, "Created new file", ("a",))
@@ -102,15 +95,6 @@ def test_a_call_is_described_by_all_its_changes() -> None:
     for content, lines in [("", 0), ("a", 1), ("a\n", 1), ("a\nb", 2), ("\n", 1)]:
         with case(content):
             assert line_count(content) == lines
-
-
-@pytest.mark.costs
-def test_a_large_patch_is_read_in_linear_time() -> None:
-    """A patch of 100,000 files or lines takes seconds at most."""
-    began = time.process_time()
-    for line in ("*** Update File: a\n", "+x\n", "*** Begin Patch\n"):
-        patched_files("*** Begin Patch\n*** Update File: b\n" + line * 100_000)
-    assert time.process_time() - began < 10
 
 
 def test_arguments_are_blocks() -> None:
@@ -176,20 +160,13 @@ def test_replaced_texts_are_counted() -> None:
             assert (found.diff, (found.added, found.removed)) == (diff, counts)
 
 
-@pytest.mark.costs
-def test_a_large_text_is_compared_in_linear_time() -> None:
-    """Ten times the lines take no more than 40 times as long."""
-    long, short = (partial(replacement, "a\nb\n" * lines, "b\na\n" * lines) for lines in (50_000, 5_000))
-    assert not takes_more(long, 40, short, 0.04)
-
-
 HUNK = {"oldStart": 3, "oldLines": 2, "newStart": 4, "newLines": 3, "lines": [" a", "-b", "+c", "+d"]}
 
 
-def test_hunks_become_a_diff() -> None:
-    """Each hunk has its own heading and the sizes of its lines; a patch that is empty or of another type has
-    no diff.
-    """
+def test_diffs_have_their_hunks_and_files() -> None:
+    """Hunks become a diff, and a diff is split into its files."""
+    # Each hunk has its own heading and the sizes of its lines; a patch that is empty or of another type
+    # has no diff.
     wrong = {
         "oldStart": 9,
         "oldLines": 77,
@@ -205,12 +182,8 @@ def test_hunks_become_a_diff() -> None:
         with case(patch):
             assert unified_diff(patch) is None
             assert patch_lines(patch) in ((None, None), (0, 0))
-
-
-def test_a_diff_of_several_files_is_split() -> None:
-    """Each part has its own header, paths and counts. Headers are no changed lines, but lines of a hunk that
-    look like headers are.
-    """
+    # Each part has its own header, paths and counts. Headers are no changed lines, but lines of a hunk
+    # that look like headers are.
     diff = (
         "diff --git a/one.py b/one.py\nindex 1..2\n--- a/one.py\t2026-01-01\n+++ b/one.py\r\n"
         "@@ -1 +1 @@\n-a\n+b\n"
@@ -229,7 +202,7 @@ def test_a_diff_of_several_files_is_split() -> None:
     assert "\n".join(each.text for each in found) == diff
     diff = "diff --git a/x b/y\nrename from x\ndiff --git a/z b/z\n@@ -1 +1 @@\n-a\n+b"
     assert [(each.added, each.removed) for each in per_file(diff)] == [(0, 0), (1, 1)]
-    cases: list[tuple[str, tuple[int, int]]] = [
+    further: list[tuple[str, tuple[int, int]]] = [
         ("", (0, 0)),
         ("no diff", (0, 0)),
         ("@@ -1 +1,2 @@\n a\n+b\n", (1, 0)),
@@ -242,14 +215,23 @@ def test_a_diff_of_several_files_is_split() -> None:
         ("+a\n-b\n-c\n", (1, 2)),
         ("@@ -1 +1 @@\n-a\n+b\n+after the hunk\n", (1, 1)),
     ]
-    for diff, counts in cases:
+    for diff, counts in further:
         with case(diff):
             assert changed_lines(diff) == counts
 
 
 @pytest.mark.costs
-def test_a_large_diff_is_read_in_linear_time() -> None:
-    """A diff of a million lines takes seconds at most, whatever its lines are."""
+def test_a_large_change_is_read_in_linear_time() -> None:
+    """A patch, a text or a diff of many lines takes a time that grows with its length."""
+    # A patch of 100,000 files or lines takes seconds at most.
+    began = time.process_time()
+    for line in ("*** Update File: a\n", "+x\n", "*** Begin Patch\n"):
+        patched_files("*** Begin Patch\n*** Update File: b\n" + line * 100_000)
+    assert time.process_time() - began < 10
+    # Ten times the lines take no more than 40 times as long.
+    long, short = (partial(replacement, "a\nb\n" * lines, "b\na\n" * lines) for lines in (50_000, 5_000))
+    assert not takes_more(long, 40, short, 0.04)
+    # A diff of a million lines takes seconds at most, whatever its lines are.
     began = time.process_time()
     for line in ("+x\n", "@@\n", "--- a\n+++ b\n", "@@ -1 +1 @@\n"):
         changed_lines(line * 100_000)
