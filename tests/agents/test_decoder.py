@@ -68,80 +68,6 @@ def prompt_line(text: bytes) -> bytes:
     return head + text + b'"}]}}\n'
 
 
-def test_what_is_around_a_line_changes_nothing() -> None:
-    """A blank line is not counted, a BOM and CR before LF are ignored, bytes that are not UTF-8 and lone
-    surrogates become U+FFFD.
-    """
-    for blank in [b"", b"\r", b"  \t", b" \r"]:
-        with case(blank):
-            assert session(blank + b"\n").lines == LineCounts()
-            assert session(init(), blank + b"\n", result()).lines.total == 2
-    assert events(b"\xef\xbb\xbf" + init()) == [*events(init()), Repair()]
-    assert events(init(), user("Hi").replace(b"\n", b"\r\n")) == [Prompt("Hi")]
-    assert events(init(), prompt_line(b"a\xff\xc3(b")) == [Prompt("a\ufffd\ufffd(b"), Repair()]
-    cases: list[tuple[bytes, str, list[Event]]] = [
-        (rb"a\ud83d", "a\ufffd", [Repair()]),
-        (rb"\ude00b", "\ufffdb", [Repair()]),
-        (rb"\ud83d\ude00", "\U0001f600", []),
-        (rb"\ude00\ud83d", "\ufffd\ufffd", [Repair()]),
-        (rb"\ufeff\ud800", "\ufeff\ufffd", [Repair()]),
-    ]
-    for escaped, text, repairs in cases:
-        with case((escaped, text)):
-            assert events(init(), prompt_line(escaped)) == [Prompt(text), *repairs]
-
-
-def test_extensions_of_json_are_read() -> None:
-    """NaN, Infinity and 5,000 digits are unknown values of an event; of two equal keys the last counts. A
-    line may be nested to any depth, also in a string.
-    """
-    for value in ["NaN", "Infinity", "-Infinity"]:
-        with case(value):
-            line = user("Hi").replace(b"{", f'{{"timestamp_ms":{value},'.encode(), 1)
-            assert events(init(), line) == [Prompt("Hi"), Repair()]
-            timed = delta("Hi").replace(b"1000", value.encode())
-            assert events(init(), timed) == [Text(Channel.ANSWER, "Hi", None), Repair()]
-    for digits in [25, 5_000]:
-        with case(digits):
-            huge = b"9" * digits
-            for line in (
-                delta("Hi").replace(b"1000", huge),
-                b'{"type":"result","duration_ms":' + huge + b"}\n",
-            ):
-                assert session(init(), line).lines == LineCounts(events=2, repaired=int(digits > 400))
-    line = user("first").replace(b"}\n", b',"message":{"content":"second"}}\n')
-    assert events(init(), line) == [Prompt("second")]
-    read = session(init(), event("tool_call", "started", call_id="c", tool_call='{"a":' * 100_000))
-    assert [call.phrase for call in read.calls] == ["Used tool"]
-    for head in [b"", b'{"type":"user","deep":', b'{"type":"tool_call","tool_call":']:
-        for depth in [1_000, 100_000]:
-            with case((head, depth)):
-                tail = b"}" if head else b""
-                for opening, closing in ((b"[", b"]"), (b'{"a":', b"}")):
-                    inner = b"1" if opening != b"[" else b""
-                    read = session(init(), head + opening * depth + inner + closing * depth + tail + b"\n")
-                    assert read.lines.total == 2
-
-
-def test_a_line_that_is_no_event() -> None:
-    """JSON that is no object, and text that is no JSON, are malformed and kept; a type may be any JSON
-    value, also on the first line.
-    """
-    for value in [b"[1, 2]", b'"text"', b"12", b"null", b"true", b"NaN"]:
-        with case(value):
-            assert events(init(), value) == [Malformed("not an object", value.decode())]
-    assert events(init(), b"warning: \xff\n") == [Malformed("not JSON", "warning: \ufffd")]
-    [found] = events(init(), b"x" * 1_000_000)
-    assert found == Malformed("not JSON", "x" * 400)
-    cases: list[Any] = [[], ["user"], {}, {"a": 1}, 7, 1.5, True, None]
-    for kind in cases:
-        with case(kind):
-            line = json.dumps({"type": kind, "session_id": "s-1", "subtype": kind}).encode()
-            for lines in ((line,), (init(), line)):
-                [found] = events(*lines)
-                assert isinstance(found, Unknown)
-
-
 @PROPERTY
 @given(st.lists(st.binary(max_size=80), max_size=4))
 def test_no_bytes_raise(lines: list[bytes]) -> None:
@@ -186,10 +112,10 @@ def test_any_value_of_a_known_field_is_read_and_shown(lines: list[dict[str, Any]
 # --- which agent -----------------------------------------------------------------------------------
 
 
-def test_only_cursors_lines_are_recognised_as_cursors() -> None:
-    """A recording may begin anywhere. Cursor's init has no list of tools; a line with another agent's fields
-    is not Cursor's.
-    """
+def test_only_cursors_lines_are_recognised_as_cursors(captures: Captures) -> None:
+    """No line of another agent is."""
+    # A recording may begin anywhere. Cursor's init has no list of tools; a line with another agent's
+    # fields is not Cursor's.
     cases: list[tuple[str, bytes]] = [
         ("init", init()),
         ("user", user()),
@@ -228,17 +154,14 @@ def test_only_cursors_lines_are_recognised_as_cursors() -> None:
     for fields in further:
         with case(fields):
             assert (found := detect(fields)) is None or found.name != "cursor"
-
-
-def test_claude_is_not_recognised_as_cursor(captures: Captures) -> None:
-    """No line of a Claude Code recording is recognised as Cursor's."""
+    # No line of a Claude Code recording is recognised as Cursor's.
     streams = [path for path, name in samples(captures) if name == "claude-code"]
     assert streams
     for path in streams:
         with case(path):
             lines = [json.loads(line) for line in path.read_bytes().splitlines() if line.strip()]
-            found = [detect(fields) for fields in lines]
-            assert [agent.name for agent in found if agent is not None and agent.name == "cursor"] == []
+            other_found = [detect(other_fields) for other_fields in lines]
+            assert [agent.name for agent in other_found if agent is not None and agent.name == "cursor"] == []
 
 
 def test_lines_around_the_start_of_an_agent() -> None:
@@ -268,9 +191,28 @@ GOOD = (init(), user("Hi"), started("read", path="a"), completed("read", result=
 
 
 def test_bytes_around_lines_change_nothing() -> None:
-    """CR LF gives the summary of LF, and no other character ends a line. A BOM and bytes that are not UTF-8
-    are repaired, and count once; a repaired line of unknown type counts as unknown alone.
-    """
+    """Blanks, line ends, marks and bytes that are no text change no event."""
+    # A blank line is not counted, a BOM and CR before LF are ignored, bytes that are not UTF-8 and lone
+    # surrogates become U+FFFD.
+    for blank in [b"", b"\r", b"  \t", b" \r"]:
+        with case(blank):
+            assert session(blank + b"\n").lines == LineCounts()
+            assert session(init(), blank + b"\n", result()).lines.total == 2
+    assert events(b"\xef\xbb\xbf" + init()) == [*events(init()), Repair()]
+    assert events(init(), user("Hi").replace(b"\n", b"\r\n")) == [Prompt("Hi")]
+    assert events(init(), prompt_line(b"a\xff\xc3(b")) == [Prompt("a\ufffd\ufffd(b"), Repair()]
+    cases: list[tuple[bytes, str, list[Event]]] = [
+        (rb"a\ud83d", "a\ufffd", [Repair()]),
+        (rb"\ude00b", "\ufffdb", [Repair()]),
+        (rb"\ud83d\ude00", "\U0001f600", []),
+        (rb"\ude00\ud83d", "\ufffd\ufffd", [Repair()]),
+        (rb"\ufeff\ud800", "\ufeff\ufffd", [Repair()]),
+    ]
+    for escaped, text, repairs in cases:
+        with case((escaped, text)):
+            assert events(init(), prompt_line(escaped)) == [Prompt(text), *repairs]
+    # CR LF gives the summary of LF, and no other character ends a line. A BOM and bytes that are not
+    # UTF-8 are repaired, and count once; a repaired line of unknown type counts as unknown alone.
     data = b"".join((*GOOD, result("ok")))
     expected = list(summary(session(data)))
     assert list(summary(session(data.replace(b"\n", b"\r\n")))) == expected
@@ -296,15 +238,50 @@ def test_bytes_around_lines_change_nothing() -> None:
 # --- what is not quite JSON ------------------------------------------------------------------------------
 
 
-def test_a_value_that_orjson_rejects_leaves_the_line_an_event() -> None:
-    """NaN, Infinity and numbers of 5,000 digits are unknown values, and the line around them is decoded."""
-    for value in [b"NaN", b"Infinity", b"-Infinity", b"1" * 5000, b"-" + b"7" * 21]:
+def test_extensions_of_json_are_read() -> None:
+    """Values that JSON lacks are unknown, and any depth of nesting is read."""
+    # NaN, Infinity and 5,000 digits are unknown values of an event; of two equal keys the last counts. A
+    # line may be nested to any depth, also in a string.
+    for value in ["NaN", "Infinity", "-Infinity"]:
         with case(value):
-            call = started("shell", at_ms=77, timeout=77).replace(b"77", value)
+            line = user("Hi").replace(b"{", f'{{"timestamp_ms":{value},'.encode(), 1)
+            assert events(init(), line) == [Prompt("Hi"), Repair()]
+            timed = delta("Hi").replace(b"1000", value.encode())
+            assert events(init(), timed) == [Text(Channel.ANSWER, "Hi", None), Repair()]
+    for digits in [25, 5_000]:
+        with case(digits):
+            huge = b"9" * digits
+            for line in (
+                delta("Hi").replace(b"1000", huge),
+                b'{"type":"result","duration_ms":' + huge + b"}\n",
+            ):
+                assert session(init(), line).lines == LineCounts(events=2, repaired=int(digits > 400))
+    line = user("first").replace(b"}\n", b',"message":{"content":"second"}}\n')
+    assert events(init(), line) == [Prompt("second")]
+    read = session(init(), event("tool_call", "started", call_id="c", tool_call='{"a":' * 100_000))
+    assert [call.phrase for call in read.calls] == ["Used tool"]
+    for head in [b"", b'{"type":"user","deep":', b'{"type":"tool_call","tool_call":']:
+        for depth in [1_000, 100_000]:
+            with case((head, depth)):
+                tail = b"}" if head else b""
+                for opening, closing in ((b"[", b"]"), (b'{"a":', b"}")):
+                    inner = b"1" if opening != b"[" else b""
+                    read = session(init(), head + opening * depth + inner + closing * depth + tail + b"\n")
+                    assert read.lines.total == 2
+    # NaN, Infinity and numbers of 5,000 digits are unknown values, and the line around them is decoded.
+    for other_value in [b"NaN", b"Infinity", b"-Infinity", b"1" * 5000, b"-" + b"7" * 21]:
+        with case(other_value):
+            call = started("shell", at_ms=77, timeout=77).replace(b"77", other_value)
             outcome = completed("shell", result={"success": {"exitCode": 77}}, at_ms=2000).replace(
-                b"77", value
+                b"77", other_value
             )
-            lines = (init(), user("Hi"), call, outcome, result("", duration_ms=88).replace(b"88", value))
+            lines = (
+                init(),
+                user("Hi"),
+                call,
+                outcome,
+                result("", duration_ms=88).replace(b"88", other_value),
+            )
             read = session(*lines)
             [found] = read.calls
             assert (found.started_ms, found.ended_ms, found.limit_ms, found.exit_code) == (
@@ -362,17 +339,32 @@ def test_a_deeply_nested_value_is_shown(tmp_path: Path, depth: int) -> None:
     assert any("field new in a success of tool shell" in row for row in report(open_saved(path)).lines())
 
 
-def test_lines_that_are_no_objects_harm_nothing() -> None:
-    """Arrays, numbers and text between the events are malformed, kept and shown. The last line needs no line
-    end.
-    """
+def test_a_line_that_is_no_object_harms_nothing() -> None:
+    """It is malformed, kept and shown, and the lines around it are read."""
+    # JSON that is no object, and text that is no JSON, are malformed and kept; a type may be any JSON
+    # value, also on the first line.
+    for value in [b"[1, 2]", b'"text"', b"12", b"null", b"true", b"NaN"]:
+        with case(value):
+            assert events(init(), value) == [Malformed("not an object", value.decode())]
+    assert events(init(), b"warning: \xff\n") == [Malformed("not JSON", "warning: \ufffd")]
+    [found] = events(init(), b"x" * 1_000_000)
+    assert found == Malformed("not JSON", "x" * 400)
+    cases: list[Any] = [[], ["user"], {}, {"a": 1}, 7, 1.5, True, None]
+    for kind in cases:
+        with case(kind):
+            line = json.dumps({"type": kind, "session_id": "s-1", "subtype": kind}).encode()
+            for lines in ((line,), (init(), line)):
+                [found] = events(*lines)
+                assert isinstance(found, Unknown)
+    # Arrays, numbers and text between the events are malformed, kept and shown. The last line needs no
+    # line end.
     for data in [b"[]", b"[1, {}]", b'"text"', b"7", b"-0.5e9", b"null", b"true", b"NaN"]:
         with case(data):
             read = session(data + b"\n", *GOOD, data + b"\n", result("ok"))
             assert read.lines == LineCounts(events=6, malformed=2)
             assert [odd.event for odd in read.lines.odd] == [Malformed("not an object", data.decode())] * 2
             assert read.run.text_matches_result
-    cases: list[bytes] = [
+    further: list[bytes] = [
         b"Error: ENOENT: no such file",
         b"    at Object.open (node:fs:1:2) {",
         b"  errno: -2,",
@@ -384,10 +376,12 @@ def test_lines_that_are_no_objects_harm_nothing() -> None:
         b"data: {}",
         b"\xff\xfe{\x00}\x00",
     ]
-    for data in cases:
+    for data in further:
         with case(data):
-            lines = [piece for line in (*GOOD, result("ok")) for piece in (data + b"\n", line)]
-            read = session(*lines, data)
+            other_lines = [
+                piece for other_line in (*GOOD, result("ok")) for piece in (data + b"\n", other_line)
+            ]
+            read = session(*other_lines, data)
             assert read.lines == LineCounts(events=6, malformed=7)
             assert read.run.text_matches_result
             assert [call.outcome for call in read.calls] == [Outcome.SUCCEEDED]
