@@ -68,28 +68,6 @@ MALFORMED = {
 }
 
 
-def test_a_time_is_read_as_it_is_written(tmp_path: Path) -> None:
-    """A time in quotes is a string; digits that equal it are not the time. Lines that are valid only when
-    joined are malformed.
-    """
-    for raw in [b"    760000000", b"-760000000077", b"0760000000077"]:
-        with case(raw):
-            quoted = [line.replace(b"176", b'"176').replace(b"}\n", b'"}\n') for line in deltas(3, T)]
-            other = quoted[0].replace(b"1760000000077", raw)
-            lines = [init(), *quoted, other, result("…")]
-            assert facts_of(at_once(lines, tmp_path / "r.ndjson")) == facts_of(session(*lines))
-    form = b'{"type":"thinking","subtype":"delta","timestamp_ms":%d,"text":"a","note":"b:%d,c"}\n'
-    lines = [init(), *(form % (T, T + n) for n in range(4)), result("…")]
-    assert facts_of(at_once(lines, tmp_path / "r.ndjson")) == facts_of(session(*lines))
-    for name, odd in MALFORMED.items():
-        with case(name):
-            lines = [init(), *deltas(3), *odd, *deltas(4, T + 1000), result("…")]
-            read = at_once(lines, tmp_path / "r.ndjson")
-            assert facts_of(read) == facts_of(session(*lines))
-            if b"\xe2" not in b"".join(lines):
-                assert any(type(each.event) is Malformed for each in read.lines.odd)
-
-
 @pytest.mark.parametrize("valid", [0, 1, 2, 7])
 def test_invalid_deltas_are_not_decoded_again_from_each_of_them(
     valid: int, monkeypatch: pytest.MonkeyPatch
@@ -161,10 +139,28 @@ def test_deltas_are_read_at_once() -> None:
     assert bursts([init(), *deltas(1), *deltas(20), with_text(b"\t"), *deltas(20)])[0] == 20
 
 
-def test_an_odd_line_among_deltas(tmp_path: Path) -> None:
-    """A cut line, a flush or half an emoji among deltas, and a line that depends on earlier ones, are
-    decoded as if they were alone.
-    """
+def test_lines_among_deltas_are_decoded_as_if_alone(tmp_path: Path) -> None:
+    """Times and odd lines are read as they are written."""
+    # A time in quotes is a string; digits that equal it are not the time. Lines that are valid only when
+    # joined are malformed.
+    for raw in [b"    760000000", b"-760000000077", b"0760000000077"]:
+        with case(raw):
+            quoted = [line.replace(b"176", b'"176').replace(b"}\n", b'"}\n') for line in deltas(3, T)]
+            other = quoted[0].replace(b"1760000000077", raw)
+            lines = [init(), *quoted, other, result("…")]
+            assert facts_of(at_once(lines, tmp_path / "r.ndjson")) == facts_of(session(*lines))
+    form = b'{"type":"thinking","subtype":"delta","timestamp_ms":%d,"text":"a","note":"b:%d,c"}\n'
+    lines = [init(), *(form % (T, T + n) for n in range(4)), result("…")]
+    assert facts_of(at_once(lines, tmp_path / "r.ndjson")) == facts_of(session(*lines))
+    for name, odd in MALFORMED.items():
+        with case(name):
+            lines = [init(), *deltas(3), *odd, *deltas(4, T + 1000), result("…")]
+            read = at_once(lines, tmp_path / "r.ndjson")
+            assert facts_of(read) == facts_of(session(*lines))
+            if b"\xe2" not in b"".join(lines):
+                assert any(type(each.event) is Malformed for each in read.lines.odd)
+    # A cut line, a flush or half an emoji among deltas, and a line that depends on earlier ones, are
+    # decoded as if they were alone.
     cases: list[bytes] = [
         delta("cut", 1_760_000_000_077)[:-30] + b"\n",
         delta("x", 1_760_000_000_077).replace(b'x"', b'x\\"'),
@@ -185,9 +181,9 @@ def test_an_odd_line_among_deltas(tmp_path: Path) -> None:
         b"\n",
         b'{"type":"assistant"\n',
     ]
-    for odd in cases:
-        with case(odd):
-            lines = [init(), *deltas(3), odd, *deltas(4, 1_760_000_001_000), result("…")]
+    for other_odd in cases:
+        with case(other_odd):
+            lines = [init(), *deltas(3), other_odd, *deltas(4, 1_760_000_001_000), result("…")]
             assert facts_of(at_once(lines, tmp_path / "r.ndjson")) == facts_of(session(*lines))
     for name, sequence in SEQUENCES.items():
         with case(name):
