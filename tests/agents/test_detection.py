@@ -70,7 +70,8 @@ def read(path: Path, *, follow: bool = False) -> Session:
 
 
 def test_a_sample_has_its_format(captures: Captures) -> None:
-    """Each stream and saved session is recognised; one of no known format has no outcome and no run."""
+    """Each sample is read in its own format, and by no other one."""
+    # Each stream and saved session is recognised; one of no known format has no outcome and no run.
     for path, name in samples(captures):
         with case(captures.name(path)):
             found = read(path)
@@ -79,18 +80,15 @@ def test_a_sample_has_its_format(captures: Captures) -> None:
                 assert (found.outcome, found.runs, found.lines.events) == (None, [], 0)
             else:
                 assert found.outcome is not None
-
-
-def test_no_reader_takes_the_files_of_another(captures: Captures) -> None:
-    """No line of a stream or a file is recognised by another format, apart from those of one grammar."""
+    # No line of a stream or a file is recognised by another format, apart from those of one grammar.
     paths = captures.find("real/*/sessions/**/*.jsonl") if captures.is_own else []
-    found = [*samples(captures), *((path, read(path).format) for path in paths)]
+    other_found = [*samples(captures), *((other_path, read(other_path).format) for other_path in paths)]
     of_family = FAMILY | {"claude-family"}
-    for path, name in found:
-        with case(captures.name(path)):
+    for other_path, name in other_found:
+        with case(captures.name(other_path)):
             assert name in KNOWN or name is None
             allowed = of_family if name in of_family else {name}
-            lines = [line for line in path.read_bytes().splitlines() if line.strip()]
+            lines = [line for line in other_path.read_bytes().splitlines() if line.strip()]
             fields = [each for each in map(parse, lines) if isinstance(each, dict)]
             takers = {agent.name for each in fields if (agent := detect(each, is_first=False)) is not None}
             assert takers <= allowed
@@ -151,17 +149,6 @@ def test_another_agent_may_follow(captures: Captures, recording: Saver) -> None:
             ]
 
 
-def test_each_format_has_its_name() -> None:
-    """No two formats have the same name, and a feed with it uses it from the first line."""
-    for name in sorted(KNOWN):
-        with case(name):
-            agent = agent_named(name)
-            assert agent is not None
-            assert agent.name == name
-            assert Decoder(agent).is_detecting is False
-    assert len(KNOWN) == len(known_agents())
-
-
 def test_a_stream_of_an_unknown_agent_has_no_format(recording: Saver) -> None:
     """It has no outcome and no run, which is known after 50 lines, unless the agent is named."""
     for name, data in STREAMS.items():
@@ -178,15 +165,6 @@ def test_a_stream_of_an_unknown_agent_has_no_format(recording: Saver) -> None:
     feed.advance()
     assert (feed.session.outcome, feed.session.lines.unknown) == ("succeeded", 1)
     assert agent_named("no such") is None
-
-
-def test_cursor_is_recognised(captures: Captures) -> None:
-    """Each recording of Cursor is recognised, the documentation's and a result alone included."""
-    for path in cursors(captures):
-        with case(path):
-            found = read(path)
-            assert found.format == "cursor"
-            assert found.outcome is not None
 
 
 @pytest.mark.system
@@ -233,8 +211,15 @@ def test_a_type_of_its_own_decides_at_any_place(recording: Saver) -> None:
             assert read(recording(each)).format != "cursor"
 
 
-def test_no_other_agent_recognises_a_line_of_cursor(captures: Captures) -> None:
-    """Cursor is asked first, so a line that it recognises is no other agent's."""
+def test_cursor_is_recognised(captures: Captures) -> None:
+    """Each recording of Cursor is, and by no other agent."""
+    # Each recording of Cursor is recognised, the documentation's and a result alone included.
+    for path in cursors(captures):
+        with case(path):
+            found = read(path)
+            assert found.format == "cursor"
+            assert found.outcome is not None
+    # Cursor is asked first, so a line that it recognises is no other agent's.
     cursor, *others = known_agents()
     recognised = 0
     for path in real_recordings(captures):
@@ -249,10 +234,18 @@ def test_no_other_agent_recognises_a_line_of_cursor(captures: Captures) -> None:
     assert recognised
 
 
-def test_agents_have_causes_hints_and_names() -> None:
-    """The first line with words of an agent has the cause; one agent prints at its end; a package leads to
-    the short name.
-    """
+def test_each_format_has_its_name_causes_and_hints() -> None:
+    """Names of formats differ, and a package leads to the short name."""
+    # No two formats have the same name, and a feed with it uses it from the first line.
+    for name in sorted(KNOWN):
+        with case(name):
+            agent = agent_named(name)
+            assert agent is not None
+            assert agent.name == name
+            assert Decoder(agent).is_detecting is False
+    assert len(KNOWN) == len(known_agents())
+    # The first line with words of an agent has the cause; one agent prints at its end; a package leads to
+    # the short name.
     cause = "Cursor does not trust this folder: add --trust"
     cases: list[tuple[list[str], str | None]] = [
         (["⚠ Workspace Trust Required"], cause),
