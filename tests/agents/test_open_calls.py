@@ -97,10 +97,10 @@ def test_only_the_same_text_is_a_repetition(pieces: list[str], ending: str, othe
     assert segment_of(*pieces).is_repeated_by(changed, ending) == (changed == whole)
 
 
-def test_a_segment_is_compared_and_saved() -> None:
-    """A text of the same length is compared, in a short segment and a long one, also after the segment was
-    pickled.
-    """
+def test_a_segment_is_compared_saved_and_not_kept() -> None:
+    """Its text is compared, also after a pickle, but takes no memory."""
+    # A text of the same length is compared, in a short segment and a long one, also after the segment was
+    # pickled.
     for length in [3, 100_000]:
         with case(length):
             segment = segment_of("a" * length)
@@ -116,10 +116,7 @@ def test_a_segment_is_compared_and_saved() -> None:
             assert segment.is_repeated_by("é" * (length - 1) + "\ud800end")
             assert not segment.is_repeated_by("é" * (length - 1) + "\ud801end")
             assert not segment.is_repeated_by("e" + "é" * (length - 2) + "\ud800end")
-
-
-def test_a_long_segment_is_not_kept() -> None:
-    """A segment of 200 MB takes less than 2 MB of memory."""
+    # A segment of 200 MB takes less than 2 MB of memory.
     tracemalloc.start()
     segment = SegmentText()
     for _ in range(200):
