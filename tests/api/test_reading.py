@@ -44,30 +44,6 @@ def test_the_events_are_those_of_the_loaded_session() -> None:
             assert [run.outcome for run in built.runs] == [run.outcome for run in loaded.runs]
 
 
-def test_nothing_is_read_after_the_end(recording: Saver) -> None:
-    """The last line needs no line end; a closed or exhausted iterator has no more. The bytes at the place of
-    a call's end contain its id.
-    """
-    path = recording(b'{"what":1}\n', init(), user("Hi").rstrip(b"\n"))
-    events = [event for event, _ in agentwatch.read(path)]
-    assert [type(event).__name__ for event in events] == ["FormatDetected", "Unknown", "RunStarted", "Prompt"]
-    path = recording(init(), user("Hi"), result(""))
-    reported = agentwatch.read(path)
-    next(reported)
-    reported.close()
-    assert list(reported) == []
-    reported.close()
-    with agentwatch.read(path) as others:
-        assert list(others)
-        assert list(others) == []
-    path = RECORDINGS / "parallel.ndjson"
-    data = path.read_bytes()
-    ended = [(event, place) for event, place in agentwatch.read(path) if isinstance(event, ToolEnded)]
-    assert len(ended) == 3
-    for event, place in ended:
-        assert event.call_id.split("\n")[0].encode() in data[place.offset : place.offset + place.length]
-
-
 def test_following_waits_for_lines(recording: Saver) -> None:
     """Lines that are appended while a session is followed are events as soon as they are there."""
     path = recording(init())
@@ -112,8 +88,29 @@ def test_following_ends(recording: Saver, tmp_path: Path) -> None:
     assert isinstance([*reported][-1].event, TurnEnded)
 
 
-def test_a_call_is_seen_to_end(recording: Saver) -> None:
-    """Both lines of a call are events, with the id that joins them."""
+def test_nothing_is_read_after_the_end(recording: Saver) -> None:
+    """Both lines of a call are events, and the last line needs no line end."""
+    # The last line needs no line end; a closed or exhausted iterator has no more. The bytes at the place
+    # of a call's end contain its id.
+    path = recording(b'{"what":1}\n', init(), user("Hi").rstrip(b"\n"))
+    events = [event for event, _ in agentwatch.read(path)]
+    assert [type(event).__name__ for event in events] == ["FormatDetected", "Unknown", "RunStarted", "Prompt"]
+    path = recording(init(), user("Hi"), result(""))
+    reported = agentwatch.read(path)
+    next(reported)
+    reported.close()
+    assert list(reported) == []
+    reported.close()
+    with agentwatch.read(path) as others:
+        assert list(others)
+        assert list(others) == []
+    path = RECORDINGS / "parallel.ndjson"
+    data = path.read_bytes()
+    ended = [(event, place) for event, place in agentwatch.read(path) if isinstance(event, ToolEnded)]
+    assert len(ended) == 3
+    for event, place in ended:
+        assert event.call_id.split("\n")[0].encode() in data[place.offset : place.offset + place.length]
+    # Both lines of a call are events, with the id that joins them.
     path = recording(
         init(), started("shell", "c-1", command="make"), completed("shell", "c-1", {"success": {}})
     )
@@ -208,14 +205,6 @@ def test_a_session_that_is_dropped_midway_is_closed() -> None:
     assert open_files() == before
 
 
-def test_subagents_belong_to_their_session() -> None:
-    """A transcript of Claude Code is loaded with the calls of its subagents."""
-    for path in OURS.find("disk/claude-transcript/**/subagents/*.jsonl"):
-        with case(path):
-            session = agentwatch.load(path.parent.parent.with_suffix(".jsonl"))
-            assert any(call.agent is not None for call in session.calls)
-
-
 def check_summary(path: Path) -> None:
     """Check that the summary of a recording is that of the command line."""
     with case(path):
@@ -299,7 +288,13 @@ def check_type(value: object, wanted: Any, place: str) -> None:
 
 
 def test_the_sessions_of_all_agents_are_loaded(tmp_path: Path) -> None:
-    """What agents keep on disk is loaded: lines, JSON documents and rows of a database."""
+    """What agents keep on disk is loaded, with the calls of subagents."""
+    # A transcript of Claude Code is loaded with the calls of its subagents.
+    for path in OURS.find("disk/claude-transcript/**/subagents/*.jsonl"):
+        with case(path):
+            session = agentwatch.load(path.parent.parent.with_suffix(".jsonl"))
+            assert any(call.agent is not None for call in session.calls)
+    # What agents keep on disk is loaded: lines, JSON documents and rows of a database.
     machine = fake_machine(tmp_path)
     found = Places(machine.environ, machine.home, os.geteuid()).first()
     paths = [each.path for batch in found for each in batch if each.reach is not Reach.LISTED]
