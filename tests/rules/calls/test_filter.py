@@ -203,10 +203,22 @@ def test_a_rule_selects_calls(feed: Feed) -> None:
     assert not set(LIVE.synonyms) & set(LIVE.fields)
 
 
-def test_what_the_agent_does_not_report_is_unknown(feed: Feed) -> None:
-    """A term about an unknown value is neither true nor false. The duration of a running call grows from the
-    arrival of its start.
-    """
+def test_tokens_and_cost_are_those_of_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`tokens`, `cost`, `context` and `limit` are compared as far as the agent reports them."""
+    tokens = Tokens(input=1500, output=500, cost_usd=2.5, context_used=80, context_size=100)
+    limits = Limits((LimitWindow("5h", 62.0, 1 << 50), LimitWindow("7d", 99.0, 1)))
+    events = [run(), *called("1", "Bash", ToolKind.EXECUTE, "ls"), Usage(tokens, UsageScope.RUN), limits]
+    feed = feed_of(events, tmp_path, monkeypatch)
+    for rule in ("tokens:2k", "cost>2 cost<3", "context:80%", "limit:62"):
+        assert selected(rule, feed) == [1]
+    feed.session.last_seen_ms = None
+    assert selected("limit>1%", feed) == []
+
+
+def test_the_values_of_a_filter(feed: Feed) -> None:
+    """A value is that of this moment, or unknown."""
+    # A term about an unknown value is neither true nor false. The duration of a running call grows from
+    # the arrival of its start.
     cases: list[tuple[str, list[int]]] = [
         ("exit:0", [2, 3, 4, 5, 6]),
         ("duration>1s", [6]),
@@ -230,22 +242,7 @@ def test_what_the_agent_does_not_report_is_unknown(feed: Feed) -> None:
     assert selected("elapsed>95s", feed, facts) == [1, 2, 3, 4, 5, 6]
     facts.now_ms += 20_000
     assert selected("duration>100s", feed, facts) == [6]
-
-
-def test_tokens_and_cost_are_those_of_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`tokens`, `cost`, `context` and `limit` are compared as far as the agent reports them."""
-    tokens = Tokens(input=1500, output=500, cost_usd=2.5, context_used=80, context_size=100)
-    limits = Limits((LimitWindow("5h", 62.0, 1 << 50), LimitWindow("7d", 99.0, 1)))
-    events = [run(), *called("1", "Bash", ToolKind.EXECUTE, "ls"), Usage(tokens, UsageScope.RUN), limits]
-    feed = feed_of(events, tmp_path, monkeypatch)
-    for rule in ("tokens:2k", "cost>2 cost<3", "context:80%", "limit:62"):
-        assert selected(rule, feed) == [1]
-    feed.session.last_seen_ms = None
-    assert selected("limit>1%", feed) == []
-
-
-def test_a_value_is_that_of_this_moment(feed: Feed) -> None:
-    """The test that was made before a call ended says the new outcome afterwards."""
+    # The test that was made before a call ended says the new outcome afterwards.
     test = parse("outcome:running", CALLS).bind(call_readers(CallFacts(feed)))
     call = feed.session.calls[5]
     assert test(call) is True
@@ -253,8 +250,17 @@ def test_a_value_is_that_of_this_moment(feed: Feed) -> None:
     assert test(call) is False
 
 
-def test_wrong_rules_of_a_filter() -> None:
-    """A filter has no fields of the run, and an error names the right word."""
+def made() -> Session:
+    """Return the session with two subagents, and a call of a subagent whose own call is not recorded."""
+    read = Session()
+    for event in [*TWO_SUBAGENTS, begins("x1", "Bash", "make", "gone")]:
+        apply_line(read, [event], Place(0, 1, None))
+    return read
+
+
+def test_the_words_of_a_filter() -> None:
+    """A filter has no fields of the run, names an agent, and offers how it can continue."""
+    # A filter has no fields of the run, and an error names the right word.
     cases: list[tuple[str, str]] = [
         ("failed>3", '"failed" is a field of --on and check'),
         ("file:x", 'unknown field "file" (did you mean path?)'),
@@ -270,21 +276,9 @@ def test_wrong_rules_of_a_filter() -> None:
             with pytest.raises(RuleError) as caught:
                 parse(rule, CALLS)
             assert caught.value.reason == reason
-
-
-def made() -> Session:
-    """Return the session with two subagents, and a call of a subagent whose own call is not recorded."""
-    read = Session()
-    for event in [*TWO_SUBAGENTS, begins("x1", "Bash", "make", "gone")]:
-        apply_line(read, [event], Place(0, 1, None))
-    return read
-
-
-def test_a_filter_names_an_agent() -> None:
-    """`agent:` takes `main`, a number of a call, or a word of it. While a rule is incomplete, the words
-    before the mistake count.
-    """
-    cases: list[tuple[str, list[int]]] = [
+    # `agent:` takes `main`, a number of a call, or a word of it. While a rule is incomplete, the words
+    # before the mistake count.
+    others: list[tuple[str, list[int]]] = [
         ("agent:main", [1, 2]),
         ("agent:#1", [3, 5]),
         ("agent:#2", [4]),
@@ -295,7 +289,7 @@ def test_a_filter_names_an_agent() -> None:
         ("agent:#3", []),
         ("agent:callers agent:wire", []),
     ]
-    for words, numbers in cases:
+    for words, numbers in others:
         with case(words):
             session = made()
             matches = call_filter(words, facts_of(session))
@@ -326,13 +320,10 @@ def test_a_filter_names_an_agent() -> None:
             assert found.words == words
             assert (found.matches is None) is (not words)
             assert (found.problem is None) is (text == words)
-
-
-def test_the_bar_offers_how_a_filter_can_continue() -> None:
-    """Fields and outcomes continue a word, and values of the session continue a field."""
+    # Fields and outcomes continue a word, and values of the session continue a field.
     session = made()
     tools = dict.fromkeys(call.tool for call in session.calls)
-    cases: list[tuple[str, list[str]]] = [
+    rest: list[tuple[str, list[str]]] = [
         ("", []),
         ("read ", []),
         ("nothing", []),
@@ -350,10 +341,10 @@ def test_the_bar_offers_how_a_filter_can_continue() -> None:
         ("duration>", []),
         ("nothing:", []),
     ]
-    for text, words in cases:
-        with case(text):
-            found = filter_offers(text, facts_of(session), tools, lambda: session.calls[:2])
-            assert [offer.text for offer in found] == words
+    for other_text, other_words in rest:
+        with case(other_text):
+            other_found = filter_offers(other_text, facts_of(session), tools, lambda: session.calls[:2])
+            assert [offer.text for offer in other_found] == other_words
 
 
 @pytest.mark.system
@@ -378,10 +369,10 @@ async def test_the_filter_bar_offers_agents_and_the_table_marks_their_calls(
         assert 'hidden by "agent:#2"' in stage.text()
 
 
-def test_programs_of_a_command() -> None:
-    """Each program that is started is named once, without its folder, in 4,096 characters; the lines of a
-    here-document only if a shell reads it.
-    """
+def test_what_a_command_runs() -> None:
+    """Each program is named with its arguments, its paths and what it deletes."""
+    # Each program that is started is named once, without its folder, in 4,096 characters; the lines of a
+    # here-document only if a shell reads it.
     cases: list[tuple[str, str]] = [
         ("", ""),
         ("git push", "git"),
@@ -448,11 +439,9 @@ def test_programs_of_a_command() -> None:
         with case(command):
             assert " ".join(read_command(command).programs) == programs
     assert read_command("ls " + "x" * 4093 + "; rm y").programs == ("ls",)
-
-
-def test_words_that_may_be_paths() -> None:
-    """Arguments without blanks and targets of redirections may be paths, after `cd` in its folder."""
-    cases: list[tuple[str, str]] = [
+    # Each program has its arguments, paths and what it deletes.
+    # Arguments without blanks and targets of redirections may be paths, after `cd` in its folder.
+    rest: list[tuple[str, str]] = [
         ("cat a /b ../c", "a /b ../c"),
         ("cd web && cat a ../b /c ~/d", "web web/a web/../b /c ~/d"),
         ("(cd web; cat a); cat b", "web web/a b"),
@@ -466,14 +455,11 @@ def test_words_that_may_be_paths() -> None:
         ("cat 'a b' \"c\"d", "cd"),
         ("uv lock", "lock"),
     ]
-    for command, words in cases:
+    for command, words in rest:
         with case(command):
             assert " ".join(read_command(command).words) == words
-
-
-def test_what_a_command_runs() -> None:
-    """Each program has its arguments, without wrappers and options before a subcommand; pipelines follow."""
-    cases: list[tuple[str, list[str]]] = [
+    # Each program has its arguments, without wrappers and options before a subcommand; pipelines follow.
+    remaining: list[tuple[str, list[str]]] = [
         ("", []),
         ("sudo -u bob git -C x -c a=b push -f", ["git push -f"]),
         ("env A=1 npm --prefix web publish", ["npm publish"]),
@@ -489,14 +475,11 @@ def test_what_a_command_runs() -> None:
         ("[[ -f a && ( b || c ) ]] && d", ["[[ -f a b c ]]", "d"]),
         ("if a; then b x; fi", ["a", "b x"]),
     ]
-    for command, runs in cases:
+    for command, runs in remaining:
         with case(command):
             assert [each for each in read_command(command).runs if each != "$"] == runs
-
-
-def test_what_a_command_deletes() -> None:
-    """The paths of `rm` and of a `find` that deletes; `$` for those that stdin names."""
-    cases: list[tuple[str, str]] = [
+    # The paths of `rm` and of a `find` that deletes; `$` for those that stdin names.
+    others: list[tuple[str, str]] = [
         ("rm -rf a ~/b $C", "a ~/b $C"),
         ("cd x && rm a; cat b", "x/a"),
         ("find a /b -name c -delete", "a /b"),
@@ -505,7 +488,7 @@ def test_what_a_command_deletes() -> None:
         ("ls | xargs rm -f", "$"),
         ("echo rm a", ""),
     ]
-    for command, words in cases:
+    for command, words in others:
         with case(command):
             assert " ".join(read_command(command).deleted) == words
 
@@ -543,9 +526,9 @@ def call(path: str | None = None, command: str | None = None, *more: str) -> Cal
 
 
 def test_a_path_is_absolute_and_relative() -> None:
-    """`..` is resolved, a longer name is another folder, `~` is outside, and a path that begins with a
-    variable is unknown. All files of a call, and words with `/` or `..`, count.
-    """
+    """All files of a call have their place, and a deletion its folder."""
+    # `..` is resolved, a longer name is another folder, `~` is outside, and a path that begins with a
+    # variable is unknown. All files of a call, and words with `/` or `..`, count.
     cases: list[tuple[str, str | None, list[str]]] = [
         ("a.py", "/w", ["/w/a.py", "a.py"]),
         ("/w/src/../a.py", "/w", ["/w/a.py", "a.py"]),
@@ -607,13 +590,10 @@ def test_a_path_is_absolute_and_relative() -> None:
     assert is_outside(call("a", None, "/etc/b"), "/w") is True
     assert set(paths_of(call("a", None, "b"), "/w") or ()) == {"/w/a", "a", "/w/b", "b"}
     assert paths_of(call(), "/w") is None
-
-
-def test_where_deleted_files_are() -> None:
-    """A folder for temporary files is not the user's; one outside decides, however many are unknown."""
+    # A folder for temporary files is not the user's; one outside decides, however many are unknown.
     deleted = Call(1, 1, "c", "t", "p", path="/w/a", kind=ToolKind.DELETE)
     unnamed = Call(1, 1, "c", "t", "p", kind=ToolKind.DELETE)
-    cases: list[tuple[Call, str | None, tuple[str, ...] | None]] = [
+    rest: list[tuple[Call, str | None, tuple[str, ...] | None]] = [
         (call(command="rm a /w/b"), "/w", ("inside",)),
         (call(command="rm /tmp/x /private/var/folders/y"), "/w", ("temporary",)),
         (call(command="rm /tmp"), "/w", ("outside",)),
@@ -630,7 +610,7 @@ def test_where_deleted_files_are() -> None:
         (deleted, "/v", ("outside",)),
         (unnamed, "/w", None),
     ]
-    for each, cwd, places in cases:
+    for each, cwd, places in rest:
         with case((each.target, cwd)):
             assert deleted_places(each, cwd) == places
 
