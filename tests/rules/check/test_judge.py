@@ -182,22 +182,18 @@ LIMITS: list[tuple[bytes, str, State]] = [
 ]
 
 
-def test_limits(tmp_path: Path) -> None:
-    """A limit holds up to its value, and is not judged if the amount is unknown. It names the calls after
-    it, the failed ones, or the long ones.
-    """
+def test_limits_and_silences(tmp_path: Path) -> None:
+    """A limit holds up to its value, and a silence that nothing explains counts."""
+    # A limit holds up to its value, and is not judged if the amount is unknown. It names the calls after
+    # it, the failed ones, or the long ones.
     for data, most, state in LIMITS:
         with case(f"{most} {state}"):
             assert states(data, tmp_path, limit=[most]) == [state]
     data = run(INSIDE, RED, call("shell", "c-5", 10_000, 80_000, command="make"))
     found = judge(data, rules(limit=["calls=2", "failed=0", "call=1m"]), tmp_path)
     assert [[each.at for each in one.places] for one in found] == [["#3"], ["#2"], ["#3"]]
-
-
-def test_idle_is_silence_that_nothing_explains(tmp_path: Path) -> None:
-    """A silence counts unless a call runs, until the end of its run, or the user has not written the next
-    prompt. It is named by its beginning.
-    """
+    # A silence counts unless a call runs, until the end of its run, or the user has not written the next
+    # prompt. It is named by its beginning.
     for data, state in [
         (run(INSIDE, call("read", "c-2", 1100 + 61_000, 70_000, path="a")), State.BROKEN),
         (run(INSIDE, call("read", "c-2", 1100 + 59_000, 70_000, path="a")), State.HOLDS),
@@ -210,8 +206,8 @@ def test_idle_is_silence_that_nothing_explains(tmp_path: Path) -> None:
         with case((data, state)):
             assert states(data, tmp_path, limit=["idle=1m"]) == [state]
     data = run(INSIDE, call("read", "c-2", 91_100, 92_000, path="a"))
-    [found] = judge(data, rules(limit=["idle=1m"]), tmp_path)
-    assert [(each.at, each.words) for each in found.places] == [("@+0s", "silence of 1:30")]
+    [other_found] = judge(data, rules(limit=["idle=1m"]), tmp_path)
+    assert [(each.at, each.words) for each in other_found.places] == [("@+0s", "silence of 1:30")]
     hung = started("shell", "c-1", 1000, command="make") + call("read", "c-2", 2000, 3000, path="a")
     next_run = run(call("shell", "c-3", 3_600_000, 3_601_000, command="make"))
     for end in (result(timestamp_ms=4000), b""):
@@ -285,20 +281,20 @@ def broken(name: str, hits: int, severity: Severity = Severity.ERROR) -> Judgeme
     )
 
 
-def test_junit_is_read_back(tmp_path: Path) -> None:
-    """A testcase for each rule: a failure, an error of one that had nothing to check, and one that passed; a
-    rule that is judged elsewhere is skipped, and so is a warning.
-    """
+def test_judgements_are_printed(tmp_path: Path) -> None:
+    """As JUnit, as annotations and as text, each with its facts."""
+    # A testcase for each rule: a failure, an error of one that had nothing to check, and one that passed;
+    # a rule that is judged elsewhere is skipped, and so is a warning.
     path = tmp_path / "report.xml"
     path.write_bytes(reports.junit_document([hostile(tmp_path)]))
     [suite] = JUnitXml.fromfile(str(path))
     assert (suite.tests, suite.failures, suite.errors, suite.skipped) == (3, 1, 1, 0)
     results = [type(each) for case in suite for each in case.result]
     assert results == [Failure, Error]
-    [case, *_] = list(suite)
-    assert case.classname == suite.name
-    assert case.result[0].message == "1 call"
-    assert "#1 Ran terminal command" in case.result[0].text
+    [first, *_] = list(suite)
+    assert first.classname == suite.name
+    assert first.result[0].message == "1 call"
+    assert "#1 Ran terminal command" in first.result[0].text
     assert "\x00" not in path.read_text()
     given = [*rules(forbid=["tool:edit"]), forbid("tool:shell", "w", Severity.WARNING)]
     found = [checked(run(), given, tmp_path), checked(run(shell("ls", "c-1", 0)), given, tmp_path)]
@@ -306,12 +302,8 @@ def test_junit_is_read_back(tmp_path: Path) -> None:
     path.write_bytes(reports.junit_document(found))
     kinds = [[type(each) for case in suite for each in case.result] for suite in JUnitXml.fromfile(str(path))]
     assert kinds == [[Skipped, Skipped], [Skipped]]
-
-
-def test_annotations_are_escaped(tmp_path: Path) -> None:
-    """A command is one line. Ten errors and ten warnings are printed, those with the most hits first, and
-    how many more.
-    """
+    # A command is one line. Ten errors and ten warnings are printed, those with the most hits first, and
+    # how many more.
     lines = list(reports.github_commands([hostile(tmp_path)]))
     assert len(lines) == 2
     for line in lines:
@@ -321,9 +313,9 @@ def test_annotations_are_escaped(tmp_path: Path) -> None:
         assert "\n" not in line
         assert "\r" not in line
         assert "%0A::error" not in line.replace("%250A", "")
-    found = [broken(f"e{number}", number) for number in range(1, 14)]
-    found += [broken(f"w{number}", number, Severity.WARNING) for number in range(1, 13)]
-    lines = list(reports.github_commands([Checked("a", found, 3, "cursor", 0.1)]))
+    verdicts = [broken(f"e{number}", number) for number in range(1, 14)]
+    verdicts += [broken(f"w{number}", number, Severity.WARNING) for number in range(1, 13)]
+    lines = list(reports.github_commands([Checked("a", verdicts, 3, "cursor", 0.1)]))
     assert [line.partition(" ")[0] for line in lines] == [
         *["::error"] * 10,
         "and",
@@ -332,22 +324,20 @@ def test_annotations_are_escaped(tmp_path: Path) -> None:
     ]
     assert "e13::" in lines[0]
     assert (lines[10], lines[-1]) == ("and 3 more errors", "and 2 more warnings")
-
-
-def test_text_is_one_line_for_each_fact(tmp_path: Path) -> None:
-    """The text names the broken rule and its calls, or that all holds; the explanation and the JSON have the
-    counts. A broken warning is a warning.
-    """
+    # The text names the broken rule and its calls, or that all holds; the explanation and the JSON have
+    # the counts. A broken warning is a warning.
     lines = list(reports.text_lines([hostile(tmp_path)]))
     assert len(lines) == 3
     assert lines[0].endswith(": 1 call")
     assert lines[1].startswith("  a rm ")
     assert all(line.isprintable() for line in lines)
-    found = checked(run(shell("ls", "c-1", 0)), rules(forbid=["tool:edit"], limit=["failed=3"]), tmp_path)
-    assert list(reports.text_lines([found])) == ["all 2 rules hold: a.ndjson (0 calls)"]
+    further_found = checked(
+        run(shell("ls", "c-1", 0)), rules(forbid=["tool:edit"], limit=["failed=3"]), tmp_path
+    )
+    assert list(reports.text_lines([further_found])) == ["all 2 rules hold: a.ndjson (0 calls)"]
     data = run(shell("ls", "c-1", 0), shell("make", "c-2", 9, 2), started("read", "c-3", path="a"))
-    found = checked(data, rules(forbid=["exit>0"], limit=["failed=3"]), tmp_path)
-    assert list(reports.explained([found]))[1:-1] == [
+    other_found = checked(data, rules(forbid=["exit>0"], limit=["failed=3"]), tmp_path)
+    assert list(reports.explained([other_found]))[1:-1] == [
         "  broken     exit>0: checked 2 calls, hit 1; 1 not judged (exit in 1 unknown)",
         "             a.ndjson#2 Ran terminal command make (failed: exit 2)",
         "  holds      limit.failed = 3: 1 failed",
@@ -372,46 +362,6 @@ def read(text: str | bytes, folder: Path) -> list[Forbid | Require | Limit]:
     path = folder / "rules.toml"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return read_rules(path)
-
-
-def test_a_file_has_three_kinds_of_rules(tmp_path: Path) -> None:
-    """They are in the order of the file; an entry of `forbid` contains `severity`, the others have it beside
-    `value`.
-    """
-    found = read(FIFTEEN, tmp_path)
-    assert [each.name for each in found][:2] == ["edits outside the project", "reads secrets"]
-    assert [each.fact for each in found if isinstance(each, Require)] == [
-        each for each in Fact if each is not Fact.ACTED
-    ]
-    limits = {each.amount: each.most for each in found if isinstance(each, Limit)}
-    assert limits == {
-        Amount.FAILED: 5,
-        Amount.REJECTED: 0,
-        Amount.CALL: 600_000,
-        Amount.IDLE: 300_000,
-        Amount.CALLS: 400,
-    }
-    found = read(
-        """
-        forbid = [{name = "a", when = "tool:edit", severity = "warning"}]
-        require.tests = {value = "green", severity = "warning"}
-        limit.failed = {value = 5, severity = "warning"}
-        limit.calls = {value = "1k"}
-        """,
-        tmp_path,
-    )
-    assert [each.severity for each in found] == [*[Severity.WARNING] * 3, Severity.ERROR]
-
-
-def test_a_regular_expression_needs_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With RE2 the rule is read; without it the fault is one line, and names the extra."""
-    text = "forbid = [{name = 'x', when = 'command:re:/a/'}]"
-    assert [each.name for each in read(text, tmp_path)] == ["x"]
-    monkeypatch.setitem(sys.modules, "re2", None)
-    with pytest.raises(Fault) as caught:
-        read(text, tmp_path)
-    needed = "re:/…/ needs RE2: pip install 'agentwatch-tui[regex]'"
-    assert str(caught.value) == f'{tmp_path}/rules.toml: forbid 1 "x": {needed}'
 
 
 WRONG: list[tuple[str | bytes, str]] = [
@@ -453,18 +403,43 @@ WRONG: list[tuple[str | bytes, str]] = [
 ]
 
 
-def test_a_wrong_file_is_described_in_one_line(tmp_path: Path) -> None:
-    """Each mistake is a line with the file, the entry and the nearest right word; after twenty, the rest is
-    counted.
-    """
+def test_a_file_of_rules_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each kind of rule is read in its order, and each mistake is one line."""
+    # They are in the order of the file; an entry of `forbid` contains `severity`, the others have it
+    # beside `value`.
+    found = read(FIFTEEN, tmp_path)
+    assert [each.name for each in found][:2] == ["edits outside the project", "reads secrets"]
+    assert [each.fact for each in found if isinstance(each, Require)] == [
+        each for each in Fact if each is not Fact.ACTED
+    ]
+    limits = {each.amount: each.most for each in found if isinstance(each, Limit)}
+    assert limits == {
+        Amount.FAILED: 5,
+        Amount.REJECTED: 0,
+        Amount.CALL: 600_000,
+        Amount.IDLE: 300_000,
+        Amount.CALLS: 400,
+    }
+    found = read(
+        """
+        forbid = [{name = "a", when = "tool:edit", severity = "warning"}]
+        require.tests = {value = "green", severity = "warning"}
+        limit.failed = {value = 5, severity = "warning"}
+        limit.calls = {value = "1k"}
+        """,
+        tmp_path,
+    )
+    assert [each.severity for each in found] == [*[Severity.WARNING] * 3, Severity.ERROR]
+    # Each mistake is a line with the file, the entry and the nearest right word; after twenty, the rest
+    # is counted.
     for text, words in WRONG:
         with case(words):
-            with pytest.raises(Fault) as found:
+            with pytest.raises(Fault) as other_found:
                 read(text, tmp_path)
-            assert str(found.value).startswith(f"{tmp_path / 'rules.toml'}: ")
-            assert words in str(found.value)
-            assert "\n" not in str(found.value)
-            assert found.value.exit_code == USAGE
+            assert str(other_found.value).startswith(f"{tmp_path / 'rules.toml'}: ")
+            assert words in str(other_found.value)
+            assert "\n" not in str(other_found.value)
+            assert other_found.value.exit_code == USAGE
     path = tmp_path / "rules.toml"
     path.write_text('foo = 1\nforbid = [{when = "toll:x"}, {when = 5}]\nlimit = {faled = 3}\n')
     with pytest.raises(Fault) as caught:
@@ -480,6 +455,14 @@ def test_a_wrong_file_is_described_in_one_line(tmp_path: Path) -> None:
     assert caught.value.more[-1] == f"{path}: 5 more mistakes"
     with pytest.raises(Fault, match="no such file"):
         read_rules(tmp_path / "absent.toml")
+    # With RE2 the rule is read; without it the fault is one line, and names the extra.
+    text = "forbid = [{name = 'x', when = 'command:re:/a/'}]"
+    assert [each.name for each in read(text, tmp_path)] == ["x"]
+    monkeypatch.setitem(sys.modules, "re2", None)
+    with pytest.raises(Fault) as caught:
+        read(text, tmp_path)
+    needed = "re:/…/ needs RE2: pip install 'agentwatch-tui[regex]'"
+    assert str(caught.value) == f'{tmp_path}/rules.toml: forbid 1 "x": {needed}'
 
 
 _WORDS = st.sampled_from(
