@@ -163,7 +163,8 @@ def test_each_rule_hits_what_it_names_and_nothing_harmless(
 
 
 def test_a_test_that_an_edit_skips_is_hit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only an added line in a file of tests counts, not one that was there before, nor one in other files."""
+    """An added line counts, and one that is too long is unknown."""
+    # Only an added line in a file of tests counts, not one that was there before, nor one in other files.
     cases = [
         ("tests/test_a.py", ChangeBlock("@@ -1 +1,2 @@\n+@pytest.mark.skip\n def a(): ..."), True),
         ("tests/test_a.py", ChangeBlock("@@ -1,2 +1 @@\n-@pytest.mark.skip\n def a(): ..."), False),
@@ -190,22 +191,13 @@ def test_a_test_that_an_edit_skips_is_hit(tmp_path: Path, monkeypatch: pytest.Mo
             patch.setattr(feed, "blocks", lambda _place, _id, block=block: [block])
             test = rules()["disables tests"].condition.bind(call_readers(CallFacts(feed)))
             assert test(feed.session.calls[0]) is is_hit
-
-
-def test_a_long_line_of_a_change_is_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is not read again, and nothing is claimed about it."""
+    # It is not read again, and nothing is claimed about it.
     feed = feed_of([run(), *called("c", "Edit", ToolKind.EDIT, "a", path="a")], tmp_path, monkeypatch)
     call: Call = feed.session.calls[0]
     assert call.started is not None
     assert CallFacts(feed).added_lines(call) == ()
     call.started = call.started._replace(length=2 << 20)
     assert CallFacts(feed).added_lines(call) is None
-
-
-def test_the_set_is_judged_as_every_file_of_rules(tmp_path: Path) -> None:
-    """A recording in which a command deletes outside breaks one rule of eight."""
-    found = judged((RECORDINGS / "failures.ndjson").read_bytes(), list(rules().values()), tmp_path)
-    assert [each.rule.name for each in found if each.hits] == ["deletes outside the project"]
 
 
 @pytest.mark.system
@@ -231,8 +223,12 @@ def test_the_captures_raise_no_false_alarm() -> None:
     assert hits == [("failures.ndjson", "deletes outside the project", "#4")]
 
 
-def test_an_unknown_set_is_named() -> None:
-    """The error names the nearest set, or all of them; a path is not a name."""
+def test_the_set_is_named_and_judged(tmp_path: Path) -> None:
+    """A set is judged like a file, and an unknown one is named."""
+    # A recording in which a command deletes outside breaks one rule of eight.
+    found = judged((RECORDINGS / "failures.ndjson").read_bytes(), list(rules().values()), tmp_path)
+    assert [each.rule.name for each in found if each.hits] == ["deletes outside the project"]
+    # The error names the nearest set, or all of them; a path is not a name.
     for name, complaint in (
         ("saf", "did you mean safe?"),
         ("../safe", "did you mean safe?"),
