@@ -102,19 +102,6 @@ JOINED: list[tuple[str, str, bool]] = [
 ]
 
 
-def test_terms_are_joined() -> None:
-    """Terms in a row must all be true, `OR` binds less, names of outcomes are alternatives. An escaped slash
-    is one; a rule names its fields.
-    """
-    for rule, words, is_true in JOINED:
-        with case(rule):
-            assert says(rule, {"words": words}) is is_true
-    rule = r"text:re:/^a\/b\\\d$/"
-    assert says(rule, {"text": "a/b\\7"}, allows_patterns=True) is True
-    assert says(rule, {"text": "a/b7"}, allows_patterns=True) is False
-    assert parse("a -(tool:x OR size>3) path:b", VOCABULARY).fields == {"tool", "size", "path"}
-
-
 WRONG: list[tuple[str, str, int]] = [
     ("", "the rule is empty", 0),
     ("  ", "the rule is empty", 0),
@@ -165,39 +152,6 @@ WRONG: list[tuple[str, str, int]] = [
 ]
 
 
-def test_what_is_wrong_is_an_error() -> None:
-    """The error says in one line what is wrong, which word is nearest, and where, with 40 characters of a
-    word. A rule has 4,000 characters at most, and parentheses 50 deep.
-    """
-    for rule, reason, at in WRONG:
-        with case(rule):
-            with pytest.raises(RuleError) as caught:
-                parse(rule, VOCABULARY)
-            assert (caught.value.reason, caught.value.at) == (reason, at)
-    for rule, reason in [
-        ("re:/a/", "re:/…/ needs a field: command:re:/…/"),
-        ("size:re:/a/", "size is a number, for example size>3"),
-        ("text:re:/a", 'a regular expression has no end: "re:/a"'),
-        ("text:re:/a/i", '"i" follows a quote without a blank'),
-        ("text:re:/(a/", '"re:/(a/": missing )'),
-    ]:
-        with case((rule, reason)):
-            with pytest.raises(RuleError) as caught:
-                parse(rule, VOCABULARY, allows_patterns=True)
-            assert caught.value.reason == reason
-    rule = r"a text:re:/\/(?=b)/"
-    with pytest.raises(RuleError) as caught:
-        parse(rule, VOCABULARY, allows_patterns=True)
-    assert rule[caught.value.at :] == "(?=b)/"
-    for rule in ('"' + "x" * 3000, "kind:" + "x" * 3000, "size>" + "9" * 3000):
-        with pytest.raises(RuleError) as caught:
-            parse(rule, VOCABULARY)
-        assert len(caught.value.reason) < 120
-    for rule in ["(" * 60 + "a" + ")" * 60, "-(" * 60 + "a" + ")" * 60, "a" * 4001]:
-        with case(rule), pytest.raises(RuleError, match="at most"):
-            parse(rule, VOCABULARY)
-
-
 NAMES: dict[bool | None, Value] = {True: "yes", False: "no", None: None}
 
 
@@ -209,44 +163,6 @@ def kleene(rule: str, tool: bool | None, kind: bool | None) -> bool | None:
         for b in ((True, False) if kind is None else (kind,))
     }
     return results.pop() if len(results) == 1 else None
-
-
-def test_unknown_values_are_neither_true_nor_false() -> None:
-    """The result is unknown if the unknown value decides it. `:` is equality of numbers; one of several
-    values must match, and a dear field is read last.
-    """
-    for rule, logic in [
-        ("tool:yes text:yes", "a and b"),
-        ("tool:yes OR text:yes", "a or b"),
-        ("-tool:yes text:yes", "not a and b"),
-        ("-(tool:yes OR text:yes)", "not (a or b)"),
-        ("tool:yes OR -text:yes", "a or not b"),
-    ]:
-        with case((rule, logic)):
-            cases = [*product(NAMES, repeat=2)]
-            assert len(cases) == 9
-            for tool, text in cases:
-                values = {"tool": NAMES[tool], "text": NAMES[text]}
-                assert says(rule, values) is kleene(logic, tool, text), (tool, text)
-    for operator in [">", ">=", "<", "<=", ":"]:
-        with case(operator):
-            found = [says(f"size{operator}3", {"size": size}) for size in (2, 3.0, 4)]
-            sign = "==" if operator == ":" else operator
-            assert found == [eval(f"{size}{sign}3") for size in (2, 3, 4)]
-            assert says(f"size{operator}3", {"size": None}) is None
-            assert says(f"size{operator}3", {"size": "3"}) is None
-    assert says("tool:b*", {"tool": ("a", "bc")}) is True
-    assert says("tool:b*", {"tool": ("a",)}) is False
-    assert says("tool:b*", {"tool": ()}) is False
-    assert says("-tool:b*", {"tool": ()}) is True
-    assert says("text:b", {"text": ("a", "abc")}) is True
-    assert says("path:b", {"path": ("x/b", "a")}) is True
-    fields = {field.name: field._replace(cost=field.name == "tool") for field in VOCABULARY.fields.values()}
-    readers = READERS.values | {"tool": lambda _values: pytest.fail("it was read")}  # type: ignore[operator]
-    test = parse("tool:a text:b", VOCABULARY._replace(fields=fields)).bind(
-        type(READERS)(readers, READERS.word, {})
-    )
-    assert test({"text": "c"}) is False
 
 
 @pytest.mark.parametrize("count", [2_000, pytest.param(20_000, marks=pytest.mark.long)])
@@ -530,16 +446,88 @@ NUMBERS: list[tuple[str, Measure, float]] = [
 ]
 
 
-def test_a_number_has_a_unit() -> None:
-    """Times are in milliseconds, shares of 100 as they are; a number of something else is an error that
-    shows right ones.
-    """
-    for text, measure, value in NUMBERS:
-        with case(text):
-            assert number(text, measure, "x") == value
-    for text, measure in NOT_NUMBERS:
-        with case(f"{text} {measure}"), pytest.raises(RuleError, match=r"^x: .* is not a"):
-            number(text, measure, "x")
+def test_a_rule_is_parsed() -> None:
+    """Terms are joined, a mistake is one line, and unknown values decide nothing."""
+    # Terms in a row must all be true, `OR` binds less, names of outcomes are alternatives. An escaped
+    # slash is one; a rule names its fields.
+    for rule, words, is_true in JOINED:
+        with case(rule):
+            assert says(rule, {"words": words}) is is_true
+    rule = r"text:re:/^a\/b\\\d$/"
+    assert says(rule, {"text": "a/b\\7"}, allows_patterns=True) is True
+    assert says(rule, {"text": "a/b7"}, allows_patterns=True) is False
+    assert parse("a -(tool:x OR size>3) path:b", VOCABULARY).fields == {"tool", "size", "path"}
+    # The error says in one line what is wrong, which word is nearest, and where, with 40 characters of a
+    # word. A rule has 4,000 characters at most, and parentheses 50 deep.
+    for rule, reason, at in WRONG:
+        with case(rule):
+            with pytest.raises(RuleError) as caught:
+                parse(rule, VOCABULARY)
+            assert (caught.value.reason, caught.value.at) == (reason, at)
+    for rule, reason in [
+        ("re:/a/", "re:/…/ needs a field: command:re:/…/"),
+        ("size:re:/a/", "size is a number, for example size>3"),
+        ("text:re:/a", 'a regular expression has no end: "re:/a"'),
+        ("text:re:/a/i", '"i" follows a quote without a blank'),
+        ("text:re:/(a/", '"re:/(a/": missing )'),
+    ]:
+        with case((rule, reason)):
+            with pytest.raises(RuleError) as caught:
+                parse(rule, VOCABULARY, allows_patterns=True)
+            assert caught.value.reason == reason
+    rule = r"a text:re:/\/(?=b)/"
+    with pytest.raises(RuleError) as caught:
+        parse(rule, VOCABULARY, allows_patterns=True)
+    assert rule[caught.value.at :] == "(?=b)/"
+    for rule in ('"' + "x" * 3000, "kind:" + "x" * 3000, "size>" + "9" * 3000):
+        with pytest.raises(RuleError) as caught:
+            parse(rule, VOCABULARY)
+        assert len(caught.value.reason) < 120
+    for rule in ["(" * 60 + "a" + ")" * 60, "-(" * 60 + "a" + ")" * 60, "a" * 4001]:
+        with case(rule), pytest.raises(RuleError, match="at most"):
+            parse(rule, VOCABULARY)
+    # The result is unknown if the unknown value decides it. `:` is equality of numbers; one of several
+    # values must match, and a dear field is read last.
+    for rule, logic in [
+        ("tool:yes text:yes", "a and b"),
+        ("tool:yes OR text:yes", "a or b"),
+        ("-tool:yes text:yes", "not a and b"),
+        ("-(tool:yes OR text:yes)", "not (a or b)"),
+        ("tool:yes OR -text:yes", "a or not b"),
+    ]:
+        with case((rule, logic)):
+            cases = [*product(NAMES, repeat=2)]
+            assert len(cases) == 9
+            for tool, text in cases:
+                values = {"tool": NAMES[tool], "text": NAMES[text]}
+                assert says(rule, values) is kleene(logic, tool, text), (tool, text)
+    for operator in [">", ">=", "<", "<=", ":"]:
+        with case(operator):
+            found = [says(f"size{operator}3", {"size": size}) for size in (2, 3.0, 4)]
+            sign = "==" if operator == ":" else operator
+            assert found == [eval(f"{size}{sign}3") for size in (2, 3, 4)]
+            assert says(f"size{operator}3", {"size": None}) is None
+            assert says(f"size{operator}3", {"size": "3"}) is None
+    assert says("tool:b*", {"tool": ("a", "bc")}) is True
+    assert says("tool:b*", {"tool": ("a",)}) is False
+    assert says("tool:b*", {"tool": ()}) is False
+    assert says("-tool:b*", {"tool": ()}) is True
+    assert says("text:b", {"text": ("a", "abc")}) is True
+    assert says("path:b", {"path": ("x/b", "a")}) is True
+    fields = {field.name: field._replace(cost=field.name == "tool") for field in VOCABULARY.fields.values()}
+    readers = READERS.values | {"tool": lambda _values: pytest.fail("it was read")}  # type: ignore[operator]
+    test = parse("tool:a text:b", VOCABULARY._replace(fields=fields)).bind(
+        type(READERS)(readers, READERS.word, {})
+    )
+    assert test({"text": "c"}) is False
+    # Times are in milliseconds, shares of 100 as they are; a number of something else is an error that
+    # shows right ones.
+    for further_text, measure, value in NUMBERS:
+        with case(further_text):
+            assert number(further_text, measure, "x") == value
+    for other_text, other_measure in NOT_NUMBERS:
+        with case(f"{other_text} {other_measure}"), pytest.raises(RuleError, match=r"^x: .* is not a"):
+            number(other_text, other_measure, "x")
 
 
 NOT_NUMBERS: list[tuple[str, Measure]] = [
