@@ -214,8 +214,9 @@ def told(*lines: bytes, wires: Sequence[Tripwire] = (), address: str = "r") -> T
     return commands
 
 
-def test_a_session_tells_its_changes_of_state() -> None:
-    """The end and a failure are told once each, with the state."""
+def test_a_session_tells_its_changes_and_hits() -> None:
+    """Each end, failure and hit is told once, with the name of the session."""
+    # The end and a failure are told once each, with the state.
     cases: list[tuple[list[bytes], list[tuple[str, str]]]] = [
         ([init(), user(), result()], [("ended", "succeeded")]),
         ([init(), user(), result(is_error=True)], [("ended", "failed"), ("failed", "failed")]),
@@ -229,17 +230,11 @@ def test_a_session_tells_its_changes_of_state() -> None:
             assert {(each.agent, each.session, each.call) for _, each in commands.events} == {
                 ("cursor", "r", None)
             }
-
-
-def test_a_session_without_a_recording_is_named_by_its_own_id() -> None:
-    """A stream that does not say one has no name."""
+    # A stream that does not say one has no name.
     lines = [init(session_id="s-1"), user(), result()]
     assert [each.session for _, each in told(*lines, address="").events] == ["s-1"]
     assert [each.session for _, each in told(b'{"type":"user"}\n', address="").events] == [""]
-
-
-def test_a_hit_runs_the_command_of_its_rule() -> None:
-    """Each hit is told, also within the 10 s in which a bell rings once."""
+    # Each hit is told, also within the 10 s in which a bell rings once.
     wire = tripwire("tool:read", "run", "reads", ("x", "y"))
     commands = told(init(), user(), read("a"), read("b", "b.py"), result(), wires=[wire])
     hits = [(command, each) for command, each in commands.events if each.event == "rule"]
@@ -357,10 +352,10 @@ def ended(call_id: str, outcome: object = None, command: str = REMOVE) -> bytes:
     return completed("shell", call_id, outcome or {"success": {"exitCode": 0}}, command=command)
 
 
-def test_a_call_hits_a_rule_when_the_stream_announces_it() -> None:
-    """Once, at its start, with its words, also if its end arrives with it. An unknown value hits none, and
-    neither does what happened before the rules watched.
-    """
+def test_what_hits_a_rule() -> None:
+    """A call hits it when it starts or ends, and time when a duration reaches it."""
+    # Once, at its start, with its words, also if its end arrives with it. An unknown value hits none, and
+    # neither does what happened before the rules watched.
     watched = Watched(tripwire("program:rm", "bell", "removes"))
     assert watched.hits(init(), shell_call("a", "ls")) == []
     [hit] = watched.hits(shell_call("b"))
@@ -385,12 +380,8 @@ def test_a_call_hits_a_rule_when_the_stream_announces_it() -> None:
     watched.watch.skip()
     assert watched.hits(ended("b")) == []
     assert calls_of(watched.hits(shell_call("c"))) == [3]
-
-
-def test_what_only_the_end_of_a_call_shows_is_judged_at_its_end() -> None:
-    """A running call has not succeeded yet; one that never ends is unfinished when its run ends. Counts are
-    those of its time.
-    """
+    # A running call has not succeeded yet; one that never ends is unfinished when its run ends. Counts
+    # are those of its time.
     for rule in ["tool:shell -succeeded", "tool:shell -outcome:succeeded", "duration<1h"]:
         with case_of(rule):
             watched = Watched(tripwire(rule, "bell"))
@@ -402,12 +393,8 @@ def test_what_only_the_end_of_a_call_shows_is_judged_at_its_end() -> None:
     watched = Watched(tripwire("program:rm failed>0", "bell"))
     assert watched.hits(init(), shell_call("a"), ended("a", command="ls")) == []
     assert calls_of(watched.hits(shell_call("b"), ended("b", FAILURE))) == [2]
-
-
-def test_time_hits_a_rule() -> None:
-    """When the duration of a running call, the run or a silence, which no call explains, reaches it; again
-    after it has ended. No time passes while the agent is paused.
-    """
+    # When the duration of a running call, the run or a silence, which no call explains, reaches it; again
+    # after it has ended. No time passes while the agent is paused.
     watched = Watched(tripwire("tool:shell duration>5m", "bell"))
     assert watched.hits(init(), shell_call("a")) == []
     assert watched.hits(after_ms=299_000) == []
