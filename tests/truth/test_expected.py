@@ -32,7 +32,13 @@ def expected(captures: Captures) -> dict[str, dict[str, Any]]:
 def test_a_sample_has_its_expected_summary(
     captures: Captures, opened_session: Callable[[Path], Session]
 ) -> None:
-    """The summary of a sample has the expected members, value for value; a long text has its digest."""
+    """Each sample has one, value for value."""
+    # Each sample has an expected summary.
+    found = captures.find("agents/**/*.jsonl", "disk/**/*.jsonl", "disk/gemini-chat/**/session-*.json")
+    if captures.is_own:
+        found += captures.find("real/**/*.jsonl", "real/*/full.ndjson")
+    assert {captures.name(path) for path in found} - _UNKNOWN <= set(expected(captures))
+    # The summary of a sample has the expected members, value for value; a long text has its digest.
     for name, wanted in expected(captures).items():
         with case(name):
             found = json.loads(b"".join(summary(opened_session(captures.root / name))))
@@ -46,14 +52,6 @@ def test_a_sample_has_its_expected_summary(
             assert len(found["calls"]) == len(calls)
 
 
-def test_every_sample_has_an_expected_summary(captures: Captures) -> None:
-    """Each sample has an expected summary."""
-    found = captures.find("agents/**/*.jsonl", "disk/**/*.jsonl", "disk/gemini-chat/**/session-*.json")
-    if captures.is_own:
-        found += captures.find("real/**/*.jsonl", "real/*/full.ndjson")
-    assert {captures.name(path) for path in found} - _UNKNOWN <= set(expected(captures))
-
-
 EXPECTED = {path.stem: path for path in (ROOT / "tests/expected/shared/cursor").glob("*.json")}
 
 
@@ -65,18 +63,15 @@ def recordings() -> dict[str, Path]:
 
 @pytest.mark.shared
 def test_a_recording_has_its_expected_summary(session_of: Callable[[bytes], Session]) -> None:
-    """The summary of a real recording equals the one that was checked by hand, value for value."""
+    """Each recording of the documentation and of a real run has one."""
+    # Every recording of the documentation and of a real run has an expected summary.
+    assert set(recordings()) == set(EXPECTED)
+    assert len(EXPECTED) == 15
+    # The summary of a real recording equals the one that was checked by hand, value for value.
     for name, path in recordings().items():
         with case(name):
             read = session_of(path.read_bytes())
             assert json.loads(b"".join(summary(read))) == json.loads(EXPECTED[name].read_text())
-
-
-@pytest.mark.shared
-def test_every_recording_has_an_expected_summary() -> None:
-    """Every recording of the documentation and of a real run has an expected summary."""
-    assert set(recordings()) == set(EXPECTED)
-    assert len(EXPECTED) == 15
 
 
 @pytest.mark.shared
