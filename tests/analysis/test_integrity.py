@@ -42,22 +42,6 @@ def line(*lines: bytes) -> str:
 # --- its parts -------------------------------------------------------------------------------------------
 
 
-def test_integrity_holds() -> None:
-    """It holds if the text matches the result, all calls are paired and all lines are known; a lone result
-    has no text to compare with. `problems` names failed checks.
-    """
-    read = session(init(), user(), segment("a"), *CALL, final("b"), result("ab"))
-    assert integrity(read).passes
-    assert integrity(read).line() == "text = result · 1 of 1 call paired · 0 malformed · 0 unknown"
-    assert line(result("a")).startswith("no result to compare")
-    assert line(delta("b"), result("a")).startswith("text ≠ result")
-    assert integrity(session(init(), *CALL, final("a"), result("a"))).problems() == ""
-    odd = session(init(), started("read"), final("a"), b"{\n", event("odd"), event("odd"), result("b"))
-    assert integrity(odd).problems() == "text ≠ result · 1 call not paired · 1 malformed"
-    unknown = integrity(session(b'{"kind": 1}\n'))
-    assert (unknown.problems(), unknown.passes) == ("1 unknown", False)
-
-
 def test_each_part_of_the_line() -> None:
     """Each part of the line counts its own lines, and one failed check alone breaks the integrity."""
     cases: list[tuple[tuple[bytes, ...], str, bool]] = [
@@ -109,10 +93,21 @@ def test_each_part_of_the_line() -> None:
             assert (found.line(), found.passes) == (words, holds)
 
 
-def test_each_call_is_paired_once() -> None:
-    """A call is paired if it has both ends, whatever its outcome; an open one breaks nothing until its run
-    ends. Calls of all runs count.
+def test_integrity_holds() -> None:
+    """It holds if the text matches the result, all calls are paired, whatever their outcome, and all lines
+    are known; a lone result has no text to compare with. An open call breaks nothing until its run ends.
     """
+    read = session(init(), user(), segment("a"), *CALL, final("b"), result("ab"))
+    assert integrity(read).passes
+    assert integrity(read).line() == "text = result · 1 of 1 call paired · 0 malformed · 0 unknown"
+    assert line(result("a")).startswith("no result to compare")
+    assert line(delta("b"), result("a")).startswith("text ≠ result")
+    assert integrity(session(init(), *CALL, final("a"), result("a"))).problems() == ""
+    odd = session(init(), started("read"), final("a"), b"{\n", event("odd"), event("odd"), result("b"))
+    assert integrity(odd).problems() == "text ≠ result · 1 call not paired · 1 malformed"
+    unknown = integrity(session(b'{"kind": 1}\n'))
+    assert (unknown.problems(), unknown.passes) == ("1 unknown", False)
+    # A call is paired once if it has both ends; calls of all runs count.
     ends = [{"failure": {"exitCode": 1}}, {"rejected": {"reason": "no"}}, None, {"success": {}}]
     lines = [
         piece
@@ -204,15 +199,6 @@ def test_a_summary_contains_the_integrity_of_its_session() -> None:
 # --- --strict --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("form", ["text", "summary", "stream-json"])
-def test_strict_is_silent_if_integrity_holds(form: str) -> None:
-    """With --strict, a session whose integrity holds is printed as without it, and exits with 0."""
-    path = RECORDINGS / "plain.ndjson"
-    plain, strict = (watch(path, "-p", "--output-format", form, *more) for more in ([], ["--strict"]))
-    assert (strict.returncode, strict.stdout, strict.stderr) == (0, plain.stdout, b"")
-
-
 @pytest.mark.parametrize(
     ("name", "words"),
     [
@@ -232,47 +218,46 @@ def test_strict_fails_if_integrity_does_not_hold(name: str, words: str) -> None:
 
 
 @pytest.mark.slow
-def test_unknown_lines_are_a_notice() -> None:
-    """With --strict, lines that a known agent may write newly are named, and the exit code is 0."""
+def test_strict_checks_what_is_printed() -> None:
+    """With --strict, a session whose integrity holds is printed as without it. Lines that a known agent may
+    write newly are named; a stream on stdin is checked when it has ended; a failed run gives only its
+    reason.
+    """
+    path = RECORDINGS / "plain.ndjson"
+    for form in ("text", "summary", "stream-json"):
+        with case(form):
+            plain, strict = (watch(path, "-p", "--output-format", form, *more) for more in ([], ["--strict"]))
+            assert (strict.returncode, strict.stdout, strict.stderr) == (0, plain.stdout, b"")
+    # Unknown lines are a notice.
     done = watch(RECORDINGS / "unknown.ndjson", "-p", "--strict")
     assert done.returncode == 0
     assert re.fullmatch(rb"agentwatch: [^\n]*6[^\n]*\n", done.stderr)
-
-
-@pytest.mark.slow
-def test_strict_checks_a_pipe_too() -> None:
-    """A stream on stdin is checked when it has ended."""
+    # A pipe is checked too.
     data = (RECORDINGS / "disagreement.ndjson").read_bytes()
     done = watch("--strict", "-p", stdin=data)
     assert done.returncode == 1
     assert re.fullmatch(rb"agentwatch: integrity check failed: [^\n]+\n", done.stderr)
-
-
-@pytest.mark.slow
-def test_a_run_that_failed_fails_with_strict_and_without() -> None:
-    """A failed run whose integrity holds gives only its reason, and keeps its exit code."""
+    # A failed run whose integrity holds keeps its exit code.
     failed = init() + final("a") + result("a", is_error=True, subtype="error")
     done = watch("-p", "--strict", stdin=failed)
     assert (done.returncode, done.stderr) == (1, b"agentwatch: the run failed: a\n")
 
 
-@pytest.mark.parametrize(
-    ("name", "switches", "code"),
-    [("plain", [], 0), ("plain", ["--exit", "3"], 3), ("disagreement", ["--exit", "7"], 7)],
-)
 @pytest.mark.system
-def test_strict_keeps_the_code_of_an_agent_that_failed(name: str, switches: list[str], code: int) -> None:
-    """With --strict, the exit code of an agent that failed is passed on, whether integrity holds or not."""
-    path: Path = RECORDINGS / f"{name}.ndjson"
-    done = watch("run", "-p", "--strict", "--", *command(path, *switches))
-    assert done.returncode == code
-    assert (b"integrity" in done.stderr) == (name == "disagreement")
-
-
-@pytest.mark.system
-@pytest.mark.slow
-def test_strict_fails_a_run_that_its_agent_calls_good() -> None:
-    """With --strict, an agent that exits with 0 but whose text differs from its result exits with 1."""
+def test_strict_and_the_code_of_an_agent() -> None:
+    """With --strict, the exit code of an agent that failed is passed on, whether integrity holds or not;
+    one that exits with 0 but whose text differs from its result exits with 1.
+    """
+    runs: list[tuple[str, list[str], int]] = [
+        *(("plain", [], 0), ("plain", ["--exit", "3"], 3), ("disagreement", ["--exit", "7"], 7))
+    ]
+    for name, switches, code in runs:
+        with case((name, switches)):
+            path: Path = RECORDINGS / f"{name}.ndjson"
+            done = watch("run", "-p", "--strict", "--", *command(path, *switches))
+            assert done.returncode == code
+            assert (b"integrity" in done.stderr) == (name == "disagreement")
+    # The agent calls its run good.
     path = RECORDINGS / "disagreement.ndjson"
     assert watch("run", "-p", "--", *command(path)).returncode == 0
     assert watch("run", "-p", "--strict", "--", *command(path)).returncode == 1

@@ -80,13 +80,13 @@ CALLS = [(2, "FAILURE"), (4, "EDIT"), (6, "FAILURE"), (7, "EDIT")]
 
 
 def test_failures_and_edits_are_marked(markers: Markers) -> None:
-    """A call that failed, and one that changed a file; not one that was rejected, read, or has not ended."""
+    """A call that failed, and one that changed a file, are marked; not one that was rejected, read, or has
+    not ended. The next marker is after the moment, the previous one before it; of several at one moment
+    both lead to the first.
+    """
     assert shown(markers) == CALLS
     assert [each.offset for each in markers] == [end_of(number) for number in (2, 4, 6, 7)]
-
-
-def test_next_and_previous(markers: Markers) -> None:
-    """The next marker is after the moment, the previous one before it; at a marker it is neither."""
+    # Next and previous; at a marker it is neither.
     assert markers.next(0) == Marker(end_of(2), MarkerKind.FAILURE, 2)
     assert markers.next(end_of(2)) == Marker(end_of(4), MarkerKind.EDIT, 4)
     assert markers.next(end_of(7)) is None
@@ -94,10 +94,7 @@ def test_next_and_previous(markers: Markers) -> None:
     assert markers.previous(end_of(7) + 1) == Marker(end_of(7), MarkerKind.EDIT, 7)
     assert markers.previous(end_of(2)) is None
     assert [markers.index_after(at) for at in (0, end_of(2), end_of(7))] == [0, 1, 4]
-
-
-def test_of_several_markers_at_one_moment_a_step_returns_the_first() -> None:
-    """Calls may end with the same line: both directions lead to the same marker."""
+    # Calls may end with the same line.
     session = lines.session(*STORY)
     assert session.calls[5].ended is not None
     for number in (3, 6):
@@ -113,17 +110,16 @@ def verdict(number: int, *, is_red: bool, words: str = "") -> VerdictMark:
 
 
 def test_a_verdict_is_marked_when_it_turns(markers: Markers) -> None:
-    """The first verdict, and each of another colour; it takes the place of the failure of its call."""
+    """The first verdict is marked, and each of another colour; it takes the place of the failure of its
+    call, until it no longer turns. The revision changes unless markers are appended.
+    """
     red, again, green = verdict(1, is_red=True), verdict(2, is_red=True), verdict(6, is_red=False)
     markers.show_verdicts([red, again, green])
     assert shown(markers) == CALLS
     assert markers.update() is False
     assert shown(markers) == [(1, "VERDICT"), (2, "FAILURE"), (4, "EDIT"), (6, "VERDICT"), (7, "EDIT")]
     assert [each.verdict for each in markers] == [red, None, None, green, None]
-
-
-def test_a_verdict_that_no_longer_turns_is_a_failure_again(markers: Markers) -> None:
-    """An older verdict of the same colour may become known later; old ones may be forgotten."""
+    # An older verdict of the same colour becomes known; old ones are forgotten.
     markers.show_verdicts([verdict(2, is_red=True)])
     markers.update()
     assert shown(markers)[0] == (2, "VERDICT")
@@ -133,10 +129,34 @@ def test_a_verdict_that_no_longer_turns_is_a_failure_again(markers: Markers) -> 
     markers.show_verdicts([])
     markers.update()
     assert shown(markers) == CALLS
+    # An index keeps its meaning while the revision stays.
+    before = markers.revision
+    markers.show_verdicts([])
+    markers.update()
+    assert markers.revision == before
+    markers.show_verdicts([verdict(1, is_red=False)])
+    markers.update()
+    assert markers.revision != before
 
 
-def test_a_verdict_waits_for_its_call(session_of: SessionOf) -> None:
-    """A verdict that is known before the call was read is marked once, when it is read."""
+def test_markers_follow_a_session_that_grows(recording: Saver, session_of: SessionOf) -> None:
+    """Calls that end later are read later, and appended without another revision. A verdict that is known
+    before its call was read is marked once, when it is read.
+    """
+    path = recording(*STORY[:3])
+    reader = open_saved(path, follow=True)
+    feed = Feed(reader)
+    feed.advance()
+    markers = marked(feed.session)
+    revision = markers.revision
+    assert shown(markers) == [(2, "FAILURE")]
+    with path.open("ab") as file:
+        file.write(b"".join(STORY[3:]))
+    feed.advance()
+    markers.update()
+    assert (shown(markers), markers.revision) == (CALLS, revision)
+    os.close(reader.fd)
+    # A verdict waits for its call.
     session = session_of(
         b"".join([lines.init(), *(call(number, "shell", FAILED) for number in range(1, 200))])
     )
@@ -151,34 +171,6 @@ def test_a_verdict_waits_for_its_call(session_of: SessionOf) -> None:
         pass
     assert [each.kind for each in markers][-2:] == [MarkerKind.FAILURE, MarkerKind.VERDICT]
     assert len(markers) == 199
-
-
-def test_the_revision_changes_unless_markers_are_appended(markers: Markers) -> None:
-    """An index keeps its meaning while the revision stays."""
-    before = markers.revision
-    markers.show_verdicts([])
-    markers.update()
-    assert markers.revision == before
-    markers.show_verdicts([verdict(1, is_red=False)])
-    markers.update()
-    assert markers.revision != before
-
-
-def test_markers_follow_a_session_that_grows(recording: Saver) -> None:
-    """Calls that end later are read later, and appended without another revision."""
-    path = recording(*STORY[:3])
-    reader = open_saved(path, follow=True)
-    feed = Feed(reader)
-    feed.advance()
-    markers = marked(feed.session)
-    revision = markers.revision
-    assert shown(markers) == [(2, "FAILURE")]
-    with path.open("ab") as file:
-        file.write(b"".join(STORY[3:]))
-    feed.advance()
-    markers.update()
-    assert (shown(markers), markers.revision) == (CALLS, revision)
-    os.close(reader.fd)
 
 
 def test_steps_agree_with_a_search_through_all_markers(markers: Markers) -> None:
@@ -222,7 +214,9 @@ def turns_of(path: Path) -> tuple[LineReader, Feed, Markers]:
 
 
 def test_turns_are_marked_after_their_first_line(recording: Saver) -> None:
-    """At the moment of a turn its prompt is shown, and nothing of the answer."""
+    """At the moment of a turn its prompt is shown, and nothing of the answer. Turns that begin later, of
+    the same run or of another, are appended.
+    """
     story = prompts("One.", "Two.", "Three.")
     reader, feed, markers = turns_of(recording(*story))
     kinds = [each.kind.name for each in markers]
@@ -233,10 +227,7 @@ def test_turns_are_marked_after_their_first_line(recording: Saver) -> None:
         if each.kind is MarkerKind.TURN:
             assert feed.session.transcript[each.number].kind is Kind.PROMPT
     os.close(reader.fd)
-
-
-def test_a_turn_that_begins_later_is_marked_then(recording: Saver) -> None:
-    """Turns of the same run, and of another run, are appended."""
+    # Turns that begin later.
     path = recording(*prompts("One."))
     reader, feed, markers = turns_of(path)
     revision = markers.revision

@@ -126,7 +126,7 @@ def shortened(ms: int) -> int:
 
 def test_positions_are_times() -> None:
     """A moment's position is the time of its last line, without times its byte; a recording of one line has
-    a scale of length 1.
+    a scale of length 1. Positions after a shortened silence still lead to the lines there.
     """
     axis = Axis(silent())
     assert (axis.begin, axis.end) == (BEGAN_MS, BEGAN_MS + 241_000)
@@ -141,10 +141,7 @@ def test_positions_are_times() -> None:
     assert (axis.begin, axis.end, axis.position_of(100), axis.offset_at(150)) == (0, 200, 100, 150)
     assert axis.offset_at(999) == 200
     assert Axis(Recorded()).length(is_growing=False) == 1
-
-
-def test_a_shortened_silence_takes_less_of_the_scale() -> None:
-    """Positions after the silence still lead to the lines there, and its length is exact."""
+    # A shortened silence takes less of the scale, and its length is exact.
     axis = Axis(silent(), shortened)
     assert axis.end - axis.begin == 11_000
     assert axis.position_of(300) == axis.end
@@ -155,20 +152,6 @@ def test_a_shortened_silence_takes_less_of_the_scale() -> None:
         assert axis.silence_ms(200, axis.end) == 240_000
         assert axis.silence_ms(100, axis.end) == 1000
     assert Axis(silent()).silence_ms(0, 0) == 0
-
-
-def test_a_growing_scale_grows_in_steps() -> None:
-    """While a recording grows, its scale keeps its length for a quarter of its duration at least."""
-    made, lengths = Recorded(), []
-    for _ in range(600):
-        made.line(1000)
-        axis = Axis(made)
-        lengths.append(axis.length(is_growing=True))
-        assert axis.length(is_growing=False) == axis.end - axis.begin <= lengths[-1]
-    steps = sorted(set(lengths))
-    assert lengths == sorted(lengths)
-    assert len(steps) < 25
-    assert all(later <= earlier * 1.25 for earlier, later in pairwise(steps))
 
 
 WIDTHS = (1, 2, 7, 22, 60, 120, 333)
@@ -219,14 +202,16 @@ def test_every_failure_is_visible() -> None:
 
 @pytest.mark.system
 def test_the_handle_moves_with_the_moment() -> None:
-    """A later moment is never further left; the first is in the first cell, and there is one handle."""
+    """A later moment is never further left; the first is in the first cell, and there is one handle. The
+    moment of a cell with a line is in that cell; in a silence it is where the silence began.
+    """
     for seed in range(40):
         with case(seed):
             made, _ = generated(seed)
             for width in WIDTHS:
                 bar = bar_of(made, width)
-                places = []
-                for moment in range(0, made.size + 1, 100):
+                places, moments = [], range(0, made.size + 1, 100)
+                for moment in moments:
                     cells = drawn(bar, moment)
                     [place] = [at for at, cell in enumerate(cells) if cell.kind is Kind.HANDLE]
                     assert place == bar.cell_of(moment)
@@ -234,17 +219,7 @@ def test_the_handle_moves_with_the_moment() -> None:
                 assert places == sorted(places)
                 assert places[0] == 0
                 assert not made.session.is_closed or places[-1] == width - 1
-
-
-@pytest.mark.system
-def test_a_click_on_a_cell_leads_there() -> None:
-    """The moment of a cell with a line is in that cell; in a silence it is where the silence began."""
-    for seed in range(40):
-        with case(seed):
-            made, _ = generated(seed)
-            moments = range(0, made.size + 1, 100)
-            for width in WIDTHS:
-                bar = bar_of(made, width)
+                # A click on a cell with a line leads there, in a silence to its beginning.
                 filled = {bar.cell_of(moment) for moment in moments}
                 before = 0
                 for cell in range(width):
@@ -306,7 +281,9 @@ def test_calls_silences_and_what_is_not_shown_yet() -> None:
 
 
 def test_what_shares_a_cell() -> None:
-    """Red tests hide a failure, a failure hides a bookmark, a bookmark hides green tests and calls."""
+    """Red tests hide a failure, a failure hides a bookmark, a bookmark hides green tests and calls. A click
+    leads to the first mark of its cell; the sign of a rule that was hit is hidden by the handle alone.
+    """
     made = Recorded()
     failed = made.call(1000, 1000, Outcome.FAILED)
     rejected = made.call(1000, 1000, Outcome.REJECTED)
@@ -324,25 +301,35 @@ def test_what_shares_a_cell() -> None:
     assert kinds([failed, rejected, fine], [(fine, False)]) == ["failure", "bookmark", "bookmark"]
     marked = drawn(bar, made.size, [(failed, "")])[bar.cell_of(failed)]
     assert (marked.sign, marked.is_bookmarked) == ("✗", True)
-
-
-def test_a_click_leads_to_the_first_mark_of_a_cell() -> None:
-    """A cell with a failure, a bookmark or a test run leads to it, and not to the end of the cell."""
+    # A click leads to the first mark, and not to the end of the cell.
     made = Recorded()
     failed = made.call(10, 10, Outcome.FAILED)
-    marked = made.line(10)
+    later = made.line(10)
     end = made.line(10)
     made.line(100_000)
     made.close()
     bar = bar_of(made, 10)
     assert bar.moment_of(0) == failed
     assert bar.moment_of(0, [(100, "start")]) == 100
-    assert bar.moment_of(0, [(marked, "later")], [(failed - 100, True)]) == failed - 100
+    assert bar.moment_of(0, [(later, "later")], [(failed - 100, True)]) == failed - 100
     assert bar.moment_of(9) == made.size > end
+    # A rule that was hit has a sign of its own.
+    made = Recorded()
+    made.start(1000, "a")
+    hit = made.end(1000, "a", Outcome.FAILED)
+    made.line(60_000)
+    bar = bar_of(made, 40)
+    alarms = [(hit, "rm outside")]
+    cells = bar.cells(bar.cell_of(made.size), [(hit, "here")], [(hit, True)], alarms)
+    assert (cells[bar.cell_of(hit)].sign, cells[bar.cell_of(hit)].kind) == ("▲", Kind.ALARM)
+    assert bar.moment_of(bar.cell_of(hit), alarms=alarms) == hit
+    assert bar.cells(bar.cell_of(hit), alarms=alarms)[bar.cell_of(hit)].kind is Kind.HANDLE
 
 
 def test_the_time_and_the_share_of_a_place() -> None:
-    """A cell has the time at its end; a moment has its share of the recorded time, or of the bytes."""
+    """A cell has the time at its end; a moment has its share of the recorded time, or of the bytes. While a
+    silence is played, the handle moves with the time, up to the cell of the next line.
+    """
     made = Recorded()
     half = made.line(50_000)
     made.line(50_000)
@@ -356,24 +343,45 @@ def test_the_time_and_the_share_of_a_place() -> None:
     bar = bar_of(untimed, 10)
     assert bar.ms_of(4) is None
     assert [bar.percent_of(at) for at in (0, 300, 999, 1000)] == [0, 30, 99, 100]
-
-
-def test_a_rule_that_was_hit_is_marked() -> None:
-    """Its cell has a sign of its own, which a click leads to; only the moment that is shown hides it."""
+    # The handle moves through a silence.
     made = Recorded()
-    made.start(1000, "a")
-    hit = made.end(1000, "a", Outcome.FAILED)
-    made.line(60_000)
-    bar = bar_of(made, 40)
-    alarms = [(hit, "rm outside")]
-    cells = bar.cells(bar.cell_of(made.size), [(hit, "here")], [(hit, True)], alarms)
-    assert (cells[bar.cell_of(hit)].sign, cells[bar.cell_of(hit)].kind) == ("▲", Kind.ALARM)
-    assert bar.moment_of(bar.cell_of(hit), alarms=alarms) == hit
-    assert bar.cells(bar.cell_of(hit), alarms=alarms)[bar.cell_of(hit)].kind is Kind.HANDLE
+    moment = made.line(10_000)
+    made.line(80_000)
+    made.line(10_000)
+    made.close()
+    bar = bar_of(made, 20)
+    places = [bar.cell_of(moment, BEGAN_MS + ms) for ms in range(0, 100_001, 1000)]
+    assert places == sorted(places)
+    assert (places[0], places[10], places[50], places[100]) == (bar.cell_of(moment), 2, 10, 18)
+    assert bar.percent_of(moment, BEGAN_MS + 50_000) == 50
+    assert bar.cell_of(made.size, BEGAN_MS) == 19
 
 
-def test_a_bar_that_grew_equals_a_new_one() -> None:
-    """A bar laid out again after every few lines has the same cells as one laid out once."""
+def test_a_bar_that_grows() -> None:
+    """A bar laid out after every few lines equals one laid out once; it is laid out again only with news.
+    Its marks, and its scale, which lasts for a quarter of the duration at least, move in a few steps.
+    """
+    # The scale grows in steps.
+    made, lengths = Recorded(), []
+    for _ in range(600):
+        made.line(1000)
+        axis = Axis(made)
+        lengths.append(axis.length(is_growing=True))
+        assert axis.length(is_growing=False) == axis.end - axis.begin <= lengths[-1]
+    steps = sorted(set(lengths))
+    assert lengths == sorted(lengths)
+    assert len(steps) < 25
+    assert all(later <= earlier * 1.25 for earlier, later in pairwise(steps))
+    # The marks of calls stay where they are, except for a few steps.
+    made = Recorded()
+    first = made.call(60_000, 1000)
+    bar, places = Bar(made.session, Axis(made)), []
+    for _ in range(300):
+        made.line(1000)
+        bar.lay_out(80)
+        places.append(bar.cell_of(first))
+    assert len(set(places)) < 10
+    assert places == sorted(places, reverse=True)
     for seed in range(20):
         with case(seed):
             chance = random.Random(seed)
@@ -389,10 +397,7 @@ def test_a_bar_that_grew_equals_a_new_one() -> None:
                 pass
             bar.lay_out(57)
             assert drawn(bar, made.size // 200 * 100) == drawn(bar_of(made, 57), made.size // 200 * 100)
-
-
-def test_nothing_is_laid_out_again_without_news() -> None:
-    """A second layout of the same width changes nothing and says so; a new line or width does."""
+    # Only a new line or width changes a layout.
     made = Recorded()
     made.call(1000, 1000)
     bar = bar_of(made, 40)
@@ -403,38 +408,7 @@ def test_nothing_is_laid_out_again_without_news() -> None:
     assert bar.lay_out(40)
     assert not bar.lay_out(40)
     assert bar.lay_out(41)
-
-
-def test_the_handle_moves_through_a_silence() -> None:
-    """While a silence is played, the handle moves with the time, up to the cell of the next line."""
-    made = Recorded()
-    moment = made.line(10_000)
-    made.line(80_000)
-    made.line(10_000)
-    made.close()
-    bar = bar_of(made, 20)
-    places = [bar.cell_of(moment, BEGAN_MS + ms) for ms in range(0, 100_001, 1000)]
-    assert places == sorted(places)
-    assert (places[0], places[10], places[50], places[100]) == (bar.cell_of(moment), 2, 10, 18)
-    assert bar.percent_of(moment, BEGAN_MS + 50_000) == 50
-    assert bar.cell_of(made.size, BEGAN_MS) == 19
-
-
-def test_a_live_bar_moves_in_steps() -> None:
-    """While a session grows, the marks of its calls stay where they are, except for a few steps."""
-    made = Recorded()
-    first = made.call(60_000, 1000)
-    bar, places = Bar(made.session, Axis(made)), []
-    for _ in range(300):
-        made.line(1000)
-        bar.lay_out(80)
-        places.append(bar.cell_of(first))
-    assert len(set(places)) < 10
-    assert places == sorted(places, reverse=True)
-
-
-def test_times_that_come_late() -> None:
-    """A recording whose first times come later is laid out again, on the scale of times."""
+    # Times that come late make another scale.
     made = Recorded(has_times=False)
     made.line(1000)
     bar = bar_of(made, 10)
@@ -446,8 +420,11 @@ def test_times_that_come_late() -> None:
     assert bar.cell_of(200) == 0
 
 
-def test_moments_are_counted_over_all_pages() -> None:
-    """The number of moments up to any moment is exact, and one before the last counts as the last."""
+def test_moments_and_calls_are_counted() -> None:
+    """The number of moments up to any moment is exact, and one before the last counts as the last. Each
+    update of calls reads what is new, or a piece; a call without an end ended with the last call before its
+    run was closed.
+    """
     moments = Moments(Spill())
     for number in range(5000):
         moments.append(number // 3 * 10)
@@ -460,12 +437,7 @@ def test_moments_are_counted_over_all_pages() -> None:
     for moment in (5, 9, 3, 12):
         moments.append(moment)
     assert [moments.count_to(at) for at in (4, 5, 8, 9, 12)] == [0, 1, 1, 3, 4]
-
-
-def test_calls_are_read_once_and_in_pieces() -> None:
-    """Each update reads what is new, or a piece; a call without an end ended with the last call before its
-    run was closed.
-    """
+    # Calls are read once and in pieces.
     made = Recorded()
     for number in range(200):
         made.call(10, 10, Outcome.FAILED if number % 10 == 0 else Outcome.SUCCEEDED)

@@ -89,21 +89,20 @@ def test_a_corrected_outcome_is_that_of_its_moment(opened: Opened) -> None:
     assert skipped.take(10) == []
 
 
-def test_the_live_moment_is_that_of_the_feed(opened: Opened) -> None:
-    """The session at the end is that of the feed itself, and before it another one."""
+def test_the_first_and_the_live_moment(opened: Opened, tmp_path: Path) -> None:
+    """The session at the end is that of the feed itself. That before the first line has the name of the
+    agent, if it is given, as a new feed has.
+    """
     feed, history, _ = opened(streamed())
     assert history.at(feed.offset) is feed
     assert history.at(1 << 60) is feed
     assert history.at(feed.offset - 1) is not feed
     assert len(history.at(0).session.transcript) == 0
-
-
-def test_a_known_agent_is_known_from_the_start(tmp_path: Path) -> None:
-    """If the agent is given, the session before the first line has its name, as a new feed has."""
+    # A known agent is known from the start.
     reader = open_saved(written(tmp_path / "named.ndjson", streamed()))
-    feed = Feed(reader, agent_named("cursor"))
-    history = History(feed, reader)
-    feed.advance()
+    named = Feed(reader, agent_named("cursor"))
+    history = History(named, reader)
+    named.advance()
     assert (
         history.at(0).session.agent_name == Feed(reader, agent_named("cursor")).session.agent_name == "cursor"
     )
@@ -144,8 +143,32 @@ def test_clocks_may_jump(opened: Opened, monkeypatch: pytest.MonkeyPatch, jump_m
             assert history.timeline.offset_at(at_ms) in {0, *ends}
 
 
-def test_a_recording_without_times_has_moments(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without any time, moments are found by their offset, and step from line to line."""
+def cross(opened: Opened, count: int) -> None:
+    """Check the moments before, among and after blank lines that lie between two events."""
+    before, after = b"".join([init(), user()]), final("Done.")
+    data = before + b"\n" * count + after
+    _, history, reader = opened(data + result("Done."))
+    check(history, reader, [len(before), len(before) + count // 2, len(data) - len(after), len(data)])
+    assert history.timeline.before(len(before) + count // 2) == len(before) + count // 2 - 1
+
+
+def test_lines_without_an_event_are_passed(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Moments before and after an oversize line are as they were, and it is one step in each direction;
+    20,000 blank lines change nothing. Without any time, moments are found by their offset.
+    """
+    monkeypatch.setattr(read, "MOST_LINE_BYTES", 1 << 20)
+    huge = completed("read", "c-1", result={"success": {"content": "x" * (3 << 20)}})
+    lines = [init(), user(), started("read", "c-1", path="a.txt"), huge, final("Done.")]
+    data = b"".join(lines)
+    _, history, reader = opened(data)
+    ends = line_ends(data)
+    check(history, reader, [*ends[:-1], *ends[-2::-1]])
+    assert history.timeline.before(ends[3]) == ends[2]
+    assert history.timeline.after(ends[2]) == ends[3]
+    assert history.timeline.aligned(ends[3] - 1) == ends[2]
+    # Blank lines.
+    cross(opened, 20_000)
+    # Without times, moments step from line to line.
     dense(monkeypatch)
     calls = (started("shell", f"c-{number}", command="make") for number in range(40))
     data = b"".join([init(), user(), *calls])
@@ -158,34 +181,6 @@ def test_a_recording_without_times_has_moments(opened: Opened, monkeypatch: pyte
     check(history, reader, ends[:-1:3])
 
 
-def test_a_huge_line_is_passed_in_both_directions(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Moments before and after an oversize line are as they were, and it is one step in each direction."""
-    monkeypatch.setattr(read, "MOST_LINE_BYTES", 1 << 20)
-    huge = completed("read", "c-1", result={"success": {"content": "x" * (3 << 20)}})
-    lines = [init(), user(), started("read", "c-1", path="a.txt"), huge, final("Done.")]
-    data = b"".join(lines)
-    _, history, reader = opened(data)
-    ends = line_ends(data)
-    check(history, reader, [*ends[:-1], *ends[-2::-1]])
-    assert history.timeline.before(ends[3]) == ends[2]
-    assert history.timeline.after(ends[2]) == ends[3]
-    assert history.timeline.aligned(ends[3] - 1) == ends[2]
-
-
-def cross(opened: Opened, count: int) -> None:
-    """Check the moments before, among and after blank lines that lie between two events."""
-    before, after = b"".join([init(), user()]), final("Done.")
-    data = before + b"\n" * count + after
-    _, history, reader = opened(data + result("Done."))
-    check(history, reader, [len(before), len(before) + count // 2, len(data) - len(after), len(data)])
-    assert history.timeline.before(len(before) + count // 2) == len(before) + count // 2 - 1
-
-
-def test_a_desert_of_blank_lines_is_crossed(opened: Opened) -> None:
-    """20,000 blank lines between two events change nothing."""
-    cross(opened, 20_000)
-
-
 @pytest.mark.costs
 def test_a_desert_of_blank_lines_is_crossed_at_once(opened: Opened) -> None:
     """200,000 blank lines between two events take no step longer than a second."""
@@ -194,8 +189,10 @@ def test_a_desert_of_blank_lines_is_crossed_at_once(opened: Opened) -> None:
     assert time.process_time() - began < 5
 
 
-def test_a_truncated_recording_shows_what_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """If the file is truncated while an earlier moment is shown, moments before and after raise nothing."""
+def test_a_cut_or_replaced_file_keeps_its_moments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the file is truncated while an earlier moment is shown, moments before and after raise nothing. If
+    another file takes the name of a followed one, the moments are those of the old one.
+    """
     dense(monkeypatch)
     path = written(tmp_path / "cut.ndjson", streamed())
     ends = line_ends(path.read_bytes())
@@ -210,11 +207,7 @@ def test_a_truncated_recording_shows_what_is_left(tmp_path: Path, monkeypatch: p
         assert text == feed.session.text[: len(text)]
     assert history.at(ends[20]).session.text.endswith("word 18 ")
     os.close(reader.fd)
-
-
-def test_a_replaced_file_keeps_its_moments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """If another file takes the name of a followed one, the moments are those of the old one."""
-    dense(monkeypatch)
+    # Another file takes its name.
     data = streamed()
     path = written(tmp_path / "replaced.ndjson", data)
     reader = open_saved(path, True)
