@@ -29,8 +29,10 @@ from tests.builders.screen.lines import append, ended, init, shell, started
 from tests.conftest import Saver, case
 
 
-def test_the_files_of_a_part(recording: Saver) -> None:
-    """Each file is listed once with its calls in that part, the last change first; failed edits are not."""
+def test_the_files_of_a_part(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each file is listed once with its calls in that part, the last change first; failed edits are not. If
+    there are too many calls, only the newest are read, and that is reported.
+    """
     session = feed_of(recording(STORY)).session
     files, is_complete = changed_files(session, 2, 6)
     assert is_complete
@@ -41,10 +43,7 @@ def test_the_files_of_a_part(recording: Saver) -> None:
     assert files[0].last_change is session.calls[4]
     assert [file.shown for file in changed_files(session, 0, 1).files] == ["src/mill.py"]
     assert changed_files(session, 7, 7).files == []
-
-
-def test_of_many_calls_the_newest_are_read(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
-    """If there are too many calls between two test runs, only the newest are read, and that is reported."""
+    # Of many calls the newest are read.
     monkeypatch.setattr("agentwatch.analysis.verdict_history._MOST_CALLS", 2)
     files, is_complete = changed_files(feed_of(recording(STORY)).session, 2, 6)
     assert not is_complete
@@ -122,8 +121,38 @@ def shown(found: FinalVerdicts) -> Shown:
     return [(each.command, each.call.number, each.colour, each.changed_by) for each in found.commands]
 
 
+def test_what_is_read_is_bounded(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of many commands the newest are read and compared, and that others were not is reported."""
+    monkeypatch.setattr(verdict_history, "MOST_READ", 3)
+    lines = b"".join(run_of_tests(number, number % 2, f"pytest {number}") for number in range(1, 7))
+    found = final_verdicts(feed_of(recording(init() + lines)))
+    assert [each.call.number for each in found.commands] == [6, 5, 4]
+    assert not found.is_complete
+    monkeypatch.setattr(verdict_history, "_MOST_KEYED", 3)
+    lines = b"".join(run_of_tests(number, 0, f"cat {number}") for number in range(2, 7))
+    found = final_verdicts(feed_of(recording(init() + run_of_tests(1, 0) + lines)))
+    assert (found.commands, found.is_complete, found.state) == ([], False, State.UNKNOWN)
+    monkeypatch.setattr(verdict_history, "_MOST_KEYED", 6)
+    assert final_verdicts(feed_of(recording(init() + run_of_tests(1, 0) + lines))).is_complete
+
+
+@pytest.mark.costs
+def test_a_hostile_command_costs_under_5_ms() -> None:
+    """No command takes longer, whatever its words are."""
+    for piece in ['"', "\\", "cd a && ", "| tail ", "timeout -k 1 ", "2>&1 ", " ", "a=b;"]:
+        with case(piece):
+            spent = []
+            for _ in range(10):
+                began = time.thread_time()
+                command_key(piece * 5000, "/home/me")
+                spent.append(time.thread_time() - began)
+            assert min(spent) < 0.005
+
+
 def test_the_state_of_a_session(recording: Saver) -> None:
-    """Each command has its last call, that call's verdict, and the first change after it."""
+    """Each command has its last call, that call's verdict, and the first change after it; without a last
+    verdict it has the tool of its earlier one. At an earlier moment only what had ended then counts.
+    """
     cases: list[tuple[str, bytes, State, Shown]] = [
         ("green", run_of_tests(1, 0), State.GREEN, [("pytest -q", 1, "green", None)]),
         ("red", run_of_tests(1, 2), State.RED, [("pytest -q", 1, "red", None)]),
@@ -210,10 +239,13 @@ def test_the_state_of_a_session(recording: Saver) -> None:
             assert shown(found) == commands
             assert found.state is state
             assert found.is_complete
-
-
-def test_the_state_at_an_earlier_moment(recording: Saver) -> None:
-    """At a moment of a session, only what had ended then counts."""
+    # The last result of a tool names it.
+    mypy = run_of_tests(1, 0, "mypy", "Success: no issues found in 3 source files")
+    found = final_verdicts(feed_of(recording(init() + mypy + killed(2, "mypy") + run_of_tests(3, 0))))
+    assert [(each.tool, each.is_of_tests, each.verdict is None) for each in found.commands] == [
+        *(("pytest", True, False), ("mypy", False, True))
+    ]
+    # An earlier moment.
     source = open_saved(recording(STORY + edit(9, "a.py")), follow=False)
     history = History(Feed(source), source)
     history.feed.advance()
@@ -224,43 +256,6 @@ def test_the_state_at_an_earlier_moment(recording: Saver) -> None:
         assert place is not None
         states.append(final_verdicts(history.at(place.offset + place.length + 1)).state)
     assert states == [State.UNKNOWN, State.RED, State.RED, State.GREEN]
-
-
-def test_what_is_read_is_bounded(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of many commands the newest are read and compared, and that others were not is reported."""
-    monkeypatch.setattr(verdict_history, "MOST_READ", 3)
-    lines = b"".join(run_of_tests(number, number % 2, f"pytest {number}") for number in range(1, 7))
-    found = final_verdicts(feed_of(recording(init() + lines)))
-    assert [each.call.number for each in found.commands] == [6, 5, 4]
-    assert not found.is_complete
-    monkeypatch.setattr(verdict_history, "_MOST_KEYED", 3)
-    lines = b"".join(run_of_tests(number, 0, f"cat {number}") for number in range(2, 7))
-    found = final_verdicts(feed_of(recording(init() + run_of_tests(1, 0) + lines)))
-    assert (found.commands, found.is_complete, found.state) == ([], False, State.UNKNOWN)
-    monkeypatch.setattr(verdict_history, "_MOST_KEYED", 6)
-    assert final_verdicts(feed_of(recording(init() + run_of_tests(1, 0) + lines))).is_complete
-
-
-@pytest.mark.costs
-def test_a_hostile_command_costs_under_5_ms() -> None:
-    """No command takes longer, whatever its words are."""
-    for piece in ['"', "\\", "cd a && ", "| tail ", "timeout -k 1 ", "2>&1 ", " ", "a=b;"]:
-        with case(piece):
-            spent = []
-            for _ in range(10):
-                began = time.thread_time()
-                command_key(piece * 5000, "/home/me")
-                spent.append(time.thread_time() - began)
-            assert min(spent) < 0.005
-
-
-def test_the_last_result_of_a_tool_names_it(recording: Saver) -> None:
-    """A command without a last verdict has the tool of its earlier one."""
-    mypy = run_of_tests(1, 0, "mypy", "Success: no issues found in 3 source files")
-    found = final_verdicts(feed_of(recording(init() + mypy + killed(2, "mypy") + run_of_tests(3, 0))))
-    assert [(each.tool, each.is_of_tests, each.verdict is None) for each in found.commands] == [
-        *(("pytest", True, False), ("mypy", False, True))
-    ]
 
 
 def numbers(read: VerdictHistory) -> list[int]:
@@ -282,7 +277,10 @@ def counted_reads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def test_the_verdicts_of_a_session(recording: Saver) -> None:
-    """Each test run has its call's number, the moment of its end, and the number of failed tests."""
+    """Each test run has its call's number, the moment of its end, and the number of failed tests; what did
+    not run tests is not listed. An update reads one call: a new one if there is one, else the newest of the
+    old.
+    """
     path = recording(STORY)
     feed = feed_of(path)
     read = VerdictHistory(feed)
@@ -296,10 +294,7 @@ def test_the_verdicts_of_a_session(recording: Saver) -> None:
         assert feed.session.ended_calls[each.ended_index] is call
         assert call.call_id.encode() in data[: each.moment].splitlines()[-1]
         assert data[each.moment - 1 : each.moment] == b"\n"
-
-
-def test_only_test_runs_are_listed(recording: Saver) -> None:
-    """A linter, a command that prints an old output, tests that did not run, and others are no test runs."""
+    # Only test runs are listed.
     args: dict[str, object] = {"command": "pytest"}
     aborted = started("a", "shell", args) + ended("a", "shell", args, {"failure": {"aborted": True}})
     path = recording(
@@ -314,10 +309,7 @@ def test_only_test_runs_are_listed(recording: Saver) -> None:
     read = VerdictHistory(feed_of(path))
     read.update(1)
     assert numbers(read) == [6]
-
-
-def test_the_newest_are_read_first_and_new_ones_before_old(recording: Saver) -> None:
-    """An update without time reads one call: a new one if there is one, else the newest of the old."""
+    # The newest are read first, and new ones before old.
     path = recording(init() + b"".join(run_of_tests(n, n % 2) for n in range(1, 6)))
     feed = feed_of(path, follow=True)
     read = VerdictHistory(feed)
@@ -337,8 +329,18 @@ def test_the_newest_are_read_first_and_new_ones_before_old(recording: Saver) -> 
     assert read.verdicts is known
 
 
-def test_the_number_kept_is_bounded(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only the newest verdicts are kept, and no older call is read for them."""
+def test_each_output_is_read_once(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The output of a command is read once, and that of a command which only reads files is not. Only the
+    newest verdicts are kept, and no older call is read for them.
+    """
+    offsets = counted_reads(monkeypatch)
+    path = recording(STORY + run_of_tests(9, 0, "tail -3 pytest.log"))
+    read = VerdictHistory(feed_of(path))
+    while read.update(0):
+        pass
+    read.update(1)
+    assert len(offsets) == len(set(offsets)) == 3
+    # The number kept is bounded.
     offsets = counted_reads(monkeypatch)
     monkeypatch.setattr(verdict_history, "_MOST_KEPT", 3)
     path = recording(init() + b"".join(run_of_tests(n, 1) for n in range(1, 7)))
@@ -351,17 +353,6 @@ def test_the_number_kept_is_bounded(recording: Saver, monkeypatch: pytest.Monkey
     feed.advance()
     assert not read.update(1)
     assert numbers(read) == [5, 6, 7]
-
-
-def test_each_output_is_read_once(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The output of a command is read once, and that of a command which only reads files is not."""
-    offsets = counted_reads(monkeypatch)
-    path = recording(STORY + run_of_tests(9, 0, "tail -3 pytest.log"))
-    read = VerdictHistory(feed_of(path))
-    while read.update(0):
-        pass
-    read.update(1)
-    assert len(offsets) == len(set(offsets)) == 3
 
 
 def stale(read: VerdictHistory) -> list[int]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -23,6 +22,7 @@ from tests.builders.lines import final, init, started, thought, user
 from tests.builders.made_agent import MadeSession
 from tests.builders.moment.any_recording import dense, fed_until, line_ends, with_history, written
 from tests.builders.moment.session_facts import different, facts
+from tests.conftest import case
 
 
 class Raising:
@@ -50,28 +50,19 @@ def made(path: Path, monkeypatch: pytest.MonkeyPatch, state: object) -> tuple[Hi
     return opened(agent.save(path))
 
 
-@pytest.mark.parametrize(
-    "state",
-    [threading.Lock, lambda: lambda: None, lambda: (each for each in "words"), Raising],
-    ids=["a lock", "a function", "a generator", "what cannot be restored"],
-)
-def test_a_state_that_cannot_be_serialised_is_decoded_from_the_start(
-    state: Callable[[], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A decoder with such a state is read to the end, and each moment is as it was."""
-    history, reader = made(tmp_path / "made.ndjson", monkeypatch, state())
-    assert len(history.feed.session.text) > 1_000
-    for moment in line_ends((tmp_path / "made.ndjson").read_bytes())[-2::-40]:
-        expected = fed_until(reader, moment).session
-        assert list(different(facts(history.at(moment).session), facts(expected))) == []
-    assert history._checkpoints.offset_before(1 << 60) == 0
-    os.close(reader.fd)
-
-
-def test_a_state_that_can_be_serialised_has_checkpoints(
+def test_only_a_state_that_can_be_serialised_has_checkpoints(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A decoder with a list as its state has checkpoints."""
+    """A decoder with another state is read to the end from the start, and each moment is as it was."""
+    for state in (threading.Lock(), lambda: None, (each for each in "words"), Raising()):
+        with case(type(state).__name__):
+            history, reader = made(tmp_path / "made.ndjson", monkeypatch, state)
+            assert len(history.feed.session.text) > 1_000
+            for moment in line_ends((tmp_path / "made.ndjson").read_bytes())[-2::-40]:
+                expected = fed_until(reader, moment).session
+                assert list(different(facts(history.at(moment).session), facts(expected))) == []
+            assert history._checkpoints.offset_before(1 << 60) == 0
+            os.close(reader.fd)
     history, reader = made(tmp_path / "made.ndjson", monkeypatch, ["words"])
     assert history._checkpoints.offset_before(1 << 60) > 1_000
     os.close(reader.fd)

@@ -227,18 +227,6 @@ def test_the_summary_counts_the_recorded_lines(tmp_path: Path) -> None:
     assert again.returncode == 1
 
 
-@pytest.mark.system
-def test_a_full_log_device_is_reported_at_once(tmp_path: Path) -> None:
-    """A full log device is reported while the agent writes; the recording is complete, the exit code 0."""
-    path = tmp_path / "r.ndjson"
-    with Program([sys.executable, "-c", _LIVE_LOG_ON_A_FULL_DEVICE, str(path)]) as program:
-        program.feed(DEMO[:100_000])
-        program.wait_for("the action log is incomplete: No space left on device")
-        program.feed(DEMO[100_000:])
-        assert program.finish() == 0
-    assert path.read_bytes() == DEMO
-
-
 @pytest.mark.parametrize(
     "form",
     ["text", *(pytest.param(form, marks=pytest.mark.system) for form in ("json", "stream-json", "summary"))],
@@ -255,9 +243,19 @@ def test_a_full_stdout_costs_no_recorded_byte(tmp_path: Path, form: str) -> None
 
 
 @pytest.mark.system
-def test_a_full_stderr_does_not_block_the_pipe(tmp_path: Path) -> None:
-    """When stderr is full as well, the pipe is still drained and the exit code still reports the loss."""
+def test_a_full_output_device_costs_no_recorded_byte(tmp_path: Path) -> None:
+    """A full log device is reported while the agent writes; the recording is complete, the exit code 0.
+    When stderr is full as well as the disk, the pipe is still drained, and code 74 reports the loss.
+    """
     path = tmp_path / "r.ndjson"
+    with Program([sys.executable, "-c", _LIVE_LOG_ON_A_FULL_DEVICE, str(path)]) as program:
+        program.feed(DEMO[:100_000])
+        program.wait_for("the action log is incomplete: No space left on device")
+        program.feed(DEMO[100_000:])
+        assert program.finish() == 0
+    assert path.read_bytes() == DEMO
+    # A full stderr.
+    path = tmp_path / "s.ndjson"
     with Program([*AGENTWATCH, "--print", "--record", str(path)], limit=20_000, err=FULL) as program:
         program.feed(DEMO * 20)
         assert program.finish() == 74
@@ -278,7 +276,9 @@ def test_a_tee_into_a_full_device_is_reported(home: Path) -> None:
 
 
 def test_a_full_sink_is_a_fault(tmp_path: Path) -> None:
-    """A full output device is a fault; a reader that goes away is not."""
+    """A full output device is a fault; a reader that goes away is not. A sink receives every byte of a
+    recording, even of one that ended before the sink was opened.
+    """
     recording = tmp_path / "r.ndjson"
     recording.write_bytes(DEMO)
     reader = open_saved(recording)
@@ -290,13 +290,8 @@ def test_a_full_sink_is_a_fault(tmp_path: Path) -> None:
     left = Tee(reader.fd, reader.growth, gone)
     left.finish()
     assert left.fault is None
-
-
-def test_all_of_an_ended_recording_is_passed_on(tmp_path: Path) -> None:
-    """A sink receives every byte of a recording, even of one that ended before the sink was opened."""
-    recording, sink = tmp_path / "r.ndjson", tmp_path / "sink"
-    recording.write_bytes(DEMO)
-    reader = open_saved(recording)
+    # All of an ended recording is passed on.
+    sink, reader = tmp_path / "sink", open_saved(recording)
     Tee(reader.fd, reader.growth, os.open(sink, os.O_CREAT | os.O_WRONLY)).finish()
     assert sink.read_bytes() == DEMO
 

@@ -61,7 +61,9 @@ def test_a_displaced_recording_is_reported(tmp_path: Path, capfd: pytest.Capture
 
 @pytest.mark.skipif(sys.platform != "linux", reason="disk space is reserved on Linux")
 def test_space_is_reserved_while_an_agent_runs(tmp_path: Path) -> None:
-    """While an agent runs, disk space is reserved ahead of its recording, and released afterwards."""
+    """While an agent runs, disk space is reserved ahead of its recording, and released afterwards. It does
+    not count in the file's size.
+    """
     path, done = tmp_path / "r.ndjson", tmp_path / "done"
     waiting = f"cat '{PLAIN}'; while [ ! -e '{done}' ]; do sleep 0.01; done"
     source = agent_source(["sh", "-c", waiting], KeepOptions(recording=path, write_log=False))
@@ -71,12 +73,8 @@ def test_space_is_reserved_while_an_agent_runs(tmp_path: Path) -> None:
     assert print_session(source, Feed(source.reader), "summary") == 0
     assert path.read_bytes() == PLAIN.read_bytes()
     assert path.stat().st_blocks * 512 < PLAIN.stat().st_size + (1 << 16)
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="disk space is reserved on Linux")
-def test_reserved_space_is_not_part_of_the_size(tmp_path: Path) -> None:
-    """Reserved space does not count in the file's size, and is released on request."""
-    fd = create_file(tmp_path / "r.ndjson")
+    # It is not part of the size, and is released on request.
+    fd = create_file(tmp_path / "s.ndjson")
     reserve = Reserve(fd)
     os.write(fd, b"x" * 1000)
     kept = os.fstat(fd)
@@ -88,7 +86,9 @@ def test_reserved_space_is_not_part_of_the_size(tmp_path: Path) -> None:
 
 
 def test_the_last_bytes_reach_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The content of a recording that ended has been synced to disk when `finish` returns."""
+    """The content of a recording that ended has been synced to disk when `finish` returns; one that could
+    not be synced is not complete.
+    """
     sizes = []
     monkeypatch.setattr("agentwatch.sources.source._sync", lambda fd: sizes.append(os.fstat(fd).st_size))
     recording_fd = create_file(tmp_path / "r.ndjson")
@@ -102,17 +102,12 @@ def test_the_last_bytes_reach_the_disk(tmp_path: Path, monkeypatch: pytest.Monke
     assert sizes[-1] == PLAIN.stat().st_size
     assert not sync._thread.is_alive()
 
-
-def test_a_failed_sync_makes_the_recording_incomplete(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A recording that could not be synced to disk is not complete."""
-
+    # A failed sync.
     def fail(_fd: int) -> None:
         raise OSError(5, "Input/output error")
 
     monkeypatch.setattr("agentwatch.sources.source._sync", fail)
-    source, agent_fd = piped(tmp_path / "r.ndjson")
+    source, agent_fd = piped(tmp_path / "failed.ndjson")
     os.write(agent_fd, PLAIN.read_bytes())
     os.close(agent_fd)
     assert print_session(source, Feed(source.reader), "summary") == 74
@@ -138,10 +133,12 @@ def test_the_description_of_the_process_is_complete_at_every_moment(
     assert seen == [0]
 
 
-def test_a_truncated_recording_of_a_pipe_is_reported(
+def test_a_recording_that_somebody_changes_is_reported(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """A recording that somebody truncates is a fault before the pipe's next byte, and exits with 74."""
+    """A recording that somebody truncates is a fault before the pipe's next byte; one into which another
+    process has written is not what the agent wrote. Both exit with 74.
+    """
     lines, path = PLAIN.read_bytes().splitlines(keepends=True), tmp_path / "r.ndjson"
     source, agent_fd = piped(path)
     os.write(agent_fd, b"".join(lines[:4]))
@@ -155,17 +152,12 @@ def test_a_truncated_recording_of_a_pipe_is_reported(
     assert "the recording is incomplete: another process has truncated the file" in capfd.readouterr().err
     assert path.read_bytes() == b"".join([lines[0], *lines[4:]])
     assert fits(PLAIN.read_bytes(), path)
-
-
-def test_a_recording_that_somebody_writes_is_reported(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """A recording into which another process has written is not what the agent wrote, and exits with 74."""
-    source, agent_fd = piped(tmp_path / "r.ndjson")
-    with (tmp_path / "r.ndjson").open("ab") as file:
+    # Somebody writes into it.
+    source, agent_fd = piped(tmp_path / "s.ndjson")
+    with (tmp_path / "s.ndjson").open("ab") as file:
         file.write(b"{}\n")
     os.write(agent_fd, PLAIN.read_bytes())
     os.close(agent_fd)
     assert print_session(source, Feed(source.reader), "summary") == 74
     assert "the recording is incomplete: another process has written into the file" in capfd.readouterr().err
-    assert (tmp_path / "r.ndjson").read_bytes() == b"{}\n" + PLAIN.read_bytes()
+    assert (tmp_path / "s.ndjson").read_bytes() == b"{}\n" + PLAIN.read_bytes()

@@ -198,7 +198,9 @@ def test_a_question_of_the_agent_asks_in_the_list_until_the_editor_answers(home:
 
 @pytest.mark.system
 def test_the_exit_code_is_that_of_the_agent(home: Path) -> None:
-    """128 + n after signal n, as the recording says; 127 for no command, 126 for one that cannot run."""
+    """128 + n after signal n, as the recording says; 127 for no command, 126 for one that cannot run. A
+    signal reaches the agent; `acp` may inherit that SIGCHLD is ignored.
+    """
     codes = {"exit 3": 3, "kill -9 $$": 137, "exec 1>&-; exit 4": 4, "sleep 60 & exit 5": 5}
     for script, code in codes.items():
         folder = home / str(code)
@@ -214,20 +216,12 @@ def test_the_exit_code_is_that_of_the_agent(home: Path) -> None:
         with case(command), editing(command) as process:
             assert process.wait(20) == code
             assert words in pipes_of(process)[2].read()
-
-
-@pytest.mark.system
-def test_an_editor_that_ignores_the_end_of_its_children_gets_the_exit_code(home: Path) -> None:
-    """`acp` inherits that SIGCHLD is ignored; the system would then keep no exit code for it."""
+    # The system would keep no exit code for an editor that ignores the end of its children.
     ignore = partial(signal.signal, signal.SIGCHLD, signal.SIG_IGN)
     argv = [*AGENTWATCH, "acp", "--", "sh", "-c", "exit 3"]
     done = subprocess.run(argv, preexec_fn=ignore, env=environment(), timeout=20, check=False)
     assert done.returncode == 3
-
-
-@pytest.mark.system
-def test_a_signal_reaches_the_agent(home: Path) -> None:
-    """TERM, INT and HUP reach the agent, whose exit code counts."""
+    # TERM, INT and HUP reach the agent, whose exit code counts.
     for name in ("TERM", "INT", "HUP"):
         number = signal.Signals[f"SIG{name}"]
         script = f"trap 'echo got {name}; exit 9' {name}; echo ready; while :; do sleep 0.01; done"

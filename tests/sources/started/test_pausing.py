@@ -41,7 +41,9 @@ def is_stopped(pid: int) -> bool:
 
 
 def test_a_group_is_paused_and_goes_on(process: subprocess.Popen[bytes], seen_by: str) -> None:
-    """The rule is known until then, and the time at which it went on afterwards."""
+    """The rule is known until then, and the time at which it went on afterwards; the user may have sent
+    SIGCONT from another terminal.
+    """
     noted: list[int] = []
     pausing = Pausing(process.pid, lambda: process.poll() is None, noted.append)
     assert (pausing.rule, pausing.resume()) == ("", False)
@@ -54,11 +56,7 @@ def test_a_group_is_paused_and_goes_on(process: subprocess.Popen[bytes], seen_by
     assert pausing.rule == ""
     assert pausing.continued_ms is not None
     assert noted == [process.pid, 0]
-
-
-@pytest.mark.usefixtures("seen_by")
-def test_a_group_that_somebody_else_continues_is_not_paused(process: subprocess.Popen[bytes]) -> None:
-    """The user has sent SIGCONT from another terminal."""
+    # Somebody else continues it.
     pausing = Pausing(process.pid, lambda: process.poll() is None)
     pausing.pause("rm outside")
     until(lambda: is_stopped(process.pid))
@@ -82,19 +80,16 @@ def test_without_proc_and_ps_the_group_counts_as_paused(
 
 
 def test_an_agent_that_has_ended_or_is_unattended_is_not_paused(process: subprocess.Popen[bytes]) -> None:
-    """`pause` returns False, and the agent is not stopped."""
+    """`pause` returns False, and the agent is not stopped; one that is killed in a pause is not paused any
+    more.
+    """
     pausing = Pausing(process.pid, lambda: False)
     assert not pausing.pause("rm outside")
     pausing = Pausing(process.pid, lambda: True)
     pausing.is_attended = False
     assert not pausing.pause("rm outside")
     assert not is_stopped(process.pid)
-
-
-def test_an_agent_that_is_killed_in_a_pause_is_not_paused_any_more(
-    process: subprocess.Popen[bytes],
-) -> None:
-    """SIGKILL ends a stopped process too."""
+    # SIGKILL ends a stopped process too.
     pausing = Pausing(process.pid, lambda: process.poll() is None)
     pausing.pause("rm outside")
     process.kill()

@@ -199,8 +199,13 @@ def test_processes_of_the_editor_are_not_the_agents(
 
 
 @pytest.mark.system
-def test_the_id_of_a_session_that_is_gone_is_another_session(start: Callable[..., AgentSource]) -> None:
-    """Once nothing is left of the agent's session, a later session of the same id is not the agent's."""
+def test_other_children_are_left_to_their_parent(
+    start: Callable[..., AgentSource], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once nothing is left of the agent's session, a later one of the same id is not the agent's. The exit
+    code of another child is left to the code that waits for it; an adopted process that nobody waits for is
+    reaped.
+    """
     source = start()
     until(lambda: not source.is_live)
     assert source.survivors() == []
@@ -210,13 +215,7 @@ def test_the_id_of_a_session_that_is_gone_is_another_session(start: Callable[...
         found = source.survivors()
         os.killpg(other.pid, signal.SIGKILL)
     assert found == []
-
-
-@pytest.mark.system
-def test_a_child_that_is_waited_for_is_not_reaped(
-    start: Callable[..., AgentSource], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The exit code of another child of ours is left to the code that waits for it."""
+    # A child that is waited for is not reaped.
     monkeypatch.setattr(survivors, "_UNCLAIMED_SECONDS", 60)
     source = start("--hang-before-result")
     for _ in range(20):
@@ -225,14 +224,7 @@ def test_a_child_that_is_waited_for_is_not_reaped(
             source.agent._descendants.reap()
             assert editor.wait() == 7
     source.stop()
-
-
-@pytest.mark.system
-def test_an_unclaimed_child_is_reaped(
-    start: Callable[..., AgentSource], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An adopted process that ended in a session of its own, and that nobody waits for, is reaped."""
-    monkeypatch.setattr(survivors, "_UNCLAIMED_SECONDS", 60)
+    # An unclaimed child is reaped.
     orphan = "setsid sh -c 'exit 7' &"
     source = agent_source(["sh", "-c", f'sh -c "{orphan}"; exec sleep 60'], NOTHING_KEPT)
     until(lambda: zombies_of(os.getpid()))
@@ -258,10 +250,13 @@ def test_a_launcher_is_followed(tmp_path: Path, own_session: str) -> None:
     assert (tmp_path / "r.ndjson").read_bytes() == PLAIN.read_bytes()
 
 
-def test_a_launched_process_can_be_stopped(
-    start: Callable[..., AgentSource], monkeypatch: pytest.MonkeyPatch
+def test_what_a_launcher_left_is_stopped(
+    start: Callable[..., AgentSource], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """A process that a launcher has left behind is stopped with the agent, also while it runs execve."""
+    """A process that a launcher has left behind is stopped with the agent, also while it runs execve. An
+    agent that fails is no launcher, and one that SIGSTOP has stopped handles the SIGTERM with which it is
+    ended.
+    """
     source = agent_source(["sh", "-c", "setsid sleep 60 & exit 0"], NOTHING_KEPT)
     until(lambda: source.agent_exit_code == 0 and [each.name for each in source.survivors()] == ["sleep"])
     (left,) = source.survivors()
@@ -272,18 +267,12 @@ def test_a_launched_process_can_be_stopped(
         source.stop()
     assert not is_alive(left.pid)
     until(lambda: not source.runs_agent)
-
-
-def test_an_agent_that_fails_is_not_a_launcher(start: Callable[..., AgentSource]) -> None:
-    """An agent that exits with another code than 0 has ended, even if a process still holds its stdout."""
+    # An agent that exits with another code than 0 has ended, even if a process still holds its stdout.
     source = agent_source(["sh", "-c", "sleep 60 & exit 3"], NOTHING_KEPT)
     until(lambda: not source.runs_agent)
     assert source.agent_exit_code == 3
     source.stop()
-
-
-def test_a_stopped_agent_is_stopped_at_once(start: Callable[..., AgentSource], tmp_path: Path) -> None:
-    """An agent that SIGSTOP has stopped handles the SIGTERM with which it is ended."""
+    # A stopped agent is stopped at once.
     pid, said = tmp_path / "pid", tmp_path / "said"
     trap = f'trap "echo > {shlex.quote(str(said))}; exit 4" TERM'
     source = agent_source(["sh", "-c", f'{trap}; echo $$ > "$0"; kill -STOP $$', str(pid)], NOTHING_KEPT)

@@ -81,8 +81,8 @@ def test_a_locked_or_damaged_database_is_one_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.system
-def test_a_session_that_is_not_there_is_one_line(tmp_path: Path) -> None:
-    """A database without the session, or without any, says so."""
+def test_a_log_or_a_session_that_is_missing_is_one_line(tmp_path: Path) -> None:
+    """A database without the session, or without any, says so; what SQLite itself reports is passed on."""
     database = OpencodeDatabase(tmp_path / "opencode.db")
     database.close()
     for path, said in (
@@ -93,24 +93,20 @@ def test_a_session_that_is_not_there_is_one_line(tmp_path: Path) -> None:
             done = printed(path, "--print")
             assert done.returncode == 2
             assert done.stderr == f"agentwatch: cannot open {path}: {said}\n"
-
-
-@pytest.mark.system
-def test_a_log_that_cannot_be_opened_is_one_line(tmp_path: Path) -> None:
-    """What SQLite itself reports is passed on."""
-    database = OpencodeDatabase(tmp_path / "opencode.db")
+    # A log that cannot be opened.
+    database = OpencodeDatabase(tmp_path / "other.db")
     database.session()
     database.close()
-    (tmp_path / "opencode.db-wal").mkdir()
+    (tmp_path / "other.db-wal").mkdir()
     done = printed(database.path, "--print")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"agentwatch: cannot open {database.path}: unable to open database file\n"
 
 
-def test_a_database_that_changes_while_it_is_read_is_read_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A database without a log is read as it is; what is read while a program begins to write is dropped."""
+def test_a_database_that_cannot_be_read_now(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A database without a log is read as it is; what is read while a program begins to write is dropped. A
+    Python without SQLite is one line.
+    """
     database = OpencodeDatabase(tmp_path / "opencode.db")
     database.session()
     database.close()
@@ -127,11 +123,7 @@ def test_a_database_that_changes_while_it_is_read_is_read_again(
     writes += [3, 4, 5]
     with pytest.raises(OSError, match="it changes while it is read"):
         lines(database.path)
-
-
-def test_a_python_without_sqlite_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The module is optional when Python is built."""
-    OpencodeDatabase(tmp_path / "opencode.db").close()
+    # The module is optional when Python is built.
     monkeypatch.setattr(store, "find_spec", lambda _name: None)
     with pytest.raises(OSError, match="this Python cannot read SQLite databases"):
         lines(tmp_path / "opencode.db")
