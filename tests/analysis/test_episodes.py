@@ -41,8 +41,10 @@ def _call(
     return call
 
 
-def test_the_duration_is_by_one_clock() -> None:
-    """It is by the agent's clock, or by arrival times that differ; otherwise it is unknown."""
+def test_spellings_and_durations() -> None:
+    """It is by the agent's clock, or by arrival times that differ; otherwise it is unknown. What does not
+    change what is run is left out; an incomplete command cannot be compared.
+    """
     cases: list[tuple[SessionCall, int | None]] = [
         (_call(1000, 3000), 2000),
         (_call(1000, 3000, (1, 2)), 2000),
@@ -54,11 +56,8 @@ def test_the_duration_is_by_one_clock() -> None:
     for made, took in cases:
         with case(made):
             assert duration_ms(made, made) == took
-
-
-def test_spellings_of_a_command() -> None:
-    """What does not change what is run is left out; an incomplete command cannot be compared."""
-    cases: list[tuple[str, str | None, str | None]] = [
+    # Spellings of a command.
+    spellings: list[tuple[str, str | None, str | None]] = [
         ("make  all", None, "make all"),
         ("cd web && npm test", None, "cd web && npm test"),
         ("cd '/src/' && CI=1 npx jest a --watch=false", "/src", "jest a"),
@@ -73,7 +72,7 @@ def test_spellings_of_a_command() -> None:
         ("-x", "/src", None),
         ("", None, None),
     ]
-    for command, cwd, same in cases:
+    for command, cwd, same in spellings:
         with case((command, cwd)):
             assert same_command(command, cwd) == same
 
@@ -220,8 +219,9 @@ KNOWN = read("src/a.py")
 
 
 def test_cycles_in_a_row_are_an_episode(recording: Saver) -> None:
-    """Three cycles are trouble, which is open while the tests fail; a green test run ends them, and counting
-    begins again.
+    """Three cycles of an edit and red tests are trouble, which a green test run ends. The tries of one
+    command and their cycles are one episode. Tests without an edit between them, builds, and tests that
+    could not start are no cycles.
     """
     calls = (KNOWN, EDIT, TESTS[0], EDIT, TESTS[1], EDIT, TESTS[2], EDIT, shell("pytest", 0, GREEN))
     episodes = found_in(recording(written(*calls, EDIT, TESTS[0])))
@@ -234,12 +234,7 @@ def test_cycles_in_a_row_are_an_episode(recording: Saver) -> None:
     found = only(found_in(recording(written(KNOWN, EDIT, TESTS[0], EDIT, TESTS[1], EDIT, TESTS[2]))))
     assert found.words == "3 edit-test-fail cycles, 51.0 s: pytest c.py"
     assert not found.is_over
-
-
-def test_cycles_belong_to_their_own_failure(recording: Saver) -> None:
-    """The tries of one command and their cycles are one episode, if there were edits between its tries;
-    those of several commands are one of their own.
-    """
+    # Cycles belong to their own failure.
     red, green = shell("pytest -q", 1, RED), shell("pytest -q", 0, GREEN)
     calls = (red, EDIT, red, EDIT, red, EDIT, red, EDIT, green)
     episodes = found_in(recording(written(KNOWN, *calls)))
@@ -256,12 +251,7 @@ def test_cycles_belong_to_their_own_failure(recording: Saver) -> None:
         "not fixed yet, 3 tries, 41.0 s: pytest a",
         "4 edit-test-fail cycles, 1:11: pytest b",
     ]
-
-
-def test_what_is_no_cycle(recording: Saver) -> None:
-    """Tests without an edit between them, builds, and tests that could not start are no cycles; a test run
-    is known by its program, and red by its last line.
-    """
+    # What is no cycle.
     first = (KNOWN, EDIT, TESTS[0], TESTS[1], TESTS[2], EDIT, shell("npm run build", 2))
     then = (EDIT, shell("pytest a.py", 127), EDIT, shell("git commit -m 'pytest passes'", 1))
     episodes = found_in(recording(written(*first, *then)))

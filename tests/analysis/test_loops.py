@@ -44,7 +44,8 @@ def loops_of(names: str, *, step: int = 1) -> list[tuple[int, int, bool]]:
 
 def test_what_is_a_loop() -> None:
     """The fourth equal call in a row, a call that is six of the last ten, and the fourth round of two or
-    three calls are one; fewer, and rounds of four calls, are none.
+    three calls are one; fewer, and rounds of four calls, are none. Edits and tests in turn, calls of two
+    runs, of other arguments or of another tool are not counted together.
     """
     assert loops_of("aaa") == []
     assert loops_of("baaaa") == [(5, 4, True)]
@@ -54,12 +55,7 @@ def test_what_is_a_loop() -> None:
     assert loops_of("ab" * 50) == [(8, 4, True)]
     assert loops_of("d" + "abc" * 50) == [(13, 4, True)]
     assert loops_of("abcd" * 50) == []
-
-
-def test_what_is_no_loop() -> None:
-    """Edits and tests in turn, calls of two runs, of other arguments or of another tool are not counted
-    together.
-    """
+    # What is no loop.
     made = calls(["app.py", "pytest -q"] * 20)
     assert Loops(lambda call: call.number if call.target == "app.py" else 0).update(made) == []
     assert Loops(lambda call: None if call.target == "app.py" else 0).update(made) == []
@@ -80,8 +76,9 @@ def test_what_is_no_loop() -> None:
 
 
 def test_an_episode_is_reported_once() -> None:
-    """When it begins, and again only after nine other calls, also if the call then loops with another.
-    Another looping call is a second one.
+    """An episode is reported when it begins, and again only after nine other calls; another looping call is
+    a second one. Calls taken one by one or together give the same loops; arguments are read once for
+    repeated targets, and 100,000 calls at once cost as much as 50.
     """
     assert loops_of("aaaa" + "ba" * 20) == [(4, 4, True)]
     assert loops_of("ab" * 4 + "a" * 20) == [(8, 4, True)]
@@ -92,12 +89,7 @@ def test_an_episode_is_reported_once() -> None:
     assert loops_of("aaaa" + "bcdefghi" + "aaaa") == [(4, 4, True)]
     assert loops_of("aaaa" + "bcdefghij" + "aaaa") == [(4, 4, True), (17, 4, True)]
     assert loops_of("aaaabbbb") == [(4, 4, True), (8, 4, True)]
-
-
-def test_calls_can_be_taken_in_any_portions() -> None:
-    """One by one or together they give the same loops; arguments are read once for repeated targets, and
-    100,000 calls at once cost as much as 50.
-    """
+    # Calls can be taken in any portions.
     chance = random.Random(6)
     for _ in range(200):
         names = "".join(chance.choices("aabcd", k=40))

@@ -165,23 +165,6 @@ def history(count: int) -> list[bytes]:
     return made
 
 
-def test_a_search_steps_in_both_directions(saved: Saver) -> None:
-    """The first match is the next after the start position, or the last of all; steps wrap around."""
-    feed = saved(*history(10), result(""))
-    whole = complete(feed, "hit").found
-    assert whole == sorted(whole)
-    assert len(whole) == 40
-    for entry, offset in ((0, 0), (6, 12), (7, 0), (19, 0), (30, 0)):
-        search = complete(feed, "hit", entry, offset)
-        assert search.found == whole
-        ahead = (match for match in whole if match >= (entry, Side.TEXT, offset))
-        assert search.first() == next(ahead, whole[-1])
-        assert [search.number(match) for match in whole] == list(range(1, 41))
-        for index, match in enumerate(whole):
-            assert search.step(match, 1) == whole[(index + 1) % 40]
-            assert search.step(match, -1) == whole[index - 1]
-
-
 def test_an_incomplete_search_is_never_wrong(saved: Saver) -> None:
     """During a search, first match, steps and numbers are None until known, and never wrong."""
     for begin in [0, 20, 40, 59, 60]:
@@ -223,8 +206,26 @@ def test_cuts_hide_nothing_and_double_nothing(saved: Saver, monkeypatch: pytest.
         assert complete(feed, "the needle", 0, 777).found == whole
 
 
-def test_later_matches_are_found_in_order(saved: Saver, tmp_path: Path) -> None:
-    """Growing text, new calls and late results are found when they arrive, in their order."""
+@pytest.mark.costs
+def test_a_slice_is_short(saved: Saver) -> None:
+    """A long recording is searched in slices of about the given time."""
+    big = "lorem ipsum " * 20_000
+    feed = saved(init(), *(call(number, "make", big) for number in range(60)), delta(big * 4), result(""))
+    search = Search(feed, "needle")
+    longest = slices = 0.0
+    while not search.is_complete:
+        begun = time.thread_time()
+        search.advance(0.002)
+        longest = max(longest, time.thread_time() - begun)
+        slices += 1
+    assert slices > 5
+    assert longest < 0.03
+
+
+def test_matches_that_come_late(saved: Saver, tmp_path: Path) -> None:
+    """Growing text, new calls and late results are found when they arrive, in their order. The search
+    pauses after MOST_MATCHES matches and reports it; a step beyond them resumes it.
+    """
     feed = saved(init(), delta("a nee"), follow=True)
     search = complete(feed, "needle")
     assert search.found == []
@@ -247,26 +248,7 @@ def test_later_matches_are_found_in_order(saved: Saver, tmp_path: Path) -> None:
         "#2 shell needle",
         "text",
     ]
-
-
-@pytest.mark.costs
-def test_a_slice_is_short(saved: Saver) -> None:
-    """A long recording is searched in slices of about the given time."""
-    big = "lorem ipsum " * 20_000
-    feed = saved(init(), *(call(number, "make", big) for number in range(60)), delta(big * 4), result(""))
-    search = Search(feed, "needle")
-    longest = slices = 0.0
-    while not search.is_complete:
-        begun = time.thread_time()
-        search.advance(0.002)
-        longest = max(longest, time.thread_time() - begun)
-        slices += 1
-    assert slices > 5
-    assert longest < 0.03
-
-
-def test_a_very_common_word_pauses_the_search(saved: Saver) -> None:
-    """The search pauses after MOST_MATCHES matches and reports it; a step beyond them resumes it."""
+    # A very common word pauses the search.
     feed = saved(init(), call(1, "make", "zz " * (MOST_MATCHES + 5)), result(""))
     search = complete(feed, "zz")
     assert search.is_full
@@ -278,8 +260,24 @@ def test_a_very_common_word_pauses_the_search(saved: Saver) -> None:
     assert search.step(search.found[MOST_MATCHES - 1], 1) == search.found[MOST_MATCHES]
 
 
-def test_matches_sort_in_display_order() -> None:
-    """An action sorts before its arguments, and these before its result."""
+def test_a_search_steps_in_both_directions(saved: Saver) -> None:
+    """The first match is the next after the start position, or the last of all; steps wrap around. An
+    action sorts before its arguments, and these before its result.
+    """
+    feed = saved(*history(10), result(""))
+    whole = complete(feed, "hit").found
+    assert whole == sorted(whole)
+    assert len(whole) == 40
+    for entry, offset in ((0, 0), (6, 12), (7, 0), (19, 0), (30, 0)):
+        search = complete(feed, "hit", entry, offset)
+        assert search.found == whole
+        ahead = (match for match in whole if match >= (entry, Side.TEXT, offset))
+        assert search.first() == next(ahead, whole[-1])
+        assert [search.number(match) for match in whole] == list(range(1, 41))
+        for index, match in enumerate(whole):
+            assert search.step(match, 1) == whole[(index + 1) % 40]
+            assert search.step(match, -1) == whole[index - 1]
+    # Matches sort in display order.
     first, second, third = Match(1, Side.TEXT, 9), Match(1, Side.ARGUMENTS, 0), Match(1, Side.RESULT, 0)
     assert sorted([third, first, second]) == [first, second, third]
 

@@ -27,9 +27,11 @@ def waits(*seconds: int) -> list[tuple[int, bytes]]:
     return lines
 
 
-def test_a_thought_is_judged_by_the_thoughts_before_it() -> None:
+def test_a_silence_is_judged_by_those_before_it() -> None:
     """A thought shows the usual time if it is longer than nine of ten; a silence in it is compared with
-    silences. The pause after the last delta counts as one.
+    silences. The pause after the last delta counts as one. A wait shows its time from 5 s on, the usual
+    time when it is longer, is quiet from three times that on, and then stalls. Only the newest 64 silences
+    count.
     """
     read = paced([*thoughts(3, 4, 8, 5, 8), (2, thought("a")), *[(1, thought("b"))] * 4])
     assert status_after(read, 0) == "thinking"
@@ -61,12 +63,7 @@ def test_a_thought_is_judged_by_the_thoughts_before_it() -> None:
     assert status_after(read, 4) == "writing"
     assert status_after(read, 9) == "writing · quiet for 0:09"
     assert status_after(read, 11) == "writing · quiet for 0:11 (usually under 0:10)"
-
-
-def test_a_wait_is_judged_by_the_waits_before_it() -> None:
-    """A wait shows its time from 5 s on, the usual time when it is longer, is quiet from three times that
-    on, and then stalls. Only the newest 64 silences count.
-    """
+    # A wait is judged by the waits before it.
     read = paced(waits(12, 20, 3, 15, 18))
     assert status_after(read, 4) == "waiting for the model"
     assert status_after(read, 21) == "waiting for the model · 0:21"
@@ -89,8 +86,10 @@ def test_a_wait_is_judged_by_the_waits_before_it() -> None:
     assert status_after(paced(waits(*[300] * 64, *[1] * 64)), 6).endswith("(usually under 0:02)")
 
 
-def test_busy_processes_do_not_stall() -> None:
-    """After 3 s of silence the state of the processes is shown; a busy process does not stall."""
+def test_busy_or_paused_is_not_stalled() -> None:
+    """After 3 s of silence the state of the processes is shown; a busy process does not stall. The status
+    of a paused agent names the rule; after the pause the silence begins again.
+    """
     lines = (init(), user())
     assert sentence(*lines, after_ms=2_999, agent=IDLE) == "waiting for the model"
     assert sentence(*lines, after_ms=3_000, agent=IDLE) == "waiting for the model · its processes are idle"
@@ -100,10 +99,7 @@ def test_busy_processes_do_not_stall() -> None:
     assert busy == "quiet for 3:20, no open call · its processes use CPU"
     unknown = sentence(*lines, after_ms=200_000, agent=AgentFacts(4121))
     assert unknown == "stalled? quiet for 3:20, no open call"
-
-
-def test_a_paused_agent_is_not_quiet_and_neither_is_the_pause_silence() -> None:
-    """The status names the rule; after the pause the silence begins again."""
+    # A paused agent is not quiet and neither is the pause silence.
     read = paced([(0, init()), (2, user())])
     assert status_after(read, 600, AgentFacts(pid=7, paused_by="rm \x1boutside")).startswith(
         'paused by rule "rm '

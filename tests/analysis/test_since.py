@@ -215,9 +215,21 @@ def real_seconds(seconds: list[float], play: Play) -> float:
     return sum(min(gap, most) for gap in gaps) / play.speed
 
 
-def test_the_speed_is_rounded_up_to_a_power_of_two() -> None:
-    """The part is played at the slowest of the speeds that take at most 30 seconds, or longer if the agent
-    never paused. Without times there is no speed.
+class Counted(RecordedTimes):
+    """Times that count how often they are asked."""
+
+    asked = 0
+
+    def offset_at(self, at_ms: float) -> int:
+        """Count, and return the offset."""
+        self.asked += 1
+        return super().offset_at(at_ms)
+
+
+def test_the_speed_takes_half_a_minute() -> None:
+    """A part is played at the slowest speed, a power of two, that takes at most 30 seconds; if 64 times
+    does not suffice, silences are shortened until it does, not a busy part. Playing never takes longer than
+    announced, and a week is searched in at most some ten thousand steps.
     """
     cases: list[tuple[float, int, int]] = [
         (0, 1, 0),
@@ -228,19 +240,14 @@ def test_the_speed_is_rounded_up_to_a_power_of_two() -> None:
         (480, 16, 30),
         (1920, 64, 30),
     ]
-    for duration, speed, seconds in cases:
+    for duration, speed, took in cases:
         with case((duration, speed)):
-            assert play_of([0, duration]) == Play(LINE, speed, None, seconds)
+            assert play_of([0, duration]) == Play(LINE, speed, None, took)
     assert play_missed(RecordedTimes([], 500), 100, 500) is None
     assert play_of([0, 45], start=0) == Play(0, 2, None, 23)
     play = play_of([float(second) for second in range(2 * HOUR)])
     assert play == Play(LINE, 64, 1, -(-2 * HOUR // 64))
-
-
-def test_a_long_silence_is_shortened() -> None:
-    """If 64 times does not suffice, silences longer than the allowed time are shortened until it does; a
-    busy part is not.
-    """
+    # A long silence is shortened.
     busy = [float(second) for second in range(1000)]
     seconds = [*busy, 3 * HOUR, 6 * HOUR]
     play = play_of(seconds)
@@ -253,10 +260,7 @@ def test_a_long_silence_is_shortened() -> None:
     assert play.max_idle is not None
     assert 700 < play.max_idle <= 720
     assert real_seconds([float(each) for each in seconds], play) <= 30
-
-
-def test_playing_never_takes_longer_than_announced() -> None:
-    """Whatever the gaps between the lines are, playing takes at most the announced seconds."""
+    # Playing never takes longer than announced.
     chance = random.Random(14)
     for _ in range(200):
         gaps = [chance.expovariate(1 / chance.choice([0.5, 5, 60, 3000])) for _ in range(60)]
@@ -265,21 +269,7 @@ def test_playing_never_takes_longer_than_announced() -> None:
         assert real_seconds(seconds, play) <= play.seconds + 0.01
         assert play.seconds <= 30 or play.max_idle == 1
         assert play.max_idle is None or play.speed == 64
-
-
-class Counted(RecordedTimes):
-    """Times that count how often they are asked."""
-
-    asked = 0
-
-    def offset_at(self, at_ms: float) -> int:
-        """Count, and return the offset."""
-        self.asked += 1
-        return super().offset_at(at_ms)
-
-
-def test_the_cost_is_bounded() -> None:
-    """A week with many lines is searched in at most some ten thousand steps."""
+    # The cost is bounded.
     week = 7 * 24 * HOUR
     times = Counted([(at, BEGAN_MS + at * 1000 * week // 20_000) for at in range(20_000)], 20_000)
     assert play_missed(times, 1, 20_000) is not None

@@ -45,7 +45,8 @@ FAILED = completed("shell", "x", {"failure": {"exitCode": 1}})
 
 def test_before_the_first_event() -> None:
     """The status waits for the first event; a started agent is quiet after 60 s. A pipe without a line for
-    20 s, and plain text, may lack the flag.
+    20 s, and plain text, may lack the flag. Without an open call the model thinks, writes or is waited for;
+    without a history, 60 s are quiet.
     """
     assert sentence() == "waiting for the first event"
     assert sentence(after_ms=None) == "waiting for the first event"
@@ -62,10 +63,7 @@ def test_before_the_first_event() -> None:
     asked = "waiting for the first event · only text so far: is --output-format stream-json missing?"
     assert sentence(b"I will fix it.\n") == asked
     assert sentence(b"A notice\n", init()) == "waiting for the model"
-
-
-def test_the_status_without_an_open_call() -> None:
-    """Without an open call the model thinks, writes or is waited for; without a history, 60 s are quiet."""
+    # The status without an open call.
     cases: list[tuple[tuple[bytes, ...], str, str]] = [
         ((user(),), "waiting for the model", ""),
         ((thought("hm"), thought_through()), "waiting for the model", ""),
@@ -76,39 +74,14 @@ def test_the_status_without_an_open_call() -> None:
     ]
     for lines, words, in_the_middle in cases:
         with case((lines, words)):
-            for after_ms in (0, 4_999, None):
-                assert sentence(init(), *lines, after_ms=after_ms) == words
+            for late_ms in (0, 4_999, None):
+                assert sentence(init(), *lines, after_ms=late_ms) == words
             lead = "quiet for " if words == "writing" else ""
             assert sentence(init(), *lines, after_ms=59_999) == f"{words} · {lead}0:59"
             quiet = f"quiet for 1:00, no open call{in_the_middle}"
             assert sentence(init(), *lines, after_ms=60_000) == quiet
             assert sentence(init(), *lines, after_ms=119_999) == quiet.replace("1:00", "1:59")
             assert sentence(init(), *lines, after_ms=120_000) == f"stalled? {quiet.replace('1:00', '2:00')}"
-
-
-def test_a_result_is_the_last_word() -> None:
-    """After the result the status is its outcome, however much time passes, before and after the end."""
-    cases: list[tuple[tuple[bytes, ...], str]] = [
-        ((result(),), "succeeded in 5.2 s"),
-        ((result(duration_ms=None),), "succeeded"),
-        ((result(duration_ms=59_949),), "succeeded in 59.9 s"),
-        ((result(duration_ms=59_950),), "succeeded in 1:00"),
-        ((result(duration_ms=3_733_000),), "succeeded in 1:02:13"),
-        ((FAILED, result()), "succeeded in 5.2 s · 1 call, 1 failed"),
-        ((FAILED, completed("read", "y", {"error": {}}), result()), "succeeded in 5.2 s · 2 calls, 2 failed"),
-        ((completed("shell", "x", {"rejected": {}}), result()), "succeeded in 5.2 s · 1 call, 1 rejected"),
-        ((FAILED, result("No", is_error=True)), "failed: No · 1 call, 1 failed"),
-        ((result("No\nmore", is_error=True),), "failed: No"),
-        ((result("\n a\x1b[2J \nb", is_error=True),), "failed: a␛[2J "),
-        ((result(None, is_error=True),), "failed: no reason given"),
-        ((result(" \n", is_error=True),), "failed: no reason given"),
-    ]
-    for lines, words in cases:
-        with case(lines):
-            for is_over in (False, True):
-                assert sentence(init(), *lines, after_ms=99_000, is_over=is_over) == words
-                read = session(init(), *lines, seen_ms=NOW, is_over=is_over)
-                assert not is_quiet(read, NOW + 9_000_000)
 
 
 def test_an_end_without_a_result() -> None:
@@ -158,8 +131,32 @@ def test_an_end_without_a_result() -> None:
             assert sentence(*lines, is_over=True, agent=agent) == words
 
 
-def test_a_process_that_outlives_its_result_is_shown() -> None:
-    """A process that still lives 30 s after the result is reported, because agents may hang then."""
+def test_a_result_is_the_last_word() -> None:
+    """After the result the status is its outcome, however much time passes, before and after the end. A
+    process that still lives 30 s after the result is reported, because agents may hang then.
+    """
+    cases: list[tuple[tuple[bytes, ...], str]] = [
+        ((result(),), "succeeded in 5.2 s"),
+        ((result(duration_ms=None),), "succeeded"),
+        ((result(duration_ms=59_949),), "succeeded in 59.9 s"),
+        ((result(duration_ms=59_950),), "succeeded in 1:00"),
+        ((result(duration_ms=3_733_000),), "succeeded in 1:02:13"),
+        ((FAILED, result()), "succeeded in 5.2 s · 1 call, 1 failed"),
+        ((FAILED, completed("read", "y", {"error": {}}), result()), "succeeded in 5.2 s · 2 calls, 2 failed"),
+        ((completed("shell", "x", {"rejected": {}}), result()), "succeeded in 5.2 s · 1 call, 1 rejected"),
+        ((FAILED, result("No", is_error=True)), "failed: No · 1 call, 1 failed"),
+        ((result("No\nmore", is_error=True),), "failed: No"),
+        ((result("\n a\x1b[2J \nb", is_error=True),), "failed: a␛[2J "),
+        ((result(None, is_error=True),), "failed: no reason given"),
+        ((result(" \n", is_error=True),), "failed: no reason given"),
+    ]
+    for lines, words in cases:
+        with case(lines):
+            for is_over in (False, True):
+                assert sentence(init(), *lines, after_ms=99_000, is_over=is_over) == words
+                read = session(init(), *lines, seen_ms=NOW, is_over=is_over)
+                assert not is_quiet(read, NOW + 9_000_000)
+    # A process that outlives its result is shown.
     lines = (init(), result())
     assert sentence(*lines, after_ms=29_999, agent=IDLE) == "succeeded in 5.2 s"
     words = "result came 0:30 ago, process 4121 still alive · succeeded in 5.2 s"
@@ -169,7 +166,9 @@ def test_a_process_that_outlives_its_result_is_shown() -> None:
 
 
 def test_a_status_is_one_line() -> None:
-    """No field of the stream or of the process breaks the status line."""
+    """No field of the stream or of the process breaks the status line. For an unknown agent it has the
+    first line of its stream, and what can be done, which is kept in few columns.
+    """
     hostile = "a\r\nb\u2028c\x85d"
     for lines in (
         (started("weather" + hostile, place=hostile),),
@@ -181,11 +180,8 @@ def test_a_status_is_one_line() -> None:
             agent = AgentFacts(exit_code=1, stderr=hostile)
             words = sentence(init(), *lines, after_ms=99_000, is_over=is_over, agent=agent, width=37)
             assert len(words.splitlines()) == 1
-
-
-def test_an_unknown_agent_is_called_unknown() -> None:
-    """The status shows the first line of its stream, and what can be done, which is kept in few columns."""
-    for lines, words in [
+    # An unknown agent is called unknown.
+    for lines, end in [
         ((b"Hello\n",), "(first line: Hello): add --output-format stream-json to the agent's command"),
         (
             (event("report.started"),),
@@ -195,19 +191,19 @@ def test_an_unknown_agent_is_called_unknown() -> None:
             ),
         ),
     ]:
-        with case((lines, words)):
+        with case((lines, end)):
             lead = "not a stream of an agent that this version knows"
-            assert sentence(*lines, is_over=True) == f"{lead} {words}"
-            assert sentence(*lines, is_over=True, agent=AgentFacts(exit_code=3)) == f"{lead} {words} · exit 3"
-    for width, words in [
+            assert sentence(*lines, is_over=True) == f"{lead} {end}"
+            assert sentence(*lines, is_over=True, agent=AgentFacts(exit_code=3)) == f"{lead} {end} · exit 3"
+    for width, end in [
         (120, '{"type": "report…): try --format NAME, or agentwatch drift'),
         (100, "this version knows: try --format NAME, or agentwatch drift"),
         (80, "unknown format: try --format NAME, or agentwatch drift"),
         (40, "unknown format: try --format NAME, or a…"),
     ]:
-        with case((width, words)):
+        with case((width, end)):
             shown = sentence(event("report.started"), is_over=True, width=width)
-            assert shown.endswith(words)
+            assert shown.endswith(end)
             assert len(shown) <= width
             ended = AgentFacts(exit_code=3)
             if width > 40:

@@ -98,7 +98,8 @@ def parts(*events: TimedEvent) -> dict[str, int]:
 
 def test_each_share_is_the_time_of_its_entries() -> None:
     """Thinking and writing last from the first to the last piece, a tool from start to end; parallel calls
-    count once, and before a text. A gap with a notice is separate, one with an unknown time unattributed.
+    count once, and before a text. A gap with a notice is separate; one with an unknown time, or after a
+    call without an end, is unattributed.
     """
     events = [thinks(0), falls_silent(30), says(40), says(60), begins(1, 70), ends(1, 170), says(200)]
     assert parts(*events) == {"thinking": 30, "writing": 20, "tools": 100, "waiting for the model": 50}
@@ -113,12 +114,7 @@ def test_each_share_is_the_time_of_its_entries() -> None:
                 "tools": 20,
                 "unattributed": 40,
             }
-
-
-def test_a_call_without_an_end_leaves_the_silence_after_it_unattributed() -> None:
-    """It may have run until the end of its run, and no longer, except where more is known; one with only an
-    end, before it.
-    """
+    # A call without an end leaves the silence after it unattributed.
     events = [says(0), says(10), begins(1, 20), begins(2, 30), ends(2, 50), thinks(70), falls_silent(90)]
     assert parts(*events) == {
         "writing": 10,
@@ -165,8 +161,18 @@ def test_the_duration_of_runs_and_turns() -> None:
     assert found.between_runs_ms == 0
 
 
-def test_without_agent_times_only_tools_are_known() -> None:
-    """Arrival times show the tools; without any times the breakdown is empty."""
+def test_the_slowest_and_the_longest_come_first() -> None:
+    """At most five slowest calls are listed, the earlier first among equals; all tools are listed. Arrival
+    times show the tools; without any times the breakdown is empty.
+    """
+    events: list[TimedEvent] = []
+    for number, ms in enumerate([5, 90, 20, 70, 20, 60, 80], 1):
+        tool = "read" if number == 2 else "shell"
+        events += [begins(number, 0, tool=tool), ends(number, ms, tool=tool)]
+    found = account(*events)
+    assert [call.number for call in found.slowest] == [2, 7, 4, 6, 3]
+    assert found.tools == [("shell", 6, 255), ("read", 1, 90)]
+    # Without agent times only tools are known.
     events = [(INIT[0], 0), begins(1, None, 100), ends(1, None, 350), (says(None)[0], 400), over(None, 500)]
     found = account(*events)
     assert not found.is_agent_time
@@ -176,17 +182,6 @@ def test_without_agent_times_only_tools_are_known() -> None:
     assert found.whole_ms == sum(found.parts.values()) == 0
     assert not found.tools
     assert not found.slowest
-
-
-def test_the_slowest_calls_and_the_longest_tools_come_first() -> None:
-    """At most five slowest calls are listed, the earlier first among equals; all tools are listed."""
-    events: list[TimedEvent] = []
-    for number, ms in enumerate([5, 90, 20, 70, 20, 60, 80], 1):
-        tool = "read" if number == 2 else "shell"
-        events += [begins(number, 0, tool=tool), ends(number, ms, tool=tool)]
-    found = account(*events)
-    assert [call.number for call in found.slowest] == [2, 7, 4, 6, 3]
-    assert found.tools == [("shell", 6, 255), ("read", 1, 90)]
 
 
 def test_a_text_counts_while_it_grows() -> None:

@@ -24,8 +24,9 @@ def colour_of(command: str, output: str, exit_code: int | None = None) -> str | 
 
 
 def test_a_closing_line_counts_before_the_exit_code() -> None:
-    """A red line with exit code 0 is red, a green one with another code too. Other lines, and files that are
-    only printed, give none.
+    """A red line with exit code 0 is red, a green one with another code too. Other lines, and files that
+    are only printed, give none. Without a closing line, exit code 0 is green if it is that of tsc, eslint
+    or make.
     """
     assert colour_of("pytest | tail -3", "1 failed, 4 passed in 0.31s", 0) == RED
     assert colour_of("pytest || true", "1 failed, 4 passed in 0.31s", 0) == RED
@@ -56,11 +57,8 @@ def test_a_closing_line_counts_before_the_exit_code() -> None:
     for line in cases:
         with case(line):
             assert verdict("./run.sh", line, 0) is None
-
-
-def test_silence_is_green_for_tools_that_are_silent() -> None:
-    """Without a closing line, exit code 0 is green if it is that of tsc, eslint or make."""
-    cases: list[tuple[str, str | None]] = [
+    # Silence is green for tools that are silent.
+    silent: list[tuple[str, str | None]] = [
         *(("tsc --noEmit", GREEN), ("cd web && npx tsc 2>&1", GREEN), ("eslint . && echo done", GREEN)),
         *(("CI=1 make -j4 all", GREEN), ("./node_modules/.bin/eslint src", GREEN)),
         *(("timeout 60 make", GREEN), ("timeout -k 5 2m npx tsc", GREEN), ("make &&\n echo done", GREEN)),
@@ -68,7 +66,7 @@ def test_silence_is_green_for_tools_that_are_silent() -> None:
         *(("tsc | tail -3", None), ("tsc || true", None), ("make; echo done", None), ("ls || make", None)),
         *(("pytest -q", None), ("ruff check", None), ("", None), ("git commit -m 'x; make y'", None)),
     ]
-    for command, wanted in cases:
+    for command, wanted in silent:
         with case(command):
             assert colour_of(command, "", 0) == wanted
             assert colour_of(command, "", None) is None
@@ -209,7 +207,11 @@ NAMED = {"node": "node --test", "go": "go test", "cargo": "cargo test"}
 
 
 def test_each_line_gives_its_verdict() -> None:
-    """A line gives its tool, colour and counts, whatever command wrote it and whatever is around it."""
+    """A line gives its tool, colour and counts, whatever command wrote it and whatever is around it. A line
+    in colours is read like a plain one, whatever program decides the exit code; with another code than 0 a
+    line that is not red is. The table, whose tools the documentation names in its order, has both of each;
+    the green of some is silence, which is none of the others.
+    """
     for line in TABLE:
         with case(line.id):
             for text in (line.output, f"noise\n\n{line.output}\n\n", line.output.replace("\n", "\r\n")):
@@ -218,12 +220,7 @@ def test_each_line_gives_its_verdict() -> None:
                     assert found is not None
                     assert (found.tool, found.words, found.source) == (line.tool, line.words, Source.PATTERN)
                     assert colour(found) == line.colour
-
-
-def test_what_is_around_a_line_changes_no_verdict() -> None:
-    """A line in colours is read like a plain one, whatever program decides the exit code; with another code
-    than 0 a line that is not red is.
-    """
+    # What is around a line changes no verdict.
     for line in TABLE:
         with case(line.id):
             coloured = "\n".join(
@@ -245,12 +242,7 @@ def test_what_is_around_a_line_changes_no_verdict() -> None:
             assert found is not None
             assert (found.tool, found.words) == (line.tool, f"{line.words}, exit 3")
             assert (found.source, colour(found)) == (Source.EXIT, RED)
-
-
-def test_each_tool_has_red_and_green() -> None:
-    """The table, whose tools the documentation names in its order, has both of each; the green of some is
-    silence, which is none of the others.
-    """
+    # Each tool has red and green.
     for tool in TOOLS:
         with case(tool):
             colours = {line.colour for line in TABLE if line.tool == tool}

@@ -1,7 +1,8 @@
-"""A feed: the times of its lines, single events, and lines held back until the agent is known."""
+"""A feed: its times and moments, single events, and lines held back until the agent is known."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -11,13 +12,16 @@ from agentwatch.feed import checkpoints
 from agentwatch.feed.feed import Feed
 from agentwatch.feed.history import History
 from agentwatch.feed.preview import preview_feed
+from agentwatch.feed.timeline import RecordedTimes
 from agentwatch.recording.saved import open_saved
+from agentwatch.session.call import Pieces, Place
+from agentwatch.session.events import Outcome
 from agentwatch.session.transcript import Kind
 from tests.builders.claude_lines import written
-from tests.builders.lines import completed, delta, final, init, result, started, user
-from tests.builders.made_agent import ASKED, LATE, LATE_START
+from tests.builders.lines import completed, delta, event, final, init, line, result, started, user
+from tests.builders.made_agent import ASKED, LATE, LATE_START, add_late_agent
 from tests.builders.on_disk import transcript
-from tests.conftest import RECORDINGS, Saver
+from tests.conftest import RECORDINGS, Saver, case
 
 
 def test_a_line_has_the_time_that_its_program_wrote(
@@ -100,3 +104,110 @@ def test_the_end_begins_with_a_call(tmp_path: Path, calls: int) -> None:
     ]
     assert entries[-2].text == "Done."
     assert [call.target for call in preview.session.calls] == [f"{number}.py" for number in range(calls)]
+
+
+@pytest.fixture
+def late_agent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a second agent be known."""
+    add_late_agent(monkeypatch)
+
+
+def read(path: Path, *, follow: bool = False) -> Feed:
+    """Return a feed that has applied what can be applied."""
+    feed = Feed(open_saved(path, follow))
+    feed.advance()
+    return feed
+
+
+@pytest.mark.usefixtures("late_agent")
+def test_lines_are_held_while_the_stream_goes_on(recording: Saver) -> None:
+    """A line of no known agent is applied in its place when the agent is known; fifty lines, 1 MiB, or the
+    end release them as unknown. What is not JSON is shown at once.
+    """
+    path = recording(ASKED)
+    feed = read(path, follow=True)
+    assert (feed.session.lines.total, feed.held_lines, feed.backlog()) == (0, 1, 0)
+    with path.open("ab") as file:
+        file.write(LATE_START)
+    feed.advance()
+    assert (feed.session.lines.total, feed.session.lines.unknown, feed.held_lines) == (2, 0, 0)
+    assert feed.session.transcript[0].kind is Kind.PROMPT
+    for lines, unknown in [
+        ([ASKED] * 49, 0),
+        ([ASKED] * 50, 50),
+        ([line({"type": "asked", "text": "x" * (1 << 20)})], 1),
+    ]:
+        with case((lines, unknown)):
+            session = read(recording(*lines, LATE_START)).session
+            assert session.lines.unknown == unknown
+            assert session.lines.total == len(lines) + 1
+    feed = read(recording(ASKED, b"noise\n", ASKED))
+    assert (feed.session.lines.unknown, feed.session.lines.malformed, feed.held_lines) == (2, 1, 0)
+    assert feed.is_over
+    feed = read(recording(b"Checking for updates\n"), follow=True)
+    assert (feed.session.lines.malformed, feed.held_lines) == (1, 0)
+    session = read(recording(ASKED, b"a notice\n", LATE_START)).session
+    assert session.lines.unknown == 0
+    assert [entry.kind for entry in session.transcript] == [Kind.PROMPT, Kind.NOTICE, Kind.NOTICE]
+    assert session.lines.total == 3
+    assert session.traits == LATE.traits
+
+
+@pytest.mark.usefixtures("late_agent")
+def test_another_agent_may_start_a_run(recording: Saver) -> None:
+    """The start line of a second agent changes the format; another line that the known agent does not write
+    stays unknown.
+    """
+    session = read(recording(init(), user(), final("Done."), result("Done."), LATE_START, ASKED)).session
+    assert [run.format for run in session.runs] == ["cursor", "late"]
+    assert [run.outcome for run in session.runs] == [Outcome.SUCCEEDED, Outcome.UNFINISHED]
+    assert session.lines.unknown == 0
+    assert session.transcript[-1].text == "Do it."
+    session = read(recording(init(), event("later"), started("read"), result())).session
+    assert session.lines.unknown == 1
+    assert session.run.format == "cursor"
+
+
+LINE_BYTES = 10
+
+
+def timeline_of(folder: Path, lines: int) -> RecordedTimes:
+    """Return the timeline of a recording with lines of ten bytes, of which none was noted yet."""
+    path = folder / "lines"
+    path.write_bytes(b"123456789\n" * lines)
+    return RecordedTimes(os.open(path, os.O_RDONLY))
+
+
+def test_moments_and_times_lead_to_each_other(tmp_path: Path) -> None:
+    """The moment at a time follows the last line that arrived at it, also of a burst; the times around a
+    time are found, and lines after the clock was put back have the time before that.
+    """
+    for count in [9, 20_000]:
+        with case(count):
+            timeline = timeline_of(tmp_path, count)
+            for number in range(count):
+                timeline.note(Place(number * LINE_BYTES, LINE_BYTES - 1, 1000 + number // 3))
+            for number in range(0, count, max(count // 50, 1)):
+                end = min((number // 3 + 1) * 3, count) * LINE_BYTES
+                assert timeline.offset_at(1000 + number // 3) == end
+                assert timeline.ms_at((number + 1) * LINE_BYTES) == 1000 + number // 3
+    for count in [9, 20_000]:
+        with case(count):
+            timeline = timeline_of(tmp_path, count)
+            for number in range(count):
+                timeline.note(Place(number * LINE_BYTES, LINE_BYTES - 1, 1000 + 10 * number))
+            last_ms = 1000 + 10 * (count - 1)
+            assert timeline.around(999) == (None, 1000)
+            for at_ms in range(1000, last_ms, 10 * max(count // 500, 1)):
+                assert timeline.around(at_ms) == (at_ms, at_ms + 10)
+                assert timeline.around(at_ms + 9.5) == (at_ms, at_ms + 10)
+            assert timeline.around(last_ms) == (last_ms, None)
+    timeline = timeline_of(tmp_path, 5)
+    timeline.note(Place(0, 49, 4000), Pieces(1000, 1000, (10, 20, 40), (2000, 3000, 4000)))
+    assert [timeline.offset_at(ms) for ms in (999, 1000, 1999, 2000, 3000, 4000)] == [0, 10, 10, 20, 40, 50]
+    assert [timeline.ms_at(offset) for offset in range(10, 60, 10)] == [1000, 2000, 3000, 3000, 4000]
+    timeline = timeline_of(tmp_path, 4)
+    for number, seen_ms in enumerate((5000, 1000, None, 6000)):
+        timeline.note(Place(number * LINE_BYTES, LINE_BYTES - 1, seen_ms))
+    assert [timeline.ms_at(offset) for offset in range(10, 50, 10)] == [5000, 5000, 5000, 6000]
+    assert (timeline.offset_at(5999), timeline.offset_at(6000)) == (30, 40)

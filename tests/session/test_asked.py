@@ -47,9 +47,10 @@ def notices(session: Session) -> list[str]:
     return [entry.text for entry in session.transcript if entry.kind is Kind.NOTICE]
 
 
-def test_an_open_question_has_its_words_and_time() -> None:
-    """It names the tool and the target, and is in the transcript, unless the agent answers it by itself. At
-    most 64 are kept.
+def test_a_question_is_open_until_it_is_answered() -> None:
+    """A question names the tool and the target, and is in the transcript, unless the agent answers it by
+    itself; at most 64 are kept. An answer meets it in the key, the call or the subject; the end of the call
+    or the run closes it too.
     """
     session = session_of(ASKED)
     question = session.asked.oldest
@@ -66,12 +67,7 @@ def test_an_open_question_has_its_words_and_time() -> None:
     assert len(session.asked) == 64
     assert oldest is not None
     assert oldest.words == "Bash 6"
-
-
-def test_an_answer_closes_its_question() -> None:
-    """Answer and question meet in the key, the call or the subject; the end of the call or the run closes it
-    too.
-    """
+    # An answer closes its question.
     answered = session_of(ASKED, Permission("Bash", "approved", key="q"))
     assert (len(answered.asked), answered.asked.count) == (0, 1)
     assert notices(answered)[-1] == "Bash approved"

@@ -13,7 +13,8 @@ from tests.conftest import case
 
 def test_start_and_end_are_joined_on_the_call_id() -> None:
     """Two lines with the same id are one call, whatever the id contains and however long it is; in the next
-    run, or another session, it is another call.
+    run, or another session, it is another call. Ended calls are in the order of their ends; an end without
+    a start is an orphan, once.
     """
     for call_id in ["toolu_1", "call_1\nfc_2", "Read_1", "[/x]\x1b[0m", ""]:
         with case(call_id):
@@ -40,10 +41,7 @@ def test_start_and_end_are_joined_on_the_call_id() -> None:
     ends = session(init(), started("read", f"{long}1"), completed("read", f"{long}1", DONE))
     assert len(read.calls) == 3
     assert [seen.outcome for seen in ends.calls] == [Outcome.SUCCEEDED]
-
-
-def test_interleaved_calls_each_get_their_own_end() -> None:
-    """Calls are listed in the order of their starts, ended calls in the order of their ends."""
+    # Interleaved calls each get their own end.
     lines = [started("read", name, path=name) for name in "abc"]
     lines += [
         completed("read", "b", DONE),
@@ -58,10 +56,7 @@ def test_interleaved_calls_each_get_their_own_end() -> None:
     ]
     assert [found.target for found in read.ended_calls] == ["b", "c", "a"]
     assert read.ended_by_outcome[Outcome.FAILED] == 1
-
-
-def test_an_end_without_a_start_is_a_call() -> None:
-    """It counts as an orphan, once, and has no start and no duration; repeated lines change nothing."""
+    # An end without a start is a call.
     read = session(init(), completed("webSearch", "w", {"rejected": {"reason": "no"}}, 9, searchTerm="x"))
     [found] = read.calls
     assert (found.outcome, found.target, found.started, found.started_ms) == (
@@ -74,9 +69,9 @@ def test_an_end_without_a_start_is_a_call() -> None:
     assert (read.completed_without_started, read.never_completed) == (1, 0)
     read = session(init(), completed("grep", result=DONE), completed("grep", result=DONE))
     assert (len(read.calls), len(read.ended_calls), read.completed_without_started) == (1, 1, 1)
-    lines = (started("shell", at_ms=1000), started("shell", at_ms=2000))
-    ends = (completed("shell", result=DONE, at_ms=3000), completed("shell", result={"error": {}}, at_ms=4000))
-    read = session(init(), *lines, *ends)
+    begun = (started("shell", at_ms=1000), started("shell", at_ms=2000))
+    over = (completed("shell", result=DONE, at_ms=3000), completed("shell", result={"error": {}}, at_ms=4000))
+    read = session(init(), *begun, *over)
     [found] = read.calls
     assert (found.outcome, found.started_ms, found.ended_ms) == (Outcome.SUCCEEDED, 1000, 3000)
     assert (list(read.ended_calls), read.ended_by_outcome[Outcome.FAILED]) == ([found], 0)
@@ -85,8 +80,8 @@ def test_an_end_without_a_start_is_a_call() -> None:
 
 
 def test_a_call_runs_until_something_ends_it() -> None:
-    """The result, the next run and the end of the stream leave it unfinished; an end after the result still
-    counts.
+    """The result, the next run and the end of the stream leave a call unfinished; an end after the result
+    still counts. A duration is a difference of two agent times in order; `startedAtMs` is another clock.
     """
     read = session(init(), started("shell"), is_over=False)
     assert [found.outcome for found in read.calls] == [Outcome.RUNNING]
@@ -108,10 +103,7 @@ def test_a_call_runs_until_something_ends_it() -> None:
     read = session(init(), started("shell"), result(), completed("shell", result=DONE))
     assert [found.outcome for found in read.ended_calls] == [Outcome.SUCCEEDED]
     assert (read.never_completed, read.completed_without_started) == (0, 0)
-
-
-def test_a_duration_needs_both_ends_of_one_clock() -> None:
-    """It is a difference of two agent times in order; `startedAtMs` is another clock."""
+    # A duration needs both ends of one clock.
     cases: list[tuple[int | None, int | None, int | None]] = [
         (1000, 1706, 706),
         (1000, 1000, 0),
@@ -129,25 +121,14 @@ def test_a_duration_needs_both_ends_of_one_clock() -> None:
     assert (found.started_ms, found.ended_ms, found.duration_ms) == (None, 1500, None)
 
 
-def test_a_call_knows_the_places_of_its_lines() -> None:
-    """Start and end are kept as offsets and lengths; the result is in the line that ended the call, unless
-    another event did.
-    """
-    lines = (init(), user("日本"), started("read"), completed("read", result=DONE))
-    data = b"".join(lines)
-    [found] = session(data).calls
-    for place, line in ((found.started, lines[2]), (found.ended, lines[3])):
-        assert place is not None
-        assert data[place.offset : place.offset + place.length] == line.rstrip(b"\n")
-    ended = call(started("read", "c-1"), completed("read", "c-1", DONE))
-    assert ended.result_place == ended.ended
-    ended.has_result = False
-    assert ended.ended is not None
-    assert ended.result_place is None
+TURN = (init(), user(), started("shell", at_ms=1000), completed("shell", at_ms=2500))
 
 
 def test_a_call_and_its_session_describe_themselves_in_one_line() -> None:
-    """The repr has the number, the tool, the target, the outcome and the duration, safe to print."""
+    """The repr has the number, the tool, the target, the outcome and the duration, safe to print. A call
+    knows the places of its lines. The duration of a session is that of the only result, or from the first
+    line to the last.
+    """
     read = session(
         init(),
         started("read", "a", 1000, path="a.py"),
@@ -165,24 +146,28 @@ def test_a_call_and_its_session_describe_themselves_in_one_line() -> None:
     ]
     assert repr(read) == "<Session of cursor: succeeded, 4 calls, 1 failed>"
     assert repr(session()) == "<Session of an unknown agent: unfinished, 0 calls>"
-
-
-TURN = (init(), user(), started("shell", at_ms=1000), completed("shell", at_ms=2500))
-
-
-def test_the_duration_of_a_session() -> None:
-    """The result of the only turn decides; with two runs, or without a result, the first and the last line
-    do.
-    """
+    # A call knows the places of its lines.
+    lines = (init(), user("日本"), started("read"), completed("read", result=DONE))
+    data = b"".join(lines)
+    [found] = session(data).calls
+    for place, line in ((found.started, lines[2]), (found.ended, lines[3])):
+        assert place is not None
+        assert data[place.offset : place.offset + place.length] == line.rstrip(b"\n")
+    ended = call(started("read", "c-1"), completed("read", "c-1", DONE))
+    assert ended.result_place == ended.ended
+    ended.has_result = False
+    assert ended.ended is not None
+    assert ended.result_place is None
+    # The duration of a session.
     assert session(*TURN, result(), seen_ms=1000).duration_ms == 5234
-    for lines, seen_ms, expected in (
+    for timed, seen_ms, expected in (
         ((*TURN, result(), *TURN, result()), None, 1500),
         ((init(), user(), delta("a", 2000), delta("b", 5000)), None, 3000),
         ((init(), user()), None, None),
-        (TURN, 7000, None),  # all lines came at once
+        (TURN, 7000, None),  # all timed came at once
     ):
         with case(expected):
-            assert session(*lines, seen_ms=seen_ms).duration_ms == expected
+            assert session(*timed, seen_ms=seen_ms).duration_ms == expected
 
 
 WAITS = "waits for your permission"

@@ -111,26 +111,6 @@ def after(*events: Event) -> Session:
     return session
 
 
-def test_each_window_is_known_by_its_newest_report() -> None:
-    """A report of one window leaves the other; a share that is not repeated stays until the next window. Of
-    more than 8, the newest are kept.
-    """
-    found = known(Limits((SHORT, WEEK)), Limits((SHORT._replace(used_percent=70.0),)))
-    assert found.windows == (
-        Reported("5h", 70.0, NOW_MS + HOUR_MS, NOW_MS + 60_000),
-        Reported("7d", 87.0, NOW_MS + 50 * HOUR_MS, NOW_MS),
-    )
-    timed = with_report(NO_LIMITS, Limits((SHORT,), at_ms=5), NOW_MS)
-    assert timed.windows[0].said_ms == 5
-    bare, later = SHORT._replace(used_percent=None), SHORT._replace(used_percent=None, resets_ms=NOW_MS * 2)
-    assert known(Limits((SHORT,)), Limits((bare,))).windows[0].used_percent == 62
-    assert known(Limits((SHORT,)), Limits((later,))).windows[0] == Reported(
-        "5h", None, NOW_MS * 2, NOW_MS + 60_000
-    )
-    many = Limits(tuple(LimitWindow(f"{hours}h", 1.0, None) for hours in range(20)))
-    assert [window.name for window in known(many).windows] == [f"{hours}h" for hours in range(12, 20)]
-
-
 def test_a_refusal_lasts_until_the_time_that_was_reported() -> None:
     """Without a time, it lasts until the full windows are empty, a report allows requests, or the agent
     continues.
@@ -160,10 +140,26 @@ def test_a_refusal_lasts_until_the_time_that_was_reported() -> None:
             assert not after(*refused, event).limits.is_refused
 
 
-def test_the_fullest_window_that_is_not_over_counts() -> None:
-    """A window whose reset has passed is empty by an unknown part. A line is as old as its report; without a
-    reset there is no time.
+def test_each_limit_window_is_known() -> None:
+    """A report of one window leaves the other; a share that is not repeated stays until the next window. Of
+    more than 8, the newest are kept; a window whose reset has passed is empty by an unknown part. A line is
+    as old as its report.
     """
+    found = known(Limits((SHORT, WEEK)), Limits((SHORT._replace(used_percent=70.0),)))
+    assert found.windows == (
+        Reported("5h", 70.0, NOW_MS + HOUR_MS, NOW_MS + 60_000),
+        Reported("7d", 87.0, NOW_MS + 50 * HOUR_MS, NOW_MS),
+    )
+    timed = with_report(NO_LIMITS, Limits((SHORT,), at_ms=5), NOW_MS)
+    assert timed.windows[0].said_ms == 5
+    bare, later = SHORT._replace(used_percent=None), SHORT._replace(used_percent=None, resets_ms=NOW_MS * 2)
+    assert known(Limits((SHORT,)), Limits((bare,))).windows[0].used_percent == 62
+    assert known(Limits((SHORT,)), Limits((later,))).windows[0] == Reported(
+        "5h", None, NOW_MS * 2, NOW_MS + 60_000
+    )
+    many = Limits(tuple(LimitWindow(f"{hours}h", 1.0, None) for hours in range(20)))
+    assert [window.name for window in known(many).windows] == [f"{hours}h" for hours in range(12, 20)]
+    # The fullest window that is not over counts.
     windows = known(Limits((SHORT, WEEK))).windows
     assert most_used(windows, NOW_MS) == 87
     assert most_used(windows[:1], NOW_MS + HOUR_MS) is None
@@ -194,8 +190,9 @@ def counted(*counts: tuple[Tokens, UsageScope] | None) -> Tokens:
 
 
 def test_requests_are_added() -> None:
-    """Each request adds to the counts; that of a turn replaces its requests, that of the run everything. The
-    context is the newest; a request with an id is kept.
+    """Each request adds to the counts; that of a turn replaces its requests, that of the run everything.
+    The sum of several runs has what any of them has, its context is the newest; a sum of no known number is
+    unknown.
     """
     first, second = Tokens(input=10, output=2, cost_usd=0.5), Tokens(input=20, cached=5, cost_usd=0.25)
     expected = Tokens(input=30, cached=5, output=2, cost_usd=0.75)
@@ -222,12 +219,7 @@ def test_requests_are_added() -> None:
         assert session.requests == (
             None if asked is None else {"a": Tokens(6, None, 1), "b": Tokens(3, None, 2)}
         )
-
-
-def test_counts_of_several_runs_are_added() -> None:
-    """The sum has what any of them has, its context is the last one; a sum of no known number is unknown. A
-    run shows its format, outcome and turns.
-    """
+    # Counts of several runs are added.
     first, second = Tokens(input=10, context_used=5), Tokens(input=1, output=2, context_used=7)
     assert added([first, second]) == Tokens(input=11, output=2, context_used=7)
     assert added([]) == Tokens()
@@ -239,8 +231,12 @@ def test_counts_of_several_runs_are_added() -> None:
     assert repr(read.run) == "<Run of cursor: succeeded, 1 turn>"
 
 
-def test_the_phase_of_a_session() -> None:
-    """A session waits, thinks, writes or has an open call; after the run it does none of these."""
+def test_the_phase_and_rhythm_of_a_session() -> None:
+    """A session waits, thinks, writes or has an open call; after the run it does none of these. Each line
+    with an arrival time updates it. A stay in a phase keeps its longest silence; the newest 64 lengths are
+    kept, and arrivals that run backwards are none. Nine of ten lengths do not exceed the usual one; fewer
+    than five lengths have no usual one.
+    """
     cases: list[tuple[tuple[bytes, ...], Phase]] = [
         ((), Phase.WAITING),
         ((b"oops\n",), Phase.WAITING),
@@ -256,12 +252,7 @@ def test_the_phase_of_a_session() -> None:
         with case(lines):
             assert session(*lines, is_over=False).phase is phase
             assert session(*lines).phase is Phase.NOTHING
-
-
-def test_the_rhythm_is_that_of_the_arrivals() -> None:
-    """Each line with an arrival time updates it. A stay in a phase keeps its longest silence; the newest 64
-    lengths are kept, and arrivals that run backwards are none.
-    """
+    # The rhythm is that of the arrivals.
     read = session(init(), thought("hm"), seen_ms=1000, is_over=False)
     assert (read.rhythm.phase, read.rhythm.began_ms) == (Phase.THINKING, 1000)
     read = session(init(), thought("hm"), is_over=False)
@@ -292,11 +283,8 @@ def test_the_rhythm_is_that_of_the_arrivals() -> None:
             rhythm.update(phase, seen_ms)
     assert (rhythm.silences[Phase.THINKING], rhythm.silences[Phase.WAITING]) == (deque(), deque())
     assert not rhythm.thoughts
-
-
-def test_the_usual_length_is_not_exceeded_by_nine_of_ten() -> None:
-    """Nine of ten lengths do not exceed the usual one; fewer than five lengths have no usual one."""
-    cases: list[tuple[list[int], int | None]] = [
+    # The usual length is not exceeded by nine of ten.
+    usual: list[tuple[list[int], int | None]] = [
         ([], None),
         ([1, 2, 3, 4], None),
         ([9, 1, 2, 3, 4], 9),
@@ -304,7 +292,7 @@ def test_the_usual_length_is_not_exceeded_by_nine_of_ten() -> None:
         ([*range(1, 20), 1000], 18),
         ([7] * 64, 7),
     ]
-    for lengths, under in cases:
+    for lengths, under in usual:
         with case(lengths):
             assert usually_under(lengths) == under
 
@@ -343,9 +331,9 @@ def said(text: str) -> Text:
     return Text(Channel.ANSWER, text)
 
 
-def test_a_turn_after_the_end_of_another_continues_the_run() -> None:
+def test_turns_of_a_run() -> None:
     """The run counts two turns, and keeps its first prompt and its text; a prompt belongs to the turn that
-    was announced. An open call can still end, and later facts replace earlier ones.
+    was announced. The texts of turns that a rewind removes are no part of the answer; the calls stay.
     """
     events = START, Prompt("One"), said("A"), WELL, Prompt("Two"), said("B")
     session = session_of(*events)
@@ -368,19 +356,14 @@ def test_a_turn_after_the_end_of_another_continues_the_run() -> None:
     assert (run.format, run.model, run.cwd, run.agent_version) == ("other", "two", "/src", "1.2")
     assert session.agent_name == "other"
     assert session_of(START, RunInfo(agent_name="zed")).agent_name == "zed"
-
-
-def test_a_rewind_removes_the_last_turns() -> None:
-    """Their texts are no part of the answer; the calls stay. The last texts with the given length can be
-    replaced.
-    """
+    # A rewind removes the last turns.
     call = ToolStarted("c", None, "Bash", ToolKind.EXECUTE, "Ran", "ls")
-    events = START, Prompt("1"), said("A"), Prompt("2"), said("B"), call, said("C"), Prompt("3"), said("D")
-    session = session_of(*events, Rewound(2), Prompt("4"), said("E"))
+    rewound = START, Prompt("1"), said("A"), Prompt("2"), said("B"), call, said("C"), Prompt("3"), said("D")
+    session = session_of(*rewound, Rewound(2), Prompt("4"), said("E"))
     assert (session.text, session.run.turns, len(session.calls)) == ("AE", 2, 1)
     assert [entry.text for entry in session.transcript if entry.kind is Kind.NOTICE] == ["rewound by 2 turns"]
-    assert session_of(*events, Rewound(99)).text == ""
-    assert session_of(*events, Rewound(0)).text == "ABCD"
+    assert session_of(*rewound, Rewound(99)).text == ""
+    assert session_of(*rewound, Rewound(0)).text == "ABCD"
     assert session_of(START, Rewound(1)).run.turns == 0
     thought = Text(Channel.REASONING, "hm")
     session = session_of(START, said("A"), TextEnded(Channel.ANSWER), said("Bc"), thought, said("d"))
@@ -391,9 +374,26 @@ def test_a_rewind_removes_the_last_turns() -> None:
     assert session.text == ""
 
 
-def test_a_result_is_compared_with_the_text_of_its_time() -> None:
+BEGIN: list[Event] = [RunStarted("x", "s"), Prompt("One.")]
+DONE = TurnEnded(Outcome.SUCCEEDED, "Done.", duration_ms=7)
+
+
+def made(*events: Event) -> Session:
+    """Return the session with these events, whose lines arrived a second apart."""
+    read = Session()
+    for number, event in enumerate([*BEGIN, *events]):
+        apply_line(read, [event], Place(number, 1, 1000 * number))
+    return read
+
+
+def notes(read: Session) -> list[str]:
+    """Return the notices of the transcript."""
+    return [entry.text for entry in read.transcript if entry.kind == "notice"]
+
+
+def test_results_and_pauses_of_turns() -> None:
     """Text that arrives after the result counts until the next turn; some formats repeat only the last
-    texts. Without its text, a result is compared with nothing.
+    texts. A pause lasts from a result to the next turn's first line; an error belongs to its turn.
     """
     traits = Traits(result_is_last_text=True)
     events = (
@@ -440,29 +440,7 @@ def test_a_result_is_compared_with_the_text_of_its_time() -> None:
         False,
         None,
     )
-
-
-BEGIN: list[Event] = [RunStarted("x", "s"), Prompt("One.")]
-DONE = TurnEnded(Outcome.SUCCEEDED, "Done.", duration_ms=7)
-
-
-def made(*events: Event) -> Session:
-    """Return the session with these events, whose lines arrived a second apart."""
-    read = Session()
-    for number, event in enumerate([*BEGIN, *events]):
-        apply_line(read, [event], Place(number, 1, 1000 * number))
-    return read
-
-
-def notes(read: Session) -> list[str]:
-    """Return the notices of the transcript."""
-    return [entry.text for entry in read.transcript if entry.kind == "notice"]
-
-
-def test_a_turn_has_its_pauses_notes_and_errors() -> None:
-    """A pause lasts from a result to the next turn's first line; a compaction has the agent's numbers, an
-    error belongs to its turn.
-    """
+    # A turn has its pauses notes and errors.
     run = made(DONE, Prompt("Two."), DONE, DONE).run
     assert (run.pauses, run.ended_turns, run.duration_of_turns_ms) == ([(2000, 3000)], 2, 14)
     over = Compaction(is_over=True, tokens_before=150_000, tokens_after=30_000)

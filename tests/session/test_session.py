@@ -54,7 +54,9 @@ from tests.conftest import case
 
 def test_every_line_counts_once() -> None:
     """Events, malformed and unknown lines add up to the lines that are not blank; each kind of unknown line
-    is noted once, and every type of event is applied.
+    is noted once, and every type of event is applied. A run is running until its result, whatever its
+    calls, or unfinished where the next begins. Lines before any init belong to a run, and without lines
+    there is none.
     """
     lines = (
         init(),
@@ -80,12 +82,7 @@ def test_every_line_counts_once() -> None:
     read = session(init(), event("odd"), event("even"), event("odd"), event("odd"))
     assert [entry.text for entry in read.transcript] == ["unknown: type odd", "unknown: type even"]
     assert read.lines.unknown == 4
-
-
-def test_fields_are_those_of_the_last_run_and_calls_those_of_all() -> None:
-    """A run is running until its result, whatever its calls, or unfinished where the next begins. Lines
-    before any init belong to a run, and without lines there is none.
-    """
+    # Fields are those of the last run and calls those of all.
     first = (init(model="A"), user("one"), segment("1."), started("read", "x"), completed("read", "x", DONE))
     second = (init(model="B"), user("two"), user("more"), final("2."), started("read", "y"))
     read = session(*first, result("1.", request_id="r-1"), *second, result("2.", request_id="r-2"))
@@ -144,29 +141,6 @@ def test_text_is_compared_with_the_result_if_there_is_one() -> None:
     read.run.turn_result.forget_text()
     assert (read.run.result, read.run.result_length, read.run.result_part(0, 9)) == (None, 0, "")
     assert integrity(read).text_matches_result is None
-
-
-def test_the_transcript_is_in_order_of_arrival() -> None:
-    """Prompt, reasoning, answers, calls, notices and result are in the order in which they arrived."""
-    lines = (user("Do."), thought("hm"), thought(" so"), thought_through(), delta("I "), delta("look."))
-    more = (
-        segment("I look."),
-        started("read"),
-        completed("read", result=DONE),
-        event("connection", "reconnected"),
-    )
-    read = session(init(), *lines, *more, b"oops\n", final("Done."), result("I look.Done."))
-    assert [(entry.kind, entry.text) for entry in read.transcript] == [
-        (Kind.PROMPT, "Do."),
-        (Kind.REASONING, "hm so"),
-        (Kind.ANSWER, "I look."),
-        (Kind.CALL, ""),
-        (Kind.NOTICE, "connection reconnected"),
-        (Kind.NOTICE, "not an event (not JSON): oops"),
-        (Kind.ANSWER, "Done."),
-        (Kind.RESULT, ""),
-    ]
-    assert not any(entry.is_open for entry in read.transcript)
 
 
 @pytest.mark.costs
@@ -348,17 +322,38 @@ def after(*events: Event) -> Session:
     return session
 
 
-def test_a_call_of_a_subagent_knows_its_parent() -> None:
-    """It has the id and the number of the call, or 0. Each piece continues the text of its own agent, also
-    after it was packed; the answer is the main agent's.
+def test_the_transcript_is_in_order_of_arrival() -> None:
+    """Prompt, reasoning, answers, calls, notices and result are in the order in which they arrived. A call
+    of a subagent has the id and the number of its parent, or 0; each piece continues the text of its own
+    agent.
     """
+    lines = (user("Do."), thought("hm"), thought(" so"), thought_through(), delta("I "), delta("look."))
+    more = (
+        segment("I look."),
+        started("read"),
+        completed("read", result=DONE),
+        event("connection", "reconnected"),
+    )
+    read = session(init(), *lines, *more, b"oops\n", final("Done."), result("I look.Done."))
+    assert [(entry.kind, entry.text) for entry in read.transcript] == [
+        (Kind.PROMPT, "Do."),
+        (Kind.REASONING, "hm so"),
+        (Kind.ANSWER, "I look."),
+        (Kind.CALL, ""),
+        (Kind.NOTICE, "connection reconnected"),
+        (Kind.NOTICE, "not an event (not JSON): oops"),
+        (Kind.ANSWER, "Done."),
+        (Kind.RESULT, ""),
+    ]
+    assert not any(entry.is_open for entry in read.transcript)
+    # A call of a subagent knows its parent.
     task, grep = after(TASK, GREP).calls
     assert (task.agent, task.parent) == (None, None)
     assert (grep.agent, grep.parent) == ("t", 1)
     [lone] = after(GREP).calls
     assert (lone.agent, lone.parent) == ("t", 0)
     assert [entry.parent for entry in after(TASK, GREP).transcript] == [None, 1]
-    session = after(
+    found = after(
         TASK,
         Prompt("Search", agent="t"),
         Text(Channel.ANSWER, "main "),
@@ -367,9 +362,9 @@ def test_a_call_of_a_subagent_knows_its_parent() -> None:
         TextEnded(Channel.ANSWER, agent="t"),
         Text(Channel.ANSWER, "again"),
     )
-    texts = [(entry.text, entry.parent) for entry in session.transcript if entry.kind is not Kind.CALL]
+    texts = [(entry.text, entry.parent) for entry in found.transcript if entry.kind is not Kind.CALL]
     assert texts == [("Search", 1), ("main ", None), ("sub!", 1), ("again", None)]
-    assert (session.text, session.run.turns) == ("main again", 0)
+    assert (found.text, found.run.turns) == ("main again", 0)
     pieces = [Text(Channel.ANSWER, f"{number}", agent="t" if number % 2 else None) for number in range(9000)]
     transcript = after(TASK, *pieces).transcript
     assert [(transcript[at].text, transcript[at].parent) for at in (1, 2)] == [("0", None), ("1", 1)]

@@ -19,23 +19,6 @@ KINDS = st.sampled_from([Kind.PROMPT, Kind.ANSWER, Kind.REASONING, Kind.NOTICE])
 TEXTS = st.text("ab\n é🙂\ud83d", max_size=20)
 
 
-def test_notices_are_bounded() -> None:
-    """The first 1,000 kinds of unknown lines are named, and 10,000 malformed lines; each line is counted,
-    also the later.
-    """
-    odd = [event(f"odd-{number}") for number in range(1500)]
-    read = session(init(), *odd, *odd, user("Hi"))
-    assert read.lines.unknown == 3000
-    notices = [entry.text for entry in read.transcript if entry.kind is Kind.NOTICE]
-    assert notices == [f"unknown: type odd-{number}" for number in range(1000)]
-    assert read.transcript[-1].text == "Hi"
-    read = session(init(), b"x\n" * 10_300)
-    notices = [entry.text for entry in read.transcript if entry.kind is Kind.NOTICE]
-    assert notices[:10_000] == ["not an event (not JSON): x"] * 10_000
-    assert notices[10_000:] == ["more lines that are not events are only counted"]
-    assert read.lines.malformed == 10_300
-
-
 def test_the_entry_of_a_call_takes_few_bytes() -> None:
     """20,000 entries of calls take less than 60 bytes each; each of them refers to its call."""
     tracemalloc.start()
@@ -93,8 +76,22 @@ def test_a_packed_entry_is_the_same(made: list[tuple[Kind, str, int | None]], mo
         assert not any(entry.is_open for entry in transcript[:-1])
 
 
-def test_texts_that_follow_dropped_texts_are_packed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`forget` keeps the last text or call; later texts are added, and all can be read."""
+def test_notices_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first 1,000 kinds of unknown lines are named, and 10,000 malformed lines; each line is counted,
+    also the later. `forget` keeps the last text or call; later texts are added, and all can be read.
+    """
+    odd = [event(f"odd-{number}") for number in range(1500)]
+    read = session(init(), *odd, *odd, user("Hi"))
+    assert read.lines.unknown == 3000
+    notices = [entry.text for entry in read.transcript if entry.kind is Kind.NOTICE]
+    assert notices == [f"unknown: type odd-{number}" for number in range(1000)]
+    assert read.transcript[-1].text == "Hi"
+    read = session(init(), b"x\n" * 10_300)
+    notices = [entry.text for entry in read.transcript if entry.kind is Kind.NOTICE]
+    assert notices[:10_000] == ["not an event (not JSON): x"] * 10_000
+    assert notices[10_000:] == ["more lines that are not events are only counted"]
+    assert read.lines.malformed == 10_300
+    # Texts that follow dropped texts are packed.
     read = session(init(), user("Hi"), started("read", "c-1"), is_over=False)
     read.transcript.forget()
     assert [entry.call for entry in read.transcript] == [read.calls[0]]
