@@ -87,7 +87,9 @@ def tries_of(episodes: Episodes, count: int) -> list[int]:
 
 def test_a_failure_and_its_retries_are_one_episode(recording: Saver) -> None:
     """The third try that succeeds ends it, which lasts from its first start to its last end; its words are
-    safe and short. Failures that differ, or are fixed at once, are none.
+    safe and short. Failures that differ, or are fixed at once, are none. While the session runs, the
+    failure is not fixed yet; when the run has ended, it never will be. A call that ends later belongs to
+    it. Without a clock there is no duration.
     """
     calls = (shell(BUILD, 2), read("a.ts"), shell(BUILD, 2), read("b.ts"), shell(BUILD), shell(BUILD))
     episodes = found_in(recording(written(*calls)))
@@ -103,12 +105,7 @@ def test_a_failure_and_its_retries_are_one_episode(recording: Saver) -> None:
     for name, others in NEAR_MISSES.items():
         with case(name):
             assert words_of(found_in(recording(written(*others)))) == []
-
-
-def test_an_open_episode_says_so(recording: Saver) -> None:
-    """While the session runs, the failure is not fixed yet; when the run has ended, it never will be. A call
-    that ends later belongs to it. Without a clock there is no duration.
-    """
+    # An open episode says so.
     tries = [shell(BUILD, 2)] * 13
     assert words_of(found_in(recording(written(*tries)))) == ["not fixed yet, 13 tries, 2:01: npm run build"]
     ended = recording(written(*tries) + result("no"))

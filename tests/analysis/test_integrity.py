@@ -42,8 +42,47 @@ def line(*lines: bytes) -> str:
 # --- its parts -------------------------------------------------------------------------------------------
 
 
-def test_each_part_of_the_line() -> None:
-    """Each part of the line counts its own lines, and one failed check alone breaks the integrity."""
+def test_integrity_holds() -> None:
+    """It holds if the text matches the result, all calls are paired, whatever their outcome, and all lines
+    are known; a lone result has no text to compare with. An open call breaks nothing until its run ends.
+    """
+    read = session(init(), user(), segment("a"), *CALL, final("b"), result("ab"))
+    assert integrity(read).passes
+    assert integrity(read).line() == "text = result · 1 of 1 call paired · 0 malformed · 0 unknown"
+    assert line(result("a")).startswith("no result to compare")
+    assert line(delta("b"), result("a")).startswith("text ≠ result")
+    assert integrity(session(init(), *CALL, final("a"), result("a"))).problems() == ""
+    odd = session(init(), started("read"), final("a"), b"{\n", event("odd"), event("odd"), result("b"))
+    assert integrity(odd).problems() == "text ≠ result · 1 call not paired · 1 malformed"
+    unknown = integrity(session(b'{"kind": 1}\n'))
+    assert (unknown.problems(), unknown.passes) == ("1 unknown", False)
+    # A call is paired once if it has both ends; calls of all runs count.
+    ends = [{"failure": {"exitCode": 1}}, {"rejected": {"reason": "no"}}, None, {"success": {}}]
+    lines = [
+        piece
+        for at, ending in enumerate(ends)
+        for piece in (started("read", f"c-{at}"), completed("read", f"c-{at}", ending))
+    ]
+    assert line(init(), *lines, result("")).startswith("text = result · 4 of 4 calls paired")
+    running = session(init(), started("read"), is_over=False)
+    assert integrity(running).line() == "no result yet · 0 of 1 call paired · 0 malformed · 0 unknown"
+    assert integrity(running).passes
+    assert integrity(session(init(), *CALL, is_over=False)).passes
+    assert not integrity(session(init(), started("read"), result(), is_over=False)).passes
+    first = (init(), final("one"), started("read"), result("another"))
+    assert line(*first, init(), *CALL, final("two"), result("two")) == (
+        "text = result · 1 of 2 calls paired · 0 malformed · 0 unknown"
+    )
+    assert line(init(), *CALL, DONE, result("")).startswith("text = result · 1 of 1 call paired")
+
+
+# --- text and result -------------------------------------------------------------------------------------
+
+
+def test_the_line_and_its_first_difference() -> None:
+    """Each part of the line counts its own lines, and one failed check alone breaks the integrity. The
+    first differing character is counted from 0 in the texts of the last run, which are kept unchanged.
+    """
     cases: list[tuple[tuple[bytes, ...], str, bool]] = [
         ((), "no result to compare · 0 of 0 calls paired · 0 malformed · 0 unknown", True),
         ((final("a"),), "no result to compare · 0 of 0 calls paired · 0 malformed · 0 unknown", True),
@@ -91,50 +130,8 @@ def test_each_part_of_the_line() -> None:
         with case((lines, words)):
             found = integrity(session(init(), *lines))
             assert (found.line(), found.passes) == (words, holds)
-
-
-def test_integrity_holds() -> None:
-    """It holds if the text matches the result, all calls are paired, whatever their outcome, and all lines
-    are known; a lone result has no text to compare with. An open call breaks nothing until its run ends.
-    """
-    read = session(init(), user(), segment("a"), *CALL, final("b"), result("ab"))
-    assert integrity(read).passes
-    assert integrity(read).line() == "text = result · 1 of 1 call paired · 0 malformed · 0 unknown"
-    assert line(result("a")).startswith("no result to compare")
-    assert line(delta("b"), result("a")).startswith("text ≠ result")
-    assert integrity(session(init(), *CALL, final("a"), result("a"))).problems() == ""
-    odd = session(init(), started("read"), final("a"), b"{\n", event("odd"), event("odd"), result("b"))
-    assert integrity(odd).problems() == "text ≠ result · 1 call not paired · 1 malformed"
-    unknown = integrity(session(b'{"kind": 1}\n'))
-    assert (unknown.problems(), unknown.passes) == ("1 unknown", False)
-    # A call is paired once if it has both ends; calls of all runs count.
-    ends = [{"failure": {"exitCode": 1}}, {"rejected": {"reason": "no"}}, None, {"success": {}}]
-    lines = [
-        piece
-        for at, ending in enumerate(ends)
-        for piece in (started("read", f"c-{at}"), completed("read", f"c-{at}", ending))
-    ]
-    assert line(init(), *lines, result("")).startswith("text = result · 4 of 4 calls paired")
-    running = session(init(), started("read"), is_over=False)
-    assert integrity(running).line() == "no result yet · 0 of 1 call paired · 0 malformed · 0 unknown"
-    assert integrity(running).passes
-    assert integrity(session(init(), *CALL, is_over=False)).passes
-    assert not integrity(session(init(), started("read"), result(), is_over=False)).passes
-    first = (init(), final("one"), started("read"), result("another"))
-    assert line(*first, init(), *CALL, final("two"), result("two")) == (
-        "text = result · 1 of 2 calls paired · 0 malformed · 0 unknown"
-    )
-    assert line(init(), *CALL, DONE, result("")).startswith("text = result · 1 of 1 call paired")
-
-
-# --- text and result -------------------------------------------------------------------------------------
-
-
-def test_the_first_difference_of_text_and_result() -> None:
-    """The first differing character is counted from 0 in the texts of the last run, which are kept
-    unchanged.
-    """
-    cases: list[tuple[str, str, int]] = [
+    # The first difference of text and result.
+    further_cases: list[tuple[str, str, int]] = [
         ("abc", "abd", 2),
         ("abc", "ab", 2),
         ("ab", "abc", 2),
@@ -143,7 +140,7 @@ def test_the_first_difference_of_text_and_result() -> None:
         ("🌊a", "🌊b", 1),
         ("干潮\n", "干潮", 2),
     ]
-    for text, ended_as, at in cases:
+    for text, ended_as, at in further_cases:
         with case((text, ended_as)):
             read = session(init(), final(text), result(ended_as))
             assert integrity(read).difference_at == at

@@ -92,9 +92,12 @@ AFTERNOON = (
 )
 
 
-def test_a_moment_follows_the_last_line_at_or_before_it() -> None:
+def test_times_and_bookmarks_lead_to_moments() -> None:
     """A time without a fraction includes its whole second; `+` and `-` count from the given moment.
-    `time_of` returns the time that was asked for.
+    `time_of` returns the time that was asked for. The reason has the range of the recording. Without times,
+    percentages are shares of the bytes; times that no calendar has raise nothing. The first such time at or
+    after the start is meant, also after midnight and of a time that comes twice. A name is found as it is
+    written, otherwise in another case; its offset lies within the recording.
     """
     cases: list[tuple[str, int]] = [
         ("14:03:05", 100),
@@ -135,12 +138,7 @@ def test_a_moment_follows_the_last_line_at_or_before_it() -> None:
     assert time("-1s", base=400) == lines.times[-1] - 1_000
     assert time("100%") == lines.times[-1]
     assert [time(words) for words in ("14:00", "start", "#1", "a name")] == [None] * 4
-
-
-def test_a_time_before_the_start_is_not_in_the_recording() -> None:
-    """The reason has the range of the recording. Without times, percentages are shares of the bytes; times
-    that no calendar has raise nothing.
-    """
+    # A time before the start is not in the recording.
     lines = timed(*AFTERNOON)
     assert found("14:03:04", lines) == "14:03:04 is not in the recording: 14:03:05 to 15:00:00"
     assert found("2026-11-19", lines) == (
@@ -156,12 +154,7 @@ def test_a_time_before_the_start_is_not_in_the_recording() -> None:
         assert (
             found("14:03", Lines([ms], 100)) == "the times of the recording are outside the years 1 to 9999"
         )
-
-
-def test_a_time_of_another_day_is_meant() -> None:
-    """The first such time at or after the start is meant, also after midnight and of a time that comes
-    twice.
-    """
+    # A time of another day is meant.
     lines = timed("2026-11-20 23:59:00", "2026-11-21 00:00:30", "2026-11-21 23:58:30", "2026-11-22 01:00:00")
     assert found("23:59", lines) == 100
     assert found("00:01", lines) == 200
@@ -174,10 +167,7 @@ def test_a_time_of_another_day_is_meant() -> None:
         second_0230 = int(datetime(2026, 10, 25, 2, 30, fold=1).timestamp() * 1000)
         lines = Lines([second_0230 - 60_000, second_0230, second_0230 + 60_000], 300)
         assert found("02:30", lines) == 200
-
-
-def test_a_bookmark_is_found_by_its_name() -> None:
-    """A name is found as it is written, otherwise in another case; its offset lies within the recording."""
+    # A bookmark is found by its name.
     lines = timed(*AFTERNOON)
     assert found("rewrite", lines, Rewrite=100, rewrite=200) == 200
     assert found("REWRITE", lines, Rewrite=100) == 100

@@ -13,8 +13,9 @@ from tests.conftest import case
 
 
 def test_one_open_call_is_shown_with_its_time() -> None:
-    """A running call is named with its time and its limit, without a clock without them; one from the future
-    has run for 0 s.
+    """A running call is named with its time and its limit, without a clock without them; one from the
+    future has run for 0 s. A call is quiet 30 s after its limit, and stalled 60 s after it; of several,
+    when all are over and no line came for 30 s.
     """
     cases: list[tuple[dict[str, Any], str]] = [
         ({"command": "make"}, "running make · 0:42"),
@@ -44,12 +45,7 @@ def test_one_open_call_is_shown_with_its_time() -> None:
     assert status(read, NOW + 99_000) == "running make"
     assert not is_quiet(read, NOW + 99_000)
     assert sentence(init(), started("shell", command="make"), after_ms=-5_000) == "running make · 0:00"
-
-
-def test_a_call_within_its_limit_is_not_quiet() -> None:
-    """A call is quiet 30 s after its limit, and stalled 60 s after it; of several, when all are over and no
-    line came for 30 s.
-    """
+    # A call within its limit is not quiet.
     lines = (init(), started("shell", command="pytest -q", timeout=600_000))
     read = session(*lines, seen_ms=NOW, is_over=False)
     assert [is_quiet(read, NOW + ms) for ms in (0, 629_999, 630_000)] == [False, False, True]
@@ -67,9 +63,10 @@ def test_a_call_within_its_limit_is_not_quiet() -> None:
     assert is_quiet(noisy[0], noisy[1] + 30_000)
 
 
-def test_a_call_without_a_limit_is_compared_with_similar_calls() -> None:
-    """A read that takes far longer than the newest reads is quiet, but not a command; without similar calls,
-    one is after ten minutes.
+def test_calls_without_a_limit_or_in_parallel() -> None:
+    """A read that takes far longer than the newest reads is quiet, but not a command; without similar
+    calls, one is after ten minutes. They are shown with their number, the number left, and the oldest, or
+    the one over its limit.
     """
     for tool, name in (("read", "read y"), ("shell", "y")):
         past = [
@@ -103,10 +100,7 @@ def test_a_call_without_a_limit_is_compared_with_similar_calls() -> None:
         status_after(paced([*past, (0, started("read", "now"))]), 6)
         == "running read · 0:06 (usually under 0:02)"
     )
-
-
-def test_parallel_calls_of_one_step_are_counted_down() -> None:
-    """They are shown with their number, the number left, and the oldest, or the one over its limit."""
+    # Parallel calls of one step are counted down.
     lines = [init(), started("read", "before", path="z"), completed("read", "before", DONE)]
     lines += [of_step(name) for name in "abcd"]
     assert sentence(*lines, after_ms=3_000) == "4 parallel calls, 4 left: read a 0:03"

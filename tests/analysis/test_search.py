@@ -165,8 +165,22 @@ def history(count: int) -> list[bytes]:
     return made
 
 
-def test_an_incomplete_search_is_never_wrong(saved: Saver) -> None:
-    """During a search, first match, steps and numbers are None until known, and never wrong."""
+def test_each_match_is_found_once(saved: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each match is found once, however a text or a line is cut for searching. During a search, first
+    match, steps and numbers are None until known, and never wrong.
+    """
+    text = "".join(f"{'x' * (number % 23)} the needle\t" for number in range(60))
+    outputs = [text] + [f"{'x' * length} the needle" for length in range(120)]
+    calls = (call(number, "make", output) for number, output in enumerate(outputs))
+    feed = saved(init(), delta(text), *calls, result(text))
+    whole = complete(feed, "the needle").found
+    assert len(whole) == 60 * 2 + 120
+    for size in (111, 128, 150):
+        monkeypatch.setattr("agentwatch.analysis.search._CHUNK", size)
+        monkeypatch.setattr("agentwatch.analysis.search._PIECE_BYTES", size)
+        assert complete(feed, "the needle").found == whole
+        assert complete(feed, "the needle", 0, 777).found == whole
+    # An incomplete search is never wrong.
     for begin in [0, 20, 40, 59, 60]:
         with case(begin):
             feed = saved(*history(30), result(""))
@@ -189,21 +203,6 @@ def test_an_incomplete_search_is_never_wrong(saved: Saver) -> None:
             assert known["none"]
             assert bool(known["number"]) == (begin < 30)
             assert search.found == whole
-
-
-def test_cuts_hide_nothing_and_double_nothing(saved: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each match is found once, however a text or a line is cut for searching."""
-    text = "".join(f"{'x' * (number % 23)} the needle\t" for number in range(60))
-    outputs = [text] + [f"{'x' * length} the needle" for length in range(120)]
-    calls = (call(number, "make", output) for number, output in enumerate(outputs))
-    feed = saved(init(), delta(text), *calls, result(text))
-    whole = complete(feed, "the needle").found
-    assert len(whole) == 60 * 2 + 120
-    for size in (111, 128, 150):
-        monkeypatch.setattr("agentwatch.analysis.search._CHUNK", size)
-        monkeypatch.setattr("agentwatch.analysis.search._PIECE_BYTES", size)
-        assert complete(feed, "the needle").found == whole
-        assert complete(feed, "the needle", 0, 777).found == whole
 
 
 @pytest.mark.costs

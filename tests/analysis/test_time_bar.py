@@ -235,9 +235,11 @@ def test_the_handle_moves_with_the_moment() -> None:
                 assert bar.moment_of(width + 5) == bar.moment_of(width - 1)
 
 
-def test_calls_silences_and_what_is_not_shown_yet() -> None:
+def test_what_a_bar_shows() -> None:
     """A call is a tick where it ended, heavier for many, after a line while it ran; a long silence has its
-    length, and nothing follows the newest line.
+    length, and nothing follows the newest line. Red tests hide a failure, a failure hides a bookmark, a
+    bookmark hides green tests and calls. A click leads to the first mark of its cell; the sign of a rule
+    that was hit is hidden by the handle alone.
     """
     made = Recorded()
     made.call(1000, 3000)
@@ -278,12 +280,7 @@ def test_calls_silences_and_what_is_not_shown_yet() -> None:
     assert "━●" in text(cells)
     assert text(cells[cells.index(Cell("●", Kind.HANDLE)) + 1 :]).strip() == ""
     assert cells[-1].sign == " "
-
-
-def test_what_shares_a_cell() -> None:
-    """Red tests hide a failure, a failure hides a bookmark, a bookmark hides green tests and calls. A click
-    leads to the first mark of its cell; the sign of a rule that was hit is hidden by the handle alone.
-    """
+    # What shares a cell.
     made = Recorded()
     failed = made.call(1000, 1000, Outcome.FAILED)
     rejected = made.call(1000, 1000, Outcome.REJECTED)

@@ -329,40 +329,15 @@ def test_the_verdicts_of_a_session(recording: Saver) -> None:
     assert read.verdicts is known
 
 
-def test_each_output_is_read_once(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The output of a command is read once, and that of a command which only reads files is not. Only the
-    newest verdicts are kept, and no older call is read for them.
-    """
-    offsets = counted_reads(monkeypatch)
-    path = recording(STORY + run_of_tests(9, 0, "tail -3 pytest.log"))
-    read = VerdictHistory(feed_of(path))
-    while read.update(0):
-        pass
-    read.update(1)
-    assert len(offsets) == len(set(offsets)) == 3
-    # The number kept is bounded.
-    offsets = counted_reads(monkeypatch)
-    monkeypatch.setattr(verdict_history, "_MOST_KEPT", 3)
-    path = recording(init() + b"".join(run_of_tests(n, 1) for n in range(1, 7)))
-    feed = feed_of(path, follow=True)
-    read = VerdictHistory(feed)
-    assert not read.update(1)
-    assert numbers(read) == [4, 5, 6]
-    assert len(offsets) == 3
-    append(path, run_of_tests(7, 1))
-    feed.advance()
-    assert not read.update(1)
-    assert numbers(read) == [5, 6, 7]
-
-
 def stale(read: VerdictHistory) -> list[int]:
     """Return the numbers of the calls after whose verdict a file changed."""
     return [each.number for each in read.verdicts if each.is_stale]
 
 
-def test_a_green_run_is_stale_after_an_edit(recording: Saver) -> None:
+def test_the_last_test_runs(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only the newest verdict can be stale, if it is green; edits after it are found before it, read
-    backwards.
+    backwards. The output of a command is read once, and that of a command which only reads files is not.
+    Only the newest verdicts are kept, and no older call is read for them.
     """
     path = recording(STORY)
     feed = feed_of(path, follow=True)
@@ -388,6 +363,27 @@ def test_a_green_run_is_stale_after_an_edit(recording: Saver) -> None:
     read = VerdictHistory(feed_of(path))
     read.update(1)
     assert stale(read) == []
+    # Each output is read once.
+    offsets = counted_reads(monkeypatch)
+    path = recording(STORY + run_of_tests(9, 0, "tail -3 pytest.log"))
+    read = VerdictHistory(feed_of(path))
+    while read.update(0):
+        pass
+    read.update(1)
+    assert len(offsets) == len(set(offsets)) == 3
+    # The number kept is bounded.
+    offsets = counted_reads(monkeypatch)
+    monkeypatch.setattr(verdict_history, "_MOST_KEPT", 3)
+    path = recording(init() + b"".join(run_of_tests(n, 1) for n in range(1, 7)))
+    feed = feed_of(path, follow=True)
+    read = VerdictHistory(feed)
+    assert not read.update(1)
+    assert numbers(read) == [4, 5, 6]
+    assert len(offsets) == 3
+    append(path, run_of_tests(7, 1))
+    feed.advance()
+    assert not read.update(1)
+    assert numbers(read) == [5, 6, 7]
 
 
 def made(*failed: int | None) -> list[CallVerdict]:

@@ -104,8 +104,11 @@ def test_a_line_is_shown_after_its_recorded_gap(clock: Clock) -> None:
     assert playhead.speed == SPEEDS[0] == 0.25
 
 
-def test_a_key_counts_from_when_it_is_pressed(clock: Clock) -> None:
-    """The time between the last tick and a key passes as before the key, and after it as the key says."""
+def test_keys_and_pauses(clock: Clock) -> None:
+    """The time between the last tick and a key passes as before the key, and after it as the key says.
+    While it is paused no time passes, also without ticks, and a step shows one line more; at the end of a
+    part it stays. Playing on leads to the live moment.
+    """
     playhead = played(clock, 0, 1000, 2000, 3000, 9000)
     assert at(playhead, clock, 0) == 10
     clock.now = 0.6
@@ -123,12 +126,7 @@ def test_a_key_counts_from_when_it_is_pressed(clock: Clock) -> None:
     clock.now = 52.2
     playhead.reverse()
     assert at(playhead, clock, 52.5) == 30
-
-
-def test_a_pause_stops_the_time(clock: Clock) -> None:
-    """While it is paused no time passes, also without ticks, and a step shows one line more; at the end of a
-    part it stays. Playing on leads to the live moment.
-    """
+    # A pause stops the time.
     playhead = played(clock, 0, 1000, 2000, 9000)
     assert at(playhead, clock, 0.5) == 10
     playhead.turn()
@@ -164,34 +162,6 @@ def test_a_pause_stops_the_time(clock: Clock) -> None:
     assert (playhead.offset, playhead.is_live) == (20, False)
     playhead.turn()
     assert at(playhead, clock, 1.5) == 30
-    assert playhead.is_live
-
-
-def test_a_replay_has_stops_and_ends(clock: Clock) -> None:
-    """It pauses at the first stop that it passes, and stays on the last frame; playing then begins at the
-    start. Seconds lead to the line of that time, or to the ends.
-    """
-    playhead = played(clock, 0, 1000, 2000, 3000)
-    playhead.stops = lambda start, end: 20 if start < 20 <= end else None
-    assert at(playhead, clock, 2.5) == 20
-    assert playhead.is_paused
-    playhead = played(clock, 0, 1000)
-    assert at(playhead, clock, 5) == 20
-    playhead.turn()
-    assert (playhead.offset, playhead.is_playing) == (0, True)
-    clock.now = 0.0
-    playhead = Playhead(Lines(0, 1000), Replay(clock=clock), is_over=lambda: False)
-    playhead.live()
-    playhead.step(1)
-    playhead.seek_by(5000)
-    assert (playhead.is_live, playhead.is_paused, playhead.offset) == (True, False, 20)
-    playhead = played(clock, 0, 4000, 9000, 20_000)
-    playhead.turn()
-    playhead.seek_by(5000)
-    assert (playhead.offset, playhead.now_ms) == (20, 5000)
-    playhead.seek_by(-60_000)
-    assert playhead.offset == 0
-    playhead.seek_by(60_000)
     assert playhead.is_live
 
 
@@ -240,8 +210,34 @@ def test_a_part_that_is_played_has_ends(clock: Clock) -> None:
             assert at(playhead, clock, 5.9) == 20
 
 
-def test_a_replay_waits_for_a_part_that_is_not_read_yet(clock: Clock) -> None:
-    """At the end of what was read so far, a replay stays earlier and goes on when more is read."""
+def test_a_replay_has_stops_and_ends(clock: Clock) -> None:
+    """It pauses at the first stop that it passes, and stays on the last frame; playing then begins at the
+    start. Seconds lead to the line of that time, or to the ends. At the end of what was read so far, a
+    replay stays earlier and goes on when more is read.
+    """
+    playhead = played(clock, 0, 1000, 2000, 3000)
+    playhead.stops = lambda start, end: 20 if start < 20 <= end else None
+    assert at(playhead, clock, 2.5) == 20
+    assert playhead.is_paused
+    playhead = played(clock, 0, 1000)
+    assert at(playhead, clock, 5) == 20
+    playhead.turn()
+    assert (playhead.offset, playhead.is_playing) == (0, True)
+    clock.now = 0.0
+    playhead = Playhead(Lines(0, 1000), Replay(clock=clock), is_over=lambda: False)
+    playhead.live()
+    playhead.step(1)
+    playhead.seek_by(5000)
+    assert (playhead.is_live, playhead.is_paused, playhead.offset) == (True, False, 20)
+    playhead = played(clock, 0, 4000, 9000, 20_000)
+    playhead.turn()
+    playhead.seek_by(5000)
+    assert (playhead.offset, playhead.now_ms) == (20, 5000)
+    playhead.seek_by(-60_000)
+    assert playhead.offset == 0
+    playhead.seek_by(60_000)
+    assert playhead.is_live
+    # A replay waits for a part that is not read yet.
     lines, is_read = Lines(0, 1000), [False]
     clock.now = 0.0
     playhead = Playhead(lines, Replay(clock=clock), is_over=lambda: False, is_read=lambda: is_read[0])
@@ -255,9 +251,10 @@ def test_a_replay_waits_for_a_part_that_is_not_read_yet(clock: Clock) -> None:
     assert playhead.is_live
 
 
-def test_long_silences_are_cut_short(clock: Clock) -> None:
-    """After the longest idle time the next line is shown, in both directions, and the rest of the silence is
-    named; with 0, the first tick leads to the other end.
+def test_silences_and_times_that_lack(clock: Clock) -> None:
+    """After the longest idle time the next line is shown, in both directions, and the rest of the silence
+    is named; with 0, the first tick leads to the other end. Without times, 20 lines a second are shown, in
+    either direction; 5 seconds are 100 lines.
     """
     playhead = played(clock, 0, 20_000, 21_000, 90_000, max_idle=2)
     assert at(playhead, clock, 1.9) == 10
@@ -289,10 +286,7 @@ def test_long_silences_are_cut_short(clock: Clock) -> None:
     playhead = played(clock, *range(0, 1_000_000, 1000), max_idle=0.5, speed=1000)
     assert at(playhead, clock, 0.1) == 2010
     assert playhead.cut_ms == 100_000
-
-
-def test_a_recording_without_times_plays_line_by_line(clock: Clock) -> None:
-    """Without times, 20 lines a second are shown, in either direction; 5 seconds are 100 lines."""
+    # A recording without times plays line by line.
     lines = Lines(*range(400))
     lines.first_ms = lines.last_ms = None
     clock.now = 0.0

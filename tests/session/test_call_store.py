@@ -73,19 +73,6 @@ def test_a_packed_call_is_the_same(call: Call) -> None:
     assert list(map(type, found)) == list(map(type, expected))
 
 
-def test_a_referenced_call_stays_the_same_object() -> None:
-    """A call that is referenced while it is packed or unpacked is returned as the same object."""
-    calls = many(10)
-    held = calls[3]
-    for number in range(11, MANY):
-        calls.add(Call(number, 1, "", "read", "Read file"))
-        calls.settle(calls[-1])
-    assert calls[3] is held
-    old = calls[5]
-    assert all(call is calls[index] for index, call in enumerate(list(calls)))
-    assert calls[5] is old
-
-
 def test_calls_are_a_sequence() -> None:
     """The store has a length, indices and slices; `indices` returns those of a range, and an entry refers to
     its call or its turn's end.
@@ -114,10 +101,20 @@ def test_calls_are_a_sequence() -> None:
     assert [entry.text for entry in read.transcript[-1:]] == [""]
 
 
-def test_a_packed_call_can_be_changed() -> None:
-    """A start that arrives 500 calls after its end is applied, and a changed call is packed with the
-    change.
+def test_calls_stay_the_same() -> None:
+    """A call that is referenced while it is packed or unpacked is returned as the same object. A start that
+    arrives 500 calls after its end is applied, and a changed call is packed with the change.
     """
+    calls = many(10)
+    held = calls[3]
+    for number in range(11, MANY):
+        calls.add(Call(number, 1, "", "read", "Read file"))
+        calls.settle(calls[-1])
+    assert calls[3] is held
+    old = calls[5]
+    assert all(call is calls[index] for index, call in enumerate(list(calls)))
+    assert calls[5] is old
+    # A packed call can be changed.
     others = [line for n in range(MANY) for line in (started("read", f"{n}"), completed("read", f"{n}"))]
     read = session(
         init(),

@@ -106,43 +106,6 @@ def test_every_line_counts_once() -> None:
     assert read.run.session_id == "s-1"
 
 
-def test_text_is_compared_with_the_result_if_there_is_one() -> None:
-    """Without a result, and with an error message as the result, nothing is compared; nor after the texts
-    were forgotten. Later texts are kept.
-    """
-    cases: list[tuple[tuple[bytes, ...], bool | None]] = [
-        ((final("x"), result("x")), True),
-        ((final("x"), result("y")), False),
-        ((result(""),), True),
-        ((final("x"),), None),
-        ((final("x"), result(None)), None),
-        ((final("x"), result("no credit", is_error=True)), None),
-        ((final("x"), result("x", is_error=True)), None),
-    ]
-    for lines, matches in cases:
-        with case(lines):
-            assert session(init(), *lines).run.text_matches_result is matches
-    same = session(init(), final("x"), result("x", is_error=True)).run.turn_result
-    other = session(init(), final("x"), result("no credit", is_error=True)).run.turn_result
-    assert same is not None
-    assert same.is_streamed
-    assert other is not None
-    assert not other.is_streamed
-    assert not session(init(), final("x")).run.turn_result
-    read = session(init(), delta("before "), started("read"), delta("after "), is_over=False)
-    forget_texts(read)
-    assert (read.text, len(read.transcript), len(read.calls)) == ("", 1, 1)
-    apply_line(read, [Text(Channel.ANSWER, "more", 1)], Place(0, 0, None))
-    assert (read.text, read.transcript[-1].text) == ("after more", "after more")
-    read = session(init(), final("a"), result("b"))
-    assert integrity(read).text_matches_result is False
-    assert (read.run.result_length, read.run.result_part(0, 9)) == (1, "b")
-    assert read.run.turn_result is not None
-    read.run.turn_result.forget_text()
-    assert (read.run.result, read.run.result_length, read.run.result_part(0, 9)) == (None, 0, "")
-    assert integrity(read).text_matches_result is None
-
-
 @pytest.mark.costs
 def test_texts_are_forgotten_at_a_cost_that_does_not_grow_with_the_runs() -> None:
     """Forgetting texts 50,000 times, in a session of 4,000 runs, takes less than a second."""
@@ -289,10 +252,43 @@ def session_of(traits: Traits, *events: Event, is_over: bool = True) -> Session:
     return session
 
 
-def test_a_format_may_lack_starts_and_results() -> None:
-    """A format whose calls have one line has nothing unpaired, and says how many there are; of one without a
-    result, none is missing.
+def test_texts_and_formats_without_a_result() -> None:
+    """Without a result, and with an error message as the result, nothing is compared; nor after the texts
+    were forgotten. Later texts are kept. A format whose calls have one line has nothing unpaired, and says
+    how many there are; of one without a result, none is missing.
     """
+    cases: list[tuple[tuple[bytes, ...], bool | None]] = [
+        ((final("x"), result("x")), True),
+        ((final("x"), result("y")), False),
+        ((result(""),), True),
+        ((final("x"),), None),
+        ((final("x"), result(None)), None),
+        ((final("x"), result("no credit", is_error=True)), None),
+        ((final("x"), result("x", is_error=True)), None),
+    ]
+    for lines, matches in cases:
+        with case(lines):
+            assert session(init(), *lines).run.text_matches_result is matches
+    same = session(init(), final("x"), result("x", is_error=True)).run.turn_result
+    other = session(init(), final("x"), result("no credit", is_error=True)).run.turn_result
+    assert same is not None
+    assert same.is_streamed
+    assert other is not None
+    assert not other.is_streamed
+    assert not session(init(), final("x")).run.turn_result
+    read = session(init(), delta("before "), started("read"), delta("after "), is_over=False)
+    forget_texts(read)
+    assert (read.text, len(read.transcript), len(read.calls)) == ("", 1, 1)
+    apply_line(read, [Text(Channel.ANSWER, "more", 1)], Place(0, 0, None))
+    assert (read.text, read.transcript[-1].text) == ("after more", "after more")
+    read = session(init(), final("a"), result("b"))
+    assert integrity(read).text_matches_result is False
+    assert (read.run.result_length, read.run.result_part(0, 9)) == (1, "b")
+    assert read.run.turn_result is not None
+    read.run.turn_result.forget_text()
+    assert (read.run.result, read.run.result_length, read.run.result_part(0, 9)) == (None, 0, "")
+    assert integrity(read).text_matches_result is None
+    # A format may lack starts and results.
     assert integrity(session_of(Traits(announces_calls=False), START, ENDED)).paired == 1
     assert integrity(session_of(Traits(), START, ENDED)).paired == 0
     assert "no result yet" in integrity(session_of(Traits(), START, is_over=False)).line()

@@ -18,25 +18,6 @@ from agentwatch.session.storage import CallIds, GrowingText, Numbers, Spill, Tex
 from tests.builders.lines import DONE, PROPERTY, completed, init, session, started
 from tests.conftest import case
 
-
-def test_each_call_is_found_by_its_ids(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of 5,000 calls in two sessions each is found by both of its ids, also if all ids have the same hash."""
-    ids = CallIds()
-    for number in range(1, 5_001):
-        ids.add(1, "s-1" if number % 2 else None, f"c{number // 2}", number)
-    for number in range(1, 5_001):
-        assert number in ids.numbers(1, "s-1" if number % 2 else None, f"c{number // 2}")
-    assert sum(len([*ids.numbers(1, "s-2", f"c{number}")]) for number in range(5_000)) <= 1
-    assert sum(len([*ids.numbers(2, "s-1", f"c{number}")]) for number in range(5_000)) <= 1
-    monkeypatch.setattr(storage, "hash", lambda _ids: 63, raising=False)
-    lines = [line for number in range(100) for line in (started("read", f"c{number}", path=f"{number}"),)]
-    ends = [completed("read", f"c{number}", DONE) for number in reversed(range(100))]
-    read = session(init(), *lines, *ends)
-    assert [(call.call_id, call.target, call.outcome) for call in read.calls] == [
-        (f"c{number}", f"{number}", "succeeded") for number in range(100)
-    ]
-
-
 PIECES = st.lists(
     st.builds(
         lambda text, times: text * times, st.text("ab\n é🙂\ud83d", max_size=9), st.sampled_from([1, 9, 4000])
@@ -163,8 +144,25 @@ def test_numbers_are_those_of_a_list(steps: list[tuple[str, int]], most_bytes: i
             assert list(found.part(start, start + 2)) == expected[start : start + 2]
 
 
-def test_all_numbers_can_be_removed() -> None:
-    """Removing every number reads the older pages again, and leaves an empty list that can grow."""
+def test_ids_and_numbers_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 5,000 calls in two sessions each is found by both of its ids, also if all ids have the same hash.
+    Removing every number reads the older pages again, and leaves an empty list that can grow.
+    """
+    ids = CallIds()
+    for number in range(1, 5_001):
+        ids.add(1, "s-1" if number % 2 else None, f"c{number // 2}", number)
+    for number in range(1, 5_001):
+        assert number in ids.numbers(1, "s-1" if number % 2 else None, f"c{number // 2}")
+    assert sum(len([*ids.numbers(1, "s-2", f"c{number}")]) for number in range(5_000)) <= 1
+    assert sum(len([*ids.numbers(2, "s-1", f"c{number}")]) for number in range(5_000)) <= 1
+    monkeypatch.setattr(storage, "hash", lambda _ids: 63, raising=False)
+    lines = [line for number in range(100) for line in (started("read", f"c{number}", path=f"{number}"),)]
+    ends = [completed("read", f"c{number}", DONE) for number in reversed(range(100))]
+    read = session(init(), *lines, *ends)
+    assert [(call.call_id, call.target, call.outcome) for call in read.calls] == [
+        (f"c{number}", f"{number}", "succeeded") for number in range(100)
+    ]
+    # All numbers can be removed.
     found = Numbers("Q", Spill())
     for number in range(5000):
         found.append(number)

@@ -45,8 +45,18 @@ def open_to(server: CodexServer, seconds: float = LONG) -> WebSocket:
     return WebSocket(os.fspath(server.path), UID, seconds)
 
 
+def echo(connection: Connection) -> None:
+    """Send each text back."""
+    connection.upgrade()
+    for kind, data in connection.frames():
+        if kind == TEXT:
+            connection.send(frame(data))
+
+
 def test_messages_go_both_ways(server: CodexServer) -> None:
-    """A text arrives whole: short, long, longer than 64 KiB, in parts, and with a ping between its parts."""
+    """A text arrives whole: short, long, longer than 64 KiB, in parts, and with a ping between its parts.
+    The answer to a ping has its content, and the last frame says that the client ends as planned.
+    """
     long, longer = b"x" * 300, b"y" * 100_000
     for name, sent, expected in (
         ("short", [frame(b"ab")], b"ab"),
@@ -66,18 +76,7 @@ def test_messages_go_both_ways(server: CodexServer) -> None:
             with case(size):
                 connection.send(b"z" * size)
                 assert connection.receive() == b"z" * size
-
-
-def echo(connection: Connection) -> None:
-    """Send each text back."""
-    connection.upgrade()
-    for kind, data in connection.frames():
-        if kind == TEXT:
-            connection.send(frame(data))
-
-
-def test_a_ping_is_answered_and_the_end_is_announced(server: CodexServer) -> None:
-    """The answer to a ping has its content, and the last frame says that the client ends as planned."""
+    # A ping is answered and the end is announced.
     heard: list[tuple[int, bytes]] = []
 
     def noted(connection: Connection) -> None:
@@ -92,8 +91,10 @@ def test_a_ping_is_answered_and_the_end_is_announced(server: CodexServer) -> Non
     assert heard == [(PONG, b"here?"), (CLOSE, b"\x03\xe8")]
 
 
-def test_what_is_no_websocket_server_is_refused(server: CodexServer) -> None:
-    """Another status, another key, another protocol, an endless header, and an end are faults."""
+def test_what_is_no_valid_server_is_refused(server: CodexServer) -> None:
+    """Another status, another key, another protocol, an endless header, and an end are faults. A frame that
+    the protocol forbids, or that is too long, ends the connection before it is read.
+    """
     for name, answer in (
         ("another status", b"HTTP/1.1 404 Not Found\r\n\r\n"),
         ("no key", b"HTTP/1.1 101 Switching Protocols\r\n\r\n"),
@@ -111,10 +112,7 @@ def test_what_is_no_websocket_server_is_refused(server: CodexServer) -> None:
         refused = pytest.raises(ConnectionError, match=r"not a WebSocket server|header is too long|has ended")
         with case(name), refused:
             open_to(server)
-
-
-def test_a_frame_that_is_not_valid_is_refused(server: CodexServer) -> None:
-    """A frame that the protocol forbids, or that is too long, ends the connection before it is read."""
+    # A frame that is not valid is refused.
     for name, sent in (
         ("masked", bytes([0x80 | TEXT, 0x81]) + b"maskx"),
         ("reserved bits", bytes([0xC0 | TEXT, 1]) + b"x"),

@@ -26,9 +26,18 @@ from agentwatch.text.times import (
 from tests.conftest import case
 
 
-def test_amounts_are_short() -> None:
+def epoch_ms(*parts: int) -> int:
+    """Return a local time in milliseconds since the epoch."""
+    return int(datetime(*parts).timestamp() * 1000)  # type: ignore[arg-type]
+
+
+NOW = epoch_ms(2026, 11, 20, 14, 3, 7)
+
+
+def test_amounts_and_times() -> None:
     """A cost under a cent has four digits, a count at most four and a letter, a size one decimal; one is
-    singular.
+    singular. With its date, its zone or in UTC; a past time is one of today, a day or a month, by its
+    distance. The agent's clock may give any number.
     """
     for cost, words in (
         (0, "$0.00"),
@@ -53,20 +62,7 @@ def test_amounts_are_short() -> None:
             assert short_count(count) == words
     assert [plural(1, "line"), plural(0, "line"), plural(2, "match")] == ["1 line", "0 lines", "2 matches"]
     assert [byte_size(size) for size in (999, 12_300, 4_000_000_000)] == ["999 B", "12.3 kB", "4.0 GB"]
-
-
-def epoch_ms(*parts: int) -> int:
-    """Return a local time in milliseconds since the epoch."""
-    return int(datetime(*parts).timestamp() * 1000)  # type: ignore[arg-type]
-
-
-NOW = epoch_ms(2026, 11, 20, 14, 3, 7)
-
-
-def test_a_time_is_local() -> None:
-    """With its date, its zone or in UTC; a past time is one of today, a day or a month, by its distance. The
-    agent's clock may give any number.
-    """
+    # A time is local.
     assert time_of_day(NOW) == "14:03:07"
     assert date_and_time(NOW) == "2026-11-20 14:03:07"
     assert date_and_minute(NOW) == "2026-11-20 14:03"

@@ -73,8 +73,10 @@ def test_a_document_is_read_when_it_changes(path: Path, monkeypatch: pytest.Monk
     assert store.new_lines() == []
 
 
-def test_removed_messages_are_removed(path: Path) -> None:
-    """The agent leaves no trace of a rewind: the first message that is gone is named."""
+def test_removed_and_incomplete_documents(path: Path) -> None:
+    """The agent leaves no trace of a rewind: the first message that is gone is named. A document that is
+    being written is an error; what was read before stays valid.
+    """
     rewrite(path, message("a"), message("b"), message("c"))
     store = GeminiJson(path)
     new(store)
@@ -102,10 +104,7 @@ def test_removed_messages_are_removed(path: Path) -> None:
     assert new(store)[1:] == [{"id": "a", "type": "nested too deeply"}, {"id": "b"}]
     path.write_text(f'{{"sessionId": "s", "messages": [], "kind": {deep}}}')
     assert new(store)[-1] == {"$rewindTo": "a"}
-
-
-def test_an_incomplete_document_is_read_later(path: Path) -> None:
-    """A document that is being written is an error; what was read before stays valid."""
+    # An incomplete document is read later.
     for text in ("", '{"sessionId": "s', "[]", '{"messages": {}}', "[" * 100_000):
         with case(text[:80]):
             rewrite(path, message("a"))

@@ -60,8 +60,11 @@ def opened(store: Batches, *, follow: bool, waits: bool = True) -> StoreSource:
     return StoreSource(fd, StoreIntake(store, fd, follow=follow, waits=waits))
 
 
-def test_the_lines_of_a_store_arrive_as_it_changes() -> None:
-    """All batches are recorded at once; new lines of a followed store are appended."""
+def test_the_lines_of_a_store_arrive() -> None:
+    """All batches are recorded at once; new lines of a followed store are appended. Opening a store for the
+    screen reads its first batch; the others follow. A session of which only the beginning can be read does
+    not look complete. The agent's own clock replaces the arrival time, which was not recorded.
+    """
     store = Batches([b"1\n", b"2\n"], [b"3\n"])
     source = opened(store, follow=False)
     assert [line.data for line in source.reader.read()] == [b"1", b"2", b"3"]
@@ -77,10 +80,7 @@ def test_the_lines_of_a_store_arrive_as_it_changes() -> None:
     source.leave()
     until(source.reader.is_at_end)
     until(lambda: store.is_closed)
-
-
-def test_what_follows_the_first_batch_may_be_read_later() -> None:
-    """Opening a store for the screen reads its first batch; the others follow."""
+    # What follows the first batch may be read later.
     store = HeldBatches([b"1\n"], [b"2\n"])
     source = opened(store, follow=False, waits=False)
     assert [line.data for line in source.reader.read()] == [b"1"]
@@ -99,12 +99,7 @@ def test_what_follows_the_first_batch_may_be_read_later() -> None:
     assert [line.data for line in source.reader.read()] == [b"1", b"2"]
     assert source.reader.is_at_end()
 
-
-def test_the_lines_of_a_store_end_with_a_failure_and_have_no_arrival() -> None:
-    """A session of which only the beginning can be read does not look complete. The agent's own clock
-    replaces the arrival time, which was not recorded.
-    """
-
+    # The lines of a store end with a failure and have no arrival.
     class Torn(Batches):
         def new_lines(self) -> list[bytes]:
             lines = super().new_lines()
