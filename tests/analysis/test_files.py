@@ -51,83 +51,6 @@ def only(*lines: bytes) -> TouchedFile:
     return file
 
 
-def test_file_actions_are_counted_separately() -> None:
-    """Reads, edits, creations and deletions; a failed call was tried, and what one without an outcome did is
-    unknown. A listing or a command is none; a call about several files counts for each, but not its
-    lines.
-    """
-    file = only(
-        call("read", 1, "a.py"),
-        call("read", 2, "a.py"),
-        edit(3, "a.py", "x", "y"),
-        edit(4, "a.py", "y", "z"),
-        call("delete", 5, "a.py"),
-        edit(6, "a.py", None, "new"),
-    )
-    assert file.file_actions == {
-        FileAction.READ: 2,
-        FileAction.EDITED: 2,
-        FileAction.DELETED: 1,
-        FileAction.CREATED: 1,
-    }
-    assert (file.lines_added, file.lines_removed) == (6, 2)
-    assert [one.number for one in file.calls] == [1, 2, 3, 4, 5, 6]
-    file = only(call("read", 1, "a.py"))
-    assert file.lines_added is None
-    assert file.lines_removed is None
-    file = only(call("edit", 1, "a.py", FAILED), started("delete", "c-2", path="a.py"))
-    assert file.file_actions == {FileAction.TRIED: 2}
-    assert file.unread is None
-    lines = started("edit", path="a.py") + completed("edit", result={"later": {"linesAdded": 3}})
-    file = only(lines)
-    assert file.file_actions == {FileAction.TRIED: 1}
-    assert file.may_be_changed
-    assert file.lines_added is None
-    found = touched(
-        call("ls", 1, CWD),
-        started("shell", "c-2", command="rm a.py") + completed("shell", "c-2", {"success": {"exitCode": 0}}),
-        started("grep", "c-3", pattern="x", path="a.py") + completed("grep", "c-3", {"success": {}}),
-    )
-    assert found.newest_first() == []
-    assert found.calls_read == 3
-    read = Session()
-    ended = ToolEnded("c", None, "apply_patch", ToolKind.EDIT, Outcome.SUCCEEDED, "Edited file", True)
-    several = ended._replace(path="a.py", more_paths=("b.py", "a.py"), lines_added=7, lines_removed=2)
-    one = ended._replace(call_id="d", path="b.py", lines_added=3)
-    for event in (RunStarted("x", cwd="/src"), several, one):
-        apply_line(read, [event], Place(0, 1, None))
-    files = TouchedFiles(read)
-    files.update()
-    shown = [(file.shown, len(file.calls), file.lines_added) for file in files.by_name()]
-    assert shown == [("a.py", 1, None), ("b.py", 2, 3)]
-    assert files.by_name()[0].file_actions == {FileAction.EDITED: 1}
-
-
-def test_a_change_of_an_unread_file_is_marked() -> None:
-    """An edit or deletion is unread if no earlier call has read or created the file; a parallel read is too
-    late.
-    """
-    cases: list[tuple[list[bytes], FileAction | None]] = [
-        ([edit(1, "a.py", "x", "y")], FileAction.EDITED),
-        ([call("delete", 1, "a.py")], FileAction.DELETED),
-        ([edit(1, "a.py", "x", "y"), call("delete", 2, "a.py")], FileAction.EDITED),
-        ([call("read", 1, "a.py"), edit(2, "a.py", "x", "y")], None),
-        ([edit(1, "a.py", None, "x"), edit(2, "a.py", "x", "y"), call("delete", 3, "a.py")], None),
-        ([call("read", 1, "a.py", FAILED), edit(2, "a.py", "x", "y")], FileAction.EDITED),
-        ([edit(1, "a.py", "x", "y"), call("read", 2, "a.py"), edit(3, "a.py", "y", "z")], FileAction.EDITED),
-        ([call("read", 1, "b/../a.py"), edit(2, f"{CWD}/a.py", "x", "y")], None),
-    ]
-    for lines, mark in cases:
-        with case(lines):
-            assert only(*lines).unread is mark
-    file = only(
-        started("edit", "c-1", path="a.py"),
-        call("read", 2, "a.py"),
-        completed("edit", "c-1", {"success": {"beforeFullFileContent": "x"}}, path="a.py"),
-    )
-    assert file.unread is FileAction.EDITED
-
-
 def test_a_path_is_shown_from_the_cwd() -> None:
     """Inside the cwd is decided by the rules of the agent's system, for the run that touched the file; a
     redacted path begins with `~`. Relative and differently cased paths are one file.
@@ -203,26 +126,98 @@ def test_a_file_may_be_back_to_its_start(tmp_path: Path) -> None:
             assert is_back_to_start(file, feed) is expected
 
 
-def test_the_calls_are_taken_some_at_a_time() -> None:
-    """Calls that are read in any portions give the same files, the last touched first; the order by name
-    does not depend on time.
+def test_file_actions_are_counted_separately() -> None:
+    """Reads, edits, creations and deletions; a failed call was tried, and what one without an outcome did
+    is unknown. A listing or a command is none; a call about several files counts for each, but not its
+    lines. An edit or deletion is unread if no earlier call has read or created the file; a parallel read is
+    too late. Calls that are read in any portions give the same files, the last touched first; the order by
+    name does not depend on time.
     """
-    lines = [init(), *(call("read", number, f"{number % 3}.py", at_ms=number) for number in range(10))]
-    whole, slowly = TouchedFiles(session(*lines)), TouchedFiles(session(*lines))
+    file = only(
+        call("read", 1, "a.py"),
+        call("read", 2, "a.py"),
+        edit(3, "a.py", "x", "y"),
+        edit(4, "a.py", "y", "z"),
+        call("delete", 5, "a.py"),
+        edit(6, "a.py", None, "new"),
+    )
+    assert file.file_actions == {
+        FileAction.READ: 2,
+        FileAction.EDITED: 2,
+        FileAction.DELETED: 1,
+        FileAction.CREATED: 1,
+    }
+    assert (file.lines_added, file.lines_removed) == (6, 2)
+    assert [one.number for one in file.calls] == [1, 2, 3, 4, 5, 6]
+    file = only(call("read", 1, "a.py"))
+    assert file.lines_added is None
+    assert file.lines_removed is None
+    file = only(call("edit", 1, "a.py", FAILED), started("delete", "c-2", path="a.py"))
+    assert file.file_actions == {FileAction.TRIED: 2}
+    assert file.unread is None
+    lines = started("edit", path="a.py") + completed("edit", result={"later": {"linesAdded": 3}})
+    file = only(lines)
+    assert file.file_actions == {FileAction.TRIED: 1}
+    assert file.may_be_changed
+    assert file.lines_added is None
+    found = touched(
+        call("ls", 1, CWD),
+        started("shell", "c-2", command="rm a.py") + completed("shell", "c-2", {"success": {"exitCode": 0}}),
+        started("grep", "c-3", pattern="x", path="a.py") + completed("grep", "c-3", {"success": {}}),
+    )
+    assert found.newest_first() == []
+    assert found.calls_read == 3
+    read = Session()
+    ended = ToolEnded("c", None, "apply_patch", ToolKind.EDIT, Outcome.SUCCEEDED, "Edited file", True)
+    several = ended._replace(path="a.py", more_paths=("b.py", "a.py"), lines_added=7, lines_removed=2)
+    one = ended._replace(call_id="d", path="b.py", lines_added=3)
+    for event in (RunStarted("x", cwd="/src"), several, one):
+        apply_line(read, [event], Place(0, 1, None))
+    files = TouchedFiles(read)
+    files.update()
+    shown = [(file.shown, len(file.calls), file.lines_added) for file in files.by_name()]
+    assert shown == [("a.py", 1, None), ("b.py", 2, 3)]
+    assert files.by_name()[0].file_actions == {FileAction.EDITED: 1}
+    # A change of an unread file is marked.
+    cases: list[tuple[list[bytes], FileAction | None]] = [
+        ([edit(1, "a.py", "x", "y")], FileAction.EDITED),
+        ([call("delete", 1, "a.py")], FileAction.DELETED),
+        ([edit(1, "a.py", "x", "y"), call("delete", 2, "a.py")], FileAction.EDITED),
+        ([call("read", 1, "a.py"), edit(2, "a.py", "x", "y")], None),
+        ([edit(1, "a.py", None, "x"), edit(2, "a.py", "x", "y"), call("delete", 3, "a.py")], None),
+        ([call("read", 1, "a.py", FAILED), edit(2, "a.py", "x", "y")], FileAction.EDITED),
+        ([edit(1, "a.py", "x", "y"), call("read", 2, "a.py"), edit(3, "a.py", "y", "z")], FileAction.EDITED),
+        ([call("read", 1, "b/../a.py"), edit(2, f"{CWD}/a.py", "x", "y")], None),
+    ]
+    for other_lines, mark in cases:
+        with case(other_lines):
+            assert only(*other_lines).unread is mark
+    other_file = only(
+        started("edit", "c-1", path="a.py"),
+        call("read", 2, "a.py"),
+        completed("edit", "c-1", {"success": {"beforeFullFileContent": "x"}}, path="a.py"),
+    )
+    assert other_file.unread is FileAction.EDITED
+    # The calls are taken some at a time.
+    last_lines = [init(), *(call("read", number, f"{number % 3}.py", at_ms=number) for number in range(10))]
+    whole, slowly = TouchedFiles(session(*last_lines)), TouchedFiles(session(*last_lines))
     whole.update()
     takes = 1
     while slowly.update(3):
         takes += 1
     assert takes == 4
     assert not slowly.update()
-    assert [vars_of(file) for file in slowly.newest_first()] == [
-        vars_of(file) for file in whole.newest_first()
+    assert [vars_of(last_file) for last_file in slowly.newest_first()] == [
+        vars_of(last_file) for last_file in whole.newest_first()
     ]
-    found = touched(
+    last_found = touched(
         call("read", 1, "b.py", at_ms=1000), call("read", 2, "a.py"), call("read", 3, "b.py", at_ms=3000)
     )
-    assert [(file.shown, file.last_ms) for file in found.newest_first()] == [("b.py", 3000), ("a.py", None)]
-    assert [file.shown for file in found.by_name()] == ["a.py", "b.py"]
+    assert [(last_file.shown, last_file.last_ms) for last_file in last_found.newest_first()] == [
+        ("b.py", 3000),
+        ("a.py", None),
+    ]
+    assert [last_file.shown for last_file in last_found.by_name()] == ["a.py", "b.py"]
 
 
 def vars_of(file: TouchedFile) -> tuple[object, ...]:

@@ -79,9 +79,22 @@ def test_integrity_holds() -> None:
 # --- text and result -------------------------------------------------------------------------------------
 
 
+@PROPERTY
+@given(st.text("ab🌊", max_size=6), st.text("ab🌊", max_size=6))
+def test_a_difference_is_where_the_common_beginning_ends(text: str, ended_as: str) -> None:
+    """Both texts are equal up to the difference and differ there; equal texts have no difference."""
+    read = session(init(), final(text), result(ended_as))
+    at = integrity(read).difference_at
+    assert (at is None) == (text == ended_as) == integrity(read).passes
+    if at is not None:
+        assert text[:at] == ended_as[:at]
+        assert text[at : at + 1] != ended_as[at : at + 1]
+
+
 def test_the_line_and_its_first_difference() -> None:
     """Each part of the line counts its own lines, and one failed check alone breaks the integrity. The
-    first differing character is counted from 0 in the texts of the last run, which are kept unchanged.
+    first differing character is counted from 0 in the texts of the last run, which are kept unchanged. The
+    integrity in the summary is the session's, in every bundled recording.
     """
     cases: list[tuple[tuple[bytes, ...], str, bool]] = [
         ((), "no result to compare · 0 of 0 calls paired · 0 malformed · 0 unknown", True),
@@ -157,39 +170,24 @@ def test_the_line_and_its_first_difference() -> None:
             }
     read = session(init(), final("one"), result("one"), init(), final("two!"), result("two?"))
     assert integrity(read).difference_at == 3
-
-
-@PROPERTY
-@given(st.text("ab🌊", max_size=6), st.text("ab🌊", max_size=6))
-def test_a_difference_is_where_the_common_beginning_ends(text: str, ended_as: str) -> None:
-    """Both texts are equal up to the difference and differ there; equal texts have no difference."""
-    read = session(init(), final(text), result(ended_as))
-    at = integrity(read).difference_at
-    assert (at is None) == (text == ended_as) == integrity(read).passes
-    if at is not None:
-        assert text[:at] == ended_as[:at]
-        assert text[at : at + 1] != ended_as[at : at + 1]
-
-
-def test_a_summary_contains_the_integrity_of_its_session() -> None:
-    """The integrity in the summary is the session's, in every bundled recording."""
+    # A summary contains the integrity of its session.
     paths = sorted(RECORDINGS.glob("*.ndjson"))
     assert paths
     for path in paths:
-        read: Session = session(path.read_bytes())
-        found = integrity(read)
-        assert json.loads(b"".join(summary(read)))["integrity"] == {
-            "holds": found.passes,
-            "line": found.line(),
-            "difference_at": found.difference_at,
+        other_read: Session = session(path.read_bytes())
+        other_found = integrity(other_read)
+        assert json.loads(b"".join(summary(other_read)))["integrity"] == {
+            "holds": other_found.passes,
+            "line": other_found.line(),
+            "difference_at": other_found.difference_at,
         }
         matched = re.fullmatch(
             r"(text = result|text ≠ result|no result to compare|the result is an error)"
             r" · (\d+) of (\d+) calls? paired · (\d+) malformed · (\d+) unknown(?: · (\d+) repaired)?",
-            found.line(),
+            other_found.line(),
         )
         assert matched is not None
-        odd = (read.lines.malformed, read.lines.unknown, read.lines.repaired)
+        odd = (other_read.lines.malformed, other_read.lines.unknown, other_read.lines.repaired)
         assert tuple(int(number or 0) for number in matched.groups()[3:]) == odd
 
 

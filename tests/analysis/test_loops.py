@@ -102,8 +102,11 @@ def test_an_episode_is_reported_once() -> None:
     assert asked.total() == 50
 
 
-def test_a_loop_is_described_in_one_line() -> None:
-    """The line is safe and has at most 80 columns, of which each call of a round gets its share."""
+def test_a_loop_is_described_in_one_line(tmp_path: Path) -> None:
+    """The line is safe and has at most 80 columns, of which each call of a round gets its share. Edits of
+    one file with different contents differ, ids are ignored; calls without a name, a target or an end are
+    compared like others.
+    """
     [row] = Loops(lambda _call: ()).update(calls(["pytest -q"] * 4))
     assert row.words() == "the same call 4 times in a row: shell pytest -q"
     [turns] = Loops(lambda _call: ()).update(calls(["a.py", "pytest -q"] * 4))
@@ -118,12 +121,7 @@ def test_a_loop_is_described_in_one_line() -> None:
     assert second.startswith("shell 東")
     assert third == "shell short"
     assert columns(words) <= 80
-
-
-def test_arguments_are_read_from_the_recording(tmp_path: Path) -> None:
-    """Edits of one file with different contents differ, ids are ignored; calls without a name, a target or
-    an end are compared like others.
-    """
+    # Arguments are read from the recording.
     odd = [event("tool_call", "started", call_id=str(n), tool_call={"function": {}}) for n in range(6)]
     path = tmp_path / "session.ndjson"
     path.write_bytes(init() + b"".join(odd) + line({"type": "tool_call"}))
@@ -141,8 +139,10 @@ def test_arguments_are_read_from_the_recording(tmp_path: Path) -> None:
     path.write_bytes(b"".join(lines))
     feed = Feed(saved_source(path).reader)
     feed.advance()
-    first, second, third, large, startless = (arguments_of(feed, call) for call in feed.session.calls)
-    assert first == second != third
-    assert first is not None
+    other_first, other_second, other_third, large, startless = (
+        arguments_of(feed, call) for call in feed.session.calls
+    )
+    assert other_first == other_second != other_third
+    assert other_first is not None
     assert large is None
     assert startless is None

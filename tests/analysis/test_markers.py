@@ -109,36 +109,6 @@ def verdict(number: int, *, is_red: bool, words: str = "") -> VerdictMark:
     return VerdictMark(end_of(number), number, is_red, words)
 
 
-def test_a_verdict_is_marked_when_it_turns(markers: Markers) -> None:
-    """The first verdict is marked, and each of another colour; it takes the place of the failure of its
-    call, until it no longer turns. The revision changes unless markers are appended.
-    """
-    red, again, green = verdict(1, is_red=True), verdict(2, is_red=True), verdict(6, is_red=False)
-    markers.show_verdicts([red, again, green])
-    assert shown(markers) == CALLS
-    assert markers.update() is False
-    assert shown(markers) == [(1, "VERDICT"), (2, "FAILURE"), (4, "EDIT"), (6, "VERDICT"), (7, "EDIT")]
-    assert [each.verdict for each in markers] == [red, None, None, green, None]
-    # An older verdict of the same colour becomes known; old ones are forgotten.
-    markers.show_verdicts([verdict(2, is_red=True)])
-    markers.update()
-    assert shown(markers)[0] == (2, "VERDICT")
-    markers.show_verdicts([verdict(1, is_red=True), verdict(2, is_red=True)])
-    markers.update()
-    assert shown(markers) == [(1, "VERDICT"), *CALLS]
-    markers.show_verdicts([])
-    markers.update()
-    assert shown(markers) == CALLS
-    # An index keeps its meaning while the revision stays.
-    before = markers.revision
-    markers.show_verdicts([])
-    markers.update()
-    assert markers.revision == before
-    markers.show_verdicts([verdict(1, is_red=False)])
-    markers.update()
-    assert markers.revision != before
-
-
 def test_markers_follow_a_session_that_grows(recording: Saver, session_of: SessionOf) -> None:
     """Calls that end later are read later, and appended without another revision. A verdict that is known
     before its call was read is marked once, when it is read.
@@ -173,20 +143,48 @@ def test_markers_follow_a_session_that_grows(recording: Saver, session_of: Sessi
     assert len(markers) == 199
 
 
-def test_steps_agree_with_a_search_through_all_markers(markers: Markers) -> None:
-    """At each moment, next and previous are what a linear search finds, whatever verdicts come and go."""
+def test_a_verdict_is_marked_when_it_turns(markers: Markers) -> None:
+    """The first verdict is marked, and each of another colour; it takes the place of the failure of its
+    call, until it no longer turns. The revision changes unless markers are appended. At each moment, next
+    and previous are what a linear search finds, whatever verdicts come and go.
+    """
+    red, again, green = verdict(1, is_red=True), verdict(2, is_red=True), verdict(6, is_red=False)
+    markers.show_verdicts([red, again, green])
+    assert shown(markers) == CALLS
+    assert markers.update() is False
+    assert shown(markers) == [(1, "VERDICT"), (2, "FAILURE"), (4, "EDIT"), (6, "VERDICT"), (7, "EDIT")]
+    assert [each.verdict for each in markers] == [red, None, None, green, None]
+    # An older verdict of the same colour becomes known; old ones are forgotten.
+    markers.show_verdicts([verdict(2, is_red=True)])
+    markers.update()
+    assert shown(markers)[0] == (2, "VERDICT")
+    markers.show_verdicts([verdict(1, is_red=True), verdict(2, is_red=True)])
+    markers.update()
+    assert shown(markers) == [(1, "VERDICT"), *CALLS]
+    markers.show_verdicts([])
+    markers.update()
+    assert shown(markers) == CALLS
+    # An index keeps its meaning while the revision stays.
+    before = markers.revision
+    markers.show_verdicts([])
+    markers.update()
+    assert markers.revision == before
+    markers.show_verdicts([verdict(1, is_red=False)])
+    markers.update()
+    assert markers.revision != before
+    # Steps agree with a search through all markers.
     chosen = random.Random(14)
     for _ in range(60):
         numbers = sorted(chosen.sample(range(1, 8), chosen.randrange(8)))
-        markers.show_verdicts([verdict(each, is_red=chosen.random() < 0.5) for each in numbers])
+        markers.show_verdicts([verdict(other_each, is_red=chosen.random() < 0.5) for other_each in numbers])
         markers.update()
-        offsets = [each.offset for each in markers]
-        assert {each.number for each in markers} >= {number for number, _ in CALLS}
-        assert len({each.number for each in markers}) == len(markers)
+        offsets = [other_each.offset for other_each in markers]
+        assert {other_each.number for other_each in markers} >= {number for number, _ in CALLS}
+        assert len({other_each.number for other_each in markers}) == len(markers)
         for at in (0, 1, *(offset + by for offset in offsets for by in (-1, 0, 1))):
-            following, before = markers.next(at), markers.previous(at)
+            following, other_before = markers.next(at), markers.previous(at)
             assert (following and following.offset) == min((x for x in offsets if x > at), default=None)
-            assert (before and before.offset) == max((x for x in offsets if x < at), default=None)
+            assert (other_before and other_before.offset) == max((x for x in offsets if x < at), default=None)
 
 
 def prompts(*texts: str) -> list[bytes]:

@@ -221,47 +221,11 @@ def test_a_slice_is_short(saved: Saver) -> None:
     assert longest < 0.03
 
 
-def test_matches_that_come_late(saved: Saver, tmp_path: Path) -> None:
-    """Growing text, new calls and late results are found when they arrive, in their order. The search
-    pauses after MOST_MATCHES matches and reports it; a step beyond them resumes it.
-    """
-    feed = saved(init(), delta("a nee"), follow=True)
-    search = complete(feed, "needle")
-    assert search.found == []
-    path = tmp_path / "session.ndjson"
-    for lines in (
-        delta("dle needle") + delta(" nee") + delta("dle"),
-        started("shell", "c-1", command="x"),
-        started("shell", "c-2", command="needle"),
-        completed("shell", "c-1", {"success": {"stdout": "needle"}}, command="x"),
-        completed("shell", "c-2", {"success": {"stdout": "no"}}, command="needle") + delta("needle"),
-    ):
-        with path.open("ab") as file:
-            file.write(lines)
-        feed.advance()
-        search.advance()
-    assert search.found == complete(feed, "needle").found
-    assert [search.place(match) for match in search.found] == [
-        *["text"] * 3,
-        "#1 shell x, result",
-        "#2 shell needle",
-        "text",
-    ]
-    # A very common word pauses the search.
-    feed = saved(init(), call(1, "make", "zz " * (MOST_MATCHES + 5)), result(""))
-    search = complete(feed, "zz")
-    assert search.is_full
-    assert len(search.found) == MOST_MATCHES
-    assert search.step(search.found[-1], 1) is None
-    search.advance()
-    assert not search.is_full
-    assert len(search.found) == MOST_MATCHES + 5
-    assert search.step(search.found[MOST_MATCHES - 1], 1) == search.found[MOST_MATCHES]
-
-
-def test_a_search_steps_in_both_directions(saved: Saver) -> None:
+def test_a_search_steps_in_both_directions(saved: Saver, tmp_path: Path) -> None:
     """The first match is the next after the start position, or the last of all; steps wrap around. An
-    action sorts before its arguments, and these before its result.
+    action sorts before its arguments, and these before its result. Growing text, new calls and late results
+    are found when they arrive, in their order. The search pauses after MOST_MATCHES matches and reports it;
+    a step beyond them resumes it.
     """
     feed = saved(*history(10), result(""))
     whole = complete(feed, "hit").found
@@ -279,6 +243,39 @@ def test_a_search_steps_in_both_directions(saved: Saver) -> None:
     # Matches sort in display order.
     first, second, third = Match(1, Side.TEXT, 9), Match(1, Side.ARGUMENTS, 0), Match(1, Side.RESULT, 0)
     assert sorted([third, first, second]) == [first, second, third]
+    # Matches that come late.
+    other_feed = saved(init(), delta("a nee"), follow=True)
+    other_search = complete(other_feed, "needle")
+    assert other_search.found == []
+    path = tmp_path / "session.ndjson"
+    for lines in (
+        delta("dle needle") + delta(" nee") + delta("dle"),
+        started("shell", "c-1", command="x"),
+        started("shell", "c-2", command="needle"),
+        completed("shell", "c-1", {"success": {"stdout": "needle"}}, command="x"),
+        completed("shell", "c-2", {"success": {"stdout": "no"}}, command="needle") + delta("needle"),
+    ):
+        with path.open("ab") as file:
+            file.write(lines)
+        other_feed.advance()
+        other_search.advance()
+    assert other_search.found == complete(other_feed, "needle").found
+    assert [other_search.place(other_match) for other_match in other_search.found] == [
+        *["text"] * 3,
+        "#1 shell x, result",
+        "#2 shell needle",
+        "text",
+    ]
+    # A very common word pauses the other_search.
+    other_feed = saved(init(), call(1, "make", "zz " * (MOST_MATCHES + 5)), result(""))
+    other_search = complete(other_feed, "zz")
+    assert other_search.is_full
+    assert len(other_search.found) == MOST_MATCHES
+    assert other_search.step(other_search.found[-1], 1) is None
+    other_search.advance()
+    assert not other_search.is_full
+    assert len(other_search.found) == MOST_MATCHES + 5
+    assert other_search.step(other_search.found[MOST_MATCHES - 1], 1) == other_search.found[MOST_MATCHES]
 
 
 TEXT = st.text(st.sampled_from('ab Kk\u212a"\\\n\tßéİſK東<>+2\u202e\x1b\u200d🦀'), min_size=1, max_size=8)

@@ -163,32 +163,6 @@ def open_after(*calls: Call) -> list[tuple[int, int]]:
     return [(failure.call.number, failure.times) for failure in found.newest_first()]
 
 
-def test_a_repetition_that_succeeds_closes_a_failure() -> None:
-    """Without a known success it stays open. Equal failures are one, at the place of the last; a call
-    without a target is known by its path. The newest are kept.
-    """
-    failed = call(1, Outcome.FAILED)
-    assert open_after(failed) == [(1, 1)]
-    assert open_after(failed, call(2, Outcome.SUCCEEDED)) == []
-    assert open_after(failed, call(2, Outcome.SUCCEEDED, "make test")) == [(1, 1)]
-    assert open_after(failed, call(2, Outcome.SUCCEEDED, tool="bash")) == [(1, 1)]
-    assert open_after(call(1, Outcome.SUCCEEDED), call(2, Outcome.FAILED)) == [(2, 1)]
-    for outcome in (Outcome.REJECTED, Outcome.CANCELLED, Outcome.RETURNED, Outcome.UNFINISHED):
-        assert open_after(call(1, Outcome.FAILED), call(2, outcome)) == [(1, 1)]
-        assert open_after(call(2, outcome)) == []
-    calls = [call(1, Outcome.FAILED), call(2, Outcome.FAILED, "ls"), call(3, Outcome.FAILED)]
-    assert open_after(*calls) == [(3, 2), (2, 1)]
-    assert open_after(*calls, call(4, Outcome.SUCCEEDED), call(5, Outcome.FAILED)) == [(5, 1), (2, 1)]
-    first, second = call(1, Outcome.FAILED, None), call(2, Outcome.SUCCEEDED, None)
-    assert open_after(first, second) == []
-    second.path = "/a"
-    assert open_after(first, second) == [(1, 1)]
-    calls = [call(number, Outcome.FAILED, f"make {number}") for number in range(1, 1003)]
-    found = open_after(*calls)
-    assert len(found) == since._MOST_OPEN == 1000
-    assert (found[0][0], found[-1][0]) == (1002, 3)
-
-
 BEGAN_MS = 1_793_610_000_000
 LINE = 100
 HOUR = 3600
@@ -316,10 +290,32 @@ def changes(path: Path, first: int) -> list[str]:
 
 
 def test_red_becomes_green(recording: Saver) -> None:
-    """Each tool has its first verdict, or that of before the moment, and its last; red ones come first. A
-    tool that did not run again, and a command that only prints, are left out; the newest commands are
-    read.
+    """Without a known success it stays open. Equal failures are one, at the place of the last; a call
+    without a target is known by its path. The newest are kept. Each tool has its first verdict, or that of
+    before the moment, and its last; red ones come first. A tool that did not run again, and a command that
+    only prints, are left out; the newest commands are read.
     """
+    failed = call(1, Outcome.FAILED)
+    assert open_after(failed) == [(1, 1)]
+    assert open_after(failed, call(2, Outcome.SUCCEEDED)) == []
+    assert open_after(failed, call(2, Outcome.SUCCEEDED, "make test")) == [(1, 1)]
+    assert open_after(failed, call(2, Outcome.SUCCEEDED, tool="bash")) == [(1, 1)]
+    assert open_after(call(1, Outcome.SUCCEEDED), call(2, Outcome.FAILED)) == [(2, 1)]
+    for outcome in (Outcome.REJECTED, Outcome.CANCELLED, Outcome.RETURNED, Outcome.UNFINISHED):
+        assert open_after(call(1, Outcome.FAILED), call(2, outcome)) == [(1, 1)]
+        assert open_after(call(2, outcome)) == []
+    calls = [call(1, Outcome.FAILED), call(2, Outcome.FAILED, "ls"), call(3, Outcome.FAILED)]
+    assert open_after(*calls) == [(3, 2), (2, 1)]
+    assert open_after(*calls, call(4, Outcome.SUCCEEDED), call(5, Outcome.FAILED)) == [(5, 1), (2, 1)]
+    first, second = call(1, Outcome.FAILED, None), call(2, Outcome.SUCCEEDED, None)
+    assert open_after(first, second) == []
+    second.path = "/a"
+    assert open_after(first, second) == [(1, 1)]
+    calls = [call(number, Outcome.FAILED, f"make {number}") for number in range(1, 1003)]
+    found = open_after(*calls)
+    assert len(found) == since._MOST_OPEN == 1000
+    assert (found[0][0], found[-1][0]) == (1002, 3)
+    # Red becomes green.
     assert changes(recording(lines_of(RED_3, RED_1, OTHER, GREEN)), 0) == ["3 → 0 pytest ×3 #4"]
     path = recording(lines_of(GREEN, RED_3, OTHER, GREEN))
     assert changes(path, 3) == ["3 → 0 pytest ×1 #4"]

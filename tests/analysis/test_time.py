@@ -136,31 +136,6 @@ def test_each_share_is_the_time_of_its_entries() -> None:
     assert parts(says(0), says(10), ends(1, 50), says(60)) == {"writing": 10, "unattributed": 50}
 
 
-def test_the_duration_of_runs_and_turns() -> None:
-    """Time between runs and turns is no part of the whole, unless the prompt is a subagent's. The rest of a
-    reported duration, that of all turns, is unattributed once the run has ended.
-    """
-    found = account(INIT, says(0), says(10), over(), INIT, PROMPT, says(5000), says(5020))
-    assert (found.whole_ms, found.between_runs_ms) == (30, 4990)
-    assert parts(INIT, says(0), says(10), over(100)) == {"writing": 10, "unattributed": 90}
-    assert parts(INIT, says(0), says(10), over(5)) == {"writing": 10}
-    assert account(INIT, says(0), says(10), over(100), INIT, PROMPT, says(200), says(220)).whole_ms == 30
-    turns: list[TimedEvent] = [
-        (RunStarted("x"), 0),
-        (Prompt("One."), 0),
-        over(4_000, 4_000),
-        (Prompt("Two."), 60_000),
-        over(5_000, 65_000),
-    ]
-    found = account(*turns)
-    assert (found.whole_ms, found.between_runs_ms) == (9_000, 56_000)
-    first = (INIT, PROMPT, says(1_000), says(3_000), over(4_000))
-    assert account(*first, PROMPT, says(60_000), says(61_000), over(5_000)).whole_ms == 9_000
-    sub: TimedEvent = Prompt("Find it.", agent="t"), None
-    found = account(INIT, PROMPT, says(1_000), sub, begins(1, 9_000), ends(1, 10_000), over())
-    assert found.between_runs_ms == 0
-
-
 def test_the_slowest_and_the_longest_come_first() -> None:
     """At most five slowest calls are listed, the earlier first among equals; all tools are listed. Arrival
     times show the tools; without any times the breakdown is empty.
@@ -184,10 +159,31 @@ def test_the_slowest_and_the_longest_come_first() -> None:
     assert not found.slowest
 
 
-def test_a_text_counts_while_it_grows() -> None:
-    """It counts up to its last piece, and the time before it at once; `update` reads at most the given
-    number of entries.
+def test_the_duration_of_runs_and_texts() -> None:
+    """Time between runs and turns is no part of the whole, unless the prompt is a subagent's. The rest of a
+    reported duration, that of all turns, is unattributed once the run has ended. It counts up to its last
+    piece, and the time before it at once; `update` reads at most the given number of entries.
     """
+    found = account(INIT, says(0), says(10), over(), INIT, PROMPT, says(5000), says(5020))
+    assert (found.whole_ms, found.between_runs_ms) == (30, 4990)
+    assert parts(INIT, says(0), says(10), over(100)) == {"writing": 10, "unattributed": 90}
+    assert parts(INIT, says(0), says(10), over(5)) == {"writing": 10}
+    assert account(INIT, says(0), says(10), over(100), INIT, PROMPT, says(200), says(220)).whole_ms == 30
+    turns: list[TimedEvent] = [
+        (RunStarted("x"), 0),
+        (Prompt("One."), 0),
+        over(4_000, 4_000),
+        (Prompt("Two."), 60_000),
+        over(5_000, 65_000),
+    ]
+    found = account(*turns)
+    assert (found.whole_ms, found.between_runs_ms) == (9_000, 56_000)
+    first = (INIT, PROMPT, says(1_000), says(3_000), over(4_000))
+    assert account(*first, PROMPT, says(60_000), says(61_000), over(5_000)).whole_ms == 9_000
+    sub: TimedEvent = Prompt("Find it.", agent="t"), None
+    found = account(INIT, PROMPT, says(1_000), sub, begins(1, 9_000), ends(1, 10_000), over())
+    assert found.between_runs_ms == 0
+    # A text counts while it grows.
     read = session_of(says(0), says(10), NOTICE, thinks(30))
     breakdown = TimeBreakdown(read)
     assert not breakdown.update()
@@ -196,9 +192,9 @@ def test_a_text_counts_while_it_grows() -> None:
     assert breakdown.account().parts[Share.THINKING] == 10
     apply_events(read, [thinks(45), falls_silent(50), says(70), says(75)])
     breakdown.update()
-    found = breakdown.account()
-    assert (found.parts[Share.THINKING], found.parts[Share.NOTICED]) == (20, 20)
-    assert (found.parts[Share.WRITING], found.parts[Share.WAITING]) == (15, 20)
+    other_found = breakdown.account()
+    assert (other_found.parts[Share.THINKING], other_found.parts[Share.NOTICED]) == (20, 20)
+    assert (other_found.parts[Share.WRITING], other_found.parts[Share.WAITING]) == (15, 20)
     calls = [(begins(number, number), ends(number, number + 1)) for number in range(10)]
     read = session_of(*(event for call in calls for event in call))
     breakdown = TimeBreakdown(read)

@@ -28,34 +28,14 @@ from tests.analysis.verdict_history.sessions import STORY, edit, feed_of, run_of
 from tests.builders.screen.lines import append, ended, init, shell, started
 from tests.conftest import Saver, case
 
-
-def test_the_files_of_a_part(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each file is listed once with its calls in that part, the last change first; failed edits are not. If
-    there are too many calls, only the newest are read, and that is reported.
-    """
-    session = feed_of(recording(STORY)).session
-    files, is_complete = changed_files(session, 2, 6)
-    assert is_complete
-    assert [(file.shown, [call.number for call in file.calls]) for file in files] == [
-        *(("src/mill.py", [3, 5]), ("src/wheel.py", [4]))
-    ]
-    assert (files[0].lines_added, files[0].lines_removed) == (8, 4)
-    assert files[0].last_change is session.calls[4]
-    assert [file.shown for file in changed_files(session, 0, 1).files] == ["src/mill.py"]
-    assert changed_files(session, 7, 7).files == []
-    # Of many calls the newest are read.
-    monkeypatch.setattr("agentwatch.analysis.verdict_history._MOST_CALLS", 2)
-    files, is_complete = changed_files(feed_of(recording(STORY)).session, 2, 6)
-    assert not is_complete
-    assert [call.number for file in files for call in file.calls] == [5]
-
-
 FOLDER = "/home/me/app"
 
 
-def test_the_same_command() -> None:
+def test_the_same_command_and_its_files(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
     """Blanks, the cwd, time limits, stderr and what only prints the result make no other command; another
-    folder and other arguments do.
+    folder and other arguments do. Each file is listed once with its calls in that part, the last change
+    first; failed edits are not. If there are too many calls, only the newest are read, and that is
+    reported.
     """
     cases: list[str] = [
         *(
@@ -90,6 +70,22 @@ def test_the_same_command() -> None:
         with case(command):
             assert command_key(command, FOLDER) == key
     assert command_key("cd /home/me/app && pytest", None) == "cd /home/me/app && pytest"
+    # The files of a part.
+    session = feed_of(recording(STORY)).session
+    files, is_complete = changed_files(session, 2, 6)
+    assert is_complete
+    assert [(file.shown, [call.number for call in file.calls]) for file in files] == [
+        *(("src/mill.py", [3, 5]), ("src/wheel.py", [4]))
+    ]
+    assert (files[0].lines_added, files[0].lines_removed) == (8, 4)
+    assert files[0].last_change is session.calls[4]
+    assert [file.shown for file in changed_files(session, 0, 1).files] == ["src/mill.py"]
+    assert changed_files(session, 7, 7).files == []
+    # Of many calls the newest are read.
+    monkeypatch.setattr("agentwatch.analysis.verdict_history._MOST_CALLS", 2)
+    files, is_complete = changed_files(feed_of(recording(STORY)).session, 2, 6)
+    assert not is_complete
+    assert [call.number for file in files for call in file.calls] == [5]
 
 
 Shown = list[tuple[str, int, str, int | None]]

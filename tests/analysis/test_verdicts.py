@@ -138,20 +138,6 @@ HOSTILE = {
 }
 
 
-def test_only_the_end_is_read() -> None:
-    """The last 400 lines of the last 65,536 characters, each up to 400, without escape sequences and blanks;
-    a carriage return ends a line.
-    """
-    text = "\x1b[1;31m  red\x1b[m \r\n\n\x1b]0;title\x07\tb\x1b]8;;http://a\x1b\\link\x1b]8;;\x1b\\\nc\x1b(B"
-    assert last_lines(text) == ["red", "blink", "c"]
-    assert last_lines(f"10%\r50%\r{PASSED}") == ["10%", "50%", PASSED]
-    assert verdict("", f"{PASSED}\n" + "x\n" * 399, 0) is not None
-    assert verdict("", f"{PASSED}\n" + "x\n" * 400, 0) is None
-    assert verdict("", f"{PASSED}\n" + "x" * 65_000, 0) is not None
-    assert verdict("", f"{PASSED}\n" + "x" * 65_536, 0) is None
-    assert [len(line) for line in last_lines("x" * 5000)] == [400]
-
-
 QUICK_SECONDS = 0.0005
 
 
@@ -174,10 +160,20 @@ def test_hostile_commands_take_linear_time() -> None:
             assert not takes_more(long, 6, short, QUICK_SECONDS)
 
 
-def test_programs_are_named_without_wrappers() -> None:
-    """Each program is named once, without assignments, wrappers and arguments; an exit code of 0 is its own
-    if only `&&` follow.
+def test_only_the_end_is_read() -> None:
+    """The last 400 lines of the last 65,536 characters, each up to 400, without escape sequences and
+    blanks; a carriage return ends a line. Each program is named once, without assignments, wrappers and
+    arguments; an exit code of 0 is its own if only `&&` follow.
     """
+    text = "\x1b[1;31m  red\x1b[m \r\n\n\x1b]0;title\x07\tb\x1b]8;;http://a\x1b\\link\x1b]8;;\x1b\\\nc\x1b(B"
+    assert last_lines(text) == ["red", "blink", "c"]
+    assert last_lines(f"10%\r50%\r{PASSED}") == ["10%", "50%", PASSED]
+    assert verdict("", f"{PASSED}\n" + "x\n" * 399, 0) is not None
+    assert verdict("", f"{PASSED}\n" + "x\n" * 400, 0) is None
+    assert verdict("", f"{PASSED}\n" + "x" * 65_000, 0) is not None
+    assert verdict("", f"{PASSED}\n" + "x" * 65_536, 0) is None
+    assert [len(line) for line in last_lines("x" * 5000)] == [400]
+    # Programs are named without wrappers.
     cases: list[tuple[str, list[str]]] = [
         ("pytest -q", ["pytest"]),
         ("cd web && CI=1 npx tsc --noEmit 2>&1 | tail -3", ["cd", "tsc", "tail"]),

@@ -44,9 +44,10 @@ def check_counts(read: Session, *lines: bytes) -> None:
 # --- joined ----------------------------------------------------------------------------------------------
 
 
-def test_a_line_cut_by_raw_line_ends_is_joined_again() -> None:
+def test_cut_lines_are_joined_and_counted() -> None:
     """Physical lines that together are one object become that event, and each is counted; raw line ends,
-    blank lines and carriage returns stay in the text.
+    blank lines and carriage returns stay in the text. A piece may look like JSON, or have bad bytes, which
+    are repaired once; of an unknown type each physical line is unknown.
     """
     for line_end in (b"\n", b"\r\n"):
         for count in (1, 2, 3, 4000):
@@ -87,12 +88,7 @@ def test_a_line_cut_by_raw_line_ends_is_joined_again() -> None:
             read = session(lead + cut, result(""))
             assert [run.prompt for run in read.runs] == ["one\ntwo"]
             assert read.lines.malformed == 0
-
-
-def test_odd_pieces_are_joined_and_counted() -> None:
-    """A piece may look like JSON, or have bad bytes, which are repaired once; of an unknown type each
-    physical line is unknown.
-    """
+    # Odd pieces are joined and counted.
     cases: list[str] = [
         "[1, 2]",
         "7",
@@ -108,30 +104,48 @@ def test_odd_pieces_are_joined_and_counted() -> None:
     ]
     for piece in cases:
         with case(piece):
-            text: str = json.loads(f'"{piece}"') if "\t" not in piece else "{"
-            read = session(init(), raw(final(f"a\n{text}\nb")), user("next"))
-            assert read.text == f"a\n{text}\nb"
-            assert read.lines == LineCounts(events=5, repaired=1)
+            other_text: str = json.loads(f'"{piece}"') if "\t" not in piece else "{"
+            other_read = session(init(), raw(final(f"a\n{other_text}\nb")), user("next"))
+            assert other_read.text == f"a\n{other_text}\nb"
+            assert other_read.lines == LineCounts(events=5, repaired=1)
     line = (
         raw(message("assistant", "x\nQ", value=0))
         .replace(b"Q", b"\xff\\ud83d")
         .replace(b'"value": 0', b'"value": NaN')
     )
-    read = session(init(), line)
-    assert read.text == "x\n\ufffd\ufffd"
-    assert read.lines == LineCounts(events=3, repaired=1)
-    lines = (init(), raw(event("weather", text="a\nb\n\nc")), user("Hi"))
-    read = session(*lines)
-    check_counts(read, *lines)
-    assert read.lines == LineCounts(events=2, unknown=3)
-    [odd] = read.lines.odd
+    other_read = session(init(), line)
+    assert other_read.text == "x\n\ufffd\ufffd"
+    assert other_read.lines == LineCounts(events=3, repaired=1)
+    other_lines = (init(), raw(event("weather", text="a\nb\n\nc")), user("Hi"))
+    other_read = session(*other_lines)
+    check_counts(other_read, *other_lines)
+    assert other_read.lines == LineCounts(events=2, unknown=3)
+    [odd] = other_read.lines.odd
     assert odd.event == Unknown("type weather")
-    assert (odd.place.offset, odd.place.length) == (len(lines[0]), len(lines[1]) - 1)
+    assert (odd.place.offset, odd.place.length) == (len(other_lines[0]), len(other_lines[1]) - 1)
+
+
+# --- left as they are ------------------------------------------------------------------------------------
+
+
+class Counting(Decoder):
+    """A decoder that counts the bytes of its attempts to join lines."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tried = 0
+
+    def decode_joined(self, pieces: list[bytes]) -> list[Event] | None:
+        """Decode pieces as one line, and count their bytes."""
+        self.tried += sum(map(len, pieces))
+        return super().decode_joined(pieces)
 
 
 def test_what_is_no_object_is_not_joined() -> None:
     """Half a line, noise and pieces that together are no object are malformed, each by itself; the whole
-    line after them is read.
+    line after them is read. After 4,096 pieces, or 16 MiB, joining stops: the pieces are malformed, and the
+    next event is read. However lines are broken, the attempts to join them read no more than twice their
+    bytes.
     """
     assert Decoder().decode_joined([b'["a', b'b"]']) is None
     assert Decoder().decode_joined([b'{"a', b'b"']) is None
@@ -164,62 +178,58 @@ def test_what_is_no_object_is_not_joined() -> None:
     rows = (init(), b'{"a":"x\n', b"\n", b"y\n")
     assert session(*rows).lines == LineCounts(events=1, malformed=2)
     assert session(*rows, is_over=False).lines == LineCounts(events=1)
-
-
-# --- left as they are ------------------------------------------------------------------------------------
-
-
-def test_a_line_of_too_many_pieces_is_given_up() -> None:
-    """After 4,096 pieces, or 16 MiB, joining stops: the pieces are malformed, and the next event is read."""
+    # A line of too many pieces is given up.
     for count in [4095, 4096, 9000]:
         with case(count):
-            lines = (init(), b'{"type":"user","text":"\n', b"x\n" * count, user("Hi"), result(""))
-            read = session(*lines)
-            assert read.lines == LineCounts(events=3, malformed=count + 1)
-            assert read.run.prompt == "Hi"
-            check_counts(read, *lines)
+            other_lines = (init(), b'{"type":"user","text":"\n', b"x\n" * count, user("Hi"), result(""))
+            other_read = session(*other_lines)
+            assert other_read.lines == LineCounts(events=3, malformed=count + 1)
+            assert other_read.run.prompt == "Hi"
+            check_counts(other_read, *other_lines)
     for count, repaired in ((4096, 1), (4097, 0)):
-        read = session(init(), raw(final("\n".join(["x"] * count))), user("Hi"))
-        assert (read.lines.repaired, read.run.prompt) == (repaired, "Hi")
-        assert read.lines.total == count + 2
-    lines = (init(), b'{"a":"\n', (b"x" * (1 << 20) + b"\n") * 18, b'"}\n', user("Hi"))
-    read = session(*lines)
-    assert read.lines == LineCounts(events=2, malformed=20)
-    assert read.run.prompt == "Hi"
-
-
-class Counting(Decoder):
-    """A decoder that counts the bytes of its attempts to join lines."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.tried = 0
-
-    def decode_joined(self, pieces: list[bytes]) -> list[Event] | None:
-        """Decode pieces as one line, and count their bytes."""
-        self.tried += sum(map(len, pieces))
-        return super().decode_joined(pieces)
-
-
-def test_no_line_is_joined_more_than_twice() -> None:
-    """However lines are broken, the attempts to join them read no more than twice their bytes."""
+        other_read = session(init(), raw(final("\n".join(["x"] * count))), user("Hi"))
+        assert (other_read.lines.repaired, other_read.run.prompt) == (repaired, "Hi")
+        assert other_read.lines.total == count + 2
+    other_lines = (init(), b'{"a":"\n', (b"x" * (1 << 20) + b"\n") * 18, b'"}\n', user("Hi"))
+    other_read = session(*other_lines)
+    assert other_read.lines == LineCounts(events=2, malformed=20)
+    assert other_read.run.prompt == "Hi"
+    # No line is joined more than twice.
     units = (b"x}\n", b'"}\n', b'{"a}\n', b'{"a":"x\n', b'  "b": {}\n', b"{\n", b'"a" }\n"\n', b"\\}\n")
     for unit in units:
         with case(unit):
             decoder = Counting()
             joiner = LineJoiner(decoder)
-            lines = (b'{"a":"\n', unit * 4000, init())
-            found = [decoded for line in physical_lines(b"".join(lines)) for decoded in joiner.take(line)]
+            last_lines = (b'{"a":"\n', unit * 4000, init())
+            found = [
+                decoded for line in physical_lines(b"".join(last_lines)) for decoded in joiner.take(line)
+            ]
             assert isinstance(found[-1].events[-1], RunStarted)
-            assert sum(decoded.physical_lines for decoded in found) == non_blank(b"".join(lines))
-            assert decoder.tried <= 2 * sum(map(len, lines))
+            assert sum(decoded.physical_lines for decoded in found) == non_blank(b"".join(last_lines))
+            assert decoder.tried <= 2 * sum(map(len, last_lines))
 
 
 # --- read back -------------------------------------------------------------------------------------------
 
 
-def test_the_place_of_a_joined_line_reads_back(tmp_path: Path) -> None:
-    """The details of a call whose lines were cut are read from all pieces; the recording is unchanged."""
+@pytest.mark.parametrize("part", [final("one\ntwo")[:80], raw(final("one\ntwo")).partition(b"\n")[0] + b"\n"])
+def test_an_incomplete_line_at_the_end_is_no_backlog(tmp_path: Path, part: bytes) -> None:
+    """The screen need not read again before the recording grows, whether the line end is there or not."""
+    path = tmp_path / "growing.ndjson"
+    path.write_bytes(init() + part)
+    feed = Feed(open_saved(path, follow=True))
+    feed.advance()
+    assert feed.offset == len(init())
+    assert feed.backlog() == 0
+    with path.open("ab") as file:
+        file.write(b"more")
+    assert feed.backlog() > 0
+
+
+def test_a_joined_line_reads_back_as_one_step(tmp_path: Path) -> None:
+    """The details of a call whose lines were cut are read from all pieces; the recording is unchanged. The
+    feed applies a joined event in one step, and its offset is never inside one.
+    """
     outcome = {"success": {"stdout": "one\n\ntwo", "exitCode": 0}}
     lines = (
         init(),
@@ -240,29 +250,12 @@ def test_the_place_of_a_joined_line_reads_back(tmp_path: Path) -> None:
     assert feed.blocks(call.ended)[0] == OutputBlock("stdout", "one\n\ntwo")
     assert path.read_bytes() == b"".join(lines)
     assert (feed.offset, feed.backlog()) == (len(path.read_bytes()), 0)
-
-
-@pytest.mark.parametrize("part", [final("one\ntwo")[:80], raw(final("one\ntwo")).partition(b"\n")[0] + b"\n"])
-def test_an_incomplete_line_at_the_end_is_no_backlog(tmp_path: Path, part: bytes) -> None:
-    """The screen need not read again before the recording grows, whether the line end is there or not."""
-    path = tmp_path / "growing.ndjson"
-    path.write_bytes(init() + part)
-    feed = Feed(open_saved(path, follow=True))
-    feed.advance()
-    assert feed.offset == len(init())
-    assert feed.backlog() == 0
-    with path.open("ab") as file:
-        file.write(b"more")
-    assert feed.backlog() > 0
-
-
-def test_a_joined_line_counts_as_one_step_of_the_feed(tmp_path: Path) -> None:
-    """The feed applies a joined event in one step, and its offset is never inside one."""
-    lines = (init(), raw(final("a\nb\nc")), result("a\nb\nc"))
-    path = tmp_path / "cut.ndjson"
-    path.write_bytes(b"".join(lines))
-    feed = Feed(open_saved(path))
+    # A joined line counts as one step of the feed.
+    other_lines = (init(), raw(final("a\nb\nc")), result("a\nb\nc"))
+    other_path = tmp_path / "cut.ndjson"
+    other_path.write_bytes(b"".join(other_lines))
+    other_feed = Feed(open_saved(other_path))
     offsets = []
-    while feed.advance(0):
-        offsets.append(feed.offset)
-    assert offsets == [len(b"".join(lines[: count + 1])) for count in range(3)]
+    while other_feed.advance(0):
+        offsets.append(other_feed.offset)
+    assert offsets == [len(b"".join(other_lines[: count + 1])) for count in range(3)]

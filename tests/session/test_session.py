@@ -52,60 +52,6 @@ from tests.builders.lines import (
 from tests.conftest import case
 
 
-def test_every_line_counts_once() -> None:
-    """Events, malformed and unknown lines add up to the lines that are not blank; each kind of unknown line
-    is noted once, and every type of event is applied. A run is running until its result, whatever its
-    calls, or unfinished where the next begins. Lines before any init belong to a run, and without lines
-    there is none.
-    """
-    lines = (
-        init(),
-        b"\n",
-        user(),
-        b"warning\n",
-        thought("x"),
-        thought_through(),
-        b" \r\n",
-        b"[1]\n",
-        event("weather"),
-        started("teleport", "t"),
-        completed("read", "r", {"later": {}}),
-        delta("x"),
-        final("x"),
-        answered({"approved": {}}),
-        result("x"),
-    )
-    read = session(*lines)
-    assert (read.lines.events, read.lines.malformed, read.lines.unknown) == (8, 2, 3)
-    assert read.lines.total == 13
-    assert set(_APPLIERS) == set(get_args(Event))
-    read = session(init(), event("odd"), event("even"), event("odd"), event("odd"))
-    assert [entry.text for entry in read.transcript] == ["unknown: type odd", "unknown: type even"]
-    assert read.lines.unknown == 4
-    # Fields are those of the last run and calls those of all.
-    first = (init(model="A"), user("one"), segment("1."), started("read", "x"), completed("read", "x", DONE))
-    second = (init(model="B"), user("two"), user("more"), final("2."), started("read", "y"))
-    read = session(*first, result("1.", request_id="r-1"), *second, result("2.", request_id="r-2"))
-    assert len(read.runs) == 2
-    run = read.run
-    assert (run.model, run.prompt, run.result, run.request_id) == ("B", "two", "2.", "r-2")
-    assert (read.text, run.text_matches_result) == ("1.2.", True)
-    assert [(found.run, found.call_id) for found in read.calls] == [(1, "x"), (2, "y")]
-    read = session(init(), final("x"), init(), result("y"))
-    assert [run.outcome for run in read.runs] == [Outcome.UNFINISHED, Outcome.SUCCEEDED]
-    assert session(init(), final("x"), is_over=False).outcome is Outcome.RUNNING
-    assert session(init(), final("x")).outcome is Outcome.UNFINISHED
-    assert session(init(), result(is_error=True)).outcome is Outcome.FAILED
-    read = session(init(), completed("shell", result={"failure": {"exitCode": 1}}), result())
-    assert (read.outcome, read.ended_by_outcome[Outcome.FAILED]) == (Outcome.SUCCEEDED, 1)
-    read = session()
-    assert (read.runs, list(read.calls), read.text, read.lines.total) == ([], [], "", 0)
-    assert (read.run.result, read.run.text_matches_result) == (None, None)
-    read = session(started("read"), completed("read", result=DONE), final("x"), result("x"))
-    assert (len(read.runs), read.run.model, read.outcome) == (1, None, Outcome.SUCCEEDED)
-    assert read.run.session_id == "s-1"
-
-
 @pytest.mark.costs
 def test_texts_are_forgotten_at_a_cost_that_does_not_grow_with_the_runs() -> None:
     """Forgetting texts 50,000 times, in a session of 4,000 runs, takes less than a second."""
@@ -318,20 +264,70 @@ def after(*events: Event) -> Session:
     return session
 
 
-def test_the_transcript_is_in_order_of_arrival() -> None:
-    """Prompt, reasoning, answers, calls, notices and result are in the order in which they arrived. A call
-    of a subagent has the id and the number of its parent, or 0; each piece continues the text of its own
-    agent.
+def test_every_line_counts_once() -> None:
+    """Events, malformed and unknown lines add up to the lines that are not blank; each kind of unknown line
+    is noted once, and every type of event is applied. A run is running until its result, whatever its
+    calls, or unfinished where the next begins. Lines before any init belong to a run, and without lines
+    there is none. Prompt, reasoning, answers, calls, notices and result are in the order in which they
+    arrived. A call of a subagent has the id and the number of its parent, or 0; each piece continues the
+    text of its own agent.
     """
-    lines = (user("Do."), thought("hm"), thought(" so"), thought_through(), delta("I "), delta("look."))
+    lines = (
+        init(),
+        b"\n",
+        user(),
+        b"warning\n",
+        thought("x"),
+        thought_through(),
+        b" \r\n",
+        b"[1]\n",
+        event("weather"),
+        started("teleport", "t"),
+        completed("read", "r", {"later": {}}),
+        delta("x"),
+        final("x"),
+        answered({"approved": {}}),
+        result("x"),
+    )
+    read = session(*lines)
+    assert (read.lines.events, read.lines.malformed, read.lines.unknown) == (8, 2, 3)
+    assert read.lines.total == 13
+    assert set(_APPLIERS) == set(get_args(Event))
+    read = session(init(), event("odd"), event("even"), event("odd"), event("odd"))
+    assert [entry.text for entry in read.transcript] == ["unknown: type odd", "unknown: type even"]
+    assert read.lines.unknown == 4
+    # Fields are those of the last run and calls those of all.
+    first = (init(model="A"), user("one"), segment("1."), started("read", "x"), completed("read", "x", DONE))
+    second = (init(model="B"), user("two"), user("more"), final("2."), started("read", "y"))
+    read = session(*first, result("1.", request_id="r-1"), *second, result("2.", request_id="r-2"))
+    assert len(read.runs) == 2
+    run = read.run
+    assert (run.model, run.prompt, run.result, run.request_id) == ("B", "two", "2.", "r-2")
+    assert (read.text, run.text_matches_result) == ("1.2.", True)
+    assert [(found.run, found.call_id) for found in read.calls] == [(1, "x"), (2, "y")]
+    read = session(init(), final("x"), init(), result("y"))
+    assert [run.outcome for run in read.runs] == [Outcome.UNFINISHED, Outcome.SUCCEEDED]
+    assert session(init(), final("x"), is_over=False).outcome is Outcome.RUNNING
+    assert session(init(), final("x")).outcome is Outcome.UNFINISHED
+    assert session(init(), result(is_error=True)).outcome is Outcome.FAILED
+    read = session(init(), completed("shell", result={"failure": {"exitCode": 1}}), result())
+    assert (read.outcome, read.ended_by_outcome[Outcome.FAILED]) == (Outcome.SUCCEEDED, 1)
+    read = session()
+    assert (read.runs, list(read.calls), read.text, read.lines.total) == ([], [], "", 0)
+    assert (read.run.result, read.run.text_matches_result) == (None, None)
+    read = session(started("read"), completed("read", result=DONE), final("x"), result("x"))
+    assert (len(read.runs), read.run.model, read.outcome) == (1, None, Outcome.SUCCEEDED)
+    assert read.run.session_id == "s-1"
+    # The transcript is in order of arrival.
+    other_lines = (user("Do."), thought("hm"), thought(" so"), thought_through(), delta("I "), delta("look."))
     more = (
         segment("I look."),
         started("read"),
         completed("read", result=DONE),
         event("connection", "reconnected"),
     )
-    read = session(init(), *lines, *more, b"oops\n", final("Done."), result("I look.Done."))
-    assert [(entry.kind, entry.text) for entry in read.transcript] == [
+    other_read = session(init(), *other_lines, *more, b"oops\n", final("Done."), result("I look.Done."))
+    assert [(other_entry.kind, other_entry.text) for other_entry in other_read.transcript] == [
         (Kind.PROMPT, "Do."),
         (Kind.REASONING, "hm so"),
         (Kind.ANSWER, "I look."),
@@ -341,15 +337,15 @@ def test_the_transcript_is_in_order_of_arrival() -> None:
         (Kind.ANSWER, "Done."),
         (Kind.RESULT, ""),
     ]
-    assert not any(entry.is_open for entry in read.transcript)
+    assert not any(other_entry.is_open for other_entry in other_read.transcript)
     # A call of a subagent knows its parent.
     task, grep = after(TASK, GREP).calls
     assert (task.agent, task.parent) == (None, None)
     assert (grep.agent, grep.parent) == ("t", 1)
     [lone] = after(GREP).calls
     assert (lone.agent, lone.parent) == ("t", 0)
-    assert [entry.parent for entry in after(TASK, GREP).transcript] == [None, 1]
-    found = after(
+    assert [other_entry.parent for other_entry in after(TASK, GREP).transcript] == [None, 1]
+    other_found = after(
         TASK,
         Prompt("Search", agent="t"),
         Text(Channel.ANSWER, "main "),
@@ -358,9 +354,13 @@ def test_the_transcript_is_in_order_of_arrival() -> None:
         TextEnded(Channel.ANSWER, agent="t"),
         Text(Channel.ANSWER, "again"),
     )
-    texts = [(entry.text, entry.parent) for entry in found.transcript if entry.kind is not Kind.CALL]
+    texts = [
+        (other_entry.text, other_entry.parent)
+        for other_entry in other_found.transcript
+        if other_entry.kind is not Kind.CALL
+    ]
     assert texts == [("Search", 1), ("main ", None), ("sub!", 1), ("again", None)]
-    assert (found.text, found.run.turns) == ("main again", 0)
+    assert (other_found.text, other_found.run.turns) == ("main again", 0)
     pieces = [Text(Channel.ANSWER, f"{number}", agent="t" if number % 2 else None) for number in range(9000)]
     transcript = after(TASK, *pieces).transcript
     assert [(transcript[at].text, transcript[at].parent) for at in (1, 2)] == [("0", None), ("1", 1)]

@@ -105,9 +105,10 @@ def test_amounts_and_times() -> None:
 HOUR_MS = 3_600_000
 
 
-def test_a_duration_has_the_unit_of_its_size() -> None:
+def test_a_duration_is_written_and_read() -> None:
     """Tenths below a minute, then minutes and hours; a running clock has whole seconds, an age one unit, a
-    clock seven columns, and the log seconds.
+    clock seven columns, and the log seconds. A number with its unit is exact to the millisecond; anything
+    else is not a duration.
     """
     for ms, words in (
         (-5, "0 ms"),
@@ -160,11 +161,8 @@ def test_a_duration_has_the_unit_of_its_size() -> None:
         == "10 h"
     )
     assert [seconds(ms) for ms in (20, 5_234, 250_050)] == ["0.0 s", "5.2 s", "250.1 s"]
-
-
-def test_a_written_duration_is_read() -> None:
-    """A number with its unit is exact to the millisecond; anything else is not a duration."""
-    for words, ms in (
+    # A written duration is read.
+    for other_words, other_ms in (
         ("500ms", 500),
         ("50s", 50_000),
         ("1.001s", 1_001),
@@ -182,6 +180,6 @@ def test_a_written_duration_is_read() -> None:
         ("1" * 16 + "s", None),
         ("1.s", None),
     ):
-        with case(words):
-            assert read_duration(words) == ms
+        with case(other_words):
+            assert read_duration(other_words) == other_ms
     assert read_duration("90", unit="s") == 90_000

@@ -238,19 +238,6 @@ def test_the_exit_code_is_that_of_the_agent(home: Path) -> None:
 
 
 @pytest.mark.system
-@LINUX
-def test_the_agent_has_the_environment_and_the_signals_of_the_editor(home: Path) -> None:
-    """It does not get the credentials of agentwatch, and a broken pipe ends it as usual."""
-    more = {"AGENTWATCH_NATS_PASSWORD": "hidden", "EDITORS": "own"}
-    with editing("sh", "-c", "env; grep SigIgn /proc/self/status", **more) as process:
-        *variables, ignored = echoed(process, b"").decode().splitlines()
-    assert "EDITORS=own" in variables
-    assert not [each for each in variables if "hidden" in each]
-    ignored_signals = int(ignored.split()[1], 16)
-    assert not ignored_signals & (1 << signal.SIGPIPE - 1 | 1 << signal.SIGXFSZ - 1)
-
-
-@pytest.mark.system
 def test_systems_without_some_calls_copy_as_well(home: Path) -> None:
     """On macOS there are no larger pipes and, before Python 3.13, no `waitid`; a descriptor may be closed."""
     argv = [sys.executable, "-c", f"import fcntl, os; del fcntl.F_SETPIPE_SZ, os.waitid; {CAT}"]
@@ -266,39 +253,45 @@ def test_systems_without_some_calls_copy_as_well(home: Path) -> None:
 
 @pytest.mark.system
 @LINUX
-def test_the_pipes_of_an_editor_may_not_block(home: Path) -> None:
-    """An empty pipe from the editor and a full one to it are waited for."""
+def test_what_an_editor_and_its_agent_share(home: Path) -> None:
+    """It does not get the credentials of agentwatch, and a broken pipe ends it as usual. An empty pipe from
+    the editor and a full one to it are waited for. The agent gets the end of stdin and a broken pipe; if
+    `acp` is killed, its stdin ends as well.
+    """
+    more = {"AGENTWATCH_NATS_PASSWORD": "hidden", "EDITORS": "own"}
+    with editing("sh", "-c", "env; grep SigIgn /proc/self/status", **more) as process:
+        *variables, ignored = echoed(process, b"").decode().splitlines()
+    assert "EDITORS=own" in variables
+    assert not [each for each in variables if "hidden" in each]
+    ignored_signals = int(ignored.split()[1], 16)
+    assert not ignored_signals & (1 << signal.SIGPIPE - 1 | 1 << signal.SIGXFSZ - 1)
+    # The pipes of an editor may not block.
     stdin_fd, to_fd = os.pipe()
     from_fd, stdout_fd = os.pipe()
     for fd in (stdin_fd, stdout_fd):
         os.set_blocking(fd, False)
     argv = [*AGENTWATCH, "acp", "--", "sh", "-c", "read line && head -c 3000000 /dev/zero"]
-    with subprocess.Popen(argv, stdin=stdin_fd, stdout=stdout_fd, env=environment()) as process:
-        recorder_of(process)
+    with subprocess.Popen(argv, stdin=stdin_fd, stdout=stdout_fd, env=environment()) as other_process:
+        recorder_of(other_process)
         os.write(to_fd, b"go\n")
         until(lambda: not is_ready(stdout_fd, event=selectors.EVENT_WRITE), what="a full pipe")
         for fd in (stdin_fd, to_fd, stdout_fd):
             os.close(fd)
         with open(from_fd, "rb") as back:
             assert back.read() == bytes(3_000_000)
-
-
-@pytest.mark.system
-@LINUX
-def test_the_ends_of_both_sides_are_passed_on(home: Path) -> None:
-    """The agent gets the end of stdin and a broken pipe; if `acp` is killed, its stdin ends as well."""
-    with editing("sh", "-c", "cat >/dev/null; echo ended; exit 6") as process:
-        assert echoed(process, b"x") == b"ended\n"
-        assert process.wait(20) == 6
-    with editing("sh", "-c", "trap '' PIPE; while echo x; do :; done 2>/dev/null; exit 7") as process:
-        pipes_of(process)[1].close()
-        assert process.wait(20) == 7
-    with editing("sh", "-c", "exec >&-; cat >/dev/null") as process:
-        stdout = pipes_of(process)[1]
+    # The ends of both sides are passed on.
+    with editing("sh", "-c", "cat >/dev/null; echo ended; exit 6") as last_process:
+        assert echoed(last_process, b"x") == b"ended\n"
+        assert last_process.wait(20) == 6
+    with editing("sh", "-c", "trap '' PIPE; while echo x; do :; done 2>/dev/null; exit 7") as last_process:
+        pipes_of(last_process)[1].close()
+        assert last_process.wait(20) == 7
+    with editing("sh", "-c", "exec >&-; cat >/dev/null") as last_process:
+        stdout = pipes_of(last_process)[1]
         until(lambda: is_ready(stdout), what="the end of stdout while the agent runs")
         assert stdout.read() == b""
-    with editing("sh", "-c", "exec <&-; echo closed; sleep 60") as process:
-        stdin, stdout, _ = pipes_of(process)
+    with editing("sh", "-c", "exec <&-; echo closed; sleep 60") as last_process:
+        stdin, stdout, _ = pipes_of(last_process)
         stdout.readline()
 
         def is_broken() -> bool:
@@ -309,10 +302,10 @@ def test_the_ends_of_both_sides_are_passed_on(home: Path) -> None:
             return False
 
         until(is_broken, what="the broken pipe")
-        process.terminate()
-    with editing("sh", "-c", "echo $$; cat >/dev/null") as process:
-        agent = int(pipes_of(process)[1].readline())
-        process.kill()
+        last_process.terminate()
+    with editing("sh", "-c", "echo $$; cat >/dev/null") as last_process:
+        agent = int(pipes_of(last_process)[1].readline())
+        last_process.kill()
         until(lambda: not is_alive(agent), what="the end of the agent")
 
 

@@ -114,8 +114,10 @@ def test_the_lines_of_a_store_arrive() -> None:
     assert [line.seen_ms for line in source.reader.read()] == [None]
 
 
-def test_an_error_of_opening_is_the_users_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A store that cannot be read at first is closed; a recording that could not be filled is not shown."""
+def test_failures_of_a_store(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A store that cannot be read at first is closed; a recording that could not be filled is not shown. A
+    failure is reported once it has lasted, and is over with the next success.
+    """
     store = Batches()
     store.error = OSError(errno.EBUSY, "it is locked")
     with pytest.raises(OSError, match="it is locked"):
@@ -132,22 +134,19 @@ def test_an_error_of_opening_is_the_users_answer(monkeypatch: pytest.MonkeyPatch
         StoreIntake(store, fd, follow=False)
     assert store.is_closed
     os.close(fd)
-
-
-def test_a_failure_while_following_is_reported_when_it_lasts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A failure is reported once it has lasted, and is over with the next success."""
+    # A failure while following is reported when it lasts.
     monkeypatch.setattr(intake_module, "_UNREADABLE_SECONDS", 60)
-    store = Batches([b"1\n"])
-    source = opened(store, follow=True)
-    store.error = OSError(errno.ENOENT, "No such file or directory")
-    asked = store.asked
-    until(lambda: store.asked > asked + 1)
+    other_store = Batches([b"1\n"])
+    source = opened(other_store, follow=True)
+    other_store.error = OSError(errno.ENOENT, "No such file or directory")
+    asked = other_store.asked
+    until(lambda: other_store.asked > asked + 1)
     assert source.new_faults() == []
     monkeypatch.setattr(intake_module, "_UNREADABLE_SECONDS", 0)
     until(source.new_faults)
-    assert source.faults["the session cannot be read any more"] is store.error
-    store.error = None
-    store.batches.append([b"2\n"])
+    assert source.faults["the session cannot be read any more"] is other_store.error
+    other_store.error = None
+    other_store.batches.append([b"2\n"])
     until(lambda: source.reader.growth.size() == 4)
     assert source.faults["the session cannot be read any more"] is None
     source.close()
