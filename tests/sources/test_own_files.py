@@ -145,9 +145,7 @@ def test_the_screen_follows_a_file_that_is_still_written(transcript: Path) -> No
 
 
 def test_the_folders_of_all_agents_are_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each agent has a folder of its own, in the home folder. A variable with the default value adds none,
-    nor does one that leads there through a link.
-    """
+    """Each agent has a folder of its own, in the home folder."""
     monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     folders = session_folders({}, tmp_path)
@@ -160,7 +158,10 @@ def test_the_folders_of_all_agents_are_known(tmp_path: Path, monkeypatch: pytest
         path.write_text("{}\n")
         with case(folder):
             assert is_still_written(path)
-    # Each folder is named once.
+
+
+def test_each_folder_is_named_once(tmp_path: Path) -> None:
+    """A variable with the default value adds none, nor does one that leads there through a link."""
     (tmp_path / ".codex").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / ".codex")
     default = session_folders({}, tmp_path)

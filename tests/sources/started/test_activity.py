@@ -78,12 +78,14 @@ def test_an_agent_that_uses_cpu_is_busy(program: str, is_busy: bool) -> None:
 
 @pytest.mark.system
 def test_cpu_time_of_children_counts() -> None:
-    """The CPU time of the agent's children counts: a build runs in a child while the agent waits. The CPU
-    time of a child that ended counts for its parent, as builds consist of short-lived children.
-    """
+    """The CPU time of the agent's children counts: a build runs in a child while the agent waits."""
     with running(BUSY_CHILD) as pid:
         until(lambda: (pausing._cpu_seconds(pid) or 0) >= 0.5, 60)
-    # Cpu time of ended children counts.
+
+
+@pytest.mark.system
+def test_cpu_time_of_ended_children_counts() -> None:
+    """The CPU time of a child that ended counts for its parent, as builds consist of short-lived children."""
     with running(ENDED_CHILD) as pid:
         until(lambda: (pausing._cpu_seconds(pid) or 0) >= 0.3, 60)
         until(lambda: len(pids_of(pid)) == 1, 60)
@@ -91,9 +93,7 @@ def test_cpu_time_of_children_counts() -> None:
 
 
 def test_a_reading_is_cached(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Between two readings the answer is cached and /proc is not read. Only the last seconds count; a total
-    that fell, or processes that are gone, give no answer.
-    """
+    """Between two readings the answer is cached and /proc is not read."""
     readings = []
 
     def reading(agent: int) -> float:
@@ -105,7 +105,10 @@ def test_a_reading_is_cached(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = Activity(7)
     assert [asked.uses_cpu() for _ in range(100)] == [None] * 100
     assert readings == [7]
-    # Old readings and lost times do not count.
+
+
+def test_old_readings_and_lost_times_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the last seconds count; a total that fell, or processes that are gone, give no answer."""
     hands: dict[str, float | None] = {"now": 0.0, "used": 0.0}
     monkeypatch.setattr(pausing, "_cpu_seconds", lambda _agent: hands["used"])
     monkeypatch.setattr(time, "monotonic", lambda: hands["now"])

@@ -125,10 +125,7 @@ def test_what_is_too_large_or_slow_is_refused(
 
 
 def test_a_writer_is_never_kept_from_writing(database: Path) -> None:
-    """Without a write-ahead log, the lock of a reader would make the agent's own writes fail. A database
-    that changes is read three times at most, within 50 ms; one that a journal says is half written is not
-    read.
-    """
+    """Without a write-ahead log, the lock of a reader would make the agent's own writes fail."""
     with closing(sqlite3.connect(database, timeout=0, isolation_level=None)) as writer:
         assert writer.execute("PRAGMA journal_mode").fetchone() == ("delete",)
         reading = opened(database, ("session",))
@@ -137,7 +134,10 @@ def test_a_writer_is_never_kept_from_writing(database: Path) -> None:
         writer.execute("INSERT INTO session VALUES ('ses_2')")
         with pytest.raises(BlockingIOError, match="it changes while it is read"):
             reading.__exit__(None, None, None)
-    # A database that changes is read again.
+
+
+def test_a_database_that_changes_is_read_again(database: Path) -> None:
+    """It is read three times at most, within 50 ms."""
     with closing(sqlite3.connect(database, timeout=0, isolation_level=None)) as writer:
         changes = [2, 3]
 
@@ -152,7 +152,10 @@ def test_a_writer_is_never_kept_from_writing(database: Path) -> None:
         with pytest.raises(OSError, match="it changes while it is read") as refused:
             queried(database, ("session",), count)
         assert refused.value.errno == errno.EBUSY
-    # A half written database is not read.
+
+
+def test_a_half_written_database_is_not_read(database: Path) -> None:
+    """A journal that counts shows that pages of a transaction may be in the file."""
     with closing(sqlite3.connect(database, timeout=0, isolation_level=None)) as writer:
         writer.execute("PRAGMA synchronous = off")  # the journal counts at once
         writer.execute("BEGIN")

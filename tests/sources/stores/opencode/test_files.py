@@ -104,9 +104,7 @@ def test_a_subagents_session_belongs_to_its_call(storage: Path, tmp_path: Path) 
 
 
 def test_other_files_and_links_are_not_read(storage: Path, tmp_path: Path) -> None:
-    """A link could lead to any file of the user; a file that is too large or has another name is no part.
-    An id is a part of a path: one that is no plain name is no session and no message.
-    """
+    """A link could lead to any file of the user; a file that is too large or has another name is no part."""
     (storage / "part" / "msg_2" / "prt_5.tmp").write_text("{}")
     (storage / "part" / "msg_2" / "prt_6.json").mkdir()
     large = write(storage, "part/msg_2/prt_8", id="prt_8", type="text", text="x")
@@ -121,7 +119,10 @@ def test_other_files_and_links_are_not_read(storage: Path, tmp_path: Path) -> No
     os.rename(storage / "part", tmp_path / "part")
     os.symlink(tmp_path / "part", storage / "part")
     assert kinds(opened(storage)) == ["session", "message", "message", "message"]
-    # An id leads to no other folder.
+
+
+def test_an_id_leads_to_no_other_folder(storage: Path, tmp_path: Path) -> None:
+    """An id is a part of a path: one that is no plain name is no session and no message."""
     for number, name in enumerate(
         ("../../private", "..", "a/../../../private", "/", "x\0", "\ud83d", "a b", "é")
     ):
