@@ -45,7 +45,10 @@ def loops_of(names: str, *, step: int = 1) -> list[tuple[int, int, bool]]:
 def test_what_is_a_loop() -> None:
     """The fourth equal call in a row, a call that is six of the last ten, and the fourth round of two or
     three calls are one; fewer, and rounds of four calls, are none. Edits and tests in turn, calls of two
-    runs, of other arguments or of another tool are not counted together.
+    runs, of other arguments or of another tool are not counted together. An episode is reported when it
+    begins, and again only after nine other calls; another looping call is a second one. Calls taken one by
+    one or together give the same loops; arguments are read once for repeated targets, and 100,000 calls at
+    once cost as much as 50.
     """
     assert loops_of("aaa") == []
     assert loops_of("baaaa") == [(5, 4, True)]
@@ -73,13 +76,7 @@ def test_what_is_a_loop() -> None:
     made = calls("aaaa")
     made[2].tool = "read"
     assert Loops(lambda _call: ()).update(made) == []
-
-
-def test_an_episode_is_reported_once() -> None:
-    """An episode is reported when it begins, and again only after nine other calls; another looping call is
-    a second one. Calls taken one by one or together give the same loops; arguments are read once for
-    repeated targets, and 100,000 calls at once cost as much as 50.
-    """
+    # An episode is reported once.
     assert loops_of("aaaa" + "ba" * 20) == [(4, 4, True)]
     assert loops_of("ab" * 4 + "a" * 20) == [(8, 4, True)]
     assert loops_of("aab" * 20) == [(8, 6, False)]

@@ -92,12 +92,39 @@ AFTERNOON = (
 )
 
 
-def test_times_and_bookmarks_lead_to_moments() -> None:
+def test_a_call_is_the_moment_at_which_it_had_ended(tmp_path: Path) -> None:
+    """`#1` ends after the line that ended call 1; a call that runs, after the line that started it."""
+    lines = [init(), started("read", "a"), completed("read", "a", DONE), started("read", "b"), result()]
+    path = tmp_path / "session.ndjson"
+    path.write_bytes(b"".join(lines))
+    feed = Feed(open_saved(path))
+    feed.advance()
+    ends = [sum(len(line) for line in lines[: count + 1]) for count in range(len(lines))]
+    recording = Lines([], ends[-1])
+
+    def end_of(words: str) -> int | str:
+        moment = parse(words)
+        assert not isinstance(moment, Problem)
+        offset = offset_of(moment, feed.session, recording, 0, {})
+        return offset.words if isinstance(offset, Problem) else offset
+
+    assert end_of("#1") == ends[2]
+    assert end_of("#2") == ends[3]
+    assert end_of("#3") == "no call #3: the session has 2 calls"
+
+
+HOUR_MS, MINUTE_MS = 3_600_000, 60_000
+NOON_MS = int(datetime(2026, 11, 20, 12, 0, 7, tzinfo=UTC).timestamp()) * 1000
+
+
+def test_times_and_forms() -> None:
     """A time without a fraction includes its whole second; `+` and `-` count from the given moment.
     `time_of` returns the time that was asked for. The reason has the range of the recording. Without times,
     percentages are shares of the bytes; times that no calendar has raise nothing. The first such time at or
     after the start is meant, also after midnight and of a time that comes twice. A name is found as it is
-    written, otherwise in another case; its offset lies within the recording.
+    written, otherwise in another case; its offset lies within the recording. Times, durations, calls,
+    percentages, ends and names have different forms; an impossible value has one safe line that says so, no
+    words the list of forms.
     """
     cases: list[tuple[str, int]] = [
         ("14:03:05", 100),
@@ -173,38 +200,8 @@ def test_times_and_bookmarks_lead_to_moments() -> None:
     assert found("REWRITE", lines, Rewrite=100) == 100
     assert found("far", lines, far=9999) == 400
     assert str(found("near", lines, far=9999)).startswith("no bookmark near: a moment is 14:03:07")
-
-
-def test_a_call_is_the_moment_at_which_it_had_ended(tmp_path: Path) -> None:
-    """`#1` ends after the line that ended call 1; a call that runs, after the line that started it."""
-    lines = [init(), started("read", "a"), completed("read", "a", DONE), started("read", "b"), result()]
-    path = tmp_path / "session.ndjson"
-    path.write_bytes(b"".join(lines))
-    feed = Feed(open_saved(path))
-    feed.advance()
-    ends = [sum(len(line) for line in lines[: count + 1]) for count in range(len(lines))]
-    recording = Lines([], ends[-1])
-
-    def end_of(words: str) -> int | str:
-        moment = parse(words)
-        assert not isinstance(moment, Problem)
-        offset = offset_of(moment, feed.session, recording, 0, {})
-        return offset.words if isinstance(offset, Problem) else offset
-
-    assert end_of("#1") == ends[2]
-    assert end_of("#2") == ends[3]
-    assert end_of("#3") == "no call #3: the session has 2 calls"
-
-
-HOUR_MS, MINUTE_MS = 3_600_000, 60_000
-NOON_MS = int(datetime(2026, 11, 20, 12, 0, 7, tzinfo=UTC).timestamp()) * 1000
-
-
-def test_each_form_has_its_value() -> None:
-    """Times, durations, calls, percentages, ends and names have different forms; an impossible value has one
-    safe line that says so, no words the list of forms.
-    """
-    cases: list[tuple[str, MomentSpec]] = [
+    # Each form has its value.
+    other_cases: list[tuple[str, MomentSpec]] = [
         ("14:03:07", TimeOfDay(14 * HOUR_MS + 3 * MINUTE_MS + 7_999)),
         ("14:03", TimeOfDay(14 * HOUR_MS + 3 * MINUTE_MS + 999)),
         ("0:00:00.25", TimeOfDay(250)),
@@ -227,9 +224,9 @@ def test_each_form_has_its_value() -> None:
         ("+95x", Named("+95x")),
         ("١٤:٠٣", Named("١٤:٠٣")),
     ]
-    for words, moment in cases:
-        with case(words):
-            assert parse(words) == moment
+    for other_words, other_moment in other_cases:
+        with case(other_words):
+            assert parse(other_words) == other_moment
     further: list[tuple[str, str]] = [
         ("24:00", "24:00 is not a time of day"),
         ("14:60", "14:60 is not a time of day"),
@@ -241,12 +238,12 @@ def test_each_form_has_its_value() -> None:
         ("100.001%", "100.001% is more than 100%"),
         ("a" * 401, f"{'a' * 59}… is too long"),
     ]
-    for words, reason in further:
-        with case(words):
-            assert parse(words) == Problem(reason)  # type: ignore[arg-type]
-    for words in ["", "   ", "\n"]:
-        with case(words):
-            problem = parse(words)
+    for other_words, reason in further:
+        with case(other_words):
+            assert parse(other_words) == Problem(reason)  # type: ignore[arg-type]
+    for other_words in ["", "   ", "\n"]:
+        with case(other_words):
+            problem = parse(other_words)
             assert isinstance(problem, Problem)
             assert "14:03:07, +95s, -10s, #12, 50%, start, live" in problem.words
     assert parse("2026-11-20\x1b[2J") == Problem("2026-11-20␛[2J is not a date and time")  # type: ignore[arg-type]

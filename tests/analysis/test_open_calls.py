@@ -12,10 +12,12 @@ from tests.builders.sentences import BUSY, IDLE, NOW, of_step, paced, sentence, 
 from tests.conftest import case
 
 
-def test_one_open_call_is_shown_with_its_time() -> None:
+def test_open_calls_are_shown() -> None:
     """A running call is named with its time and its limit, without a clock without them; one from the
     future has run for 0 s. A call is quiet 30 s after its limit, and stalled 60 s after it; of several,
-    when all are over and no line came for 30 s.
+    when all are over and no line came for 30 s. A read that takes far longer than the newest reads is
+    quiet, but not a command; without similar calls, one is after ten minutes. They are shown with their
+    number, the number left, and the oldest, or the one over its limit.
     """
     cases: list[tuple[dict[str, Any], str]] = [
         ({"command": "make"}, "running make · 0:42"),
@@ -61,33 +63,27 @@ def test_one_open_call_is_shown_with_its_time() -> None:
     noisy = paced([(0, init()), (0, late), (50, event("connection", "reconnected"))])
     assert not is_quiet(noisy[0], noisy[1] + 29_999)
     assert is_quiet(noisy[0], noisy[1] + 30_000)
-
-
-def test_calls_without_a_limit_or_in_parallel() -> None:
-    """A read that takes far longer than the newest reads is quiet, but not a command; without similar
-    calls, one is after ten minutes. They are shown with their number, the number left, and the oldest, or
-    the one over its limit.
-    """
+    # Calls without a limit or in parallel.
     for tool, name in (("read", "read y"), ("shell", "y")):
         past = [
-            line
+            other_line
             for number in range(5)
-            for line in (
+            for other_line in (
                 (1, started(tool, f"p-{number}", command="x", path="x")),
                 (4, completed(tool, f"p-{number}", DONE)),
             )
         ]
-        read = paced([(0, init()), *past, (0, started(tool, "now", command="y", path="y"))])
+        other_read = paced([(0, init()), *past, (0, started(tool, "now", command="y", path="y"))])
         usual = " (usually under 0:05)" if tool == "read" else ""
-        assert status_after(read, 4) == f"running {name} · 0:04"
-        assert status_after(read, 62) == f"running {name} · 1:02{usual}"
-        assert is_quiet(read[0], read[1] + 60_000) is (tool == "read")
-        assert not is_quiet(read[0], read[1] + 59_999)
-        assert is_quiet(read[0], read[1] + 600_000)
+        assert status_after(other_read, 4) == f"running {name} · 0:04"
+        assert status_after(other_read, 62) == f"running {name} · 1:02{usual}"
+        assert is_quiet(other_read[0], other_read[1] + 60_000) is (tool == "read")
+        assert not is_quiet(other_read[0], other_read[1] + 59_999)
+        assert is_quiet(other_read[0], other_read[1] + 600_000)
     reads = [
-        line
+        other_line
         for number in range(5)
-        for line in ((0, started("read", f"r-{number}")), (4, completed("read", f"r-{number}", DONE)))
+        for other_line in ((0, started("read", f"r-{number}")), (4, completed("read", f"r-{number}", DONE)))
     ]
     for past in ([(0, init())], [(0, init()), *reads]):
         seen, now = paced([*past, (0, started("webFetch", url="https://x.example"))])
@@ -101,28 +97,30 @@ def test_calls_without_a_limit_or_in_parallel() -> None:
         == "running read · 0:06 (usually under 0:02)"
     )
     # Parallel calls of one step are counted down.
-    lines = [init(), started("read", "before", path="z"), completed("read", "before", DONE)]
-    lines += [of_step(name) for name in "abcd"]
-    assert sentence(*lines, after_ms=3_000) == "4 parallel calls, 4 left: read a 0:03"
-    lines += [completed("read", name, DONE) for name in "ab"]
-    assert sentence(*lines, after_ms=3_000) == "4 parallel calls, 2 left: read c 0:03"
-    lines += [completed("read", "c", DONE)]
-    assert sentence(*lines, after_ms=12_000) == "4 parallel calls, 1 left: read d 0:12"
-    assert sentence(*lines, after_ms=12_000, agent=IDLE).endswith("read d 0:12 · its processes are idle")
+    other_lines = [init(), started("read", "before", path="z"), completed("read", "before", DONE)]
+    other_lines += [of_step(name) for name in "abcd"]
+    assert sentence(*other_lines, after_ms=3_000) == "4 parallel calls, 4 left: read a 0:03"
+    other_lines += [completed("read", name, DONE) for name in "ab"]
+    assert sentence(*other_lines, after_ms=3_000) == "4 parallel calls, 2 left: read c 0:03"
+    other_lines += [completed("read", "c", DONE)]
+    assert sentence(*other_lines, after_ms=12_000) == "4 parallel calls, 1 left: read d 0:12"
+    assert sentence(*other_lines, after_ms=12_000, agent=IDLE).endswith(
+        "read d 0:12 · its processes are idle"
+    )
     assert sentence(init(), of_step("a"), after_ms=3_000) == "running read a · 0:03"
     many = [of_step(f"{number}") for number in range(300)]
     assert sentence(init(), *many) == "300 parallel calls, 300 left: read 0 0:00"
     later = [completed("read", f"l-{number}", DONE) for number in range(300)]
-    assert sentence(*lines, *later).startswith("4 parallel calls, 1 left: read d")
+    assert sentence(*other_lines, *later).startswith("4 parallel calls, 1 left: read d")
     again = (result(), init(), of_step("a"))
-    assert sentence(*lines, *again, after_ms=3_000) == "running read a · 0:03"
-    lines = [started("read", name, path=name) for name in "abc"]
-    words = sentence(init(), *lines, completed("read", "a", DONE), after_ms=3_000)
-    assert words == "2 parallel calls, the oldest: read b 0:03"
+    assert sentence(*other_lines, *again, after_ms=3_000) == "running read a · 0:03"
+    other_lines = [started("read", name, path=name) for name in "abc"]
+    other_words = sentence(init(), *other_lines, completed("read", "a", DONE), after_ms=3_000)
+    assert other_words == "2 parallel calls, the oldest: read b 0:03"
     two_steps = (of_step("a"), of_step("b"), of_step("c", "m-2"))
     assert sentence(init(), *two_steps, after_ms=3_000) == "3 parallel calls, the oldest: read a 0:03"
-    lines = [
+    other_lines = [
         started("shell", name, command=name, timeout=limit) for name, limit in (("a", 90_000), ("b", 5_000))
     ]
-    words = sentence(init(), *lines, after_ms=15_000)
-    assert words == "2 parallel calls, overdue: b 0:15, 0:10 over its limit"
+    other_words = sentence(init(), *other_lines, after_ms=15_000)
+    assert other_words == "2 parallel calls, overdue: b 0:15, 0:10 over its limit"

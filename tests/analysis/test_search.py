@@ -266,7 +266,7 @@ def test_a_search_steps_in_both_directions(saved: Saver, tmp_path: Path) -> None
         "#2 shell needle",
         "text",
     ]
-    # A very common word pauses the other_search.
+    # A very common word pauses the search.
     other_feed = saved(init(), call(1, "make", "zz " * (MOST_MATCHES + 5)), result(""))
     other_search = complete(other_feed, "zz")
     assert other_search.is_full

@@ -27,11 +27,12 @@ def waits(*seconds: int) -> list[tuple[int, bytes]]:
     return lines
 
 
-def test_a_silence_is_judged_by_those_before_it() -> None:
+def test_silences_and_pauses() -> None:
     """A thought shows the usual time if it is longer than nine of ten; a silence in it is compared with
     silences. The pause after the last delta counts as one. A wait shows its time from 5 s on, the usual
     time when it is longer, is quiet from three times that on, and then stalls. Only the newest 64 silences
-    count.
+    count. After 3 s of silence the state of the processes is shown; a busy process does not stall. The
+    status of a paused agent names the rule; after the pause the silence begins again.
     """
     read = paced([*thoughts(3, 4, 8, 5, 8), (2, thought("a")), *[(1, thought("b"))] * 4])
     assert status_after(read, 0) == "thinking"
@@ -84,12 +85,7 @@ def test_a_silence_is_judged_by_those_before_it() -> None:
     assert status_after(read, 5) == "waiting for the model · 0:05 (usually under 0:02)"
     assert status_after(paced(waits(*[1] * 64, *[40] * 10)), 50).endswith("(usually under 0:41)")
     assert status_after(paced(waits(*[300] * 64, *[1] * 64)), 6).endswith("(usually under 0:02)")
-
-
-def test_busy_or_paused_is_not_stalled() -> None:
-    """After 3 s of silence the state of the processes is shown; a busy process does not stall. The status
-    of a paused agent names the rule; after the pause the silence begins again.
-    """
+    # Busy or paused is not stalled.
     lines = (init(), user())
     assert sentence(*lines, after_ms=2_999, agent=IDLE) == "waiting for the model"
     assert sentence(*lines, after_ms=3_000, agent=IDLE) == "waiting for the model · its processes are idle"
@@ -100,11 +96,11 @@ def test_busy_or_paused_is_not_stalled() -> None:
     unknown = sentence(*lines, after_ms=200_000, agent=AgentFacts(4121))
     assert unknown == "stalled? quiet for 3:20, no open call"
     # A paused agent is not quiet and neither is the pause silence.
-    read = paced([(0, init()), (2, user())])
-    assert status_after(read, 600, AgentFacts(pid=7, paused_by="rm \x1boutside")).startswith(
+    other_read = paced([(0, init()), (2, user())])
+    assert status_after(other_read, 600, AgentFacts(pid=7, paused_by="rm \x1boutside")).startswith(
         'paused by rule "rm '
     )
-    before = status_after(read, 600)
-    after = status_after(read, 600, AgentFacts(pid=7, continued_ms=read[1] + 595_000))
+    before = status_after(other_read, 600)
+    after = status_after(other_read, 600, AgentFacts(pid=7, continued_ms=other_read[1] + 595_000))
     assert "quiet for" in before
     assert "quiet" not in after

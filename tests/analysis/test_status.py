@@ -84,56 +84,11 @@ def test_before_the_first_event() -> None:
             assert sentence(init(), *lines, after_ms=120_000) == f"stalled? {quiet.replace('1:00', '2:00')}"
 
 
-def test_an_end_without_a_result() -> None:
-    """It neither succeeded nor failed: the exit code and the last line of stderr, or the last line that is
-    no JSON, explain why. A code that contradicts the result is shown with it.
-    """
-    for lines, words in [
-        ((), "ended without a result"),
-        ((init(), user()), "ended without a result"),
-        ((init(), started("shell")), "ended without a result · 1 call, 1 unfinished"),
-        ((init(), started("a", "a"), started("b", "b")), "ended without a result · 2 calls, 2 unfinished"),
-    ]:
-        with case((lines, words)):
-            assert sentence(*lines, is_over=True) == words
-    cases: list[tuple[AgentFacts, str]] = [
-        (AgentFacts(exit_code=1, stderr=" no\x1b login "), "exit 1 · stderr: no␛ login"),
-        (AgentFacts(exit_code=1), "exit 1"),
-        (AgentFacts(exit_code=0), "exit 0"),
-        (AgentFacts(exit_code=137), "exit 137 (SIGKILL)"),
-        (AgentFacts(exit_code=255, stderr="x" * 999), f"exit 255 · stderr: {'x' * 119}…"),
-    ]
-    for agent, words in cases:
-        with case(agent):
-            assert sentence(is_over=True, agent=agent) == f"ended without a result · {words}"
-            told_all = sentence(init(), started("shell"), is_over=True, agent=agent)
-            assert told_all == f"ended without a result · {words} · 1 call, 1 unfinished"
-    ended = AgentFacts(exit_code=1, stderr="oops")
-    assert sentence(init(), result(), is_over=True, agent=ended) == "succeeded in 5.2 s · exit 1"
-    assert sentence(init(), result(), is_over=True, agent=AgentFacts(exit_code=0)) == "succeeded in 5.2 s"
-    failed = (init(), result("No login", is_error=True))
-    assert sentence(*failed, is_over=True, agent=ended) == "failed: No login · exit 1"
-    unsaid = sentence(init(), result(None, is_error=True), is_over=True, agent=ended)
-    assert unsaid == "failed: no reason given · exit 1 · stderr: oops"
-    further: list[tuple[tuple[bytes, ...], AgentFacts, str]] = [
-        ((init(), b"RetriableError: no\n"), NO_FACTS, "ended without a result: RetriableError: no"),
-        (
-            (init(), b"RetriableError: no\n", started("read")),
-            AgentFacts(exit_code=1, stderr="oops"),
-            "ended without a result: RetriableError: no · exit 1 · 1 call, 1 unfinished",
-        ),
-        ((init(), b"Bad key\n", result("", is_error=True)), NO_FACTS, "failed: Bad key"),
-        ((init(), b"Bad key\n", result("No", is_error=True)), NO_FACTS, "failed: No"),
-        ((init(), b"A notice\n", result()), NO_FACTS, "succeeded in 5.2 s"),
-    ]
-    for lines, agent, words in further:
-        with case((lines, agent)):
-            assert sentence(*lines, is_over=True, agent=agent) == words
-
-
 def test_a_result_is_the_last_word() -> None:
     """After the result the status is its outcome, however much time passes, before and after the end. A
-    process that still lives 30 s after the result is reported, because agents may hang then.
+    process that still lives 30 s after the result is reported, because agents may hang then. It neither
+    succeeded nor failed: the exit code and the last line of stderr, or the last line that is no JSON,
+    explain why. A code that contradicts the result is shown with it.
     """
     cases: list[tuple[tuple[bytes, ...], str]] = [
         ((result(),), "succeeded in 5.2 s"),
@@ -163,6 +118,48 @@ def test_a_result_is_the_last_word() -> None:
     assert sentence(*lines, after_ms=30_000, agent=IDLE) == words
     assert sentence(*lines, after_ms=30_000, agent=AgentFacts(exit_code=0)) == "succeeded in 5.2 s"
     assert sentence(*lines, after_ms=None, agent=IDLE) == "succeeded in 5.2 s"
+    # An end without a result.
+    for other_lines, other_words in [
+        ((), "ended without a result"),
+        ((init(), user()), "ended without a result"),
+        ((init(), started("shell")), "ended without a result · 1 call, 1 unfinished"),
+        ((init(), started("a", "a"), started("b", "b")), "ended without a result · 2 calls, 2 unfinished"),
+    ]:
+        with case((other_lines, other_words)):
+            assert sentence(*other_lines, is_over=True) == other_words
+    other_cases: list[tuple[AgentFacts, str]] = [
+        (AgentFacts(exit_code=1, stderr=" no\x1b login "), "exit 1 · stderr: no␛ login"),
+        (AgentFacts(exit_code=1), "exit 1"),
+        (AgentFacts(exit_code=0), "exit 0"),
+        (AgentFacts(exit_code=137), "exit 137 (SIGKILL)"),
+        (AgentFacts(exit_code=255, stderr="x" * 999), f"exit 255 · stderr: {'x' * 119}…"),
+    ]
+    for agent, other_words in other_cases:
+        with case(agent):
+            assert sentence(is_over=True, agent=agent) == f"ended without a result · {other_words}"
+            told_all = sentence(init(), started("shell"), is_over=True, agent=agent)
+            assert told_all == f"ended without a result · {other_words} · 1 call, 1 unfinished"
+    ended = AgentFacts(exit_code=1, stderr="oops")
+    assert sentence(init(), result(), is_over=True, agent=ended) == "succeeded in 5.2 s · exit 1"
+    assert sentence(init(), result(), is_over=True, agent=AgentFacts(exit_code=0)) == "succeeded in 5.2 s"
+    failed = (init(), result("No login", is_error=True))
+    assert sentence(*failed, is_over=True, agent=ended) == "failed: No login · exit 1"
+    unsaid = sentence(init(), result(None, is_error=True), is_over=True, agent=ended)
+    assert unsaid == "failed: no reason given · exit 1 · stderr: oops"
+    further: list[tuple[tuple[bytes, ...], AgentFacts, str]] = [
+        ((init(), b"RetriableError: no\n"), NO_FACTS, "ended without a result: RetriableError: no"),
+        (
+            (init(), b"RetriableError: no\n", started("read")),
+            AgentFacts(exit_code=1, stderr="oops"),
+            "ended without a result: RetriableError: no · exit 1 · 1 call, 1 unfinished",
+        ),
+        ((init(), b"Bad key\n", result("", is_error=True)), NO_FACTS, "failed: Bad key"),
+        ((init(), b"Bad key\n", result("No", is_error=True)), NO_FACTS, "failed: No"),
+        ((init(), b"A notice\n", result()), NO_FACTS, "succeeded in 5.2 s"),
+    ]
+    for other_lines, agent, other_words in further:
+        with case((other_lines, agent)):
+            assert sentence(*other_lines, is_over=True, agent=agent) == other_words
 
 
 def test_a_status_is_one_line() -> None:

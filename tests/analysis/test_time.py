@@ -96,10 +96,11 @@ def parts(*events: TimedEvent) -> dict[str, int]:
     return {str(share): ms for share, ms in found.parts.items() if ms}
 
 
-def test_each_share_is_the_time_of_its_entries() -> None:
+def test_shares_of_time() -> None:
     """Thinking and writing last from the first to the last piece, a tool from start to end; parallel calls
     count once, and before a text. A gap with a notice is separate; one with an unknown time, or after a
-    call without an end, is unattributed.
+    call without an end, is unattributed. At most five slowest calls are listed, the earlier first among
+    equals; all tools are listed. Arrival times show the tools; without any times the breakdown is empty.
     """
     events = [thinks(0), falls_silent(30), says(40), says(60), begins(1, 70), ends(1, 170), says(200)]
     assert parts(*events) == {"thinking": 30, "writing": 20, "tools": 100, "waiting for the model": 50}
@@ -134,25 +135,26 @@ def test_each_share_is_the_time_of_its_entries() -> None:
     }
     assert parts(says(0), says(10), ends(1, 50)) == {"writing": 10, "unattributed": 40}
     assert parts(says(0), says(10), ends(1, 50), says(60)) == {"writing": 10, "unattributed": 50}
-
-
-def test_the_slowest_and_the_longest_come_first() -> None:
-    """At most five slowest calls are listed, the earlier first among equals; all tools are listed. Arrival
-    times show the tools; without any times the breakdown is empty.
-    """
-    events: list[TimedEvent] = []
+    # The slowest and the longest come first.
+    other_events: list[TimedEvent] = []
     for number, ms in enumerate([5, 90, 20, 70, 20, 60, 80], 1):
-        tool = "read" if number == 2 else "shell"
-        events += [begins(number, 0, tool=tool), ends(number, ms, tool=tool)]
-    found = account(*events)
+        other_tool = "read" if number == 2 else "shell"
+        other_events += [begins(number, 0, tool=other_tool), ends(number, ms, tool=other_tool)]
+    found = account(*other_events)
     assert [call.number for call in found.slowest] == [2, 7, 4, 6, 3]
     assert found.tools == [("shell", 6, 255), ("read", 1, 90)]
     # Without agent times only tools are known.
-    events = [(INIT[0], 0), begins(1, None, 100), ends(1, None, 350), (says(None)[0], 400), over(None, 500)]
-    found = account(*events)
+    other_events = [
+        (INIT[0], 0),
+        begins(1, None, 100),
+        ends(1, None, 350),
+        (says(None)[0], 400),
+        over(None, 500),
+    ]
+    found = account(*other_events)
     assert not found.is_agent_time
-    assert parts(*events) == {"tools": 250, "unattributed": 250}
-    assert account(thinks(5), *events).is_agent_time
+    assert parts(*other_events) == {"tools": 250, "unattributed": 250}
+    assert account(thinks(5), *other_events).is_agent_time
     found = account(INIT, begins(1, None), ends(1, None), says(None), over())
     assert found.whole_ms == sum(found.parts.values()) == 0
     assert not found.tools

@@ -47,10 +47,11 @@ def notices(session: Session) -> list[str]:
     return [entry.text for entry in session.transcript if entry.kind is Kind.NOTICE]
 
 
-def test_a_question_is_open_until_it_is_answered() -> None:
+def test_questions_retries_and_compactions() -> None:
     """A question names the tool and the target, and is in the transcript, unless the agent answers it by
     itself; at most 64 are kept. An answer meets it in the key, the call or the subject; the end of the call
-    or the run closes it too.
+    or the run closes it too. A retry is noted with its number and reason, a compaction with the sizes that
+    are known. The last error is kept until the next run.
     """
     session = session_of(ASKED)
     question = session.asked.oldest
@@ -77,30 +78,25 @@ def test_a_question_is_open_until_it_is_answered() -> None:
     assert len(session_of(ASKED, STARTED, ENDED).asked) == 0
     assert len(session_of(ASKED, Permission("Edit", None, key="e", call_id="d"), ENDED).asked) == 1
     assert len(session_of(ASKED, TurnEnded(Outcome.CANCELLED)).asked) == 0
-
-
-def test_a_retry_and_a_compaction_last_until_they_are_over() -> None:
-    """A retry is noted with its number and reason, a compaction with the sizes that are known. The last
-    error is kept until the next run.
-    """
+    # A retry and a compaction last until they are over.
     retry = Retry("overloaded", 4, 10, 8000)
-    session = session_of(retry)
-    assert session.retry is not None
-    assert session.retry[0] == retry
-    assert notices(session) == ["retry 4 of 10: overloaded"]
+    other_session = session_of(retry)
+    assert other_session.retry is not None
+    assert other_session.retry[0] == retry
+    assert notices(other_session) == ["retry 4 of 10: overloaded"]
     assert notices(session_of(Retry("", 2))) == ["retry 2"]
     assert session_of(retry, Text(Channel.ANSWER, "x")).retry is None
     assert session_of(retry, STARTED).retry is None
     assert session_of(retry, TurnEnded(Outcome.FAILED)).retry is None
     begun = Compaction(is_over=False)
-    session = session_of(begun)
-    assert session.compacting is not None
+    other_session = session_of(begun)
+    assert other_session.compacting is not None
     over = session_of(begun, Compaction(is_over=True, tokens_before=150_000, tokens_after=9_000))
     assert over.compacting is None
     assert notices(over) == ["context compacted: 150,000 → 9,000 tokens"]
     assert notices(session_of(Compaction(is_over=True))) == ["context compacted"]
-    session = session_of(Notice("too slow"), Notice("disk full", is_error=True), Notice("late"))
-    assert session.last_error == "disk full"
+    other_session = session_of(Notice("too slow"), Notice("disk full", is_error=True), Notice("late"))
+    assert other_session.last_error == "disk full"
     assert session_of(Notice("x", is_error=True), RunStarted("other")).last_error == ""
 
 

@@ -79,9 +79,15 @@ def test_start_and_end_are_joined_on_the_call_id() -> None:
     assert read.lines.events == 5
 
 
-def test_a_call_runs_until_something_ends_it() -> None:
+TURN = (init(), user(), started("shell", at_ms=1000), completed("shell", at_ms=2500))
+
+
+def test_calls_and_durations() -> None:
     """The result, the next run and the end of the stream leave a call unfinished; an end after the result
     still counts. A duration is a difference of two agent times in order; `startedAtMs` is another clock.
+    The repr has the number, the tool, the target, the outcome and the duration, safe to print. A call knows
+    the places of its lines. The duration of a session is that of the only result, or from the first line to
+    the last.
     """
     read = session(init(), started("shell"), is_over=False)
     assert [found.outcome for found in read.calls] == [Outcome.RUNNING]
@@ -119,17 +125,8 @@ def test_a_call_runs_until_something_ends_it() -> None:
     ended = event("tool_call", "completed", call_id="c-1", tool_call=body, timestamp_ms=1500)
     found = call(started("read"), ended)
     assert (found.started_ms, found.ended_ms, found.duration_ms) == (None, 1500, None)
-
-
-TURN = (init(), user(), started("shell", at_ms=1000), completed("shell", at_ms=2500))
-
-
-def test_a_call_and_its_session_describe_themselves_in_one_line() -> None:
-    """The repr has the number, the tool, the target, the outcome and the duration, safe to print. A call
-    knows the places of its lines. The duration of a session is that of the only result, or from the first
-    line to the last.
-    """
-    read = session(
+    # A call and its session describe themselves in one line.
+    other_read = session(
         init(),
         started("read", "a", 1000, path="a.py"),
         completed("read", "a", DONE, 1500),
@@ -138,26 +135,26 @@ def test_a_call_and_its_session_describe_themselves_in_one_line() -> None:
         started("shell", "d"),
         result(),
     )
-    assert [repr(found) for found in read.calls] == [
+    assert [repr(other_found) for other_found in other_read.calls] == [
         "<Call #1 read 'a.py': succeeded, 0.5 s>",
         f"<Call #2 shell '\\x1b[31m{'x' * 55}'…: failed ('exit 1')>",
         "<Call #3 odd 'odd': unfinished>",
         "<Call #4 shell: unfinished>",
     ]
-    assert repr(read) == "<Session of cursor: succeeded, 4 calls, 1 failed>"
+    assert repr(other_read) == "<Session of cursor: succeeded, 4 calls, 1 failed>"
     assert repr(session()) == "<Session of an unknown agent: unfinished, 0 calls>"
     # A call knows the places of its lines.
     lines = (init(), user("日本"), started("read"), completed("read", result=DONE))
     data = b"".join(lines)
-    [found] = session(data).calls
-    for place, line in ((found.started, lines[2]), (found.ended, lines[3])):
+    [other_found] = session(data).calls
+    for place, line in ((other_found.started, lines[2]), (other_found.ended, lines[3])):
         assert place is not None
         assert data[place.offset : place.offset + place.length] == line.rstrip(b"\n")
-    ended = call(started("read", "c-1"), completed("read", "c-1", DONE))
-    assert ended.result_place == ended.ended
-    ended.has_result = False
-    assert ended.ended is not None
-    assert ended.result_place is None
+    other_ended = call(started("read", "c-1"), completed("read", "c-1", DONE))
+    assert other_ended.result_place == other_ended.ended
+    other_ended.has_result = False
+    assert other_ended.ended is not None
+    assert other_ended.result_place is None
     # The duration of a session.
     assert session(*TURN, result(), seen_ms=1000).duration_ms == 5234
     for timed, seen_ms, expected in (

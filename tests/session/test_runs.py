@@ -111,39 +111,11 @@ def after(*events: Event) -> Session:
     return session
 
 
-def test_a_refusal_lasts_until_the_time_that_was_reported() -> None:
-    """Without a time, it lasts until the full windows are empty, a report allows requests, or the agent
-    continues.
-    """
-    full = SHORT._replace(used_percent=100.0)
-    cases: list[tuple[tuple[Limits, ...], int | None]] = [
-        ((Limits((WEEK,), is_refused=True, until_ms=NOW_MS + 5),), NOW_MS + 5),
-        ((Limits((full, WEEK)), REFUSED), NOW_MS + HOUR_MS),
-        ((Limits((full, WEEK._replace(used_percent=100.0))), REFUSED), NOW_MS + 50 * HOUR_MS),
-        ((Limits((SHORT, WEEK)), REFUSED), None),
-        ((Limits((full._replace(resets_ms=None),)), REFUSED), None),
-    ]
-    for reports, until_ms in cases:
-        with case(reports):
-            found = known(*reports)
-            assert (found.is_refused, found.until_ms) == (True, until_ms)
-            assert found.waits(NOW_MS)
-            assert not found.waits(None)
-            assert found.waits(NOW_MS + 100 * HOUR_MS) == (until_ms is None)
-    assert known(REFUSED, Limits((SHORT,))).is_refused
-    assert not known(REFUSED, Limits((SHORT,), is_refused=False)).is_refused
-    assert not NO_LIMITS.waits(NOW_MS)
-    refused = (RunStarted("x"), Prompt("a"), REFUSED, TurnEnded(Outcome.FAILED, "limit"))
-    assert after(*refused).limits.is_refused
-    for event in (Prompt("b"), begins("c", "Bash", "make"), RunStarted("x")):
-        with case(event):
-            assert not after(*refused, event).limits.is_refused
-
-
-def test_each_limit_window_is_known() -> None:
+def test_windows_and_refusals() -> None:
     """A report of one window leaves the other; a share that is not repeated stays until the next window. Of
     more than 8, the newest are kept; a window whose reset has passed is empty by an unknown part. A line is
-    as old as its report.
+    as old as its report. Without a time, it lasts until the full windows are empty, a report allows
+    requests, or the agent continues.
     """
     found = known(Limits((SHORT, WEEK)), Limits((SHORT._replace(used_percent=70.0),)))
     assert found.windows == (
@@ -173,6 +145,30 @@ def test_each_limit_window_is_known() -> None:
     assert known(REFUSED).words(NOW_MS) == "waits for the limit"
     full = SHORT._replace(used_percent=100.0)
     assert known(Limits((full,), is_refused=True)).words(NOW_MS) == f"waits for the limit until {soon}"
+    # A refusal lasts until the time that was reported.
+    other_full = SHORT._replace(used_percent=100.0)
+    cases: list[tuple[tuple[Limits, ...], int | None]] = [
+        ((Limits((WEEK,), is_refused=True, until_ms=NOW_MS + 5),), NOW_MS + 5),
+        ((Limits((other_full, WEEK)), REFUSED), NOW_MS + HOUR_MS),
+        ((Limits((other_full, WEEK._replace(used_percent=100.0))), REFUSED), NOW_MS + 50 * HOUR_MS),
+        ((Limits((SHORT, WEEK)), REFUSED), None),
+        ((Limits((other_full._replace(resets_ms=None),)), REFUSED), None),
+    ]
+    for reports, until_ms in cases:
+        with case(reports):
+            other_found = known(*reports)
+            assert (other_found.is_refused, other_found.until_ms) == (True, until_ms)
+            assert other_found.waits(NOW_MS)
+            assert not other_found.waits(None)
+            assert other_found.waits(NOW_MS + 100 * HOUR_MS) == (until_ms is None)
+    assert known(REFUSED, Limits((SHORT,))).is_refused
+    assert not known(REFUSED, Limits((SHORT,), is_refused=False)).is_refused
+    assert not NO_LIMITS.waits(NOW_MS)
+    other_refused = (RunStarted("x"), Prompt("a"), REFUSED, TurnEnded(Outcome.FAILED, "limit"))
+    assert after(*other_refused).limits.is_refused
+    for event in (Prompt("b"), begins("c", "Bash", "make"), RunStarted("x")):
+        with case(event):
+            assert not after(*other_refused, event).limits.is_refused
 
 
 REQUEST, TURN, RUN = UsageScope

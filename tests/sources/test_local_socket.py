@@ -63,9 +63,7 @@ def is_heard(path: str | Path, words: bytes = b"hello") -> bool:
 
 
 def test_a_path_may_have_any_length(short: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The socket is at its path, the user's alone, and replaces one that was left; nothing else remains.
-    Its folder does not exist, or a folder is at its path.
-    """
+    """The socket is at its path, the user's alone, and replaces one that was left; nothing else remains."""
     paths = [far(short, length) for length in (40, 85, 86, 102, 103, 104, 107, 108, 250, 900)]
     for path in (*paths, short / ("n" * 250)):
         with case(len(os.fspath(path))):
@@ -82,7 +80,10 @@ def test_a_path_may_have_any_length(short: Path, monkeypatch: pytest.MonkeyPatch
             assert is_heard(relative)
             assert Path(relative).is_socket()
     assert not [*short.glob("aw-*")], "the folder of a link was left"
-    # A socket that cannot be made leaves nothing.
+
+
+def test_a_socket_that_cannot_be_made_leaves_nothing(short: Path) -> None:
+    """Its folder does not exist, or a folder is at its path."""
     for path in (far(short, 60), far(short, 300)):
         path.mkdir()
         with Mac(socket.AF_UNIX) as listener, case(len(os.fspath(path))):

@@ -135,6 +135,7 @@ def test_failures_of_a_store(monkeypatch: pytest.MonkeyPatch) -> None:
     assert store.is_closed
     os.close(fd)
     # A failure while following is reported when it lasts.
+    monkeypatch.undo()
     monkeypatch.setattr(intake_module, "_UNREADABLE_SECONDS", 60)
     other_store = Batches([b"1\n"])
     source = opened(other_store, follow=True)
