@@ -51,9 +51,10 @@ def only(*lines: bytes) -> TouchedFile:
     return file
 
 
-def test_a_path_is_shown_from_the_cwd() -> None:
+def test_paths_and_contents_of_files(tmp_path: Path) -> None:
     """Inside the cwd is decided by the rules of the agent's system, for the run that touched the file; a
-    redacted path begins with `~`. Relative and differently cased paths are one file.
+    redacted path begins with `~`. Relative and differently cased paths are one file. A file is back to its
+    start if its contents before the first and after the last change are equal.
     """
     cases: list[tuple[str, str | None, str, bool]] = [
         ("/home/ada/app/src/a.py", "/home/ada/app", "src/a.py", False),
@@ -92,11 +93,8 @@ def test_a_path_is_shown_from_the_cwd() -> None:
     assert not only(call("read", 1, "hosts")).is_outside
     assert named("~/mill/src/a.py", "~/mill") == ("~/mill/src/a.py", "src/a.py", False)
     assert named("~/.bashrc", "~/mill") == ("~/.bashrc", "~/.bashrc", True)
-
-
-def test_a_file_may_be_back_to_its_start(tmp_path: Path) -> None:
-    """A file is back to its start if its contents before the first and after the last change are equal."""
-    cases: list[tuple[list[bytes], bool | None]] = [
+    # A file may be back to its start.
+    other_cases: list[tuple[list[bytes], bool | None]] = [
         ([edit(1, "a", "x", "y"), edit(2, "a", "y", "x")], True),
         ([edit(1, "a", "x", "y"), edit(2, "a", "y", "z")], False),
         ([edit(1, "a", "x", "x")], True),
@@ -113,17 +111,17 @@ def test_a_file_may_be_back_to_its_start(tmp_path: Path) -> None:
         ([edit(1, "a", "x", "y" * (1 << 20)), edit(2, "a", "y", "x")], None),
         ([call("edit", 1, "a", {"beforeFullFileContent": "x", "afterFullFileContent": "x"})], True),
     ]
-    for lines, expected in cases:
+    for lines, expected in other_cases:
         with case(lines):
-            path = tmp_path / "session.ndjson"
-            path.write_bytes(b"".join([init(), *lines, result()]))
-            feed = Feed(open_saved(path, False))
+            other_path = tmp_path / "session.ndjson"
+            other_path.write_bytes(b"".join([init(), *lines, result()]))
+            feed = Feed(open_saved(other_path, False))
             while not feed.is_over:
                 feed.advance()
             found = TouchedFiles(feed.session)
             found.update()
-            [file] = found.newest_first()
-            assert is_back_to_start(file, feed) is expected
+            [other_file] = found.newest_first()
+            assert is_back_to_start(other_file, feed) is expected
 
 
 def test_file_actions_are_counted_separately() -> None:

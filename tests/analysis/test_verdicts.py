@@ -77,44 +77,6 @@ def test_a_closing_line_counts_before_the_exit_code() -> None:
                 assert found.source is Source.EXIT
 
 
-def test_one_of_several_tools_is_reported() -> None:
-    """A red one before a green one, tests before linters, else the last; `Found 2 errors.` is of tsc if the
-    command or an earlier line names it.
-    """
-    for command, output, tool in [
-        ("npx tsc -p .", "Found 2 errors.", "tsc"),
-        ("npm run types", "a.ts(1,2): error TS1: x\nFound 2 errors.", "tsc"),
-        ("ruff check . && npx tsc", "Found 2 errors.", "ruff"),
-        ("npm run lint", "Found 2 errors.", "ruff"),
-    ]:
-        with case((command, output, tool)):
-            found = verdict(command, output, 1)
-            assert found is not None
-            assert found.tool == tool
-            assert found.counts.errors == 2
-    mypy, ruff = "Found 2 errors in 1 file (checked 3 source files)", "All checks passed!"
-    tests = "17 passed in 0.31s"
-    for output, words in (
-        (f"{ruff}\n{tests}\n", "17 passed"),
-        (f"{tests}\n{ruff}\n", "17 passed"),
-        (f"{mypy}\n{tests}\n", "2 errors"),
-        (f"{tests}\n{mypy}\nmake: *** [Makefile:2: all] Error 1", "2 errors"),
-        (f"{tests}\nmake: *** [Makefile:2: all] Error 1", "make failed"),
-    ):
-        found = verdict("make", output, None)
-        assert found is not None
-        assert found.words == words
-    red, green = "1 failed, 4 passed in 0.3s", "17 passed in 0.3s"
-    for output, words in (
-        (f"{red}\n{green}", "1 failed, 4 passed"),
-        (f"{green}\n{red}", "1 failed, 4 passed"),
-        (f"3 passed in 0.1s\n{green}", "17 passed"),
-    ):
-        found = verdict("", output, None)
-        assert found is not None
-        assert found.words == words
-
-
 PASSED = "17 passed in 0.31s"
 HOSTILE = {
     "line ends": "\n" * 65_536,
@@ -206,7 +168,8 @@ def test_each_line_gives_its_verdict() -> None:
     """A line gives its tool, colour and counts, whatever command wrote it and whatever is around it. A line
     in colours is read like a plain one, whatever program decides the exit code; with another code than 0 a
     line that is not red is. The table, whose tools the documentation names in its order, has both of each;
-    the green of some is silence, which is none of the others.
+    the green of some is silence, which is none of the others. A red one before a green one, tests before
+    linters, else the last; `Found 2 errors.` is of tsc if the command or an earlier line names it.
     """
     for line in TABLE:
         with case(line.id):
@@ -258,6 +221,39 @@ def test_each_line_gives_its_verdict() -> None:
     )
     *names, last = (NAMED.get(tool, tool) for tool in TOOLS)
     assert f"{', '.join(names)} and {last}." in (ROOT / "docs" / "screen.md").read_text()
+    # One of several tools is reported.
+    for command, output, other_tool in [
+        ("npx tsc -p .", "Found 2 errors.", "tsc"),
+        ("npm run types", "a.ts(1,2): error TS1: x\nFound 2 errors.", "tsc"),
+        ("ruff check . && npx tsc", "Found 2 errors.", "ruff"),
+        ("npm run lint", "Found 2 errors.", "ruff"),
+    ]:
+        with case((command, output, other_tool)):
+            other_found = verdict(command, output, 1)
+            assert other_found is not None
+            assert other_found.tool == other_tool
+            assert other_found.counts.errors == 2
+    mypy, ruff = "Found 2 errors in 1 file (checked 3 source files)", "All checks passed!"
+    tests = "17 passed in 0.31s"
+    for output, words in (
+        (f"{ruff}\n{tests}\n", "17 passed"),
+        (f"{tests}\n{ruff}\n", "17 passed"),
+        (f"{mypy}\n{tests}\n", "2 errors"),
+        (f"{tests}\n{mypy}\nmake: *** [Makefile:2: all] Error 1", "2 errors"),
+        (f"{tests}\nmake: *** [Makefile:2: all] Error 1", "make failed"),
+    ):
+        other_found = verdict("make", output, None)
+        assert other_found is not None
+        assert other_found.words == words
+    red, green = "1 failed, 4 passed in 0.3s", "17 passed in 0.3s"
+    for output, words in (
+        (f"{red}\n{green}", "1 failed, 4 passed"),
+        (f"{green}\n{red}", "1 failed, 4 passed"),
+        (f"3 passed in 0.1s\n{green}", "17 passed"),
+    ):
+        other_found = verdict("", output, None)
+        assert other_found is not None
+        assert other_found.words == words
 
 
 PYTEST = """\

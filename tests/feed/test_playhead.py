@@ -165,55 +165,11 @@ def test_keys_and_pauses(clock: Clock) -> None:
     assert playhead.is_live
 
 
-def test_a_part_that_is_played_has_ends(clock: Clock) -> None:
-    """It stays at its end and starts over from its start, by itself with `--loop`; in reverse it pauses
-    where it began, once.
-    """
-    playhead = played(clock, 0, 1000, 2000, 3000, 4000)
-    playhead.start, playhead.until = 20, 40
-    playhead.play(20)
-    at(playhead, clock, 0)
-    assert at(playhead, clock, 9) == 40
-    assert (playhead.is_at_end, playhead.is_live, playhead.is_paused) == (True, False, True)
-    playhead.turn()
-    assert (playhead.offset, playhead.is_playing) == (20, True)
-    playhead.seek(40)
-    playhead.step(1)
-    assert playhead.is_at_end
-    assert playhead.is_live
-    playhead = played(clock, 0, 1000, 2000, 3000, 4000)
-    playhead.start = 20
-    playhead.seek(40)
-    playhead.reverse()
-    at(playhead, clock, 0)
-    assert at(playhead, clock, 9) == 20
-    assert (playhead.is_paused, playhead.is_reversed) == (True, False)
-    playhead.reverse()
-    at(playhead, clock, 9)
-    assert at(playhead, clock, 99) == 0
-    assert playhead.is_paused
-    playhead.turn()
-    at(playhead, clock, 99)
-    assert at(playhead, clock, 100) == 20
-    for until in [None, 30]:
-        with case(until):
-            clock.now = 0.0
-            playhead = Playhead(
-                Lines(0, 1000, 2000, 3000), Replay(loops=True, clock=clock), is_over=lambda: True
-            )
-            playhead.start, playhead.until = 20, until
-            playhead.play(20)
-            playhead.tick()
-            assert at(playhead, clock, 0.5) == 20
-            assert at(playhead, clock, 5) == 20
-            assert playhead.is_playing
-            assert at(playhead, clock, 5.9) == 20
-
-
 def test_a_replay_has_stops_and_ends(clock: Clock) -> None:
     """It pauses at the first stop that it passes, and stays on the last frame; playing then begins at the
     start. Seconds lead to the line of that time, or to the ends. At the end of what was read so far, a
-    replay stays earlier and goes on when more is read.
+    replay stays earlier and goes on when more is read. It stays at its end and starts over from its start,
+    by itself with `--loop`; in reverse it pauses where it began, once.
     """
     playhead = played(clock, 0, 1000, 2000, 3000)
     playhead.stops = lambda start, end: 20 if start < 20 <= end else None
@@ -249,6 +205,46 @@ def test_a_replay_has_stops_and_ends(clock: Clock) -> None:
     is_read[0] = True
     assert at(playhead, clock, 60) == 40
     assert playhead.is_live
+    # A part that is played has ends.
+    other_playhead = played(clock, 0, 1000, 2000, 3000, 4000)
+    other_playhead.start, other_playhead.until = 20, 40
+    other_playhead.play(20)
+    at(other_playhead, clock, 0)
+    assert at(other_playhead, clock, 9) == 40
+    assert (other_playhead.is_at_end, other_playhead.is_live, other_playhead.is_paused) == (True, False, True)
+    other_playhead.turn()
+    assert (other_playhead.offset, other_playhead.is_playing) == (20, True)
+    other_playhead.seek(40)
+    other_playhead.step(1)
+    assert other_playhead.is_at_end
+    assert other_playhead.is_live
+    other_playhead = played(clock, 0, 1000, 2000, 3000, 4000)
+    other_playhead.start = 20
+    other_playhead.seek(40)
+    other_playhead.reverse()
+    at(other_playhead, clock, 0)
+    assert at(other_playhead, clock, 9) == 20
+    assert (other_playhead.is_paused, other_playhead.is_reversed) == (True, False)
+    other_playhead.reverse()
+    at(other_playhead, clock, 9)
+    assert at(other_playhead, clock, 99) == 0
+    assert other_playhead.is_paused
+    other_playhead.turn()
+    at(other_playhead, clock, 99)
+    assert at(other_playhead, clock, 100) == 20
+    for until in [None, 30]:
+        with case(until):
+            clock.now = 0.0
+            other_playhead = Playhead(
+                Lines(0, 1000, 2000, 3000), Replay(loops=True, clock=clock), is_over=lambda: True
+            )
+            other_playhead.start, other_playhead.until = 20, until
+            other_playhead.play(20)
+            other_playhead.tick()
+            assert at(other_playhead, clock, 0.5) == 20
+            assert at(other_playhead, clock, 5) == 20
+            assert other_playhead.is_playing
+            assert at(other_playhead, clock, 5.9) == 20
 
 
 def test_silences_and_times_that_lack(clock: Clock) -> None:

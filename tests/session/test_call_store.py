@@ -74,8 +74,10 @@ def test_a_packed_call_is_the_same(call: Call) -> None:
 
 
 def test_calls_are_a_sequence() -> None:
-    """The store has a length, indices and slices; `indices` returns those of a range, and an entry refers to
-    its call or its turn's end.
+    """The store has a length, indices and slices; `indices` returns those of a range, and an entry refers
+    to its call or its turn's end. A call that is referenced while it is packed or unpacked is returned as
+    the same object. A start that arrives 500 calls after its end is applied, and a changed call is packed
+    with the change.
     """
     calls = many()
     assert [call.number for call in calls] == list(range(1, MANY + 1))
@@ -99,24 +101,25 @@ def test_calls_are_a_sequence() -> None:
     references = {entry.kind: (entry.call, entry.result) for entry in reversed(read.transcript)}
     assert references == {Kind.CALL: (read.calls[0], None), Kind.RESULT: (None, read.run.turn_result)}
     assert [entry.text for entry in read.transcript[-1:]] == [""]
-
-
-def test_calls_stay_the_same() -> None:
-    """A call that is referenced while it is packed or unpacked is returned as the same object. A start that
-    arrives 500 calls after its end is applied, and a changed call is packed with the change.
-    """
-    calls = many(10)
-    held = calls[3]
+    # Calls stay the same.
+    other_calls = many(10)
+    held = other_calls[3]
     for number in range(11, MANY):
-        calls.add(Call(number, 1, "", "read", "Read file"))
-        calls.settle(calls[-1])
-    assert calls[3] is held
-    old = calls[5]
-    assert all(call is calls[index] for index, call in enumerate(list(calls)))
-    assert calls[5] is old
-    # A packed call can be changed.
-    others = [line for n in range(MANY) for line in (started("read", f"{n}"), completed("read", f"{n}"))]
-    read = session(
+        other_calls.add(Call(number, 1, "", "read", "Read file"))
+        other_calls.settle(other_calls[-1])
+    assert other_calls[3] is held
+    old = other_calls[5]
+    assert all(
+        other_call is other_calls[other_index] for other_index, other_call in enumerate(list(other_calls))
+    )
+    assert other_calls[5] is old
+    # A packed other_call can be changed.
+    others = [
+        other_line
+        for other_n in range(MANY)
+        for other_line in (started("read", f"{other_n}"), completed("read", f"{other_n}"))
+    ]
+    other_read = session(
         init(),
         completed("read", "late", at_ms=9),
         *others,
@@ -124,15 +127,23 @@ def test_calls_stay_the_same() -> None:
         *others,
         completed("read", "late", at_ms=99),
     )
-    assert (read.calls[0].started_ms, read.calls[0].ended_ms, read.calls[0].path) == (5, 9, "/a")
-    assert (len(read.calls), len(read.ended_calls), read.completed_without_started) == (MANY + 1, MANY + 1, 1)
-    calls = many(2)
-    calls[0].target = "b.py"
-    calls.settle(calls[0])
+    assert (other_read.calls[0].started_ms, other_read.calls[0].ended_ms, other_read.calls[0].path) == (
+        5,
+        9,
+        "/a",
+    )
+    assert (len(other_read.calls), len(other_read.ended_calls), other_read.completed_without_started) == (
+        MANY + 1,
+        MANY + 1,
+        1,
+    )
+    other_calls = many(2)
+    other_calls[0].target = "b.py"
+    other_calls.settle(other_calls[0])
     for number in range(3, MANY):
-        calls.add(Call(number, 1, "", "read", "Read file"))
-        calls.settle(calls[-1])
-    assert calls[0].target == "b.py"
+        other_calls.add(Call(number, 1, "", "read", "Read file"))
+        other_calls.settle(other_calls[-1])
+    assert other_calls[0].target == "b.py"
 
 
 def test_a_screen_keeps_few_calls_and_texts(monkeypatch: pytest.MonkeyPatch) -> None:
