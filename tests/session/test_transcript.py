@@ -139,8 +139,8 @@ ENDED = ToolEnded("c", None, "Bash", ToolKind.EXECUTE, Outcome.REJECTED, "Ran")
 def session_of(*events: Event) -> Session:
     """Return a session after these events, one per line."""
     session = Session()
-    for event in (RunStarted("other"), *events):
-        apply_line(session, [event], Place(0, 1, 1000))
+    for each in (RunStarted("other"), *events):
+        apply_line(session, [each], Place(0, 1, 1000))
     return session
 
 
@@ -229,9 +229,9 @@ EVENTS: tuple[Event, ...] = (
 def test_a_digest_is_in_the_state_of_the_session(events: list[Event]) -> None:
     """After any events, both have the same open calls, questions, retry, title and last outcome."""
     session, digest = Session(), Digest(is_whole=True)
-    for number, event in enumerate(events):
-        apply_line(session, [event], Place(number, 1, None))
-        digest.apply([event])
+    for number, each in enumerate(events):
+        apply_line(session, [each], Place(number, 1, None))
+        digest.apply([each])
     retry, oldest = session.retry, session.asked.oldest
     assert [*digest.open_calls] == [call.call_id for call in session.open_calls.values()]
     assert digest.asked == ("" if oldest is None else oldest.words)
