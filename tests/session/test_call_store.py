@@ -113,7 +113,7 @@ def test_calls_are_a_sequence() -> None:
         other_call is other_calls[other_index] for other_index, other_call in enumerate(list(other_calls))
     )
     assert other_calls[5] is old
-    # A packed other_call can be changed.
+    # A packed call can be changed.
     others = [
         other_line
         for other_n in range(MANY)
