@@ -221,8 +221,8 @@ def test_the_format_of_a_plugin_writes_a_file(tmp_path: Path) -> None:
     assert (tmp_path / "plain.csv").read_bytes() == b"number,tool\n1,read\n2,edit\n"
     # If the suffix is one of the files that belong to a recording, the export gets another name
     shutil.copy(PLAIN, tmp_path / "a.ndjson")
-    # in a folder of its own: Python takes a source of the same size and second for the one that it has compiled
-    path = path_with(tmp_path / "log", EXPORTER.replace('".csv"', '".log"'))
+    (own := tmp_path / "log").mkdir()  # byte code is that of a source with the same size and second
+    path = path_with(own, EXPORTER.replace('".csv"', '".log"'))
     done = watch("export", "a.ndjson", "--to", "csv", cwd=tmp_path, PYTHONPATH=path)
     assert done.stderr.startswith(b"agentwatch: wrote a-2.log (")
 
