@@ -215,14 +215,18 @@ def path_with(folder: Path, source: str = EXPORTER, *, name: str = "csv", value:
 @pytest.mark.slow
 def test_the_format_of_a_plugin_writes_a_file(tmp_path: Path) -> None:
     """An exporter of an installed package writes a file like any other, with its suffix."""
-    done = watch("export", PLAIN, "--to", "csv", cwd=tmp_path, PYTHONPATH=path_with(tmp_path))
+    first, second = (
+        tmp_path / "first",
+        tmp_path / "second",
+    )  # not the working folder, which Python searches too
+    first.mkdir(), second.mkdir()
+    done = watch("export", PLAIN, "--to", "csv", cwd=tmp_path, PYTHONPATH=path_with(first))
     assert done.returncode == 0
     assert done.stderr.startswith(b"agentwatch: wrote plain.csv (")
     assert (tmp_path / "plain.csv").read_bytes() == b"number,tool\n1,read\n2,edit\n"
     # If the suffix is one of the files that belong to a recording, the export gets another name
     shutil.copy(PLAIN, tmp_path / "a.ndjson")
-    (own := tmp_path / "log").mkdir()  # byte code is that of a source with the same size and second
-    path = path_with(own, EXPORTER.replace('".csv"', '".log"'))
+    path = path_with(second, EXPORTER.replace('".csv"', '".log"'))
     done = watch("export", "a.ndjson", "--to", "csv", cwd=tmp_path, PYTHONPATH=path)
     assert done.stderr.startswith(b"agentwatch: wrote a-2.log (")
 
