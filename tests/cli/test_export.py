@@ -219,7 +219,8 @@ def test_the_format_of_a_plugin_writes_a_file(tmp_path: Path) -> None:
         tmp_path / "first",
         tmp_path / "second",
     )  # not the working folder, which Python searches too
-    first.mkdir(), second.mkdir()
+    first.mkdir()
+    second.mkdir()
     done = watch("export", PLAIN, "--to", "csv", cwd=tmp_path, PYTHONPATH=path_with(first))
     assert done.returncode == 0
     assert done.stderr.startswith(b"agentwatch: wrote plain.csv (")
