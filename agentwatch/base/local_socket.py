@@ -44,7 +44,7 @@ def reach(connection: _socket.socket, path: str) -> None:
     """Connect to the socket at a path of any length.
 
     Raises:
-        OSError: Nobody listens there, or there is no folder for a short path.
+        OSError: No process listens at the path, or no folder with a short path can be made.
     """
     _with_short_path(path, 0, connection.connect)
 
@@ -60,7 +60,7 @@ def listen(listener: _socket.socket, path: str, most: int) -> None:
         most: How many connections may wait.
 
     Raises:
-        OSError: It cannot be made, or there is no folder for a short path.
+        OSError: The socket or a folder with a short path cannot be made.
     """
     folder = os.path.dirname(path) or "."
     name = f".{os.urandom(8).hex()}"
@@ -81,7 +81,7 @@ def short_folder() -> str:
     Nobody can guess its name, and nobody else can move it.
 
     Raises:
-        OSError: There is no place for it.
+        OSError: The folder cannot be made, neither in TMPDIR nor in /tmp.
     """
     for place in (os.environ.get("TMPDIR", ""), "/tmp"):  # noqa: S108 - the name in it cannot be guessed
         if not place.startswith("/") or len(os.fsencode(place)) > _MOST_PLACE:

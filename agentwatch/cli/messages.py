@@ -60,8 +60,8 @@ def internal_error(error: BaseException, files: SessionFiles | None = None) -> s
         files: The session's files; the traceback is written beside them. None for a new path among the saved
             sessions.
 
-    Too few file descriptors are not an internal error, and leave none for the file of a traceback. Neither is
-    a module that a full disk has cut off.
+    Too few file descriptors are not an internal error, and leave none for the file of a traceback. Incomplete
+    byte code is not an internal error either.
     """
     if isinstance(error, EOFError) and (folder := cut_byte_code(error)):
         return f"{CUT_BYTE_CODE}{folder}"

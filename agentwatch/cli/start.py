@@ -13,7 +13,7 @@ from agentwatch import NEEDS
 
 _INTERRUPTED = 128 + _signal.SIGINT
 _CANNOT_START = 70
-CUT_BYTE_CODE = "a full disk has cut off the compiled modules of Python; delete this folder: "
+CUT_BYTE_CODE = "a compiled module of Python is incomplete, as after a full disk; delete this folder: "
 
 
 def main() -> None:
@@ -30,7 +30,8 @@ def main() -> None:
 def cut_byte_code(error: BaseException) -> str:
     """Return the folder of the byte code whose end is missing; empty if an error has another cause.
 
-    Python 3.11 leaves such a file on a full disk and under a limit of file sizes. It then reads no source.
+    Python 3.11 leaves such a file on a full disk and under a limit of file sizes. It then fails at each import
+    of the module, and does not compile the source again.
     """
     trace, path = error.__traceback__, ""
     while trace is not None:

@@ -108,7 +108,7 @@ class Consumer:
     def next(self, seconds: float) -> list[Delivered]:
         """Return the messages that have arrived, at most a batch; empty if none arrives within the time.
 
-        Without a wait it is empty if the consumer was just made and no message exists.
+        A consumer that was just made returns at once if no message is stored.
 
         Raises:
             EngineError: They cannot be read. Later calls continue, if they can be read again.

@@ -118,9 +118,9 @@ _THEME = "theme"
 _RESIZED_SECONDS = 0.5
 """How long after a resize the size is checked: the storm of resizes that loses the last one is over then."""
 _SIZE_SECONDS = 5.0
+"""How often the size is checked without a resize, for a terminal that sends no SIGWINCH."""
 _AROUND_MESSAGE = 2
 """The columns of a message that hold no text."""
-"""How often the size is checked without a resize, for a terminal that sends no SIGWINCH."""
 
 
 class TerminalApp(App[Result], Generic[Result]):
