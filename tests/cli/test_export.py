@@ -31,7 +31,7 @@ HELP = " (see agentwatch export --help)"
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder with a recording."""
-    folder = tmp_path / "work"
+    folder = tmp_path / "jobs"
     folder.mkdir()
     shutil.copy(DEMO, folder / "a.ndjson")
     return folder
@@ -313,8 +313,8 @@ def test_a_part_is_two_moments_of_an_address(timed: Path) -> None:
         ("a.ndjson#3", Range(CallEnd(3), CallEnd(3))),
         ("a.ndjson@+10s..+95s", Range(Shift(10_000), Shift(95_000))),
         ("a.ndjson@start..#5", Range(End.START, CallEnd(5))),
-        ("./../work/a.ndjson#3..#5", Range(CallEnd(3), CallEnd(5))),
-        ("./../work/a.ndjson#3", Range(CallEnd(3), CallEnd(3))),
+        ("./../jobs/a.ndjson#3..#5", Range(CallEnd(3), CallEnd(5))),
+        ("./../jobs/a.ndjson#3", Range(CallEnd(3), CallEnd(3))),
         ("a.ndjson@the plan..the end", Range(Named("the plan"), Named("the end"))),
     ]
     for words, wanted in cases:

@@ -81,7 +81,6 @@ def test_a_process_is_alive_until_it_ends(sleeper: SavedProcess) -> None:
             assert is_alive(sleeper._replace(started_ms=sleeper.started_ms - earlier_ms)) is False
     # A process whose exit code is known has ended, whoever has its id now.
     assert is_alive(sleeper._replace(exit_code=0)) is False
-    # A process is alive from its start to its end; a zombie is not.
     assert is_alive(sleeper) is True
     os.kill(sleeper.pid, 9)
     os.waitid(os.P_PID, sleeper.pid, os.WEXITED | os.WNOWAIT)

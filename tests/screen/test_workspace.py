@@ -133,7 +133,6 @@ async def test_the_slowest_calls_are_found(recording: Saver) -> None:
 @pytest.mark.system
 async def test_a_failure_opens_its_detail(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
     """While the newest calls are followed, a failure opens its detail, and only then."""
-    # While the newest calls are followed, a failure opens its detail, and only then.
     async with opened(recording(session(3)), follow=True) as stage:
         # While the newest calls are followed, a failure opens its detail, which stays when other calls end.
         await stage.append(shell(50, 2, "it broke") + shell(51))

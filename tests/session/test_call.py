@@ -143,7 +143,6 @@ def test_calls_and_durations() -> None:
     ]
     assert repr(other_read) == "<Session of cursor: succeeded, 4 calls, 1 failed>"
     assert repr(session()) == "<Session of an unknown agent: unfinished, 0 calls>"
-    # A call knows the places of its lines.
     lines = (init(), user("日本"), started("read"), completed("read", result=DONE))
     data = b"".join(lines)
     [other_found] = session(data).calls

@@ -108,7 +108,7 @@ def test_many_open_calls_are_bounded() -> None:
 
 def test_the_end_of_a_call_decides() -> None:
     """The status and the exit code decide the outcome, wherever the agent writes them."""
-    # The status decides, and an exit code other than 0 is a failure; a text is no result.
+    # The status decides. An exit code other than 0 is a failure. A text does not count as a result.
     cases: list[tuple[dict[str, Any], str, str | None, int | None]] = [
         ({"status": "completed"}, "succeeded", None, None),
         ({"status": "completed", "rawOutput": {"exitCode": 0}}, "succeeded", None, 0),

@@ -101,7 +101,7 @@ def test_the_lines_of_other_sessions_are_told_apart() -> None:
 
 def test_the_run_has_the_facts_of_its_session() -> None:
     """Name, version, mode, model and folder come from responses; updates replace the mode and the model.
-    Tokens and cost count the whole session; other currencies are no dollars.
+    Tokens and cost are those of the whole session. A cost in another currency is left out.
     """
     facts = {"modes": {"currentModeId": "ask"}, "models": {"currentModelId": "arctic-2"}}
     read = session(opening(**facts), prompt(), chunk("Hi."), stopped())
@@ -215,7 +215,7 @@ def test_turns_follow_their_prompts_and_stop_reasons() -> None:
             assert (cancelled.outcome, cancelled.run.result) == ("cancelled", None)
     assert session(DIRECT, chunk("Hm")).outcome == "unfinished"
     assert session(DIRECT, stopped(), prompt("More.", 3), chunk("Hm")).outcome == "unfinished"
-    # Each prompt is a turn of the same run, an echo of it is none, and a queued one keeps the turn open.
+    # Each prompt is a turn of the same run. An echo of a prompt is not. A queued prompt keeps the turn open.
     # Attachments are named, not dumped.
     read = session(DIRECT, chunk("One."), stopped(), prompt("More.", 3), chunk("Two."), stopped("refusal", 3))
     assert (len(read.runs), read.run.turns, read.outcome, read.run.text) == (1, 2, "failed", "One.Two.")

@@ -83,7 +83,7 @@ OUTCOMES: list[tuple[dict[str, Any], str, str | None]] = [
 def test_inits_prompts_and_results_make_turns() -> None:
     """An init is a run or a turn, a prompt that is repeated is one, and a result ends it."""
     # After a result, an init of the same session continues the run; without one it is another run, or,
-    # within a compaction, the same turn. Hooks before it are no run; a result alone is one.
+    # within a compaction, the same turn. Hooks before an init do not start a run. A result alone does.
     background = (call("Bash", command="make"), result("One"), init(model="claude-opus-5"), answer("done"))
     found = read(init(), *background, say("Two"), result("Two"))
     assert (len(found.runs), found.run.turns, found.run.model) == (1, 2, "claude-opus-5")
@@ -207,7 +207,7 @@ def think(words: str, **fields: object) -> Json:
 def test_each_text_is_there_once() -> None:
     """Blocks repeat their deltas, and a message may replace an earlier one."""
     # The text is there once, whichever comes first; a block that differs replaces its deltas, and
-    # reasoning keeps them. A message that was broken off is no part of the text.
+    # reasoning keeps them. A message that was broken off does not belong to the text.
     assert (
         text_of(START, delta("On"), delta("e"), say("One"), STOP, delta("Two"), STOP, say("Two")) == "OneTwo"
     )

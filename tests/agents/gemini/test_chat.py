@@ -52,7 +52,6 @@ from tests.conftest import case
 
 def test_a_chat_has_its_facts() -> None:
     """The first line, the context and the messages make the run."""
-    # The first line, the context and the messages make the run.
     found = whole(replaced(CONTEXT), *ONE, answer("B", "a2", model="pro", tokens=TOKENS))
     run = found.run
     assert (run.session_id, run.cwd, run.model, run.prompt) == ("s-1", "/home/dev/proj", "pro", "Ask.")

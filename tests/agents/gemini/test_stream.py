@@ -47,7 +47,6 @@ DENIED = "Tool execution denied by policy."
 
 def test_a_run_has_its_facts_and_text() -> None:
     """The init, the prompt, the deltas and the result make the run."""
-    # The init, the prompt, the deltas and the result make the run.
     found = whole(delta("I'll "), delta("do it."), DONE)
     run = found.run
     assert (run.session_id, run.model, run.prompt, run.turns) == ("s-1", "gemini-2.5-flash", "Do it.", 1)

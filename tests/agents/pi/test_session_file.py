@@ -148,8 +148,8 @@ def back(*entries: tuple[Any, Any, bool]) -> list[int]:
 
 
 def test_a_branch_takes_back_what_came_after_its_parent() -> None:
-    """The turns that the user left are no part of the text."""
-    # The text of the turns that the user left is no part of the text; their calls were made.
+    """The turns that the user left do not belong to the text."""
+    # The calls of these turns were made.
     made = assistant(text("One."), call("c", "ls"), stop="toolUse")
     seen = session_of(
         SESSION,

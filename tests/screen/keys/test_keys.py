@@ -300,7 +300,6 @@ async def test_o_opens_the_file_of_the_chosen_call(recording: Saver, monkeypatch
 async def test_ctrl_p_lists_commands(recording: Saver) -> None:
     """`ctrl+p` lists what the keys do, each with its keys, and the themes; esc closes it."""
     async with opened(recording(session(2) + result()), (120, 60)) as stage:
-        # `ctrl+p` lists what the keys do, each with its keys, and the themes; esc closes it.
         await stage.press("ctrl+p", *"theme")
         assert isinstance(stage.app.screen, Palette)
         await stage.shows("Change the theme")

@@ -176,7 +176,6 @@ async def test_the_detail_stays_or_begins_anew(recording: Saver) -> None:
 async def test_every_call_of_every_recording_has_a_detail() -> None:
     """Every call of the bundled recordings has a detail that ends with its facts, and a raw view."""
     async with details() as (show, _):
-        # Every call of the bundled recordings has a detail that ends with its facts, and a raw view.
         for name in ("demo", "failures", "rejected", "unfinished", "unknown", "hostile", "wide", "two-runs"):
             feed, detail = await show(bundled(name))
             assert feed.session.calls

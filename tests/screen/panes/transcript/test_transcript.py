@@ -160,7 +160,6 @@ async def test_thoughts_are_folded_when_they_are_done(recording: Saver) -> None:
 async def test_a_rule_marks_what_is_new(recording: Saver) -> None:
     """After `mark_new`, one rule appears above the next content, and none before there is any."""
     async with transcripts() as (show, _):
-        # After `mark_new`, one rule appears above the next content, and none before there is any.
         for before, after, expected in (
             (answer("old"), answer(" end") + shell(1), ["old end", "", "── new", "", "  ✓ #1 Ran terminal"]),
             (shell(1), shell(2), ["  ✓ #1 Ran terminal", "── new", "  ✓ #2 Ran terminal"]),

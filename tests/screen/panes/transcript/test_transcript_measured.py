@@ -256,7 +256,6 @@ async def lines_after(show: Show, path: Path, chunks: list[str]) -> list[str]:
 async def test_a_growing_text_gives_the_same_lines(recording: Saver) -> None:
     """Text that arrives in pieces of any size gives the same lines as text that arrives at once."""
     async with transcripts() as (show, _):
-        # Text that arrives in pieces of any size gives the same lines as text that arrives at once.
         for name, text in DOCUMENTS.items():
             with case(name):
                 expected = await lines_after(show, recording(init()), [text])

@@ -67,7 +67,6 @@ def shows_panes(stage: Stage, rows: list[str]) -> bool:
 async def test_the_moment_moves_on_to_a_later_match(recording: Saver) -> None:
     """A match is shown at the first moment at which it is complete, and esc returns to the earlier one."""
     async with opened(recording(*_LINES)) as stage:
-        # A match is shown at the first moment at which it is complete, and esc returns to the earlier one.
         await go_to(stage, after_line(3))
         before = stage.rows()[2:-1]
         for query, line in MATCHES.items():

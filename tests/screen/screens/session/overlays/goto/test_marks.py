@@ -171,7 +171,6 @@ def found(filtered: MarkFilter) -> list[str]:
 
 def test_each_match_is_found(marks: Marks) -> None:
     """Each word is a part of the words of a mark, or the start of its time; bookmarks come first."""
-    # Each word is a part of the words of a mark, or the start of its time; bookmarks come first.
     for text in TEXTS:
         with case(text):
             filtered = MarkFilter(marks, text)
