@@ -13,7 +13,7 @@ from agentwatch import NEEDS
 
 _INTERRUPTED = 128 + _signal.SIGINT
 _CANNOT_START = 70
-CUT_BYTE_CODE = "a compiled module of Python is incomplete, as after a full disk; delete this folder: "
+CUT_BYTE_CODE = "a compiled module of Python is incomplete (full disk?); delete this folder: "
 
 
 def main() -> None:

@@ -182,7 +182,7 @@ def test_diffs_have_their_hunks_and_files() -> None:
         with case(patch):
             assert unified_diff(patch) is None
             assert patch_lines(patch) in ((None, None), (0, 0))
-    # Each part has its own header, paths and counts. Headers are no changed lines, but lines of a hunk
+    # Each part has its own header, paths and counts. Headers are not changed lines, but lines of a hunk
     # that look like headers are.
     diff = (
         "diff --git a/one.py b/one.py\nindex 1..2\n--- a/one.py\t2026-01-01\n+++ b/one.py\r\n"

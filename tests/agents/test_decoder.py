@@ -191,7 +191,7 @@ GOOD = (init(), user("Hi"), started("read", path="a"), completed("read", result=
 
 
 def test_bytes_around_lines_change_nothing() -> None:
-    """Blanks, line ends, marks and bytes that are no text change no event."""
+    """Blanks, line ends, marks and bytes that are not text change no event."""
     # A blank line is not counted, a BOM and CR before LF are ignored, bytes that are not UTF-8 and lone
     # surrogates become U+FFFD.
     for blank in [b"", b"\r", b"  \t", b" \r"]:
@@ -341,7 +341,7 @@ def test_a_deeply_nested_value_is_shown(tmp_path: Path, depth: int) -> None:
 
 def test_a_line_that_is_no_object_harms_nothing() -> None:
     """It is malformed, kept and shown, and the lines around it are read."""
-    # JSON that is no object, and text that is no JSON, are malformed and kept; a type may be any JSON
+    # JSON that is not an object, and text that is no JSON, are malformed and kept; a type may be any JSON
     # value, also on the first line.
     for value in [b"[1, 2]", b'"text"', b"12", b"null", b"true", b"NaN"]:
         with case(value):

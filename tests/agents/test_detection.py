@@ -219,7 +219,7 @@ def test_cursor_is_recognised(captures: Captures) -> None:
             found = read(path)
             assert found.format == "cursor"
             assert found.outcome is not None
-    # Cursor is asked first, so a line that it recognises is no other agent's.
+    # Cursor is asked first, so a line that it recognises is not another agent's.
     cursor, *others = known_agents()
     recognised = 0
     for path in real_recordings(captures):

@@ -126,7 +126,7 @@ def session_of(agent: str, *lines: Line) -> Session:
 
 
 def beside(kind: str, **more: object) -> Line:
-    """Return a line of a transcript of Claude Code that is no message."""
+    """Return a line of a transcript of Claude Code that is not a message."""
     return {"type": kind, "sessionId": "s", **more}
 
 

@@ -165,7 +165,7 @@ def test_a_command_is_the_same_in_other_words(recording: Saver) -> None:
 
 
 def test_what_is_no_retry(recording: Saver) -> None:
-    """Calls that started before the failure had ended, or of the same step, are no tries after it; one that
+    """Calls that started before the failure had ended, or of the same step, are not tries after it; one that
     runs has no counts.
     """
     begun = b"".join(started("shell", f"c-{number}", 1000, command=BUILD) for number in range(4))
@@ -218,7 +218,7 @@ KNOWN = read("src/a.py")
 def test_cycles_in_a_row_are_an_episode(recording: Saver) -> None:
     """Three cycles of an edit and red tests are trouble, which a green test run ends. The tries of one
     command and their cycles are one episode. Tests without an edit between them, builds, and tests that
-    could not start are no cycles.
+    could not start are not cycles.
     """
     calls = (KNOWN, EDIT, TESTS[0], EDIT, TESTS[1], EDIT, TESTS[2], EDIT, shell("pytest", 0, GREEN))
     episodes = found_in(recording(written(*calls, EDIT, TESTS[0])))
@@ -248,7 +248,7 @@ def test_cycles_in_a_row_are_an_episode(recording: Saver) -> None:
         "not fixed yet, 3 tries, 41.0 s: pytest a",
         "4 edit-test-fail cycles, 1:11: pytest b",
     ]
-    # What is no cycle.
+    # What is not a cycle.
     first = (KNOWN, EDIT, TESTS[0], TESTS[1], TESTS[2], EDIT, shell("npm run build", 2))
     then = (EDIT, shell("pytest a.py", 127), EDIT, shell("git commit -m 'pytest passes'", 1))
     episodes = found_in(recording(written(*first, *then)))

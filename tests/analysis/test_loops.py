@@ -58,7 +58,7 @@ def test_what_is_a_loop() -> None:
     assert loops_of("ab" * 50) == [(8, 4, True)]
     assert loops_of("d" + "abc" * 50) == [(13, 4, True)]
     assert loops_of("abcd" * 50) == []
-    # What is no loop.
+    # What is not a loop.
     made = calls(["app.py", "pytest -q"] * 20)
     assert Loops(lambda call: call.number if call.target == "app.py" else 0).update(made) == []
     assert Loops(lambda call: None if call.target == "app.py" else 0).update(made) == []

@@ -374,7 +374,7 @@ def made(events: list[Event]) -> Session:
 
 
 def test_what_is_waited_for() -> None:
-    """An open question comes first, then a compaction, then a retry: these are no silence. The words are cut
+    """An open question comes first, then a compaction, then a retry: these are not silence. The words are cut
     to the line; without times they have no durations.
     """
     cases: list[tuple[list[Event], str]] = [
@@ -419,7 +419,7 @@ def test_what_is_waited_for() -> None:
 
 
 def test_a_run_that_was_not_finished_says_so() -> None:
-    """A cancelled run did not fail; a later turn is not over, and subagents in the background are no hang.
+    """A cancelled run did not fail; a later turn is not over, and subagents in the background are not a hang.
     Rejected edits have their cause.
     """
     for given, words, reason in [

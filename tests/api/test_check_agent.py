@@ -155,7 +155,7 @@ def counting(fields: Fields) -> list[Event]:
 
 
 def strange_end() -> list[Any]:
-    """Return something that is no event."""
+    """Return something that is not an event."""
     return ["end"]
 
 

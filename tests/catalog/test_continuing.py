@@ -241,7 +241,7 @@ def test_a_session_is_found_by_any_name_of_its_file(tmp_path: Path, home: Path) 
 
 
 def test_a_file_decides_nothing_but_its_id_and_folder(tmp_path: Path) -> None:
-    """A recording of any content is read; what is no session of a known agent cannot be continued."""
+    """A recording of any content is read; what is not a session of a known agent cannot be continued."""
     path = tmp_path / "r.ndjson"
     contents = [
         b"",

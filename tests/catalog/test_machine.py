@@ -396,7 +396,7 @@ def test_a_new_recording_has_begun_when_it_is_found(tmp_path: Path) -> None:
 
 
 def test_an_empty_machine_has_no_rows(tmp_path: Path) -> None:
-    """Folders that are missing are no error; what is older than a week is read when it is wanted."""
+    """Folders that are missing are not an error; what is older than a week is read when it is wanted."""
     machine = Machine({"AGENTWATCH_HOME": str(tmp_path / "none")}, tmp_path / "nobody")
     assert machine.settle(now_ms())
     assert machine.rows == {}

@@ -100,14 +100,14 @@ def test_what_cannot_be_judged_is_reported(tmp_path: Path) -> None:
             assert (done.returncode, done.stdout) == (2, b"")
             [line] = lines(done.stderr)
             assert words in line
-    # An address of a call or a moment is no whole recording. `-` judges what is piped
+    # An address of a call or a moment is not a whole recording. `-` judges what is piped
     done = ran("check", f"{DEMO}#3", "--limit", "failed=5")
     assert (done.returncode, done.stdout) == (2, b"")
     assert b"judges a whole recording" in done.stderr
     done = ran("check", "-", "--limit", "failed=5", stdin=FAILURES.read_bytes())
     assert done.returncode == 1
     assert lines(done.stdout)[1].startswith("  -#1 ")
-    # A file of no known agent is no recording of which rules could hold
+    # A file of no known agent is not a recording of which rules could hold
     path = tmp_path / "a.ndjson"
     path.write_bytes(b'{"a": 1}\n')
     done = ran("check", path, "--limit", "failed=5")

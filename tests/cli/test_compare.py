@@ -97,7 +97,7 @@ def test_runs_of_a_side_follow_with_or_come_from_stdin(folder: Path) -> None:
 
 
 def test_what_is_given_away_is_redacted(folder: Path) -> None:
-    """Equal secrets get equal masks in both runs, so they are no difference; `--raw` leaves them in."""
+    """Equal secrets get equal masks in both runs, so they are not a difference; `--raw` leaves them in."""
     for name in ("a", "b"):
         run = replace(A.with_call(0, shell(f"GH_TOKEN={SECRET} gh pr list")), text=f"Sent {SECRET}.")
         (folder / f"{name}.ndjson").write_bytes(run.lines())

@@ -175,7 +175,7 @@ def test_the_exit_code_of_run_is_the_agents(path: Path, switches: list[str], cod
 
 @pytest.mark.slow
 def test_a_command_that_cannot_be_started_is_one_error_line(tmp_path: Path, home: Path) -> None:
-    """A command that is not found exits with 127, leaving no session; one that is no program with 126."""
+    """A command that is not found exits with 127, leaving no session; one that is not a program with 126."""
     done = watch("run", "-p", "--", "no-such-agent-anywhere", "-x")
     assert (done.returncode, done.stdout) == (127, b"")
     assert re.fullmatch(rb"agentwatch: cannot start no-such-agent-anywhere: [^\n]+\n", done.stderr)

@@ -25,7 +25,7 @@ def test_machines_are_known_by_their_words(tmp_path: Path, monkeypatch: pytest.M
     for words in cases:
         with case(words):
             assert is_source(words)
-    # A file, a session and the name of an engine are no machines.
+    # A file, a session and the name of an engine are not machines.
     others = ["", "..", "team", "a.ndjson", "nats://team/ci.1", "ssh://h/s", "http://x"]
     for words in others:
         with case(words):

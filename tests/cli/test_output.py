@@ -113,7 +113,7 @@ def test_a_file_is_new_or_is_replaced_with_its_permissions(tmp_path: Path) -> No
     write_file(tmp_path / "dangling", [b"new"], replaces=True)
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "target").read_bytes() == (tmp_path / "made").read_bytes() == b"new"
-    # A device is no file to replace; if it is full, that is reported.
+    # A device is not a file to replace; if it is full, that is reported.
     assert write_file(Path(os.devnull), [b"abc"], replaces=True) == 3
     with pytest.raises(Fault, match="no space left on device"):
         write_file(Path("/dev/full"), [b"abc"], replaces=True)

@@ -76,7 +76,7 @@ def test_a_size_has_a_unit() -> None:
     for words, count in cases:
         with case(words):
             assert byte_count(words) == count
-    # What is no number with a unit is not guessed.
+    # What is not a number with a unit is not guessed.
     for words in ("", "GB", "-1", "1,5GB", "1iB", "1e9", "1.2345GB", "9" * 13, "٣GB"):
         with case(words):
             assert byte_count(words) is None

@@ -118,7 +118,7 @@ def test_the_screen_of_a_reopened_run(home: Path) -> None:
 
 @pytest.mark.parametrize("name", ["r.json", "r.stderr"])
 def test_files_beside_another_recording_are_not_facts(tmp_path: Path, name: str) -> None:
-    """Files that are no description, or not regular, are no facts, and are not waited for."""
+    """Files that are not a description, or not regular, are not facts, and are not waited for."""
     recording = tmp_path / "r.ndjson"
     recording.write_bytes(PLAIN.read_bytes())
     os.mkfifo(tmp_path / name)

@@ -91,7 +91,7 @@ command = ["true"]
     path.write_text(text)
     runs = read_runs({"AGENTWATCH_CONFIG": str(path)})
     assert ([each.rule for each in runs.on], len(runs.on_sessions)) == (["failed>4"], 1)
-    # An agent that others have started is neither paused nor stopped, and that is no error.
+    # An agent that others have started is neither paused nor stopped, and that is not an error.
     both = Config(on=(OnSetting("failed>3", "bell"), OnSetting("failed>9", "stop")))
     options = Options(settings=both, on=(("calls>4", "log"),))
     wires = [tripwires_of(options, is_started=each) for each in (True, False)]

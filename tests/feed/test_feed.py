@@ -73,7 +73,7 @@ def test_steps_back_lead_through_the_same_moments(monkeypatch: pytest.MonkeyPatc
 
 
 def test_lines_that_report_nothing_new_are_passed(tmp_path: Path) -> None:
-    """Lines that change nothing on the screen are no events."""
+    """Lines that change nothing on the screen are not events."""
     lines = (RECORDINGS / "demo.ndjson").read_bytes().splitlines(keepends=True)
     path = tmp_path / "session.ndjson"
     path.write_bytes(lines[0] + lines[1] + b"\n\n\n" + lines[2])

@@ -142,7 +142,7 @@ class Counting(Decoder):
 
 
 def test_what_is_no_object_is_not_joined() -> None:
-    """Half a line, noise and pieces that together are no object are malformed, each by itself; the whole
+    """Half a line, noise and pieces that together are not an object are malformed, each by itself; the whole
     line after them is read. After 4,096 pieces, or 16 MiB, joining stops: the pieces are malformed, and the
     next event is read. However lines are broken, the attempts to join them read no more than twice their
     bytes.

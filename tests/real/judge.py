@@ -47,7 +47,7 @@ class Check:
     view: str
     differences: list[Difference] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    """Facts that are no differences, such as latencies."""
+    """Facts that are not differences, such as latencies."""
     skipped: str = ""
     """Why it was not checked."""
 

@@ -335,7 +335,7 @@ def test_a_failed_write_leaves_the_old_file(hostile: Path, monkeypatch: pytest.M
 
 
 def test_a_file_of_bookmarks_may_have_any_content(hostile: Path) -> None:
-    """What is no bookmark is ignored, and what can be read is used."""
+    """What is not a bookmark is ignored, and what can be read is used."""
     # A file whose content was lost is written again.
     hostile.write_bytes(b"")
     bookmarks = Bookmarks(hostile, anywhere)

@@ -60,7 +60,7 @@ def test_times_may_be_missing_and_never_go_back(tmp_path: Path) -> None:
     readings = [now_ms() for _ in range(1000)]
     assert readings == sorted(readings)
     assert abs(readings[0] - time.time_ns() // 1_000_000) < 60_000
-    # Half a line, other lines and figures that are no time are skipped; without a file it is unknown.
+    # Half a line, other lines and figures that are not a time are skipped; without a file it is unknown.
     path = tmp_path / "b.times"
     long = b"".join(b"%d 1793610846%03d\n" % (number, number) for number in range(900))
     cases: dict[bytes, tuple[int, int] | None] = {

@@ -240,7 +240,7 @@ def test_only_new_bytes_with_their_times_are_taken() -> None:
         rule.take(Chunk(0, b"abc\n"))
         assert rule.take(Chunk(10, b"def\n")) is Step.AHEAD
         assert (rule.missing, copy.path.read_bytes()) == (6, b"abc\n")
-    # Times of bytes that the copy has, that go back, or that are no time of day, are left out.
+    # Times of bytes that the copy has, that go back, or that are not a time of day, are left out.
     with filled() as (copy, rule):
         rule.take(Chunk(0, b"ab\n", ((0, 50), (2, 40))))
         rule.take(Chunk(0, b"ab\ncd\n", ((0, 99), (3, 60), (4, 1 << 52), (9, 70)), ((1, 5), (3, 7))))

@@ -329,7 +329,7 @@ def said(text: str) -> Text:
 
 def test_turns_of_a_run() -> None:
     """The run counts two turns, and keeps its first prompt and its text; a prompt belongs to the turn that
-    was announced. The texts of turns that a rewind removes are no part of the answer; the calls stay.
+    was announced. The texts of turns that a rewind removes are not part of the answer; the calls stay.
     """
     events = START, Prompt("One"), said("A"), WELL, Prompt("Two"), said("B")
     session = session_of(*events)

@@ -254,7 +254,7 @@ def test_each_text_is_there_once() -> None:
     shown = [(entry.kind, entry.text, entry.parent) for entry in other_found.transcript if entry.parent]
     assert shown == [(Kind.PROMPT, "Look there.", 1), (Kind.ANSWER, "I see.", 1), (Kind.REASONING, "Hm", 1)]
     assert other_found.run.turns == 1
-    # Messages that another one supersedes or retracts are no part of the text; the newest 256 can be.
+    # Messages that another one supersedes or retracts are not part of the text; the newest 256 can be.
     for is_partial in [False, True]:
         with case(is_partial):
             first = [delta("No"), say("No", uuid="u-9")] if is_partial else [say("No", uuid="u-9")]

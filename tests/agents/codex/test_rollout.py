@@ -395,8 +395,8 @@ def test_only_messages_of_the_user_are_prompts() -> None:
 
 def test_turns_are_those_of_the_user() -> None:
     """A turn has its prompt, and an end that may be a failure."""
-    # The start of a turn may come after its prompt; a compaction is no turn. Turns that were rolled back
-    # are no part of the text; their calls stay.
+    # The start of a turn may come after its prompt; a compaction is not a turn. Turns that were rolled back
+    # are not part of the text; their calls stay.
     assert read(META, START, asked("x"), said("y"), END).run.turns == 1
     assert read(META, asked("x"), START, said("y"), END).run.turns == 1
     assert read(META, START, said("y"), END, START, said("z")).run.turns == 2
@@ -831,7 +831,7 @@ def test_the_first_meta_line_is_the_session() -> None:
 
 def test_an_event_beside_the_turn_is_a_notice() -> None:
     """Events beside the turn are noted, and unknown ones counted."""
-    # Errors, warnings and reviews are noted; what a second model decides is no question to the user, and
+    # Errors, warnings and reviews are noted; what a second model decides is not a question to the user, and
     # older versions write after how long a question answers itself.
     cases: list[tuple[Json, str]] = [
         (event("error", message='{"detail": "no"}'), "no"),

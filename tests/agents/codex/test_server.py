@@ -200,7 +200,7 @@ BAD_THREADS: dict[str, object] = {
 
 
 def test_an_answer_of_another_version(fake: Fake, observer: CodexServer) -> None:
-    """An answer without the known fields says nothing, and is no fault of the thread's server."""
+    """An answer without the known fields says nothing, and is not a fault of the thread's server."""
     answers = fake.answers
     for name, result in BAD_THREADS.items():
 

@@ -221,7 +221,7 @@ def test_a_prompt_is_the_users() -> None:
     assert events_of(AGENT, *ended_turn, went_on)[-1] == Notice("autopilot: go on")
     prompts = (user("a", source="user"), user("b", source="command-review"), user(""))
     assert events_of(AGENT, *prompts) == [Prompt("a"), Prompt("b"), Prompt("")]
-    # An event that is no prompt, or that the file does not contain, takes nothing back.
+    # An event that is not a prompt, or that the file does not contain, takes nothing back.
     first, second = user("One"), user("Two")
     lines = [start(), first, begin(), message("A."), done(), second, begin(), message("B."), done()]
     back = line("session.snapshot_rewind", {"upToEventId": first["id"], "eventsRemoved": 8})
@@ -469,7 +469,7 @@ def test_incidents_and_lists_are_shown() -> None:
         with case(kind):
             assert events_of(AGENT, line(kind)) == [Unknown(f"type {kind}")]
             assert events_of(AGENT, line("x.y") | {"type": 7}) == [Unknown("type 7")]
-    # Its boxes say how far each entry is; a list without boxes is no plan.
+    # Its boxes say how far each entry is; a list without boxes is not a plan.
     todos = "# Plan\n- [x] Read\n - [>] Write\n- [ ] Check\n- [~] Wait\n- note"
     events = events_of(AGENT, started("c", "update_todo", {"todos": todos}))
     assert events[1] == Plan(

@@ -362,7 +362,7 @@ def test_a_stored_session_is_read() -> None:
     assert str(found.transcript[-1].content) == "subagent: no"
     assert [entry.parent for entry in found.transcript if entry.kind in (Kind.PROMPT, Kind.ANSWER)] == [1, 1]
     # An error in it ends the turn; a retry is shown, a subtask is a prompt. The turns from which the user
-    # went back are no part of the text; their calls were made.
+    # went back are not part of the text; their calls were made.
     failed = message(error={"name": "APIError", "data": {"message": "no such model"}})
     found = session(session_line(), failed)
     assert (found.outcome, found.run.result) == (Outcome.FAILED, "no such model")

@@ -178,7 +178,7 @@ def test_a_turn_ends_once() -> None:
 def test_calls_and_other_lines_report_what_they_contain() -> None:
     """A call has its output, and other lines are notices, silent or unknown."""
     # The output of an open call is whole each time; the exit code is in Pi's last line. Calls of one step
-    # are parallel; a request is no call of its own.
+    # are parallel; a request is not a call of its own.
     partial = {"type": "tool_execution_update", "toolCallId": "a|b", "toolName": "bash"}
     outputs = [{**partial, "partialResult": {"content": [text(words)]}} for words in ("1\n", "1\n2\n")]
     lines = [HEADER, START, started("a|b", "bash", command="make\ntest"), *outputs]

@@ -128,7 +128,7 @@ def test_a_plugin_is_asked_about_what_no_other_format_reads(
 def test_a_plugin_that_cannot_be_loaded_is_reported(
     source: str, value: str, problem: str, installed: Installer
 ) -> None:
-    """A plugin that cannot be imported, or is no agent, is a notice; the stream is of no known agent."""
+    """A plugin that cannot be imported, or is not an agent, is a notice; the stream is of no known agent."""
     installed(source, value=value)
     read = session(STREAM)
     assert plugins.problems == [f"format plugin tern: {problem}"]

@@ -236,7 +236,7 @@ def test_texts_and_prompts_are_those_of_their_authors() -> None:
             assert (read.text, len(thoughts), read.run.tokens.input) == ("AA", 1, 12)
     first = said("A", uuid="b6cd004b-98c8-476f-ba4a-d436c6069d0f")
     assert session_of(user("Go"), first, first).text == "A"
-    # What a hook adds is no part of the prompt; the displayed text is the user's own.
+    # What a hook adds is not a part of the prompt; the displayed text is the user's own.
     assert decoded(line("user", {"text": "A"}, {"text": "B"}, HOOK)) == [Prompt("A\nB")]
     shown = {"displayText": "short"}
     assert decoded(line("user", {"text": "long"}, systemPayload=shown)) == [Prompt("short")]

@@ -78,7 +78,7 @@ def _entry(entry: Entry) -> Facts:
 
 
 def _result(result: TurnResult) -> Facts:
-    """Return a result; when it was compared with the text is no fact, but how it compares is."""
+    """Return a result; when it was compared with the text is not a fact, but how it compares is."""
     names = set(TurnResult.__slots__) - {"_answer", "_compared"}
     own = {name: facts(getattr(result, name)) for name in sorted(names)}
     return {**own, "matches text": result.matches_text, "is streamed": result.is_streamed}

@@ -86,14 +86,14 @@ def test_a_hit_names_the_session_the_line_and_the_words_in_their_place(tmp_path:
     saved = session(tmp_path, b'{"text":"a \\u003c\\/ b"}\n', b'{"text":"a \\u003C/ b"}\n')
     assert [hit.offset for hit in found("</", saved)] == [0]
     assert found("</", saved)[0].snippet == "a </ b"
-    # Their order does not matter; words in two strings are no hit.
+    # Their order does not matter; words in two strings are not a hit.
     apart = said("retry", note="limiter")
     together = said("the limiter needs a retry")
     assert [hit.offset for hit in found("retry limiter", session(tmp_path, apart, together))] == [len(apart)]
     # The snippet shows the words together if they are together anywhere.
     saved = session(tmp_path, said("rate " + "- " * 200 + "the rate limiter"))
     assert found("rate limiter", saved)[0].snippet.endswith("the rate limiter")
-    # A terminal can send bytes that are no text.
+    # A terminal can send bytes that are not text.
     assert found("\udcff", session(tmp_path, said("needle"))) == []
     # The lines around it are found, at their place.
     long, short = said(f"needle {'word ' * (LONG_LINE // 5)}"), said("the needle")
@@ -176,7 +176,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_searched_is_counted(tmp_path: Path) -> None:
-    """A file that is gone, a link, a FIFO, a folder, a file that is no database, and mere metadata."""
+    """A file that is gone, a link, a FIFO, a folder, a file that is not a database, and mere metadata."""
     there = session(tmp_path, said("needle"))
     (tmp_path / "link.jsonl").symlink_to(there.path)
     os.mkfifo(tmp_path / "fifo.jsonl")

@@ -41,7 +41,7 @@ HUGE = "x" * 1_000_000
 
 
 def test_times_are_those_of_lines_or_of_their_arrival() -> None:
-    """In a file whose lines have times, a line without one is no activity."""
+    """In a file whose lines have times, a line without one is not activity."""
     digest = Digest()
     digest.apply([Prompt("Go")], 5)
     assert (digest.began_ms, digest.seen_ms) == (5, 5)

@@ -49,7 +49,7 @@ def test_calls_are_counted_once() -> None:
     assert (call.target, call.agent, call.limit_ms, call.started_ms) == ("pytest", "p", 5, 3)
     digest.apply([started(target=None, is_update=True)])
     assert digest.open_calls["c"].target == "pytest"
-    # The oldest are left out; they were counted, and their ends are no further calls.
+    # The oldest are left out; they were counted, and their ends are not further calls.
     digest = after(*(started(f"c{number}") for number in range(40)))
     assert list(digest.open_calls) == [f"c{number}" for number in range(8, 40)]
     digest.apply([ended("c0")])
@@ -72,7 +72,7 @@ def test_a_question_is_open_until_it_is_answered() -> None:
     assert after(asked, TurnEnded(Outcome.CANCELLED)).asked == ""
     # Nobody has to answer an automatic question.
     assert after(Permission("Bash", None, is_automatic=True)).asked == ""
-    # A call that the agent may not run without permission is no question.
+    # A call that the agent may not run without permission is not a question.
     itself = Permission("AskUserQuestion", None, key="c", call_id="c")
     assert after(started(), itself).open_calls["c"].asks
     assert not after(started(), Permission("Bash", None, key="1", call_id="c")).open_calls["c"].asks
@@ -158,7 +158,7 @@ def test_a_turn_is_open_from_its_prompt_to_its_end() -> None:
     # A call that was running may end after its turn.
     digest = after(Prompt("Go"), started(), TurnEnded(Outcome.CANCELLED), ended(), *said("x"))
     assert (digest.turn, digest.calls, digest.open_calls) == (Turn.ENDED, 1, {})
-    # The duration of a turn is no second end: the time of the end stays.
+    # The duration of a turn is not a second end: the time of the end stays.
     digest = after(Prompt("Go"), TurnEnded(Outcome.SUCCEEDED))
     digest.apply([LineTime(99), TurnEnded(Outcome.SUCCEEDED, duration_ms=5)])
     assert digest.turn_ms == 1000

@@ -178,7 +178,7 @@ def test_the_agent_of_an_own_recording_is_found_in_its_lines(tmp_path: Path) -> 
 
 
 def test_the_begin_of_lines_without_times_is_unknown(path: Path) -> None:
-    """The arrival of a later line is no begin; that of the first line is."""
+    """The arrival of a later line is not its beginning; that of the first line is."""
     path.write_bytes(jsonl(cursor.user("Go")))
     tail, grown = Tail(found(path, "cursor")), path.with_name("grown.jsonl")
     grown.write_bytes(b"")

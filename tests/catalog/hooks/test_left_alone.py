@@ -111,7 +111,7 @@ def test_a_file_of_another_kind_is_left_alone(tmp_path: Path, monkeypatch: pytes
 
 
 def test_where_nothing_can_be_installed_nothing_is(user: Path) -> None:
-    """Installing needs the agent's folder, and a file in place of a folder is no extension."""
+    """Installing needs the agent's folder, and a file in place of a folder is not an extension."""
     (user / ".codex").rmdir()
     hooks = hooks_of(user)
     with pytest.raises(Fault, match="never started"):

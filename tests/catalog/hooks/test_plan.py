@@ -198,7 +198,7 @@ def test_copies_never_overwrite_each_other(user: Path) -> None:
     copies = [path for _ in range(5) for path in (*install(hooks), *remove(hooks))]
     assert len(set(copies)) == 10
     assert {path.read_text() for path in copies[::2]} == {FILES["spread"]}
-    # It is a link, is no file with hooks, or is not what was there before.
+    # It is a link, is not a file with hooks, or is not what was there before.
     install(hooks)
     hooks.file.with_name("hooks.json.2999-a").symlink_to(hooks.file)
     hooks.file.with_name("hooks.json.2999-b").write_text("{,}")

@@ -170,7 +170,7 @@ def test_an_input_without_a_good_session_is_dropped(program: Program) -> None:
 
 @pytest.mark.slow
 def test_a_strange_input_is_one_line_or_none(program: Program) -> None:
-    """A strange tool is left out, a session is no pattern, and a huge input is read to its end."""
+    """A strange tool is left out, a session is not a pattern, and a huge input is read to its end."""
     cases: list[object] = [
         "a\nb",
         'a"b',

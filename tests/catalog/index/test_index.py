@@ -58,7 +58,7 @@ def test_the_index_is_private_and_kept(home: Path, path: Path) -> None:
 
 
 def test_what_another_program_has_written_is_replaced(path: Path) -> None:
-    """An index of another version or schema, and what is no database, are made again."""
+    """An index of another version or schema, and what is not a database, are made again."""
     for change in ("another version", "PRAGMA user_version = 7", "DROP VIEW call; PRAGMA user_version = 0"):
         with case(change):
             if "PRAGMA" in change:

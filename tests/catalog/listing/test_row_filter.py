@@ -159,7 +159,7 @@ def test_the_bar_offers_every_field() -> None:
 
 
 def test_a_field_of_calls_and_a_misspelt_state() -> None:
-    """An error says where a field belongs; a part of a state is no mistake."""
+    """An error says where a field belongs; a part of a state is not a mistake."""
     cases: list[tuple[str, str | None]] = [
         ("tool:edit", '"tool" is a field of calls, for the filter of a session'),
         ("outcome:failed", 'unknown field "outcome" (did you mean state?)'),

@@ -95,7 +95,7 @@ def test_what_is_only_in_the_log_is_read(machine: FakeMachine) -> None:
 
 
 def test_what_is_no_database_has_no_sessions(machine: FakeMachine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All other sessions are found, and a Python without sqlite is no error."""
+    """All other sessions are found, and a Python without sqlite is not an error."""
     with monkeypatch.context() as patch:
         patch.setattr(databases, "find_spec", lambda _: None)
         found = found_in(machine)

@@ -168,9 +168,9 @@ def test_several_folders_of_an_agent_are_one_list(tmp_path: Path, monkeypatch: p
 
 
 def test_each_agent_keeps_its_sessions_in_its_own_way(tmp_path: Path) -> None:
-    """What lies where an agent keeps it is found; what is no session is left out."""
+    """What lies where an agent keeps it is found; what is not a session is left out."""
     machine = fake_machine(tmp_path, with_captures=False)
-    # The agents of a workflow lie two folders deeper; its journal is no session.
+    # The agents of a workflow lie two folders deeper; its journal is not a session.
     session = "279aaafe-55af-410f-8602-dcb83b5e850d"
     workflow = machine.home / f".claude/projects/-w/{session}/subagents/workflows/wf_1"
     put(workflow / "agent-1.jsonl")

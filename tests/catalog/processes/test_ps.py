@@ -162,7 +162,7 @@ def test_a_slow_lsof_is_left_alone(
 
 
 def test_a_strange_time_is_unknown() -> None:
-    """A text that `ps` does not write is no time."""
+    """A text that `ps` does not write is not a time."""
     cases: list[str] = ["", "x", "Sat Sep 12 15:07:13", "Sat Sep 99 15:07:13 2026 x", "Sat Sep a b c"]
     for text in cases:
         with case(text):

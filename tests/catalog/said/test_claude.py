@@ -155,7 +155,7 @@ def test_other_files_are_never_opened(registry: Registry, monkeypatch: pytest.Mo
         patch.setattr("agentwatch.agents.small_files.open_own", opened.append)
         assert registry.said() == {}
     assert opened == []
-    # The folder of the records is no link.
+    # The folder of the records is not a link.
     registry.write()
     link = registry.folder / "link"
     link.symlink_to(registry.folder)

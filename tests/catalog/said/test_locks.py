@@ -1,4 +1,4 @@
-"""Codex and Copilot lock their sessions, and a lock without its process is no lock."""
+"""Codex and Copilot lock their sessions, and a lock without its process is not a lock."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def held(path: Path) -> Iterator[None]:
 
 
 def test_a_recording_is_live_while_it_is_written(recordings: Recordings) -> None:
-    """A recording is live while its lock is held; links and other files are no recordings."""
+    """A recording is live while its lock is held; links and other files are not recordings."""
     assert recordings.said() == {}
     path = recordings.record("one")
     recordings.record("two")

@@ -109,7 +109,7 @@ class Any:
 def assert_it_claims_no_more(
     known: Standing, digest: Digest | None, says: Said | None, runs: Process | None, agent: str, life: Life
 ) -> None:
-    """Check a state of a session that is no subagent against what is known."""
+    """Check a state of a session that is not a subagent against what is known."""
     assert known.by
     if life is Life.UNKNOWN:
         assert known[:2] == (State.UNKNOWN, Ground.UNKNOWN)

@@ -131,7 +131,7 @@ def test_an_inferred_question_must_last_for_a_second() -> None:
     # What an agent says itself, and any other state, is not held back.
     for known in (GUESS._replace(ground=Ground.SAID), RUNS, GUESS._replace(state=State.QUIET)):
         assert Steady().shown(KEY, known, RUNS, NOW_MS) is known
-    # Two commands that end one after the other are no question.
+    # Two commands that end one after the other are not a question.
     steady = Steady()
     for at_ms in range(0, 5_000, 500):
         assert steady.shown(KEY, GUESS, RUNS, NOW_MS + at_ms) is RUNS

@@ -49,7 +49,7 @@ def test_every_format_gives_the_reason(recording: Saver) -> None:
                 arguments = [*options, "-"] if "--tee" in options else [*options, source]
                 done = ran(*arguments, stdin=source.read_bytes() if "--tee" in options else None)
                 assert (done.returncode, done.stderr.decode()) == (1, f"agentwatch: {reason}\n")
-    # Half an event, and what came before the last run, are no reason; a long line is cut and made safe
+    # Half an event, and what came before the last run, are not a reason; a long line is cut and made safe
     cases = [
         ([init(), NOTICE, started("read")[:60]], f": ⚠ Workspace Trust Required: {UNTRUSTED}"),
         ([init(), b'{"type":"tool_call","subt'], ""),

@@ -13,7 +13,7 @@ _UNICODE = re.compile(r"\\u([0-9a-fA-F]{4})")
 
 
 def _random_text(seed: int, size: int) -> str:
-    """Return letters and digits that nobody would write by hand: text such as `0000` is no secret."""
+    """Return letters and digits that nobody would write by hand: text such as `0000` is not a secret."""
     random = Random(seed)
     return "".join(random.choices(_LETTERS, k=size - 3)) + "k7Q"
 

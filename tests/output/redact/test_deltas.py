@@ -126,7 +126,7 @@ def test_a_text_between_others_is_searched_alone() -> None:
 @QUICK
 @given(CUTS)
 def test_what_begins_as_a_secret_stays(cuts: list[int]) -> None:
-    """A delta that ends with letters with which a secret begins, too, is no part of the secret."""
+    """A delta that ends with letters with which a secret begins, too, is not a part of the secret."""
     form, text = (
         FORMS["claude"],
         f"See https://hooks.example.org and {TOKEN[:10]}… and https://hooks.example.org",

@@ -42,7 +42,7 @@ def test_the_home_folder_and_the_user_name_are_found() -> None:
         with case(text):
             for around in ("{}", "<{}>", "mailto:{}?subject=x", "Author: Ada <{}>\n", '"{}",'):
                 assert (text, E_MAIL) in found_in(around.format(text), Personal())
-    # Packages, roles, pictures and examples are no addresses of a person.
+    # Packages, roles, pictures and examples are not addresses of a person.
     for text in NOT_ADDRESSES:
         with case(text):
             assert found_in(text, Personal()) == []

@@ -81,7 +81,7 @@ def assert_same(before: Any, after: Any, where: str = "") -> None:
 
 
 def sessions(captures: Captures) -> list[Path]:
-    """Return the captures in files of lines, in databases, and in files that are no lines."""
+    """Return the captures in files of lines, in databases, and in files that are not lines."""
     return [*every_recording(captures), *captures.find("disk/opencode-db/**/session/*/*.json")]
 
 

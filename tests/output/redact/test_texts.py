@@ -68,7 +68,7 @@ def test_a_text_is_searched_once() -> None:
     assert searched.texts == ["C:\\src\na\\nkey", "a\nkey"]
     assert {hit.start for hit in hits} == {10}
     # Bytes that are no JSON string, such as a piece of a line, have the same text without escapes. An escaped
-    # backslash before an `n` is no line end.
+    # backslash before an `n` is not a line end.
     for data in TEXTS:
         with case(data):
             assert text_of(data) == unescaped(data.decode("utf-8", "surrogateescape"))

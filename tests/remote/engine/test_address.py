@@ -1,4 +1,4 @@
-"""Addresses of engines: what is no address is reported, and a password in one is refused."""
+"""Addresses of engines: what is not an address is reported, and a password in one is refused."""
 
 from __future__ import annotations
 
@@ -167,6 +167,6 @@ def test_a_place_is_written_as_it_was_read() -> None:
 
 @given(st.text(max_size=40))
 def test_any_text_is_a_place_or_none(text: str) -> None:
-    """No text raises, and what is accepted is one word that is no option."""
+    """No text raises, and what is accepted is one word that is not an option."""
     place = parse_place(text)
     assert place is None or (not text.startswith("-") and len(text.split()) == 1 and text.isascii())

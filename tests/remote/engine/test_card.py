@@ -139,7 +139,7 @@ def test_what_a_card_cannot_say_is_left_out() -> None:
     assert card.host == "b"
     card = decode(orjson.dumps({"v": 1, "host": "a", "more": {"deep": [1]}}))
     assert card == Card(host="a")
-    # Other content than an object of this version is no card, and no error.
+    # Other content than an object of this version is not a card, and no error.
     for data in NOT_CARDS:
         with case(f"{data[:60]!r}"):
             assert decode(data) is None

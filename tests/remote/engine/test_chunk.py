@@ -42,9 +42,9 @@ def test_headers_of_any_text_are_no_error(headers: dict[str, str], payload: byte
 
 
 def test_what_is_malformed_is_no_piece_and_no_error() -> None:
-    """An offset or an end that is none is no piece; other headers lose what is none."""
-    # A message with such an offset is no piece. A piece whose end is at 2^53 or above is no piece. A
-    # malformed end is no piece, also beside an offset.
+    """An offset or an end that is none is not a piece; other headers lose what is none."""
+    # A message with such an offset is not a piece. A piece whose end is at 2^53 or above is not a piece. A
+    # malformed end is not a piece, also beside an offset.
     for offset in (
         "",
         "-1",

@@ -129,7 +129,7 @@ def test_an_engine_that_is_away_or_refuses_is_named() -> None:
             assert fleet.notes == notes
             fleet.close()
 
-    # A file that cannot be read any more is no end of the list.
+    # A file that cannot be read any more is not an end of the list.
     def connect(_login: object) -> MadeArchive:
         raise Fault("cannot open /x: no such file", USAGE)
 
@@ -138,7 +138,7 @@ def test_an_engine_that_is_away_or_refuses_is_named() -> None:
     assert fleet.notes == ("team: cannot open /x: no such file",)
     fleet.close()
 
-    # An exception that is no error of an engine is raised by the next step.
+    # An exception that is not an error of an engine is raised by the next step.
     def fail(_login: object) -> MadeArchive:
         raise ZeroDivisionError
 

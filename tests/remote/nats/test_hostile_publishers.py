@@ -34,7 +34,7 @@ BLOCKS = [
 
 
 def test_headers_of_any_bytes_are_passed_over(server: Server, archive: NatsArchive, sink: NatsSink) -> None:
-    """A message with malformed headers is no piece, and what comes after it is read."""
+    """A message with malformed headers is not a piece, and what comes after it is read."""
     for block in BLOCKS:
         session = new_session("evil")
         subject = session.subject.encode()

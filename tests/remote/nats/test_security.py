@@ -157,7 +157,7 @@ def test_tls_with_an_authority_of_your_own(tmp_path: Path, certificates: Certifi
             with pytest.raises(EngineError, match="certificate of the server is not valid") as caught:
                 open_archive(login_to(server.port, HOST, authority))
             assert caught.value.trouble is Trouble.REFUSED
-    # A certificate of the right authority for another host is no proof.
+    # A certificate of the right authority for another host is not proof.
     made = certificates_for(tmp_path / "made", "DNS:other.example")
     with nats_server(tmp_path, made.config + USERS) as server, pytest.raises(EngineError, match="not valid"):
         open_archive(login_to(server.port, HOST, made.authority))

@@ -71,7 +71,7 @@ def test_two_publishers_of_one_file(server: Server, sink: NatsSink) -> None:
     with pytest.raises(EngineError, match="newest piece") as caught:
         sink.append(other, Chunk(0, b"one\n"), 0)
     assert caught.value.trouble is Trouble.AWAY
-    # A message that is no piece is not taken for the tail, nor for none.
+    # A message that is not a piece is not taken for the tail, nor for none.
     other = new_session("ci")
     with Wire(server.port) as wire:
         wire.publish(other.subject.encode(), b"x")

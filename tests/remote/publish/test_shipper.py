@@ -284,7 +284,7 @@ def test_a_line_belongs_to_the_chunk_in_which_it_begins(tmp_path: Path) -> None:
     assert times.within(12) == (12, ((8, 3),), ((8, 7),))
     times.start_at(4)
     assert times.within(8).seen == ((4, 2),)
-    # Half a number is no number.
+    # Half a number is not a number.
     path.write_bytes(b"0 1\n4 2")
     times = TimesAhead(path)
     assert times.within(8).seen == ((0, 1),)

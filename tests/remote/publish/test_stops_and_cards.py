@@ -50,7 +50,7 @@ def test_an_engine_is_awaited_for_some_time_after_the_end(world: World, engine: 
     engine.refusal = EngineError("the engine refuses the login", Trouble.REFUSED)
     world.at = [(2850.0, partial(setattr, engine, "refusal", None)), (2800.0, engine.come_back)]
     assert world.ship().state is ShipState.DONE
-    # One lost answer is no news; an engine that cannot be reached for a second is noted.
+    # One lost answer is not news; an engine that cannot be reached for a second is noted.
     world, engine = begin()
     world.write(b"one\n")
     world.writes = [

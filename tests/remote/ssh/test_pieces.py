@@ -147,7 +147,7 @@ def test_a_file_that_grows_is_followed(host: Sshd, is_there: bool) -> None:
 @BOTH
 @pytest.mark.parametrize("how", ["cut", "replaced", "away"])
 def test_a_file_that_is_written_again_begins_again(host: Sshd, is_there: bool, how: str) -> None:
-    """A file that was cut or replaced, also while nobody read it, is no continuation of the bytes here."""
+    """A file that was cut or replaced, also while nobody read it, is not a continuation of the bytes here."""
     if is_there:
         host.install()
     save(host)
@@ -214,7 +214,7 @@ def test_a_session_goes_on_at_the_bytes_that_are_here(host: Sshd, is_there: bool
 
 
 def test_a_malformed_frame_is_an_error(host: Sshd) -> None:
-    """What is no frame, announces too many bytes or is of another place is not taken for bytes."""
+    """What is not a frame, announces too many bytes or is of another place is not taken for bytes."""
     # Pieces are those of one session.
     with pytest.raises(Fault, match="name a session"):
         SshPieces("ssh://testhost", 0)

@@ -101,7 +101,7 @@ def test_files_with_hostile_names_are_not_listed(host: Sshd) -> None:
         until(watched, lambda: watched.rows)
         assert list(watched.rows) == [KEY]
     assert not list(host.folder.rglob("x"))
-    # A greeting on the standard output before the script begins is no row.
+    # A greeting on the standard output before the script begins is not a row.
     (host.home / ".bashrc").write_text("echo Welcome; echo '{\"complete\":true}'\n")
     (host.home / ".zshenv").write_text("echo Welcome\n")
     save(host)

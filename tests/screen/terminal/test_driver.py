@@ -109,7 +109,7 @@ async def test_an_escape_that_nothing_follows_is_a_key(keyboard: Keyboard) -> No
 
 
 async def test_an_escape_and_a_key_at_once_are_two_keys(keyboard: Keyboard) -> None:
-    """Escape and a digit are no trade mark sign; a user who has bound a key with Alt gets keys with Alt."""
+    """Escape and a digit are not a trade mark sign; a user who binds a key with Alt gets keys with Alt."""
     cases = {b"\x1b2": "escape 2", b"\x1b/": "escape slash", b"\x1b\x1bj": "escape escape j"}
     keyboard.start()
     for typed, keys in cases.items():

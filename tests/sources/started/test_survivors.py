@@ -254,7 +254,7 @@ def test_what_a_launcher_left_is_stopped(
     start: Callable[..., AgentSource], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """A process that a launcher has left behind is stopped with the agent, also while it runs execve. An
-    agent that fails is no launcher, and one that SIGSTOP has stopped handles the SIGTERM with which it is
+    agent that fails is not a launcher, and one that SIGSTOP has stopped handles the SIGTERM with which it is
     ended.
     """
     source = agent_source(["sh", "-c", "setsid sleep 60 & exit 0"], NOTHING_KEPT)

@@ -183,7 +183,7 @@ def test_a_replaced_or_truncated_transcript_is_read_again(
 def test_only_the_users_own_files_are_read(
     folder: Folder, opened: Callable[[Path], ClaudeSubagents], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A link out of the folder, a FIFO, a folder and files of others are no files of subagents."""
+    """A link out of the folder, a FIFO, a folder and files of others are not files of subagents."""
     folder.add_agent()
     secret = tmp_path / "secret"
     secret.write_bytes(dumped(said("secret"), 3))

@@ -90,7 +90,7 @@ def test_removed_and_incomplete_documents(path: Path) -> None:
     new(store)
     rewrite(path, message("a"), sessionId="s-2")
     assert new(store) == [FACTS | {"sessionId": "s-2"}, message("a")]
-    # What is no message is left out; a message without an id gets one, so that it can be replaced.
+    # What is not a message is left out; a message without an id gets one, so that it can be replaced.
     rewrite(path, {"type": "user"}, 1, message(""))
     assert [line.get("id") for line in new(GeminiJson(path))] == [None, "#0", "#1"]
     # Half an emoji and a large number are data.

@@ -19,7 +19,7 @@ _LARGEST_BLOCK = 1 << 17
 
 
 class Damaged(Exception):
-    """What the stand-in raises for data that is no frame."""
+    """What the stand-in raises for data that is not a frame."""
 
 
 class StandIn(io.RawIOBase):

@@ -65,7 +65,7 @@ def test_what_no_reader_accepts_is_left_out(tmp_path: Path) -> None:
 
 
 def test_fields_of_other_types_are_kept_valid(tmp_path: Path) -> None:
-    """Arguments that are no object are an `input`; a text of JSON is the object that it has."""
+    """Arguments that are not an object are an `input`; a text of JSON is the object that it has."""
     for given, kept in (
         ([1, 2], {"input": [1, 2]}),
         ("words", {"input": "words"}),

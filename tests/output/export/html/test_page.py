@@ -234,7 +234,7 @@ def test_a_call_that_runs_is_running(recording: Saver, tmp_path: Path) -> None:
         sizes = [len(piece) for piece in EXPORTER.write(session, Choices())]
     assert sum(sizes) > 2_000_000
     assert max(sizes) < 1_500_000
-    # A recording whose name is no text is exported.
+    # A recording whose name is not text is exported.
     odd = tmp_path / b"odd\xff<b>.ndjson".decode("utf-8", "surrogateescape")
     odd.write_bytes(json.dumps({"type": "system"}).encode() + b"\n" + DEMO.read_bytes())
     check_inert(page_of(odd, RAW))

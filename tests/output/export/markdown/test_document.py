@@ -84,7 +84,7 @@ def test_a_document_has_the_outcome_the_facts_the_calls_and_the_answer(recording
     text = document(DEMO)
     assert text.count("and I can't see why. Find the cause") == 1
     assert text.count("## Mended: 17 tests pass") == 1
-    # The result of a run that failed is part of its end, as it is no text of the agent. Calls that were open
+    # The result of a run that failed is part of its end, as it is not text of the agent. Calls that were open
     # in a part keep their numbers, and the table names its limits and its words.
     reason = "The request was refused: the monthly allowance of this account is used up."
     text = document(RECORDINGS / "failed-run.ndjson")

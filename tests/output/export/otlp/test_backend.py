@@ -107,7 +107,7 @@ def test_rejected_spans_are_counted(backend: Collector) -> None:
             backend.replies = [partial_success(rejected, "x")]
             words = f"sent 0 of {SPANS} spans" if rejected > 0 else f"sent {SPANS} spans"
             assert sent(PLAIN).words.startswith(words)
-    # A body that is no message of OTLP does not make a success a loss.
+    # A body that is not a message of OTLP does not make a success a loss.
     for body in (b"ok", b"\xff\xff", b"{}"):
         with case(repr(body)):
             backend.replies = [Reply(body=body)]

@@ -72,7 +72,7 @@ def test_a_protocol_is_http_and_nothing_else_sends(backend: Collector, tmp_path:
         b"agentwatch: OTEL_EXPORTER_OTLP_PROTOCOL is grpc; agentwatch sends http/protobuf only\n"
     )
     assert backend.requests == []
-    # A file that is no recording is exit 2, as for every export.
+    # A file that is not a recording is exit 2, as for every export.
     path = tmp_path / "text.ndjson"
     path.write_bytes(b"hello\n")
     assert watch("export", path, "--to", "otlp").returncode == 2
@@ -127,7 +127,7 @@ COMMANDS: list[tuple[str, str | None]] = [
 
 
 def test_the_first_program_is_found() -> None:
-    """Folders, assignments and signs before the program are skipped; what is no plain name is unknown."""
+    """Folders, assignments and signs before the program are skipped; what is not a plain name is unknown."""
     for command, program in COMMANDS:
         with case(command):
             assert first_program(command) == program

@@ -63,7 +63,7 @@ def test_syntax_shows_a_secret() -> None:
         with case(template):
             made = planted(template, Random(4))
             assert made.text[made.start : made.end] in found_in(made.text)
-    # Variables, words and other options are no secrets.
+    # Variables, words and other options are not secrets.
     for text in HARMLESS:
         with case(text):
             assert found_in(text) == []

@@ -41,7 +41,7 @@ def test_a_value_is_a_secret_after_its_label() -> None:
     for text in TOKENS:
         with case(text):
             assert found_in(text.format(TOKEN)) == [TOKEN]
-    # What stands for a password, or names one, is no password.
+    # What stands for a password, or names one, is not a password.
     for value in WORDS:
         with case(value):
             for text in (
@@ -52,7 +52,7 @@ def test_a_value_is_a_secret_after_its_label() -> None:
             ):
                 if '"' not in value or '"' not in text.replace(value, ""):
                     assert found_in(text) == []
-    # Hashes and ids after labels that only look like those of secrets are no secrets.
+    # Hashes and ids after labels that only look like those of secrets are not secrets.
     for text in OTHER_LABELS:
         with case(text):
             assert found_in(text.format(TOKEN)) == []

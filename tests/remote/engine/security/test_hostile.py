@@ -189,7 +189,7 @@ def test_a_hostile_session_is_read(server: Server, tmp_path: Path) -> None:
 
 
 def test_an_address_that_names_no_session(server: Server, tmp_path: Path) -> None:
-    """Words that are no session are refused in one line, before anything is written."""
+    """Words that are not a session are refused in one line, before anything is written."""
     for session in (
         "",
         "..",

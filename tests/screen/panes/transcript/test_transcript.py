@@ -82,7 +82,7 @@ async def test_everything_appears_in_order(recording: Saver) -> None:
         await show(transcript)
         lines = brought_up(feed, transcript)
         assert lines == ["✗ failed in 5.2 s", "  out of quota", "  retry later"]
-        # A line of unknown type and a line that is no event are shown where they occurred.
+        # A line of unknown type and a line that is not an event are shown where they occurred.
         feed, transcript = of(recording(init() + event("weather") + b"not json\n" + answer("on")))
         await show(transcript)
         lines = brought_up(feed, transcript)

@@ -122,7 +122,7 @@ def test_other_files_and_links_are_not_read(storage: Path, tmp_path: Path) -> No
 
 
 def test_an_id_leads_to_no_other_folder(storage: Path, tmp_path: Path) -> None:
-    """An id is a part of a path: one that is no plain name is no session and no message."""
+    """An id is a part of a path: one that is not a plain name is not a session and no message."""
     for number, name in enumerate(
         ("../../private", "..", "a/../../../private", "/", "x\0", "\ud83d", "a b", "é")
     ):
@@ -194,7 +194,7 @@ def test_a_session_that_changes_its_facts_says_so(database: OpencodeDatabase) ->
     assert len(store.new_lines()) == 1
     database.session(title="A better title")
     assert [json.loads(line)["info"]["title"] for line in store.new_lines()] == ["A better title"]
-    # The messages that are no part of the conversation any more come before it; taking it back is quiet.
+    # The messages that are not part of the conversation any more come before it; taking it back is quiet.
     database.connection.execute("ALTER TABLE session ADD COLUMN revert text")
     database.session(revert='{"messageID":"msg_1","snapshot":"x"}')
     database.prompt("Build it")
