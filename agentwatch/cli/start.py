@@ -30,8 +30,8 @@ def main() -> None:
 def cut_byte_code(error: BaseException) -> str:
     """Return the folder of the byte code whose end is missing; empty if an error has another cause.
 
-    Python 3.11 leaves such a file on a full disk and under a limit of file sizes. It then fails at each import
-    of the module, and does not compile the source again.
+    Python 3.11 leaves such a file on a full disk and under a limit of file sizes. Each import of the module
+    fails then: Python does not compile the source again.
     """
     trace, path = error.__traceback__, ""
     while trace is not None:
