@@ -73,6 +73,7 @@ class Connection:
         self._numbers = count(1)
         self._answers: dict[str, Future[Message]] = {}
         self._unfinished: set[Coroutine[Any, Any, Any]] = set()
+        """What other threads have asked the loop to do, until it is done."""
         self._inboxes: dict[int, Inbox] = {}
         self._loop = asyncio.new_event_loop()
         self._loop.set_exception_handler(lambda loop, context: None)  # a traceback on stderr helps nobody

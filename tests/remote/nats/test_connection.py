@@ -214,6 +214,18 @@ def test_a_closed_connection_raises(server: Server) -> None:
     assert not connection._loop.is_closed()
     release.set()
     until(connection._loop.is_closed)
+    # A message that is sent while the loop ends leaves no coroutine that nobody awaits.
+    connection = Connection(login_of(server), "_INBOX.x")
+    end = connection._loop.close
+
+    def send_and_end() -> None:
+        connection.send("x", b"", "y")
+        end()
+
+    connection._loop.close = send_and_end  # type: ignore[method-assign]
+    connection.close()
+    assert connection._loop.is_closed()
+    gc.collect()  # warns of such a coroutine, which fails the test
     # Closing an inbox when the connection is lost is an error, and asks nothing of the client.
     connection = Connection(login_of(server), "_INBOX.x")
     inbox = connection.listen()
