@@ -58,7 +58,8 @@ def pytest_configure(config: pytest.Config) -> None:
     _choose_examples(config)
     gc.disable()
     if hasattr(config, "workerinput") or not config.option.numprocesses:
-        os.environ.pop("COVERAGE_PROCESS_START", None)  # the programs that tests start are not measured
+        for name in ("COVERAGE_PROCESS_START", "PYTEST_ADDOPTS"):  # not meant for the programs that tests start
+            os.environ.pop(name, None)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts what runs behind `&` without it
     if FOREIGN and not Path(FOREIGN).is_dir():
         raise pytest.UsageError(f"AGENTWATCH_CAPTURES: {FOREIGN} is not a folder")

@@ -6,11 +6,12 @@ import gc
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from agentwatch.agents.opening import saved_source
 from agentwatch.base.clock import now_ms
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 _SHOWN_COLUMNS = 80
 _STOPPED_SECONDS = 2.0
 """How long the end of a stopped agent may take to be published: CI services kill a cancelled job soon."""
+_WAIT_SECONDS, _MOST_WAITS = 0.01, 100
+"""How long and how often a signal waits for the end of an import: an import may hang."""
 _STOPPING = (signal.SIGINT, signal.SIGTERM)
 """The signals that also stop a started agent; a closed terminal (SIGHUP) does not."""
 
@@ -185,7 +188,7 @@ def watch_agent(
     held = HeldSignals()
     source: AgentSource | None = None
     try:
-        with _raising_on(signal.SIGTERM):
+        with _raising_on(*_STOPPING):
             held.hold()  # a signal that ended us now would leave the agent running without a word
             try:
                 source = agent_source(command, options.keep_options(by_default=True), direct=options.direct)
@@ -358,14 +361,31 @@ def _watch_machines(words: Sequence[str], options: Options) -> int:
 
 
 @contextmanager
-def _raising_on(number: signal.Signals) -> Iterator[None]:
-    """Raise `Signalled` when the signal arrives."""
+def _raising_on(*numbers: signal.Signals) -> Iterator[None]:
+    """Raise an exception when one of the signals arrives, or when the import that it interrupts is over.
 
-    def end(received: int, _frame: FrameType | None) -> NoReturn:
-        raise Signalled(received)
+    SIGINT raises KeyboardInterrupt, and stays ignored under nohup; another signal raises `Signalled`.
 
-    before = signal.signal(number, end)
+    An exception in the middle of an import also fails in each thread that waits for the module. The thread of
+    the action log ended with a traceback when an agent was stopped in its first milliseconds.
+    """
+    waited = 0
+
+    def end(received: int, frame: FrameType | None) -> None:
+        nonlocal waited
+        while frame is not None and not frame.f_code.co_filename.startswith("<frozen importlib"):
+            frame = frame.f_back
+        if frame is None or waited == _MOST_WAITS:
+            raise KeyboardInterrupt if received == signal.SIGINT else Signalled(received)
+        waited += 1
+        again = threading.Timer(_WAIT_SECONDS, signal.pthread_kill, (threading.get_ident(), received))
+        again.daemon = True
+        again.start()
+
+    caught = [each for each in numbers if each != signal.SIGINT or signal.getsignal(each) != signal.SIG_IGN]
+    before = {number: signal.signal(number, end) for number in caught}
     try:
         yield
     finally:
-        signal.signal(number, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)

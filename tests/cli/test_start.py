@@ -6,13 +6,17 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+from importlib import import_module
 from pathlib import Path
 from py_compile import compile as compile_to
 
 import click
 import pytest
 
+from agentwatch.base.faults import Signalled
 from agentwatch.cli.app import agentwatch as program
+from agentwatch.cli.commands import _raising_on
 from agentwatch.cli.default_command import SUBCOMMANDS
 from tests.conftest import ROOT, case
 from tests.harness.program import AGENTWATCH, PLAIN, environment
@@ -43,6 +47,26 @@ def interrupted(moment: str, *words: str | Path) -> tuple[int, bytes]:
     argv = [sys.executable, "-c", INTERRUPTED, moment, *map(str, words)]
     done = subprocess.run(argv, env=environment(), capture_output=True, check=False, timeout=30)
     return done.returncode, done.stderr
+
+
+def test_a_signal_waits_for_the_end_of_an_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An import that a signal interrupts is complete for every thread; then the signal ends the command."""
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def load(name: str) -> None:
+        assert import_module(name).is_complete
+        threading.Event().wait(30)  # the signal ends the wait
+
+    for name, expected in (("SIGTERM", Signalled), ("SIGINT", KeyboardInterrupt)):
+        lines = ("import signal", f"signal.raise_signal(signal.{name})", "is_complete = True")
+        (tmp_path / f"interrupted_by_{name}.py").write_text("\n".join(lines))
+        with case(name), pytest.raises(expected), _raising_on(signal.SIGINT, signal.SIGTERM):
+            load(f"interrupted_by_{name}")
+    # An import that hangs does not keep a command from ending.
+    lines = ("import time", "import signal", "signal.raise_signal(signal.SIGTERM)", "time.sleep(60)")
+    (tmp_path / "hanging_module.py").write_text("\n".join(lines))
+    with pytest.raises(Signalled), _raising_on(signal.SIGTERM):
+        import_module("hanging_module")
 
 
 @pytest.mark.slow

@@ -160,7 +160,7 @@ def check(folder: Path, agent: Agent, program: Sequence[str] = (sys.executable, 
     # a child that is killed may become a zombie only after agentwatch has ended
     assert agent.is_stopped or set(facts["left"]) == left, facts
     assert {int(pid) for pid in re.findall(r"process (\d+)", facts["stderr"])} == left
-    assert "Traceback" not in facts["stderr"]
+    assert "Traceback" not in facts["stderr"], facts["stderr"]
     assert recording.read_bytes() == agent.written
     assert written["bytes"] == len(agent.written)
 

@@ -32,14 +32,14 @@ class OpencodeDatabase:
     def __init__(self, path: Path, *, is_wal: bool = True) -> None:
         """Create the database."""
         self.path = path
-        self.connection = sqlite3.connect(path, isolation_level=None)
+        self.connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         if is_wal:
             self.connection.execute("PRAGMA journal_mode = wal")
         self.connection.executescript(_SCHEMA)
         self.now = BEGAN
 
     def __del__(self) -> None:
-        """Close the connection; Python 3.13 warns of one that is left open."""
+        """Close the connection in any thread that collects garbage; Python 3.13 warns of one that is left open."""
         self.connection.close()
 
     def session(self, session_id: str = SESSION, parent: str | None = None, **columns: Any) -> None:
