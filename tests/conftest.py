@@ -58,7 +58,7 @@ def pytest_configure(config: pytest.Config) -> None:
     _choose_examples(config)
     gc.disable()
     if hasattr(config, "workerinput") or not config.option.numprocesses:
-        for name in ("COVERAGE_PROCESS_START", "PYTEST_ADDOPTS"):  # not meant for the programs that tests start
+        for name in ("COVERAGE_PROCESS_START", "PYTEST_ADDOPTS"):  # not for the programs that tests start
             os.environ.pop(name, None)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts what runs behind `&` without it
     if FOREIGN and not Path(FOREIGN).is_dir():

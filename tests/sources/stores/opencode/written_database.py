@@ -39,7 +39,7 @@ class OpencodeDatabase:
         self.now = BEGAN
 
     def __del__(self) -> None:
-        """Close the connection in any thread that collects garbage; Python 3.13 warns of one that is left open."""
+        """Close the connection, in any thread; Python 3.13 warns of one that is left open."""
         self.connection.close()
 
     def session(self, session_id: str = SESSION, parent: str | None = None, **columns: Any) -> None:
