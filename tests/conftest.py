@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from random import SystemRandom
 from typing import Any
@@ -131,10 +132,10 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
     The other tests run without tracing, which slows them.
     """
-    if (coverage := _coverage()) is None or not item.path.is_relative_to(ROOT / "tests"):
+    coverage = _coverage()
+    if coverage is None or not any(item.path.is_relative_to(ROOT / "tests" / each) for each in MEASURED):
         return (yield)
-    if item.path.relative_to(ROOT / "tests").parts[0] in MEASURED:
-        coverage.start()
+    coverage.start()
     try:
         return (yield)
     finally:
@@ -144,12 +145,12 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 def pytest_sessionfinish() -> None:
     """Save what was measured: a worker of xdist need not end in the way in which coverage expects it."""
     if (coverage := _coverage()) is not None:
-        coverage.stop()
         coverage.save()
 
 
+@cache
 def _coverage() -> Any:
-    """Return the measurement that runs in this process, or None."""
+    """Return the measurement with which this process began, or None."""
     module = sys.modules.get("coverage")
     return None if module is None else module.Coverage.current()
 
@@ -160,6 +161,8 @@ def pytest_collection_finish() -> None:
     An app that starts makes many objects; with the default thresholds collecting took 30 % of the CPU time
     of the tests that open one. What is never collected is found when pytest collects at the end.
     """
+    if (coverage := _coverage()) is not None:
+        coverage.stop()  # what the imports run is measured from the start of the process
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
     gc.enable()

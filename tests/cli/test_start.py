@@ -63,8 +63,8 @@ def test_a_signal_waits_for_the_end_of_an_import(tmp_path: Path, monkeypatch: py
         with case(name), pytest.raises(expected), _raising_on(signal.SIGINT, signal.SIGTERM):
             load(f"interrupted_by_{name}")
     # An import that hangs does not keep a command from ending.
-    lines = ("import time", "import signal", "signal.raise_signal(signal.SIGTERM)", "time.sleep(60)")
-    (tmp_path / "hanging_module.py").write_text("\n".join(lines))
+    hanging = ("import time", "import signal", "signal.raise_signal(signal.SIGTERM)", "time.sleep(60)")
+    (tmp_path / "hanging_module.py").write_text("\n".join(hanging))
     with pytest.raises(Signalled), _raising_on(signal.SIGTERM):
         import_module("hanging_module")
 
