@@ -69,7 +69,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave out a file without a test of the one stage that was asked for, before it is imported.
 
-    Importing all files takes 13 s of CPU time in each worker; `costs` has tests in 32 of 745 files.
+    In a fresh clone importing all files takes each worker 11 s of CPU; `costs` has tests in 27 of 427 files.
     """
     stage = config.option.markexpr
     if stage not in STAGES | {"hypothesis"} or collection_path.suffix != ".py":
