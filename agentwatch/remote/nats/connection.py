@@ -75,6 +75,7 @@ class Connection:
         self._unfinished: set[Coroutine[Any, Any, Any]] = set()
         """What other threads have asked the loop to do, until it is done."""
         self._inboxes: dict[int, Inbox] = {}
+        self._closing, self._is_closed = threading.Lock(), False
         self._loop = asyncio.new_event_loop()
         self._loop.set_exception_handler(lambda loop, context: None)  # a traceback on stderr helps nobody
         self._thread = threading.Thread(target=self._serve, name="nats", daemon=True)
@@ -143,14 +144,15 @@ class Connection:
         self._run_soon(self._client.leave(inbox.number))
 
     def close(self) -> None:
-        """Close the connection, and end the thread. It never raises, and does not wait for a second."""
-        if self._loop.is_closed():
-            return
-        with suppress(EngineError):
-            self._run(self._end(), _CLOSE_SECONDS)
-        with suppress(RuntimeError):
+        """Close the connection, and end its thread. Any thread may call it; it never raises, within 2 s."""
+        with self._closing:
+            if self._is_closed:
+                return
+            self._is_closed = True
+            with suppress(EngineError):
+                self._run(self._end(), _CLOSE_SECONDS)
             self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(_CLOSE_SECONDS)
+            self._thread.join(_CLOSE_SECONDS)
 
     def _serve(self) -> None:
         """Run the loop until it is stopped, and close it, also if nobody waits for the thread any more."""

@@ -226,6 +226,13 @@ def test_a_closed_connection_raises(server: Server) -> None:
     connection.close()
     assert connection._loop.is_closed()
     gc.collect()  # warns of such a coroutine, which fails the test
+    # Several threads may close it at once.
+    for number in range(20):
+        connection = Connection(login_of(server), "_INBOX.x")
+        with case(number), ThreadPoolExecutor(3) as pool:
+            for closing in [pool.submit(connection.close) for _ in range(3)]:
+                closing.result()
+        assert connection._loop.is_closed(), number
     # Closing an inbox when the connection is lost is an error, and asks nothing of the client.
     connection = Connection(login_of(server), "_INBOX.x")
     inbox = connection.listen()
