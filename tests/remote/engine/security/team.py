@@ -81,13 +81,6 @@ class Raw:
         return self.errors
 
 
-@contextmanager
-def running() -> Iterator[asyncio.Runner]:
-    """Yield what runs the clients of a test."""
-    with asyncio.Runner() as runner:
-        yield runner
-
-
 async def connect(server: Server, user: str) -> Raw:
     """Connect as a user, with an inbox of its own."""
     errors: list[str] = []

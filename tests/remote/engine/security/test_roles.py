@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from asyncio import Runner
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from tests.cli.engine.asking import engine
 from tests.conftest import case
 from tests.harness.engine.server import Server
-from tests.remote.engine.security.team import MINE, THEIRS, connect, running, stored, team_server
+from tests.remote.engine.security.team import MINE, THEIRS, connect, stored, team_server
 
 pytestmark = pytest.mark.system
 
@@ -67,7 +68,7 @@ OTHERS = [
 
 def test_a_publisher_may_only_write_its_own_sessions(server: Server) -> None:
     """Another's session, card and tail, readers, and the administration are refused to a publisher."""
-    with running() as runner:
+    with Runner() as runner:
         evil = runner.run(connect(server, "evil"))
         before = runner.run(stored(server))
         for subject in OTHERS:
@@ -76,7 +77,7 @@ def test_a_publisher_may_only_write_its_own_sessions(server: Server) -> None:
                 assert runner.run(stored(server)) == before
         runner.run(evil.client.close())
     # The same client stores bytes and a card of a session of its own, and asks for its tail.
-    with running() as runner:
+    with Runner() as runner:
         evil = runner.run(connect(server, "evil"))
         assert "seq" in (runner.run(evil.ask(f"aw.v1.c.{MINE}", b"bytes", {"Aw-Offset": "0"})) or {})
         assert "seq" in (runner.run(evil.ask(f"$KV.AWCARD.{MINE}", b"{}")) or {})
@@ -96,7 +97,7 @@ def test_a_publisher_may_only_write_its_own_sessions(server: Server) -> None:
         await raw.client.close()
         return errors
 
-    with running() as runner:
+    with Runner() as runner:
         for user, subject in product(("evil", "anna"), subjects):
             with case(f"{user}, {subject}"):
                 [error] = runner.run(errors_of(user, subject))
@@ -121,7 +122,7 @@ WRITES = [
 
 def test_a_watcher_may_only_read(server: Server) -> None:
     """Bytes, cards, the administration, and readers of everything are refused to a watcher."""
-    with running() as runner:
+    with Runner() as runner:
         anna = runner.run(connect(server, "anna"))
         before = runner.run(stored(server))
         for subject in WRITES:
@@ -130,7 +131,7 @@ def test_a_watcher_may_only_read(server: Server) -> None:
                 assert runner.run(stored(server)) == before
         runner.run(anna.client.close())
     # The filter in the request must be the one in the subject, which the permissions check (error 10131).
-    with running() as runner:
+    with Runner() as runner:
         anna = runner.run(connect(server, "anna"))
         for wider in (">", "$KV.>", ""):
             answer = runner.run(
@@ -156,7 +157,7 @@ def test_a_reader_cannot_deliver_into_a_session(server: Server) -> None:
     under the subject of the message that was read. So the session and the card of the other stay as they are.
     """
     session = f"evil.{'d' * 32}"
-    with running() as runner:
+    with Runner() as runner:
         evil, anna = runner.run(connect(server, "evil")), runner.run(connect(server, "anna"))
         admin = runner.run(connect(server, "admin"))
         headers = {"Aw-Offset": "0"}
