@@ -15,12 +15,7 @@ from nats.aio.client import Client
 from tests.cli.engine.asking import engine, users_of
 from tests.harness.engine.server import Server, nats_server
 
-PASSWORDS = {
-    "admin": "secret-of-admin",
-    "ci": "secret-of-ci",
-    "evil": "secret-of-evil",
-    "anna": "secret-of-anna",
-}
+PASSWORDS = {user: f"secret-of-{user}" for user in ("admin", "ci", "evil", "anna")}
 MINE = f"evil.{'e' * 32}"
 THEIRS = f"ci.{'c' * 32}"
 _ANSWER_SECONDS = 20
