@@ -92,9 +92,11 @@ class EngineAddress(NamedTuple):
         if self.host == "localhost":
             return True
         try:
-            return ipaddress.ip_address(self.host).is_loopback
+            address = ipaddress.ip_address(self.host)
         except ValueError:
             return False
+        mapped = address.ipv4_mapped if address.version == 6 else None  # Python 3.11 does not look into it
+        return (mapped or address).is_loopback
 
 
 def is_engine(words: str) -> bool:

@@ -180,7 +180,7 @@ def test_values_are_shown_in_words() -> None:
         with case(value):
             assert in_words(value) == words
     further: Any = 1
-    for _ in range(5_000):
+    for _ in range(100_000):
         further = [further]
     assert as_json(further) == "nested too deeply to be shown"
     assert scalars({"a": 1, "b": "x", "c": True, "d": 0.5, "e": [], "f": {}, "g": 1 << 70}) == {

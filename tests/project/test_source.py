@@ -19,10 +19,13 @@ READERS = {
 }
 ARGUMENTS = {"time.localtime": 1, "time.gmtime": 1, "time.ctime": 1, "time.asctime": 1, "time.strftime": 2}
 """With how many arguments a function does not read the clock."""
+IMPORTED = re.compile(r"^\s*(?:import|from) (?:time|datetime|uuid)\b", re.MULTILINE)
 
 
 def readings(source: str) -> set[str]:
     """Return the full names of what a module reads the time of day by."""
+    if not IMPORTED.search(source):
+        return set()
     tree = ast.parse(source)
     imported: dict[str, str] = {}
     for node in ast.walk(tree):

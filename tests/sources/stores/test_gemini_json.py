@@ -97,11 +97,12 @@ def test_removed_and_incomplete_documents(path: Path) -> None:
     path.write_text(json.dumps(FACTS | {"messages": [message("a", text="\ud83d", big=1 << 70)]}))
     [_, found] = new(GeminiJson(path))
     assert (found["content"], found["big"]) == ("\ud83d", 1 << 70)
-    # Neither a message nor a fact that cannot be written as a line keeps the others from being read.
+    # Neither a message nor a fact that cannot be written as a line keeps the others from being read. Python
+    # 3.12 and newer can write these.
     deep = "[" * 1000 + "]" * 1000
     path.write_text(f'{{"sessionId": "s", "messages": [{{"id": "a", "content": {deep}}}, {{"id": "b"}}]}}')
     store = GeminiJson(path)
-    assert new(store)[1:] == [{"id": "a", "type": "nested too deeply"}, {"id": "b"}]
+    assert [line["id"] for line in new(store)[1:]] == ["a", "b"]
     path.write_text(f'{{"sessionId": "s", "messages": [], "kind": {deep}}}')
     assert new(store)[-1] == {"$rewindTo": "a"}
     # An incomplete document is read later.
