@@ -36,7 +36,7 @@ def _own_folder(variable: str, default: str) -> Path:
     return Path(base, "agentwatch")
 
 
-def write_all(fd: int, data: bytes) -> None:
+def write_all(fd: int, data: bytes | memoryview) -> None:
     """Write all of `data`.
 
     Raises:

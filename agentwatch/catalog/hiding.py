@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from agentwatch.agents.found import Key
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import LIVE, Group
-from agentwatch.recording.remembered import choices_path, read_choices, write_choices
+from agentwatch.recording.remembered import Choices
 
 DAY_MS = 24 * 60 * 60 * 1000
 SHOWN_DAYS = 7
@@ -61,9 +61,7 @@ def root(row: Row, rows: Mapping[Key, Row]) -> Row:
     return row
 
 
-_ARCHIVED = "archived.json"
-_MOST_ARCHIVED = 2_000
-_MOST_BYTES = 1 << 18
+_ARCHIVED = Choices("archived.json", 2_000, bool)
 
 
 class Archive:
@@ -76,14 +74,14 @@ class Archive:
     def refresh(self) -> AbstractSet[Key]:
         """Read the file if it has changed, and return the sessions that differ from before."""
         try:
-            status = os.stat(choices_path(_ARCHIVED))
+            status = os.stat(_ARCHIVED.path)
             version = status.st_mtime_ns, status.st_ino
         except OSError:
             version = None
         if version == self._version:
             return frozenset()
         self._version, before = version, self.keys
-        self.keys = frozenset(map(key_of, read_choices(_ARCHIVED, _MOST_BYTES, bool)))
+        self.keys = frozenset(map(key_of, _ARCHIVED.read()))
         return before ^ self.keys
 
 
@@ -96,15 +94,20 @@ def archive(keys: Iterable[Key], *, is_archived: bool) -> int:
 
     Returns:
         The number of sessions that were not so before.
+
+    Raises:
+        OSError: It cannot be noted.
     """
-    chosen, changed = read_choices(_ARCHIVED, _MOST_BYTES, bool), 0
-    for name in map(name_of, keys):
-        changed += (chosen.pop(name, None) is not None) is not is_archived
-        if is_archived:
-            chosen[name] = True
-    for name in [*chosen][:-_MOST_ARCHIVED]:
-        del chosen[name]
-    write_choices(_ARCHIVED, chosen)
+    changed = 0
+
+    def change(chosen: dict[str, bool]) -> None:
+        nonlocal changed
+        for name in map(name_of, keys):
+            changed += (chosen.pop(name, None) is not None) is not is_archived
+            if is_archived:
+                chosen[name] = True
+
+    _ARCHIVED.change(change)
     return changed
 
 

@@ -8,20 +8,16 @@ same folder, so the file is read as foreign data. It is replaced as a whole.
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
-import time
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
 import orjson
 
 from agentwatch.base.clock import now_ms
-from agentwatch.recording.store import create_file, open_regular
+from agentwatch.recording.store import open_regular, replace_file
 
 _VERSION = 1
 MOST_BOOKMARKS = 1000
@@ -29,8 +25,6 @@ MOST_NAME = 100
 """Characters. With them, the largest file has 700 KB."""
 _MOST_BYTES = 1 << 20
 _TOO_LARGE = 1 << 62
-_LOCK_TRIES = 20
-_LOCK_SECONDS = 0.005
 
 
 class Bookmark(NamedTuple):
@@ -79,7 +73,7 @@ def replace_bookmarks(
 ) -> dict[int, Bookmark]:
     """Read the file, change its bookmarks, and write them as a new file in its place.
 
-    Another viewer of the recording waits, for up to 100 ms, so that its bookmarks are read too.
+    Another viewer of the recording waits, so that its bookmarks are read too.
 
     Args:
         path: The file; it may not exist yet.
@@ -91,20 +85,13 @@ def replace_bookmarks(
     Raises:
         OSError: The file cannot be used, as with `read_bookmarks`, or cannot be written.
     """
-    with _locked(path.parent):
-        kept = dict(sorted(change(read_bookmarks(path)).items())[:MOST_BOOKMARKS])
-        new = path.with_name(f".{path.name}.{os.urandom(6).hex()}")
-        fd = create_file(new)
-        try:
-            try:
-                _write(fd, _formatted(kept))
-            finally:
-                os.close(fd)
-            new.replace(path)
-        except OSError:
-            with suppress(OSError):
-                new.unlink()
-            raise
+    kept: dict[int, Bookmark] = {}
+
+    def content() -> bytes:
+        kept.update(sorted(change(read_bookmarks(path)).items())[:MOST_BOOKMARKS])
+        return _formatted(kept)
+
+    replace_file(path, content)
     return kept
 
 
@@ -147,38 +134,6 @@ def _formatted(bookmarks: Mapping[int, Bookmark]) -> bytes:
         for each in bookmarks.values()
     ]
     return orjson.dumps({"version": _VERSION, "bookmarks": entries}, option=orjson.OPT_APPEND_NEWLINE)
-
-
-def _write(fd: int, data: bytes) -> None:
-    left = memoryview(data)
-    while left:
-        left = left[os.write(fd, left) :]
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Keep other viewers from writing bookmarks in a folder. Not every file system has locks.
-
-    Raises:
-        OSError: The folder cannot be opened, or was locked for 100 ms.
-    """
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | getattr(os, "O_CLOEXEC", 0))
-    try:
-        for tries in count(1):
-            try:
-                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if tries == _LOCK_TRIES:
-                    raise OSError(
-                        errno.EAGAIN, "another program has locked its folder", str(folder)
-                    ) from None
-                time.sleep(_LOCK_SECONDS)
-            except OSError:
-                break
-        yield
-    finally:
-        os.close(fd)
 
 
 _UNNAMED = "nothing is written beside this recording"

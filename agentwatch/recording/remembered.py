@@ -1,23 +1,96 @@
 """What is remembered from one start to the next: what the user has chosen to show, hide, hear or archive.
 
 It is kept in small files beside the folder of saved sessions. Without a file, everything has its default; so
-a file that cannot be read or written is ignored.
+a file that cannot be read is ignored.
 """
 
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import Generic, TypeVar
 
-from agentwatch.recording.store import create_file, sessions_folder
+from agentwatch.base.files import state_folder
+from agentwatch.recording.store import open_regular, replace_file
 
-Choice = TypeVar("Choice", bool, str, int)
-_SCREEN = "screen.json"
-_MOST_BYTES = 4096
+Choice = TypeVar("Choice", bound=bool | str | int)
+_MOST_BYTES = 1 << 18
+"""A larger file counts as damaged."""
+
+
+class Choices(Generic[Choice]):
+    """A file of choices by name. It is read again for each change, so no process undoes that of another."""
+
+    def __init__(self, name: str, most: int, *kinds: type[Choice]) -> None:
+        """Create it; nothing is read yet.
+
+        Args:
+            name: The name of the file.
+            most: The number of choices that are kept, the newest ones.
+            kinds: The types of a choice; others in the file are ignored.
+        """
+        self._name, self._most, self._kinds = name, most, kinds
+        self._told: tuple[Path, int | None] | None = None
+
+    @property
+    def path(self) -> Path:
+        """The path of the file, which may not exist."""
+        return state_folder() / self._name
+
+    def read(self) -> dict[str, Choice]:
+        """Return the choices; none if the file cannot be read."""
+        with suppress(OSError):
+            return self._read()
+        return {}
+
+    def change(self, change: Callable[[dict[str, Choice]], object]) -> dict[str, Choice]:
+        """Change the choices that are in the file now, and return what is in it then.
+
+        Raises:
+            OSError: The file cannot be read or written, and is unchanged.
+        """
+        chosen: dict[str, Choice] = {}
+
+        def content() -> bytes:
+            with suppress(FileNotFoundError):
+                chosen.update(self._read())
+            change(chosen)
+            for name in [*chosen][: -self._most]:
+                del chosen[name]
+            return json.dumps(chosen).encode()
+
+        path = self.path
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        replace_file(path, content)
+        for left in path.parent.glob(f"{path.name}.*"):  # of killed processes of earlier versions
+            if left.suffix[1:].isdecimal():
+                with suppress(OSError):
+                    left.unlink()
+        return chosen
+
+    def keep(self, change: Callable[[dict[str, Choice]], object], tell: Callable[[str], object]) -> None:
+        """Change the choices; if that is not possible, tell the user why, once for each reason."""
+        try:
+            self.change(change)
+        except OSError as error:
+            if self._told != (self.path, error.errno):
+                tell(f"not remembered: {self._name}: {error.strerror or 'it cannot be written'}")
+            self._told = self.path, error.errno
+
+    def _read(self) -> dict[str, Choice]:
+        fd = open_regular(self.path, follow_links=True)
+        try:
+            with open(fd, "rb") as file:
+                found = json.loads(file.read(_MOST_BYTES))
+        except (ValueError, RecursionError):
+            found = None
+        known = found.items() if isinstance(found, dict) else ()
+        return {name: chosen for name, chosen in known if type(chosen) in self._kinds}
+
+
+_SCREEN = Choices[bool | str]("screen.json", 100, bool, str)
 
 
 def remembered(part: str, kind: type[Choice]) -> Choice | None:
@@ -30,49 +103,22 @@ def remembered(part: str, kind: type[Choice]) -> Choice | None:
     Returns:
         The choice; None if the user has not chosen.
     """
-    return read_choices(_SCREEN, _MOST_BYTES, kind).get(part)
+    chosen = _SCREEN.read().get(part)
+    return chosen if isinstance(chosen, kind) else None
 
 
-def remember(part: str, choice: bool | str | None) -> None:
-    """Remember what the user has chosen for a part of the screen; None forgets it."""
-    kept: dict[str, bool | str] = {**read_choices(_SCREEN, _MOST_BYTES, str)}
-    kept |= read_choices(_SCREEN, _MOST_BYTES, bool)
-    kept.pop(part, None)
-    write_choices(_SCREEN, kept if choice is None else kept | {part: choice})
-
-
-def read_choices(name: str, most_bytes: int, kind: type[Choice]) -> dict[str, Choice]:
-    """Return the choices of a type in a file; none if it cannot be read.
+def remember(part: str, choice: bool | str | None, tell: Callable[[str], object]) -> None:
+    """Remember what the user has chosen for a part of the screen; None forgets it.
 
     Args:
-        name: The name of the file.
-        most_bytes: A larger file counts as damaged.
-        kind: The type of the choices.
+        part: The part.
+        choice: The choice.
+        tell: Is called with the reason if it cannot be remembered.
     """
-    try:
-        fd = os.open(choices_path(name), os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_CLOEXEC", 0))
-        with open(fd, "rb") as file:
-            found = json.loads(file.read(most_bytes))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    known = found.items() if isinstance(found, dict) else ()
-    return {part: chosen for part, chosen in known if type(chosen) is kind}
 
+    def change(chosen: dict[str, bool | str]) -> None:
+        chosen.pop(part, None)
+        if choice is not None:
+            chosen[part] = choice
 
-def write_choices(name: str, choices: Mapping[str, bool | str | int]) -> None:
-    """Replace a file of choices as a whole."""
-    path = choices_path(name)
-    new = path.with_name(f"{path.name}.{os.getpid()}")
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with open(create_file(new), "w", encoding="utf-8") as file:
-            json.dump(choices, file)
-        new.replace(path)
-    except OSError:
-        with suppress(OSError):
-            new.unlink()
-
-
-def choices_path(name: str) -> Path:
-    """Return the path of a file of choices, which may not exist."""
-    return sessions_folder().parent / name
+    _SCREEN.keep(change, tell)

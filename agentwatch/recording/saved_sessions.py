@@ -18,12 +18,13 @@ from agentwatch.recording.bookmarks import read_bookmarks
 from agentwatch.recording.store import (
     SessionFiles,
     create_file,
+    lock,
     open_folder,
     open_regular,
     read_object,
     sessions_folder,
 )
-from agentwatch.recording.write_lock import MOST_BYTES, is_being_written, read_process
+from agentwatch.recording.write_lock import MOST_BYTES, is_being_written, read_process, release
 
 _RECORDING = ".ndjson"
 _HEX = frozenset("0123456789abcdef")
@@ -288,19 +289,13 @@ def _locked(fd: int) -> Iterator[None]:
     hangs.
     """
     for _ in range(_LOCK_TRIES):
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            time.sleep(_LOCK_SECONDS)
-        except OSError:
+        if lock(fd) is not False:
             break
-        else:
-            break
+        time.sleep(_LOCK_SECONDS)
     try:
         yield
     finally:
-        with suppress(OSError):
-            fcntl.flock(fd, fcntl.LOCK_UN)
+        release(fd)
 
 
 def describe_process(

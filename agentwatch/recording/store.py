@@ -1,4 +1,4 @@
-"""The paths of recordings, and the creation and opening of their files.
+"""The paths of recordings, the creation and opening of their files, and the replacing of small ones.
 
 A file is always new, only the user may read it, and no link is followed.
 """
@@ -9,12 +9,13 @@ import os
 import re
 import stat
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from agentwatch.base.clock import wall_ns
-from agentwatch.base.files import state_folder
+from agentwatch.base.files import state_folder, write_all
 
 _CREATE = (
     os.O_CREAT
@@ -310,6 +311,88 @@ def is_at(path: Path, fd: int) -> bool:
     except OSError:
         return False
     return os.path.samestat(named, opened) and opened.st_nlink == 1
+
+
+_MOST_SECONDS = 0.5
+_RETRY_SECONDS = 0.005
+_LEFT_NS = 60 * 10**9
+"""On a file system without locks, an unfinished file of this age was left by a killed process."""
+
+
+def replace_file(
+    path: Path, content: Callable[[], bytes], mode: int = 0o600, *, is_lasting: bool = True
+) -> None:
+    """Replace a small file as a whole, while no other process of ours does the same.
+
+    The unfinished file `.NAME.agentwatch` is the lock. The next change removes one that a killed process has
+    left.
+
+    Args:
+        path: The file, which may not exist.
+        content: Returns the new content. It reads the file, which another process may just have changed.
+        mode: The permissions of the file.
+        is_lasting: Whether the disk is waited for, so that a power cut leaves the old file or the new one.
+
+    Raises:
+        OSError: The file cannot be written, or others kept changing it for half a second. It is unchanged.
+    """
+    new = path.with_name(f".{path.name}.agentwatch")
+    fd = _unfinished(new)
+    try:
+        os.fchmod(fd, mode)
+        write_all(fd, content())
+        if is_lasting:
+            os.fsync(fd)
+        new.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            new.unlink()
+        raise
+    finally:
+        os.close(fd)
+    if is_lasting:
+        with suppress(OSError):  # some file systems cannot sync a folder
+            folder_fd = os.open(path.parent, _OPEN)
+            try:
+                os.fsync(folder_fd)
+            finally:
+                os.close(folder_fd)
+
+
+def _unfinished(path: Path) -> int:
+    """Create the unfinished file, once no other process has one, and return its descriptor."""
+    until = time.monotonic() + _MOST_SECONDS
+    while True:
+        with suppress(FileExistsError):
+            fd = create_file(path)
+            if lock(fd) is not False and is_at(path, fd):
+                return fd
+            os.close(fd)  # another process took it for one that was left
+        with suppress(FileNotFoundError):
+            fd = open_regular(path)
+            try:
+                is_left = lock(fd)
+                if is_left is None:
+                    is_left = abs(wall_ns() - os.fstat(fd).st_mtime_ns) > _LEFT_NS
+                if is_left and is_at(path, fd):
+                    path.unlink()
+                    continue
+            finally:
+                os.close(fd)
+        if time.monotonic() > until:
+            raise OSError(errno.EAGAIN, "another program is changing it", str(path))
+        time.sleep(_RETRY_SECONDS)
+
+
+def lock(fd: int) -> bool | None:
+    """Lock an open file; return False if another process has locked it, None if it cannot be locked."""
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # ENOLCK, EOPNOTSUPP, EBADF: NFS and some others
+        return None
+    return True
 
 
 def nameless_file() -> int:

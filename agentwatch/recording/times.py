@@ -14,6 +14,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from pathlib import Path
 
+from agentwatch.base.files import write_all
 from agentwatch.recording.appender import TimesFile
 from agentwatch.recording.store import nameless_file, open_regular
 
@@ -131,12 +132,10 @@ class TimeColumns:
     def _write(self) -> None:
         """Move a chunk of pairs to the file; after a failure they and all later ones stay in memory."""
         offsets, epochs_ms = self._newest[0][:_CHUNK], self._newest[1][:_CHUNK]
-        left = memoryview(offsets.tobytes() + epochs_ms.tobytes())
         try:
             if self._fd is None:
                 self._fd = nameless_file()
-            while left:
-                left = left[os.write(self._fd, left) :]
+            write_all(self._fd, offsets.tobytes() + epochs_ms.tobytes())
         except OSError:
             self._is_refused = True
             return

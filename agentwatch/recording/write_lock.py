@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agentwatch.base.clock import CLOCK, wall_ns
-from agentwatch.recording.store import open_regular, read_object
+from agentwatch.recording.store import lock, open_regular, read_object
 
 # `STEM.json` has the keys `command`, `cwd`, `pid`, `started_ms`, `ended_ms` and `exit_code`. The last two are
 # null while the agent runs, and remain null if the monitor was killed or has left the agent running. The key
@@ -99,8 +99,7 @@ only its id is, and not its start: the id may belong to another process by now."
 
 def hold(fd: int) -> None:
     """Mark the new recording open at `fd` as being written."""
-    with suppress(OSError):
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    lock(fd)
 
 
 def release(fd: int) -> None:

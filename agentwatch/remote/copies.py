@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import orjson
 
-from agentwatch.base.files import state_folder
+from agentwatch.base.files import state_folder, write_all
 from agentwatch.recording.appender import line_start
 from agentwatch.recording.saved_sessions import is_stem, own_file
 from agentwatch.recording.store import (
@@ -301,9 +301,7 @@ class LocalCopy:
         assert self._fd is not None
         assert self._times is not None
         self._times.write(seen, gaps)
-        rest = memoryview(data)
-        while rest:
-            rest = rest[os.write(self._fd, rest) :]
+        write_all(self._fd, data)
 
     def digest(self) -> hashlib._Hash:
         """Return the SHA-256 of the copy.

@@ -18,7 +18,7 @@ from agentwatch.base.config import Machines
 from agentwatch.base.faults import USAGE, Fault, cannot_create
 from agentwatch.base.files import state_folder
 from agentwatch.recording.saved import SavedGrowth
-from agentwatch.recording.store import create_file, open_regular, private_folder
+from agentwatch.recording.store import open_regular, private_folder, replace_file
 from agentwatch.remote.address import EngineAddress, is_engine, parse_engine
 from agentwatch.remote.channel import Channel, Connect, NotKeptError, ReplacedError
 from agentwatch.remote.copies import Copies, LocalCopy
@@ -463,9 +463,5 @@ def is_news(engine: EngineAddress, warning: str) -> bool:
             return False
     with suppress(OSError):
         private_folder(path.parent)
-        new = path.with_suffix(f".{os.getpid()}")
-        fd = create_file(new)
-        os.write(fd, data)
-        os.close(fd)
-        os.replace(new, path)
+        replace_file(path, lambda: data)
     return True

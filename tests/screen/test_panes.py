@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import os
-from pathlib import Path
 from time import monotonic
 
 import pytest
 
-from agentwatch.recording.remembered import remember, remembered
 from tests.builders.lines import init, started
 from tests.builders.moment.panes import watch_screen
 from tests.builders.screen.app import PANES, Stage, bundled, lines_of, opened
@@ -146,34 +142,3 @@ async def test_c_shows_times_of_day_in_the_transcript(recording: Saver) -> None:
         await stage.shows("09:00:00   ✓ Ran terminal command echo 0", "transcript")
         await stage.press("c")
         await stage.until(lambda: lines_of(stage.pane("transcript")) == without, "no times")
-
-
-def test_what_is_remembered_is_private_and_survives_a_broken_file(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The file is readable by the user alone; a broken one, or a folder without it, counts as none."""
-    # The file is readable by the user alone, and a broken one counts as none.
-    remember("actions", True)
-    remember("times", False)
-    (file,) = home.glob("screen.json*")
-    assert file.stat().st_mode & 0o777 == 0o600
-    remember("sort", "age")
-    assert json.loads(file.read_text()) == {"actions": True, "times": False, "sort": "age"}
-    assert (remembered("sort", str), remembered("sort", bool), remembered("times", bool)) == (
-        "age",
-        None,
-        False,
-    )
-    remember("sort", None)
-    assert json.loads(file.read_text()) == {"actions": True, "times": False}
-    for broken in (b"", b"[1]", b"\xff", b"[" * 5000, b'{"actions": 3}'):
-        file.write_bytes(broken)
-        assert remembered("actions", bool) is None
-    remember("actions", False)
-    assert remembered("actions", bool) is False
-    # If nothing can be remembered, nothing happens.
-    blocked = home / "file"
-    blocked.write_text("")
-    monkeypatch.setitem(os.environ, "AGENTWATCH_HOME", str(blocked / "inside"))
-    remember("actions", True)
-    assert remembered("actions", bool) is None

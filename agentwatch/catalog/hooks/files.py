@@ -1,4 +1,4 @@
-"""Reads and replaces files with hooks: never a link, never another user's file, never in part."""
+"""Reads and copies files with hooks: never a link, never another user's file, never in part."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from agentwatch.base.clock import wall_ns
-from agentwatch.recording.store import open_regular
+from agentwatch.base.files import write_all
+from agentwatch.recording.store import create_file, open_regular
 
 _MOST_COPIES = 100
 
@@ -49,28 +50,6 @@ def mode_of(path: Path) -> int | None:
         return None
 
 
-def write(path: Path, data: bytes, mode: int) -> None:
-    """Replace a file as a whole, so that no reader ever sees a part of it.
-
-    Args:
-        path: The file, which may not exist.
-        data: The contents.
-        mode: The permissions of the file.
-
-    Raises:
-        OSError: It cannot be written.
-    """
-    new = path.with_name(f".{path.name}.{os.urandom(4).hex()}")
-    try:
-        _create(new, data, mode)
-        os.replace(new, path)
-    except OSError:
-        with suppress(OSError):
-            os.unlink(new)
-        raise
-    _sync_folder(path.parent)
-
-
 def keep_copy(path: Path, data: bytes, mode: int) -> Path:
     """Write a dated copy of a file beside it, which overwrites nothing, and return its path.
 
@@ -81,7 +60,13 @@ def keep_copy(path: Path, data: bytes, mode: int) -> Path:
     for number in range(_MOST_COPIES):
         copy = path.with_name(f"{name}-{number}" if number else name)
         with suppress(FileExistsError):
-            _create(copy, data, mode)
+            fd = create_file(copy)
+            try:
+                os.fchmod(fd, mode)
+                write_all(fd, data)
+                os.fsync(fd)
+            finally:
+                os.close(fd)
             return copy
     raise FileExistsError(errno.EEXIST, "there are too many copies", str(path))
 
@@ -94,23 +79,3 @@ def copies_of(path: Path) -> list[Path]:
         return []
     found = [path.with_name(name) for name in names if name.startswith(f"{path.name}.2")]
     return sorted(found, reverse=True)[:_MOST_COPIES]
-
-
-def _create(path: Path, data: bytes, mode: int) -> None:
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)
-    try:
-        with open(fd, "wb", closefd=False) as file:
-            file.write(data)
-        os.fchmod(fd, mode)
-        os.fsync(fd)
-    finally:
-        os.close(fd)
-
-
-def _sync_folder(folder: Path) -> None:
-    with suppress(OSError):  # some file systems cannot sync a folder
-        fd = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(fd)
-        finally:
-            os.close(fd)

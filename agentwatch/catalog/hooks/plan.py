@@ -17,8 +17,9 @@ from agentwatch.agents.hooks import HookedAgent
 from agentwatch.base.faults import USAGE, Fault
 from agentwatch.base.files import state_folder
 from agentwatch.catalog.hooks.entries import Shape, installed_events, with_entries, without_entries
-from agentwatch.catalog.hooks.files import copies_of, keep_copy, mode_of, own_bytes, write
+from agentwatch.catalog.hooks.files import copies_of, keep_copy, mode_of, own_bytes
 from agentwatch.catalog.hooks.program import Program
+from agentwatch.recording.store import replace_file
 
 MOST_BYTES = 1 << 20
 """A file with hooks that is larger is left alone."""
@@ -59,18 +60,19 @@ class Change(NamedTuple):
         copy = None
         if self.before is not None and not self.is_ours:
             copy = keep_copy(self.path, self.before, _NEW_MODE if mode is None else mode)
-        self._require_unchanged()
         if self.after is None:
+            self._if_unchanged()
             self.path.unlink()
             return copy
         if self.is_ours:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-        write(self.path, self.after, _NEW_MODE if mode is None else mode)
+        replace_file(self.path, self._if_unchanged, _NEW_MODE if mode is None else mode)
         return copy
 
-    def _require_unchanged(self) -> None:
+    def _if_unchanged(self) -> bytes:
         if own_bytes(self.path, MOST_BYTES) != self.before:
             raise OSError(errno.EBUSY, "it has changed meanwhile", str(self.path))
+        return self.after or b""
 
 
 def remove_empty(folder: Path, above: Path) -> None:

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agentwatch.base.local_socket import NAME as SOCKET
-from agentwatch.catalog.hooks.files import own_bytes, write
-from agentwatch.recording.store import private_folder
+from agentwatch.catalog.hooks.files import own_bytes
+from agentwatch.recording.store import private_folder, replace_file
 
 _NAME = "agentwatch-hook"
 _END = "; exit 0"
@@ -150,7 +150,7 @@ class Program(NamedTuple):
         """
         private_folder(self.folder)
         if not self.is_installed:
-            write(self.path, self.script, 0o700)
+            replace_file(self.path, lambda: self.script, 0o700)
 
     def forget(self, agent: str) -> None:
         """Delete an agent's logs, which would otherwise keep reporting its last state.

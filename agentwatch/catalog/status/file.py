@@ -22,7 +22,6 @@ _MOST_BYTES = 4096
 _MOST_LIMITS = 500
 _MOST_PID = 1 << 31
 _OPEN = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
-_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def write_status(counts: Counts, now_ms: int, limits: str = "") -> None:
@@ -33,22 +32,14 @@ def write_status(counts: Counts, now_ms: int, limits: str = "") -> None:
         now_ms: The present time, in milliseconds since the epoch.
         limits: The usage limits in words; empty if none is known.
     """
-    from agentwatch.recording.store import private_folder
+    from agentwatch.recording.store import private_folder, replace_file
 
     path = status_path()
     kept = {"version": _VERSION, "written_ms": now_ms, "pid": os.getpid(), **counts._asdict()}
     kept[LIMITS] = limits[:_MOST_LIMITS]
-    new = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
+    with suppress(OSError):
         private_folder(path.parent)
-        with suppress(FileNotFoundError):  # left by a killed process, which had the same id
-            new.unlink()
-        with open(os.open(new, _CREATE, 0o600), "w", encoding="ascii") as file:
-            json.dump(kept, file)
-        new.replace(path)
-    except OSError:
-        with suppress(OSError):
-            new.unlink()
+        replace_file(path, json.dumps(kept).encode, is_lasting=False)
 
 
 def read_status(now_ms: int) -> Counts | None:

@@ -7,7 +7,6 @@ is read as foreign data. Its lock (flock(2)) belongs to the process that ships t
 
 from __future__ import annotations
 
-import fcntl
 import os
 import stat
 from contextlib import suppress
@@ -19,7 +18,14 @@ from typing import Any, NamedTuple
 import orjson
 
 from agentwatch.base.files import state_folder
-from agentwatch.recording.store import open_folder, open_regular, private_folder, read_object, sessions_folder
+from agentwatch.recording.store import (
+    lock,
+    open_folder,
+    open_regular,
+    private_folder,
+    read_object,
+    sessions_folder,
+)
 from agentwatch.remote.chunk import LARGEST_NUMBER
 from agentwatch.remote.engine import SessionName, parse_session
 
@@ -93,11 +99,7 @@ class Sidecar:
         self._fd = _opened(path)
         if self._fd is None:
             return
-        with suppress(OSError):  # not every file system has locks
-            try:
-                fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                self.is_held = True
+        self.is_held = lock(self._fd) is False
         self.before = _parsed(read_object(os.dup(self._fd), _BLOCK))
 
     def write(self, shipped: Shipped) -> None:

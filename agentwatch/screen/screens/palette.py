@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from textual import on
 from textual.app import ComposeResult, SystemCommand
@@ -10,16 +11,14 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from agentwatch.recording.remembered import read_choices, write_choices
+from agentwatch.recording.remembered import Choices
 from agentwatch.screen.widgets.input_bar import InputBox, LineInput
 from agentwatch.screen.widgets.line_view import RowView, Spans
 from agentwatch.text.safe import SafeText, columns, cut, fitted
 
-_FILE = "palette.json"
-_MOST_BYTES = 1 << 16
-_MOST_COUNTED = 1_000_000
-_MOST_KEPT = 300
+_COUNTS = Choices("palette.json", 300, int)
 """The commands whose runs are counted; the one that was not run for the longest time is forgotten first."""
+_MOST_COUNTED = 1_000_000
 _GAP = 2
 _MOST_ROWS = 14
 _OTHER_ROWS = 3
@@ -78,8 +77,8 @@ class Palette(InputBox[SystemCommand | None]):
             title: The words in the border.
             commands: The commands, the most important first.
         """
-        self._counts = read_choices(_FILE, _MOST_BYTES, int)
-        self._commands = sorted(commands, key=lambda each: -self._counts.get(each.title, 0))
+        counts = _COUNTS.read()
+        self._commands = sorted(commands, key=lambda each: -counts.get(each.title, 0))
         self._list = CommandList(self._commands)
         super().__init__(LineInput(compact=True, select_on_focus=False), self._list)
         self._box = Vertical(id="palette")
@@ -111,6 +110,9 @@ class Palette(InputBox[SystemCommand | None]):
         """Count the selected command, and close the box with it."""
         chosen = self._list.chosen
         if chosen is not None:
-            count = min(self._counts.pop(chosen.title, 0), _MOST_COUNTED) + 1
-            write_choices(_FILE, {**dict([*self._counts.items()][-_MOST_KEPT:]), chosen.title: count})
+            _COUNTS.keep(partial(_count, chosen.title), self.notify)
             self.dismiss(chosen)
+
+
+def _count(title: str, counts: dict[str, int]) -> None:
+    counts[title] = min(counts.pop(title, 0), _MOST_COUNTED) + 1

@@ -165,7 +165,7 @@ class TerminalApp(App[Result], Generic[Result]):
     def choose_theme(self, name: str) -> None:
         """Use a theme now and at later starts; the one that they have anyway is not remembered."""
         self.theme = name
-        remember(_THEME, None if name == self._given_theme else name)
+        remember(_THEME, None if name == self._given_theme else name, self.notify)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Return Textual's line filters, followed by the guard."""

@@ -53,10 +53,6 @@ def test_what_was_written_is_read(home: Path) -> None:
     assert (read_limits(NOW_MS), read_status(NOW_MS)) == ("ä" * 500, COUNTS)
     changed(home, limits=7)
     assert (read_limits(NOW_MS), read_status(NOW_MS)) == (None, COUNTS)
-    # An unfinished file of a process that had the same id does not stop the next one.
-    (home / f".status.json.{os.getpid()}").write_bytes(b"{")
-    write_status(COUNTS, NOW_MS)
-    assert read_status(NOW_MS) == COUNTS
 
 
 def test_what_is_old_or_no_status_is_not_read(home: Path, tmp_path: Path) -> None:

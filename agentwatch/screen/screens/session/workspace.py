@@ -217,7 +217,7 @@ class Workspace(Vertical):
     def action_toggle_actions(self) -> None:
         """Show or hide the actions pane, and remember it."""
         shown = "log" not in self.panes.names
-        remember("actions", shown)
+        remember("actions", shown, self.notify)
         self._show_actions(shown)
         self._tabs.highlight(self.pane)
         if not shown and self.pane == "log":
@@ -283,7 +283,7 @@ class Workspace(Vertical):
         """Show or hide the times of day in the transcript, and remember it."""
         times = self.panes.transcript.times
         times.show(not times.is_shown)
-        remember("times", times.is_shown)
+        remember("times", times.is_shown, self.notify)
 
     def action_raw(self) -> None:
         """Toggle the detail pane between the raw lines of the recording and their decoded content."""

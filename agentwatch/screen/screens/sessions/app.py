@@ -193,7 +193,8 @@ class HomeApp(SessionApp[None]):
         if self._commands is not None:
             from agentwatch.screen.screens.sessions.state_rules import StateRules
 
-            self._state_rules = StateRules(self.config.on_sessions, self._commands, now_ms())
+            silenced = self._rings.is_silenced
+            self._state_rules = StateRules(self.config.on_sessions, self._commands, now_ms(), silenced)
         self._signals = Signals(self.write_to_terminal, self.config)
         self._rows: Rows = {}
         self._counts = Counts()
@@ -267,6 +268,7 @@ class HomeApp(SessionApp[None]):
         if self.is_leaving:
             return
         rows, changed, vanished, self._is_settled = report
+        self._is_behind |= self._rings.refresh()
         ringing = self._rings.update(changed, vanished, None if self._open is None else self._open.row.key)
         self._rows, self._counts = rows, self._counted.update(rows, changed, now_ms())
         if self._state_rules is not None:
@@ -339,7 +341,11 @@ class HomeApp(SessionApp[None]):
 
     @on(requests.RingToggled)
     def _toggle_ring(self, event: requests.RingToggled) -> None:
-        self._rings.toggle(event.row.key)
+        try:
+            self._rings.toggle(event.row.key)
+        except OSError as error:
+            words = f"remembered until you quit: rings.json: {error.strerror or 'it cannot be written'}"
+            self.notify(words, severity="warning", timeout=_PROBLEM_SECONDS, markup=False)
         self._show_rows()
 
     def _offer_answers(self) -> None:

@@ -165,19 +165,19 @@ class Home(Vertical):
         sorts = [*Sort]
         sort = sorts[(sorts.index(self.request.sort) + 1) % len(sorts)]
         self.ask(self.request._replace(sort=sort))
-        remember(_SORT, str(sort))
+        remember(_SORT, str(sort), self.notify)
 
     def toggle_column(self, name: str) -> None:
         """Show or hide a column, and remember it."""
         shown = {*self.sessions.columns} ^ {name}
         chosen = [each for each in NAMES if each in shown] or ["title"]
         self.sessions.show_columns(tuple(chosen))
-        remember(_COLUMNS, " ".join(chosen))
+        remember(_COLUMNS, " ".join(chosen), self.notify)
 
     def reset_columns(self) -> None:
         """Show the columns that fit, and forget those that were chosen."""
         self.sessions.show_columns(())
-        remember(_COLUMNS, None)
+        remember(_COLUMNS, None, self.notify)
 
     def action_hidden(self) -> None:
         """Show or hide the hidden sessions."""

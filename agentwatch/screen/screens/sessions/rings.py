@@ -14,13 +14,11 @@ from agentwatch.agents.reported import State
 from agentwatch.catalog.hiding import key_of, name_of
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import LIVE, Ground
-from agentwatch.recording.remembered import read_choices, write_choices
+from agentwatch.recording.remembered import Choices
 from agentwatch.sources.procfs import stat_of
 from agentwatch.text.safe import SafeText, cut, safe_line
 
-_FILE = "rings.json"
-_MOST_CHOICES = 500
-_MOST_BYTES = 1 << 18
+_CHOSEN = Choices("rings.json", 500, bool)
 _MOST_RUNG = 1000
 _BLINK_MS = 500
 """Claude Code is busy or idle for up to 300 ms in the middle of a question. Nobody answers one and
@@ -29,7 +27,7 @@ misses the next within this time."""
 
 def is_silenced(key: Key) -> bool:
     """Return whether the user has chosen, in any list, that a session does not ring."""
-    return not read_choices(_FILE, _MOST_BYTES, bool).get(name_of(key), True)
+    return not _CHOSEN.read().get(name_of(key), True)
 
 
 class Rings:
@@ -44,7 +42,10 @@ class Rings:
         """
         self._by_default = by_default
         self._began_ms = began_ms
-        self._chosen = read_choices(_FILE, _MOST_BYTES, bool)
+        self._chosen: dict[str, bool] = {}
+        self._unwritten: dict[str, bool] = {}
+        """The choices that are not in the file."""
+        self.refresh()
         self._known: set[Key] = set()
         """The sessions that were listed before, in any state."""
         self._asking: set[Key] = set()
@@ -62,15 +63,33 @@ class Rings:
         """Return whether a session rings when it begins to need the user."""
         return self._chosen.get(name_of(key), self._by_default)
 
+    def is_silenced(self, key: Key) -> bool:
+        """Return whether the user has chosen that a session does not ring."""
+        return not self._chosen.get(name_of(key), True)
+
     def toggle(self, key: Key) -> bool:
-        """Let a session ring, or not any more; remember it, and return whether it rings now."""
+        """Let a session ring, or not any more; remember it, and return whether it rings now.
+
+        Raises:
+            OSError: It cannot be remembered, and holds in this list alone. The next choice tries it again.
+        """
         name, rings = name_of(key), not self.rings(key)
-        self._chosen.pop(name, None)
-        self._chosen[name] = rings
-        while len(self._chosen) > _MOST_CHOICES:
-            self._chosen.pop(next(iter(self._chosen)))
-        write_choices(_FILE, self._chosen)
+        for choices in (self._chosen, self._unwritten):
+            choices[name] = rings
+
+        def change(chosen: dict[str, bool]) -> None:
+            for each in self._unwritten:
+                chosen.pop(each, None)
+            chosen.update(self._unwritten)
+
+        self._chosen = _CHOSEN.change(change)
+        self._unwritten = {}
         return rings
+
+    def refresh(self) -> bool:
+        """Read the choices, which other lists change too, and return whether any differs from before."""
+        before, self._chosen = self._chosen, {**_CHOSEN.read(), **self._unwritten}
+        return before != self._chosen
 
     def update(
         self, changed: Iterable[Row], vanished: Iterable[Key] = (), open_key: Key | None = None

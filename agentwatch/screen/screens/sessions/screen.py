@@ -262,9 +262,12 @@ class HomeScreen(Screen[None]):
             self.notify("only sessions of this machine can be archived", markup=False)
             return
         is_archived = not all(row.is_archived for row in rows)
-        changed = archive(
-            (row.key for row in rows if row.is_archived is not is_archived), is_archived=is_archived
-        )
+        keys = [row.key for row in rows if row.is_archived is not is_archived]
+        try:
+            changed = archive(keys, is_archived=is_archived)
+        except OSError as error:
+            self._report("cannot archive" if is_archived else "cannot restore", error)
+            return
         words = "archived" if is_archived else "no longer archived"
         if not changed:
             words = "its agent has archived it"

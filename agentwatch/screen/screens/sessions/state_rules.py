@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from agentwatch.agents.found import Key
 from agentwatch.agents.reported import State
@@ -12,7 +12,6 @@ from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import LIVE, UNKNOWN, Ground, Standing
 from agentwatch.output.commands import Commands
 from agentwatch.rules.alarms.events import ENDED, FAILED, LIMIT, NEEDS_YOU, Event
-from agentwatch.screen.screens.sessions.rings import is_silenced
 
 _AFTER_TURN = frozenset({State.YOUR_TURN, State.SHELL, State.TURN_FAILED})
 _SEEN = frozenset({State.UNFINISHED, State.LIMITED})
@@ -29,15 +28,23 @@ class StateRules:
     to one that its agent reports.
     """
 
-    def __init__(self, rules: Sequence[SessionRule], commands: Commands, began_ms: int) -> None:
+    def __init__(
+        self,
+        rules: Sequence[SessionRule],
+        commands: Commands,
+        began_ms: int,
+        is_silenced: Callable[[Key], bool],
+    ) -> None:
         """Know no session yet.
 
         Args:
             rules: The rules.
             commands: Runs the commands.
             began_ms: The start of the list.
+            is_silenced: Returns whether the user has silenced a session.
         """
         self._rules, self._commands, self._began_ms = rules, commands, began_ms
+        self._is_silenced = is_silenced
         self._before: dict[Key, Standing] = {}
 
     def update(self, changed: Iterable[Row], vanished: Iterable[Key], asking: Iterable[Row]) -> None:
@@ -80,7 +87,7 @@ class StateRules:
 
     def _tell(self, name: str, row: Row) -> None:
         for rule in self._rules:
-            if rule.event == name and not is_silenced(row.key):
+            if rule.event == name and not self._is_silenced(row.key):
                 self._commands.tell(rule.command, event_of(row, name, rule.name, row.standing.now))
 
 

@@ -105,6 +105,18 @@ async def test_several_sessions_are_archived_or_deleted(own: Row, home: Path, tm
         await stage.choose("elsewhere")
         await stage.press("z")
         await stage.shows("only sessions of this machine can be archived")
+        # What cannot be written is told, and not called archived.
+        await stage.put(*ended)
+        (home / "archived.json").unlink()
+        for name in ("archived.json", "rings.json", "screen.json"):
+            (home / name).mkdir()
+        await stage.choose("e1")
+        await stage.press("z")
+        await stage.shows("cannot archive the session: it is not a regular file")
+        await stage.press("r")
+        await stage.shows("remembered until you quit: rings.json: it is not a regular file")
+        await stage.press("s")
+        await stage.shows("not remembered: screen.json: it is not a regular file")
         # Only recordings of our own can be deleted or renamed.
         path = tmp_path / "claude.jsonl"
         path.write_bytes(b"{}\n")

@@ -13,7 +13,7 @@ from agentwatch.base.clock import now_ms
 from agentwatch.base.config import Config
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import Ground
-from agentwatch.screen.screens.sessions.rings import Rings
+from agentwatch.screen.screens.sessions.rings import Rings, is_silenced
 from tests.builders.home.home_app import NOW_MS, row
 from tests.builders.machine.app import at_home
 from tests.conftest import RECORDINGS, case
@@ -124,6 +124,25 @@ def test_choices_are_remembered(home: Path) -> None:
     assert again.toggle(asking().key)
     assert new_rings().rings(asking().key)
     assert [path.name for path in home.iterdir()] == ["rings.json"]
+    # Of two lists that are open, each adds its choices to those of the other, and follows them.
+    one, two, key, other = new_rings(), new_rings(), asking().key, ("claude", "two")
+    assert not one.toggle(key)
+    assert not two.toggle(other)
+    assert [each.is_silenced(at) for each in (one, two) for at in (key, other)] == [True, False, True, True]
+    assert [one.refresh(), one.refresh(), one.is_silenced(other), is_silenced(key)] == [
+        True,
+        False,
+        True,
+        True,
+    ]
+    # A choice that cannot be written holds in its list, which writes it with the next one.
+    (unfinished := home / ".rings.json.agentwatch").mkdir()
+    with pytest.raises(OSError, match="not a regular file"):
+        one.toggle(other)
+    assert [one.refresh(), one.is_silenced(other), is_silenced(other)] == [False, False, True]
+    unfinished.rmdir()
+    assert one.toggle(key)
+    assert [is_silenced(at) for at in (key, other)] == [False, False]
     # Whatever the file contains, the list opens without a choice.
     for damage in (b"", b"[]", b"{", b'{"claude:one": "no"}', b"\xff", b"[" * 5000):
         with case(damage[:30]):

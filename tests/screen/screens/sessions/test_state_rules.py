@@ -34,10 +34,16 @@ class Told(Commands):
         self.events.append(event)
 
 
+def rules_of(commands: Told, *names: str) -> StateRules:
+    """Return a rule for each event of these names, in a new list."""
+    rules = [SessionRule(name, name, (name,)) for name in names]
+    return StateRules(rules, commands, BEGAN_MS, Rings(by_default=True, began_ms=BEGAN_MS).is_silenced)
+
+
 def told(*rows: Row) -> list[str]:
     """Return the events of a session that is listed with these rows, one after the other."""
     commands = Told()
-    rules = StateRules([SessionRule(name, name, (name,)) for name in EVENTS], commands, BEGAN_MS)
+    rules = rules_of(commands, *EVENTS)
     for each in rows:
         rules.update([each], (), ())
     return [each.event for each in commands.events]
@@ -103,7 +109,7 @@ def test_a_change_of_state_is_told_once() -> None:
             assert told(*each) == []
     # A session that vanishes is new when it returns: what happened meanwhile is not known.
     commands = Told()
-    rules = StateRules([SessionRule("ended", "ended", ("ended",))], commands, BEGAN_MS)
+    rules = rules_of(commands, "ended")
     rules.update([at(WORKING)], (), ())
     rules.update((), [at(WORKING).key], ())
     rules.update([at(YOUR_TURN)], (), ())
@@ -114,7 +120,7 @@ def test_a_question_is_told_with_its_words() -> None:
     """The event names the session, its agent, and what it asks; a silenced session tells nothing."""
     # The event names the session, its agent, and what it asks.
     commands = Told()
-    rules = StateRules([SessionRule("needs-you", "needs-you", ("needs-you",))], commands, BEGAN_MS)
+    rules = rules_of(commands, "needs-you")
     asking = at(ASKS, now="Bash rm -rf build", title="Clean up", agent="claude")
     rules.update([asking], (), [asking])
     [event] = commands.events
@@ -128,7 +134,8 @@ def test_a_question_is_told_with_its_words() -> None:
     chosen = Rings(by_default=True, began_ms=BEGAN_MS)
     assert not chosen.toggle(key)
     commands, asking = Told(), at(ASKS)
-    rules = StateRules([SessionRule(name, name, (name,)) for name in EVENTS], commands, BEGAN_MS)
+    silenced = chosen.is_silenced
+    rules = StateRules([SessionRule(name, name, (name,)) for name in EVENTS], commands, BEGAN_MS, silenced)
     for each in (at(WORKING), asking, at(WORKING), LIMITED, at(WORKING), at(State.FAILED)):
         rules.update([each], (), [asking] if each is asking else ())
     assert commands.events == []
