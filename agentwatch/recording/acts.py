@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from agentwatch.base.files import state_folder
+from agentwatch.recording.appender import append_line
 from agentwatch.recording.store import SessionFiles, is_foreign_id, own_objects, private_folder, writable
 from agentwatch.text.safe import SafeText, cut, safe_line
 
@@ -30,7 +31,7 @@ _MOST_TEXT = 200
 _TOO_LARGE = 1 << 62
 _WORDS_COLUMNS = 120
 _TEXTS = ("act", "to", "by", "door", "receipt")
-_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK  # opening a FIFO would wait for a reader
+_APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK  # opening a FIFO would wait for a reader
 _APPEND |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
@@ -85,9 +86,7 @@ def append_act(path: Path, act: Act) -> None:
         if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1 or status.st_uid != os.geteuid():
             raise PermissionError(errno.EPERM, "it is not a file of this user alone", str(path))
         texts = {name: writable(getattr(act, name), _MOST_TEXT) for name in _TEXTS}
-        line = orjson.dumps({"at_ms": act.at_ms, **texts}, option=orjson.OPT_APPEND_NEWLINE)
-        if os.write(fd, line) < len(line):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        append_line(fd, orjson.dumps({"at_ms": act.at_ms, **texts}, option=orjson.OPT_APPEND_NEWLINE))
     finally:
         os.close(fd)
 

@@ -6,7 +6,6 @@ are only appended. An agent may write in the same folder, so the file is read as
 
 from __future__ import annotations
 
-import errno
 import os
 from collections.abc import Mapping
 from itertools import islice
@@ -15,6 +14,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from agentwatch.recording.appender import append_line
 from agentwatch.recording.store import SessionFiles, create_file, own_objects, writable
 
 MOST_ALARMS = 20_000
@@ -55,18 +55,18 @@ class AlarmsFile:
     def __init__(self, path: Path | None) -> None:
         """Create a writer for the file at a path; None to keep no alarms."""
         self.fault: OSError | None = None
-        """Why the file is incomplete; None while no write has failed."""
+        """Why the file is incomplete: the last write that has failed; None while none has."""
         self._path = path
         self._fd: int | None = None
 
     def append(self, alarm: Alarm) -> None:
-        """Write an alarm, unless an earlier one could not be written."""
-        if self._path is None or self.fault is not None:
+        """Write an alarm."""
+        if self._path is None:
             return
         try:
             if self._fd is None:
                 self._fd = create_file(self._path)
-            _write(self._fd, _formatted(alarm))
+            append_line(self._fd, _formatted(alarm))
         except OSError as error:
             self.fault = error
 
@@ -124,13 +124,3 @@ def _formatted(alarm: Alarm) -> bytes:
     if alarm.is_last:
         fields["last"] = True
     return orjson.dumps(fields, option=orjson.OPT_APPEND_NEWLINE)
-
-
-def _write(fd: int, data: bytes) -> None:
-    """Write a line.
-
-    Raises:
-        OSError: It cannot be written, or only a part of it.
-    """
-    if os.write(fd, data) < len(data):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -196,6 +196,26 @@ def line_start(fd: int, end: int, first: int = 0) -> int:
     return first
 
 
+def is_cut(fd: int) -> bool:
+    """Return whether a full disk or a kill has cut the last line of an open file, or it cannot be known."""
+    try:
+        size = os.fstat(fd).st_size
+        return size > 0 and os.pread(fd, 1, size - 1) != b"\n"
+    except OSError:
+        return True
+
+
+def append_line(fd: int, line: bytes) -> None:
+    """Append a line to an open file, behind a line end if the last line has none.
+
+    Raises:
+        OSError: It cannot be written, or only a part of it.
+    """
+    data = b"\n" + line if is_cut(fd) else line
+    if os.write(fd, data) < len(data):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
 PIPE_BYTES = 1 << 20
 READ_BYTES = 1 << 16
 BURST_BYTES = 1 << 14
@@ -223,7 +243,7 @@ class TimesFile:
         self.fault: OSError | None = None
         """Why the file is incomplete."""
         self._fd = fd
-        self._is_cut = False
+        self._is_cut = fd is not None and is_cut(fd)
 
     def note(self, offset: int, epoch_ms: int) -> None:
         """Write that the bytes from `offset` on arrived at `epoch_ms`."""

@@ -81,6 +81,8 @@ def test_acts_are_read_as_they_were_written(tmp_path: Path, monkeypatch: pytest.
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert (path.stat().st_size, read_acts(path)) == (10, [])
+    append_act(path, ACT)  # the part does not swallow the next one
+    assert read_acts(path) == [ACT]
     # A link in place of the file is not followed.
     target, path = tmp_path / "target", tmp_path / "link.acts"
     target.write_bytes(orjson.dumps(ACT._asdict()))

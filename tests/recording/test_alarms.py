@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,19 @@ def test_what_was_appended_is_read(tmp_path: Path) -> None:
         file.append(alarm)
     file.close()
     assert alarms_of(tmp_path / "r.ndjson") == [*alarms[:2], ALARM._replace(words="a?b")]
+    # An alarm that a full disk has cut does not swallow the next one.
+    file, limits = AlarmsFile(tmp_path / "full.alarms"), resource.getrlimit(resource.RLIMIT_FSIZE)
+    file.append(ALARM)
+    size = (tmp_path / "full.alarms").stat().st_size
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size + 10, limits[1]))
+    try:
+        file.append(ALARM)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert file.fault is not None
+    file.append(ALARM)
+    file.close()
+    assert read_alarms(tmp_path / "full.alarms") == [ALARM, ALARM]
     # Neither a missing file nor a link, a folder or a FIFO has alarms; a recording may have no name.
     (tmp_path / "link.alarms").symlink_to(tmp_path / "other")
     (tmp_path / "folder.alarms").mkdir()

@@ -91,6 +91,13 @@ def test_a_file_of_times_is_read_while_it_is_written(tmp_path: Path) -> None:
     assert path.read_bytes() == b"0 1793610846218\n455 1793610846358\n"
     noted.close()
     noted.close()
+    # Half a line that a killed process has left makes no other time of the next one.
+    with path.open("ab") as file:
+        file.write(b"4")
+    noted = ArrivalTimes(os.open(path, os.O_RDWR | os.O_APPEND))
+    noted.note(600, 1793610846400)
+    noted.close()
+    assert path.read_bytes().endswith(b"\n4?\n600 1793610846400\n")
     saved = SavedTimes(path)
     assert saved.refresh()
     assert [saved.at(offset) for offset in (0, 454, 455)] == [1793610846218, 1793610846218, 1793610846358]

@@ -86,7 +86,8 @@ case $now in '' | *[!0-9]*) now=$(date +%s)000 ;; esac
 log=$folder/$session.log
 [ -L "$log" ] && exit
 [ -f "$log" ] && [ "$(wc -c <"$log")" -gt 65536 ] && true >"$log"
-printf '{"event":"%s","tool":"%s","at_ms":%s}\n' "$event" "$tool" "$now" >>"$log"
+# A full disk may have cut the last line, so the line end comes first too; blank lines mean nothing.
+printf '\n{"event":"%s","tool":"%s","at_ms":%s}\n' "$event" "$tool" "$now" >>"$log"
 exit
 """
 

@@ -48,7 +48,7 @@ def fire(
 def lines(program: Program, agent: str = "codex") -> list[Any]:
     """Return the lines of the session's log."""
     path = program.folder / agent / f"{SESSION}.log"
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    return [json.loads(line) for line in path.read_text().split()] if path.exists() else []
 
 
 def logs(program: Program) -> list[str]:
@@ -284,13 +284,17 @@ def test_hooks_at_the_same_time_write_whole_lines(program: Program) -> None:
     assert len(lines(program)) == 40
     # It has at most 64 KiB and a line.
     log = program.folder / "codex" / f"{SESSION}.log"
-    log.write_bytes(log.read_bytes().splitlines(keepends=True)[0] * 900)
+    log.write_bytes((log.read_bytes().split()[0] + b"\n") * 900)
     assert log.stat().st_size < 1 << 16
     fire(program, "codex", "Stop", CODEX)
     assert len(lines(program)) == 901
     log.write_bytes(log.read_bytes() * 2)
     fire(program, "codex", "Stop", CODEX)
     assert len(lines(program)) == 1
+    # A line that a full disk has cut does not swallow the next one.
+    log.write_bytes(b'{"event":"PreTo')
+    fire(program, "codex", "Stop", CODEX)
+    assert log.read_bytes().startswith(b'{"event":"PreTo\n{"event":"Stop"')
 
 
 @pytest.mark.slow
