@@ -78,7 +78,8 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Use UTC for times of day, switch off animations, and keep messages longer than a slow machine draws."""
     monkeypatch.setenv("TZ", "UTC")
     monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
-    monkeypatch.setattr("agentwatch.screen.terminal.base_app.TerminalApp.NOTIFICATION_TIMEOUT", 60.0)
+    for app in ("textual.app.App", "agentwatch.screen.terminal.base_app.TerminalApp"):
+        monkeypatch.setattr(f"{app}.NOTIFICATION_TIMEOUT", 60.0)
     time.tzset()
     yield
     monkeypatch.undo()
