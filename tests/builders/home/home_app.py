@@ -94,6 +94,8 @@ class HomeApp(App[None]):
         await pilot.press("g")
         await pilot.pause()
         self.posted.clear()
+        self.clear_notifications()
+        await self.screen.query("ToastHolder").remove()  # there is room for one message
 
     def keep(self, message: Message) -> None:
         """Keep a message that the list posts; each widget that gets it reports it again."""
