@@ -28,7 +28,7 @@ from agentwatch.session.blocks import (
 )
 from agentwatch.session.call import Call, Place
 from agentwatch.text.amounts import byte_size, plural
-from agentwatch.text.safe import SafeText, safe_line, safe_text
+from agentwatch.text.safe import SafeText, exact_line, exact_text
 from agentwatch.text.signs import MESSAGE_SIGN, PLAN_SIGNS, SIGNS, THOUGHT_SIGN
 
 _TITLES: dict[type[Block], str] = {
@@ -59,15 +59,17 @@ def named_places(call: Call) -> Iterator[tuple[str, Place]]:
 def block_text(block: Block) -> str:
     """Return the text of a block.
 
-    The text comes from the agent: pass it through `safe_text` before it is drawn.
+    The text comes from the agent: pass it through `exact_text` before it is drawn.
 
     Example:
         >>> block_text(FieldsBlock("arguments", {"path": "app.py", "limit": 40}))
         'path: app.py\\nlimit: 40'
     """
     match block:
-        case TextBlock() | ErrorBlock() | OutputBlock() | ContentBlock() | MarkdownBlock():
+        case TextBlock() | ErrorBlock() | ContentBlock() | MarkdownBlock():
             return block.text
+        case OutputBlock():
+            return printed(block.text)
         case ReferencesBlock():
             return "\n\n".join(map(_reference_text, block.references))
         case ChangeBlock():
@@ -87,6 +89,11 @@ def block_text(block: Block) -> str:
             return f"{_one_line(block.media_type)}, {size}"
         case TooLargeBlock():
             return f"{block.size} bytes, starting at byte {block.offset} of the recording"
+
+
+def printed(text: str) -> str:
+    """Return what a command printed; on a terminal CR LF ends a line."""
+    return text.replace("\r\n", "\n")
 
 
 def block_title(block: Block) -> str:
@@ -110,7 +117,7 @@ def heading(block: Block) -> SafeText:
             return SafeText(plural(len(block.paths), "file"))
         case ReferencesBlock():
             return SafeText(plural(len(block.references), "result"))
-    return safe_line(block_title(block))
+    return exact_line(block_title(block))
 
 
 def whole_text(block: Block) -> str:
@@ -121,7 +128,7 @@ def whole_text(block: Block) -> str:
 
 
 def bounded(text: str, most: int) -> tuple[list[SafeText], int]:
-    """Return the first lines of a text as safe text.
+    """Return the first lines of a text, in which nothing is hidden.
 
     A very long line is cut; a note at its end says how much is missing.
 
@@ -139,8 +146,8 @@ def bounded(text: str, most: int) -> tuple[list[SafeText], int]:
             break
     rest = "" if end < 0 else text[end + 1 :].rstrip("\n")
     if not rest:
-        return [cut_line(line) for line in safe_text(text).rstrip("\n").split("\n")], 0
-    kept = safe_text(text[: end + 1]).removesuffix("\n")
+        return [cut_line(line) for line in exact_text(text).rstrip("\n").split("\n")], 0
+    kept = exact_text(text[: end + 1]).removesuffix("\n")
     return [cut_line(line) for line in kept.split("\n")], rest.count("\n") + 1
 
 

@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from agentwatch.analysis.block_text import bounded, cut_line
-from agentwatch.text.safe import SafeText, safe_text
+from agentwatch.text.safe import SafeText, exact_text
 
 _HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 _CONTEXT = 3
@@ -83,7 +83,7 @@ def compared(before: str, after: str, most: int) -> tuple[list[DiffLine], int]:
     Returns:
         The lines, and the number of lines that were left out.
     """
-    old, new = (safe_text(text).split("\n") for text in (before, after))
+    old, new = (exact_text(text).split("\n") for text in (before, after))
     old, new = (lines[:-1] if lines[-1] == "" else lines for lines in (old, new))
     start = _shared(old, new)
     end = _shared(old[start:][::-1], new[start:][::-1])

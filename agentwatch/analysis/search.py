@@ -22,7 +22,7 @@ from agentwatch.session.blocks import Block
 from agentwatch.session.call import Call, Place
 from agentwatch.session.events import Outcome
 from agentwatch.session.transcript import Entry, Kind
-from agentwatch.text.safe import SafeText, cut, safe_line, safe_text
+from agentwatch.text.safe import SafeText, cut, exact_text, safe_line, safe_text
 
 _MARKS = "*_`~[]\\"
 """Markdown characters that may occur between two characters of a text and are not shown."""
@@ -234,7 +234,7 @@ class Matcher:
             return
         ordinal = 0
         for block in self._feed.blocks(place, call.call_id):
-            for _ in self._query.pattern.finditer(safe_text(block_text(block))):
+            for _ in self._query.pattern.finditer(exact_text(block_text(block))):
                 yield Match(index, side, ordinal)
                 ordinal += 1
             yield None
@@ -404,7 +404,7 @@ class Search:
         call, nth = self.call(match), match.start
         place = call and (call.arguments_place if match.side is Side.ARGUMENTS else call.result_place)
         for block in self._feed.blocks(place, call.call_id) if call and place else ():
-            count = sum(1 for _ in self.query.pattern.finditer(safe_text(block_text(block))))
+            count = sum(1 for _ in self.query.pattern.finditer(exact_text(block_text(block))))
             if nth < count:
                 return block, nth
             nth -= count

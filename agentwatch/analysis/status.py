@@ -30,7 +30,7 @@ from agentwatch.session.events import Outcome, Tokens, ToolKind
 from agentwatch.session.session import Session, calls_by_outcome
 from agentwatch.text.amounts import dollars, short_count
 from agentwatch.text.durations import countdown, duration_words, running_clock
-from agentwatch.text.safe import SafeText, columns, cut, safe_line
+from agentwatch.text.safe import SafeText, columns, cut, exact_line, safe_line
 
 if TYPE_CHECKING:
     from agentwatch.session.asked import Question
@@ -320,7 +320,7 @@ def asking_words(question: str, asked_ms: int | None, now_ms: int | None, more: 
         now_ms: The present time, in milliseconds since the epoch; None if unknown.
         more: What follows the question: ` (and 2 more)`, ` · answers itself in 0:12`.
     """
-    words = cut(safe_line(question), _QUESTION_COLUMNS)
+    words = cut(exact_line(question), _QUESTION_COLUMNS)
     return SafeText(f"asks: {words}{more}{_since(asked_ms, now_ms)}")
 
 
@@ -434,7 +434,7 @@ def open_question(session: Session, agent: AgentFacts) -> SafeText:
         return SafeText("")
     more = f" (and {len(session.asked) - 1} more)" if len(session.asked) > 1 else ""
     asked = session.asked.oldest
-    words = safe_line(agent.asks if asked is None else asked.words)
+    words = exact_line(agent.asks if asked is None else asked.words)
     if words == _ABOUT_PERMISSION:
         words = SafeText(wait.words)
     number = next((number for number, each in waits.items() if each == wait), None)

@@ -34,7 +34,7 @@ from agentwatch.session.reducers import forget_texts
 from agentwatch.session.runs import Run
 from agentwatch.session.session import Session
 from agentwatch.text.durations import seconds
-from agentwatch.text.safe import SafeText, cut, safe_line, styled
+from agentwatch.text.safe import SafeText, cut, exact_line, safe_line, styled
 from agentwatch.text.times import utc
 
 _SAID_COLUMNS = 240
@@ -124,7 +124,7 @@ class ActionLog:
             yield from self._begin_runs(one.run)
             if one.at_ms is not None:
                 yield from self._new_acts(one.at_ms)
-            words = cut(safe_line(one.words), _SAID_COLUMNS)
+            words = cut(exact_line(one.words), _SAID_COLUMNS)
             yield styled((SafeText(f"# {_time(one.at_ms)} "), "muted"), (words, "asks"))
             yield from self._new_alarms()
 

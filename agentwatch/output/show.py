@@ -10,7 +10,7 @@ import orjson
 
 from agentwatch.agents.json_line import parse_joined
 from agentwatch.agents.payloads import arguments_in, result_in
-from agentwatch.analysis.block_text import block_title, named_places, whole_text
+from agentwatch.analysis.block_text import block_title, named_places, printed, whole_text
 from agentwatch.analysis.episodes import for_reading, whole_episodes
 from agentwatch.analysis.silence import call_clock, running_ms, since_ms
 from agentwatch.analysis.status import status
@@ -24,7 +24,7 @@ from agentwatch.session.events import Outcome
 from agentwatch.session.runs import Run
 from agentwatch.session.session import Session, calls_by_outcome
 from agentwatch.text.durations import UNKNOWN, running_clock
-from agentwatch.text.safe import SafeText, safe_line, safe_text, styled
+from agentwatch.text.safe import SafeText, exact_line, exact_text, safe_line, safe_text, styled
 from agentwatch.text.safe_json import safe_json
 from agentwatch.text.signs import PLAN_SIGNS
 from agentwatch.text.times import date_and_time
@@ -41,8 +41,8 @@ def call_text(feed: Feed, call: Call, now_ms: int | None = None) -> Iterator[Saf
         now_ms: The present time by the clock of the arrival times; None if unknown.
     """
     yield styled((SafeText(f"#{call.number} "), "accent"), *action_pieces(call))
-    if call.target and safe_line(call.target) != target(call):
-        yield safe_line(f"target: {call.target}")
+    if call.target and exact_line(call.target) != target(call):
+        yield exact_line(f"target: {call.target}")
     yield styled(
         (SafeText("outcome: "), "muted"), (SafeText(f"{call.outcome}{_note(call)}"), str(call.outcome))
     )
@@ -50,7 +50,7 @@ def call_text(feed: Feed, call: Call, now_ms: int | None = None) -> Iterator[Saf
         style = "failed" if found.is_red else "succeeded" if found.is_green else ""
         words = safe_line(f"{found.colour} ({found.source}), {found.tool}: {found.words}")
         yield styled((SafeText("verdict: "), "muted"), (words, style))
-    yield safe_line(f"tool: {call.tool} ({call.kind}), call_id {call.call_id}")
+    yield exact_line(f"tool: {call.tool} ({call.kind}), call_id {call.call_id}")
     yield SafeText(_times(call, now_ms))
     if call.parent is not None:
         by = f"#{call.parent}" if call.parent else "a call that the recording does not contain"
@@ -58,7 +58,7 @@ def call_text(feed: Feed, call: Call, now_ms: int | None = None) -> Iterator[Saf
     for name, place in named_places(call):
         yield from _section(name, feed, place, call)
     if call.result_place is None and call.output:
-        yield from _titled("output so far, its last 4,096 characters", call.output)
+        yield from _titled("output so far, its last 4,096 characters", printed(call.output))
 
 
 def call_json(feed: Feed, call: Call) -> bytes:
@@ -103,12 +103,12 @@ def _section(name: str, feed: Feed, place: Place, call: Call) -> Iterator[SafeTe
 def _titled(title: str, text: str) -> Iterator[SafeText]:
     yield SafeText("")
     yield _heading(title)
-    for line in safe_text(text.rstrip("\n")).split("\n"):
+    for line in exact_text(text.rstrip("\n")).split("\n"):
         yield SafeText(line)
 
 
 def _heading(title: str) -> SafeText:
-    return styled((safe_line(f"── {title}"), "heading"))
+    return styled((exact_line(f"── {title}"), "heading"))
 
 
 def _value(feed: Feed, place: Place, call: Call, *, is_result: bool) -> object:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.text.amounts import line_counts, plural
-from agentwatch.text.safe import Piece, SafeText, cut, safe_line, styled
+from agentwatch.text.safe import Piece, SafeText, cut, exact_line, safe_line, styled
 from agentwatch.text.signs import MINUS
 
 TARGET_COLUMNS = 200
@@ -135,7 +135,7 @@ def brief_action(call: Call) -> SafeText:
 
 def target(call: Call) -> SafeText:
     """Return the target of a call as one line of at most 200 columns; empty if unknown."""
-    return cut(safe_line(call.target or ""), TARGET_COLUMNS)
+    return cut(exact_line(call.target or ""), TARGET_COLUMNS)
 
 
 def shown_target(call: Call) -> SafeText:
@@ -150,7 +150,7 @@ def shown_target(call: Call) -> SafeText:
     if text == call.tool:
         text = ""
     text = text.removeprefix(f"{call.tool} ")
-    return cut(safe_line(text), TARGET_COLUMNS)
+    return cut(exact_line(text), TARGET_COLUMNS)
 
 
 def outcome_note(call: Call) -> SafeText:

@@ -15,6 +15,9 @@ replaced by visible ones, not deleted:
   letters: rich and tmux disagree about the width of 10 of 39 such sequences, and a wrong width shifts a
   border.
 
+What a person approves, and what is evidence, is shown by `exact_text`. It removes nothing: it also names the
+characters of the last rule, each joiner, each blank other than a space, and the CR of a CR LF.
+
 `SafeText` is the type of text that this module has made safe. Widgets, logs and terminals accept only
 `SafeText`.
 """
@@ -23,8 +26,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
+from itertools import groupby
 from typing import NewType
 
 SafeText = NewType("SafeText", str)
@@ -70,24 +74,31 @@ def _replacement(code: int) -> str | int:
     return f"<U+{code:04X}>"
 
 
+def _exact_replacement(code: int) -> str | int:
+    """Return the replacement of a character where nothing is hidden."""
+    return f"<U+{code:04X}>" if chr(code) in _hidden() else _replacement(code)
+
+
 class _Replacements(dict[int, str | int]):
     """The replacements of all characters seen so far. `str.translate` adds each new character."""
 
-    def __init__(self) -> None:
+    def __init__(self, replacement: Callable[[int], str | int]) -> None:
         super().__init__()
+        self._replacement = replacement
         self._marks = ""
         self.too_many_marks: re.Pattern[str] | None = None
         """Matches nine or more of the combining marks seen so far, in a row. Its group is the first eight."""
 
     def __missing__(self, code: int) -> str | int:
-        self[code] = replacement = _replacement(code)
+        self[code] = replacement = self._replacement(code)
         if replacement == code and unicodedata.category(chr(code)) in ("Mn", "Me"):
             self._marks += chr(code)
             self.too_many_marks = re.compile(f"([{self._marks}]{{8}})[{self._marks}]+")
         return replacement
 
 
-_REPLACEMENTS = _Replacements()
+_REPLACEMENTS = _Replacements(_replacement)
+_EXACT_REPLACEMENTS = _Replacements(_exact_replacement)
 
 
 def safe_text(text: str) -> SafeText:
@@ -122,6 +133,69 @@ def safe_line(text: str) -> SafeText:
     if text.isascii() and text.isprintable():
         return SafeText(text)
     return SafeText(safe_text(text).replace("\n", "␊"))
+
+
+_HIDDEN = {
+    "variation selector": ((0x180B, 0x180D), (0x180F, 0x180F), (0xFE00, 0xFE0F), (0xE0100, 0xE01EF)),
+    "tag": ((0xE0000, 0xE007F),),
+    "skin tone": ((0x1F3FB, 0x1F3FF),),
+    "regional indicator": ((0x1F1E6, 0x1F1FF),),
+    "blank": (
+        *((0xA0, 0xA0), (0x115F, 0x1160), (0x1680, 0x1680), (0x2000, 0x200A), (0x202F, 0x202F)),
+        *((0x205F, 0x205F), (0x2800, 0x2800), (0x3000, 0x3000), (0x3164, 0x3164), (0xFFA0, 0xFFA0)),
+    ),
+    "invisible character": (
+        *((0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C), (0x17B4, 0x17B5), (0x180E, 0x180E)),
+        *((0x200B, 0x200F), (0x202A, 0x202E), (0x2060, 0x206F), (0xFEFF, 0xFEFF)),
+    ),
+}
+"""The characters that a terminal draws as nothing, as a blank or as another character, by what they are."""
+SIGNS = r"[\u2400-\u2421\ufffd]|<[89][0-9A-F]>|<U\+[0-9A-F]{4,6}>|<[0-9]{1,9} × [a-z ]{3,20}>"
+"""A pattern for what `exact_text` shows in place of characters. A text may contain it too."""
+_SIGN = re.compile(SIGNS)
+_SHORTEST_RUN = 4
+
+
+def exact_text(text: str) -> SafeText:
+    """Return foreign text as safe text that hides no character: for what is approved, and for evidence.
+
+    A run of characters that cannot be seen is counted.
+
+    Example:
+        >>> exact_text("rm \\U0001f1fa\\U0001f1f8\\ufe0f\\r\\n"), exact_text("a" + "\\U000e0101" * 43)
+        ('rm <U+1F1FA><U+1F1F8><U+FE0F>␍\\n', 'a<43 × variation selector>')
+    """
+    if text.isascii() and text.isprintable():
+        return SafeText(text)
+    shown = text.translate(_EXACT_REPLACEMENTS)
+    if text.isascii():
+        return SafeText(shown)
+    if "<U+" in shown:
+        shown = _hidden_run().sub(_counted, text).translate(_EXACT_REPLACEMENTS)
+    if (marks := _EXACT_REPLACEMENTS.too_many_marks) is not None:
+        shown = marks.sub(lambda pile: f"{pile[1]}<{len(pile[0]) - len(pile[1])} × combining mark>", shown)
+    return SafeText(shown)
+
+
+def exact_line(text: str) -> SafeText:
+    """Return foreign text as one line of `exact_text`. A line end is shown as `␊`."""
+    if text.isascii() and text.isprintable():
+        return SafeText(text)
+    return SafeText(exact_text(text).replace("\n", "␊"))
+
+
+def signs_in(text: SafeText) -> list[tuple[int, int]]:
+    """Return the beginning and the end of each sign that `exact_text` shows in place of characters."""
+    return [found.span() for found in _SIGN.finditer(text)]
+
+
+def _counted(run: re.Match[str]) -> str:
+    """Return a run of characters that cannot be seen with the number of those of one kind."""
+    shown, kinds = "", _hidden()
+    for kind, found in groupby(run[0], kinds.__getitem__):
+        chars = "".join(found)
+        shown += chars if len(chars) < _SHORTEST_RUN else f"<{len(chars)} × {kind}>"
+    return shown
 
 
 Piece = tuple[SafeText, str]
@@ -260,6 +334,19 @@ def _ending(text: SafeText, limit: int) -> SafeText:
     while kept and columns(SafeText(kept)) > limit:
         kept = kept[1:]
     return SafeText(kept)
+
+
+@cache
+def _hidden() -> dict[str, str]:
+    """Return what each character is that cannot be seen."""
+    found = ((kind, *span) for kind, spans in _HIDDEN.items() for span in spans)
+    return {chr(code): kind for kind, first, last in found for code in range(first, last + 1)}
+
+
+@cache
+def _hidden_run() -> re.Pattern[str]:
+    spans = [f"{chr(first)}-{chr(last)}" for spans in _HIDDEN.values() for first, last in spans]
+    return re.compile(f"[{''.join(spans)}]{{{_SHORTEST_RUN},}}")
 
 
 @cache

@@ -10,12 +10,17 @@ import pytest
 
 from agentwatch.agents.registry import agent_named
 from agentwatch.analysis.block_text import block_text
+from agentwatch.output.export.html.content import CallBody, texts
+from agentwatch.output.export.markdown import EXPORTER, escaped
+from agentwatch.output.show import call_text
 from agentwatch.output.summary import summary
-from agentwatch.session.actions import action
+from agentwatch.session.actions import action, shown_action, target
+from agentwatch.session.events import Outcome
 from agentwatch.text.safe import safe_text
-from tests.builders.lines import session
-from tests.builders.payloads import PAYLOADS
-from tests.conftest import RECORDINGS, case
+from tests.builders.exports.opened import RAW, opened, written
+from tests.builders.lines import completed, init, segment, session, started
+from tests.builders.payloads import HIDDEN, PAYLOADS
+from tests.conftest import RECORDINGS, Saver, case
 from tests.harness.program import watch
 from tests.truth.test_mangled import STORIES
 
@@ -39,6 +44,39 @@ def test_no_output_of_hostile_text_drives_a_terminal() -> None:
         assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", done.stderr.decode())
     for done in (watch(path), watch("log", path)):
         assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", done.stdout.decode())
+
+
+def test_nothing_is_hidden_in_what_is_shown_of_a_call(recording: Saver) -> None:
+    """The line of a call, the whole call, its question and both pages show each character of a command, of a
+    path, a diff and a result. The transcript keeps an emoji as it is.
+    """
+    hidden, shown = HIDDEN
+    args = {"path": f"/w/{hidden}", "oldText": "a\r\n", "newText": "a\n"}
+    path = recording(
+        init(),
+        segment(f"So it is ☁\ufe0f {hidden}."),
+        started("shell", "c", command=hidden),
+        completed("shell", "c", {"success": {"exitCode": 0, "stdout": f"{hidden}\r\n"}}, command=hidden),
+        completed("edit", "e", {"success": {"diffString": f"@@ -1 +1 @@\n-{hidden}\r\n+x"}}, **args),
+    )
+    with opened(path, RAW) as session:
+        shell, edit = session.session.calls
+        assert action(shell) == f"Ran terminal command {shown}"
+        assert shown in target(edit)
+        shell.outcome = Outcome.RUNNING
+        assert shown_action(shell, "waits for you") == f"Wants to run {shown} (waits for you)"
+        whole = [*map(str, call_text(session.feed, shell))]
+        assert whole.count(shown) == 1
+        assert f"command: {shown}" in whole
+        assert f"-{shown}␍" in [*call_text(session.feed, edit)]
+        for call, words in ((shell, f"$ {shown}"), (edit, f"− {shown}␍")):
+            assert words in "\n".join(texts(CallBody(session.feed, call).nodes())).split("\n")
+        assert [*texts(CallBody(session.feed, shell).nodes())].count(shown) == 1
+    document = written(EXPORTER, path, RAW).decode()
+    assert "So it is ☁ rm US ." in document
+    assert document.count(escaped(shown)) == 2  # the lines of the calls
+    assert document.count(shown) == 2  # the output and the diff
+    assert f"-{shown}␍\n" in document
 
 
 _UNSAFE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")

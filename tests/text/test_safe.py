@@ -8,7 +8,18 @@ import unicodedata
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agentwatch.text.safe import SafeText, columns, cut, cut_middle, fitting, safe_line, safe_text
+from agentwatch.text.safe import (
+    SafeText,
+    columns,
+    cut,
+    cut_middle,
+    exact_line,
+    exact_text,
+    fitting,
+    safe_line,
+    safe_text,
+    signs_in,
+)
 from tests.builders.lines import ANY_TEXT, PROPERTY
 from tests.builders.payloads import MARKED
 from tests.conftest import case
@@ -101,6 +112,49 @@ def test_safe_text_contains_nothing_that_acts(text: str) -> None:
     safe_text(text).encode()
     assert safe_text(safe_text(text)) == safe_text(text)
     assert safe_line(safe_line(text)) == safe_line(text)
+    exact = exact_text(text)
+    assert not ACTS.search(exact)
+    assert safe_text(exact) == exact_text(exact) == exact
+
+
+EXACT: list[tuple[str, str]] = [
+    ("plain text, é 日本 한국 🦀", "plain text, é 日本 한국 🦀"),
+    ("rm \U0001f1fa\U0001f1f8", "rm <U+1F1FA><U+1F1F8>"),
+    ("a\r\nb\rc\td", "a␍\nb␍c    d"),
+    ("☁\ufe0f 👍🏽 👩\u200d🔬", "☁<U+FE0F> 👍<U+1F3FD> 👩<U+200D>🔬"),
+    ("\u0645\u06cc\u200c\u062e \xa0\u3000\u2800", "\u0645\u06cc<U+200C>\u062e <U+00A0><U+3000><U+2800>"),
+    ("d(`" + "\U000e0101" * 43 + "`)", "d(`<43 × variation selector>`)"),
+    (
+        "\ufe00" * 3 + "\U000e0041" * 4 + "\u200b\u2060" * 2,
+        "<U+FE00>" * 3 + "<4 × tag><4 × invisible character>",
+    ),
+    ("<U+202E>" * 5, "<U+202E>" * 5),
+    ("a" + "\u0301" * 20, "a" + "\u0301" * 8 + "<12 × combining mark>"),
+    ("\x1b[31m\x9b\ud800", "␛[31m<9B>\ufffd"),
+]
+
+
+def test_exact_text_hides_no_character() -> None:
+    """Each character that `safe_text` removes, redraws or draws as a blank is named, and found as a sign. A
+    run of them is counted. Other text stays.
+    """
+    for text, exact in EXACT:
+        with case(ascii(text)):
+            assert exact_text(text) == exact
+            assert exact_line(text) == exact.replace("\n", "␊")
+    hidden = 0
+    blocks = (0x80, 0x400), (0x1100, 0x1810), (0x2000, 0x3400), (0xD800, 0x10000), (0x1F000, 0x1FA00)
+    codes = (code for block in (*blocks, (0xE0000, 0xE0200)) for code in range(*block))
+    for char in map(chr, codes):
+        shown = safe_text(char)
+        is_blank = unicodedata.category(char) == "Zs" or char == "\u2800"
+        if shown != char or is_blank:
+            exact = exact_line(f"a{char}b")
+            assert signs_in(exact) == [(1, len(exact) - 1)], ascii(char)
+            hidden += len(shown) < 2
+        elif columns(shown):
+            assert exact_text(char) == char, ascii(char)
+    assert hidden == 261 + 26 + 17 + 2048  # removed, redrawn, blanks, halves of surrogate pairs
 
 
 @PROPERTY

@@ -33,7 +33,7 @@ from agentwatch.session.actions import action, outcome_note, shown_action, targe
 from agentwatch.session.call import Call
 from agentwatch.text.amounts import dollars, plural
 from agentwatch.text.durations import duration_words
-from agentwatch.text.safe import SafeText, columns, cut, safe_line, safe_text, styled, wrapped
+from agentwatch.text.safe import SafeText, columns, cut, exact_text, safe_line, styled, wrapped
 from agentwatch.text.safe_json import safe_json
 
 
@@ -174,7 +174,7 @@ def _step(step: StepLine | Gap, width: int) -> Iterator[SafeText]:
 
 
 def _words(difference: TextDifference, width: int) -> Iterator[SafeText]:
-    for line in safe_text(marked(difference)).split("\n"):
+    for line in exact_text(marked(difference)).split("\n"):
         yield from _wrapped(line, width, 2, first=2)
     if difference.is_cut:
         yield SafeText("  (only the beginning of the texts is compared)")
@@ -751,7 +751,7 @@ def _markdown_step(step: StepLine | Gap) -> str:
 def _text(difference: TextDifference) -> Iterator[str]:
     """Yield the texts as a block of code, in which `[-one-]{+two+}` marks the words of one of them."""
     yield from ("`[-only in A-]` `{+only in B+}`", "")
-    lines = safe_text(marked(difference)).split("\n")
+    lines = exact_text(marked(difference)).split("\n")
     text = "\n".join(piece for line in lines for piece in wrapped(safe_line(line), _TEXT_COLUMNS))
     blocks = ([*fenced(text, bounds=bounds)] for bounds in _TEXT_BOUNDS)
     yield from next((block for block in blocks if _size(block) <= _MOST_TEXT_BYTES), ())

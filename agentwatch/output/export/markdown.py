@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from agentwatch.analysis.block_text import block_title, named_places, whole_text
+from agentwatch.analysis.block_text import block_title, named_places, printed, whole_text
 from agentwatch.analysis.silence import call_clock
 from agentwatch.analysis.status import status
 from agentwatch.base.faults import USAGE, Fault
@@ -31,7 +31,7 @@ from agentwatch.session.session import calls_by_outcome
 from agentwatch.session.transcript import Entry, Kind
 from agentwatch.text.amounts import plural
 from agentwatch.text.durations import UNKNOWN, duration_words
-from agentwatch.text.safe import SafeText, safe_line, safe_text
+from agentwatch.text.safe import SafeText, exact_text, safe_line, safe_text
 from agentwatch.text.signs import SIGNS
 from agentwatch.text.times import date_and_time
 
@@ -173,22 +173,22 @@ class Pieces(NamedTuple):
         return f"*… {plural(self.left_out, 'line')} left out …*"
 
 
-def pieces(text: str, bounds: Bounds) -> Pieces:
-    """Return the lines at the beginning and at the end of a text, made safe."""
+def pieces(text: str, bounds: Bounds, make: Callable[[str], SafeText] = safe_text) -> Pieces:
+    """Return the lines at the beginning and at the end of a text, each made safe by a function."""
     lines = text.strip("\n").split("\n")
     left_out = len(lines) - bounds.head - bounds.tail
     if left_out <= 1:  # the note takes a line too
-        return Pieces(_safe(lines, bounds), SafeText(""), 0)
+        return Pieces(_safe(lines, bounds, make), SafeText(""), 0)
     tail = lines[len(lines) - bounds.tail :] if bounds.tail else []
-    return Pieces(_safe(lines[: bounds.head], bounds), _safe(tail, bounds), left_out)
+    return Pieces(_safe(lines[: bounds.head], bounds, make), _safe(tail, bounds, make), left_out)
 
 
 def fenced(text: str, language: str = "text", bounds: Bounds = OF_BODIES) -> Iterator[str]:
-    """Yield the lines of a code block, or of two if the text is cut.
+    """Yield the lines of a code block, or of two if the text is cut. No character of it is hidden.
 
     The fence is longer than the longest run of its character in the text.
     """
-    head, tail, left_out = cut = pieces(text, bounds)
+    head, tail, left_out = cut = pieces(text, bounds, exact_text)
     yield from _block(head, language)
     if left_out:
         yield from ("", cut.note(), "")
@@ -198,7 +198,7 @@ def fenced(text: str, language: str = "text", bounds: Bounds = OF_BODIES) -> Ite
 
 def markdown(text: str, bounds: Bounds = OF_TEXTS) -> Iterator[str]:
     """Yield the lines of a text of the agent, which is Markdown. It ends what it begins."""
-    head, tail, left_out = cut = pieces(text, bounds)
+    head, tail, left_out = cut = pieces(text.replace("\r\n", "\n"), bounds)
     yield from _harmless_blocks(head)
     if left_out:
         yield from ("", cut.note(), "")
@@ -211,13 +211,13 @@ def quoted(lines: Iterator[str]) -> Iterator[str]:
         yield f"> {line}" if line else ">"
 
 
-def _safe(lines: list[str], bounds: Bounds) -> SafeText:
-    return SafeText("\n".join(_safe_line(line, bounds.characters) for line in lines))
+def _safe(lines: list[str], bounds: Bounds, make: Callable[[str], SafeText]) -> SafeText:
+    return SafeText("\n".join(_safe_line(line, bounds.characters, make) for line in lines))
 
 
-def _safe_line(line: str, most: int) -> str:
+def _safe_line(line: str, most: int, make: Callable[[str], SafeText]) -> str:
     more = len(line) - most
-    line = "\t".join(map(safe_text, line[:most].removesuffix("\r").split("\t")))
+    line = "\t".join(map(make, line[:most].split("\t")))
     return f"{line}… {plural(more, 'more character')}" if more > 0 else line
 
 
@@ -403,7 +403,7 @@ def _bodies(feed: Feed, call: Call) -> Iterator[str]:
     for name, place in named_places(call):
         yield from _section(name, feed, place, call)
     if call.result_place is None and call.output:
-        yield from _titled("output so far", fenced(call.output))
+        yield from _titled("output so far", fenced(printed(call.output)))
 
 
 def _section(name: str, feed: Feed, place: Place, call: Call) -> Iterator[str]:

@@ -15,7 +15,7 @@ from functools import cache
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from agentwatch.analysis.block_text import as_json, block_text, heading
+from agentwatch.analysis.block_text import as_json, block_text, heading, printed
 from agentwatch.analysis.diff_lines import DiffLine, compared, parsed
 from agentwatch.analysis.silence import call_clock, limit_ms
 from agentwatch.feed.feed import Feed
@@ -45,7 +45,7 @@ from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.text.amounts import plural
 from agentwatch.text.durations import duration_words
-from agentwatch.text.safe import SafeText, safe_line, safe_text
+from agentwatch.text.safe import SafeText, exact_line, exact_text, safe_line, safe_text
 from agentwatch.text.signs import MINUS, PLAN_SIGNS, SIGNS
 from agentwatch.text.times import time_of_day
 
@@ -374,23 +374,21 @@ def output_nodes(foreign: str) -> list[Node]:
         [['span', 'red', '1 failed'], ', 4 passed']
     """
     if "\x1b[" not in foreign:
-        return [text(foreign)]
+        return [exact_text(foreign)]
     pieces = [*_shell_output_pieces(foreign)]
     if len(pieces) > _MOST_PIECES:
-        return [text(_SEQUENCE.sub("", foreign))]
+        return [exact_text(_SEQUENCE.sub("", foreign))]
     return [element("span", names, piece) if names else piece for piece, names in pieces]
 
 
 def _shell_output_pieces(foreign: str) -> Iterator[tuple[str, str]]:
     """Yield pieces of safe text, each with its classes."""
     colour, styles, at = "", set[str](), 0
-    for found in _SEQUENCE.finditer(foreign):
-        if found.start() > at:
-            yield safe_text(foreign[at : found.start()]), " ".join([*filter(None, [colour]), *sorted(styles)])
-        at = found.end()
-        colour = _applied(found[1], colour, styles)
-    if at < len(foreign):
-        yield safe_text(foreign[at:]), " ".join([*filter(None, [colour]), *sorted(styles)])
+    for found in [*_SEQUENCE.finditer(foreign), None]:
+        if piece := foreign[at : found.start() if found else len(foreign)]:
+            yield exact_text(piece), " ".join([*filter(None, [colour]), *sorted(styles)])
+        if found:
+            at, colour = found.end(), _applied(found[1], colour, styles)
 
 
 def _applied(numbers: str, colour: str, styles: set[str]) -> str:
@@ -445,13 +443,15 @@ def preformatted(
 ) -> list[Node]:
     """Return a preformatted text, cut in its middle if it is long.
 
+    No character of it is hidden, unless `made` hides some.
+
     Args:
         foreign: The text.
         name: The class of the element.
         made: Makes the nodes of a piece; None if a piece is plain text.
         most: The maximum number of characters.
     """
-    make = made or (lambda piece: [text(piece)])
+    make = made or (lambda piece: [exact_text(piece)])
     head, left_out, tail = kept(foreign.rstrip("\n"), most)
     if not left_out:
         return [element("pre", name, *make(head))]
@@ -481,11 +481,11 @@ def block_nodes(block: Block, path: str | None = None) -> list[Node]:
             return preformatted(block.text, "error")
         case OutputBlock():
             stream = "output stderr" if block.stream == "stderr" else "output"
-            return preformatted(block.text, stream, output_nodes)
+            return preformatted(printed(block.text), stream, output_nodes)
         case ContentBlock():
             return _code(block, path)
         case MarkdownBlock():
-            return [element("div", "prose", *prose(block.text))]
+            return [element("div", "prose", *prose(exact_text(block.text)))]
         case ChangeBlock(diff=str(diff)):
             return _diff(*parsed(diff, _MOST_DIFF_LINES), path)
         case ChangeBlock():
@@ -503,7 +503,7 @@ def block_nodes(block: Block, path: str | None = None) -> list[Node]:
         case TextBlock() | FilesBlock():
             return preformatted(block_text(block), "plain")
         case BinaryBlock() | TooLargeBlock():
-            return [element("p", "note", text(block_text(block)))]
+            return [element("p", "note", exact_text(block_text(block)))]
 
 
 def title(block: Block) -> str:
@@ -516,7 +516,7 @@ def fields_list(fields: Mapping[str, object]) -> Node:
     items: list[Node] = []
     most = min(share(len(fields)), _MOST_VALUE)
     for name, value in islice(fields.items(), _MOST_PARTS):
-        items += [element("dt", "", safe_line(name[:most])), element("dd", "", *_value(value, most))]
+        items += [element("dt", "", exact_line(name[:most])), element("dd", "", *_value(value, most))]
     if (more := len(fields) - _MOST_PARTS) > 0:
         items.append(element("dt", "", f"… {more:,} more fields"))
     return element("dl", "fields", *items)
@@ -526,9 +526,9 @@ def _value(value: object, most: int) -> list[Node]:
     shown = value if isinstance(value, str) else as_json(value, indent=2)
     head, left_out, tail = kept(shown, most)
     if "\n" not in shown and not left_out:
-        return [text(shown)]
-    more = [cut_words(left_out), element("pre", "plain", text(tail))] if left_out else []
-    return [element("pre", "plain", text(head)), *more]
+        return [exact_text(shown)]
+    more = [cut_words(left_out), element("pre", "plain", exact_text(tail))] if left_out else []
+    return [element("pre", "plain", exact_text(head)), *more]
 
 
 def _limited(nodes: list[Node], count: int, noun: str) -> list[Node]:
@@ -549,7 +549,7 @@ def _code(block: ContentBlock, path: str | None) -> list[Node]:
 
 
 def _numbered(foreign: str, first: int, name: str) -> Node:
-    shown = text(foreign).removesuffix("\n")
+    shown = exact_text(foreign).removesuffix("\n")
     numbers = "\n".join(map(str, range(first, first + shown.count("\n") + 1)))
     return element("div", "lines", element("pre", "numbers", numbers), element("pre", name, shown))
 
@@ -586,7 +586,7 @@ def _found_file(file: FoundFile, most: int) -> Node:
         f"{line.text.rstrip()}{'…' if line.is_cut else ''}"
         for line in file.lines
     ]
-    name = element("p", "path", safe_line(file.path or "?"))
+    name = element("p", "path", exact_line(file.path or "?"))
     return element(
         "div", "found", name, *(preformatted("\n".join(lines), "plain", most=most) if lines else [])
     )
@@ -594,7 +594,7 @@ def _found_file(file: FoundFile, most: int) -> Node:
 
 def _plan(block: PlanBlock) -> Node:
     items = (
-        element("li", entry.status.value, f"{PLAN_SIGNS[entry.status]} {safe_line(entry.text)}")
+        element("li", entry.status.value, f"{PLAN_SIGNS[entry.status]} {exact_line(entry.text)}")
         for entry in block.entries
     )
     return element("ul", "plan", *items)
@@ -607,7 +607,7 @@ def _steps(block: StepsBlock) -> Iterator[Node]:
         if isinstance(step, SubagentCall):
             words = " ".join(filter(None, (step.phrase, step.target, step.note and f"({step.note.strip()})")))
             sign = SIGNS[step.outcome]
-            yield element("p", f"step {step.outcome.value}", f"{sign} {safe_line(words)}")
+            yield element("p", f"step {step.outcome.value}", f"{sign} {exact_line(words)}")
         else:
             yield _remark(step, most)
 
@@ -615,7 +615,7 @@ def _steps(block: StepsBlock) -> Iterator[Node]:
 def _remark(step: Remark, most: int) -> Node:
     if step.is_thought:
         return element("div", "thought", *preformatted(step.text.strip("\n"), "plain", most=most))
-    return element("div", "prose", *prose(step.text, most))
+    return element("div", "prose", *prose(exact_text(step.text), most))
 
 
 def _references(block: ReferencesBlock) -> Iterator[Node]:
@@ -624,9 +624,9 @@ def _references(block: ReferencesBlock) -> Iterator[Node]:
 
 
 def _reference(page: Reference, most: int) -> Node:
-    name = safe_line(page.title or page.url or "")
+    name = exact_line(page.title or page.url or "")
     heading = link(page.url, name) if page.url else element("strong", "", name)
-    body = [element("div", "prose", *prose(page.text, most))] if page.text.strip() else []
+    body = [element("div", "prose", *prose(exact_text(page.text), most))] if page.text.strip() else []
     return element("div", "reference", element("p", "", heading), *body)
 
 

@@ -31,6 +31,7 @@ from agentwatch.output.export.html.content import (
     markup,
     preformatted,
     prose,
+    text,
     texts,
 )
 from agentwatch.session.actions import count_words, shown_note, shown_target, shown_tool
@@ -83,7 +84,7 @@ class Rows:
         content = (
             [element("div", "prose", *prose(entry.text))]
             if entry.kind is Kind.ANSWER
-            else preformatted(entry.text.strip("\n"), "plain")
+            else preformatted(entry.text.strip("\n"), "plain", _plain)
         )
         took = 0 if entry.started_ms is None or entry.ended_ms is None else entry.ended_ms - entry.started_ms
         facts = {
@@ -151,13 +152,17 @@ class Rows:
             if result.outcome is Outcome.SUCCEEDED:
                 content.append(element("div", "prose", *prose(result.text or "")))
             else:
-                content += preformatted(result.text or "", "plain")
+                content += preformatted(result.text or "", "plain", _plain)
         facts["h"] = _height(content)
         return Row(_filled(facts), content)
 
     def _since(self, at_ms: int | None) -> int | None:
         """Return a time in milliseconds since the first time of the recording."""
         return None if at_ms is None or self._first_ms is None else at_ms - self._first_ms
+
+
+def _plain(foreign: str) -> list[Node]:
+    return [text(foreign)]
 
 
 def call_line(facts: dict[str, Any]) -> list[Node]:

@@ -34,7 +34,7 @@ from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.text import UNKNOWN
 from agentwatch.text.amounts import plural
 from agentwatch.text.durations import duration_words
-from agentwatch.text.safe import SafeText, columns, cut, cut_middle, safe_line
+from agentwatch.text.safe import SafeText, columns, cut, cut_middle, exact_line, safe_line
 from agentwatch.text.signs import ASKS_SIGN, MINUS, SIGNS
 from agentwatch.text.times import time_of_day
 
@@ -110,7 +110,7 @@ def title(call: Call, width: int, *, is_held: bool) -> SafeText:
         return SafeText(f"failed call #{call.number} · esc follows")
     words = SafeText(f"#{call.number} {shown_tool(call.tool)}")
     room = width - columns(words) - 1
-    about = SafeText(target(call).removeprefix(f"{safe_line(call.tool)} "))
+    about = SafeText(target(call).removeprefix(f"{exact_line(call.tool)} "))
     if call.kind is ToolKind.EXECUTE or not about or room < _LEAST_TARGET_COLUMNS:
         return words
     return SafeText(f"{words} {cut_middle(about, room) if call.path else cut(about, room)}")
@@ -256,7 +256,7 @@ class DecodedCall:
         if call.parent is not None:
             yield Section([_parent_words(call)], "muted")
         for block in self._remarks:
-            section = Section([safe_line(f"{block.name}: {block.text}")], "muted")
+            section = Section([exact_line(f"{block.name}: {block.text}")], "muted")
             section.block = block
             yield section
         self._fields.append(("call", "call_id", call.call_id))
@@ -296,7 +296,7 @@ class DecodedCall:
         """Yield the files of a call that acts on several of them, unless a list of them is shown."""
         call = self._call
         if call.more_paths and not any(isinstance(section.block, FilesBlock) for section in self._leads):
-            paths = [safe_line(path) for path in (call.path, *call.more_paths) if path]
+            paths = [exact_line(path) for path in (call.path, *call.more_paths) if path]
             yield Heading(SafeText(plural(len(paths), "file")), is_first=not self._shown and not self._leads)
             yield Section(paths)
 
@@ -394,7 +394,7 @@ class DecodedCall:
         tree = JsonTree(value)
         tree.block, tree.field = original, inner
         if is_titled:
-            yield Heading(safe_line(block.name), is_first=not self._shown and not self._leads)
+            yield Heading(exact_line(block.name), is_first=not self._shown and not self._leads)
         self._leads.append(tree)
         yield tree
 

@@ -47,7 +47,7 @@ from agentwatch.session.blocks import (
 )
 from agentwatch.session.call import Call, Place
 from agentwatch.session.events import Outcome
-from agentwatch.text.safe import SafeText, cut, safe_text
+from agentwatch.text.safe import SafeText, cut, exact_text
 from agentwatch.text.signs import SIGNS
 
 # A section that shows the content of a file with syntax highlighting.
@@ -109,14 +109,14 @@ class Prose:
             if nth:
                 yield Strip([])
             render = self._markdown.code if is_code else self._markdown.markdown
-            yield from render(safe_text(rendered[start:end]), width)
+            yield from render(exact_text(rendered[start:end]), width)
         if rest:
             yield from self.plain(rest, "plain", width)
 
     def plain(self, source: str, style: str, width: int, indent: int = 0) -> Iterator[Strip]:
         """Yield plain text, wrapped."""
         blanks, named = " " * indent, self._pane.line_style(style)
-        for strip in self._markdown.text(safe_text(source.strip("\n")), width - indent, named):
+        for strip in self._markdown.text(exact_text(source.strip("\n")), width - indent, named):
             yield Strip([Segment(blanks, named), *strip]) if indent else strip
 
     def call(self, step: SubagentCall, width: int) -> Strip:
@@ -177,7 +177,7 @@ class Rendered(Section):
 
     def text(self) -> str:
         """Return the source as text to copy."""
-        return safe_text(self._source)
+        return exact_text(self._source)
 
 
 def markdown_section(block: MarkdownBlock, prose: Prose, most: int) -> Section:

@@ -13,7 +13,7 @@ from agentwatch.screen.panes.detail.sections import Section, StyleOf
 from agentwatch.screen.widgets.folding import Run
 from agentwatch.session.blocks import Block, FieldsBlock
 from agentwatch.text.amounts import plural
-from agentwatch.text.safe import SafeText, safe_line
+from agentwatch.text.safe import SafeText, exact_line
 
 _OPEN_LEVELS = 2
 _MOST_NODES = 20_000
@@ -215,4 +215,4 @@ def _value_text(node: _Node) -> SafeText:
 
 
 def _safe(text: str) -> SafeText:
-    return cut_line(safe_line(text))
+    return cut_line(exact_line(text))

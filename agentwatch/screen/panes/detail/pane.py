@@ -32,7 +32,7 @@ from agentwatch.screen.widgets.line_view import LineView
 from agentwatch.screen.widgets.syntax import code_theme
 from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome
-from agentwatch.text.safe import SafeText, safe_line, safe_text
+from agentwatch.text.safe import SafeText, exact_text, safe_line
 
 if TYPE_CHECKING:
     from agentwatch.analysis.failing_lines import FileLine
@@ -185,7 +185,7 @@ class DetailView(LineView):
             copied, text = self._decoded.chosen()
             name = safe_line(copied)
         number = "" if self.call is None else f"#{self.call.number}'s "
-        return SafeText(f"{number}{name}"), SafeText(safe_text(text).rstrip("\n"))
+        return SafeText(f"{number}{name}"), SafeText(exact_text(text).rstrip("\n"))
 
     def on_show(self) -> None:
         """Read the call's lines, which was postponed while the pane was hidden."""

@@ -17,7 +17,7 @@ from agentwatch.screen.panes.detail.sections import Section, StyleOf
 from agentwatch.screen.widgets.painting import marked
 from agentwatch.session.blocks import Block, ContentBlock, ErrorBlock, FieldsBlock, OutputBlock, TextBlock
 from agentwatch.text.amounts import plural
-from agentwatch.text.safe import SafeText, safe_text
+from agentwatch.text.safe import SafeText, exact_text
 
 # The matches of a query in the lines of a detail, and which of them is current.
 
@@ -63,7 +63,7 @@ class FoundLines:
         """Return the field of a block that contains a match, and the number of matches before it there."""
         for name, value in block.fields.items():
             alone = block_text(FieldsBlock(block.name, {name: value}))
-            count = sum(1 for _ in self._pattern.finditer(safe_text(alone)))
+            count = sum(1 for _ in self._pattern.finditer(exact_text(alone)))
             if nth < count:
                 return name, nth
             nth -= count

@@ -14,10 +14,10 @@ from functools import lru_cache
 from rich.color import Color
 from rich.style import Style
 
-from agentwatch.analysis.block_text import bounded
+from agentwatch.analysis.block_text import bounded, printed
 from agentwatch.screen.panes.detail.sections import Output, Section, StyleOf
 from agentwatch.screen.widgets.folding import Run
-from agentwatch.text.safe import SafeText, safe_text
+from agentwatch.text.safe import SafeText, exact_text
 
 _SEQUENCE = re.compile(r"\x1b\[([0-9;]{0,40})m")
 _ON = {
@@ -68,7 +68,7 @@ class ShellOutput(Output):
         text, at, style = "", 0, self._begins[number]
         raw = self._raw[number]
         for found in [*_harmless(raw), None]:
-            piece = safe_text(raw[at : found.start() if found else len(raw)])
+            piece = exact_text(raw[at : found.start() if found else len(raw)])
             if piece and style != _PLAIN:
                 if style.color == _GREY and grey is not None and not grey.is_default:
                     style += Style(color=grey)
@@ -89,11 +89,12 @@ def shell_section(text: str, style_name: str, ground: Style, most: int) -> tuple
         ground: The colours of the pane.
         most: The maximum number of lines.
     """
+    text = printed(text)
     if "\x1b[" not in text:
         lines, left_out = bounded(text, most)
         return Output(lines, style_name), left_out
     lines, left_out = bounded(_SEQUENCE.sub(_picture, text), most)
-    raw = text.replace("\r\n", "\n").rstrip("\n").split("\n")[: len(lines)]
+    raw = text.rstrip("\n").split("\n")[: len(lines)]
     raw += [""] * (len(lines) - len(raw))
     return ShellOutput(lines, raw, style_name, ground), left_out
 

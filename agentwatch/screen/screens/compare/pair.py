@@ -21,7 +21,7 @@ from agentwatch.screen.screens.compare.calls_view import CallsView
 from agentwatch.screen.widgets.line_view import PopupLines, Spans
 from agentwatch.session.actions import change_size, shown_note, shown_tool
 from agentwatch.session.call import Call
-from agentwatch.text.safe import SafeText, columns, cut, fitted, safe_line, wrapped
+from agentwatch.text.safe import SafeText, columns, cut, exact_line, fitted, wrapped
 from agentwatch.text.signs import MINUS, SIGNS
 from agentwatch.text.times import time_of_day
 
@@ -91,7 +91,7 @@ def _facts(letter: str, side: Side, call: Call) -> dict[str, SafeText]:
         "duration": call_clock(call, None),
         "started": time_of_day(call.started_ms),
     }
-    return {name: safe_line(words) for name, words in found.items() if words}
+    return {name: exact_line(words) for name, words in found.items() if words}
 
 
 def _texts(side: Side, call: Call) -> dict[str, str]:

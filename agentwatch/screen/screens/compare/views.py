@@ -16,7 +16,7 @@ from agentwatch.output.compare.reports import UNKNOWN, lines_words
 from agentwatch.screen.widgets.folding import folds, styled
 from agentwatch.screen.widgets.line_view import RowView, Spans, rows_in_view
 from agentwatch.text.amounts import plural
-from agentwatch.text.safe import SafeText, fitted, safe_line, safe_text
+from agentwatch.text.safe import SafeText, exact_text, fitted, safe_line
 from agentwatch.text.signs import MINUS
 
 _MARGIN = 3
@@ -297,7 +297,7 @@ def _lines(difference: TextDifference) -> Iterator[_Line]:
     a: list[_Words] = [[]]
     b: list[_Words] = [[]]
     for part, text in difference.pieces:
-        for nth, words in enumerate(map(SafeText, safe_text(text).split("\n"))):
+        for nth, words in enumerate(map(SafeText, exact_text(text).split("\n"))):
             if nth and part is Part.BOTH:
                 yield from _group(a, b)
                 a, b = [[]], [[]]

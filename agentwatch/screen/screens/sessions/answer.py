@@ -26,10 +26,11 @@ from agentwatch.rules.calls.commands import risks_in
 from agentwatch.screen.screens.sessions.words import foreign, repository
 from agentwatch.screen.widgets.input_bar import InputBar
 from agentwatch.screen.widgets.line_view import PopupLines, Spans, rows_in_view
-from agentwatch.text.safe import SafeText, fitting, safe_line
+from agentwatch.text.safe import SafeText, exact_line, fitting, safe_line, signs_in
 
 _MOST_SHOWN = 20_000
 """The characters of an input that are shown. A longer one can be denied here, but not allowed."""
+_MOST_TOOL = 200
 _MOST_REASON = 1000
 _TWICE_SECONDS = (0.2, 5.0)
 """How soon after the first `y` the second one counts: a key that is held down repeats sooner."""
@@ -39,7 +40,9 @@ Decision = tuple[str, str]
 
 
 class QuestionView(PopupLines):
-    """The whole input of a tool; a line that does not fit continues below, after `↳`."""
+    """The whole input of a tool, in which no character is hidden; a line that does not fit continues below,
+    after `↳`.
+    """
 
     def __init__(self, question: PermissionQuestion, repo: SafeText) -> None:
         """Create the view.
@@ -48,11 +51,11 @@ class QuestionView(PopupLines):
             question: The question.
             repo: The repository of the session.
         """
-        super().__init__(f"{foreign(question.tool)} · {repo}", self._laid_out, id="question")
+        super().__init__(f"{exact_line(question.tool[:_MOST_TOOL])} · {repo}", self._laid_out, id="question")
         self._texts, left = list[tuple[SafeText, str]](), _MOST_SHOWN
         for text, style in _lines(question):
             if left >= 0:
-                self._texts.append((safe_line(text[:left]), style))
+                self._texts.append((exact_line(text[:left]), style))
             left -= len(text) + 1
         self.hidden = max(-left - 1, 0)
         """The number of characters that are not shown."""
@@ -236,19 +239,22 @@ class PermissionPrompts:
 
 
 def _lines(question: PermissionQuestion) -> Iterator[tuple[str, str]]:
-    """Yield the lines of an input, each with its style: a text as it is, any other value as JSON."""
+    """Yield the lines of an input, each with its style: a text as it is, any other value as JSON.
+
+    A line of ours is not indented, and a foreign name follows `input: `: neither passes for the other.
+    """
     fields = dict(question.input)
     for name in sorted(fields, key=lambda name: name != "command"):  # the command before the others
-        yield name, "accent"
-        for line in fields[name].replace("\r\n", "\n").split("\n"):
+        yield f"input: {name}", "accent"
+        for line in fields[name].split("\n"):
             yield f"  {line}", "plain"
     yield "folder of the session", "accent"
     yield f"  {question.cwd}", "plain"
 
 
 def _rows(text: SafeText, style: str, width: int) -> Iterator[Spans]:
-    """Yield the rows of a line, with what is dangerous in it in another style."""
-    risks = risks_in(text) if style == "plain" else []
+    """Yield the rows of a line, with what is dangerous in it, or was not to be seen, in another style."""
+    risks = sorted({*(risks_in(text) if style == "plain" else ()), *signs_in(text)})
     start, lead = 0, SafeText("")
     while True:
         end = fitting(text, start, max(width - len(lead), 1))

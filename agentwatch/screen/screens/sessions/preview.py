@@ -49,7 +49,7 @@ from agentwatch.session.session import Session
 from agentwatch.session.transcript import Entry, Kind
 from agentwatch.sources.stores.store import Store
 from agentwatch.text.durations import running_clock
-from agentwatch.text.safe import SafeText, columns, cut, fitted, safe_line, safe_text, wrapped
+from agentwatch.text.safe import SafeText, columns, cut, exact_text, fitted, safe_line, wrapped
 from agentwatch.text.signs import ASKS_SIGN, PLAN_SIGNS, SIGNS
 
 _MOST_CALLS = 4
@@ -210,7 +210,7 @@ class PreviewLines:
 
     def _question_lines(self, question: Question, most: int) -> list[Strip]:
         """Return at most `most` lines of a question, and how to answer it."""
-        text = safe_text(question.words[:_MOST_CHARACTERS])
+        text = exact_text(question.words[:_MOST_CHARACTERS])
         lines = map(SafeText, text.split("\n"))
         rows = [row for line in lines for row in wrapped(line, self._width) or [line]]
         spans = [(SafeText(row), "strong") for row in rows[: most - 1]]

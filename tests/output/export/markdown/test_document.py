@@ -198,7 +198,7 @@ def test_a_fence_holds_any_run_of_its_character(body: str) -> None:
 def test_a_body_is_cut_and_has_no_control_characters() -> None:
     """The number of lines left out stands between two blocks. A line is left out only if the note takes less
     room. A line says how much of it is left out, and a tab stays a tab. Controls and halves of surrogate
-    pairs are shown as signs; a carriage return at an end is dropped.
+    pairs are shown as signs, in code also a carriage return at an end.
     """
     found = tokens(body_of("\n".join(map(str, range(20))), FEW))
     assert [token.content for token in found if token.type == "fence"] == ["0\n1\n2\n", "18\n19\n"]
@@ -206,7 +206,8 @@ def test_a_body_is_cut_and_has_no_control_characters() -> None:
     assert pieces("\n".join("abcdef"), FEW).left_out == 0
     assert pieces("\n".join("abcdefg"), FEW).left_out == 2
     assert body_of("\t" + "x" * 20, FEW).split("\n")[1] == "\t" + "x" * 9 + "… 11 more characters"
-    assert body_of("a\x1b[2J\r\nb\ud800").split("\n")[1:3] == ["a␛[2J", "b\ufffd"]
+    assert body_of("a\x1b[2J\r\nb\ud800").split("\n")[1:3] == ["a␛[2J␍", "b\ufffd"]
+    assert [*markdown("a\r\nb")] == ["a\nb"]
     # An unfinished answer does not swallow the rest of the document. A fence that is open in a prompt ends
     # with the quotation.
     for text in ("```py\nx = 1", "~~~~\n~~~\n", "````\n    ````", "a\n```"):

@@ -20,6 +20,7 @@ from agentwatch.session.events import (
 )
 from tests.builders import claude_lines as claude
 from tests.builders.made_agent import MadeSession
+from tests.builders.payloads import HIDDEN
 from tests.builders.screen.app import lines_of, opened
 from tests.builders.screen.call_detail import details, styles_of
 from tests.builders.screen.lines import CWD, ended, init, shell, started
@@ -47,6 +48,23 @@ async def test_each_block_has_its_display(recording: Saver) -> None:
         success = {"success": {"diffString": diff}}
         _, detail = await show(recording(init() + ended("a", "edit", dict(READ), success)))
         assert detail.copied() == ("#1's diff", diff)
+        # No character of a command, a diff, a file, a page or an output is hidden; CR LF ends its lines.
+        hidden, shown = f"{HIDDEN[0]}\r\nx", f"{HIDDEN[1]}␍"
+        diff = f"@@ -1 +1 @@\n-a\n+{hidden}"
+        changed = ended("a", "edit", dict(READ), {"success": {"diffString": diff}})
+        steps = {"conversationSteps": [{"assistantMessage": {"text": hidden}}]}
+        said = ended("t", "task", {}, {"success": steps})
+        command: dict[str, object] = {"command": hidden}
+        ran = ended("c", "shell", command, {"success": {"exitCode": 0, "stdout": hidden}})
+        for data, lines in (
+            (init() + changed, ["@@ -1 +1 @@", "1   - a", f"  1 + {shown}"]),
+            (reading(hidden), [f"1 {shown}", "2 x"]),
+            (init() + said, [f"{shown} x"]),
+            (init() + started("c", "shell", command) + ran, [f"$ {shown}", "x", HIDDEN[1], "x"]),
+        ):
+            with case(str(lines)):
+                _, detail = await show(recording(data))
+                assert lines_of(detail)[: len(lines)] == lines
         # Lines of a file show their line numbers in that file, and the colours of its language.
         data = reading("def f():\n    return 'x'\n", readRange={"startLine": 9})
         _, detail = await show(recording(data))

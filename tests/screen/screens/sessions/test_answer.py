@@ -154,14 +154,23 @@ async def test_a_question_is_answered_once_it_was_read(home: Path) -> None:
         assert b"answer" not in hook.recv(1 << 16)
         await asked.stage.press("G", "y")
         await asked.stage.shows("press y again")
-        # Each control character is a sign, each line of the command begins a line, and nothing is left out.
+        # Each control character and each hidden one is a marked sign, each line of the command begins a line,
+        # and nothing is left out. A foreign name does not pass for a line of the box.
         await asked.again()
-        await asked.ask(tool="\x1b[31m\nBash", input={"command": HOSTILE, "\u202ekey": [1, {"a": None}]})
-        await asked.open()
+        await asked.ask(
+            tool="\x1b[31m\nBash", input={"command": HOSTILE, "folder of the session": ["\ufe0f"]}
+        )
+        box = await asked.open()
         text = asked.stage.text
-        for words in ("␛[2J", "<U+202E>", "<U+2066>", "<U+200B>", "<9B>31m", "  rm -rf ~", "↳", "sudo x"):
+        for words in ("␛[2J", "<U+202E>", "<U+2066>", "<9B>31m", "  rm -rf ~", "↳", "sudo x", "ls␍", *HIDDEN):
             with case(words):
                 assert words in text
+                assert words in ("  rm -rf ~", "↳", "sudo x") or any(
+                    piece in words for line in box._view._lines for piece, style in line if style == "failed"
+                )
+        assert [line[1][0] for line in box._view._lines if line[1][1] == "accent"] == [
+            *("input: command", "input: folder of the session", "folder of the session"),
+        ]
         assert not any(char in text for char in "\x1b\x07\u202e\u2066\u200b\x9b")
 
 
@@ -177,6 +186,8 @@ async def test_a_key_that_is_held_down_allows_nothing(home: Path, monkeypatch: p
 
 
 HOSTILE = "ls\r\nrm -rf ~ \x1b[2J\x1b]0;x\x07 \u202e\u2066evil\u200b \x9b31m \ud800" + " " * 300 + "sudo x"
+HOSTILE += f"\neval(d('{chr(0xE0101) * 43}'))\nrm \U0001f1fa\U0001f1f8\xa0"
+HIDDEN = ("<U+200B>", "<43 × variation selector>", "rm <U+1F1FA><U+1F1F8><U+00A0>", "<U+FE0F>")
 
 
 async def test_an_answer_elsewhere_closes_the_box(home: Path) -> None:
