@@ -22,7 +22,7 @@ sys.path.insert(0, str(HERE.parent))
 from agentwatch.output.redact.secrets.scanner import find
 from tests.builders.redaction.kinds import secrets
 from tests.builders.redaction.ordinary import MATERIALS, material
-from tests.builders.redaction.rare import rare, second, third
+from tests.builders.redaction.rare import fourth, rare, second, third
 from tests.builders.redaction.templates import Planted
 
 _MEGABYTE = 1_000_000
@@ -87,6 +87,7 @@ _CORPORA: dict[str, Callable[[int], Iterator[tuple[str, Planted]]]] = {
     "rarer vendors": rare,
     "a second list": second,
     "a third list": third,
+    "a fourth list": fourth,
 }
 
 

@@ -133,12 +133,15 @@ class Commands:
         return orjson.dumps(members | ({"missed": missed} if missed else {})) + b"\n"
 
     def _redacted(self, text: str) -> str:
-        """Return a text in one safe line, without secrets and personal data."""
-        text, shown, at = text[:_MOST_READ], "", 0
+        """Return a text in one safe line, without the secrets and personal data of both."""
+        return self._masked(safe_line(self._masked(text[:_MOST_READ])))
+
+    def _masked(self, text: str) -> str:
+        shown, at = "", 0
         for each in joined([*find(text), *self._personal.find(text)]):
             shown += text[at : each.start] + self._masks.mask(text[each.start : each.end], each.kind)
             at = each.end
-        return safe_line(shown + text[at:])
+        return shown + text[at:]
 
 
 class _Queue:

@@ -146,8 +146,11 @@ def test_foreign_text_stays_in_one_small_safe_object(commands: Commands, tmp_pat
 
 
 def test_secrets_and_personal_data_are_masked(commands: Commands, tmp_path: Path) -> None:
-    """Also a secret that begins before the cut and ends after it."""
+    """Also a secret that begins before the cut and ends after it, or has characters that the line has not."""
     path = tmp_path / "out"
+    for char in ("\U000e0101", "\U0001f3fb", "\ufe0f" * 40, "\U000e0041"):
+        split = f"{KEY[:12]}{char}{KEY[12:]} {tmp_path}".replace(tmp_path.name, f"{char}{tmp_path.name}")
+        commands.tell(appending(path), EVENT._replace(words=f"{split} a{char}da@lovelace.org"))
     words = f"curl -H 'Authorization: Bearer {KEY}' {tmp_path}/x ada@lovelace.org"
     commands.tell(appending(path), EVENT._replace(words=words, title=f"{'x' * 190} {KEY}"))
     commands.tell(appending(path), EVENT._replace(words=f"{'x' * 1480} {KEY}"))

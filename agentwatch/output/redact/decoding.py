@@ -1,7 +1,8 @@
-"""Removes what hides a value in a text: percent escapes, entities of HTML, colours, letters without a glyph.
+"""Removes what hides a value in a text: percent escapes, entities of HTML, escapes of Markdown, colours,
+letters without a glyph.
 
 The text with them is searched too: an escape belongs to a value as it is written, and the character that it
-stands for shows where a value begins and ends.
+stands for shows where a value begins and ends. A letter of a flag is the one that `safe_text` draws.
 """
 
 from __future__ import annotations
@@ -14,10 +15,8 @@ from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import unquote
 
-_UNSEEN = (
-    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f"
-    "\ufeff\uffa0"
-)
+from agentwatch.text.safe import UNSEEN
+
 _SEQUENCE = r"(?:\[[0-9;:?]{0,40}[A-Za-z]|\([A-Z0-9]|\][^\x07\x1b\n]{0,400}(?:\x07|\x1b\\))"
 _WRITTEN = r"\\(?:[xX]1[bB]|u001[bB]|u\{1[bB]\}|0?33|e)"
 """ESC as it is written in code."""
@@ -43,7 +42,8 @@ _PERCENT = re.compile(
     r"%(?:25){0,3}(?:[2-7][0-9A-Fa-f]|0[9AaDd]|[C-Fc-f][0-9A-Fa-f](?:%(?:25){0,3}[89ABab][0-9A-Fa-f]){1,3})"
 )
 _ENTITY = re.compile(rf"&(?:amp;){{0,3}}(?:{_ENTITIES}|#[0-9]{{1,7}}|#[xX][0-9A-Fa-f]{{1,6}});")
-_UNSEEN_RUN = re.compile(f"[{_UNSEEN}]{{1,30}}")
+_UNSEEN_RUN = re.compile(f"[{UNSEEN}\U0001f1e6-\U0001f1ff]{{1,30}}")
+_MARKDOWN = re.compile(r"\\[_*~]")
 _SPACES = ("\\n", "\\r", "\\t")
 """Line ends and tabs as they are written in JSON."""
 _MOST_LINE = 1 << 12
@@ -76,7 +76,7 @@ class Decoded(NamedTuple):
 def decoded(text: str) -> Decoded | None:
     """Return the lines of a text that have escapes, without these; None if there are none."""
     found: list[tuple[int, int, str]] = []
-    for sign, pattern in (("%", _PERCENT), ("&", _ENTITY)):
+    for sign, pattern in (("%", _PERCENT), ("&", _ENTITY), ("\\", _MARKDOWN)):
         if sign in text:
             found += [(*match.span(), _meaning(match[0])) for match in pattern.finditer(text)]
     for pattern in colours(text):
@@ -94,7 +94,7 @@ def _hiding(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, int, str
         if start == 0 or end == size or text[start - 1].isspace() or text[end].isspace():
             continue
         if not text.endswith(_SPACES, 0, start) and not text.startswith(_SPACES, end):
-            yield start, end, ""
+            yield start, end, _meaning(match[0])
 
 
 @lru_cache(maxsize=8)
@@ -143,7 +143,7 @@ def rewritten(text: str, changes: Sequence[tuple[int, int, str]]) -> Decoded:
 
 def plain_value(value: str) -> str:
     """Return a value without its escapes."""
-    for pattern in (*colours(value), _UNSEEN_RUN, _PERCENT, _ENTITY):
+    for pattern in (*colours(value), _UNSEEN_RUN, _PERCENT, _ENTITY, _MARKDOWN):
         value = pattern.sub(lambda match: _meaning(match[0]), value)
     return value
 
@@ -167,6 +167,8 @@ def _lines(text: str, changes: Iterable[tuple[int, int, str]]) -> Iterator[tuple
 
 def _meaning(escape: str) -> str:
     """Return the text of an escape."""
+    if len(escape) == 2 and escape[0] == "\\":
+        return escape[1]
     if escape[0] == "%":
         while "%25" in escape:
             escape = escape.replace("%25", "%")
@@ -178,4 +180,6 @@ def _meaning(escape: str) -> str:
         while "&amp;" in escape and escape != "&amp;":
             escape = escape.replace("&amp;", "&")
         return html.unescape(escape)
-    return ""
+    return "".join(
+        chr(ord(char) - 0x1F1E6 + ord("A")) for char in escape if "\U0001f1e6" <= char <= "\U0001f1ff"
+    )

@@ -1,5 +1,6 @@
 """Tokens and secrets in contexts that the rules were not written with: of rarer vendors, of a list that was
-written after the rules, and of an attack, by what hid them: escapes, colours, cells, options, languages.
+written after the rules, of an attack, by what hid them: escapes, colours, cells, options, languages; and of
+the formats that have a key and a value.
 """
 
 from __future__ import annotations
@@ -660,14 +661,103 @@ wrapped    | key = ('«glpat-<an:9>'\n       '<an:9>aB»')
 wrapped    | export OPENAI_API_KEY=«sk-proj-<url:60>\n<url:60>\n<url:18>a7»
 wrapped    | $ curl -H "Authorization: Bearer «<an:50>\n<an:20>a7»" https://h
 """
-_MARKS = {"␛": "\x1b", "◦": "\u200b", "¬": "\u00ad", "<PRIVATE>": "PRIVATE"}
+_FOURTH = r"""
+xml | <wsse:Password Type="http://docs.oasis-open.org/wss/2004/o#PasswordText">«<low:6>2x9»</wsse:Password>
+xml | <name>ldap.bind.password</name>\n<description>the password</description>\n<value>«<low:6>2x9»</value>
+xml | <AutoLogon><Password><Value>«<low:6>2x9»</Value><PlainText>true</PlainText></Password></AutoLogon>
+xml | <property><name>javax.jdo.option.ConnectionPassword</name><value>«<low:6>2x9»</value></property>
+xml | <setting name="ApiSecret" serializeAs="String">\n  <value>«<an:32>»</value>\n</setting>
+xml | <property>\n  <name>fs.s3a.secret.key</name>\n  <value>«<b64:40>»</value>\n</property>
+xml | <AdministratorPassword>\n  <Value>«<low:6>2x9»</Value>\n</AdministratorPassword>
+xml | <entry>\n<string>password</string>\n<string>«<low:6>2x9»</string>\n</entry>
+xml | <user username='ada' password='«swordfish»' roles='manager-gui'/> ¦ <auth-token>«<an:32>»</auth-token>
+xml | <server><id>x</id><passphrase>«<low:6>2x9»</passphrase></server>
+xml | <entry><key>db.password</key><value>«<low:6>2x9»</value></entry> ¦ <password>«<low:6>2x9»</password>
+xml | <field name="password"><value>«<low:6>2x9»</value></field> ¦ <ProxyPassword>«<low:6>2x9»</ProxyPassword>
+xml | <jenkins><secretKey>«<hex:64>»</secretKey></jenkins> ¦ <add value="«<low:6>2x9»" key="SmtpPassword" />
+xml | <password>«correct horse battery staple»</password> ¦ <param name="password" value="«<low:6>2x9»"/>
+xml | &lt;password&gt;«<low:6>2x9»&lt;/password&gt; ¦ <const name="API_SECRET" value="«<an:24>»"/>
+xml | <arg name="password">«<low:6>2x9»</arg> ¦ <keyMaterial>«<low:6>2x9»</keyMaterial>
+xml | <api_key>«<hex:32>»</api_key>
+plist | <key>SharedSecret</key>\n\t<data>\n\t«<b64:43>=»\n\t</data> ¦ "api-secret" = "«<an:32>»";
+plist | <key>FacebookClientToken</key>\n<string>«<hex:32>»</string>
+plist | <key>password</key>\n\t<string>«<pw:10>»</string> ¦ <key>Password</key><string>«swordfish»</string>
+html | <input type="hidden" name="__RequestVerificationToken" value="«<url:92>»">
+html | <input value="«<low:6>2x9»" type="password" name="password"> ¦ Password: <strong>«<low:6>2x9»</strong>
+html | <textarea name="api_secret" rows="3">«<an:32>»</textarea> ¦ <td>Password</td><td>«<low:6>2x9»</td>
+html | <input name="password" value=«<low:6>2x9» type=password> ¦ <li>Password: <code>«<low:6>2x9»</code></li>
+html | <td>API token</td>\n    <td><code>«<an:32>»</code></td> ¦ <label>API key</label> <span>«<an:32>»</span>
+html | <p>Your password is <strong>«<low:6>2x9»</strong></p> ¦ <meta content="«<b64:86>==»" name="csrf-token">
+html | <tr><th>Password</th>\n<td>«<low:6>2x9»</td></tr> ¦ <option value="«<an:32>»" data-name="api_token">
+html | <dt>Password</dt><dd>«<low:6>2x9»</dd> ¦ <b>Password:</b> «<low:6>2x9»<br>
+ini | password = «<low:6>2x9» # the password ¦ [db]\npassword = «<low:6>2x9» ¦ ;password = «<low:6>2x9»
+ini | [auth]\nkey = «<an:32>»
+properties | sasl.jaas.config=kafka.PlainLoginModule required username="ada" password="«<low:6>2x9»";
+properties | spring.datasource.password: «<low:6>2x9» ¦ jasypt.encryptor.password=«<low:6>2x9»
+properties | oauth.clientSecret=«<an:24>»
+hcl | variable "password" {\n description = "The word"\n type    = string\n default = "«<low:6>2x9»"\n}
+hcl | variable "db_password" {\n  type    = string\n  default = "«<low:6>2x9»"\n}
+hcl | private_key_password = <<-EOF\n    «<low:6>2x9»\n    EOF ¦ password = <<EOT\n«<low:6>2x9»\nEOT
+hcl | {\n  name  = "DB_PASSWORD"\n  value = "«<low:6>2x9»"\n} ¦ locals { api_secret = "«<an:32>»" }
+hcl | admin_password                  = "«<low:6>2x9»" ¦ client_secret = "«<an:34>»"
+hcl | secret_string = "«<an:24>»"
+docker | RUN pip config set global.index-url https://u:«<an:20>»@pypi.x.io/simple ¦ ENV API_TOKEN «<an:32>»
+docker | docker run --env MYSQL_PWD='«<low:6>2x9»' x ¦ ENV MYSQL_ROOT_PASSWORD «swordfish»
+docker | env[DB_PASSWORD] = «<low:6>2x9» ¦ ENV DB_PASSWORD=«<low:6>2x9»
+yaml | stringData:\n  password: \|\n    «<low:6>2x9»\n  user: ada ¦ {password: «<low:6>2x9», user: ada}
+yaml | - name: DB_PASSWORD\n  value: \|\n    «<low:6>2x9»\n ¦ client_secret: >-\n    «<an:20>\n    <an:20>»
+yaml | - value: «<low:6>2x9»\n  name: DB_PASSWORD\n ¦ password: \|2-\n    «<low:6>2x9»\n
+yaml | password: \|-\n    «<low:6>2x9»\n ¦ client_secret: \|\n    «<an:40>» ¦ password: >-\n    «swordfish»\n
+yaml | data:\n  password: «<b64:22>==» ¦ password: \|\n  «<low:6>2x9»\n ¦ password: >\n  «<low:6>2x9»\n
+yaml | password:\n    "«<low:6>2x9»" ¦ password: !!str «<low:6>2x9» ¦ password: &pw "«<low:6>2x9»"
+yaml | api_token: >-\n  «<an:32>» ¦ password:\n  «<low:6>2x9» ¦ secret: \|\n  «<b64:40>»
+sql | ALTER USER root@localhost IDENTIFIED VIA mysql_native_password USING PASSWORD('«<low:6>2x9»');
+sql | CREATE USER MAPPING FOR ada SERVER s OPTIONS (user 'x', password '«<low:6>2x9»');
+sql | CREATE DATABASE LINK x CONNECT TO ada IDENTIFIED BY «<low:6>2x9» USING 'y';
+sql | CREATE USER ada IDENTIFIED BY "«<low:6>2x9»" DEFAULT TABLESPACE x; ¦ IDENTIFIED BY VALUES '«S:<HEX:60>»'
+sql | UPDATE users SET password = crypt('«<low:6>2x9»', gen_salt('bf')) ¦ OPTIONS (password '«swordfish»')
+sql | UPDATE users SET password = MD5('«<low:6>2x9»') WHERE id = 1; ¦ SET PASSWORD FOR ada = '«<low:6>2x9»';
+sql | ALTER USER ada IDENTIFIED BY «<low:6>2x9» REPLACE old1pass9; ¦ SET PASSWORD = '«<low:6>2x9»';
+sql | CHANGE REPLICATION SOURCE TO SOURCE_PASSWORD='«swordfish»' ¦ CREATE USER ada IDENTIFIED BY «<low:6>2x9»;
+sql | IDENTIFIED WITH mysql_native_password AS '«*<HEX:40>»' ¦ ATTACH DATABASE 'x.db' AS y KEY '«<low:6>2x9»';
+sql | ALTER USER ada WITH PASSWORD $$«<low:6>2x9»$$; ¦ SELECT crypt('«<low:6>2x9»', gen_salt('bf'));
+sql | PRAGMA key = '«<low:6>2x9»';
+toml | auth = { user = "ada", password = "«<low:6>2x9»" } ¦ password = ❝\n«<low:6>2x9»❝
+toml | password = '''«<low:6>2x9»'''
+env | heroku config:set DB_PASSWORD=«<low:6>2x9» ¦ DB_PASSWORD=${DB_PASSWORD:-«<low:6>2x9»}
+env | setx DB_PASSWORD "«<low:6>2x9»" /M
+conf | proxy_set_header X-Api-Key "«<an:32>»"; ¦ auth_basic_password «<low:6>2x9»; ¦ requirepass «<low:6>2x9»
+conf | enable password «<low:6>2x9» ¦ <AuthPassword «<low:6>2x9»> ¦ masterauth «<low:6>2x9»
+conf | bindpw «<low:6>2x9» ¦ rootpw «<low:6>2x9»
+json | {"adminPassword": {"type": "string", "defaultValue": "«<low:6>2x9»"}}
+json | [{"Name":"DB_PASSWORD","Type":"SecureString","Value":"«<low:6>2x9»"}]
+json | {"ParameterKey": "DBPassword", "ParameterValue": "«<low:6>2x9»"}
+json | {"password": {\n  "value": "«<low:6>2x9»",\n  "x": 1}} ¦ {"key": "password", "val": "«<low:6>2x9»"}
+json | "auths": {"r.io": {"auth": "«dXNlcjpwYXNzd29yZDE=»"}} ¦ {"password":{"value":"«<low:6>2x9»"}}
+json | ParameterKey=DBPassword,ParameterValue=«<low:6>2x9»
+hidden | use «ghp_<an:11>◨<an:25>» x ¦ use «ghp_<an:11>◧<an:25>» x ¦ password=«hun◨ter2x9»
+hidden | use «AKIA<b32:8>◨<b32:8>» x ¦ use «AKⒾⒶ<b32:16>» x ¦ use «ghp_<an:11>◩◩<an:25>» x
+hidden | pass◨word=«<low:6>2x9» ¦ <password>«hun◧ter2x9»</password> ¦ use «ghp\_<an:36>» x
+hidden | use «ghp_<an:11>◨◨◨◨◨◨◨◨◨◨◨◨<an:25>» x
+"""
+_UNSEEN = "\x1b\u200b\xad\U0001f3fb\U000e0101\U000e0041\U0001f1ee\U0001f1e6"
+_MARKS = dict(zip("␛◦¬◧◨◩ⒾⒶ", _UNSEEN, strict=True)) | {"❝": '"' * 3, "<PRIVATE>": "PRIVATE"}
 _LINE_ENDS = str.maketrans("⏎␍", "\n\r")
 """Characters and words that do not stand in the source as they are."""
 
 
 def third(seed: int = 1) -> Iterator[tuple[str, Planted]]:
     """Yield a planted secret of each line with its cause."""
-    lines = _THIRD
+    return _hidden(_THIRD, seed)
+
+
+def fourth(seed: int = 1) -> Iterator[tuple[str, Planted]]:
+    """Yield a planted secret of each template of formats that have a key and a value, with the format."""
+    kinds = (line.partition(" | ")[::2] for line in _FOURTH.strip().splitlines())
+    return _hidden("\n".join(f"{kind} | {each}" for kind, line in kinds for each in line.split(" ¦ ")), seed)
+
+
+def _hidden(lines: str, seed: int) -> Iterator[tuple[str, Planted]]:
     for mark, meaning in _MARKS.items():
         lines = lines.replace(mark, meaning)
     for cause, made in planted_lines(lines, Random(seed)):

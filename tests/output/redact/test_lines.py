@@ -65,6 +65,19 @@ def test_a_key_that_stderr_shows_is_masked_line_by_line() -> None:
     found = redacted_bytes(labelled)[1].secrets.total()
     assert found > 290
     assert sum(value.encode() in written for value in values) == len(values) - found
+    # Characters between its letters that are drawn as nothing, and escapes of Markdown, do not hide a secret.
+    for char in ("\u200b", "\ufe0f", "\U000e0101", "\U0001f3fb", "\U000e0041" * 99, "\\_"):
+        split = TOKEN.replace("_", char) if char == "\\_" else f"{TOKEN[:9]}{char}{TOKEN[9:]}"
+        for is_ascii in (True, False):
+            with case(f"{char!r}, {is_ascii}"):
+                texts = {
+                    "text": f"It is {split}.",
+                    "stdout": f"{split}\n",
+                    "input": json.dumps({"a": f"x {split}"}),
+                }
+                written, _ = redacted_bytes(json.dumps(texts, ensure_ascii=is_ascii).encode() + b"\n")
+                assert written.count(b"[secret:github ") == 3
+                assert not any(part in written for part in (TOKEN[-9:].encode(), TOKEN[:9].encode()))
     # A password that is a word stays in other texts, and the structure of lines does too.
     common = [
         {"type": "assistant", "text": "psql postgres://app:assistant@db/x"},

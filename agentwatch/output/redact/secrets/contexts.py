@@ -209,7 +209,8 @@ OPTIONS = (
     Context(
         "password",
         "password '",
-        r"(?i)(?:role|user|login|encrypted|with)[ \t][^\n;]{0,80}?password[ \t]{1,4}'([^'\s]{3,200})'",
+        r"(?i)(?:role|user|login|encrypted|with|options)[ \t(][^\n;]{0,80}?"
+        r"password[ \t]{1,4}'([^'\s]{3,200})'",
     ),
     Context(
         "password",
@@ -279,9 +280,29 @@ OPTIONS = (
     Context(
         "password",
         "identified",
-        r"(?i)identified[ \t]{1,4}(?:with[ \t]{1,4}[^\s]{1,60}[ \t]{1,4})?by[ \t]{1,4}"
-        r"(?:password[ \t]{1,4})?['\"]([^'\"\s]{3,200})",
+        r"(?i)identified[ \t]{1,4}(?:by|with[ \t]{1,4}[^\s]{1,60}[ \t]{1,4}(?:by|as))[ \t]{1,4}"
+        r"(?:(?:password|values)[ \t]{1,4})?['\"]([^'\"\s]{3,200})",
     ),
+    Context(
+        "password",
+        "identified",
+        r"(?i)(?:user|to)[ \t][^\n;]{1,120}?identified[ \t]{1,4}by[ \t]{1,4}([^\s\"';,()]{3,128})",
+        "password",
+    ),
+    Context(
+        "password",
+        "password for",
+        r"(?i)password for [^\n;=]{1,100}=[ \t]{0,4}(?:password\()?[\"']([^\"'\s]{3,200})[\"']",
+    ),
+    Context("password", "masterauth", r"(?i)masterauth[ \t]{1,4}[\"']?([^\s\"']{3,200})", "password"),
+    Context("password", "keymaterial", r"(?i)keymaterial>\s{0,40}([^<>\s]{5,100})\s{0,40}<"),
+    Context("password", "gen_salt", r"crypt\([ ]?'([^'\n]{3,200})',[ ]{0,2}gen_salt"),
+    Context(
+        "password",
+        "pragma",
+        r"(?i)pragma[ \t]{1,4}(?:re|hex)?key[ \t]{0,4}=[ \t]{0,4}[\"']([^\"'\n]{3,200})[\"']",
+    ),
+    Context("password", "attach", r"(?i)attach[ \t][^\n;]{1,200}?[ \t]key[ \t]{1,4}'([^'\n]{3,200})'"),
     Context(
         "password",
         "sudo",

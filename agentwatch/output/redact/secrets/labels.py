@@ -150,7 +150,7 @@ def category_of(stem: str, before: str, after: str, *, begins: bool, is_query: b
     if stem in {"pwd", "psk"}:
         return "password"
     if stem == "pw":
-        return "password" if begins and ends else None
+        return "password" if ends and (begins or before.endswith(("bind", "root"))) else None
     if stem == "cred":
         return "credential" if begins and (ends or after.startswith(("s", "ential"))) else None
     return _of_generated(stem, before, after, whole=begins and ends, begins=begins, is_query=is_query)
@@ -177,8 +177,8 @@ def _of_generated(
 
 _REST = re.compile("[A-Za-z0-9_-]{0,40}")
 """What an identifier has after the stem of its label."""
-_CLOSE = r"[\\\"'`\])* \t]{0,12}"
-_WRAP = r"[A-Za-z_.:@$&-]{0,40}\(?[ ]{0,2}"
+_CLOSE = r"[\\\"'`\])* \t]{0,40}"
+_WRAP = r"(?:[A-Za-z_.:@$&-]{0,40}\(?|[A-Za-z_]{2,12}[0-9]{1,3}\()[ ]{0,2}"
 """Characters that may precede a quote: the prefix of a string, or a call."""
 _QUOTED = rf"(?:{_WRAP}\"([^\"\n]{{3,600}})|{_WRAP}'([^'\n]{{3,600}})|{_WRAP}`([^`\n]{{3,600}}))"
 _BARE = r"([^\s\"'`,;<>]{3,300}(?:[,;][^\s\"'`,;<>=:()\[\]{}]{2,100}){0,4})"
@@ -187,7 +187,8 @@ _QUOTES = 3
 _SIGN = r"(?:[:?.+|~*!]{0,2}={1,3}>?|:{1,2}|->|\|\|)"
 _ASSIGNED = re.compile(
     rf"{_CLOSE}{_SIGN}[ \t]{{0,16}}"
-    rf"(?:\*\*[ ]{{1,4}}|[\"'][ ]{{1,2}}|[A-Za-z_.]{{1,40}}\([\"'][^\"'\n]{{1,60}}[\"'],[ ]{{0,2}})?"
+    r"(?:\*\*[ ]{1,4}|[\"'][ ]{1,2}|!{1,2}[a-z]{2,12}[ ]{1,2}"
+    r"|[A-Za-z_.]{1,40}\([\"'][^\"'\n]{1,60}[\"'],[ ]{0,2})?"
     rf"(?:{_QUOTED}|{_BARE})"
 )
 _TYPED = re.compile(
@@ -197,21 +198,43 @@ _TYPED = re.compile(
 _PASSED = re.compile(
     rf"(?:[\"'`\])]{{0,3}}[ \t]{{0,4}},\s{{0,40}}|[\"'][ \t]{{1,8}}|\([ \t]{{0,4}}|[ \t]{{1,8}}){_QUOTED}"
 )
+_BLOCK = r"[|>][0-9+-]{0,2}(?:[ \t]{1,4}#[^\n]{0,80})?[ \t]{0,4}\n[ \t]{1,40}"
+_OPENED = re.compile(
+    rf"{_CLOSE}{_SIGN}[ \t]{{0,16}}(?:{_BLOCK}"
+    r"|<<[-~]?[\"']?[A-Za-z_]{2,20}[\"']?[ \t]{0,4}\n[ \t]{0,40}|(?:'''|\"\"\"|```)\n?[ \t]{0,40})"
+    r"([^\s\"'`]{3,600}(?:\n[ \t]{1,40}[A-Za-z0-9+/=_-]{16,90}){0,10})(?:[\"'`]{3}|[ \t]{0,4}(?:\n|$))"
+)
+"""A value in a block: of YAML, after `|` or `>`; a here-document, such as HCL has; between three quotes."""
+_CDATA = r"(?:<!\[CDATA\[)?"
+_IN_ELEMENT = (
+    rf"{_CDATA}([^<>\s\[\]]{{3,600}}|(?:[a-z]{{3,12}} ){{3,11}}[a-z]{{3,12}})\s{{0,40}}(?:\]\]>)?\s{{0,40}}</"
+)
 _ELEMENT = re.compile(
-    r"(?:[ \t\"'][^<>\n]{0,60})?>\s{0,40}(?:<!\[CDATA\[)?"
-    r"([^<>\s\[\]]{3,600})(?:\]\]>)?\s{0,40}</"
+    rf"(?:[ \t\"'][^<>\n]{{0,200}})?>\s{{0,40}}(?:<[A-Za-z:]{{0,20}}[vV]alue>\s{{0,40}})?{_IN_ELEMENT}"
+)
+_KEY_AND_VALUE = re.compile(
+    r"</(?:[kK]ey|[nN]ame)>\s{0,60}(?:<description>[^<>]{0,200}</description>\s{0,60})?"
+    rf"<(?:string|[vV]alue|data)>\s{{0,40}}{_IN_ELEMENT}"
+)
+_NEXT_ELEMENT = re.compile(
+    r"[ \t]{0,4}[:=]?[ \t]{0,4}(?:is[ ])?(?:</?(?:t[drh]|d[dt]|[biup]|strong|em|code|kbd|samp|pre|span|label"
+    r"|div|li|br|string|key|value|name|entry)(?:\s[^<>]{0,200})?/?>\s{0,40}){1,4}"
+    r"[:=]?[ \t]{0,4}([^<>\s&;]{3,600})(?:\s{0,40}<|[ \t]{0,4}(?:\n|$))"
 )
 _VALUE = re.compile(
-    rf"[\"']?(?:(?:,\s{{0,60}}|[ ]{{0,2}}\{{\s{{0,60}}|\s{{1,60}})"
-    rf"(?:[\"']?[A-Za-z]{{2,12}}[\"']?[ ]?[:=][ ]?[\"']?[A-Za-z0-9_-]{{1,20}}[\"']?,?\s{{0,20}}){{0,2}}"
-    rf"[\"']?(?:value|Value|VALUE|content|default)"
-    rf"[\"']?[ ]{{0,2}}[:=][ ]{{0,4}}"
-    rf"|</key>\s{{0,60}}<string>)(?:{_QUOTED}|{_BARE})"
+    r"[\"']?[ ]{0,2}[:=]?(?:,\s{0,60}|[ ]{0,2}\{\s{0,60}|\s{1,60})"
+    r"(?:[\"']?[A-Za-z_]{2,16}[\"']?[ ]{0,16}[:=][ ]{0,4}"
+    r"(?:\"[^\"\n]{0,100}\"|'[^'\n]{0,100}'|[A-Za-z0-9_()-]{1,30})(?:,\s{0,20}|\s{1,20})){0,3}"
+    r"[\"']?(?:[A-Za-z]{0,16}[vV]alue|VALUE|val|content|default)"
+    rf"[\"']?[ ]{{0,16}}[:=][ ]{{0,4}}(?:{_BLOCK})?(?:{_QUOTED}|{_BARE})"
 )
 _BESIDE = re.compile(rf"(?:[ \t*`]{{0,4}}\|[ \t*`]{{0,4}}|[ \t]{{1,16}})(?:is[ \t:=]{{1,3}})?{_BARE}")
 _BELOW = re.compile(
     rf"{_CLOSE}[:=]{{0,2}}[ \t]{{0,4}}\n\s{{0,40}}[`]{{0,3}}\n?"
     r"([A-Za-z0-9+/_.~-]{14,300}={0,2})[`]{0,3}[ \t]{0,4}(?:\n|$)"
+)
+_PASSWORD_BELOW = re.compile(
+    rf"{_CLOSE}[:=][ \t]{{0,4}}\n[ \t]{{1,40}}[\"']?([^\s\"':,<>]{{7,100}})[\"']?[ \t]{{0,4}}(?:\n|$)"
 )
 _SPACED = re.compile(
     rf"(?:{_CLOSE}{_SIGN}|[ \t])[ \t]{{0,16}}[\"'`]?"
@@ -221,8 +244,11 @@ _SPACED = re.compile(
 """A password in groups, such as a vendor makes for an app."""
 _PAIRED = re.compile(r"[ ]{0,2},[ ]{1,2}([^\s\"'`,;<>\[\]]{3,300})\]")
 _NAMED_AFTER = re.compile(
-    r"[\"']?(?:value|Value|VALUE)[\"']?[ ]?[:=][ ]?[\"']([^\"'\n]{3,200})[\"'],?\s{1,40}"
-    r"[\"']?(?:name|Name|NAME|key|Key|id|label)[\"']?[ ]?[:=][ ]?[\"'][A-Za-z0-9_. -]{0,40}$"
+    r"[\"']?(?:value|Value|VALUE|content)[\"']?[ ]?[:=][ ]?"
+    r"(?:[\"']([^\"'\n]{3,200})[\"']|([^\s\"',;<>]{3,200})),?\s{1,40}"
+    r"(?:[A-Za-z-]{2,16}=[\"'][^\"'\n]{0,60}[\"']\s{1,20}){0,2}"
+    r"[\"']?(?:[A-Za-z-]{0,12}[nN]ame|NAME|[kK]ey|id|label|type)[\"']?[ ]?[:=][ ]?"
+    r"[\"']?[A-Za-z0-9_. -]{0,40}$"
 )
 _CELL = re.compile(r"(.{3,600})")
 _PARTICLES = tuple("はがをの의은는이가是为為")
@@ -232,12 +258,21 @@ _MEMBER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]{0,40}\.[A-Za-z_$][A-Za-z0-9_$]{0,
 
 _CLOSING = "\\\"'`])* \t"
 _WAYS = (
-    (((_ASSIGNED, _CLOSING + ":?.+|~!=-"), (_TYPED, " \t:")), False),
+    (
+        (
+            (_ASSIGNED, _CLOSING + ":?.+|~!=-"),
+            (_TYPED, " \t:"),
+            (_OPENED, _CLOSING + ":?.+|~!=-"),
+            (_KEY_AND_VALUE, "<"),
+        ),
+        False,
+    ),
     (
         (
             (_PASSED, "\"'`]), \t("),
             (_ELEMENT, " \t>\"'"),
-            (_VALUE, "\"', \t\n<{"),
+            (_NEXT_ELEMENT, "< \t:="),
+            (_VALUE, "\"', \t\n{:="),
             (_BESIDE, " \t*`|"),
             (_BELOW, _CLOSING + ":=\n"),
         ),
@@ -246,11 +281,13 @@ _WAYS = (
 )
 """The syntax between a label and its value, with the characters that may begin it; whether it is loose."""
 _FOLLOWING = re.compile(
-    r"[\"'`\])]{0,3}(?:[ \t]{1,16}(?:is[ \t:=]|[^\sA-Za-z})\];]"
+    r"[\"'`\])]{0,3}(?:[ \t]{1,40}(?:is[ \t:=]|[^\sA-Za-z})\];]"
     r"|[A-Za-z_]{1,40}(?:[^A-Za-z_\s,;.)(]|[ ]{1,2}[=|<]))"
-    r"|[:=|*(,>\\\n]|[\"'][ ]{0,2}\}|[?.+~!-]{1,2}[=>]|</key>)"
+    r"|[:=|*(,>\\\n]|[\"'][ ]{0,2}\}|[?.+~!-]{1,2}[=>]|</?[A-Za-z])"
 )
 """What follows a label that has a value, in short: most labels of code have none."""
+_SETTING = ("ENV ", "env ", "setenv ", "SetEnv ", "setx ", "fastcgi_param ")
+"""Commands before a variable and its value."""
 _IDENTIFIER = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 _SEPARATORS = str.maketrans("", "", "_-")
 _LONGEST = 40
@@ -277,6 +314,8 @@ class _Label(NamedTuple):
     """Whether it is a parameter in an address."""
     is_constant: bool = False
     """Whether it is in upper case, such as a variable of the environment."""
+    is_set: bool = False
+    """Whether a command before it sets it, such as `ENV` in a Dockerfile."""
     is_foreign: bool = False
     """Whether it is in a language other than English, so that more words may be messages."""
     before: str = ""
@@ -315,8 +354,9 @@ def _may_have_value(piece: str, at: int, after: int) -> bool:
         return True
     if not piece.startswith(" ", end):
         return False
-    _, dashes, head = piece[max(0, at - _LONGEST) : at].rpartition("--")
-    return bool(dashes) and not head.strip(_IDENTIFIER)
+    before = piece[max(0, at - _LONGEST) : at]
+    _, dashes, head = before.rpartition("--")
+    return (bool(dashes) and not head.strip(_IDENTIFIER)) or before.rstrip(_IDENTIFIER).endswith(_SETTING)
 
 
 def _in_window(window: str, stem: str, at: int) -> Found | None:
@@ -373,7 +413,8 @@ def _label(piece: str, stem: str, at: int) -> _Label | None:
     if category is None:
         return None
     is_constant = (head + piece[at:end]).isupper() and not head.startswith("-")
-    return _Label(category, head.startswith("-"), is_query, is_constant, before=piece[:first])
+    is_set = is_constant and piece[:first].endswith(_SETTING)
+    return _Label(category, head.startswith("-"), is_query, is_constant, is_set, before=piece[:first])
 
 
 def _value(text: str, label: _Label, at: int) -> Found | None:
@@ -389,19 +430,21 @@ def _value(text: str, label: _Label, at: int) -> Found | None:
             if match is None:
                 continue
             beside = pattern is _BESIDE or pattern is _BELOW
-            is_loose = loose and not (label.is_option and (beside or pattern is _PASSED))
+            is_loose = loose and not ((label.is_option or label.is_set) and (beside or pattern is _PASSED))
             if pattern is _ELEMENT:
                 closing = text[match.end() : match.end() + _LONGEST].lower()
-                is_loose = not any(name in closing for name in _NAMES)
+                is_loose = not any(name in closing for name in (*_NAMES, "value>"))
             found = _judged(match, label, loose=is_loose, beside=beside)
             if found is not None and (pattern is not _BELOW or _has_digit(match[1])):
                 return found
     if label.before.endswith("[") and (match := _PAIRED.match(text, at)) is not None:
         return _judged(match, label, loose=True)
-    if label.before[-1:] in {'"', "'"} and after in {'"', "'"}:
+    if ("alue" in label.before or "content" in label.before) and after in "\"'\n />":
         before = _NAMED_AFTER.search(label.before[-_WINDOW:])
         if before is not None:
             return _judged(before, label, loose=False)
+    if label.category == "password" and (match := _PASSWORD_BELOW.match(text, at)) is not None:
+        return _judged(match, label, loose=True, beside=True)
     return None
 
 
@@ -414,7 +457,11 @@ def _judged(match: re.Match[str], label: _Label, *, loose: bool, beside: bool = 
         value = _cut(_head(value, match.string[match.end() : match.end() + 1]), label)
     start += len(value) - len(value.lstrip())
     value = value.strip()
-    if value.isalpha() and label.category == "password":
+    if "\n" in value:
+        is_secret = is_random("".join(value.split()))
+    elif " " in value and not is_quoted:
+        is_secret = not loose and label.category == "password" and is_phrase(value)
+    elif value.isalpha() and label.category == "password":
         is_secret = not loose and _is_chosen(value, label, match, is_quoted=is_quoted)
     else:
         is_secret = _is_secret(value, label.category, loose=loose, beside=beside, quoted=is_quoted)

@@ -9,12 +9,12 @@ from math import log2
 from agentwatch.output.redact.decoding import plain_value
 
 _PLACEHOLDERS = re.compile(
-    r"(?:^|[^a-z0-9])(?:your|my[_-]|example|replace|insert|dummy|sample|todo|some[_-])|[_-]here|example$"
-    r"|xxxx|abcdefghijkl|\*\*\*|\.\.\.|change.?me|placeholder|redacted|secret:|not.?set|^&lt;|&gt;$|^<|>$|\$\{|\{\{|\$\(|#\{|%\("
+    r"(?:^|[^a-z0-9])(?:your|my[_-]|example|replace|insert|dummy|sample|todo(?:[^a-z0-9]|$)|some[_-])|[_-]here|example$"
+    r"|abcdefghijkl|\*\*\*|\.\.\.|change.?me|placeholder|redacted|secret:|not.?set|^&lt;|&gt;$|^<|>$|\$\{|\{\{|\$\(|#\{|%\("
 )
 _EXAMPLE = re.compile(r"(?i)(?:example|sample|dummy|some|my|your)[_-]")
 _REFERENCE = re.compile(
-    r"\$\{[A-Za-z_(]|%[A-Za-z_]{2,40}%|!(?:Ref|Sub|GetAtt|Join|vault|ENV|secret)\b"
+    r"\$\{[A-Za-z_(]|%[A-Za-z_]{2,40}%(?:$|[\\/])|!(?:Ref|Sub|GetAtt|Join|vault|ENV|secret)\b"
     r"|\$[({]|(?:process|import|os|env|secrets?|vars?|config|settings|self|this|data|local|args?"
     r"|options|opts|params|props|request|req|ctx|module|output|input|context|inputs|steps|github|values?)"
     r"\.[A-Za-z_]"
@@ -121,13 +121,13 @@ def entropy(value: str) -> float:
 
 def has_placeholder(value: str) -> bool:
     """Return whether a value has the words of one that somebody has to fill in, or is a mask."""
-    return _PLACEHOLDERS.search(value.lower()) is not None
+    return "xxxx" in value or "XXXX" in value or _PLACEHOLDERS.search(value.lower()) is not None
 
 
 def is_placeholder(value: str) -> bool:
     """Return whether a value stands for one that somebody has to fill in, or is a mask."""
-    if "%" in value:
-        value = plain_value(value)
+    if "%" in value and ((plain := plain_value(value)).startswith("<") or not plain.endswith(">")):
+        value = plain
     if len(set(value)) < min(_FEWEST_CHARACTERS, len(value)):
         return True
     return has_placeholder(value) and not _has_generated_rest(value)

@@ -12,7 +12,7 @@ from agentwatch.output.redact.secrets.prefixed import least_run
 from agentwatch.output.redact.secrets.scanner import find
 from tests.builders.redaction.kinds import KINDS, WITH_PREFIX, secrets
 from tests.builders.redaction.ordinary import MATERIALS, material
-from tests.builders.redaction.rare import rare, second, third
+from tests.builders.redaction.rare import fourth, rare, second, third
 from tests.builders.redaction.templates import Planted
 from tests.conftest import case
 
@@ -58,11 +58,13 @@ def test_planted_secrets_of_45_kinds_are_found() -> None:
         assert [text[each.start : each.end] for each in find(text)] == [token]
 
 
-@pytest.mark.parametrize(("make", "wanted"), [(rare, WANTED_RARE), (second, WANTED_RARE), (third, WANTED)])
+@pytest.mark.parametrize(
+    ("make", "wanted"), [(rare, WANTED_RARE), (second, WANTED_RARE), (third, WANTED), (fourth, WANTED)]
+)
 def test_rarer_secrets_are_found(make: Callable[[int], Iterator[tuple[str, Planted]]], wanted: float) -> None:
     """At least 95 % of the tokens of rarer vendors, and of secrets in rarer syntax, are found whole.
 
-    Of what hid secrets once, such as colours and cells of a table, at least 98 % are found whole.
+    Of what hid secrets once, such as colours, cells and elements, at least 98 % are found whole.
     """
     corpus = list(make(3))
     assert len(corpus) >= 120
@@ -129,6 +131,23 @@ CELLS: list[str] = [
         '["cut", "-u", "a:b"]',
     ),
     *("- --verbose\n- --name\n- web\n", "USER   KEYBOARD\nada    qwerty104\n", '["key", "value"]'),
+    *(
+        "<td>password</td><td>string</td>",
+        "<dt>token</dt>\n<dd>The token of it</dd>",
+        "password:\n  type: x\n",
+    ),
+    "<artifactId>credentials</artifactId>\n<version>1511.v2e3cb_0008ef0</version>",
+    *(
+        'variable "password" {\n  type = string\n}',
+        "password: |\n  Enter it again\n",
+        "password: >\n  required\n",
+    ),
+    '{"name": "password", "type": "string", "default": "required"}',
+    *("It is identified by password2 or by a name", '<input type="password" value="" name="password">'),
+    *(
+        '{"SigningKeyCertificateChain":\n  "NIICiTCCAfICCQD6m7oRw0uXOjANBgkqhkiG"}',
+        "<b>pass</b> <i>2&#160;of&#160;5</i>",
+    ),
 ]
 COMMANDS: list[str] = [
     *("zip -r a.zip b", "unzip -P $PW a.zip", "mkdir -p x2y9/z", "ssh-keygen -l -f k", "net use Z: /delete"),
