@@ -90,6 +90,7 @@ def made_patterns() -> dict[str, re.Pattern[str] | re.Pattern[bytes]]:
     found: dict[str, re.Pattern[str] | re.Pattern[bytes]] = {
         "too_many_marks": safe._REPLACEMENTS.too_many_marks,
         "emoji_joiner": safe._emoji_joiner(),
+        "hidden_run": safe._hidden_run(),
         "a token of JSON": re.compile(decoder._TOKEN),
         "a member of JSON": re.compile(decoder._MEMBER),
         "the id of a session": re.compile(store._ID),

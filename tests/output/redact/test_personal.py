@@ -49,11 +49,7 @@ def test_the_home_folder_and_the_user_name_are_found() -> None:
 
 
 HOMES: list[str] = [
-    "/home/bob/x",
-    "/Users/bob/Library",
-    "C:\\Users\\bob\\x",
-    '"C:\\\\Users\\\\bob"',
-    "file:///home/bob",
+    *("/home/bob/x", "/Users/bob/Library", "C:\\Users\\bob\\x", '"C:\\\\Users\\\\bob"', "file:///home/bob"),
 ]
 
 
@@ -64,22 +60,9 @@ ADDRESSES: list[str] = ["ada.l@lovelace.io", "a+b@mail.corp-1.co.uk", "12345+ada
 
 
 NOT_ADDRESSES: list[str] = [
-    *(
-        "git@github.com:a/b.git",
-        "noreply@anthropic.com",
-        "lodash@4.17.21",
-        "actions/checkout@v4",
-        "@types/node",
-    ),
-    *(
-        "icon@2x.png",
-        "user@example.com",
-        "x@localhost",
-        "@decorator.name",
-        "pkg@1.2.3-rc.next",
-        "a@b",
-        "me@x.test",
-    ),
+    *("git@github.com:a/b.git", "noreply@anthropic.com", "lodash@4.17.21", "actions/checkout@v4"),
+    *("@types/node", "icon@2x.png", "user@example.com", "x@localhost", "@decorator.name"),
+    *("pkg@1.2.3-rc.next", "a@b", "me@x.test"),
 ]
 
 

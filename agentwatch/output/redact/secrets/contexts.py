@@ -295,7 +295,7 @@ OPTIONS = (
         r"(?i)password for [^\n;=]{1,100}=[ \t]{0,4}(?:password\()?[\"']([^\"'\s]{3,200})[\"']",
     ),
     Context("password", "masterauth", r"(?i)masterauth[ \t]{1,4}[\"']?([^\s\"']{3,200})", "password"),
-    Context("password", "keymaterial", r"(?i)keymaterial>\s{0,40}([^<>\s]{5,100})\s{0,40}<"),
+    Context("password", "keymaterial", r"(?i)keymaterial>\s{0,40}([^<>\s\\]{5,100})\s{0,40}<"),
     Context("password", "gen_salt", r"crypt\([ ]?'([^'\n]{3,200})',[ ]{0,2}gen_salt"),
     Context(
         "password",

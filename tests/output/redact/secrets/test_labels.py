@@ -16,19 +16,10 @@ def found_in(text: str) -> list[str]:
 PASSWORDS: list[str] = [
     *("DB_PASSWORD={}", "export PASSWORD='{}'", "password: {}", '"password": "{}"', "dbPassword = '{}';"),
     *("password: str = '{}'", 'var password string = "{}"', "PASSWORD := {}", "<password>{}</password>"),
-    *(
-        '<add key="Password" value="{}" />',
-        'setPassword("{}")',
-        "define('DB_PASS', '{}');",
-        "--password {}",
-    ),
+    *('<add key="Password" value="{}" />', 'setPassword("{}")', "define('DB_PASS', '{}');", "--password {}"),
     *("  - name: DB_PASSWORD\n    value: {}", "Server=db;Password={};Encrypt=yes", "**Password:** {}"),
     *('{{\\"password\\": \\"{}\\"}}', "password\x1b[0m: \x1b[33m{}\x1b[0m", "sslpassword={}", "pwd={}"),
-    *(
-        "url?user=a&password={}&x=1",
-        "login ada\nmachine h login ada password {}",
-        'String password = "{}";',
-    ),
+    *("url?user=a&password={}&x=1", "login ada\nmachine h login ada password {}", 'String password = "{}";'),
 ]
 
 
@@ -61,56 +52,21 @@ def test_a_value_is_a_secret_after_its_label() -> None:
 TOKENS: list[str] = [
     *("API_TOKEN={}", '"accessToken": "{}"', "client_secret: {}", "--api-key {}", "x-api-key: {}"),
     *("?token={}&page=2", 'config.token "{}"', 'put("apiKey", "{}")', 'os.environ["TOKEN"] = "{}"'),
-    *(
-        'token || "{}"',
-        "secretKey => '{}'",
-        "<apiKey>{}</apiKey>",
-        "| token | `{}` |",
-        "Token:\n\n    {}\n",
-    ),
+    *('token || "{}"', "secretKey => '{}'", "<apiKey>{}</apiKey>", "| token | `{}` |", "Token:\n\n    {}\n"),
     *("<key>apiKey</key>\n<string>{}</string>", "cloudflare: {}", 'Deepgram("{}")', "my token is {}"),
 ]
 
 
 WORDS: list[str] = [
-    *(
-        "required",
-        "changeme",
-        "<your-password>",
-        "${PASSWORD}",
-        "$PASSWORD",
-        "{{ password }}",
-        "********",
-    ),
+    *("required", "changeme", "<your-password>", "${PASSWORD}", "$PASSWORD", "{{ password }}", "********"),
     *("process.env.PASSWORD", 'os.environ["PASSWORD"]', "getpass.getpass()", "self.password", "xxxxxxxx"),
-    *(
-        "string",
-        "None",
-        "user.password2",
-        "./secrets/db1.txt",
-        "ENC[placeholder]",
-        "[secret:password 3f9a]",
-    ),
+    *("string", "None", "user.password2", "./secrets/db1.txt", "ENC[placeholder]", "[secret:password 3f9a]"),
     *("%PASSWORD%", "%(password)s", "#{password}", "YOUR_PASSWORD_1", "example-password-1", "sha256"),
 ]
 
 
 OTHER_LABELS: list[str] = [
-    *(
-        "cache_key: {}",
-        "token_type = '{}'",
-        "primaryKey={}",
-        "key_id: {}",
-        "publicKeyToken={}",
-        "password_hash: {}",
-    ),
-    *(
-        "sha512-{}",
-        "monkey = '{}'",
-        "tokenizer: {}",
-        "author: {}",
-        "token_count={}",
-        "passed: {}",
-        "git log {}",
-    ),
+    *("cache_key: {}", "token_type = '{}'", "primaryKey={}", "key_id: {}", "publicKeyToken={}"),
+    *("password_hash: {}", "sha512-{}", "monkey = '{}'", "tokenizer: {}", "author: {}", "token_count={}"),
+    *("passed: {}", "git log {}"),
 ]
