@@ -7,7 +7,7 @@ needed. `status` in a prompt and the list of sessions need the programs, but no 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -160,16 +160,59 @@ class Hints(NamedTuple):
     """What a line contains that it prints instead of a stream, and the cause with its remedy."""
 
 
+class Mode(NamedTuple):
+    """A permission mode in which a session can be continued."""
+
+    name: str
+    """As the lines of the agent name it."""
+    words: str
+    """What a run in it does, where nobody can be asked."""
+    options: tuple[str, ...] = ()
+    """The options that give it to the vendor's command."""
+    decides: bool = True
+    """Whether it decides what a run may do; otherwise the agent's settings do."""
+
+
+def _keeps_any(_path: Path, _cwd: str) -> bool:
+    """Return True: the place of a file does not depend on the working directory."""
+    return True
+
+
+def dashed(path: str) -> str:
+    """Return a path as Claude Code and Qwen Code write it in the names of their folders.
+
+    Example:
+        >>> dashed("/home/ada/my.repo")
+        '-home-ada-my-repo'
+    """
+    return "".join(each if each.isascii() and each.isalnum() else "-" for each in path)
+
+
 class Resume(NamedTuple):
     """The vendor's command that continues a session with one prompt, and prints a stream.
 
-    Each word of a command may end in `{id}` or `{text}`, which stand for the session and for the prompt. The
-    commands are such that the prompt is never read as an option.
+    Each word of a command may end in `{id}` or `{text}`, which stand for the session and for the prompt, and
+    the word `{mode}` stands for the options of the mode. The commands are such that the prompt is never read
+    as an option.
     """
 
     command: tuple[str, ...]
     door: str
     """The name of the way, for the record of acts: `claude --resume`."""
+    modes: tuple[Mode, ...] = ()
+    """The permission modes, the narrowest first; empty if the agent has no option for them."""
+    asking: str = ""
+    """The mode that asks before it acts: a session that does not say its own is continued in none wider."""
+    mode_in: Callable[[Mapping[str, Any]], str | None] | None = None
+    """Returns the mode that a line of the session or of a stream says; None if the line says none. It is None
+    if no line ever does."""
+    folder_in: Callable[[Mapping[str, Any]], str | None] | None = None
+    """Returns the working directory in a line of the session; None without one. The first line that has one
+    decides. It is None if the files beside the session say in which folder it was started."""
+    keeps: Callable[[Path, str], bool] = _keeps_any
+    """Returns whether a file of a session lies where the agent keeps those of a working directory."""
+    widened_by: tuple[str, ...] = ()
+    """The variables of the environment that allow more than the mode; a run does not get them."""
     id: re.Pattern[str] = UUID
     """The whole ids of its sessions. Some programs take the name of a session too, a number in a list, the
     beginning of an id, or a path."""

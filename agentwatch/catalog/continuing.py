@@ -1,28 +1,33 @@
-"""Continues a session: the vendor's command, its folder, and who holds the session.
+"""Continues a session: the vendor's command, its folder and its permissions, and who holds the session.
 
 All that a session says is foreign data. Its id is a part of the command only if it can be nothing else than
-an id, its folder is resolved and shown before it is used, and the program is declared by us. The prompt is
-the user's, and is a word of the command that no program reads as an option.
+an id, its folder is resolved and shown before it is used, and the program is declared by us. Its permission
+mode chooses one of the modes that are declared by us. The prompt is the user's, and is a word of the command
+that no program reads as an option.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from agentwatch.agents.found import OWN, Found
-from agentwatch.agents.program import Resume
+from agentwatch.agents.found import OWN, Found, Reach
+from agentwatch.agents.json_line import parse
+from agentwatch.agents.opening import store_for
+from agentwatch.agents.program import Mode, Resume
 from agentwatch.agents.registry import program_named
 from agentwatch.agents.reported import Life
 from agentwatch.base.clock import now_ms
-from agentwatch.base.faults import USAGE, Fault, cannot_open
+from agentwatch.base.faults import USAGE, Fault, cannot_open, reading
 from agentwatch.catalog.catalog import Machine
 from agentwatch.catalog.standing import Process
 from agentwatch.catalog.tracked import NO_FILE, Tracked
 from agentwatch.recording.acts import acts_file
+from agentwatch.recording.ends import lines_between
+from agentwatch.recording.saved import open_saved
 from agentwatch.text.safe import cut, safe_line
 
 REFUSED = 1
@@ -31,6 +36,10 @@ _MOST_TEXT = (1 << 17) - 1024
 PROCESS_SECONDS = 7.0
 """How long the processes may take to be known where `ps` shows them."""
 _SHOWN = 60
+_MODE = "{mode}"
+SETTINGS = "settings"
+"""Confirms a run whose permissions only the settings of its agent decide."""
+_SETTINGS_DECIDE = "the agent's settings decide"
 
 
 class Holder(NamedTuple):
@@ -57,7 +66,8 @@ class Continued(NamedTuple):
     agent: str
     """The short name of its agent; empty if it is not known."""
     id: str
-    cwd: str
+    folder: str
+    """The folder in which it was started, and under which its agent keeps it; empty if it is not known."""
     acts: Path | None
     """The file of the acts on it."""
     holder: Holder | None = None
@@ -66,6 +76,10 @@ class Continued(NamedTuple):
     is_subagent: bool = False
     is_kept: bool = True
     """Whether its agent keeps it on this machine."""
+    path: Path = NO_FILE
+    """The address of what its agent keeps; no file without lines."""
+    mode: str = ""
+    """The permission mode that the newest line with one says; empty if none does."""
 
 
 class Plan(NamedTuple):
@@ -75,6 +89,10 @@ class Plan(NamedTuple):
     text: str
     """The prompt, as the user has typed it."""
     resume: Resume
+    mode: Mode | None = None
+    """The permission mode of the run; None if the agent has no option for it."""
+    is_sure: bool = False
+    """Whether the run is known to be allowed no more than the session was. If not, the user confirms it."""
     folder: str = ""
     """The resolved folder in which it runs; empty if it does not matter, and before it is checked."""
     place: tuple[int, int] = (0, 0)
@@ -83,8 +101,22 @@ class Plan(NamedTuple):
     @property
     def mark(self) -> str:
         """What distinguishes it from every other plan: what the user has seen is what is run."""
-        words = "\0".join((*map(str, self.place), self.folder, *self.command))
+        words = "\0".join((*map(str, self.place), self.folder, str(self.is_sure), *self.command))
         return sha256(os.fsencode(words)).hexdigest()
+
+    @property
+    def permissions(self) -> str:
+        """What the run may do: `this run: plan: it plans, and changes nothing`."""
+        mode = self.mode
+        if mode is None:
+            return f"this run: {_SETTINGS_DECIDE}"
+        said = "" if self.is_sure or not mode.decides else "; the session does not say its own mode"
+        return f"this run: {mode.name}: {mode.words if mode.decides else _SETTINGS_DECIDE}{said}"
+
+    @property
+    def confirmation(self) -> str:
+        """The name by which the user confirms the permissions: that of the mode, or `settings`."""
+        return SETTINGS if self.mode is None else self.mode.name
 
 
 def session_to_continue(path: Path, environ: Mapping[str, str], home: Path) -> Continued:
@@ -111,19 +143,81 @@ def session_to_continue(path: Path, environ: Mapping[str, str], home: Path) -> C
         agent, session_id = (digest.agent, digest.session_id) if digest is not None else ("", "")
     holders = [_holder(each) for each in machine.holders((agent, session_id))]
     kept = machine.session((agent, session_id))
-    session = kept or session  # a recording may name any folder
+    session = kept or session
     if session.problem is not None:
         raise cannot_open(session.found.path, session.problem)
+    folder, mode = ("", "") if kept is None else _started(kept.found)  # a recording may name any folder
     return Continued(
         agent,
         session_id,
-        session.cwd,
+        folder,
         acts_file(agent, session_id, recording, environ),
         max(holders, key=lambda each: (each.is_sure, each.process is not None), default=None),
         has_one_prompt=session.digest is not None and session.digest.is_one_liner,
         is_subagent=session.found.parent is not None,
         is_kept=kept is not None,
+        path=NO_FILE if kept is None or kept.found.reach is Reach.LISTED else kept.found.path,
+        mode=mode,
     )
+
+
+def _started(found: Found) -> tuple[str, str]:
+    """Return the folder in which a session was started, and its permission mode; empty if not known.
+
+    The agent changes its working directory by `cd`. The folder is the first one of its lines, or that of its
+    metadata, under which the agent keeps the session.
+
+    Raises:
+        Fault: The session cannot be read.
+    """
+    program = program_named(found.agent)
+    resume = None if program is None else program.resume
+    if resume is None:
+        return "", ""
+    folder, mode = "" if resume.folder_in is not None else found.metadata.cwd or "", ""
+    try:
+        for line in _lines(found):
+            fields = _fields(line)
+            if resume.mode_in is not None:
+                said = resume.mode_in(fields) if fields is not None else ""  # a damaged line may say one
+                mode = mode if said is None else said
+            if fields is not None and resume.folder_in is not None and not folder:
+                cwd = resume.folder_in(fields)
+                folder = cwd if cwd is not None and resume.keeps(found.path, cwd) else ""
+    except OSError as error:
+        raise cannot_open(found.path, error) from None
+    return folder if resume.keeps(found.path, folder) else "", mode
+
+
+def _lines(found: Found) -> Iterator[bytes]:
+    """Yield the lines of a session, without those of its subagents; of one over 16 MiB only the beginning."""
+    if found.reach is Reach.LISTED:
+        return
+    with reading(found.path):
+        if found.reach is Reach.LINES:
+            reader = open_saved(found.path)
+            try:
+                while batch := reader.read():
+                    yield from batch.data
+            finally:
+                os.close(reader.fd)
+        elif (store := store_for(found.path)) is not None:
+            try:
+                while lines := store.new_lines():
+                    yield from lines
+            finally:
+                store.close()
+
+
+def _fields(line: bytes) -> Mapping[str, object] | None:
+    """Return the object in a line, empty for another value; None if the line is cut or damaged."""
+    if line.isspace():
+        return {}
+    try:
+        found = parse(line)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else {}
 
 
 def _of_file(path: Path) -> Tracked:
@@ -147,11 +241,27 @@ def _holder(session: Tracked) -> Holder:
     return Holder(process, said.tmux if said is not None else "", is_sure)
 
 
-def planned(session: Continued, text: str, *, is_queued: bool = False) -> Plan:
+def modes_of(session: Continued) -> tuple[Mode, ...]:
+    """Return the modes in which a session can be continued: its own, and then the narrower ones."""
+    program = program_named(session.agent)
+    if program is None or (resume := program.resume) is None or not resume.modes:
+        return ()
+    names = [mode.name for mode in resume.modes]
+    return resume.modes[names.index(session.mode if session.mode in names else resume.asking) :: -1]
+
+
+def planned(session: Continued, text: str, *, is_queued: bool = False, permissions: str = "") -> Plan:
     """Return the command that continues a session with a prompt. Nothing is looked up for it.
 
+    Args:
+        session: The session.
+        text: The prompt.
+        is_queued: Whether the prompt goes to the process that has the session open.
+        permissions: The name of the mode of the run, or `settings`; empty for the mode of the session.
+
     Raises:
-        Fault: The agent has no such command, or the session or the prompt cannot be a part of it.
+        Fault: The agent has no such command, or the session or the prompt cannot be a part of it; or the
+            session has fewer permissions.
     """
     if session.is_subagent:
         raise Fault("this is a subagent: continue the session that has started it", USAGE)
@@ -173,7 +283,42 @@ def planned(session: Continued, text: str, *, is_queued: bool = False) -> Plan:
         raise Fault(f"the prompt contains a NUL, or is longer than {_MOST_TEXT:,} bytes", USAGE)
     if resume.misread is not None and not is_queued and resume.misread.fullmatch(text):
         raise Fault(f"{name} would take this prompt for something else: begin it with another word", USAGE)
-    return Plan(tuple(word.format(id=session.id, text=text) for word in words), text, resume)
+    if is_queued and permissions:
+        raise Fault("a prompt in a queue has the permissions of the session that is open", USAGE)
+    mode = None if is_queued else _mode_named(permissions, session)
+    options = () if mode is None else mode.options
+    command = (
+        part
+        for word in words
+        for part in (options if word == _MODE else (word.format(id=session.id, text=text),))
+    )
+    is_known = session.mode in (each.name for each in resume.modes)
+    is_sure = is_queued or (mode is not None and mode.decides and (is_known or mode is resume.modes[0]))
+    return Plan(tuple(command), text, resume, mode, is_sure)
+
+
+def _mode_named(name: str, session: Continued) -> Mode | None:
+    """Return one of the modes of a session, the widest without a name; None if its agent has none.
+
+    Raises:
+        Fault: It is not one of them.
+    """
+    modes = modes_of(session)
+    names = [mode.name for mode in modes] or [SETTINGS]
+    if name and name not in names:
+        raise Fault(f"the permissions of this run cannot be {name}: only {', '.join(names)}", USAGE)
+    return modes[names.index(name) if name else 0] if modes else None
+
+
+def check_confirmed(plan: Plan, session: Continued) -> None:
+    """Check that the run is known to be allowed no more than the session was.
+
+    Raises:
+        Fault: It is not; the message says by which option the user confirms it.
+    """
+    if not plan.is_sure:
+        less = "".join(f", or less with --permissions {mode.name}" for mode in modes_of(session)[1:][-1:])
+        raise Fault(f"{plan.permissions}: confirm it with --permissions {plan.confirmation}{less}", USAGE)
 
 
 def check_allowed(session: Continued, allowed: Container[str], *, is_queued: bool = False) -> None:
@@ -206,16 +351,20 @@ def in_folder(plan: Plan, session: Continued) -> Plan:
     Raises:
         Fault: The session has no folder, or it does not exist.
     """
-    shown = safe_line(session.cwd)
-    if not os.path.isabs(session.cwd):
-        raise Fault(f"the folder of this session is not known: {shown or 'it names none'}", USAGE)
+    shown = safe_line(session.folder)
+    if not os.path.isabs(session.folder):
+        why = shown or "its lines name none under which its agent keeps it"
+        raise Fault(f"the folder of this session is not known: {why}", USAGE)
     try:
-        folder = os.path.realpath(session.cwd, strict=True)
+        folder = os.path.realpath(session.folder, strict=True)
         status = os.stat(os.path.join(folder, ""))
     except OSError as error:
-        raise _unusable(session.cwd, error) from None
+        raise _unusable(session.folder, error) from None
     except ValueError:  # a NUL, or half a surrogate pair
         raise Fault(f"the folder of this session cannot be a path: {shown}", USAGE) from None
+    if not plan.resume.keeps(session.path, folder):
+        words = f"{shown} is a link now, and its agent keeps the session under another folder"
+        raise Fault(f"refused: {words} than {safe_line(folder)}", REFUSED)
     return plan._replace(folder=folder, place=(status.st_dev, status.st_ino))
 
 
@@ -240,6 +389,57 @@ def enter(plan: Plan) -> None:
     except OSError as error:
         raise _unusable(plan.folder, error) from None
     os.environ["PWD"] = plan.folder  # opencode prefers it to the working directory
+    for name in plan.resume.widened_by:
+        os.environ.pop(name, None)
+
+
+class RunMode:
+    """Reads the permission mode that a run says first: in its stream, or in the session that it continues."""
+
+    def __init__(self, plan: Plan, session: Continued) -> None:
+        """Note where the session ends before the run.
+
+        Raises:
+            OSError: The session cannot be read.
+        """
+        self._plan = plan
+        self._files: list[list[int]] = []
+        """The descriptor of each file, and the offset of the line that is read next."""
+        if session.path != NO_FILE and os.path.isfile(session.path):
+            fd = os.open(session.path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+            self._files.append([fd, os.fstat(fd).st_size])
+
+    def follow(self, stream: int) -> None:
+        """Read a stream too; the descriptor stays open until the end of the run."""
+        self._files.append([os.dup(stream), 0])
+
+    def close(self) -> None:
+        """Close the files."""
+        for fd, _ in self._files:
+            os.close(fd)
+
+    def wider(self) -> str | None:
+        """Return the mode of the run if it is not known to be at most the one that was asked for.
+
+        Returns:
+            A foreign text; empty for a narrow one, None if no line has said any mode.
+
+        Raises:
+            OSError: A file cannot be read.
+        """
+        for file in self._files:
+            lines, rest = lines_between(file[0], file[1], size := os.fstat(file[0]).st_size)
+            file[1] = size - len(rest)
+            for fields in filter(None, map(_fields, lines)):
+                if self._plan.resume.mode_in is not None and (mode := self._plan.resume.mode_in(fields)):
+                    return mode if mode not in self._asked else ""
+        return None
+
+    @property
+    def _asked(self) -> Sequence[str]:
+        """The modes that are not wider than the one that was asked for."""
+        modes, mode = self._plan.resume.modes, self._plan.mode
+        return [] if mode is None else [each.name for each in modes[: modes.index(mode) + 1]]
 
 
 def _unusable(folder: str, error: OSError) -> Fault:

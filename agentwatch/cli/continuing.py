@@ -7,6 +7,7 @@ import os
 import shlex
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
@@ -15,13 +16,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.base.clock import now_ms
 from agentwatch.base.credentials import without_credentials
-from agentwatch.base.faults import NOT_EXECUTABLE, NOT_FOUND, USAGE, Fault, cannot_create
+from agentwatch.base.faults import NOT_EXECUTABLE, NOT_FOUND, USAGE, Fault, cannot_create, cannot_open
 from agentwatch.base.files import state_folder
 from agentwatch.catalog.continuing import (
     REFUSED,
     Continued,
     Plan,
+    RunMode,
     check_allowed,
+    check_confirmed,
     enter,
     in_folder,
     planned,
@@ -34,6 +37,7 @@ from agentwatch.cli.messages import in_runner, say
 from agentwatch.cli.stdout import print_json, print_lines
 from agentwatch.recording.acts import Act, append_act
 from agentwatch.recording.store import nameless_file, open_folder, private_folder
+from agentwatch.sources.agent import RECEIPT_SECONDS
 from agentwatch.text.safe import cut, safe_line
 
 if TYPE_CHECKING:
@@ -57,6 +61,7 @@ def continue_session(
     *,
     is_dry_run: bool,
     is_queued: bool,
+    permissions: str,
     by: str,
     mark: str,
 ) -> int:
@@ -69,6 +74,7 @@ def continue_session(
         publication: How the run is published; None if it is not.
         is_dry_run: Only print the command.
         is_queued: Hand the prompt to the process that has the session open.
+        permissions: The permission mode of the run, or `settings`; empty for that of the session.
         by: Where the user acted: `command`, `list` or `session`.
         mark: The mark of the plan that the user has seen; empty if the user has seen none.
 
@@ -86,20 +92,24 @@ def continue_session(
         if not (is_dry_run or is_queued):
             _alone(lock)
         session = session_to_continue(address.path, os.environ, Path.home())
-        plan = planned(session, text, is_queued=is_queued)
+        plan = planned(session, text, is_queued=is_queued, permissions=permissions)
         if is_dry_run:
-            return _print_command(plan, "" if is_queued else session.cwd or "a folder that is not known")
+            return _print_command(plan, "" if is_queued else session.folder or "a folder that is not known")
         act, door = ("queue", " ".join(plan.command[:2])) if is_queued else ("continue", plan.resume.door)
         files = [] if session.acts is None else [session.acts]
         record = _Record(Act(0, act, session.id, by, door, ""), files)
         try:
             check_allowed(session, read_acts_allowed(), is_queued=is_queued)
             plan = plan if is_queued else in_folder(plan, session)
+            if not permissions:
+                check_confirmed(plan, session)
             if mark and mark != plan.mark:
                 words = "refused: the session or its folder has changed since the command was shown"
                 raise Fault(words, REFUSED)  # it is recorded below
             where = f"in {plan.folder}: " if plan.folder else ""
             say(f"{where}{shlex.join(plan.command)}")
+            if not is_queued:
+                say(plan.permissions)
             if is_queued:
                 return _queue(plan, session, record)
             log, recording = (path and path.absolute() for path in (options.log, options.record))
@@ -156,6 +166,7 @@ def _alone(stack: ExitStack) -> None:
 def _print_command(plan: Plan, folder: str) -> int:
     """Print a command as a shell reads it; on a terminal, without anything that acts on it."""
     if folder:
+        say(plan.permissions)
         say(f"in {safe_line(folder)}:")
     line = shlex.join(plan.command)
     if os.isatty(1) or in_runner():
@@ -175,6 +186,10 @@ def _run(
     from agentwatch.cli.commands import watch_agent
 
     recordings: list[Path] = []
+    try:
+        mode = _Mode(plan, session, record)
+    except OSError as error:
+        raise cannot_open(session.path, error) from None
 
     def started(source: AgentSource) -> None:
         lock.close()
@@ -182,15 +197,66 @@ def _run(
             record.files.append(files.acts)
             recordings.append(files.recording)
         record.write("sent")
+        mode.watch(source)
 
     code = watch_agent(plan.command, options, publication, started)
+    if why := mode.wider():
+        say(why)
+        code = code or REFUSED
     for recording in recordings:
         continued = id_in(recording)
-        if not continued and code:
+        if not continued and code and not why:
             record.write("refused")
         elif continued and continued != session.id:
             say(f"the agent has continued it as another session: {cut(safe_line(continued), _SHOWN)}")
     return code
+
+
+class _Mode:
+    """Compares the mode of a run with the one that was asked for, and interrupts a wider one."""
+
+    def __init__(self, plan: Plan, session: Continued, record: _Record) -> None:
+        self._plan, self._record, self._why = plan, record, ""
+        self._thread: threading.Thread | None = None
+        decides = plan.mode is not None and plan.mode.decides and plan.resume.mode_in is not None
+        self._run = RunMode(plan, session) if decides else None
+
+    def watch(self, source: AgentSource) -> None:
+        """Compare the first mode that the run says, in a thread."""
+        if self._run is not None:
+            self._run.follow(source.reader.fd)
+            self._thread = threading.Thread(target=self._watch, args=(self._run, source), daemon=True)
+            self._thread.start()
+
+    def wider(self) -> str:
+        """Return that the run had a wider mode than was asked for; empty if no line of it says so."""
+        if self._thread is not None:
+            self._thread.join(_ALONE_SECONDS)
+        return self._why
+
+    def _watch(self, run: RunMode, source: AgentSource) -> None:
+        mode = None
+        try:
+            is_over = False
+            while mode is None and not is_over:
+                time.sleep(_PAUSE_SECONDS)
+                is_over = not source.runs_agent
+                mode = run.wider()
+        except OSError as error:
+            mode = f"not readable ({error.strerror or 'unknown error'})"
+        finally:
+            run.close()
+        if not mode or self._plan.mode is None:
+            return
+        why = cut(safe_line(f"the run is in the mode {mode}, not in {self._plan.mode.name}"), _SHOWN)
+        if source.act("interrupt", "agentwatch", why):
+            act = self._record.act._replace(act="interrupt", by="agentwatch", door="SIGINT", why=why)
+            self._record._replace(act=act).write("expired")
+        self._why = f"interrupted: {why}"
+        until = time.monotonic() + RECEIPT_SECONDS
+        while source.runs_agent and time.monotonic() < until:
+            time.sleep(_PAUSE_SECONDS)
+        source.act("stop", "agentwatch", why)
 
 
 def _queue(plan: Plan, session: Continued, record: _Record) -> int:

@@ -79,6 +79,7 @@ def run(command: tuple[str, ...], **given: Any) -> int:
 @click.argument("text")
 @click.option("--dry-run", "is_dry_run", is_flag=True, help="Print the command that would run, and exit.")
 @click.option("--queue", "is_queued", is_flag=True, help="Hand TEXT to the Codex that has the session open.")
+@click.option("--permissions", default="", metavar="MODE", help="Confirm these permissions, or fewer.")
 @click.option("--by", type=click.Choice(("command", "list", "session")), default="command", hidden=True)
 @click.option("--mark", default="", hidden=True)
 @printing
@@ -87,11 +88,19 @@ def run(command: tuple[str, ...], **given: Any) -> int:
 @publishing
 @colour
 def continue_(
-    address: str, text: str, is_dry_run: bool, is_queued: bool, by: str, mark: str, **given: Any
+    address: str,
+    text: str,
+    is_dry_run: bool,
+    is_queued: bool,
+    permissions: str,
+    by: str,
+    mark: str,
+    **given: Any,
 ) -> int:
     """Continue a session that nobody holds, with a new prompt.
 
-    TEXT is the prompt. The agent's own command runs in the session's folder, recorded and watched as by run.
+    TEXT is the prompt. The agent's own command runs in the folder in which the session was started, with the
+    permissions of the session, recorded and watched as by run.
     """
     from agentwatch.cli.continuing import continue_session
     from agentwatch.cli.ship_options import publication_of, taken
@@ -99,7 +108,12 @@ def continue_(
     asked, options = taken(given), options_of(given)
     publication = None if is_dry_run or is_queued else publication_of(asked, options)
     return continue_session(
-        *(address, text, options, publication), is_dry_run=is_dry_run, is_queued=is_queued, by=by, mark=mark
+        *(address, text, options, publication),
+        is_dry_run=is_dry_run,
+        is_queued=is_queued,
+        permissions=permissions,
+        by=by,
+        mark=mark,
     )
 
 

@@ -45,12 +45,14 @@ class Act(NamedTuple):
     to: str
     """The id of the session."""
     by: str
-    """Where the user acted: `command`, `list` or `session`."""
+    """Where the user acted: `command`, `list` or `session`; `agentwatch` if it has acted by itself."""
     door: str
     """The way that the agent's vendor built: `claude --resume`, `codex queue`, `SIGINT`, `hook`."""
     receipt: str
     """`sent`; `held` until the agent takes it; `elsewhere` if it was answered there first; `refused`;
     `expired`; `unknown`."""
+    why: str = ""
+    """Why agentwatch has acted by itself; empty for an act of the user."""
 
 
 def acts_file(agent: str, session_id: str, recording: Path | None, environ: Mapping[str, str]) -> Path | None:
@@ -86,6 +88,7 @@ def append_act(path: Path, act: Act) -> None:
         if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1 or status.st_uid != os.geteuid():
             raise PermissionError(errno.EPERM, "it is not a file of this user alone", str(path))
         texts = {name: writable(getattr(act, name), _MOST_TEXT) for name in _TEXTS}
+        texts |= {"why": writable(act.why, _MOST_TEXT)} if act.why else {}
         append_line(fd, orjson.dumps({"at_ms": act.at_ms, **texts}, option=orjson.OPT_APPEND_NEWLINE))
     finally:
         os.close(fd)
@@ -159,7 +162,7 @@ def act_words(act: Act) -> SafeText:
         >>> act_words(Act(0, "interrupt", "5b0c", "list", "SIGINT", "sent"))
         'acted: interrupt sent · SIGINT · list'
     """
-    way = safe_line(f"{act.door} · {act.by}")
+    way = safe_line(f"{act.door} · {act.by}{f': {act.why}' if act.why else ''}")
     return cut(SafeText(f"acted: {safe_line(act.act)} {receipt_words(act)} · {way}"), _WORDS_COLUMNS)
 
 
@@ -178,4 +181,6 @@ def _act(value: Mapping[str, Any]) -> Act | None:
     ):
         return None
     act, to, by, door, receipt = (f"{each}"[:_MOST_TEXT] for each in texts)
-    return Act(at_ms, act, to, by, door, receipt if receipt in RECEIPTS else "unknown")
+    why = value.get("why")
+    why = why[:_MOST_TEXT] if isinstance(why, str) else ""
+    return Act(at_ms, act, to, by, door, receipt if receipt in RECEIPTS else "unknown", why)

@@ -165,12 +165,13 @@ class AgentSource:
             except OSError as error:
                 self._acts_fault = error
 
-    def act(self, act: str, by: str) -> str:
+    def act(self, act: str, by: str, why: str = "") -> str:
         """Interrupt the turn of the agent or stop it, because the user wants it, and record that.
 
         Args:
             act: `interrupt` or `stop`.
-            by: Where the user acted: `list` or `session`.
+            by: Where the user acted: `list` or `session`; `agentwatch` if it acts by itself.
+            why: Why it does.
 
         Returns:
             Why it was not done; empty if it was.
@@ -182,10 +183,10 @@ class AgentSource:
         if act == "interrupt":
             self._pausing.resume()  # a paused agent takes the signal only then
             self.is_interrupted = True
-            self._note_act(act, by, "SIGINT")
+            self._note_act(act, by, "SIGINT", why=why)
             threading.Thread(target=self._await_end, args=(act, by), name="receipt", daemon=True).start()
         else:
-            stop = partial(self.agent.stop, lambda number: self._note_act(act, by, number.name))
+            stop = partial(self.agent.stop, lambda number: self._note_act(act, by, number.name, why=why))
             threading.Thread(target=stop, name="stop", daemon=True).start()
         return ""
 
@@ -198,10 +199,10 @@ class AgentSource:
                 return
             time.sleep(_POLL_SECONDS)
 
-    def _note_act(self, act: str, by: str, door: str, receipt: str = "sent") -> None:
+    def _note_act(self, act: str, by: str, door: str, receipt: str = "sent", why: str = "") -> None:
         if (files := self.written.files) is not None:
             try:
-                append_act(files.acts, Act(now_ms(), act, files.recording.stem, by, door, receipt))
+                append_act(files.acts, Act(now_ms(), act, files.recording.stem, by, door, receipt, why))
             except OSError as error:
                 self._acts_fault = error
 

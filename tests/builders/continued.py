@@ -7,10 +7,12 @@ import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
 
+from agentwatch.agents.program import dashed
 from tests.builders import claude_lines as claude
 from tests.builders.codex.lines import BEGAN_MS, file_name, meta
 from tests.builders.on_disk import transcript
@@ -19,21 +21,28 @@ ID, THREAD = str(uuid4()), str(uuid4())
 """The ids of the sessions. No other run of the tests has them: processes of all runs are seen."""
 
 
-def claude_session(cwd: str, session_id: str = ID, *, name: str | None = None) -> Path:
-    """Write a session of Claude Code that has ended, and return its file."""
-    path = Path.home() / ".claude" / "projects" / "-work" / f"{name or session_id}.jsonl"
+def claude_session(cwd: str, session_id: str = ID, *, name: str | None = None, **more: Any) -> Path:
+    """Write a session of Claude Code in the mode `plan` that has ended, and return its file."""
+    path = Path.home() / ".claude" / "projects" / dashed(cwd) / f"{name or session_id}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
-    given = {"sessionId": session_id, "cwd": cwd}
-    lines = [transcript.user("Fix the tests.", "u1", **given), transcript.ended(uuid="a1", **given)]
+    given: dict[str, Any] = {"sessionId": session_id, "cwd": cwd}
+    prompt = transcript.user("Fix the tests.", "u1", **given, **{"permissionMode": "plan", **more})
+    lines = [prompt, transcript.ended(uuid="a1", **given)]
     path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     return path
 
 
-def codex_session(cwd: str, **more: object) -> Path:
-    """Write a thread of Codex, and return its file."""
+def turn(sandbox: str) -> dict[str, Any]:
+    """Return the line with which a turn of Codex begins."""
+    return {"type": "turn_context", "payload": {"sandbox_policy": {"type": sandbox}}}
+
+
+def codex_session(cwd: str, *, sandbox: str = "", **more: object) -> Path:
+    """Write a thread of Codex, with a turn in a sandbox if it is named, and return its file."""
     path = Path.home() / ".codex" / "sessions" / "2026" / "11" / "24" / file_name(BEGAN_MS, THREAD)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"{json.dumps(meta(THREAD, BEGAN_MS, cwd=cwd, **more))}\n")
+    lines = [meta(THREAD, BEGAN_MS, cwd=cwd, **more), *([turn(sandbox)] if sandbox else [])]
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     return path
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,7 @@ from agentwatch.catalog.continuing import (
     Continued,
     Holder,
     check_allowed,
+    check_confirmed,
     enter,
     in_folder,
     planned,
@@ -26,32 +28,65 @@ from agentwatch.catalog.tracked import NO_FILE
 from agentwatch.sources.proc import Proc
 from tests.builders.continued import ID, THREAD, claude_session, codex_session
 from tests.builders.lines import init, result
-from tests.conftest import case
+from tests.conftest import ROOT, case
 
 OPENCODE = "ses_df8bd8bc2ffeaPRqbVJi1wlNVt"
 RESUMES = {
-    "claude": f"claude -p --output-format stream-json --verbose --resume {ID} -- TEXT",
-    "codex": f"codex exec resume {ID} --json -- TEXT",
-    "copilot": f"copilot --output-format json --resume={ID} --prompt=TEXT",
-    "cursor": f"cursor-agent -p --output-format stream-json --resume {ID} -- TEXT",
-    "gemini": f"gemini --output-format stream-json --resume {ID} --prompt=TEXT",
-    "opencode": f"opencode run --format json --session {OPENCODE} -- TEXT",
+    "claude": f"claude -p --output-format stream-json --verbose MODE --resume {ID} -- TEXT",
+    "codex": f"codex exec resume {ID} --json MODE -- TEXT",
+    "copilot": f"copilot --output-format json MODE --resume={ID} --prompt=TEXT",
+    "cursor": f"cursor-agent -p --output-format stream-json MODE --resume {ID} -- TEXT",
+    "gemini": f"gemini --output-format stream-json MODE --resume {ID} --prompt=TEXT",
+    "opencode": f"opencode run --format json MODE --session {OPENCODE} -- TEXT",
     "pi": f"pi --mode json --session {ID} -p -- TEXT",
-    "qwen": f"qwen --output-format stream-json --resume {ID} --prompt=TEXT",
+    "qwen": f"qwen --output-format stream-json MODE --resume {ID} --prompt=TEXT",
 }
+_OF_CODEX = "-c approval_policy=on-request -c approvals_reviewer=user"
+_WRITES = f"-c sandbox_mode=workspace-write {_OF_CODEX} -c sandbox_workspace_write.writable_roots=[]"
+MODES = {
+    "claude": {
+        mode: f"--permission-mode={mode}"
+        for mode in ("plan", "dontAsk", "default", "acceptEdits", "auto", "bypassPermissions")
+    },
+    "codex": {
+        "read-only": f"-c sandbox_mode=read-only {_OF_CODEX}",
+        "workspace-write-no-tmp": f"{_WRITES} -c sandbox_workspace_write.network_access=false"
+        " -c sandbox_workspace_write.exclude_slash_tmp=true"
+        " -c sandbox_workspace_write.exclude_tmpdir_env_var=true",
+        "workspace-write": f"{_WRITES} -c sandbox_workspace_write.network_access=false",
+        "workspace-write-network": f"{_WRITES} -c sandbox_workspace_write.network_access=true",
+        "danger-full-access": f"-c sandbox_mode=danger-full-access {_OF_CODEX}",
+    },
+    "copilot": {mode: f"--mode={mode}" for mode in ("plan", "interactive", "autopilot")},
+    "cursor": {"ask": "--mode=ask", "plan": "--mode=plan", "agent": ""},
+    "gemini": {mode: f"--approval-mode={mode}" for mode in ("plan", "default", "auto_edit", "yolo")},
+    "opencode": {mode: f"--agent={mode}" for mode in ("plan", "build")},
+    "pi": {"settings": ""},
+    "qwen": {mode: f"--approval-mode={mode}" for mode in ("plan", "default", "auto-edit", "auto", "yolo")},
+}
+"""The modes of each agent, the narrowest first, with the options that give them to its command."""
 
 
 def session(agent: str = "claude", **more: object) -> Continued:
-    """Return a session that nobody holds."""
-    own = OPENCODE if agent == "opencode" else ID
-    fields: dict[str, object] = {"agent": agent, "id": own, "cwd": "/w", "acts": None, **more}
+    """Return a session that nobody holds, in the narrowest mode."""
+    own, mode = OPENCODE if agent == "opencode" else ID, next(iter(MODES.get(agent, {"": ""})))
+    fields: dict[str, object] = {
+        "agent": agent,
+        "id": own,
+        "folder": "/w",
+        "acts": None,
+        "mode": mode,
+        **more,
+    }
     return Continued(**fields)  # type: ignore[arg-type]
 
 
-def reason(agent: str = "claude", text: str = "go", *, is_queued: bool = False, **more: object) -> str:
+def reason(
+    agent: str = "claude", text: str = "go", *, is_queued: bool = False, permissions: str = "", **more: object
+) -> str:
     """Return why a session cannot be continued; it is a mistake of the user, in one line."""
     with pytest.raises(Fault) as found:
-        planned(session(agent, **more), text, is_queued=is_queued)
+        planned(session(agent, **more), text, is_queued=is_queued, permissions=permissions)
     assert found.value.exit_code == USAGE
     assert str(found.value).isprintable()
     return str(found.value)
@@ -62,11 +97,48 @@ def test_each_agent_has_its_own_command_or_a_reason() -> None:
     for agent in AGENTS:
         with case(agent):
             if agent in RESUMES:
-                assert planned(session(agent), "TEXT").command == tuple(RESUMES[agent].split())
+                words = RESUMES[agent].replace("MODE", next(iter(MODES[agent].values())))
+                assert planned(session(agent), "TEXT").command == tuple(words.split())
             else:
                 program = program_named(agent)
                 assert program is not None
                 assert program.no_resume in reason(agent)
+
+
+def test_a_run_has_the_permissions_of_its_session_or_fewer() -> None:
+    """A session is continued in its own mode, or in a narrower one that is named; never in a wider one.
+
+    A session that does not say its mode is continued in none wider than the one that asks. Unless it is the
+    narrowest, the user confirms it, as what only the settings of the agent decide.
+    """
+    for agent, modes in MODES.items():
+        for said in (*modes, "", "other", "--yolo"):
+            names = [*modes] if agent != "pi" else []
+            known = said in names
+            asking = next(each for each in ("default", "interactive", "agent", *modes) if each in modes)
+            widest = said if known else asking
+            given = session(agent, mode=said)
+            for at, name in enumerate(modes):
+                with case((agent, said, name)):
+                    if at > [*modes].index(widest):
+                        with pytest.raises(Fault, match=f"cannot be {name}: only {widest}") as found:
+                            planned(given, "TEXT", permissions=name)
+                        assert found.value.exit_code == USAGE
+                        continue
+                    plan = planned(given, "TEXT", permissions=name)
+                    assert plan.command == tuple(RESUMES[agent].replace("MODE", modes[name]).split())
+                    decides = agent not in ("opencode", "pi") and name != "agent"
+                    assert plan.is_sure is (decides and (known or at == 0))
+                    assert plan.confirmation == name
+                    assert ("the agent's settings decide" in plan.permissions) is not decides
+                    if plan.is_sure:
+                        check_confirmed(plan, given)
+                        continue
+                    with pytest.raises(Fault, match=f"confirm it with --permissions {name}") as found:
+                        check_confirmed(plan, given)
+                    assert found.value.exit_code == USAGE
+            assert planned(given, "TEXT") == planned(given, "TEXT", permissions=widest)
+    assert reason("codex", is_queued=True, permissions="read-only").startswith("a prompt in a queue has")
 
 
 def test_a_prompt_is_never_an_option() -> None:
@@ -170,7 +242,8 @@ def test_the_folder_that_is_shown_is_the_one_that_is_entered(
     real, link = tmp_path / "real", tmp_path / "link"
     real.mkdir()
     link.symlink_to(real)
-    plan = in_folder(planned(session(cwd=str(link)), "go"), session(cwd=str(link)))
+    given = session("codex", folder=str(link))
+    plan = in_folder(planned(given, "go"), given)
     assert plan.folder == os.path.realpath(real)
     enter(plan)
     assert Path.cwd() == real.resolve()
@@ -180,7 +253,7 @@ def test_the_folder_that_is_shown_is_the_one_that_is_entered(
     real.mkdir()
     with pytest.raises(Fault, match="is another folder now"):
         enter(plan)
-    again = in_folder(plan, session(cwd=str(link)))
+    again = in_folder(plan, given)
     assert again.mark != plan.mark
     real.rmdir()
     with pytest.raises(Fault, match="no such file or directory"):
@@ -195,7 +268,7 @@ def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
     cases = {
-        "": "it names none",
+        "": "its lines name none under which its agent keeps it",
         "work": "is not known: work",
         "../work": "is not known: ../work",
         "/w\0x": "cannot be a path: /w␀x",
@@ -205,10 +278,10 @@ def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
         f"{tmp_path}/loop": "symbolic links",
         f"/{'x' * 5000}": "file name too long",
     }
-    for cwd, words in cases.items():
-        with case(cwd[:40]):
+    for folder, words in cases.items():
+        with case(folder[:40]):
             with pytest.raises(Fault) as found:
-                in_folder(planned(session(), "go"), session(cwd=cwd))
+                in_folder(planned(session(), "go"), session(folder=folder))
             assert (found.value.exit_code, words in str(found.value)) == (USAGE, True), str(found.value)
             assert str(found.value).isprintable()
 
@@ -220,11 +293,11 @@ def test_a_session_is_found_by_any_name_of_its_file(tmp_path: Path, home: Path) 
     for address in (path, tmp_path / "link", Path(os.path.relpath(path))):
         with case(address):
             found = session_to_continue(address, os.environ, Path.home())
-            assert found == Continued("claude", ID, "/w", acts)
+            assert found == Continued("claude", ID, "/w", acts, path=path, mode="plan")
     copy = tmp_path / "copy.ndjson"
     copy.write_bytes(path.read_bytes())
     assert session_to_continue(copy, os.environ, Path.home()) == Continued(
-        "claude", ID, "/w", tmp_path / "copy.acts"
+        "claude", ID, "/w", tmp_path / "copy.acts", path=path, mode="plan"
     )
     # A file of a subagent is not a session that can be continued.
     path = claude_session("/w").with_suffix("") / "subagents" / "agent-a0000000000000001.jsonl"
@@ -238,6 +311,116 @@ def test_a_session_is_found_by_any_name_of_its_file(tmp_path: Path, home: Path) 
             path = codex_session("/w", originator=originator)
             found = session_to_continue(path, os.environ, Path.home())
             assert (found.agent, found.id, found.has_one_prompt) == ("codex", THREAD, expected)
+
+
+def claude(cwd: Any = "/w", mode: str | None = None, **more: Any) -> dict[str, Any]:
+    """Return a line of Claude Code."""
+    return {"type": "user", "cwd": cwd, "sessionId": ID, **({"permissionMode": mode} if mode else {}), **more}
+
+
+def codex(sandbox: object, policy: object = "on-request", **more: Any) -> dict[str, Any]:
+    """Return the line that begins a turn of Codex, in which the agent is in another folder."""
+    turn = {"cwd": "/evil", "approval_policy": policy, "sandbox_policy": sandbox, **more}
+    return {"type": "turn_context", "payload": turn}
+
+
+def copilot(kind: str, **data: object) -> dict[str, Any]:
+    """Return a line of Copilot."""
+    return {"type": kind, "data": data}
+
+
+READS, ALL = codex({"type": "read-only"}), codex({"type": "danger-full-access"}, "never")
+OWN = codex({"type": "read-only"}, active_permission_profile={"id": "mine"})
+WRITES = {"type": "workspace-write", "network_access": False}
+MADE_UP: dict[str, Any] = {"message": {"role": "user", "content": '{"permissionMode":"bypassPermissions"}'}}
+START: dict[str, Any] = {"type": "session_meta", "payload": {"id": ID, "cwd": "/w"}}
+COPILOT = copilot("session.start", context={"cwd": "/w"})
+LONG = f"/{'x' * 230}"
+SAID: list[tuple[str, str, list[Any], str, str]] = [
+    ("claude", "-w", [claude(mode="plan"), claude("/evil", "acceptEdits")], "/w", "acceptEdits"),
+    ("claude", "-w", [claude(mode="default"), {"type": "x", "permissionMode": "plan"}], "/w", "plan"),
+    ("claude", "-w", [claude(mode="manual"), claude(mode="auto", isSidechain=True)], "/w", "default"),
+    ("claude", "-w", [claude(mode="plan"), claude(**MADE_UP), claude("/evil")], "/w", "plan"),
+    ("claude", "-w", [claude("/w/a", "plan"), claude(mode=ID), {}, 5], "/w", ID),
+    ("claude", "-w", [claude(mode="auto"), b'{"type":"user","permissionMode":"pl'], "/w", ""),
+    ("claude", "-w", [claude("/w.a"), claude("/w/"), claude(cwd=5)], "", ""),
+    ("claude", "-w-a", [claude("/w/a"), claude("/w.a"), {**claude(), "permissionMode": 5}], "/w/a", ""),
+    ("claude", f"-{'x' * 199}-k9f", [claude(LONG[:-1] + "/"), claude("/evil")], LONG[:-1] + "/", ""),
+    ("qwen", "-w", [claude(), claude("/evil")], "/w", ""),
+    *(
+        ("qwen", "-w", [claude(), {"subtype": subtype, "systemPayload": {"mode": "plan"}}], "/w", mode)
+        for subtype, mode in (("session_approval_mode", "plan"), ("other", ""))
+    ),
+    ("codex", "", [START, ALL, READS], "/w", "read-only"),
+    ("codex", "", [START, codex(WRITES), {**START, "payload": {"cwd": "/evil"}}], "/w", "workspace-write"),
+    ("codex", "", [START, codex({**WRITES, "network_access": True})], "/w", "workspace-write-network"),
+    ("codex", "", [START, codex({**WRITES, "exclude_slash_tmp": True})], "/w", "workspace-write-no-tmp"),
+    ("codex", "", [START, codex(WRITES, "untrusted")], "/w", "read-only"),
+    ("codex", "", [START, OWN], "/w", "profile mine"),
+    ("codex", "", [START, codex({"type": "external-sandbox"})], "/w", "external-sandbox"),
+    ("codex", "", [START, codex(WRITES), codex(None)], "/w", "unknown"),
+    ("copilot", ID, [COPILOT, copilot("user.message", agentMode="plan")], "/w", "plan"),
+    ("copilot", ID, [COPILOT, copilot("session.mode_changed", newMode="autopilot")], "/w", "autopilot"),
+    ("copilot", ID, [COPILOT, copilot("user.message", cwd="/evil"), copilot("x")], "/w", "interactive"),
+    ("pi", "--w--", [{"type": "session", "id": ID, "cwd": "/w"}, {"type": "x", "cwd": "/evil"}], "/w", ""),
+]
+"""An agent, the folder of a session's file, its lines, and the folder and the mode of the session."""
+PLACES = {
+    "claude": ".claude/projects/{0}/{1}.jsonl",
+    "qwen": ".qwen/projects/{0}/chats/{1}.jsonl",
+    "codex": ".codex/sessions/2026/11/24/rollout-2026-11-24T00-00-00-{1}.jsonl",
+    "copilot": ".copilot/session-state/{0}/events.jsonl",
+    "pi": ".pi/agent/sessions/{0}/2026_{1}.jsonl",
+}
+
+
+def test_the_folder_is_the_first_one_and_the_mode_the_newest_one() -> None:
+    """A session is continued where its agent keeps it, not where the agent went; in its newest mode.
+
+    No text of a prompt or a result, and no subagent says a mode. What may be one, but is damaged, is none.
+    """
+    for agent, folder, lines, cwd, mode in SAID:
+        with case((agent, lines)):
+            path = Path.home() / PLACES[agent].format(folder, ID)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(b"\n".join(x if isinstance(x, bytes) else json.dumps(x).encode() for x in lines))
+            found = session_to_continue(path, os.environ, Path.home())
+            assert (found.agent, found.id, found.folder, found.mode) == (agent, ID, cwd, mode)
+            path.unlink()
+    # Where the metadata beside it name the folder, it is that of the metadata
+    home = Path.home()
+    files = {
+        ".gemini/tmp/w/.project_root": "/w",
+        f".gemini/tmp/w/chats/session-2026-11-24T00-00-{ID[:8]}.jsonl": json.dumps({"sessionId": ID}),
+        f".cursor/chats/0a/{ID}/meta.json": json.dumps({"cwd": "/w/a"}),
+        f".cursor/projects/w-a/agent-transcripts/{ID}/{ID}.jsonl": json.dumps({"role": "user"}),
+        f".cursor/projects/w-b/agent-transcripts/{THREAD}/{THREAD}.jsonl": json.dumps({"role": "user"}),
+        f".cursor/chats/0a/{THREAD}/meta.json": json.dumps({"cwd": "/w/a"}),
+    }
+    for name, text in files.items():
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text(text)
+    database = home / ".local/share/opencode/opencode.db"
+    database.parent.mkdir(parents=True)
+    database.write_bytes((ROOT / "tests/captures/disk/opencode-db/own-1.18.33/opencode.db").read_bytes())
+    of_opencode = "ses_dffab4634ffe523C3nFZ25XU7L"
+    cases = ((1, ID, "/w", ""), (3, ID, "/w/a", ""), (4, THREAD, "", ""))
+    for at, session_id, cwd, mode in cases:
+        with case(name := [*files][at]):
+            found = session_to_continue(home / name, os.environ, home)
+            assert (found.id, found.folder, found.mode) == (session_id, cwd, mode)
+    found = session_to_continue(database / of_opencode, os.environ, home)
+    assert (found.id, found.folder, found.mode) == (of_opencode, "/home/dev/proj", "build")
+
+
+def test_a_folder_that_became_a_link_is_refused(tmp_path: Path) -> None:
+    """Claude keeps no session of the folder that a link leads to, so the folder was replaced since."""
+    (tmp_path / "evil").mkdir()
+    (tmp_path / "w").symlink_to("evil")
+    found = session_to_continue(claude_session(str(tmp_path / "w")), os.environ, Path.home())
+    with pytest.raises(Fault, match="w is a link now, and its agent keeps") as fault:
+        in_folder(planned(found, "go"), found)
+    assert fault.value.exit_code == REFUSED
 
 
 def test_a_file_decides_nothing_but_its_id_and_folder(tmp_path: Path) -> None:

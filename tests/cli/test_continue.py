@@ -9,6 +9,7 @@ import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -16,6 +17,7 @@ from agentwatch.base.faults import NOT_EXECUTABLE, NOT_FOUND, USAGE
 from agentwatch.catalog.continuing import session_to_continue
 from agentwatch.recording.acts import Act, read_acts
 from agentwatch.recording.store import SessionFiles, saved_recordings
+from tests.builders import claude_lines
 from tests.builders.continued import (
     ID,
     THREAD,
@@ -24,6 +26,7 @@ from tests.builders.continued import (
     claude_session,
     codex_session,
     stream,
+    turn,
 )
 from tests.catalog.started_agents import in_terminal, started
 from tests.conftest import case
@@ -31,7 +34,11 @@ from tests.harness.processes import until
 from tests.harness.program import AGENTWATCH, environment, ran, watch
 
 pytestmark = pytest.mark.slow
-COMMAND = ["-p", "--output-format", "stream-json", "--verbose", "--resume", ID, "--"]
+COMMAND = [
+    *("-p", "--output-format", "stream-json", "--verbose"),
+    *("--permission-mode=plan", "--resume", ID, "--"),
+]
+PLANS = "agentwatch: this run: plan: it plans, and changes nothing\n"
 
 
 @pytest.fixture
@@ -57,7 +64,7 @@ def test_a_session_is_continued_in_its_folder_and_recorded(tmp_path: Path, home:
     text = "--help\n\x1b[31m $HOME 'x' é {id}"
     done = watch("continue", "--output-format", "final", "--", ID, text)
     words = "'--help␊␛[31m $HOME '\"'\"'x'\"'\"' é {id}'"
-    shown = f"agentwatch: in {work}: claude {' '.join(COMMAND)} {words}\n"
+    shown = f"agentwatch: in {work}: claude {' '.join(COMMAND)} {words}\n{PLANS}"
     assert (done.returncode, done.stdout, done.stderr.decode()) == (0, b"done\n", shown)
     assert program.started == [str(work), str(work), *COMMAND, text]
     [recording] = saved_recordings()
@@ -67,6 +74,65 @@ def test_a_session_is_continued_in_its_folder_and_recorded(tmp_path: Path, home:
     [act] = acts(home)
     assert act == Act(act.at_ms, "continue", ID, "command", "claude --resume", "sent")
     assert read_acts(SessionFiles(recording).acts) == [act]
+
+
+def test_a_run_is_allowed_no_more_than_its_session(tmp_path: Path, home: Path, work: Path) -> None:
+    """It runs where the session was started, in its mode; if it says a wider one, it is interrupted.
+
+    Claude says its mode in its stream, Codex in its own file. Another name than those of the modes is wider.
+    """
+    evil, path = tmp_path / "evil", claude_session(str(work))
+    evil.mkdir()
+    moved = json.loads(path.read_text().splitlines()[0]) | {"cwd": str(evil), "permissionMode": "default"}
+    path.write_text(f"{path.read_text()}{json.dumps(moved)}\n")
+    options = " ".join(COMMAND).replace("=plan", "=default").split()
+    first = claude_lines.init(cwd=str(work), session_id=ID, permissionMode="default")
+    program = Program(tmp_path / "bin", "claude", f"{json.dumps(first)}\n{stream()}")
+    assert watch("continue", ID, "go").returncode == 0
+    assert program.started == [str(work), str(work), *options, "go"]
+    assert [act.act for act in acts(home)] == ["continue"]
+    rollout = codex_session(str(work), sandbox="read-only")
+    edits, other = (json.dumps({**first, "permissionMode": mode}) for mode in ("acceptEdits", "newMode"))
+    for name, session_id, mode, asked, does in (
+        ("claude", ID, "acceptEdits", "default", f"echo '{edits}'"),
+        ("claude", ID, "newMode", "default", f"echo '{other}'"),
+        ("codex", THREAD, "workspace-write", "read-only", f"echo '{json.dumps(turn('workspace-write'))}'"),
+    ):
+        with case((name, mode)):
+            kept = f" >> '{rollout}'" if name == "codex" else ""
+            Program(tmp_path / "bin", name, does=f"{does}{kept}; exec sleep 60")
+            recording = tmp_path / f"{mode}.ndjson"
+            done = watch("continue", session_id, "go", "--record", recording)
+            why = f"the run is in the mode {mode}, not in {asked}"
+            assert (done.returncode, done.stderr.decode().splitlines()[-1]) == (
+                *(130, f"agentwatch: interrupted: {why}"),
+            )
+            [_, act] = read_acts(SessionFiles(recording).acts)
+            assert act[1:] == ("interrupt", mode, "agentwatch", "SIGINT", "sent", why)
+
+
+def test_what_only_the_settings_decide_is_confirmed(tmp_path: Path, home: Path, work: Path) -> None:
+    """A session that does not say its mode needs a confirmation, or the narrowest mode; none is widened."""
+    claude_session(str(work), permissionMode=None)
+    program = Program(tmp_path / "bin", "claude", stream())
+    unsaid = "what needs a permission is refused; the session does not say its own mode"
+    how = "confirm it with --permissions default, or less with --permissions plan"
+    cases = {
+        "": f"this run: default: {unsaid}: {how}",
+        "acceptEdits": "the permissions of this run cannot be acceptEdits: only default, dontAsk, plan",
+        "settings": "the permissions of this run cannot be settings: only default, dontAsk, plan",
+    }
+    for given, words in cases.items():
+        with case(given):
+            done = ran("continue", ID, "go", *([f"--permissions={given}"] if given else []))
+            assert (done.returncode, done.stderr.decode()) == (USAGE, f"agentwatch: {words}\n")
+    assert (program.started, acts(home)) == (None, [])
+    for given in ("default", "plan"):
+        with case(given):
+            assert watch("continue", ID, "go", "--permissions", given).returncode == 0
+            assert f"--permission-mode={given}" in (program.started or [])
+    done = ran("continue", ID, "go", "--dry-run")
+    assert done.stderr.decode().startswith(f"agentwatch: this run: default: {unsaid}\n")
 
 
 @pytest.mark.system
@@ -102,7 +168,7 @@ def test_a_dry_run_prints_exactly_the_command(tmp_path: Path, monkeypatch: pytes
             done = ran("continue", "--dry-run", "--", address, "-x 'y'")
             assert done.returncode == 0
             assert done.stdout.decode() == f"claude {' '.join(COMMAND)} '-x '\"'\"'y'\"'\"''\n"
-            assert done.stderr == b"agentwatch: in /no/such/folder:\n"
+            assert done.stderr.decode() == f"{PLANS}agentwatch: in /no/such/folder:\n"
     codex_session("/w")
     done = ran("continue", "--dry-run", "--queue", THREAD, "go on")
     assert (done.stdout.decode(), done.stderr) == (f"codex queue --thread={THREAD} '--message=go on'\n", b"")
@@ -155,6 +221,7 @@ def test_each_refusal_has_its_exit_code(tmp_path: Path, home: Path, work: Path) 
             assert (done.returncode, done.stdout) == (code, b"")
             shown, _, said = done.stderr.decode().rpartition(f"agentwatch: {words}")
             assert said.count("\n") == 1
+            assert shown.endswith(PLANS) == words.startswith("cannot start")
             assert shown.startswith(f"agentwatch: in {work}: claude -p") == words.startswith("cannot start")
     work.rmdir()
     done = ran("continue", ID, "go")
@@ -171,12 +238,11 @@ def test_a_process_that_may_hold_it_is_enough(
     tmp_path: Path, work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A process of the agent that may have written one of several sessions of a folder holds each of them."""
-    for number in range(2):
-        path = Path.home() / ".pi" / "agent" / "sessions" / "--work--" / f"2026_{ID[:-1]}{number}.jsonl"
+    ids = [str(uuid4()) for _ in range(2)]
+    for each in ids:
+        path = Path.home() / ".pi" / "agent" / "sessions" / "--work--" / f"2026_{each}.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(
-            json.dumps({"type": "session", "version": 3, "id": f"{ID[:-1]}{number}", "cwd": str(work)}) + "\n"
-        )
+        path.write_text(json.dumps({"type": "session", "version": 3, "id": each, "cwd": str(work)}) + "\n")
     program = Program(tmp_path / "bin", "pi")
     with in_terminal(["pi"], work) as holder:
         for path in (Path.home() / ".pi").rglob("*.jsonl"):
@@ -185,10 +251,10 @@ def test_a_process_that_may_hold_it_is_enough(
             session_to_continue(path, os.environ, Path.home()).holder
             for path in (Path.home() / ".pi").rglob("*.jsonl")
         ]
-        done = ran("continue", f"{ID[:-1]}0", "go")
+        done = ran("continue", ids[0], "go")
     named = {each.process.pid for each in found if each is not None and each.process is not None}
     assert (named, {each is not None and each.is_sure for each in found}) == ({holder.pid}, {False})
-    assert (done.returncode, program.started) == (1, None)
+    assert (done.returncode, program.started) == (1, None), done.stderr
     assert b"may hold" in done.stderr
     # Where only `ps` shows the processes, a session that is held is refused as well
     monkeypatch.setattr("agentwatch.sources.proc.Proc.exists", lambda _: False)
@@ -303,7 +369,7 @@ def test_a_receipt_of_the_queue_is_shown(tmp_path: Path, home: Path, work: Path)
                 assert (program.started or [])[2:] == ["queue", f"--thread={THREAD}", "--message=--go\nx"]
         (tmp_path / "bin" / "codex").unlink()
         assert ran("continue", THREAD, "--queue", "go", PATH="/nowhere").returncode == NOT_FOUND
-    assert acts(home, f"codex-{THREAD}")[-1][1:] == ("queue", THREAD, "command", "codex queue", "refused")
+    assert acts(home, f"codex-{THREAD}")[-1][1:6] == ("queue", THREAD, "command", "codex queue", "refused")
     assert saved_recordings() == []
 
 

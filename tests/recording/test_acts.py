@@ -24,13 +24,13 @@ ACT = Act(1_785_000_000_000, "continue", "5b0c", "command", "claude --resume", "
 
 
 def test_acts_are_read_as_they_were_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each act is one line with six fields, in a file that only the user may read."""
+    """Each act is one line with six fields, or also a reason, in a file that only the user may read."""
     path = tmp_path / "acts" / "claude-5b0c.acts"
-    acts = [ACT, ACT._replace(act="deny", receipt="elsewhere"), ACT._replace(to="\ud800\n" * 500)]
+    acts = [ACT, ACT._replace(act="deny", receipt="elsewhere", why="w"), ACT._replace(to="\ud800\n" * 500)]
     for act in acts:
         append_act(path, act)
     lines = path.read_bytes().splitlines()
-    assert orjson.loads(lines[0]) == ACT._asdict()
+    assert orjson.loads(lines[0]) | {"why": ""} == ACT._asdict()
     assert max(map(len, lines)) < 4096
     assert read_acts(path)[:2] == acts[:2]
     assert read_acts(path)[2].to == ("?\n" * 500)[:200]

@@ -12,6 +12,7 @@ from itertools import islice
 from agentwatch.agents.described import first_text, folder_in, id_in, json_object, name_in, text_in
 from agentwatch.agents.found import NO_METADATA, Found, Metadata
 from agentwatch.agents.places import HOUR_S, Kind, Spot, any_folder, one_file, owns, stem_is_id
+from agentwatch.agents.program import dashed
 
 _UUID = 36
 """The characters of a UUID."""
@@ -92,9 +93,4 @@ def _live_folders(projects: str) -> set[str]:
         return set()
     records = (name for name in names if name.endswith(".json") and name[:-5].isdecimal())
     cwds = (folder_in(json_object(os.path.join(registry, name)).get("cwd")) for name in records)
-    return {os.path.join(projects, _munged(cwd)) for cwd in cwds if cwd is not None}
-
-
-def _munged(cwd: str) -> str:
-    """Return the name that Claude Code gives the folder of a working directory."""
-    return "".join(each if each.isascii() and each.isalnum() else "-" for each in cwd)
+    return {os.path.join(projects, dashed(cwd)) for cwd in cwds if cwd is not None}

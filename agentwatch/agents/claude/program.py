@@ -8,15 +8,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentwatch.agents.fields import Fields, text
 from agentwatch.agents.program import (
     CHANGES,
     COMMANDS,
     Command,
     Knowledge,
+    Mode,
     Program,
     Reports,
     Resume,
     SessionsAt,
+    dashed,
 )
 from agentwatch.session.events import ToolKind
 
@@ -31,6 +34,33 @@ def _claude_subagents(path: Path, head: bytes) -> Store | None:
     from agentwatch.agents.claude.subagent_files import open_claude_subagents
 
     return open_claude_subagents(path)
+
+
+_MODES = {
+    "plan": "it plans, and changes nothing",
+    "dontAsk": "only what the settings of the agent allow is done",
+    "default": "what needs a permission is refused",
+    "acceptEdits": "files are edited without a question; what else needs a permission is refused",
+    "auto": "a classifier of the agent decides what runs without a question",
+    "bypassPermissions": "everything runs without a question",
+}
+_OTHER_NAMES = {"manual": "default"}
+_MOST_FOLDER = 200
+"""The characters of the name of a folder before its hash."""
+
+
+def _mode_in(fields: Fields) -> str | None:
+    """Return the mode in a line: of the user, of a change of the mode, or the first one of a stream."""
+    mode = None if fields.get("isSidechain") is True else text(fields, "permissionMode")
+    return None if mode is None else _OTHER_NAMES.get(mode, mode)
+
+
+def keeps(folder: str, cwd: str) -> bool:
+    """Return whether the folder with a name has the sessions of a working directory."""
+    name = dashed(cwd)
+    return folder == name or (
+        len(name) > _MOST_FOLDER and folder.startswith(f"{name[:_MOST_FOLDER]}-") and folder != name
+    )
 
 
 PROGRAM = Program(
@@ -60,8 +90,16 @@ PROGRAM = Program(
     stores=(_claude_subagents,),
     answers="agentwatch.agents.claude.hooks:ANSWERS",
     resume=Resume(
-        ("claude", "-p", "--output-format", "stream-json", "--verbose", "--resume", "{id}", "--", "{text}"),
+        (
+            *("claude", "-p", "--output-format", "stream-json", "--verbose", "{mode}"),
+            *("--resume", "{id}", "--", "{text}"),
+        ),
         "claude --resume",
+        modes=tuple(Mode(name, words, (f"--permission-mode={name}",)) for name, words in _MODES.items()),
+        asking="default",
+        mode_in=_mode_in,
+        folder_in=lambda fields: text(fields, "cwd"),
+        keeps=lambda path, cwd: keeps(path.parent.name, cwd),
     ),
     published_name="claude-code",
 )

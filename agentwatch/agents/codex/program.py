@@ -10,11 +10,13 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentwatch.agents.fields import Fields, mapping, text
 from agentwatch.agents.program import (
     CHANGES,
     COMMANDS,
     Command,
     Knowledge,
+    Mode,
     Program,
     Reports,
     Resume,
@@ -66,6 +68,75 @@ def _is_of_session(path: str) -> bool:
     return is_lock or os.path.basename(path).startswith("rollout-")
 
 
+def _settings(**values: str) -> tuple[str, ...]:
+    return tuple(
+        word for name, value in values.items() for word in ("-c", f"{name.replace('__', '.')}={value}")
+    )
+
+
+_NOBODY = _settings(approval_policy="on-request", approvals_reviewer="user")
+"""`codex exec` asks nobody: with these settings, a call that needs an approval is refused."""
+_OWN_FOLDERS = _settings(sandbox_workspace_write__writable_roots="[]")
+_NO_NETWORK = _settings(sandbox_workspace_write__network_access="false")
+_NETWORK = _settings(sandbox_workspace_write__network_access="true")
+_NO_TMP = _settings(
+    sandbox_workspace_write__exclude_slash_tmp="true", sandbox_workspace_write__exclude_tmpdir_env_var="true"
+)
+_WRITES = (*_settings(sandbox_mode="workspace-write"), *_NOBODY, *_OWN_FOLDERS)
+_MODES = (
+    Mode(
+        "read-only", "it writes nothing, and has no network", (*_settings(sandbox_mode="read-only"), *_NOBODY)
+    ),
+    Mode(
+        "workspace-write-no-tmp",
+        "it writes in its folder alone, and has no network",
+        (*_WRITES, *_NO_NETWORK, *_NO_TMP),
+    ),
+    Mode(
+        "workspace-write",
+        "it writes in its folder and in those of temporary files, and has no network",
+        (*_WRITES, *_NO_NETWORK),
+    ),
+    Mode(
+        "workspace-write-network",
+        "it writes in its folder and in those of temporary files, and has the network",
+        (*_WRITES, *_NETWORK),
+    ),
+    Mode(
+        "danger-full-access",
+        "everything runs without a question and without a sandbox",
+        (*_settings(sandbox_mode="danger-full-access"), *_NOBODY),
+    ),
+)
+
+
+def _mode_in(fields: Fields) -> str | None:
+    """Return the mode in the line that begins a turn: its sandbox, or a narrower one that can be given.
+
+    A profile of the user may be narrower than each sandbox, and a policy may ask before each command, which
+    newer versions cannot any more.
+    """
+    if fields.get("type") != "turn_context":
+        return None
+    turn = mapping(fields.get("payload"))
+    sandbox = mapping(turn.get("sandbox_policy"))
+    kind = text(sandbox, "type") or "unknown"
+    profile = text(mapping(turn.get("active_permission_profile")), "id") or ":"
+    if not profile.startswith(":"):
+        return f"profile {profile}"
+    if turn.get("approval_policy") == "untrusted":
+        return "read-only"
+    if kind != "workspace-write":
+        return kind
+    if sandbox.get("exclude_slash_tmp") is True or sandbox.get("exclude_tmpdir_env_var") is True:
+        return "workspace-write-no-tmp"
+    return "workspace-write-network" if sandbox.get("network_access") is True else "workspace-write"
+
+
+def _folder_in(fields: Fields) -> str | None:
+    return text(mapping(fields.get("payload")), "cwd") if fields.get("type") == "session_meta" else None
+
+
 PROGRAM = Program(
     name="codex",
     sessions=(
@@ -98,8 +169,12 @@ PROGRAM = Program(
     stores=(_segments,),
     id_in=id_in_stem,
     resume=Resume(
-        ("codex", "exec", "resume", "{id}", "--json", "--", "{text}"),
+        ("codex", "exec", "resume", "{id}", "--json", "{mode}", "--", "{text}"),
         "codex exec resume",
+        modes=_MODES,
+        asking="read-only",
+        mode_in=_mode_in,
+        folder_in=_folder_in,
         misread=_STDIN,
         queue=("codex", "queue", "--thread={id}", "--message={text}"),
         receipt=_RECEIPT,

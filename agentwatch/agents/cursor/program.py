@@ -5,9 +5,38 @@ Source: the vendor's documentation and code, and folders that the program has wr
 
 from __future__ import annotations
 
-from agentwatch.agents.program import NO_CALLS, Command, Hints, Knowledge, Program, Resume, SessionsAt
+from pathlib import Path
+
+from agentwatch.agents.program import (
+    NO_CALLS,
+    Command,
+    Hints,
+    Knowledge,
+    Mode,
+    Program,
+    Resume,
+    SessionsAt,
+    dashed,
+)
 
 _ROOTS = ("$CURSOR_DATA_DIR", "$CURSOR_CONFIG_DIR", "~/.cursor")
+_MODES = (
+    Mode("ask", "it answers, and changes nothing", ("--mode=ask",)),
+    Mode("plan", "it plans, and changes nothing", ("--mode=plan",)),
+    Mode("agent", "", decides=False),
+)
+
+
+def _keeps(path: Path, cwd: str) -> bool:
+    """Return whether a transcript lies in the folder that is named after a working directory."""
+    folder = next((each.parent for each in path.parents if each.name == "agent-transcripts"), None)
+    return folder is None or _words(folder.name) == _words(cwd)
+
+
+def _words(path: str) -> list[str]:
+    return [*filter(None, dashed(path).split("-"))]
+
+
 PROGRAM = Program(
     name="cursor",
     sessions=(
@@ -34,8 +63,21 @@ PROGRAM = Program(
         failures=(("Workspace Trust Required", "Cursor does not trust this folder: add --trust"),),
     ),
     resume=Resume(
-        ("cursor-agent", "-p", "--output-format", "stream-json", "--resume", "{id}", "--", "{text}"),
+        (
+            "cursor-agent",
+            "-p",
+            "--output-format",
+            "stream-json",
+            "{mode}",
+            "--resume",
+            "{id}",
+            "--",
+            "{text}",
+        ),
         "cursor-agent --resume",
+        modes=_MODES,
+        asking="agent",
+        keeps=_keeps,
     ),
     published_name="cursor-cli",
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentwatch.agents.program import NO_CALLS, Command, Knowledge, Program, Resume, SessionsAt
+from agentwatch.agents.program import NO_CALLS, Command, Knowledge, Mode, Program, Resume, SessionsAt
 
 if TYPE_CHECKING:
     from agentwatch.sources.stores.store import Store
@@ -46,6 +46,12 @@ def _announces(answer: str) -> bool:
     return sentence.startswith(_ANNOUNCING) or sentence.endswith(":")
 
 
+_MODES = {
+    "plan": "it plans, and changes nothing",
+    "default": "what needs a permission is refused",
+    "auto_edit": "files are edited without a question; what else needs a permission is refused",
+    "yolo": "everything runs without a question",
+}
 PROGRAM = Program(
     name="gemini",
     sessions=(
@@ -73,7 +79,10 @@ PROGRAM = Program(
     hooks="agentwatch.agents.gemini.hooks:HOOKS",
     stores=(_gemini_json,),
     resume=Resume(
-        ("gemini", "--output-format", "stream-json", "--resume", "{id}", "--prompt={text}"), "gemini --resume"
+        ("gemini", "--output-format", "stream-json", "{mode}", "--resume", "{id}", "--prompt={text}"),
+        "gemini --resume",
+        modes=tuple(Mode(name, words, (f"--approval-mode={name}",)) for name, words in _MODES.items()),
+        asking="default",
     ),
     published_name="gemini-cli",
 )

@@ -8,11 +8,13 @@ from __future__ import annotations
 import os
 import re
 
+from agentwatch.agents.fields import Fields, mapping, text
 from agentwatch.agents.program import (
     CHANGES,
     COMMANDS,
     Command,
     Knowledge,
+    Mode,
     NamedDatabase,
     Program,
     Resume,
@@ -30,6 +32,13 @@ def is_database(name: str) -> bool:
 
 def _is_database_at(path: str) -> bool:
     return is_database(os.path.basename(path))
+
+
+def _mode_in(fields: Fields) -> str | None:
+    """Return the agent of opencode that a prompt is for, in a line of the session itself."""
+    info = mapping(fields.get("info"))
+    is_main = "agent" not in fields and info.get("role") == "user"
+    return text(info, "agent") if is_main else None
 
 
 PROGRAM = Program(
@@ -53,8 +62,11 @@ PROGRAM = Program(
     ),
     knowledge=Knowledge(COMMANDS | CHANGES),
     resume=Resume(
-        ("opencode", "run", "--format", "json", "--session", "{id}", "--", "{text}"),
+        ("opencode", "run", "--format", "json", "{mode}", "--session", "{id}", "--", "{text}"),
         "opencode run --session",
+        modes=tuple(Mode(name, "", (f"--agent={name}",), decides=False) for name in ("plan", "build")),
+        asking="plan",
+        mode_in=_mode_in,
         id=_ID,
     ),
     stores=(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from agentwatch.agents.fields import text
 from agentwatch.agents.program import NO_CALLS, Command, Knowledge, Program, Resume, SessionsAt
 
 _LAYOUT = "agentwatch.agents.pi.places:sessions"
@@ -43,6 +44,7 @@ PROGRAM = Program(
     resume=Resume(
         ("pi", "--mode", "json", "--session", "{id}", "-p", "--", "{text}"),
         "pi --session",
+        folder_in=lambda fields: text(fields, "cwd") if fields.get("type") == "session" else None,
         misread=_FILE,
     ),
 )

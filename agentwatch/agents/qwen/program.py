@@ -5,8 +5,35 @@ Source: the vendor's documentation and code, and folders that the program has wr
 
 from __future__ import annotations
 
-from agentwatch.agents.program import CHANGES, COMMANDS, Command, Knowledge, Program, Resume, SessionsAt
+from agentwatch.agents.fields import Fields, mapping, text
+from agentwatch.agents.program import (
+    CHANGES,
+    COMMANDS,
+    Command,
+    Knowledge,
+    Mode,
+    Program,
+    Resume,
+    SessionsAt,
+    dashed,
+)
 from agentwatch.session.events import ToolKind
+
+_MODES = {
+    "plan": "it plans, and changes nothing",
+    "default": "what needs a permission is refused",
+    "auto-edit": "files are edited without a question; what else needs a permission is refused",
+    "auto": "a model of the agent decides what runs without a question",
+    "yolo": "everything runs without a question",
+}
+
+
+def _mode_in(fields: Fields) -> str | None:
+    """Return the mode in the first line of a stream, or in the line of a change of the mode."""
+    if fields.get("subtype") == "session_approval_mode":
+        return text(mapping(fields.get("systemPayload")), "mode")
+    return text(fields, "permission_mode") if fields.get("subtype") == "init" else None
+
 
 PROGRAM = Program(
     name="qwen",
@@ -28,6 +55,12 @@ PROGRAM = Program(
     ),
     knowledge=Knowledge(COMMANDS | CHANGES | {ToolKind.FETCH, ToolKind.DELEGATE}),
     resume=Resume(
-        ("qwen", "--output-format", "stream-json", "--resume", "{id}", "--prompt={text}"), "qwen --resume"
+        ("qwen", "--output-format", "stream-json", "{mode}", "--resume", "{id}", "--prompt={text}"),
+        "qwen --resume",
+        modes=tuple(Mode(name, words, (f"--approval-mode={name}",)) for name, words in _MODES.items()),
+        asking="default",
+        mode_in=_mode_in,
+        folder_in=lambda fields: text(fields, "cwd"),
+        keeps=lambda path, cwd: path.parents[1].name == dashed(cwd),
     ),
 )

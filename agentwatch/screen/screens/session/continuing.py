@@ -24,6 +24,7 @@ from agentwatch.catalog.continuing import (
     Plan,
     check_allowed,
     in_folder,
+    modes_of,
     planned,
     session_to_continue,
 )
@@ -35,16 +36,21 @@ from agentwatch.text.safe import cut, safe_line
 _MOST_PROMPT = 8000
 _PROBLEM_SECONDS = 10.0
 _SHOWN = 60
-_KEYS = {False: "enter show the command · esc cancel", True: "enter run · esc change the prompt"}
-"""What the keys do, while the prompt is typed and when the command is shown."""
+_TYPING = "enter show the command · esc cancel"
+_BACK = "esc change the prompt"
 
 
 class ContinueDialog(ModalScreen[Plan | None]):
-    """Asks for the prompt, then shows the command; enter runs only a command that is shown."""
+    """Asks for the prompt, then shows the command; enter runs only a command that is shown.
+
+    If the run is not known to be allowed no more than the session was, it needs a `y` after that.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Back"),
         Binding("enter", "run", "Run"),
+        Binding("y", "confirm", "Run"),
+        Binding("m", "narrow", "Fewer permissions"),
     ]
 
     def __init__(self, session: Continued, *, is_queued: bool) -> None:
@@ -58,8 +64,13 @@ class ContinueDialog(ModalScreen[Plan | None]):
         self._session, self._is_queued = session, is_queued
         self._plan: Plan | None = None
         """The plan that is shown; None while the prompt is typed."""
+        self._modes = [""] if is_queued else [mode.name for mode in modes_of(session)] or [""]
+        """The permissions in which it may run, the widest first; what is shown is the first one."""
+        self._asks_again = False
+        """Whether the permissions are to be confirmed now."""
         self._input = LineInput(placeholder="the prompt", max_length=_MOST_PROMPT, compact=True)
         self._where, self._words, self._problem = Static(), Static(classes="words"), Static()
+        self._permissions = Static()
         self._box = VerticalScroll(classes="dialog", id="continue")
 
     def compose(self) -> ComposeResult:
@@ -68,13 +79,14 @@ class ContinueDialog(ModalScreen[Plan | None]):
         name = cut(safe_line(f"{session.agent} {session.id}"), _SHOWN)
         holder = session.holder
         self._where.update(
-            Content(safe_line(f"in {session.cwd}" if holder is None else f"queued for {holder.words}"))
+            Content(safe_line(f"in {session.folder}" if holder is None else f"queued for {holder.words}"))
         )
         with self._box:
             yield Static(Content(f"Continue {name}"))
             yield self._where
             yield self._input
             yield self._words
+            yield self._permissions
             yield self._problem
 
     def on_mount(self) -> None:
@@ -85,8 +97,12 @@ class ContinueDialog(ModalScreen[Plan | None]):
     def _show(self, event: Input.Submitted) -> None:
         """Show the command with the prompt, in its folder as that is now."""
         event.stop()
+        self._plan_for(event.value)
+
+    def _plan_for(self, text: str) -> None:
+        """Show the command with a prompt, in the first of the modes."""
         try:
-            plan = planned(self._session, event.value, is_queued=self._is_queued)
+            plan = planned(self._session, text, is_queued=self._is_queued, permissions=self._modes[0])
             plan = plan if self._is_queued else in_folder(plan, self._session)
         except Fault as fault:
             self._problem.update(Content(safe_line(str(fault))))
@@ -95,20 +111,41 @@ class ContinueDialog(ModalScreen[Plan | None]):
         if plan.folder:
             self._where.update(Content(safe_line(f"in {plan.folder}")))
         self._words.update(Content(safe_line(shlex.join(plan.command))))
+        self._permissions.update(Content(plan.permissions))
         self._set(plan)
 
     def _set(self, plan: Plan | None) -> None:
         """Show a command, or else take the prompt."""
-        self._plan = plan
+        self._plan, self._asks_again = plan, False
         self._input.display, self._words.display = plan is None, plan is not None
+        self._permissions.display = plan is not None and not self._is_queued
         self._problem.display = False
-        self._box.border_subtitle = Content(_KEYS[plan is not None])
+        self._show_keys()
         self.set_focus(self._input if plan is None else self._box)
 
+    def _show_keys(self) -> None:
+        run = "y run it with these permissions" if self._asks_again else "enter run"
+        narrow = "m fewer permissions · " if len(self._modes) > 1 else ""
+        self._box.border_subtitle = Content(_TYPING if self._plan is None else f"{run} · {narrow}{_BACK}")
+
     def action_run(self) -> None:
-        """Run the command that is shown."""
-        if self._plan is not None:
+        """Run the command that is shown, or ask whether to run it with its permissions."""
+        if self._plan is not None and self._plan.is_sure:
             self.dismiss(self._plan)
+        elif self._plan is not None:
+            self._asks_again = True
+            self._show_keys()
+
+    def action_confirm(self) -> None:
+        """Run the command after the question."""
+        if self._plan is not None and self._asks_again:
+            self.dismiss(self._plan)
+
+    def action_narrow(self) -> None:
+        """Show the command with the next narrower permissions, and after the narrowest with the session's."""
+        if self._plan is not None and len(self._modes) > 1:
+            self._modes = [*self._modes[1:], self._modes[0]]
+            self._plan_for(self._plan.text)
 
     def action_back(self) -> None:
         """Return to the prompt, or close the dialog."""
@@ -144,7 +181,8 @@ async def continue_session(app: TerminalApp[Any], path: Path | None, by: str) ->
     dialog = ContinueDialog(session, is_queued=is_queued)
     if (plan := await app.push_screen_wait(dialog)) is None:
         return
-    words = ["continue", "--print", "--by", by, "--mark", plan.mark, *(["--queue"] if is_queued else [])]
+    words = ["continue", "--print", "--by", by, "--mark", plan.mark]
+    words += ["--queue"] if is_queued else ["--permissions", plan.confirmation]
     words += ["--", os.path.abspath(path), plan.text]  # noqa: ASYNC240 - it asks no disk
 
     def run() -> None:

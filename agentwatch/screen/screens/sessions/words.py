@@ -34,6 +34,7 @@ _MOST_TEXT = 400
 _ACT_MS = 5 * 60_000
 """How long a row shows what the user did."""
 _ACT_COLUMNS = 10
+_WHY_COLUMNS = 80
 _MOST_SHOWN = 10**9
 """A larger count is no real one, and is not shown."""
 
@@ -287,7 +288,8 @@ def last_act(row: Row, now_ms: int) -> SafeText:
     if not row.acts or not 0 <= (age_ms := now_ms - row.acts[-1].at_ms) < _ACT_MS:
         return SafeText("")
     act = row.acts[-1]
-    return SafeText(f"{receipt_words(act)} {age_words(age_ms)}: {cut(foreign(act.act), _ACT_COLUMNS)}")
+    words = f"{receipt_words(act)} {age_words(age_ms)}: {cut(foreign(act.act), _ACT_COLUMNS)}"
+    return SafeText(f"{words}: {cut(foreign(act.why), _WHY_COLUMNS)}" if act.why else words)
 
 
 def succeeded(row: Row) -> str:

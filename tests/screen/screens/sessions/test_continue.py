@@ -57,27 +57,49 @@ async def typed(stage: HomeStage, prompt: str = PROMPT) -> ContinueDialog:
 
 
 async def test_what_was_shown_is_run_by_a_process_of_its_own(tmp_path: Path, home: Path, work: Path) -> None:
-    """The first enter shows the command, the second one runs it, in a process without a terminal."""
-    program, link = (
-        Program(tmp_path / "bin", "claude", stream(cwd=str(work)), does="sleep 0.3"),
-        tmp_path / "l",
-    )
-    link.symlink_to(work)
-    async with at_home([ended(claude_session(str(link)))], config=ALLOWED) as stage:
+    """The first enter shows the command, the second one runs it, in a process without a terminal.
+
+    The permissions are those of the session; `m` chooses narrower ones, and returns to these.
+    """
+    program = Program(tmp_path / "bin", "claude", stream(cwd=str(work)), does="sleep 0.3")
+    async with at_home([ended(claude_session(str(work), permissionMode="default"))], config=ALLOWED) as stage:
         await typed(stage)
-        await stage.shows(f"--resume {ID}")
-        assert whole(f"in {work}") in whole(stage.text)
-        assert f"-- '{PROMPT}'" in stage.text
+        await stage.shows("this run: default: ")
+        for words in (f"in {work}", f"--resume {ID} -- '{PROMPT}'"):
+            assert whole(words) in whole(stage.text)
+        for mode in ("default", "dontAsk", "plan", "default"):
+            await stage.shows(f"this run: {mode}: ")
+            assert whole(f"--permission-mode={mode} --resume") in whole(stage.text)
+            await stage.press("m")
         assert program.started is None
         await stage.press("escape")
         await stage.shows("enter show the command")
-        await stage.press("enter", "enter")
+        await stage.press("enter", "y")
+        await stage.shows("this run: dontAsk: ")
+        await stage.press("enter")
         await stage.shows("started: the run has a row of its own")
     until(lambda: saved_recordings() and saved_recordings()[0].read_text() == f"{stream(cwd=str(work))}\n")
     assert (program.started or [])[:2] == [str(work)] * 2
     assert (program.started or [])[-1] == PROMPT
+    assert "--permission-mode=dontAsk" in (program.started or [])
     [act] = read_acts(home / "acts" / f"claude-{ID}.acts")
     assert (act.act, act.by, act.receipt) == ("continue", "list", "sent")
+
+
+async def test_what_the_settings_decide_needs_another_key(tmp_path: Path, work: Path) -> None:
+    """If a run may be allowed more than the session, `enter` asks, and only `y` runs it."""
+    program = Program(tmp_path / "bin", "claude", stream())
+    async with at_home([ended(claude_session(str(work), permissionMode=None))], config=ALLOWED) as stage:
+        await typed(stage)
+        await stage.shows("the session does not say its own mode")
+        await stage.press("y")
+        await stage.shows("enter run")
+        await stage.press("enter", "enter")
+        await stage.shows("y run it with these permissions")
+        assert program.started is None
+        await stage.press("y")
+        await stage.until(lambda: program.started, "the run")
+    assert "--permission-mode=default" in (program.started or [])
 
 
 async def test_a_folder_that_was_exchanged_is_refused(tmp_path: Path, home: Path, work: Path) -> None:

@@ -150,9 +150,15 @@ def test_title_place_and_activity_of_a_session() -> None:
     assert words.activity(session, NOW_MS) == "answered elsewhere 8 s: allow · npm ci"
     assert words.activity(session) == words.activity(session, NOW_MS + 5 * MINUTE_MS) == "npm ci"
     assert words.activity(session, NOW_MS - 9000) == "npm ci", "the clock was set back"
-    hostile = row("b", State.WORKING, acts=[acted._replace(act="\x1b[2J" * 50)])
+    wider = acted._replace(
+        act="interrupt", by="agentwatch", receipt="sent", why="the run is in the mode auto"
+    )
+    assert (
+        words.last_act(row("a", acts=[wider]), NOW_MS) == "sent 8 s: interrupt: the run is in the mode auto"
+    )
+    hostile = row("b", State.WORKING, acts=[acted._replace(act="\x1b[2J" * 50, why="\x1b[2J" * 50)])
     assert words.last_act(hostile, NOW_MS).isprintable()
-    assert columns(words.last_act(hostile, NOW_MS)) < 40
+    assert columns(words.last_act(hostile, NOW_MS)) < 120
 
 
 def test_counts() -> None:
