@@ -12,7 +12,7 @@ from agentwatch.recording.lines import LineReader
 from agentwatch.recording.saved_sessions import describe_process
 from agentwatch.recording.store import SessionFiles
 from agentwatch.session.agent_process import LATE_EXIT_MS, AgentFacts
-from agentwatch.sources.control import Control, control_path
+from agentwatch.sources.control import Control
 from agentwatch.sources.pausing import Activity, Pausing
 from agentwatch.sources.process import AgentProcess
 from agentwatch.sources.source import Elsewhere, WrittenFiles
@@ -161,7 +161,7 @@ class AgentSource:
         """Let the list of sessions ask for acts, if the session is kept; a socket that fails is a fault."""
         if self.path is not None:
             try:
-                self._control = Control(control_path(self.path), lambda request: self.act(request, "list"))
+                self._control = Control(self.path, lambda act: self.act(act, "list"))
             except OSError as error:
                 self._acts_fault = error
 

@@ -1,18 +1,21 @@
 """The socket by which the list of sessions asks a `run` process to interrupt or stop its agent.
 
 Only the process that started an agent signals it: its id cannot be that of another process. The socket is in
-a private folder of the user, and both sides check the user id of the other one. A request is one word; the
-answer is `done`, or why nothing was done.
+a private folder of the user, and both sides check the user id of the other one. It is named after the whole
+path of the recording. A request is the act, and the device and the inode of the recording that the list
+shows; the answer is `done`, or why nothing was done.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import stat
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 
 from agentwatch.base.files import state_folder
@@ -23,31 +26,41 @@ _SECONDS = 2.0
 _MOST_BYTES = 256
 _DONE = "done"
 ENDED = "its run process has ended, or was started before interrupt was switched on"
+OTHER = "its run process records another file"
+_NAME_CHARACTERS = 32
 
 
 def control_path(recording: Path) -> Path:
-    """Return the path of the socket of a recording, which may not exist."""
-    return state_folder() / "control" / f"{recording.stem}.sock"
+    """Return the path of the socket of a recording, which may not exist.
+
+    Two recordings of the same name in different folders have different ones.
+    """
+    name = sha256(os.fsencode(os.path.realpath(recording))).hexdigest()[:_NAME_CHARACTERS]
+    return state_folder() / "control" / f"{name}.sock"
 
 
 class Control:
     """Answers requests on a socket, in a thread, until it is closed."""
 
-    def __init__(self, path: Path, answer: Callable[[str], str]) -> None:
+    def __init__(self, recording: Path, answer: Callable[[str], str]) -> None:
         """Create the socket.
 
         Args:
-            path: Its path; what is there is removed.
+            recording: The recording of the agent.
             answer: Does what a request asks for, and returns why it could not; called in the thread.
 
         Raises:
-            OSError: The folder or the socket cannot be created.
+            OSError: The folder or the socket cannot be created, or another process listens there.
         """
+        self._recording, self._answer = _identity(recording), answer
+        self._path = path = control_path(recording)
         private_folder(path.parent)
-        self._path, self._answer = path, answer
+        if _is_served(path):
+            raise OSError(errno.EADDRINUSE, "another run records a file at the same path")
         self._socket = socket.socket(socket.AF_UNIX)
         try:
             listen(self._socket, os.fspath(path), 4)
+            self._place = _identity(path)
         except OSError:
             self._socket.close()
             raise
@@ -56,7 +69,8 @@ class Control:
     def close(self) -> None:
         """Remove the socket, and end the thread."""
         with suppress(OSError):
-            self._path.unlink(missing_ok=True)
+            if _identity(self._path) == self._place:
+                self._path.unlink()
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)  # otherwise the thread would still wait
         self._socket.close()
@@ -71,15 +85,48 @@ class Control:
                 peer.settimeout(_SECONDS / 4)  # a client that says nothing must not hold up the next one
                 if is_own_peer(peer):
                     request = peer.recv(_MOST_BYTES).decode("utf-8", "replace")
-                    peer.sendall((self._answer(request) or _DONE).encode())
+                    act, _, recording = request.rpartition(" ")
+                    problem = self._answer(act) if recording == self._recording else OTHER
+                    peer.sendall((problem or _DONE).encode())
 
 
-def ask(path: Path, request: str) -> str:
-    """Send a request, and return why it was not done, a foreign text; empty if it was done.
+def _identity(path: Path) -> str:
+    """Return the device and the inode of a file."""
+    status = os.stat(path)
+    return f"{status.st_dev}:{status.st_ino}"
 
-    It waits for 2 s at most for each step.
+
+def _is_served(path: Path) -> bool:
+    """Return whether a process listens at a path, or may because it is too busy to answer.
+
+    Raises:
+        OSError: The path cannot be reached.
     """
     try:
+        if not stat.S_ISSOCK(os.stat(path).st_mode):
+            return False
+        with socket.socket(socket.AF_UNIX) as peer:
+            peer.settimeout(_SECONDS)
+            reach(peer, os.fspath(path))
+    except (FileNotFoundError, ConnectionRefusedError):
+        return False
+    except (TimeoutError, BlockingIOError):
+        pass
+    return True
+
+
+def ask(recording: Path, act: str) -> str:
+    """Ask the process that records a session for an act, and return why it was not done, a foreign text.
+
+    It is empty if it was done. It waits for 2 s at most for each step.
+
+    Args:
+        recording: The recording.
+        act: The act.
+    """
+    path = control_path(recording)
+    try:
+        request = f"{act} {_identity(recording)}"
         if not stat.S_ISSOCK(os.lstat(path).st_mode):
             return ENDED
         with socket.socket(socket.AF_UNIX) as peer:

@@ -125,17 +125,53 @@ def test_the_list_asks_the_run_process(
     monkeypatch.setattr(module, "RECEIPT_SECONDS", 0.1)
     source = started(IGNORES)
     assert source.path is not None
-    path = control_path(source.path)
-    assert ask(path, "interrupt") == ENDED
+    path, recording = control_path(source.path), source.path
+    assert ask(recording, "interrupt") == ENDED
     source.listen()
     assert path.is_relative_to(home)
     assert (stat.S_IMODE(path.stat().st_mode), stat.S_IMODE(path.parent.stat().st_mode)) == (0o600, 0o700)
-    assert ask(path, "x" * 10_000) == "this run process does not know that"
-    assert ask(path, "interrupt") == ""
+    assert ask(recording, "x" * 10_000) == control.OTHER
+    assert ask(recording, "x" * 100) == "this run process does not know that"
+    assert ask(recording, "interrupt") == ""
     until(lambda: len(told(source)) == 2)
     source.leave()
     assert not path.exists()
-    assert ask(path, "interrupt") == ENDED
+    assert ask(recording, "interrupt") == ENDED
+
+
+def test_a_request_reaches_the_run_of_the_recording_that_is_shown(tmp_path: Path, home: Path) -> None:
+    """Recordings of one name in two folders have a socket each, by any name of the folder.
+
+    A socket that answers is not removed, neither by another run nor at its end. A file that has taken the
+    place of the recording belongs to no run.
+    """
+    (tmp_path / "link").symlink_to("a")
+    made: list[tuple[Path, Control, list[str]]] = []
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        recording, asked = tmp_path / folder / "job.ndjson", list[str]()
+        recording.touch()
+        made.append((recording, Control(recording, lambda act, asked=asked: asked.append(act) or ""), asked))  # type: ignore[misc]
+    (one, first, of_one), (other, second, of_other) = made
+    for recording, asked in ((one, of_one), (tmp_path / "link/job.ndjson", of_one), (other, of_other)):
+        with case(recording):
+            assert ask(recording, "interrupt") == ""
+            assert asked.pop() == "interrupt"
+            assert (of_one, of_other) == ([], [])
+    second.close()
+    assert (ask(other, "stop"), ask(one, "stop"), of_one) == (ENDED, "", ["stop"])
+    one.rename(tmp_path / "moved")
+    one.touch()
+    assert (ask(one, "stop"), of_one) == (control.OTHER, ["stop"])
+    with pytest.raises(OSError, match="another run records a file at the same path"):
+        Control(one, str.upper)
+    replaced = control_path(one)
+    replaced.unlink()
+    third = Control(one, str.lower)
+    first.close()
+    assert (ask(one, "STOP"), replaced.exists()) == ("stop", True)
+    third.close()
+    assert not replaced.exists()
 
 
 def test_the_home_folder_may_have_any_length(
@@ -146,7 +182,7 @@ def test_the_home_folder_may_have_any_length(
     source = started(OBEYS)
     source.listen()
     assert source.path is not None
-    assert ask(control_path(source.path), "interrupt") == ""
+    assert ask(source.path, "interrupt") == ""
     until(source.agent.has_ended)
     assert source.new_faults() == []
     without = started(OBEYS)
@@ -155,7 +191,7 @@ def test_the_home_folder_may_have_any_length(
     (fault,) = without.new_faults()
     assert "not possible from the list: its socket needs a folder with a short path: set TMPDIR to" in fault
     assert without.path is not None
-    assert ask(control_path(without.path), "interrupt") == ENDED
+    assert ask(without.path, "interrupt") == ENDED
     assert without.act("interrupt", "session") == ""
 
 
@@ -176,42 +212,50 @@ def test_sockets_of_others_are_not_trusted(home: Path, monkeypatch: pytest.Monke
 
     The address of the socket that listens is a path, and that of the one that asks is empty.
     """
-    path, asked = home / "c.sock", list[str]()
+    recording, asked = home / "sessions" / "c.ndjson", list[str]()
+    recording.parent.mkdir(parents=True)
+    recording.touch()
 
     def answer(request: str) -> str:
         asked.append(request)
         return ""
 
-    made = Control(path, answer)
-    monkeypatch.setattr(control, "is_own_peer", lambda peer: not peer.getsockname())
-    assert ask(path, "stop").startswith("its run process does not answer")
-    monkeypatch.setattr(control, "is_own_peer", lambda peer: peer.getsockname())
-    assert ask(path, "stop") == "its socket belongs to another user"
-    monkeypatch.undo()
-    link, file = home / "link", home / "file"
-    link.symlink_to(path)
-    file.touch()
-    assert {ask(each, "stop") for each in (link, file, home / "none")} == {ENDED}
-    assert asked in ([], [""])
-    assert ask(path, "stop") == ""
+    made = Control(recording, answer)
+    with monkeypatch.context() as patch:
+        patch.setattr(control, "is_own_peer", lambda peer: not peer.getsockname())
+        assert ask(recording, "stop").startswith("its run process does not answer")
+        patch.setattr(control, "is_own_peer", lambda peer: peer.getsockname())
+        assert ask(recording, "stop") == "its socket belongs to another user"
+    others = [recording.with_name(name) for name in ("link.ndjson", "file.ndjson", "none.ndjson")]
+    for each in others:
+        each.touch()
+    control_path(others[0]).symlink_to(control_path(recording))
+    control_path(others[1]).touch()
+    assert {ask(each, "stop") for each in others} == {ENDED}
+    assert asked == []
+    assert ask(recording, "stop") == ""
     made.close()
-    assert asked[-1] == "stop"
+    assert asked == ["stop"]
 
 
 def test_a_run_process_that_was_killed_or_hangs_is_named(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A socket without a process, one that never answers and a silent client cost at most the time limit."""
     monkeypatch.setattr(control, "_SECONDS", 0.1)
-    path = home / "c.sock"
-    home.mkdir()
+    recording = home / "c.ndjson"
+    path = control_path(recording)
+    path.parent.mkdir(parents=True, mode=0o700)
+    recording.touch()
     with socket.socket(socket.AF_UNIX) as listener:
         listen(listener, os.fspath(path), 1)
-        assert ask(path, "stop") == "its run process does not answer: timed out"
-    assert ask(path, "stop") == ENDED
+        assert ask(recording, "stop") == "its run process does not answer: timed out"
+        with pytest.raises(OSError, match="another run records"):
+            Control(recording, str.upper)
+    assert ask(recording, "stop") == ENDED
     monkeypatch.setattr(control, "_SECONDS", 1)
-    made, silent = Control(path, str.upper), socket.socket(socket.AF_UNIX)
+    made, silent = Control(recording, str.upper), socket.socket(socket.AF_UNIX)
     with silent:
         reach(silent, os.fspath(path))
-        assert ask(path, "\x1b[2J") == "\x1b[2J".upper()
+        assert ask(recording, "\x1b[2J") == "\x1b[2J".upper()
     made.close()
     assert not any(each.name == "control" and not each.daemon for each in threading.enumerate())
     assert sys.platform != "linux" or not path.exists()

@@ -209,11 +209,11 @@ class HomeScreen(Screen[None]):
 
     async def _act(self, row: Row, act: str | None) -> None:
         """Ask the `run` process of a session for an act, unless the user has cancelled it."""
-        from agentwatch.sources.control import ask, control_path
+        from agentwatch.sources.control import ask
 
         if act is None:
             return
-        problem = safe_line(await asyncio.to_thread(ask, control_path(row.path), act))
+        problem = safe_line(await asyncio.to_thread(ask, row.path, act))
         words = f"cannot {act} it: {problem}" if problem else f"{act} sent"
         self.notify(words, markup=False, timeout=_PROBLEM_SECONDS)
 

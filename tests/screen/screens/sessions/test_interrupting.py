@@ -13,7 +13,7 @@ from agentwatch.base.config import Config
 from agentwatch.catalog.row import Row
 from agentwatch.recording.acts import Act
 from agentwatch.screen.screens.session.interrupt import InterruptDialog
-from agentwatch.sources.control import Control, control_path
+from agentwatch.sources.control import Control
 from tests.builders.home.home_app import row
 from tests.builders.machine.app import at_home
 from tests.conftest import RECORDINGS
@@ -36,7 +36,9 @@ def noting(recording: Path, asked: list[str]) -> Control:
         asked.append(request)
         return ""
 
-    return Control(control_path(recording), answer)
+    recording.parent.mkdir(parents=True, exist_ok=True)
+    recording.touch()
+    return Control(recording, answer)
 
 
 async def test_nothing_happens_while_the_switch_is_off(home: Path) -> None:
@@ -99,6 +101,8 @@ async def test_an_agent_is_interrupted_from_its_open_session(home: Path) -> None
 async def test_what_cannot_be_interrupted_says_why(home: Path) -> None:
     """Sessions of other machines, of other programs, and ended ones are refused; hostile answers are safe."""
     path = own_row(home).path
+    path.parent.mkdir(parents=True)
+    path.touch()
     rows = [
         row("remote", host="b\x1b[2Jx", is_own=True),
         row("other"),
@@ -106,7 +110,7 @@ async def test_what_cannot_be_interrupted_says_why(home: Path) -> None:
         row("left", path=path.with_name("left.ndjson"), is_own=True),
         row("own", path=path, is_own=True),
     ]
-    made = Control(control_path(path), lambda _: "\x1b]0;x\x07")
+    made = Control(path, lambda _: "\x1b]0;x\x07")
     async with at_home(rows, config=ON) as stage:
         for name, words in (
             ("remote", "it runs on b␛[2Jx; only agents here can be interrupted"),
