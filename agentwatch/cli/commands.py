@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import shlex
 import signal
 import sys
 import threading
@@ -77,7 +78,7 @@ def watch_sources(words: Sequence[str], options: Options) -> int:
 
     check_sources(words)
     if options.prints():
-        shown = cut(safe_line(" ".join(words)), _SHOWN_COLUMNS)
+        shown = shlex.join(cut(safe_line(each), _SHOWN_COLUMNS) for each in words)
         raise Fault(f"to print a list, run: agentwatch sessions {shown}", USAGE)
     return _watch_machines(words, _with_settings(options))
 
@@ -109,7 +110,7 @@ def watch_address(words: str, options: Options) -> int:
 
 def _check_printed(words: str, moment: MomentSpec | None, options: Options) -> None:
     if moment is not None and options.prints():
-        hint = f"agentwatch show {words}"
+        hint = f"agentwatch show {shlex.quote(words)}"
         raise Fault(f"printing shows a whole recording, not a moment of it; try {hint}", USAGE)
 
 

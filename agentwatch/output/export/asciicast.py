@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from enum import StrEnum
+from shlex import quote
 
 import orjson
 
@@ -115,7 +116,7 @@ def write(exported: Exported, choices: Choices) -> Iterator[bytes]:
     end = exported.feed.offset
     begin_ms = clock.ms_at(exported.start)
     started_ms = exported.timeline.ms_at(exported.start)
-    yield from header(exported, choices, started_ms, f"agentwatch --print {safe_line(exported.name)}")
+    yield from header(exported, choices, started_ms, f"agentwatch --print {quote(safe_line(exported.name))}")
     cast = Cast(begin_ms, choices.max_idle)
     for call in _ended(exported):
         place = call.ended

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from io import StringIO
+from shlex import quote
 from tempfile import TemporaryFile
 from typing import IO
 
@@ -191,7 +192,7 @@ class _Film:
         """Write the whole film."""
         exported, choices = self._exported, self._choices
         started_ms = exported.timeline.ms_at(exported.start)
-        command = f"agentwatch replay {safe_line(exported.name)}"
+        command = f"agentwatch replay {quote(safe_line(exported.name))}"
         self._file.writelines(header(exported, choices, started_ms, command))
         async with self._app.run_test(size=(choices.columns, choices.rows)):
             screen = self._app.screen

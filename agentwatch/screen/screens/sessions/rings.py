@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 from collections.abc import Iterable, Mapping
@@ -196,7 +197,7 @@ def go_to_pane(pane: Pane, pid: int | None, environ: Mapping[str, str] = os.envi
         Why it was not switched, in words for the user; empty if it was.
     """
     if not environ.get("TMUX"):
-        name = cut(safe_line(pane.session), _SHOWN_COLUMNS)
+        name = shlex.quote(cut(safe_line(pane.session), _SHOWN_COLUMNS))  # it is copied into a shell
         return SafeText(f"session runs in tmux pane {pane.words}: tmux attach -t {name}")
     found = _tmux("display-message", "-p", "-t", pane.pane, _FACTS)
     shown, _, pane_pid = (found or "").partition(" ")

