@@ -502,6 +502,10 @@ class Machine:
             session.read(is_brief=True)
         return session
 
+    def recorded(self, key: Key) -> Key | None:
+        """Return the session that a recording of our own is of; None for any other session."""
+        return self._table.twins.session_of(key)
+
     def holders(self, key: Key) -> list[Tracked]:
         """Return a session and our recordings of it, those of which a process runs, or may run.
 

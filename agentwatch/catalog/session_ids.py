@@ -3,37 +3,89 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from agentwatch.agents import Decoder
 from agentwatch.agents.found import Reach
+from agentwatch.agents.registry import known_name, program_named
 from agentwatch.base.faults import USAGE, Fault, reading
 from agentwatch.recording.ends import first_lines
 from agentwatch.recording.store import open_regular, saved_recordings
-from agentwatch.session.events import Event, RunInfo, RunStarted
+from agentwatch.session.events import Event, FormatDetected, RunInfo, RunStarted
 
 LEAST_CHARACTERS = 6
 """The least length of the beginning of a session's id that is taken for an address."""
 _MOST_NAMED = 3
 
 
-class Named(NamedTuple):
+T = TypeVar("T")
+
+
+class Named(NamedTuple, Generic[T]):
     """An id, and what it names."""
 
+    agent: str
+    """The short name of the agent; empty if the id is a name of our own."""
     id: str
+    what: T
+
+
+def named(words: str, sessions: Iterable[Named[T]]) -> Named[T] | None:
+    """Return the session with an id, or whose id alone begins so; None without one.
+
+    An imported session, or a file that an agent wrote, may have the id of a session of another agent. Then
+    the name of the agent before it decides: `claude:5b0c6a1e`.
+
+    Args:
+        words: The id, or at least 6 characters of it, also behind the short name of its agent and a colon.
+        sessions: The sessions; the first of those of one agent with one id counts.
+
+    Raises:
+        Fault: Several sessions are meant.
+    """
+    agent, _, name = words.rpartition(":")
+    if agent and program_named(agent) is None:
+        agent, name = "", words
+    exact: dict[str, Named[T]] = {}
+    begun: dict[tuple[str, str], Named[T]] = {}
+    for each in sessions:
+        if agent in ("", each.agent) and each.id.startswith(name):
+            begun.setdefault(each[:2], each)
+            if each.id == name:
+                exact.setdefault(each.agent, each)
+    if "" in exact or len(exact) == 1:
+        return exact.get("") or next(iter(exact.values()))
+    if exact:
+        addresses = ", ".join(f"{each}:{name}" for each in exact)
+        raise Fault(f"several agents have a session {name}: {addresses}", USAGE)
+    if len(name) < LEAST_CHARACTERS or not begun:
+        return None
+    first, *others = begun.values()
+    if all(each.what == first.what for each in others):
+        return first
+    ids = Counter(each.id for each in begun.values())
+    shown = [f"{each.agent}:{each.id}" if ids[each.id] > 1 else each.id for each in begun.values()]
+    more = f" and {len(shown) - _MOST_NAMED} more" if len(shown) > _MOST_NAMED else ""
+    raise Fault(f"several sessions begin with {name}: {', '.join(shown[:_MOST_NAMED])}{more}", USAGE)
+
+
+class _Place(NamedTuple):
+    """Where a session is."""
+
     path: Path
-    agent: str = ""
-    """The agent whose session cannot be opened, because only its metadata can be read; empty for others."""
+    can_open: bool = True
+    """Whether more than its metadata can be read."""
 
 
 class SessionIds:
     """The ids of the sessions on this machine, which are read when the first one is looked up."""
 
     def __init__(self) -> None:
-        self._known: list[Named] | None = None
+        self._known: list[Named[_Place]] | None = None
 
     def path_of(self, name: str) -> Path | None:
         """Return the path of the session with an id or a stem, or that alone begins so; None without one.
@@ -42,76 +94,79 @@ class SessionIds:
         recording is returned. If a session has several recordings, the newest is.
 
         Raises:
-            Fault: Several ids begin so, or the session cannot be opened.
+            Fault: Several sessions are meant, or the session cannot be opened.
         """
         if len(name) < LEAST_CHARACTERS or os.sep in name:
             return None
-        found: dict[str, Named] = {}
-        for each in self._all():
-            if each.id == name:
-                return _opened(each)
-            if each.id.startswith(name):
-                found.setdefault(each.id, each)
-        if len({each.path for each in found.values()}) > 1:
-            named = ", ".join(islice(found, _MOST_NAMED))
-            more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
-            raise Fault(f"several sessions begin with {name}: {named}{more}", USAGE)
-        return _opened(next(iter(found.values()))) if found else None
+        found = named(name, self._all())
+        if found is None:
+            return None
+        if not found.what.can_open:
+            reason = f"of this session of {found.agent} only the metadata can be read"
+            raise Fault(f"cannot open {found.id}: {reason}", USAGE)
+        return found.what.path
 
     def beginning_with(self, words: str) -> list[str]:
         """Return the ids and stems that begin so, each once, recordings of our own first."""
         return list(dict.fromkeys(each.id for each in self._all() if each.id.startswith(words)))
 
-    def _all(self) -> list[Named]:
+    def _all(self) -> list[Named[_Place]]:
         if self._known is None:
             self._known = list(_known())
         return self._known
 
 
-def _opened(named: Named) -> Path:
-    if named.agent:
-        reason = f"of this session of {named.agent} only the metadata can be read"
-        raise Fault(f"cannot open {named.id}: {reason}", USAGE)
-    return named.path
-
-
-def _known() -> Iterator[Named]:
+def _known() -> Iterator[Named[_Place]]:
     """Yield the ids of all sessions; both the stem of a recording and the id in it."""
     try:
         recordings = saved_recordings()
     except OSError:  # that the file does not exist is the better reason
         recordings = []
-    yield from (Named(path.stem, path) for path in recordings)
-    yield from (Named(own_id, path) for path in recordings if (own_id := id_in(path)))
+    yield from (Named("", path.stem, _Place(path)) for path in recordings)
+    for path in recordings:
+        agent, own_id = _session_in(path)
+        if own_id:
+            yield Named(agent, own_id, _Place(path))
     yield from _found()
 
 
-def _found() -> Iterator[Named]:
+def _found() -> Iterator[Named[_Place]]:
     """Yield the ids of the sessions that agents keep themselves."""
     from agentwatch.catalog.places import Places
 
     for batch in Places(os.environ, Path.home(), os.geteuid()).first():
         for each in batch:
             if each.agent != "agentwatch":
-                yield Named(each.id, each.path, each.agent if each.reach is Reach.LISTED else "")
+                yield Named(each.agent, each.id, _Place(each.path, each.reach is not Reach.LISTED))
 
 
 def id_in(path: Path) -> str:
     """Return the id that the agent has given the first run of a recording; empty if its head has none."""
+    return _session_in(path)[1]
+
+
+def _session_in(path: Path) -> tuple[str, str]:
+    """Return the agent of a recording, and the id of its first run; empty if its head has none."""
+    agent = ""
     try:
         fd = open_regular(path)
     except OSError:
-        return ""
+        return "", ""
     try:
         with reading(path):
             for event in _events(first_lines(fd)):
-                if isinstance(event, RunStarted | RunInfo) and event.session_id:
-                    return event.session_id
+                if isinstance(event, FormatDetected):
+                    agent = event.agent or event.format
+                elif isinstance(event, RunStarted | RunInfo):
+                    if isinstance(event, RunInfo) and event.agent_name:
+                        agent = known_name(event.agent_name)
+                    if event.session_id:
+                        return agent, event.session_id
     except OSError:
-        return ""
+        return "", ""
     finally:
         os.close(fd)
-    return ""
+    return "", ""
 
 
 def _events(lines: Iterable[bytes]) -> Iterator[Event]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import shlex
 import signal
 import sys
 import threading
@@ -78,6 +77,8 @@ def watch_sources(words: Sequence[str], options: Options) -> int:
 
     check_sources(words)
     if options.prints():
+        import shlex
+
         shown = shlex.join(cut(safe_line(each), _SHOWN_COLUMNS) for each in words)
         raise Fault(f"to print a list, run: agentwatch sessions {shown}", USAGE)
     return _watch_machines(words, _with_settings(options))
@@ -110,6 +111,8 @@ def watch_address(words: str, options: Options) -> int:
 
 def _check_printed(words: str, moment: MomentSpec | None, options: Options) -> None:
     if moment is not None and options.prints():
+        import shlex
+
         hint = f"agentwatch show {shlex.quote(words)}"
         raise Fault(f"printing shows a whole recording, not a moment of it; try {hint}", USAGE)
 

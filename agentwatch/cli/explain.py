@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from shutil import get_terminal_size
 
@@ -17,7 +17,7 @@ from agentwatch.catalog.catalog import Machine
 from agentwatch.catalog.continuing import PROCESS_SECONDS
 from agentwatch.catalog.evidence import Facts, evidence
 from agentwatch.catalog.row import Row
-from agentwatch.catalog.session_ids import LEAST_CHARACTERS
+from agentwatch.catalog.session_ids import Named, named
 from agentwatch.cli.address import is_elsewhere, parse_address, session_and_moment
 from agentwatch.cli.messages import say
 from agentwatch.cli.sessions import of_machines
@@ -31,7 +31,6 @@ _WIDTH = 80
 _WHOLE = 1 << 20
 """The width of lines that are not printed on a terminal."""
 _SHOWN_COLUMNS = 60
-_MOST_NAMED = 3
 _FIELDS = (
     Field("weight", str),
     Field("what", str),
@@ -67,7 +66,9 @@ def _here(words: str) -> tuple[Row, Facts | None]:
     machine = Machine(os.environ, Path.home())
     machine.settle_processes(now_ms, PROCESS_SECONDS)
     machine.settle_surely(now_ms)
-    row = _named(words, {row.id: row for row in machine.rows.values()})
+    ids = [Named("" if row.is_own else row.agent, row.id, row) for row in machine.rows.values()]
+    ids += [Named(*of, row) for row in machine.rows.values() if (of := machine.recorded(row.key)) is not None]
+    row = _named(words, ids)
     if row is None:
         address = parse_address(words)  # a file, a stem, or the id in a recording
         session = None if address.moment else machine.session_at(address.path.absolute())
@@ -88,28 +89,27 @@ def _elsewhere(words: str) -> Row:
     scheme, _, rest = session.partition("://")
     place, _, name = rest.partition("/")
     rows, _ = of_machines([f"{scheme}://{place}"], wants_all=True)
-    named: dict[str, Row] = {}
+    ids: list[Named[Row]] = []
     for row in rows.values():
         there = row.address.partition("://")[2].partition("/")[2]
-        named |= {there: row, there.rpartition(".")[2]: row}  # without its publisher, as `sessions` prints it
-    found = None if moment is not None else _named(name, named)
+        names = dict.fromkeys(
+            (there, there.rpartition(".")[2])
+        )  # without its publisher, as `sessions` prints it
+        ids += (Named("" if row.is_own else row.agent, each, row) for each in names)
+    found = None if moment is not None else _named(name, ids)
     if found is None:
         raise _unknown(words)
     return found
 
 
-def _named(name: str, rows: Mapping[str, Row]) -> Row | None:
-    """Return the session with an id, or whose id alone begins so; None without one.
+def _named(name: str, sessions: Iterable[Named[Row]]) -> Row | None:
+    """Return the row of the session with an id, or whose id alone begins so; None without one.
 
     Raises:
-        Fault: Several ids begin so.
+        Fault: Several sessions are meant.
     """
-    if name in rows or len(name) < LEAST_CHARACTERS:
-        return rows.get(name)
-    found = [each for each in rows if each.startswith(name)]
-    if len(found) > 1:
-        raise Fault(f"several sessions begin with {name}: {', '.join(found[:_MOST_NAMED])}", USAGE)
-    return rows[found[0]] if found else None
+    found = named(name, sessions)
+    return None if found is None else found.what
 
 
 def _unknown(words: str) -> Fault:

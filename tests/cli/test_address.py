@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +14,7 @@ from agentwatch.analysis.moments import CallEnd, End, Named, Shift, TimeOfDay
 from agentwatch.base.faults import Fault
 from agentwatch.catalog import session_ids
 from agentwatch.cli.address import STDIN, Address, parse_address, whole
+from tests.builders.continued import THREAD, claude_session, codex_session, stream
 from tests.builders.lines import init, user
 from tests.builders.machine.fake import FakeMachine, fake_machine
 from tests.conftest import case
@@ -153,9 +156,55 @@ def test_sessions_of_any_agent_are_found_after_recordings(folder: Path, machine:
     # Of a session that was recorded and that its agent has kept too, the recording is opened
     key, path = next(iter(machine.made.items()))
     assert os.path.realpath(parse_address(key[1]).path) == os.path.realpath(path)
+    assert key[0] == "claude"
     recording = save(Path(machine.environ["AGENTWATCH_HOME"]), "20261120-140307-123abcdef", key[1])
+    recording.write_text(stream(key[1]))
     assert parse_address(key[1]).path == recording
     assert parse_address(key[1][:-1]).path == recording
+
+
+@pytest.mark.slow
+def test_an_id_that_two_agents_have_is_refused_by_every_command(folder: Path, home: Path) -> None:
+    """An imported session may have the id of another agent's: the error has both addresses, which work."""
+    claude = claude_session(str(folder), THREAD)
+    codex_session(str(folder), sandbox="read-only")
+    for command in (
+        *(["--print"], ["show"], ["explain"], ["log"], ["drift"], ["export", "--to", "markdown", "-o", "-"]),
+        *(
+            ["check", "--forbid", "tool:x"],
+            ["continue", "--dry-run"],
+            ["replay", "--print"],
+            ["clip", "-o", "x"],
+        ),
+    ):
+        with case(command):
+            more = ["go"] if command[0] == "continue" else []
+            done = ran(*command, THREAD, *more)
+            assert (done.returncode, done.stdout) == (2, b"")
+            words, _, addresses = done.stderr.decode().strip().rpartition(": ")
+            assert words == f"agentwatch: several agents have a session {THREAD}"
+            assert set(addresses.split(", ")) == {f"claude:{THREAD}", f"codex:{THREAD}"}
+    for agent, program in (("claude", b"claude -p"), ("codex", b"codex exec resume")):
+        with case(agent):
+            for given in (f"{agent}:{THREAD}", f"{agent}:{THREAD[:8]}"):
+                assert ran("continue", "--dry-run", given, "go").stdout.startswith(program)
+                explained = json.loads(ran("explain", "--json", given).stdout)
+                assert (explained["agent"], explained["id"]) == (agent, THREAD)
+    assert parse_address(f"claude:{THREAD}#1") == Address(claude, CallEnd(1), f"claude:{THREAD}#1")
+    # The beginning of the id is as ambiguous; another agent has no such session; a file comes first
+    with pytest.raises(Fault, match=rf"begin with {THREAD[:8]}: \w+:{THREAD}, \w+:{THREAD}$"):
+        parse_address(THREAD[:8])
+    assert parse_address(f"pi:{THREAD}").path == Path(f"pi:{THREAD}")
+    assert parse_address(f"other:{THREAD}").path == Path(f"other:{THREAD}")
+    (folder / f"claude:{THREAD}").touch()
+    assert parse_address(f"claude:{THREAD}").path == Path(f"claude:{THREAD}")
+    # A recording is a session of the agent that wrote it
+    recording = save(home, "20261120-140307-123abcdef", THREAD)
+    recording.write_text(stream(THREAD))
+    assert parse_address("20261120-140307-123abcdef").path == recording
+    (folder / f"claude:{THREAD}").unlink()
+    assert parse_address(f"claude:{THREAD}").path == recording
+    assert ran("explain", THREAD).returncode == 2
 
 
 def test_the_machine_is_searched_once_and_only_for_an_id(
@@ -175,7 +224,7 @@ def test_the_machine_is_searched_once_and_only_for_an_id(
     # An address with many signs is looked up in one list of the sessions
     searches: list[int] = []
 
-    def known() -> Iterator[session_ids.Named]:
+    def known() -> Iterator[session_ids.Named[Any]]:
         searches.append(1)
         return iter(())
 

@@ -292,7 +292,8 @@ def command(mode: str, session: str = "-", have: int = 0, digest: str = "-", ino
 # pattern that no option, no second word and no expansion of a shell matches.
 
 SCHEME = "ssh://"
-_SESSION = re.compile(r"[A-Za-z0-9._][A-Za-z0-9._-]{0,199}")
+_SESSION = re.compile(r"(?:[a-z][a-z0-9]{0,30}:)?[A-Za-z0-9._][A-Za-z0-9._-]{0,199}")
+"""The id of a session, also behind the short name of its agent."""
 _MOST_CHARACTERS = 600
 
 

@@ -236,6 +236,7 @@ def test_an_address_has_a_host_and_a_session() -> None:
         *("ssh://host/-rf", "ssh://host/..", "ssh://host/a..b", "ssh://host/a/b", "ssh://host/a b"),
         *("ssh://host/$(touch x)", "ssh://host/a;x", "ssh://host/a\nx", "ssh://host/`x`", "ssh://host/*"),
         *("ssh://host/a'b", 'ssh://host/a"b', "ssh://host/a\\b", "ssh://host/~", "ssh://host/" + "a" * 201),
+        *("ssh://host/:a", "ssh://host/a:", "ssh://host/a:b:c", "ssh://host/a:-b", "ssh://host/~a:b"),
         *("nats://host", "host", "SSH://host"),
     ]:
         with case(f"{words[:60]!r}"):
@@ -247,7 +248,7 @@ def test_an_address_has_a_host_and_a_session() -> None:
 
 def test_a_command_is_words_that_no_shell_changes() -> None:
     """Each word of the command for the login shell is the same with and without quotes."""
-    for session in ("a", "20261122-101010-123abcdef", "ses_5f", "a.b-c_d", "0" * 200):
+    for session in ("a", "20261122-101010-123abcdef", "ses_5f", "a.b-c_d", "0" * 200, "claude:5b0c"):
         with case(session):
             assert is_session(session)
             words = command("pieces", session, 5, "0" * 64, 7).split(" ")
