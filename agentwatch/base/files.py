@@ -25,6 +25,12 @@ def config_folder() -> Path:
     return _own_folder("XDG_CONFIG_HOME", "~/.config")
 
 
+def config_file(environ: Mapping[str, str] = os.environ) -> Path:
+    """Return the file of the settings, which may not exist: AGENTWATCH_CONFIG, or else the user's own."""
+    named = environ.get("AGENTWATCH_CONFIG")
+    return Path(named) if named else config_folder() / "config.toml"
+
+
 def _own_folder(variable: str, default: str) -> Path:
     """Return our folder in one of the XDG Base Directory Specification.
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from agentwatch.base.config import ACTS, Config, Machines
 from agentwatch.base.faults import USAGE, Fault, cannot_open
-from agentwatch.base.files import config_folder
+from agentwatch.base.files import config_file
 from agentwatch.recording.store import open_regular
 from agentwatch.text.safe import SafeText, cut, safe_line
 
@@ -181,10 +181,7 @@ def _read(path: Path, *, is_named: bool) -> bytes:
 
 def _config_path(environ: Mapping[str, str]) -> tuple[Path, bool]:
     """Return the path of the file, and whether the environment names it."""
-    named = environ.get("AGENTWATCH_CONFIG")
-    if named:
-        return Path(named), True
-    return config_folder() / "config.toml", False
+    return config_file(environ), bool(environ.get("AGENTWATCH_CONFIG"))
 
 
 def _check_section(path: Path, name: str, section: object) -> None:

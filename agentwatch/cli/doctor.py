@@ -163,7 +163,7 @@ def _size() -> str | None:
 
 
 def _folders(environ: Mapping[str, str]) -> dict[str, object]:
-    from agentwatch.base.files import config_folder, state_folder
+    from agentwatch.base.files import config_file, state_folder
     from agentwatch.recording.saved_sessions import saved_stems
 
     try:
@@ -171,8 +171,7 @@ def _folders(environ: Mapping[str, str]) -> dict[str, object]:
         recordings = f"{plural(len(stems), 'recording')}, {byte_size(sum(stem.size for stem in stems))}"
     except OSError as error:
         recordings = _reason(error)
-    named = environ.get("AGENTWATCH_CONFIG")
-    config = Path(named) if named else config_folder() / "config.toml"
+    config = config_file(environ)
     return {
         "state": _place(state_folder(environ), "AGENTWATCH_HOME", environ),
         "recordings": recordings,

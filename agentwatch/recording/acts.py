@@ -7,18 +7,16 @@ folder. An agent may write in these folders, so the files are read as foreign da
 
 from __future__ import annotations
 
-import errno
 import os
-import stat
-from collections import deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import orjson
 
+from agentwatch.base.clock import now_ms
 from agentwatch.base.files import state_folder
-from agentwatch.recording.appender import append_line
+from agentwatch.recording.appender import append_own_line
 from agentwatch.recording.store import SessionFiles, is_foreign_id, own_objects, private_folder, writable
 from agentwatch.text.safe import SafeText, cut, safe_line
 
@@ -31,8 +29,11 @@ _MOST_TEXT = 200
 _TOO_LARGE = 1 << 62
 _WORDS_COLUMNS = 120
 _TEXTS = ("act", "to", "by", "door", "receipt")
-_APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK  # opening a FIFO would wait for a reader
-_APPEND |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+_MORE = ("why", "id")
+_RECEIPT_MS = 5000
+"""How long the receipt of an act may follow it."""
+_TOLD_MS = 6000
+"""After this time, an act is told without its receipt."""
 
 
 class Act(NamedTuple):
@@ -53,6 +54,8 @@ class Act(NamedTuple):
     `expired`; `unknown`."""
     why: str = ""
     """Why agentwatch has acted by itself; empty for an act of the user."""
+    id: str = ""
+    """Names an answer that has two lines: when the hook gives it to the agent, and its receipt."""
 
 
 def acts_file(agent: str, session_id: str, recording: Path | None, environ: Mapping[str, str]) -> Path | None:
@@ -82,25 +85,41 @@ def append_act(path: Path, act: Act) -> None:
     """
     if not path.parent.exists():
         private_folder(path.parent)
-    fd = os.open(path, _APPEND, 0o600)
-    try:
-        status = os.fstat(fd)
-        if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1 or status.st_uid != os.geteuid():
-            raise PermissionError(errno.EPERM, "it is not a file of this user alone", str(path))
-        texts = {name: writable(getattr(act, name), _MOST_TEXT) for name in _TEXTS}
-        texts |= {"why": writable(act.why, _MOST_TEXT)} if act.why else {}
-        append_line(fd, orjson.dumps({"at_ms": act.at_ms, **texts}, option=orjson.OPT_APPEND_NEWLINE))
-    finally:
-        os.close(fd)
+    texts = {name: writable(getattr(act, name), _MOST_TEXT) for name in (*_TEXTS, *_MORE)}
+    line = {"at_ms": act.at_ms, **{name: text for name, text in texts.items() if text or name in _TEXTS}}
+    append_own_line(os.fspath(path), orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
 
 
 def read_acts(path: Path | None) -> list[Act]:
     """Return the acts in a file; none if it does not exist, or is not a regular file of this user.
 
-    The newest 1,000 acts of the last 1 MiB are read. Lines with fields of a wrong type are ignored.
+    The newest 1,000 acts of the last 1 MiB are read. Lines with fields of a wrong type are ignored. An
+    answer with a receipt in a later line is told by that one, for which the first line waits 6 s.
     """
+    return _read(path)[0]
+
+
+def _read(path: Path | None) -> tuple[list[Act], bool]:
+    """Return the acts in a file, and whether another one is told once it has its receipt, or has waited."""
     found = () if path is None else own_objects(path, _MOST_BYTES, newest=True)
-    return [*deque((act for value in found if (act := _act(value)) is not None), MOST_ACTS)]
+    lines = [act for value in found if (act := _act(value)) is not None]
+    first: dict[str, Act] = {}
+    receipts: dict[str, Act] = {}
+    for act in lines:
+        if act.id and act is not (opening := first.setdefault(act.id, act)) and _follows(act, opening):
+            receipts.setdefault(act.id, act)
+    now, told, awaits = now_ms(), list[Act](), False
+    for act in lines:
+        if act.id and act is not receipts.get(act.id, first[act.id]):
+            continue
+        is_awaited = act.id != "" and act.id not in receipts and 0 <= now - act.at_ms < _TOLD_MS
+        awaits = awaits or is_awaited
+        told += [] if is_awaited else [act]
+    return told[-MOST_ACTS:], awaits
+
+
+def _follows(act: Act, opening: Act) -> bool:
+    return 0 <= act.at_ms - opening.at_ms <= _RECEIPT_MS
 
 
 def index_after(acts: Sequence[Act], last: Act | None) -> int:
@@ -125,6 +144,8 @@ class SessionActs:
         self._own = own
         self._file: tuple[tuple[str, str], Path | None] = (("", ""), None)
         self._version: tuple[int, ...] = ()
+        self._awaits = False
+        """Whether there are more acts once time has passed."""
         self._acts: Sequence[Act] = ()
 
     @classmethod
@@ -150,8 +171,9 @@ class SessionActs:
         except OSError:
             found = None
         version = () if found is None else (found.st_ino, found.st_size, found.st_mtime_ns)
-        if version != self._version:
-            self._version, self._acts = version, read_acts(path)
+        if version != self._version or self._awaits:
+            acts, self._awaits = _read(path)
+            self._version, self._acts = version, self._acts if acts == self._acts else acts
         return self._acts
 
 
@@ -181,6 +203,5 @@ def _act(value: Mapping[str, Any]) -> Act | None:
     ):
         return None
     act, to, by, door, receipt = (f"{each}"[:_MOST_TEXT] for each in texts)
-    why = value.get("why")
-    why = why[:_MOST_TEXT] if isinstance(why, str) else ""
-    return Act(at_ms, act, to, by, door, receipt if receipt in RECEIPTS else "unknown", why)
+    more = (each[:_MOST_TEXT] if isinstance(each := value.get(name), str) else "" for name in _MORE)
+    return Act(at_ms, act, to, by, door, receipt if receipt in RECEIPTS else "unknown", *more)

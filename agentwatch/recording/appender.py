@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import stat
 import time
 
 TYPE_CHECKING = False
@@ -214,6 +215,27 @@ def append_line(fd: int, line: bytes) -> None:
     data = b"\n" + line if is_cut(fd) else line
     if os.write(fd, data) < len(data):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+_APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK  # opening a FIFO would wait for a reader
+_APPEND |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+def append_own_line(path: str, line: bytes) -> None:
+    """Append a line to a file that only the user may read, which is created if necessary.
+
+    Raises:
+        OSError: The file cannot be written, is a link or no regular file, has another name too, or belongs to
+            another user.
+    """
+    fd = os.open(path, _APPEND, 0o600)
+    try:
+        status = os.fstat(fd)
+        if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1 or status.st_uid != os.geteuid():
+            raise PermissionError(errno.EPERM, "it is not a file of this user alone", path)
+        append_line(fd, line)
+    finally:
+        os.close(fd)
 
 
 PIPE_BYTES = 1 << 20

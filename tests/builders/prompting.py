@@ -44,7 +44,10 @@ class MadeClaude:
 
     def __init__(self, folder: Path, session: str = SESSION) -> None:
         self.environ = {"AGENTWATCH_HOME": str(folder / "own")}
-        self.program = Program(folder / "own" / "hooks", ANSWERS.answers)
+        self.settings = folder / "config.toml"
+        self.settings.parent.mkdir(exist_ok=True)
+        self.settings.write_text("[act]\nanswer = true\n")
+        self.program = Program(folder / "own" / "hooks", ANSWERS.answers, self.settings)
         self.program.install()
         self.session = session
         self.transcript = folder / "claude" / "projects" / "p" / f"{session}.jsonl"

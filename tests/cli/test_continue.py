@@ -108,7 +108,7 @@ def test_a_run_is_allowed_no_more_than_its_session(tmp_path: Path, home: Path, w
                 *(130, f"agentwatch: interrupted: {why}"),
             )
             [_, act] = read_acts(SessionFiles(recording).acts)
-            assert act[1:] == ("interrupt", mode, "agentwatch", "SIGINT", "sent", why)
+            assert act == Act(act.at_ms, "interrupt", mode, "agentwatch", "SIGINT", "sent", why)
 
 
 def test_what_only_the_settings_decide_is_confirmed(tmp_path: Path, home: Path, work: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import orjson
 import pytest
 
+from agentwatch.base.clock import now_ms
 from agentwatch.recording.acts import (
     MOST_ACTS,
     Act,
@@ -19,6 +20,7 @@ from agentwatch.recording.acts import (
     index_after,
     read_acts,
 )
+from tests.conftest import present
 
 ACT = Act(1_785_000_000_000, "continue", "5b0c", "command", "claude --resume", "sent")
 
@@ -30,7 +32,7 @@ def test_acts_are_read_as_they_were_written(tmp_path: Path, monkeypatch: pytest.
     for act in acts:
         append_act(path, act)
     lines = path.read_bytes().splitlines()
-    assert orjson.loads(lines[0]) | {"why": ""} == ACT._asdict()
+    assert orjson.loads(lines[0]) | {"why": "", "id": ""} == ACT._asdict()
     assert max(map(len, lines)) < 4096
     assert read_acts(path)[:2] == acts[:2]
     assert read_acts(path)[2].to == ("?\n" * 500)[:200]
@@ -66,6 +68,25 @@ def test_acts_are_read_as_they_were_written(tmp_path: Path, monkeypatch: pytest.
         assert len(words) <= 120, hostile
     path.write_bytes(b"\n" * (1 << 20))
     assert read_acts(path) == []
+    # Of two lines about one answer the second counts, for which the first one waits; a late one is not told.
+    now = now_ms()
+    one = ACT._replace(at_ms=now - 9000, act="allow", receipt="unknown", id="a")
+    sent = one._replace(at_ms=now - 6500, receipt="sent")
+    for written, told in (
+        ([one, sent, sent._replace(receipt="unknown")], [sent]),
+        ([one, ACT, sent], [ACT, sent]),
+        ([one], [one]),
+        ([one, one._replace(at_ms=now - 3000, receipt="sent"), ACT], [one, ACT]),
+        ([one, sent._replace(at_ms=now - 9001)], [one]),
+        ([one._replace(at_ms=now - 1000), ACT], [ACT]),
+        ([one._replace(at_ms=now - 1000), sent._replace(at_ms=now - 900)], [sent._replace(at_ms=now - 900)]),
+        ([one._replace(at_ms=now + 5000)], [one._replace(at_ms=now + 5000)]),
+        ([one, sent._replace(id="b"), ACT._replace(id="")], [one, sent._replace(id="b"), ACT]),
+    ):
+        path.unlink()
+        for each in written:
+            append_act(path, each)
+        assert read_acts(path) == told, written
     # The acts after the last known one are new. If that one was dropped, all acts are new.
     five = [ACT._replace(at_ms=number) for number in range(5)]
     assert [index_after(five, last) for last in (None, five[0], five[4], ACT)] == [0, 1, 5, 0]
@@ -135,6 +156,13 @@ def test_the_acts_of_a_session_have_a_file(tmp_path: Path, monkeypatch: pytest.M
     (tmp_path / "s.acts").write_bytes((tmp_path / "s.acts").read_bytes().replace(b"stop", b"deny"))
     os.utime(tmp_path / "s.acts", ns=(0, 0))
     assert [each.act for each in own.read("", "")] == ["continue", "deny"]
+    # An answer without a receipt is told after 6 s, although the file has not changed since.
+    append_act(tmp_path / "s.acts", ACT._replace(at_ms=now_ms(), act="allow", id="a"))
+    before = own.read("", "")
+    assert [each.act for each in before] == ["continue", "deny"]
+    assert own.read("", "") is before
+    with present(now_ms() + 6500):
+        assert [each.act for each in own.read("", "")] == ["continue", "deny", "allow"]
     (tmp_path / "s.acts").unlink()
     assert own.read("", "") == []
     # Only a recording with arrival times has its acts beside it; anybody can write beside other files.

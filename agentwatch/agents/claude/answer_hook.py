@@ -1,7 +1,8 @@
 """The hook of Claude Code that asks the open list, while Claude's own dialog is on its screen.
 
-It is run as a program, and imports little. It prints a decision only if the user has made one in the list.
-Otherwise it prints nothing and ends, and only the dialog counts.
+It is run as a program, and imports little. It prints a decision only if the user has made one in the list,
+the settings allow it, and the decision is recorded. Otherwise it prints nothing and ends, and only the dialog
+counts.
 
 When the user answers in the dialog, Claude does not notify the hook. The hook therefore reads the state that
 Claude writes in `sessions/PID.json`. It asks only while that state is a waiting dialog, and ends when the
@@ -55,6 +56,7 @@ if __name__ == "__main__":  # run with -I -S: the package is found beside this f
         os._exit(0)
 
 # ruff: noqa: E402 - see above
+import errno
 import json
 import select
 import signal
@@ -81,6 +83,8 @@ _CONFIRM_SECONDS = 3.0
 _MOST_RECORD = 64 << 10
 _MOST_RECORDS = 1000
 _MOST_TRANSCRIPT = 1 << 20
+_MOST_SETTINGS = 1 << 20
+_MOST_NAME = 200
 _CHUNK = 1 << 16
 
 State = tuple[str, str, object]
@@ -109,6 +113,24 @@ def question_in(data: bytes) -> dict[str, Any]:
     ):
         raise Abstains
     return fields
+
+
+def is_allowed(settings: str) -> bool:
+    """Return whether the file of the settings has `answer = true` in `[act]`.
+
+    The list has read it too. But any program of the user can take the place of the list.
+    """
+    import tomllib  # takes 5 ms, which only a hook that asks has to spare
+
+    try:
+        fd = os.open(settings, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            data = os.read(fd, _MOST_SETTINGS) if stat.S_ISREG(os.fstat(fd).st_mode) else b""
+        finally:
+            os.close(fd)
+        return tomllib.loads(data.decode())["act"]["answer"] is True
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return False
 
 
 class Dialog:
@@ -250,13 +272,15 @@ def decision(data: bytes, connection: Connection, pid: str, is_read: Callable[[]
             connection.send({"id": name, "receipt": "elsewhere"})
             raise Abstains
         if answer is not None:
-            return Decided(connection, name, answer, Calls(transcript, at, fields))
+            return Decided(connection, name, answer, Calls(transcript, at, fields), session_id)
 
 
 class Decided:
     """A decision of the user, for the question that was asked."""
 
-    def __init__(self, connection: Connection, name: str, answer: dict[str, Any], calls: Calls) -> None:
+    def __init__(
+        self, connection: Connection, name: str, answer: dict[str, Any], calls: Calls, session: str
+    ) -> None:
         """Take an answer of the list.
 
         Raises:
@@ -267,7 +291,33 @@ class Decided:
         if answer.get("id") != name or self._behaviour not in ("allow", "deny"):
             raise Abstains
         self._message = message if isinstance(message, str) and self._behaviour == "deny" else ""
-        self._connection, self._name, self._calls = connection, name, calls
+        self._connection, self._name, self._calls, self._session = connection, name, calls, session
+
+    def record(self, folder: str, receipt: str) -> None:
+        """Append the decision to the acts on the session, as `agentwatch.recording.acts` reads them.
+
+        Args:
+            folder: The folder of the acts.
+            receipt: `unknown` before Claude has it, and then its receipt.
+
+        Raises:
+            OSError: It cannot be written.
+        """
+        from agentwatch.base.clock import now_ms
+        from agentwatch.recording.appender import append_own_line
+
+        session = self._session
+        letters = session.replace("-", "").replace("_", "")
+        if len(session) > _MOST_NAME or not (letters.isascii() and letters.isalnum()):
+            raise OSError(errno.EINVAL, "the id of the session is not one")
+        os.makedirs(folder, 0o700, exist_ok=True)
+        act = {"at_ms": now_ms(), "act": self._behaviour, "to": session, "by": "list"}
+        line = json.dumps({**act, "door": "hook", "receipt": receipt, "id": self._name})
+        append_own_line(f"{folder}/claude-{session}.acts", line.encode() + b"\n")
+
+    def refuse(self) -> None:
+        """Tell the list that the decision was not given to Claude."""
+        self._connection.send({"id": self._name, "receipt": "refused"})
 
     @property
     def output(self) -> bytes:
@@ -278,15 +328,21 @@ class Decided:
         output = {"hookEventName": "PermissionRequest", "decision": decided}
         return json.dumps({"hookSpecificOutput": output}).encode() + b"\n"
 
-    def confirm(self) -> None:
-        """Tell the list whether Claude has taken the decision, as far as its lines say so in time."""
+    def confirm(self, folder: str) -> None:
+        """Record whether Claude has taken the decision, as its lines say in time, and tell the list.
+
+        Args:
+            folder: The folder of the acts.
+        """
         until = time.monotonic() + _CONFIRM_SECONDS
         while (taken := self._calls.taken(str(self._behaviour))) is None and time.monotonic() < until:
             time.sleep(_STEP_SECONDS)
         receipt = "elsewhere" if taken is False else "sent"
         if taken is None and self._behaviour == "deny":
             receipt = "unknown"  # a call that was denied has its result at once
-        self._connection.send({"id": self._name, "receipt": receipt})
+        with suppress(OSError):  # the line before says that it is unknown
+            self.record(folder, receipt)
+        self._connection.send({"id": self._name, "receipt": receipt, "is_recorded": True})
 
 
 class Calls:
@@ -335,12 +391,27 @@ class Calls:
         return None
 
 
-def main() -> None:
-    """Ask the list."""
+def main(folder: str, settings: str) -> None:
+    """Ask the list.
+
+    Args:
+        folder: The folder of the socket, beside which the acts are.
+        settings: The file of the settings.
+    """
     signal.alarm(MOST_SECONDS)
+    if not is_allowed(settings):
+        return
     reader = select.poll()
     reader.register(1, select.POLLHUP | select.POLLERR)
     decided = decision(_DATA, Connection(_LIST), os.environ.get("CLAUDE_PID", ""), lambda: not reader.poll(0))
+    acts = f"{os.path.dirname(folder)}/acts"
+    try:
+        if not is_allowed(settings):  # it was switched off meanwhile
+            raise OSError(errno.EPERM, "switched off")
+        decided.record(acts, "unknown")  # first: nothing is allowed that is not recorded
+    except OSError:
+        decided.refuse()
+        return
     os.write(1, decided.output)
     if os.fork():
         return
@@ -348,10 +419,10 @@ def main() -> None:
     for fd in range(3):  # Claude reads the output until nobody can write it any more
         os.dup2(null, fd)
     os.setsid()
-    decided.confirm()
+    decided.confirm(acts)
 
 
 if __name__ == "__main__":
     with suppress(BaseException):  # the outermost edge: after any fault, only the dialog counts
-        main()
+        main(*sys.argv[1:3])
     os._exit(0)

@@ -45,7 +45,7 @@ _ASKING_SECONDS = 10.0
 """How long a hook may be connected without a question, and with one that was answered."""
 _MOST_ID = 64
 _CHUNK = 1 << 18
-_ENDS = frozenset(("sent", "elsewhere", "unknown"))
+_ENDS = frozenset(("sent", "elsewhere", "refused", "unknown"))
 _OWNER_SECONDS = 2.0
 """How often a list tries to become the one that is asked."""
 _END_SECONDS = 1.0
@@ -88,6 +88,8 @@ class _Hook:
         self.question: PermissionQuestion | None = None
         self.act = ""
         self.receipt = ""
+        self.is_recorded = False
+        """Whether it has recorded its decision itself."""
         self.until = time.monotonic() + _ASKING_SECONDS
 
 
@@ -265,7 +267,7 @@ class Answers:
         """Take the question of a hook, or the receipt of one that has asked."""
         hook = self._hooks[fd]
         if hook.question is not None:
-            hook.receipt = _receipt(line, hook.question.id)
+            hook.receipt, hook.is_recorded = _receipt(line, hook.question.id)
             self._end(fd)
             return
         question = _question(line)
@@ -309,17 +311,18 @@ class Answers:
             self.questions = {id_: each for id_, each in self.questions.items() if id_ != question.id}
             unsent = next((act for id_, act, _ in self._given if id_ == question.id), "")
         act, receipt = hook.act or unsent, hook.receipt or ("unknown" if hook.act else "expired")
-        if act:
-            self._record(question, act, receipt)
+        if act and not hook.is_recorded:
+            self._record(question, act, receipt, question.id if receipt == "unknown" else "")
         self._ended(Ended(question, act, receipt))
         self._changed()
 
-    def _record(self, question: PermissionQuestion, act: str, receipt: str) -> None:
+    def _record(self, question: PermissionQuestion, act: str, receipt: str, id_: str) -> None:
+        """Record an answer; one that the hook may have recorded, too, has the id of its question."""
         agent, session_id = question.key
         path = acts_file(agent, session_id, None, self._environ)
         if path is not None:
             with suppress(OSError):
-                append_act(path, Act(now_ms(), act, session_id, "list", "hook", receipt))
+                append_act(path, Act(now_ms(), act, session_id, "list", "hook", receipt, id=id_))
 
 
 def _question(line: bytes) -> PermissionQuestion | None:
@@ -343,12 +346,15 @@ def _question(line: bytes) -> PermissionQuestion | None:
     return PermissionQuestion(id_, (agent, session_id), tool, shown, cwd, now_ms())
 
 
-def _receipt(line: bytes, id_: str) -> str:
-    """Return the receipt in a line of the hook that has asked a question; empty if it has none."""
+def _receipt(line: bytes, id_: str) -> tuple[str, bool]:
+    """Return the receipt in a line of a hook that has asked, and whether the hook has recorded it.
+
+    The receipt is empty if the line has none.
+    """
     try:
         fields = orjson.loads(line)
     except ValueError:
-        return ""
+        return "", False
     if not isinstance(fields, dict) or fields.get("id") != id_ or fields.get("receipt") not in _ENDS:
-        return ""
-    return str(fields["receipt"])
+        return "", False
+    return str(fields["receipt"]), fields.get("is_recorded") is True

@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeVar
 
 from agentwatch.agents.hooks import HookedAgent
 from agentwatch.base.faults import USAGE, Fault
-from agentwatch.base.files import state_folder
+from agentwatch.base.files import config_file, state_folder
 from agentwatch.catalog.hooks.entries import Shape, installed_events, with_entries, without_entries
 from agentwatch.catalog.hooks.files import copies_of, keep_copy, mode_of, own_bytes
 from agentwatch.catalog.hooks.program import Program
@@ -119,7 +119,8 @@ class Hooks:
             home: The home folder.
         """
         self.agent = agent
-        self.program = Program((state_folder(environ) / "hooks").absolute(), agent.answers)
+        folder, settings = state_folder(environ) / "hooks", config_file(environ)
+        self.program = Program(folder.absolute(), agent.answers, settings.absolute())
         self._folder = agent.folder(environ, home)
         self.file = self._folder / agent.file
 

@@ -95,7 +95,7 @@ exit
 _ASKING = """#!/bin/sh
 # Written by `agentwatch hooks install AGENT --answer`. It asks the open list, and prints the decision of the
 # user. Without an open list it prints nothing and ends, which the agent takes as no decision.
-[ -S {socket} ] && [ -r {program} ] && exec {python} -I -S {program} {folder} 2>/dev/null
+[ -S {socket} ] && [ -r {program} ] && exec {python} -I -S {program} {folder} {settings} 2>/dev/null
 exec /bin/cat >/dev/null
 """
 
@@ -106,6 +106,8 @@ class Program(NamedTuple):
     folder: Path
     answers: str = ""
     """The file of the program that answers; empty for the one that notes events."""
+    settings: Path = Path()
+    """The file of the user's settings, which that program reads too."""
 
     @property
     def path(self) -> Path:
@@ -119,7 +121,8 @@ class Program(NamedTuple):
             return SCRIPT
         folder = answer_folder(self.folder.parent)
         paths = {"program": self.answers, "python": sys.executable, "folder": folder}
-        words = {name: shlex.quote(str(path)) for name, path in {**paths, "socket": folder / SOCKET}.items()}
+        paths |= {"socket": folder / SOCKET, "settings": self.settings}
+        words = {name: shlex.quote(str(path)) for name, path in paths.items()}
         return os.fsencode(_ASKING.format(**words))
 
     @property

@@ -153,6 +153,102 @@ def test_an_answer_on_the_agents_screen_removes_the_question(claude: MadeClaude)
     assert took < 5
 
 
+@contextmanager
+def any_list(claude: MadeClaude, act: str) -> Iterator[None]:
+    """Answer one question in the place of the list, as any program of the user can, and forget it."""
+    folder = Path(claude.environ["AGENTWATCH_HOME"]) / "answer"
+    folder.mkdir(mode=0o700, exist_ok=True)
+
+    def serve() -> None:
+        line = b""
+        while not line:  # a busy machine may not greet the first hook in time
+            connection, _ = listener.accept()
+            with connection, connection.makefile("rb") as lines, suppress(OSError):
+                connection.sendall(local_socket.GREETING)
+                if line := lines.readline():
+                    connection.sendall(json.dumps({**json.loads(line), "answer": act}).encode() + b"\n")
+                    lines.read()
+
+    with socket.socket(socket.AF_UNIX) as listener:
+        local_socket.listen(listener, str(folder / "list.sock"), 8)
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield
+        (folder / "list.sock").unlink()
+
+
+def test_no_decision_reaches_claude_without_a_record(claude: MadeClaude, tmp_path: Path) -> None:
+    """The hook writes it before Claude has it, whatever answers in place of the list, and then its receipt.
+
+    One that cannot be written is not given: only the dialog counts.
+    """
+    path = acts_file("claude", SESSION, None, claude.environ)
+    assert path is not None
+    for act, receipt in (("allow", "sent"), ("deny", "sent"), ("allow", "elsewhere")):
+        with case((act, receipt)), any_list(claude, act):
+            claude.wait()
+            name = claude.call("ls")
+            decided = None
+            while decided is None:
+                decided = behaviour(ended(claude.hook(claude.input())))
+            assert decided == act
+            (line,) = path.read_bytes().splitlines()
+            written = json.loads(line)
+            assert (written["act"], written["receipt"]) == (act, "unknown")
+            claude.result(name, act, "hook" if receipt == "sent" else "user")
+            until(lambda: read_acts(path), what="the receipt")
+            assert [(each.act, each.by, each.door, each.receipt) for each in read_acts(path)] == [
+                (act, "list", "hook", receipt)
+            ]
+            path.unlink()
+            claude.rest()
+    for name in ("a link", "a folder"):
+        with case(name), listening(claude.environ) as opened:
+            if name == "a folder":
+                path.mkdir()
+            else:
+                path.symlink_to(tmp_path / "x")
+            claude.wait()
+            hook, question = opened.asked(claude)
+            assert opened.answers.answer(question, "allow")
+            assert ended(hook) == b""
+            assert opened.ended()[1:] == ("allow", "refused")
+            if path.is_dir():
+                path.rmdir()
+            else:
+                path.unlink()
+            claude.rest()
+    assert not (tmp_path / "x").exists()
+
+
+def test_the_hook_reads_the_switch_itself(claude: MadeClaude, tmp_path: Path) -> None:
+    """Without `answer = true` in the settings it asks nothing; an answer given after that is not taken."""
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "fifo")
+    off = b"[act]\nanswer = false\n"
+    contents = [b"", off, b"[act]\nanswer = 1\n", b"act = true\n", b"[act", b"\xff", b"[" * 9999]
+    for content in contents:
+        with case(content[:30]):
+            claude.settings.write_bytes(content)
+            assert not answer_hook.is_allowed(str(claude.settings))
+    for path in (tmp_path / "folder", tmp_path / "fifo", tmp_path / "none", Path()):
+        with case(path):
+            assert not answer_hook.is_allowed(str(path))
+    claude.settings.write_bytes(off)
+    with listening(claude.environ) as opened:
+        claude.wait()
+        assert ended(claude.hook(claude.input())) == b""
+        assert not opened.over
+        claude.settings.write_text("[act]\nanswer = true\n")
+        hook, question = opened.asked(claude)
+        claude.settings.write_bytes(off)
+        assert opened.answers.answer(question, "allow")
+        assert ended(hook) == b""
+        assert opened.ended()[1:] == ("allow", "refused")
+    acts = read_acts(acts_file("claude", SESSION, None, claude.environ))
+    assert [(each.act, each.receipt) for each in acts] == [("allow", "refused")]
+
+
 @pytest.mark.system
 def test_an_answer_that_came_second_is_called_elsewhere(claude: MadeClaude) -> None:
     """The line of the result says by whom the call was decided."""

@@ -231,6 +231,7 @@ class PermissionPrompts:
         words = {
             "sent": "allowed once" if end.act == "allow" else "denied",
             "elsewhere": "it was answered elsewhere",
+            "refused": "not answered: it is switched off in the settings, or cannot be recorded",
             "expired": "the agent does not wait for it any more",
         }.get(end.receipt, f"{end.act}: whether the agent took it is unknown")
         if end.act or end.question is self._shown:
