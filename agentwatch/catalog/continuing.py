@@ -28,6 +28,7 @@ from agentwatch.catalog.tracked import NO_FILE, Tracked
 from agentwatch.recording.acts import acts_file
 from agentwatch.recording.ends import lines_between
 from agentwatch.recording.saved import open_saved
+from agentwatch.recording.store import open_own
 from agentwatch.text.safe import cut, safe_line
 
 REFUSED = 1
@@ -195,7 +196,7 @@ def _lines(found: Found) -> Iterator[bytes]:
         return
     with reading(found.path):
         if found.reach is Reach.LINES:
-            reader = open_saved(found.path)
+            reader = open_saved(found.path, open_file=open_own)
             try:
                 while batch := reader.read():
                     yield from batch.data
@@ -405,8 +406,8 @@ class RunMode:
         self._plan = plan
         self._files: list[list[int]] = []
         """The descriptor of each file, and the offset of the line that is read next."""
-        if session.path != NO_FILE and os.path.isfile(session.path):
-            fd = os.open(session.path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+        if session.path != NO_FILE and os.path.isfile(session.path):  # not a row of a database
+            fd = open_own(session.path)
             self._files.append([fd, os.fstat(fd).st_size])
 
     def follow(self, stream: int) -> None:

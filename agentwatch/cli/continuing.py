@@ -203,6 +203,8 @@ def _run(
     if why := mode.wider():
         say(why)
         code = code or REFUSED
+    elif not code and mode.is_unsaid:
+        say("no line of this run says its permissions: they were not compared")
     for recording in recordings:
         continued = id_in(recording)
         if not continued and code and not why:
@@ -217,6 +219,8 @@ class _Mode:
 
     def __init__(self, plan: Plan, session: Continued, record: _Record) -> None:
         self._plan, self._record, self._why = plan, record, ""
+        self.is_unsaid = False
+        """Whether the run has ended without a mode, which was to be compared."""
         self._thread: threading.Thread | None = None
         decides = plan.mode is not None and plan.mode.decides and plan.resume.mode_in is not None
         self._run = RunMode(plan, session) if decides else None
@@ -246,6 +250,7 @@ class _Mode:
             mode = f"not readable ({error.strerror or 'unknown error'})"
         finally:
             run.close()
+        self.is_unsaid = mode is None
         if not mode or self._plan.mode is None:
             return
         why = cut(safe_line(f"the run is in the mode {mode}, not in {self._plan.mode.name}"), _SHOWN)

@@ -72,8 +72,12 @@ class Program:
         return [os.fsdecode(word) for word in self.noted.read_bytes().split(b"\0")[:-1]]
 
 
-def stream(session_id: str = ID, cwd: str = "/w") -> str:
+def stream(session_id: str = ID, cwd: str = "/w", mode: str | None = "plan") -> str:
     """Return the stream of a run of Claude Code."""
     own = {"session_id": session_id}
-    lines = (claude.init(cwd=cwd, **own), claude.say("done", **own), claude.result("done", **own))
+    lines = (
+        claude.init(cwd=cwd, permissionMode=mode, **own),
+        claude.say("done", **own),
+        claude.result("done", **own),
+    )
     return "\n".join(map(json.dumps, lines))

@@ -361,7 +361,13 @@ SAID: list[tuple[str, str, list[Any], str, str]] = [
     ("codex", "", [START, codex(WRITES), codex(None)], "/w", "unknown"),
     ("copilot", ID, [COPILOT, copilot("user.message", agentMode="plan")], "/w", "plan"),
     ("copilot", ID, [COPILOT, copilot("session.mode_changed", newMode="autopilot")], "/w", "autopilot"),
-    ("copilot", ID, [COPILOT, copilot("user.message", cwd="/evil"), copilot("x")], "/w", "interactive"),
+    (
+        "copilot",
+        ID,
+        [COPILOT, copilot("user.message", cwd="/evil"), copilot("x", agentMode="plan")],
+        "/w",
+        "",
+    ),
     ("pi", "--w--", [{"type": "session", "id": ID, "cwd": "/w"}, {"type": "x", "cwd": "/evil"}], "/w", ""),
 ]
 """An agent, the folder of a session's file, its lines, and the folder and the mode of the session."""

@@ -86,9 +86,12 @@ def test_a_run_is_allowed_no_more_than_its_session(tmp_path: Path, home: Path, w
     moved = json.loads(path.read_text().splitlines()[0]) | {"cwd": str(evil), "permissionMode": "default"}
     path.write_text(f"{path.read_text()}{json.dumps(moved)}\n")
     options = " ".join(COMMAND).replace("=plan", "=default").split()
-    first = claude_lines.init(cwd=str(work), session_id=ID, permissionMode="default")
-    program = Program(tmp_path / "bin", "claude", f"{json.dumps(first)}\n{stream()}")
-    assert watch("continue", ID, "go").returncode == 0
+    first = claude_lines.init(cwd=str(work), session_id=ID)
+    for mode, said in (("plan", b""), ("default", b""), (None, b"no line of this run says its permissions")):
+        with case(mode):
+            program = Program(tmp_path / "bin", "claude", stream(mode=mode))
+            done = watch("continue", ID, "go")
+            assert (done.returncode, said in done.stderr, b"no line" in done.stderr) == (0, True, said != b"")
     assert program.started == [str(work), str(work), *options, "go"]
     assert [act.act for act in acts(home)] == ["continue"]
     rollout = codex_session(str(work), sandbox="read-only")

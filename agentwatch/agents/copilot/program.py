@@ -17,11 +17,11 @@ _MODES = {
 
 
 def _mode_in(fields: Fields) -> str | None:
-    """Return the mode in a prompt, which names the usual one only in some versions, or in a change of it."""
+    """Return the mode in a prompt, if it is there, or in a change of it."""
     data = mapping(fields.get("data"))
     if fields.get("type") == "session.mode_changed":
         return text(data, "newMode")
-    return text(data, "agentMode") or "interactive" if fields.get("type") == "user.message" else None
+    return text(data, "agentMode") if fields.get("type") == "user.message" else None
 
 
 def _folder_in(fields: Fields) -> str | None:
