@@ -222,21 +222,11 @@ def test_a_narrow_screen_still_has_the_time() -> None:
     """
     cases: list[tuple[tuple[bytes, ...], AgentFacts, int, str]] = [
         ((COMMAND,), NO_FACTS, 37, "running pytest -q tes… · 0:12 of 2:00"),
-        (
-            (COMMAND,),
-            IDLE,
-            70,
-            "running pytest -q tests/test_nearest.py test… · 0:12 of its 2:00 limit",
-        ),
+        ((COMMAND,), IDLE, 70, "running pytest -q tests/test_nearest.py test… · 0:12 of its 2:00 limit"),
         ((LATE,), NO_FACTS, 37, "running pytest -q … · 0:12, 0:10 over"),
         ((COMMAND,), NO_FACTS, 60, "running pytest -q tests/test_neare… · 0:12 of its 2:00 limit"),
         ((COMMAND,), IDLE, 60, "running pytest -q tests/test_neare… · 0:12 of its 2:00 limit"),
-        (
-            (COMMAND,),
-            IDLE,
-            75,
-            "running pytest -q tests/… · 0:12 of its 2:00 limit · its processes are idle",
-        ),
+        ((COMMAND,), IDLE, 75, "running pytest -q tests/… · 0:12 of its 2:00 limit · its processes are idle"),
         ((FETCH,), NO_FACTS, 37, "running fetch https://docs.ex… · 0:12"),
         ((FETCH,), NO_FACTS, 24, "running fetch · 0:12"),
         (STEP, NO_FACTS, 37, "3 of 3 left: read a 0:12"),

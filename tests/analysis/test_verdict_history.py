@@ -207,12 +207,7 @@ def test_the_state_of_a_session(recording: Saver) -> None:
             State.UNKNOWN,
             [("pytest -q", 4, "none", None)],
         ),
-        (
-            "still running",
-            run_of_tests(1, 0) + open_call(2),
-            State.UNKNOWN,
-            [("pytest -q", 2, "none", None)],
-        ),
+        ("still running", run_of_tests(1, 0) + open_call(2), State.UNKNOWN, [("pytest -q", 2, "none", None)]),
         (
             "a rejected call did not run",
             run_of_tests(1, 0) + rejected(2),

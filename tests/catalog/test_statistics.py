@@ -78,10 +78,7 @@ def test_the_statistics_of_agents_tools_commands_and_tests(indexed: Indexed) -> 
     tidepool = of_sessions.repositories["tidepool"]
     assert (tidepool.sessions, tidepool.subagents, tidepool.cost_usd) == (2, 1, 1.5)
     of_calls = found(indexed).of_calls
-    assert of_calls.tools == [
-        Failures("execute", 11, 4, 1, 4 / 10),
-        Failures("edit", 6, 1, 0, 1 / 6),
-    ]
+    assert of_calls.tools == [Failures("execute", 11, 4, 1, 4 / 10), Failures("edit", 6, 1, 0, 1 / 6)]
     assert of_calls.commands == [Failures("pytest", 4, 3, 0, 3 / 4)]
     assert found(indexed).of_calls.slowest == [
         Durations("sleep", 3, 3000, 9000, 13_000),

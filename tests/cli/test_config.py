@@ -123,10 +123,7 @@ MISTAKES: list[tuple[str | bytes, str]] = [
     ("\n\n[screen\nx = 1", "not valid TOML: Expected ']' at the end of a table declaration (at line 3"),
     (b"[screen]\ntheme = '\xff'", "not valid UTF-8 at byte 18"),
     ("a = " + "[" * 20_000, "not valid TOML"),
-    (
-        "[atention]",
-        "unknown section atention; known sections: [keys], [screen], [attention], [sessions], ",
-    ),
+    ("[atention]", "unknown section atention; known sections: [keys], [screen], [attention], [sessions], "),
     ("[sessions]\nring = 'some'", "[sessions] unknown ring some; known rings: all, none"),
     ("[sessions]\nkeep = 'a month'", "[sessions] keep: 'a month' is not an age; an age is 90s, 30m, 2h, 30d"),
     ("[sessions]\nkeep = 30", "[sessions] keep: expected a string in quotes, got 30"),
@@ -146,10 +143,7 @@ MISTAKES: list[tuple[str | bytes, str]] = [
     ("[keys]\npause = 'Full_Stop'", "[keys] pause: Full_Stop is not a key"),
     ("[keys]\npause = 'blank'", "[keys] pause: blank is not a key"),
     ("[keys]\npause = 'e'", "[keys] pause: e is already the key of next-failure; rebind that too"),
-    (
-        "[keys]\npause = 'ctrl+g'\nleave = 'f8,ctrl+g'",
-        "[keys] pause: ctrl+g is already the key of leave",
-    ),
+    ("[keys]\npause = 'ctrl+g'\nleave = 'f8,ctrl+g'", "[keys] pause: ctrl+g is already the key of leave"),
     ('"\\u001b]0;x\\u0007\\n" = 1', "unknown section ␛]0;x␇␊"),
     ("[screen]\ntheme = '" + "x" * 500 + "'", f"[screen] unknown theme {'x' * 39}…; known"),
 ]

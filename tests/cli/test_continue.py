@@ -18,16 +18,7 @@ from agentwatch.catalog.continuing import session_to_continue
 from agentwatch.recording.acts import Act, read_acts
 from agentwatch.recording.store import SessionFiles, saved_recordings
 from tests.builders import claude_lines
-from tests.builders.continued import (
-    ID,
-    THREAD,
-    Program,
-    allow,
-    claude_session,
-    codex_session,
-    stream,
-    turn,
-)
+from tests.builders.continued import ID, THREAD, Program, allow, claude_session, codex_session, stream, turn
 from tests.catalog.started_agents import in_terminal, started
 from tests.conftest import case
 from tests.harness.processes import until

@@ -157,14 +157,8 @@ MISTAKES: list[tuple[str, str]] = [
     ),
     ("[machines]\nlist = ['nats://']", "[machines] list: the address of an engine is nats://HOST or"),
     ("[machines]\nlist = ['nats://x/ci.1']", "[machines] list: nats://x/ci.1 is a session; an engine is"),
-    (
-        "[machines]\npublish = 'team'",
-        "[machines] publish: unknown engine team; known engines: nats://HOST",
-    ),
-    (
-        "[machines]\npublish = 'nats://u:p@x'",
-        "[machines] publish: an address must not contain a password",
-    ),
+    ("[machines]\npublish = 'team'", "[machines] publish: unknown engine team; known engines: nats://HOST"),
+    ("[machines]\npublish = 'nats://u:p@x'", "[machines] publish: an address must not contain a password"),
     ("[machines]\npublish = true", "[machines] publish: expected a string in quotes, got True"),
     ("machines = 1", "machines must be a table: [machines]"),
     ("engines = 'x'", "engines must be a table: [engines]"),
@@ -175,10 +169,7 @@ MISTAKES: list[tuple[str, str]] = [
         "[engines.team] unknown setting adress; known settings: address, credentials, ca, publisher, pl",
     ),
     ("[engines.team]\naddress = 7", "[engines.team] address: expected a string in quotes, got 7"),
-    (
-        "[engines.team]\naddress = 'http://x'",
-        "[engines.team] address: the address of an engine is nats://",
-    ),
+    ("[engines.team]\naddress = 'http://x'", "[engines.team] address: the address of an engine is nats://"),
     (f"{TEAM}plaintext = 'no'", "[engines.team] plaintext: expected true or false, got 'no'"),
     (f"{TEAM}publisher = 'Ci.7'", "[engines.team] publisher: Ci.7 has other characters than a-z, 0-9"),
     ("[engines.'a b']\naddress = 'nats://x'", "[engines] a b: a name has letters, digits, - and _ only"),
@@ -209,11 +200,7 @@ def modules(environ: dict[str, str], program: str) -> list[str]:
     """Return the modules of a program that imports a reader of settings."""
     imports = "import sys; from agentwatch.cli.config_file import"
     done = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            f"{imports} {program}; print(*sys.modules)",
-        ],
+        [sys.executable, "-c", f"{imports} {program}; print(*sys.modules)"],
         env={**environ, "PATH": ""},
         cwd=ROOT,
         capture_output=True,

@@ -86,15 +86,9 @@ def test_a_hit_is_printed_on_stderr_and_written_in_the_log(home: Path) -> None:
         (["pth:x", "bell"], "--on 'pth:x': unknown field \"pth\" (did you mean path?)"),
         (["", "bell"], "--on '': the rule is empty"),
         (["failed>", "bell"], "--on 'failed>': \"failed>\" needs a value, for example failed>3"),
-        (
-            ["failed>3", "ring"],
-            "--on 'failed>3': unknown action \"ring\"; known: bell, note, ",
-        ),
+        (["failed>3", "ring"], "--on 'failed>3': unknown action \"ring\"; known: bell, note, "),
         (["failed>3", "stp"], "--on 'failed>3': unknown action \"stp\" (did you mean stop?); known: "),
-        (
-            ["failed>3", "pause"],
-            "--on … pause: nobody could continue the agent, ",
-        ),
+        (["failed>3", "pause"], "--on … pause: nobody could continue the agent, "),
     ],
 )
 def test_a_rule_is_checked_before_the_agent_starts(home: Path, given: list[str], complaint: str) -> None:

@@ -26,20 +26,7 @@ def test_an_age_has_a_number_and_a_unit() -> None:
             assert age_ms(words) == ms
             assert time_ms(words, NOW_MS) == NOW_MS - ms
     # A sign, a blank, another unit or another script makes no age.
-    wrong = [
-        "",
-        "d",
-        "30",
-        "-3d",
-        "+3d",
-        "30 d",
-        "٣d",
-        "30D",
-        "30y",
-        "1" * 9 + "w",
-        "30dd",
-        "1_0d",
-    ]
+    wrong = ["", "d", "30", "-3d", "+3d", "30 d", "٣d", "30D", "30y", "1" * 9 + "w", "30dd", "1_0d"]
     for words in wrong:
         with case(words):
             assert age_ms(words) is None

@@ -258,7 +258,7 @@ def test_sessions_are_printed_that_options_want() -> None:
     """
     found = chosen(ROWS, Wanted(), NOW_MS)
     assert names(found.rows) == [
-        *("live one-liner", "works", "own", "asks", "sub asks", "orphan", "old and live", "no time"),
+        *("live one-liner", "works", "own", "asks", "sub asks", "orphan", "old and live", "no time")
     ]
     assert (found.older, found.one_liners, found.subagents) == (2, 1, 1)
     assert found.hidden() == "2 older sessions, 1 one-liner, 1 subagent hidden: --all"

@@ -126,11 +126,7 @@ def test_csv_has_lines_and_a_wrong_option_is_an_error(indexed: Indexed) -> None:
     """An invalid time, and two formats, are reported before a session is read. A line of CSV has a section, a
     repository, a name, a metric and a value; an unknown value is empty.
     """
-    wrong = [
-        ("--since", "soon"),
-        ("--since", "7"),
-        ("--json", "--output-format", "csv"),
-    ]
+    wrong = [("--since", "soon"), ("--since", "7"), ("--json", "--output-format", "csv")]
     for options in wrong:
         with case(options):
             done = stats(indexed, *options)

@@ -96,12 +96,7 @@ def test_the_end_begins_with_a_call(tmp_path: Path, calls: int) -> None:
     path.write_bytes(b"".join([*lines, delta("Done."), final("Done."), result("all")]))
     preview = preview_feed(open_saved(path))
     entries = preview.session.transcript
-    assert [entry.kind for entry in entries] == [
-        Kind.PROMPT,
-        *[Kind.CALL] * calls,
-        Kind.ANSWER,
-        Kind.RESULT,
-    ]
+    assert [entry.kind for entry in entries] == [Kind.PROMPT, *[Kind.CALL] * calls, Kind.ANSWER, Kind.RESULT]
     assert entries[-2].text == "Done."
     assert [call.target for call in preview.session.calls] == [f"{number}.py" for number in range(calls)]
 

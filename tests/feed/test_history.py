@@ -71,7 +71,7 @@ def test_a_corrected_outcome_is_that_of_its_moment(opened: Opened) -> None:
     check(history, reader, line_ends(before))
     assert feed.session.calls[0].outcome == "rejected"
     assert [history.at(end).session.calls[0].outcome for end in line_ends(before)[1:]] == [
-        *("running", "failed", "failed", "failed"),
+        *("running", "failed", "failed", "failed")
     ]
     shown = history.at(line_ends(before)[2]).session
     of_moment = CallChanges(shown)

@@ -40,12 +40,7 @@ def run_installed(python: Path, arguments: list[str], folder: Path) -> str:
     """Return what the Python of an environment prints, with the agentwatch that is installed there."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     return subprocess.run(
-        [str(python), *arguments],
-        cwd=folder,
-        env=environment,
-        check=True,
-        capture_output=True,
-        text=True,
+        [str(python), *arguments], cwd=folder, env=environment, check=True, capture_output=True, text=True
     ).stdout
 
 

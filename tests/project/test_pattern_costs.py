@@ -168,13 +168,7 @@ def test_the_time_of_a_pattern_is_linear() -> None:
 
     One of quadratic or cubic time is reported.
     """
-    slow = (
-        r"\n\s*\n\s*\S",
-        r"^(`{3,}|~{3,})\s*([\w+#.-]*)[^`]*$",
-        r"[a-z]+://\S+$",
-        r"\s+$",
-        r"\*\**\*\**x",
-    )
+    slow = (r"\n\s*\n\s*\S", r"^(`{3,}|~{3,})\s*([\w+#.-]*)[^`]*$", r"[a-z]+://\S+$", r"\s+$", r"\*\**\*\**x")
     for source in slow:
         with case(source):
             assert next(slow_texts(re.compile(source)), None) is not None

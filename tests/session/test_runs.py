@@ -429,13 +429,7 @@ def test_results_and_pauses_of_turns() -> None:
         other_ended.part(0, 9),
         other_ended.is_streamed,
         other_ended.matches_text,
-    ) == (
-        None,
-        0,
-        "",
-        False,
-        None,
-    )
+    ) == (None, 0, "", False, None)
     # A turn has its pauses notes and errors.
     run = made(DONE, Prompt("Two."), DONE, DONE).run
     assert (run.pauses, run.ended_turns, run.duration_of_turns_ms) == ([(2000, 3000)], 2, 14)

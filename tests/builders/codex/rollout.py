@@ -5,19 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from tests.builders.codex.story import (
-    CWD,
-    Command,
-    Json,
-    Mcp,
-    Patch,
-    Plan,
-    Say,
-    Search,
-    Step,
-    Story,
-    Think,
-)
+from tests.builders.codex.story import CWD, Command, Json, Mcp, Patch, Plan, Say, Search, Step, Story, Think
 
 _MARKS = {"add": "*** Add File: ", "update": "*** Update File: ", "delete": "*** Delete File: "}
 

@@ -15,12 +15,7 @@ STREAMS = {
     "tools by JSON-RPC": b"".join(
         (
             line(
-                {
-                    "jsonrpc": "2.0",
-                    "id": 1,
-                    "method": "initialize",
-                    "params": {"protocolVersion": _VERSION},
-                }
+                {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": _VERSION}}
             ),
             line({"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": _VERSION, "tools": {}}}),
             line({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "read"}}),

@@ -115,11 +115,7 @@ def _drawn(strategy: st.SearchStrategy[_Drawn], count: int) -> list[_Drawn]:
     found: list[_Drawn] = []
 
     @seed(14)
-    @settings(
-        max_examples=4 * count,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
+    @settings(max_examples=4 * count, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
     @given(strategy)
     def draw(value: _Drawn) -> None:
         found.append(value)

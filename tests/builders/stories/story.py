@@ -256,9 +256,7 @@ _SUCCESSES: dict[str, list[Ending]] = {
         Ending({"sandboxPolicy": {"x": 1}, "success": {"exitCode": "0"}}, "succeeded", None, 0),
         Ending({"isBackground": True, "success": {"exitCode": "0"}}, "returned", note="in the background"),
     ],
-    "grep": [
-        Ending({"success": {"workspaceResults": {CWD: _MATCHES}}}, "succeeded", note="4 matches"),
-    ],
+    "grep": [Ending({"success": {"workspaceResults": {CWD: _MATCHES}}}, "succeeded", note="4 matches")],
     "readLints": [Ending({"success": {"totalDiagnostics": 3}}, "succeeded", note="3 diagnostics")],
     "glob": [Ending({"success": {"files": [], "totalFiles": 7}}, "succeeded", note="7 files")],
     "ls": [Ending({"success": {"directoryTreeRoot": {"numFiles": 1}}}, "succeeded", note="1 file")],

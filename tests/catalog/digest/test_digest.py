@@ -335,7 +335,7 @@ def test_the_facts_of_the_run_are_the_newest() -> None:
     assert (digest.context_used, digest.context_size) == (9, 100)
     # What was open ended with its process; the ids of calls may come again.
     digest = after(
-        *(Prompt("Go"), started(), Permission("Bash", None), Retry("x"), RunStarted("cursor", "2")),
+        *(Prompt("Go"), started(), Permission("Bash", None), Retry("x"), RunStarted("cursor", "2"))
     )
     assert (digest.turn, digest.outcome, digest.open_calls) == (Turn.NONE, None, {})
     assert (digest.asked, digest.retry, digest.session_id) == ("", "", "2")

@@ -520,10 +520,7 @@ def test_a_flood_of_questions_is_bounded(claude: MadeClaude, monkeypatch: pytest
         for number in range(2):
             asked.append(talk(opened.socket, made(f"long{number}", input={"command": "x" * 1_000_000})))
             until(lambda: len(opened.answers.questions) == number + 1, what="a long question")  # noqa: B023
-        with (
-            closing(talk(opened.socket)) as one_more,
-            pytest.raises(OSError, match=r"Broken pipe|reset"),
-        ):
+        with closing(talk(opened.socket)) as one_more, pytest.raises(OSError, match=r"Broken pipe|reset"):
             one_more.sendall(made("one more", input={"command": "x" * 1_000_000}))
         for each in asked:
             each.close()
@@ -679,10 +676,7 @@ def test_the_result_of_a_call_says_by_whom_it_was_decided(claude: MadeClaude) ->
     assert Calls("/nowhere", 0, fields).taken("allow") is None
 
 
-COUNTS = [
-    pytest.param(50, marks=pytest.mark.system),
-    pytest.param(1000, marks=pytest.mark.long),
-]
+COUNTS = [pytest.param(50, marks=pytest.mark.system), pytest.param(1000, marks=pytest.mark.long)]
 
 
 @pytest.mark.parametrize("count", COUNTS)

@@ -12,16 +12,7 @@ import pytest
 
 from agentwatch import summary
 from tests.builders import claude_lines as stream
-from tests.builders.codex.lines import (
-    BEGAN_MS,
-    MINUTE_MS,
-    copied,
-    file_name,
-    meta,
-    name_at,
-    turn,
-    written,
-)
+from tests.builders.codex.lines import BEGAN_MS, MINUTE_MS, copied, file_name, meta, name_at, turn, written
 from tests.builders.machine.fake import fake_machine
 from tests.builders.on_disk.transcript import AT_MS, line, user
 from tests.catalog.index.machines import Indexed

@@ -96,14 +96,7 @@ def test_the_table_is_read(nowhere: Proc, programs: Programs, tmp_path: Path) ->
     """The agents, their children and their folders are read, without wrappers and torn lines."""
     processes = Processes(proc=nowhere)
     claude = Process(
-        501,
-        0,
-        "claude",
-        BEGAN,
-        None,
-        ("/opt/bin/claude", "--resume", "0b0c"),
-        2,
-        BEGAN + 61_000,
+        501, 0, "claude", BEGAN, None, ("/opt/bin/claude", "--resume", "0b0c"), 2, BEGAN + 61_000
     )
     codex = Process(505, 0, "codex", BEGAN + 1000, None, ("codex", "exec", "hi"), has_one_prompt=True)
     assert refreshed(processes, 1.0) == {501: claude, 505: codex}

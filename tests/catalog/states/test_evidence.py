@@ -211,20 +211,14 @@ CASES = [
     Case(
         "the newest of several",
         DONE,
-        [
-            ENDED,
-            f"{IN_FOLDER}, which is the newest there. [process 7]",
-        ],
+        [ENDED, f"{IN_FOLDER}, which is the newest there. [process 7]"],
         missing=[WHICH, RECORDING],
         runs=process()._replace(is_guess=True),
     ),
     Case(
         "an older one of several",
         DONE,
-        [
-            ENDED,
-            f"{IN_FOLDER}, and a newer session has changed there. [process 7]",
-        ],
+        [ENDED, f"{IN_FOLDER}, and a newer session has changed there. [process 7]"],
         missing=[WHICH, RECORDING],
         runs=process()._replace(is_guess=True),
         life=Life.DEAD,
@@ -244,11 +238,7 @@ CASES = [
     Case(
         "no terminal shows it",
         DONE,
-        [
-            ENDED,
-            "The process is a daemon, and no terminal shows the session. [process 7]",
-            NAMED,
-        ],
+        [ENDED, "The process is a daemon, and no terminal shows the session. [process 7]", NAMED],
         [reported("It counts only while a terminal shows the session.")],
         says=RECORD._replace(agent="codex"),
         runs=SHARED,
@@ -359,11 +349,7 @@ CASES = [
     live(
         "a call that is not written",
         replace(working(seen_ago_ms=9_000), is_answered=True, last_text="I will run it."),
-        [
-            f"The last answer does not end the turn. [{FILE}]",
-            NO_CHILD,
-            RUNS,
-        ],
+        [f"The last answer does not end the turn. [{FILE}]", NO_CHILD, RUNS],
         missing=[NO_GEMINI, HIDDEN],
         agent="gemini",
     ),
@@ -404,13 +390,7 @@ CASES = [
         ],
         says=RECORD._replace(agent="codex", pid=None, source="server /s"),
     ),
-    Case(
-        "only a daemon runs",
-        DONE,
-        [ENDED, NONE_RUNS],
-        life=Life.DEAD,
-        facts={"processes": [SHARED]},
-    ),
+    Case("only a daemon runs", DONE, [ENDED, NONE_RUNS], life=Life.DEAD, facts={"processes": [SHARED]}),
     Case(
         "many processes in the folder",
         DONE,
@@ -442,12 +422,7 @@ CASES = [
     live(
         "reported after a failed turn that a limit refused",
         ended(working(), outcome=Outcome.FAILED, limits=KnownLimits(is_refused=True)),
-        [
-            TURN,
-            f"The last turn has ended: failed. [{FILE}]",
-            REFUSED,
-            NAMED,
-        ],
+        [TURN, f"The last turn has ended: failed. [{FILE}]", REFUSED, NAMED],
         agent="claude",
         says=RECORD,
     ),
@@ -566,10 +541,7 @@ CASES = [
     Case(
         "one of several windows of a daemon",
         DONE,
-        [
-            TURN,
-            f"{NAMED.removesuffix(' [process 7]')} Process 8 may show it in a terminal. [process 7]",
-        ],
+        [TURN, f"{NAMED.removesuffix(' [process 7]')} Process 8 may show it in a terminal. [process 7]"],
         missing=["A report of codex that says which terminal shows which session.", RECORDING],
         says=RECORD._replace(agent="codex"),
         runs=SHARED._replace(viewer=8, is_guess=True),

@@ -136,10 +136,7 @@ def test_child_holds_stdout_open(recording: Path, tmp_path: Path) -> None:
     for switch in ("--fork", "--setsid"):
         report = tmp_path / f"report{switch}"
         argv = command(recording, switch, "60", "--report", str(report))
-        with (
-            case(switch),
-            subprocess.Popen(argv, stdout=subprocess.PIPE, start_new_session=True) as agent,
-        ):
+        with case(switch), subprocess.Popen(argv, stdout=subprocess.PIPE, start_new_session=True) as agent:
             assert agent.wait(10) == 0
             assert agent.stdout
             assert os.read(agent.stdout.fileno(), 1 << 16) == RECORDING

@@ -96,10 +96,7 @@ def test_what_is_too_large_or_slow_is_refused(
     """A value may have 64 MiB, all values together no more than the file, and reading ends after a time."""
     monkeypatch.setattr(sqlite_file, "_MOST_VALUE_BYTES", 1 << 20)
     path = made(tmp_path, "CREATE TABLE session (id)", "INSERT INTO session VALUES (zeroblob(1048577))")
-    with (
-        pytest.raises(OSError, match="it has a value over 1 MiB"),
-        opened(path, ("session",)) as connection,
-    ):
+    with pytest.raises(OSError, match="it has a value over 1 MiB"), opened(path, ("session",)) as connection:
         connection.execute("SELECT id FROM session").fetchall()
     # The default of a column that was added is the value of every row before: 100 MB in a file of 1 MB.
     path = made(
