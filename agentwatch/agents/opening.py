@@ -13,6 +13,7 @@ from agentwatch.base.faults import USAGE, Fault, cannot_open, reading
 from agentwatch.recording.ends import is_one_document
 from agentwatch.recording.saved import open_saved
 from agentwatch.recording.store import SessionFiles, nameless_file
+from agentwatch.recording.stream import StreamGrowth, is_stream
 from agentwatch.sources.file import FileSource
 from agentwatch.sources.stores.store import Store
 
@@ -93,6 +94,8 @@ def saved_source(
 ) -> FileSource | StoreSource:
     """Open a saved recording, and what is known about the process of its agent; or a session in a store.
 
+    A pipe is read to its end.
+
     Args:
         path: The recording, or the path of a store.
         follow: Keep reading when the file grows; None: until its writer ends, if one is known.
@@ -111,16 +114,74 @@ def saved_source(
         if store is not None:
             is_followed = follow is True if is_lines else follow_store and follow is not False
             return _store_source(store, path, log_fd, follow=is_followed, waits=not follow_store)
+        if is_stream(path):
+            return stream_source(StreamGrowth.of_pipe(path), path, log_fd)
         reader = open_saved(path, follow)
     except OSError as error:
         raise cannot_open(path, error) from error
-    if is_one_document(reader.fd):
-        os.close(reader.fd)
-        raise Fault(f"{path} is one JSON document, not one JSON object per line", USAGE)
+    _check_lines(reader.fd, path)
     return FileSource(reader, SessionFiles(path), log_fd)
 
 
-def _store_source(store: Store, path: Path, log_fd: int | None, *, follow: bool, waits: bool) -> StoreSource:
+def stream_source(
+    growth: StreamGrowth, name: str | Path, log_fd: int | None = None
+) -> FileSource | StoreSource:
+    """Read a stream to its end, and open its copy.
+
+    Args:
+        growth: The stream, of which nothing was taken yet.
+        name: The words for the stream in a fault.
+        log_fd: The descriptor of the action log; None for no log.
+
+    Raises:
+        Fault: The stream cannot be read or copied, or is one JSON document.
+    """
+    path, fd = Path(name), growth.fd
+    try:
+        growth.take_all()
+        store = _compressed(Path(f"/dev/fd/{fd}"), os.pread(fd, _HEAD_BYTES, 0))
+        if store is not None:
+            source = _store_source(_Guarded(store, path), None, log_fd, follow=False, waits=True)
+            os.close(fd)
+            return source
+    except BaseException as error:  # what gives the lines may raise anything
+        growth.stop_following()
+        os.close(fd)
+        if isinstance(error, OSError):
+            raise cannot_open(path, error) from error
+        raise
+    _check_lines(fd, path)
+    return FileSource(growth.reader(), log_fd=log_fd)
+
+
+def stdin_growth(*, is_live: bool = False) -> StreamGrowth:
+    """Return the growth of stdin, of which nothing is taken yet.
+
+    Raises:
+        Fault: stdin is a terminal, or closed.
+    """
+    try:
+        if os.isatty(0):
+            raise Fault("nothing to read: name a FILE, or redirect a recording to stdin", USAGE)
+        return StreamGrowth.of_pipe(os.dup(0), is_live=is_live)
+    except OSError as error:
+        raise cannot_open(Path("-"), error) from error
+
+
+def _check_lines(fd: int, path: Path) -> None:
+    """Close a file that is one JSON document.
+
+    Raises:
+        Fault: It is one.
+    """
+    if is_one_document(fd):
+        os.close(fd)
+        raise Fault(f"{path} is one JSON document, not one JSON object per line", USAGE)
+
+
+def _store_source(
+    store: Store, path: Path | None, log_fd: int | None, *, follow: bool, waits: bool
+) -> StoreSource:
     """Fill a recording without a name with the lines of a store.
 
     Raises:

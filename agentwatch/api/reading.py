@@ -1,43 +1,53 @@
 """Reads a session as events, one after the other, without keeping them.
 
-A session is named by the path of a file or store, or by an id.
+A session is named by the path of a file or store, or by an id; or it is an open file, or lines.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import BinaryIO, NamedTuple, Self
 
-from agentwatch.agents.opening import saved_source
-from agentwatch.base.faults import USAGE, Fault
+from agentwatch.agents.opening import saved_source, stdin_growth, stream_source
+from agentwatch.base.faults import USAGE, Fault, cannot_open
 from agentwatch.feed.feed import Feed
 from agentwatch.recording.saved import SavedGrowth
+from agentwatch.recording.stream import StreamGrowth, is_stream, pieces_of
 from agentwatch.session.call import Place
 from agentwatch.session.events import Event
 from agentwatch.sources.file import FileSource
 from agentwatch.sources.stores.intake import StoreSource
 
 Opened = FileSource | StoreSource
+Readable = str | os.PathLike[str] | BinaryIO | Iterable[bytes] | Iterable[str]
 _ELSEWHERE = ("nats://", "ssh://")
 """The beginning of the address of a remote session. A `Path` would lose a slash of it."""
 
 
-def opened(path: str | os.PathLike[str], *, follow: bool = False) -> Opened:
+def name_of(path: Readable) -> str:
+    """Return the words for a session in a fault."""
+    return os.fspath(path) if isinstance(path, str | os.PathLike) else "the stream"
+
+
+def opened(path: Readable, *, follow: bool = False) -> Opened:
     """Open a session.
 
     Args:
-        path: A file or a store; or, as a string, the id of a session on this machine, or a beginning of it
-            that no other id has, with at least 6 characters.
+        path: A file or a store; as a string, `-`, the id of a session on this machine, or a beginning of it
+            that no other id has, with at least 6 characters; or an open binary file, or lines.
         follow: Keep reading when it grows, until the program that writes it ends, if agentwatch knows it.
 
     Raises:
         Fault: It cannot be opened.
     """
+    if (stream := _stream(path, follow=follow)) is not None:
+        return FileSource(stream.reader()) if follow else stream_source(stream, name_of(path))
+    assert isinstance(path, str | os.PathLike)
     if isinstance(path, str) and path.startswith(_ELSEWHERE) and not os.path.exists(path):
         raise Fault(f"{path}: a session of another machine; only those of this machine can be read", USAGE)
     found = Path(path)
@@ -46,10 +56,27 @@ def opened(path: str | os.PathLike[str], *, follow: bool = False) -> Opened:
 
         found = SessionIds().path_of(path) or found
     source = saved_source(found, follow, follow_store=follow)
-    growth = source.reader.growth
-    if follow and isinstance(growth, SavedGrowth):
-        growth.end_with_writer()
+    if follow and isinstance(source.reader.growth, SavedGrowth):
+        source.reader.growth.end_with_writer()
     return source
+
+
+def _stream(path: Readable, *, follow: bool) -> StreamGrowth | None:
+    """Return the growth of what can be read only once, of which nothing is taken yet; None for a file.
+
+    Raises:
+        Fault: It cannot be opened.
+    """
+    if isinstance(path, str) and path == "-":
+        return stdin_growth(is_live=follow)
+    try:
+        if not isinstance(path, str | os.PathLike):
+            return StreamGrowth(pieces_of(path), is_live=follow)
+        if is_stream(Path(path)):
+            return StreamGrowth.of_pipe(path, is_live=follow)
+    except OSError as error:
+        raise cannot_open(Path(name_of(path)), error) from error
+    return None
 
 
 _POLL_SECONDS = 0.05
@@ -126,7 +153,7 @@ class Events:
             source.close()
 
 
-def read(path: str | os.PathLike[str]) -> Events:
+def read(path: Readable) -> Events:
     """Read a saved session as events.
 
     Memory does not grow with the session: of a file, 256 KiB are read at a time. The pieces of a text that
@@ -134,8 +161,9 @@ def read(path: str | os.PathLike[str]) -> Events:
     `load` finds out.
 
     Args:
-        path: A file of any agent, compressed or not, a store such as `opencode.db/ses_…`, or the id of a
-            session on this machine.
+        path: A file of any agent, compressed or not, a store such as `opencode.db/ses_…`, a pipe, or the id
+            of a session on this machine; `-` for stdin. Or an open binary file, or an iterable of lines,
+            `bytes` or `str`. What can be read only once is copied to a file without a name, of 4 GiB at most.
 
     Returns:
         An iterator of `(event, place)`. A file that is still being written ends where it ends now.
@@ -154,8 +182,10 @@ def read(path: str | os.PathLike[str]) -> Events:
     return Events(opened(path))
 
 
-def follow(path: str | os.PathLike[str], *, timeout: float | None = None) -> Events:
+def follow(path: Readable, *, timeout: float | None = None) -> Events:
     """Read a session as events, and wait at its end for more of them, like `tail -f` from the first line.
+
+    A pipe, an open file or lines are read as they arrive, while the iterator waits for an event.
 
     The iterator ends when the file is truncated or replaced, and when the recording of `agentwatch run` or of
     a pipe ends. Nobody knows when another program has written its last line: leave the loop at the event
@@ -163,13 +193,15 @@ def follow(path: str | os.PathLike[str], *, timeout: float | None = None) -> Eve
 
     Args:
         path: As for `read`.
-        timeout: End after this number of seconds without a new line; None waits without a limit.
+        timeout: End after this number of seconds without a new line; None waits without a limit. It needs a
+            path or `-`.
 
     Returns:
         An iterator of `(event, place)`.
 
     Raises:
         Fault: The session cannot be opened.
+        ValueError: There is a timeout for an open file or lines, whose next piece is waited for.
 
     Example:
         >>> import agentwatch
@@ -179,7 +211,12 @@ def follow(path: str | os.PathLike[str], *, timeout: float | None = None) -> Eve
         ...             print(event.outcome)
         ...             break
         succeeded
+        >>> with open("recordings/plain.ndjson", "rb") as file:
+        ...     [type(event).__name__ for event, _ in agentwatch.follow(file)][0]
+        'FormatDetected'
     """
+    if timeout is not None and not isinstance(path, str | os.PathLike):
+        raise ValueError("a timeout needs a path or '-', not an open file or lines")
     return Events(opened(path, follow=True), timeout)
 
 
@@ -202,7 +239,14 @@ def _placed(source: Opened, timeout: float | None) -> Generator[Placed]:
             changed_at = time.monotonic()
         if feed.is_decoded:
             break
-        if timeout is not None and time.monotonic() - changed_at >= timeout:
+        left = None if timeout is None else timeout - (time.monotonic() - changed_at)
+        if isinstance(growth := source.reader.growth, StreamGrowth):
+            try:
+                growth.take(left)
+            except OSError as error:
+                raise cannot_open(Path("the stream"), error) from error
+            continue
+        if left is not None and left <= 0:
             source.leave()
         time.sleep(_POLL_SECONDS)
     place = Place(feed.offset, 0, None)

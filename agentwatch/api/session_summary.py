@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import closing
 
 import orjson
 
 from agentwatch.analysis.status import unknown_agent
-from agentwatch.api.reading import Opened, opened
+from agentwatch.api.reading import Opened, Readable, name_of, opened
 from agentwatch.api.summary_types import Summary
 from agentwatch.base.faults import USAGE, Fault
 from agentwatch.feed.feed import Feed
 from agentwatch.session.session import Session
 
 
-def load(path: str | os.PathLike[str]) -> Session:
+def load(path: Readable) -> Session:
     """Read a saved session to its end.
 
     The file is closed. The calls and texts of a large session are kept in a temporary file without a name,
     which is closed with the session: a session of 100 MB takes 30 MB of memory.
 
     Args:
-        path: A file of any agent, compressed or not, a store such as `opencode.db/ses_…`, or the id of a
-            session on this machine.
+        path: As for `read`.
 
     Returns:
         The session. An empty file is a session without a format.
@@ -42,21 +40,21 @@ def load(path: str | os.PathLike[str]) -> Session:
     with closing(opened(path)) as source:
         session = _read(source).session
     if session.outcome is None:
-        raise Fault(f"{os.fspath(path)}: {unknown_agent(session)}", USAGE)
+        raise Fault(f"{name_of(path)}: {unknown_agent(session)}", USAGE)
     for run in session.runs:
         if run.turn_result is not None:
             run.turn_result.settle()
     return session
 
 
-def summary(path: str | os.PathLike[str]) -> Summary:
+def summary(path: Readable) -> Summary:
     """Return the summary of a saved session, with the keys of `agentwatch --print --output-format summary`.
 
     Args:
         path: As for `load`.
 
     Returns:
-        The summary. If no known agent wrote the file, its `format` and its `outcome` are None.
+        The summary. If no known agent wrote the lines, its `format` and its `outcome` are None.
 
     Raises:
         Fault: The session cannot be opened.

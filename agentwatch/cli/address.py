@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterator
 from functools import partial
 from itertools import islice
@@ -12,11 +11,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.base.faults import USAGE, Fault
 from agentwatch.recording.lines import LineReader
-from agentwatch.recording.times import ArrivalTimes
 
 if TYPE_CHECKING:
     from agentwatch.agents import Agent
     from agentwatch.analysis.moments import Asked, MomentSpec
+    from agentwatch.sources.file import FileSource
+    from agentwatch.sources.stores.intake import StoreSource
 
 STDIN = Path("-")
 HERE = "."
@@ -27,7 +27,6 @@ _SCHEMES = (ENGINE, SSH)
 """The beginnings of remote addresses."""
 _MOST_SPLITS = 32
 """The number of `#` and `@`, from the end on, at which an address may be split."""
-_POLL_SECONDS = 0.01
 _MOST_BYTES = 8 << 20
 """Reading a larger recording would delay the screen by more than 70 ms. The screen reports its problem."""
 
@@ -171,24 +170,27 @@ def opened(path: Path, follow: bool | None = False) -> LineReader:
     Raises:
         Fault: It cannot be opened, or stdin is a terminal.
     """
-    from agentwatch.agents.opening import saved_source
-    from agentwatch.sources.open import KeepOptions, pipe_source
+    return source_at(path, follow).reader
+
+
+def source_at(path: Path, follow: bool | None = False, log_fd: int | None = None) -> FileSource | StoreSource:
+    """Return the source of the recording, the store or the stdin of an address; arguments as in `opened`."""
+    from agentwatch.agents.opening import saved_source, stdin_growth, stream_source
 
     if path != STDIN:
-        return saved_source(path, follow).reader
-    if os.isatty(0):
-        raise Fault("nothing to read: name a FILE, or redirect a recording to stdin", USAGE)
-    reader = pipe_source(os.dup(0), KeepOptions(record=False, write_log=False)).reader
-    while not reader.growth.has_ended():
-        time.sleep(_POLL_SECONDS)
-    # A recording that is piped was written long ago: that it arrives now says nothing.
-    return LineReader(reader.fd, reader.growth, ArrivalTimes())
+        return saved_source(path, follow, log_fd)
+    return stream_source(stdin_growth(), path, log_fd)
+
+
+def is_once(path: Path) -> bool:
+    """Return whether the path of an address is stdin or a pipe: it has no name, and nothing is beside it."""
+    return path == STDIN or path.is_fifo()
 
 
 def check_part(path: Path, asked: Asked, agent: Agent | None, name: str = "") -> None:
     """Check that a recording has the part that is to be shown.
 
-    A large recording and a session in a store are not read for it.
+    A large recording, a session in a store and a pipe are not read for it.
 
     Args:
         path: The recording.
@@ -204,7 +206,7 @@ def check_part(path: Path, asked: Asked, agent: Agent | None, name: str = "") ->
     from agentwatch.agents.opening import store_for
 
     try:
-        if os.path.getsize(path) > _MOST_BYTES or store_for(path) is not None:
+        if is_once(path) or os.path.getsize(path) > _MOST_BYTES or store_for(path) is not None:
             return
     except OSError:
         return  # opening it gives the reason

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,7 +16,7 @@ from agentwatch.agents.opening import saved_source
 from agentwatch.base.clock import wall_ns
 from agentwatch.base.faults import USAGE, Fault, reading
 from agentwatch.catalog.places import Places, notes_of
-from agentwatch.cli.address import STDIN, Address, opened, parse_address
+from agentwatch.cli.address import STDIN, Address, parse_address, source_at
 from agentwatch.cli.messages import in_runner, printable, say, xml_without_commands
 from agentwatch.cli.output import STDOUT, check_output, write_file
 from agentwatch.cli.progress import ShownProgress
@@ -170,8 +170,7 @@ class _Opened(NamedTuple):
     """An open recording."""
 
     reader: LineReader
-    source: FileSource | StoreSource | None = None
-    """None for stdin."""
+    source: FileSource | StoreSource
     is_live: bool = False
     """Whether the recording is still being written, and is read up to its present end."""
     is_written: Callable[[Session], bool] | None = None
@@ -219,14 +218,16 @@ def judged(
     The recording is open until the end of the block. Arguments and faults are those of `check`.
     """
     found = _open(address, waits=waits)
-    with nullcontext() if found.source is None else closing(found.source):
+    with closing(found.source):
         feed = Feed(found.reader, agent)
         if not address.elsewhere and address.path != STDIN:
             feed.acts_of = SessionActs.of_file(address.path)
         judge = Judge(feed, rules)
         _read(feed, found, progress)
-        if found.source is not None and (faults := _faults(found.source)):
+        if faults := _faults(found.source):
             raise Fault(f"{address.session}: {faults}", USAGE)
+        if not feed.session.lines.total:
+            raise Fault(f"{address.session}: no line was read", USAGE)
         if feed.session.outcome is None:
             from agentwatch.analysis.status import unknown_agent  # 4 ms, for this fault only
 
@@ -241,7 +242,8 @@ def _open(address: Address, *, waits: bool) -> _Opened:
 
     path = address.path
     if path == STDIN:
-        return _Opened(opened(path))
+        source = source_at(path)
+        return _Opened(source.reader, source)
     is_own = is_still_written(path)
     if is_own and waits:
         source = saved_source(path, follow=True, follow_store=True)
@@ -283,7 +285,7 @@ def _read(feed: Feed, found: _Opened, progress: Callable[[int, int], None]) -> N
         if applied or feed.is_over:
             continue
         time.sleep(POLL_SECONDS)
-        if found.is_written is not None and found.source is not None and time.monotonic() >= poll_at:
+        if found.is_written is not None and time.monotonic() >= poll_at:
             poll_at = time.monotonic() + _POLL_SECONDS
             if not found.is_written(feed.session):
                 found.source.leave()

@@ -16,11 +16,20 @@ from typing import TYPE_CHECKING
 from agentwatch.agents.opening import saved_source
 from agentwatch.base.clock import now_ms
 from agentwatch.base.faults import USAGE, Fault, Signalled, cannot_open
-from agentwatch.cli.address import HERE, STDIN, check_part, is_elsewhere, parse_address, session_and_moment
+from agentwatch.cli.address import (
+    HERE,
+    STDIN,
+    check_part,
+    is_elsewhere,
+    parse_address,
+    session_and_moment,
+    source_at,
+)
 from agentwatch.cli.front import watch
 from agentwatch.cli.messages import say
 from agentwatch.cli.options import Options
 from agentwatch.cli.printing import report_survivors
+from agentwatch.recording.stream import is_stream
 from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.session.agent_process import AgentFacts
 from agentwatch.sources.open import agent_source, create_log, pipe_source
@@ -118,7 +127,7 @@ def _check_printed(words: str, moment: MomentSpec | None, options: Options) -> N
 
 
 def watch_file(path: Path, options: Options) -> int:
-    """Watch a recording, or a FIFO or device like stdin.
+    """Watch a recording, or a pipe like stdin.
 
     A recording that is still being written is followed until its writer ends; with `--follow`, it is followed
     for ever. When a followed file is truncated or replaced, it is a new recording and is watched from its
@@ -131,10 +140,10 @@ def watch_file(path: Path, options: Options) -> int:
         Fault: The file cannot be opened, or an option does not apply to a recording.
     """
     try:
-        is_stream = path.is_fifo() or path.is_char_device()
-        if is_stream and options.moment is not None:
+        is_once = is_stream(path)
+        if is_once and options.moment is not None:
             raise _without_moments(path)
-        stream_fd = os.open(path, os.O_RDONLY) if is_stream else None
+        stream_fd = os.open(path, os.O_RDONLY) if is_once else None
     except OSError as error:
         raise cannot_open(path, error) from None
     if stream_fd is not None:
@@ -244,7 +253,7 @@ def replay_file(path: Path, options: Options, name: str = "", *, is_bundled: boo
     if (asked := options.asked()) is not None:
         check_part(path, asked, options.agent(), name)
     log_fd = None if options.log is None else create_log(options.log)
-    source = saved_source(path, log_fd=log_fd)
+    source = source_at(path, log_fd=log_fd)
     if is_bundled:
         source.bookmarks_path = None
     return watch(source, options, replay)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from agentwatch.agents import Agent
 from agentwatch.base.faults import USAGE, Fault, Signalled
-from agentwatch.cli.address import STDIN, Address, parse_address
+from agentwatch.cli.address import STDIN, Address, is_once, parse_address
 from agentwatch.cli.export import open_session
 from agentwatch.cli.messages import say
 from agentwatch.cli.options import Options
@@ -151,8 +151,9 @@ def _open(request: Request, agent: Agent | None, progress: ShownProgress) -> _Op
     addresses = [[_parsed(words) for words in side] for side in (request.a, request.b)]
     paths = [str(address.path) for side in addresses for address in side]
     check_output(request.output, paths, is_forced=request.is_forced)
-    if sum(address.path == STDIN for side in addresses for address in side) > 1:
-        raise Fault("only one session can be read from stdin", USAGE)
+    streams = [_stream(address.path) for side in addresses for address in side if is_once(address.path)]
+    if len(streams) > len(set(streams)):
+        raise Fault("only one session can be read from stdin, or from the same pipe", USAGE)
     is_raw = request.is_raw or request.output_format not in _REDACTED
     opened, masks = _Opened([], [], [], []), Masks()
     for letter, each, sides in (("A", addresses[0], opened.a), ("B", addresses[1], opened.b)):
@@ -168,6 +169,11 @@ def _open(request: Request, agent: Agent | None, progress: ShownProgress) -> _Op
                 name = f"{letter}{nth}" if len(each) > 1 else letter
                 opened.masked.append(f"{name}: {session.masked or 'nothing was redacted (--raw)'}")
     return opened
+
+
+def _stream(path: Path) -> tuple[int, int]:
+    status = os.fstat(0) if path == STDIN else os.stat(path)
+    return status.st_dev, status.st_ino
 
 
 def _parsed(words: str) -> Address:

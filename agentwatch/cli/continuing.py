@@ -31,7 +31,7 @@ from agentwatch.catalog.continuing import (
     session_to_continue,
 )
 from agentwatch.catalog.session_ids import id_in
-from agentwatch.cli.address import STDIN, is_elsewhere, parse_address
+from agentwatch.cli.address import is_elsewhere, is_once, parse_address
 from agentwatch.cli.config_file import read_acts_allowed
 from agentwatch.cli.messages import in_runner, say
 from agentwatch.cli.stdout import print_json, print_lines
@@ -84,7 +84,7 @@ def continue_session(
     if is_elsewhere(words) and not os.path.exists(words):
         raise Fault(f"{words} is on another machine: continue it there", USAGE)
     address = parse_address(words)
-    if address.path == STDIN or address.moment is not None:
+    if is_once(address.path) or address.moment is not None:
         raise Fault("continue needs a session, not a stream or a moment of it", USAGE)
     for name in _OWN_PATHS & os.environ.keys():  # they are not in the folder that is entered
         os.environ[name] = os.path.abspath(os.environ[name])

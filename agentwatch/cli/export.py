@@ -12,7 +12,7 @@ from agentwatch.agents import Agent
 from agentwatch.analysis.moments import Problem
 from agentwatch.analysis.status import unknown_agent
 from agentwatch.base.faults import INCOMPLETE_RECORDING, USAGE, Fault, cannot_create
-from agentwatch.cli.address import STDIN, Address, opened
+from agentwatch.cli.address import Address, is_once, opened
 from agentwatch.cli.messages import say
 from agentwatch.cli.output import STDOUT, check_output, owner_of, write_file
 from agentwatch.cli.progress import ShownProgress
@@ -104,9 +104,9 @@ def open_session(
     Raises:
         Fault: The recording cannot be opened, does not have the part, or cannot be copied without secrets.
     """
-    is_stdin = address.path == STDIN
-    name = "session" if is_stdin else address.name
-    bookmarks = None if is_stdin else SessionFiles(address.path).bookmarks
+    is_stream = is_once(address.path)
+    name = "session" if is_stream else address.name
+    bookmarks = None if is_stream else SessionFiles(address.path).bookmarks
     reader = opened(address.path)
     step = "reading" if wanted.is_raw else "redacting"
     try:

@@ -14,7 +14,7 @@ import click
 from agentwatch.agents.opening import store_for
 from agentwatch.base.config import EngineSettings
 from agentwatch.base.faults import USAGE, Fault, cannot_open
-from agentwatch.cli.address import whole
+from agentwatch.cli.address import is_once, whole
 from agentwatch.cli.config_file import read_machines
 from agentwatch.cli.messages import internal_error, say
 from agentwatch.recording.saved_sessions import is_recorded
@@ -95,9 +95,10 @@ def run_ship(sessions: Sequence[str], to: str | None, given: Given, *, ships_all
 
 
 def _job(words: str, request: Request) -> Job:
-    path = Path(os.path.realpath(whole(words, "ship")))
+    named = whole(words, "ship")
+    path = named if is_once(named) else Path(os.path.realpath(named))
     try:
-        is_foreign = store_for(path) is not None
+        is_foreign = is_once(path) or store_for(path) is not None
     except OSError as error:
         raise cannot_open(path, error) from None
     before = read_shipped(SessionFiles(path).shipped)

@@ -6,7 +6,7 @@ from agentwatch.agents import Agent
 from agentwatch.analysis.moments import CallEnd, End, MomentSpec, Problem, addressed, base_of, time_of
 from agentwatch.analysis.status import unknown_agent
 from agentwatch.base.faults import USAGE, Fault
-from agentwatch.cli.address import STDIN, Address, opened
+from agentwatch.cli.address import Address, is_once, opened
 from agentwatch.cli.messages import say
 from agentwatch.cli.stdout import print_json, print_lines
 from agentwatch.feed.feed import Feed
@@ -65,7 +65,7 @@ def _state(address: Address, history: History) -> State:
 
 
 def _offset(address: Address, moment: MomentSpec, feed: Feed, times: Timeline) -> int:
-    path = None if address.path == STDIN else SessionFiles(address.path).bookmarks
+    path = None if is_once(address.path) else SessionFiles(address.path).bookmarks
     bookmarks = Bookmarks(path, lambda offset: ends_a_line(feed.reader.line_at, offset)).by_name()
     offset = addressed(moment, feed.session, times, bookmarks)
     if isinstance(offset, Problem):

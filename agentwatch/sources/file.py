@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from agentwatch.recording.lines import LineReader
 from agentwatch.recording.saved import SavedGrowth
 from agentwatch.recording.store import SessionFiles, open_regular
+from agentwatch.recording.stream import StreamGrowth
 from agentwatch.recording.write_lock import read_process
 from agentwatch.session.agent_process import AgentFacts
 from agentwatch.sources.source import WithoutAgent, WrittenFiles
@@ -103,7 +104,7 @@ class FileSource(WithoutAgent):
     def leave(self) -> None:
         """Stop following the file; it may grow forever, and its action log would never be complete."""
         growth = self.reader.growth
-        if isinstance(growth, SavedGrowth) and not growth.has_ended():
+        if isinstance(growth, SavedGrowth | StreamGrowth) and not growth.has_ended():
             self._has_left = True
             growth.stop_following()
 

@@ -175,17 +175,18 @@ PROGRAMS = python_programs()
 
 @pytest.mark.system
 def test_the_programs_print_what_the_page_shows_and_have_correct_types(tmp_path: Path) -> None:
-    """Each program runs with the bundled recordings, and prints the lines below it: five uses, and errors."""
-    assert len(PROGRAMS) >= 6
+    """Each program runs with the bundled recordings, and prints the lines below it: six uses, and errors."""
+    assert len(PROGRAMS) >= 7
     shutil.copytree(RECORDINGS, tmp_path / "runs")
     shutil.copy(RECORDINGS / "demo.ndjson", tmp_path / "session.ndjson")
     before = {*tmp_path.iterdir()}
     for each in PROGRAMS:
         if "import pandas" in each.code and find_spec("pandas") is None:
             continue
-        with case(each.heading):
+        with case(each.heading), (tmp_path / "session.ndjson").open() as stdin:
             done = subprocess.run(
                 [sys.executable, "-W", "error", "-c", each.code],
+                stdin=stdin,
                 cwd=tmp_path,
                 env=os.environ | {"PYTHONPATH": str(ROOT)},
                 capture_output=True,

@@ -19,7 +19,7 @@ from agentwatch.agents.opening import saved_source
 from agentwatch.agents.reported import State
 from agentwatch.base.clock import now_ms
 from agentwatch.base.config import Config, Machines
-from agentwatch.base.faults import Fault, cannot_open
+from agentwatch.base.faults import USAGE, Fault, cannot_open
 from agentwatch.base.resources import resource
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.row_counts import CountedRows, Counts, counts
@@ -100,6 +100,8 @@ def open_session(path: Path, follow: bool | None) -> OpenSession:
     Raises:
         Fault: The session cannot be opened.
     """
+    if path.is_fifo():  # a comparison has read it
+        raise Fault(f"{path} can be read only once: save it in a file to open it here", USAGE)
     source = saved_source(path, follow, follow_store=True)
     try:
         return OpenSession(source, first_shown(source, Feed(source.reader)))
