@@ -38,9 +38,7 @@ def load(path: Readable) -> Session:
         ['src/blades.py']
     """
     with closing(opened(path)) as source:
-        session = _read(source).session
-    if session.outcome is None:
-        raise Fault(f"{name_of(path)}: {unknown_agent(session)}", USAGE)
+        session = _read(source, path).session
     for run in session.runs:
         if run.turn_result is not None:
             run.turn_result.settle()
@@ -54,10 +52,10 @@ def summary(path: Readable) -> Summary:
         path: As for `load`.
 
     Returns:
-        The summary. If no known agent wrote the lines, its `format` and its `outcome` are None.
+        The summary. That of an empty file has no `format`.
 
     Raises:
-        Fault: The session cannot be opened.
+        Fault: The session cannot be opened, or no known agent wrote it.
 
     Example:
         >>> import agentwatch
@@ -71,13 +69,19 @@ def summary(path: Readable) -> Summary:
     from agentwatch.output.summary import whole_summary
 
     with closing(opened(path)) as source:
-        members: Summary = orjson.loads(b"".join(whole_summary(_read(source))))
+        members: Summary = orjson.loads(b"".join(whole_summary(_read(source, path))))
     return members
 
 
-def _read(source: Opened) -> Feed:
-    """Return a feed that has read all of a source, which is open."""
+def _read(source: Opened, path: Readable) -> Feed:
+    """Return a feed that has read all of a source, which is open.
+
+    Raises:
+        Fault: No known agent wrote it.
+    """
     feed = Feed(source.reader)
     feed.takes_agent_times = True
     feed.advance()
+    if feed.session.outcome is None:
+        raise Fault(f"{name_of(path)}: {unknown_agent(feed.session)}", USAGE)
     return feed

@@ -166,10 +166,7 @@ def key_error(fields: Fields, _call_id: str) -> Iterable[Block]:
 
 WRONG: list[tuple[str, Agent]] = [
     ("decode raised KeyError: 'text' (line 3 without text)", tern(upper)),
-    (
-        "wrong event: ToolEnded.exit_code is True, not int | None (line 5 with code = true)",
-        tern(foreign),
-    ),
+    ("wrong event: ToolEnded.exit_code is True, not int | None (line 5 with code = true)", tern(foreign)),
     ("raised RecursionError: too deep (line 2 with text = an array)", tern(recursive)),
     ("two decoders return different events for the same lines (line 1)", tern(counting)),
     ("end returned a wrong event: str is not an event", tern(end=strange_end)),

@@ -51,13 +51,7 @@ def test_following_waits_for_lines(recording: Saver) -> None:
         assert [type(next(events).event) for _ in range(2)] == [FormatDetected, RunStarted]
         file.write(user("Hi"))
         assert isinstance(next(events).event, Prompt)
-        later = threading.Timer(
-            0.2,
-            file.write,
-            [
-                delta("Hello"),
-            ],
-        )
+        later = threading.Timer(0.2, file.write, [delta("Hello")])
         later.start()
         assert isinstance(next(events).event, Text)
         later.join()
@@ -238,13 +232,12 @@ def test_a_loaded_session_is_over(recording: Saver) -> None:
     for lines in ((b'{"level":"info"}\n', b"plain text\n"), (b"plain text\n",), (b"[]\n",)):
         with case(lines):
             path = recording(*lines)
-            with pytest.raises(agentwatch.Fault, match="not a stream of an agent") as caught:
-                agentwatch.load(path)
-            assert str(caught.value).startswith(f"{path}: ")
-            found = agentwatch.summary(path)
-            assert (found["format"], found["outcome"], found["lines"]["total"]) == (None, None, len(lines))
-    session = agentwatch.load(recording(b""))
+            for function in (agentwatch.load, agentwatch.summary):
+                with pytest.raises(agentwatch.Fault, match=f"^{path}: not a stream of an agent"):
+                    function(path)
+    session, found = agentwatch.load(recording(b"")), agentwatch.summary(recording(b""))
     assert (session.format, session.outcome, len(session.calls)) == (None, agentwatch.Outcome.UNFINISHED, 0)
+    assert (found["format"], found["outcome"], found["calls"]) == (None, "unfinished", [])
 
 
 def test_the_api_describes_itself(recording: Saver) -> None:
@@ -262,7 +255,8 @@ def test_the_api_describes_itself(recording: Saver) -> None:
     public = {name for name in dir(agentwatch.Session) if not name.startswith("_")}
     assert public == {"duration_ms", "outcome", "phase", "run", "text"}
     assert [name for name in public if not isinstance(getattr(agentwatch.Session, name), property)] == []
-    for path in [*OURS.find("**/*.ndjson"), *OURS.find("**/*.jsonl")]:
+    paths = [*OURS.find("**/*.ndjson"), *OURS.find("**/*.jsonl")]
+    for path in (path for path in paths if "vibe" not in str(path)):  # which is not a known agent
         with case(path):
             check_type(agentwatch.summary(path), agentwatch.Summary, "summary")
 
