@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import NamedTuple
 
 from agentwatch.agents.fields import Fields, items, mapping, number, text
+from agentwatch.session.bounds import MOST_COMMAND
 from agentwatch.session.events import Outcome, PlanEntry, PlanStatus, ToolEnded, ToolKind, ToolStarted
 from agentwatch.text.amounts import plural
 from agentwatch.text.paths import relative_to
@@ -204,15 +205,22 @@ def counted(key: str, noun: str) -> Callable[[Fields], Facts]:
     return count
 
 
-def first_line(command: str | None) -> str | None:
-    """Return the first line of a command that is not blank."""
-    return command and command.strip().partition("\n")[0]
+def joined_words(words: Iterable[object]) -> str:
+    """Return the words of a program's arguments as the line that a shell reads as these words."""
+    from shlex import quote  # few formats write a list
+
+    return " ".join([quote(word) for word in words if isinstance(word, str)])
 
 
 def command_in(*keys: str) -> Callable[[Fields], str | None]:
-    """Return a function that returns the first line of the command in the first of these arguments."""
+    """Return a function that returns the command in the first of these arguments, stripped."""
     first_present = named(*keys)
-    return lambda arguments: first_line(first_present(arguments))
+
+    def command(arguments: Fields) -> str | None:
+        found = first_present(arguments)
+        return found and found.strip()[:MOST_COMMAND]
+
+    return command
 
 
 IDS = frozenset({"toolCallId", "conversationId", "requestId"})

@@ -28,7 +28,7 @@ from agentwatch.session.call import Call
 from agentwatch.session.counts import Phase, usually_under
 from agentwatch.session.events import Outcome, Tokens, ToolKind
 from agentwatch.session.session import Session, calls_by_outcome
-from agentwatch.text.amounts import dollars, short_count
+from agentwatch.text.amounts import dollars, one_line, short_count
 from agentwatch.text.durations import countdown, duration_words, running_clock
 from agentwatch.text.safe import SafeText, columns, cut, exact_line, safe_line
 
@@ -268,7 +268,8 @@ def _wait(key: str, question: Question) -> Wait:
 
 
 def _is_named(call: Call, question: str) -> bool:
-    return bool(call.target) and question.startswith(f"{call.tool} {call.target}"[:_NAMED])
+    words = f"{call.tool} {one_line(call.target or '')}"
+    return bool(call.target) and question.startswith(words[:_NAMED])
 
 
 _QUESTION_COLUMNS = 60

@@ -298,8 +298,13 @@ _MOST_CHARACTERS = 2000
 _MOST_CACHED = 256
 """Commands whose parts are kept: finding them takes 20 µs, and each is asked for twice or more."""
 _TOKEN = re.compile(
-    r"""'[^']*'|"(?:[^"\\]|\\.)*"|\\.|[0-9]?[<>]&[0-9-]|&>|&&|\|\||[;|&\n]|[^\s'"\\;|&<>]+|\s+|.""", re.DOTALL
+    r"""(?<!\S)#[^\n]*"""
+    r"""|'[^']*'|"(?:[^"\\]|\\.)*"|\\.|[0-9]?[<>]&[0-9-]|&>|&&|\|\||[;|&\n]|[^\s'"\\;|&<>]+|\s+|.""",
+    re.DOTALL,
 )
+_HEREDOC = re.compile(r"<<-?[ \t]{0,8}['\"]?([A-Za-z_][A-Za-z0-9_]{0,60})")
+_CONTINUES = frozenset({"\\\n"})
+"""A line that continues."""
 _OPERATORS = frozenset({"&&", "||", ";", "|", "&", "\n"})
 WRAPPERS = frozenset(
     (
@@ -343,7 +348,7 @@ class Part(NamedTuple):
 def parts_of(command: str) -> tuple[Part, ...]:
     """Return the programs of a command with the operators between them, from its first 2,000 characters.
 
-    Wrappers such as `npx` and `python -m`, assignments and options before a program are skipped.
+    Comments, here-documents, and wrappers, assignments and options before a program are skipped.
 
     Example:
         >>> [part.program for part in parts_of("cd web && CI=1 npx tsc --noEmit | tail -3")]
@@ -370,8 +375,9 @@ def segments_of(command: str) -> tuple[Part, ...]:
     program, before = "", ""
     word = ""
     words: list[str] = []
-    for token in [*_TOKEN.findall(command[:_MOST_CHARACTERS]), ";"]:
-        if not (token in _OPERATORS or token.isspace()):
+    for token in [*_TOKEN.findall(_without_heredocs(command[:_MOST_CHARACTERS])), ";"]:
+        is_between = token.isspace() or token in _CONTINUES or (token[0] == "#" and not word)
+        if not (token in _OPERATORS or is_between):
             word += token
             continue
         program = program or _program(word)
@@ -381,12 +387,25 @@ def segments_of(command: str) -> tuple[Part, ...]:
             if said := " ".join(filter(None, words)):
                 segments.append(Part(program, before, token, said))
                 program, before = "", token
-            elif not token.isspace() and segments:
+            elif not is_between and segments:
                 segments[-1], before = segments[-1]._replace(after=token), token
             words.clear()
     if segments:
         segments[-1] = segments[-1]._replace(after="")
     return tuple(segments)
+
+
+def _without_heredocs(command: str) -> str:
+    """Return a command without the texts that it contains for the stdin of its programs."""
+    kept, start = [], 0
+    while (found := _HEREDOC.search(command, start)) is not None:
+        line_end = command.find("\n", found.end())
+        if line_end < 0:
+            break
+        kept.append(command[start : found.start()] + command[found.end() : line_end])
+        text_end = command.find(f"\n{found[1]}", line_end)
+        start = len(command) if text_end < 0 else text_end + 1 + len(found[1])
+    return "".join((*kept, command[start:]))
 
 
 def main_program(command: str) -> str:

@@ -23,6 +23,9 @@ class CallSummary(TypedDict):
     """None if the recording has only the result of the call, which does not name it."""
     kind: str
     target: str | None
+    """In one line of at most 200 columns."""
+    command: str | None
+    """The whole command of a shell call, at most 65,536 characters."""
     action: str
     outcome: str
     error: str | None

@@ -14,7 +14,7 @@ from agentwatch.agents.found import OWN, Found, Key
 from agentwatch.agents.program import CHANGES, NO_CALLS, Knowledge
 from agentwatch.agents.registry import program_named
 from agentwatch.agents.reported import Life, Said, State
-from agentwatch.catalog.digest.parts import Turn
+from agentwatch.catalog.digest.parts import MOST_ACTIVITY, Turn
 from agentwatch.catalog.standing import LIVE, Basis, Ground, Process, Standing
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.session.limits import WAITS_FOR_LIMIT
@@ -215,7 +215,7 @@ def tolerated_ms(digest: Digest) -> int:
 
 # The activity in one line. All of it is foreign text.
 
-_MOST = 200
+_MOST = MOST_ACTIVITY
 RUNNING = "its process runs"
 BUSY = "busy"
 MODEL_OR_TOOL = "model or tool"

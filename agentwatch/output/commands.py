@@ -27,7 +27,7 @@ from agentwatch.output.redact.personal import Personal
 from agentwatch.output.redact.secrets.scanner import find
 from agentwatch.rules.alarms.events import Event
 from agentwatch.rules.alarms.words import rule_words
-from agentwatch.text.safe import SafeText, safe_line
+from agentwatch.text.safe import SafeText, safe_line, safe_text
 from agentwatch.text.times import utc
 
 MOST_SECONDS = 10.0
@@ -39,6 +39,7 @@ _END_SECONDS = 1.0
 _MOST_READ = 8192
 """Characters of a text in which secrets are searched, before it is cut."""
 _COLUMNS: Mapping[str, int] = {
+    "command": 8000,
     "words": 1500,
     "session": 500,
     "title": 200,
@@ -47,7 +48,7 @@ _COLUMNS: Mapping[str, int] = {
     "state": 40,
     "event": 40,
 }
-"""How long the texts of an event may be: the object has less than 16 KB."""
+"""How long the texts of an event may be: the object has less than 64 KB."""
 
 
 class Commands:
@@ -122,19 +123,25 @@ class Commands:
         return f"signal {-code}" if code < 0 else f"exit code {code}" if code else ""
 
     def _data(self, event: Event, missed: int) -> bytes:
-        """Return an event as a JSON object of less than 16 KB."""
+        """Return an event as a JSON object of less than 64 KB."""
         at = utc(event.at_ms)
         members = {
-            name: self._redacted(value)[: _COLUMNS[name]] if isinstance(value, str) else value
+            name: self._redacted(name, value) if isinstance(value, str) else value
             for name, value in event._asdict().items()
             if name != "at_ms"
         }
         members["time"] = None if at is None else f"{at:%Y-%m-%dT%H:%M:%SZ}"
         return orjson.dumps(members | ({"missed": missed} if missed else {})) + b"\n"
 
-    def _redacted(self, text: str) -> str:
-        """Return a text in one safe line, without the secrets and personal data of both."""
-        return self._masked(safe_line(self._masked(text[:_MOST_READ])))
+    def _redacted(self, name: str, whole: str) -> str:
+        """Return a text as safe text, without the secrets and personal data of both.
+
+        Only a command has several lines.
+        """
+        text = whole[:_MOST_READ]
+        shown = self._masked((safe_text if name == "command" else safe_line)(self._masked(text)))
+        most = _COLUMNS[name]
+        return shown if len(shown) <= most and whole == text else f"{shown[: most - 1]}…"
 
     def _masked(self, text: str) -> str:
         shown, at = "", 0

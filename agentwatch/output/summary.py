@@ -11,6 +11,7 @@ from agentwatch.analysis.verdict_history import CommandVerdict, FinalVerdicts
 from agentwatch.feed.feed import Feed
 from agentwatch.session.actions import TARGET_COLUMNS, action, target
 from agentwatch.session.call import Call
+from agentwatch.session.events import ToolKind
 from agentwatch.session.runs import Run
 from agentwatch.session.session import Session, calls_by_outcome
 from agentwatch.text.safe import cut, safe_line
@@ -137,6 +138,7 @@ def call_members(call: Call) -> dict[str, object]:
         "tool": call.tool or None,
         "kind": call.kind,
         "target": (shown := target(call)) or None,
+        "command": call.target if call.kind is ToolKind.EXECUTE else None,
         "action": action(call, shown),
         "outcome": call.outcome,
         "error": call.error,

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome, ToolKind
-from agentwatch.text.amounts import line_counts, plural
+from agentwatch.text.amounts import first_line, line_counts, plural
 from agentwatch.text.safe import Piece, SafeText, cut, exact_line, safe_line, styled
 from agentwatch.text.signs import MINUS
 
@@ -135,7 +135,10 @@ def brief_action(call: Call) -> SafeText:
 
 def target(call: Call) -> SafeText:
     """Return the target of a call as one line of at most 200 columns; empty if unknown."""
-    return cut(exact_line(call.target or ""), TARGET_COLUMNS)
+    text = call.target or ""
+    if call.kind is ToolKind.EXECUTE and ("\n" in text or len(text) > _MOST_TARGET_CHARACTERS):
+        return _command_line(text)
+    return cut(exact_line(text), TARGET_COLUMNS)  # the summary of a long session asks it for every call
 
 
 def shown_target(call: Call) -> SafeText:
@@ -143,14 +146,22 @@ def shown_target(call: Call) -> SafeText:
 
     It is one line of at most 200 columns. Filters, copies and the text format use the whole target.
     """
-    text = (call.target or "")[:_MOST_TARGET_CHARACTERS]
+    text = call.target or ""
     if call.kind is ToolKind.EXECUTE:
         while (found := _FOLDER.match(text)) is not None:
             text = text[found.end() :]
     if text == call.tool:
         text = ""
     text = text.removeprefix(f"{call.tool} ")
-    return cut(exact_line(text), TARGET_COLUMNS)
+    if call.kind is ToolKind.EXECUTE:
+        return _command_line(text)
+    return cut(exact_line(text[:_MOST_TARGET_CHARACTERS]), TARGET_COLUMNS)
+
+
+def _command_line(text: str) -> SafeText:
+    line, sign = first_line(text)
+    line = cut(exact_line(line[:_MOST_TARGET_CHARACTERS]), TARGET_COLUMNS - len(sign))
+    return SafeText(f"{line}{sign}")
 
 
 def outcome_note(call: Call) -> SafeText:

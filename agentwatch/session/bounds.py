@@ -11,15 +11,17 @@ from itertools import islice
 
 _MOST_CHARACTERS = 4096
 """The length of the longest path on Linux. A target is shown with at most 200 columns."""
+MOST_COMMAND = 1 << 16
+"""The length of the longest command, which rules judge as a whole. One of this length was cut."""
 MOST_ID_CHARACTERS = 512
 _MOST_MEMBERS = 256
 
 
-def bounded(text: str | None) -> str | None:
-    """Return a text of at most 4,096 characters; a longer one is cut and ends in `…`."""
-    if text is None or len(text) <= _MOST_CHARACTERS:
+def bounded(text: str | None, most: int = _MOST_CHARACTERS) -> str | None:
+    """Return a text of at most `most` characters; a longer one is cut and ends in `…`."""
+    if text is None or len(text) <= most:
         return text
-    return f"{text[: _MOST_CHARACTERS - 1]}…"
+    return f"{text[: most - 1]}…"
 
 
 def bounded_id(text: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from agentwatch.session.bounds import MOST_ID_CHARACTERS, bounded, bounded_id
+from agentwatch.session.bounds import MOST_COMMAND, MOST_ID_CHARACTERS, bounded, bounded_id
 from agentwatch.session.events import Outcome, ToolEnded, ToolKind, ToolProgress, ToolStarted
 
 _MOST_OUTPUT = 4096
@@ -128,6 +128,11 @@ class Call:
         return "".join([*shown, ">"])
 
     @property
+    def command(self) -> str | None:
+        """The whole command of a shell call, at most 65,536 characters; None for another tool."""
+        return self.target if self.kind is ToolKind.EXECUTE else None
+
+    @property
     def arguments_place(self) -> Place | None:
         """The line with the call's arguments; None if only the line that ended the call contains them."""
         return self.described or self.started
@@ -191,7 +196,8 @@ class Call:
 
     def _describe(self, event: ToolStarted | ToolEnded) -> None:
         if event.target is not None and event.target != self.target:
-            self.target = bounded(event.target)
+            is_command = event.kind is ToolKind.EXECUTE or self.kind is ToolKind.EXECUTE
+            self.target = bounded(event.target, MOST_COMMAND) if is_command else bounded(event.target)
         if event.path is not None and event.path != self.path:
             self.path = bounded(event.path)
         if event.group is not None and event.group != self.group:

@@ -20,6 +20,7 @@ from agentwatch.session.events import (
     RunInfo,
     TurnEnded,
 )
+from agentwatch.text.amounts import one_line
 
 BAD_OUTCOMES = (Outcome.FAILED, Outcome.REJECTED)
 """The outcomes of a call that count as failed."""
@@ -93,8 +94,8 @@ def answered_at_ms(event: Permission, asked_ms: int | None) -> int | None:
 
 
 def question_words(event: Permission) -> str:
-    """Return what a question asks for: the tool and its target."""
-    return f"{event.subject} {event.target}" if event.target else event.subject
+    """Return what a question asks for: the tool and its target, in one line."""
+    return f"{event.subject} {one_line(event.target)}" if event.target else event.subject
 
 
 def add_question(questions: dict[str, Question], key: str, question: Question, most: int) -> None:

@@ -1,4 +1,4 @@
-"""Counts, sizes and costs in words and in few columns."""
+"""Counts, sizes, costs and long texts in words and in few columns."""
 
 from __future__ import annotations
 
@@ -10,6 +10,25 @@ def plural(count: int, noun: str) -> str:
     if count == 1:
         return f"1 {noun}"
     return f"{count} {noun}{'es' if noun.endswith('ch') else 's'}"
+
+
+def one_line(text: str, most: int = 4096) -> str:
+    """Return a text as one line of at most `most` characters: `ls -la ⏎ +1 line`."""
+    line, sign = first_line(text)
+    return f"{line if len(line) + len(sign) <= most else f'{line[: most - len(sign) - 1]}…'}{sign}"
+
+
+def first_line(text: str) -> tuple[str, str]:
+    """Return the first line of a text that is not blank, and a sign for the lines after it.
+
+    Example:
+        >>> first_line("ls -la\\nrm -rf build\\n"), first_line("ls")
+        (('ls -la', ' ⏎ +1 line'), ('ls', ''))
+    """
+    if "\n" not in text:
+        return text, ""
+    line, newline, rest = text.strip().partition("\n")
+    return line, f" ⏎ +{plural(rest.count(newline) + 1, 'line')}" if newline else ""
 
 
 def short_count(count: int | None) -> str:

@@ -108,8 +108,8 @@ def test_a_loop_is_described_in_one_line(tmp_path: Path) -> None:
     assert row.words() == "the same call 4 times in a row: shell pytest -q"
     [turns] = Loops(lambda _call: ()).update(calls(["a.py", "pytest -q"] * 4))
     assert turns.words() == "the same 2 calls repeated 4 times: shell a.py, shell pytest -q"
-    some = Loop((calls(["x\x1b]0;a\x07\n" * 40])[0],), 6, False).words()
-    assert some.startswith("the same call 6 times in the last 10: shell x␛]0;a␇␊")
+    some = Loop((calls(["x\x1b]0;a\x07\r" * 40])[0],), 6, False).words()
+    assert some.startswith("the same call 6 times in the last 10: shell x␛]0;a␇␍")
     assert some.isprintable()
     assert len(some) == 80
     words = Loop(tuple(calls(["x" * 90, "東" * 90, "short"])), 4, True).words()

@@ -42,7 +42,7 @@ def test_open_calls_are_shown() -> None:
         ({"command": "make", "timeout": 32_000}, "running make · 0:42, 0:10 over its limit"),
         ({"command": "make", "timeout": 0}, "running make · 0:42"),
         ({"command": "make", "timeout": -1}, "running make · 0:42"),
-        ({"command": "make\nall"}, "running make · 0:42"),
+        ({"command": "make\nall"}, "running make ⏎ +1 line · 0:42"),
         ({"command": "ma\x1b[2Jke"}, "running ma␛[2Jke · 0:42"),
         ({}, "running shell · 0:42"),
     ]

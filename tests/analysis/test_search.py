@@ -100,8 +100,8 @@ def test_everything_that_is_shown_is_found(saved: Saver) -> None:
     feed = saved(init(), call(1, "make needle", ""), call(2, "make needle\nmake needle", ""), result(""))
     assert places(feed, "needle") == [
         "#1 shell make needle",
-        "#2 shell make needle",
-        "#2 shell make needle, arguments",
+        "#2 shell make needle ⏎ +1 line",
+        "#2 shell make needle ⏎ +1 line, arguments",
     ]
 
 

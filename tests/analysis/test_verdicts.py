@@ -146,6 +146,8 @@ def test_only_the_end_is_read() -> None:
         ('echo "x && make" || true', ["echo", "true"]),
         ("", []),
         ("&& | ;", []),
+        ("cat > x <<'E'\npytest\nE\nmake", ["cat", "make"]),
+        ("# pytest\nls \\\n  -la a#b", ["ls"]),
         ('"unclosed', ["unclosed"]),
     ]
     for command, programs in cases:

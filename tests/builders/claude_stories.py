@@ -66,7 +66,7 @@ _FILE = (
     Ending("rejected", "The user doesn't want to proceed with this tool use. STOP", True, "User rejected"),
 )
 _TOOLS: tuple[tuple[str, str, Json, str | None, tuple[Ending, ...]], ...] = (
-    ("Bash", "execute", {"command": "pytest -q\nmake", "timeout": 9}, "pytest -q", _SHELL),
+    ("Bash", "execute", {"command": "pytest -q\nmake", "timeout": 9}, "pytest -q ⏎ +1 line", _SHELL),
     ("Read", "read", {"file_path": f"{CWD}/src/a.py"}, "src/a.py", _FILE),
     ("Edit", "edit", {"file_path": "/etc/x", "old_string": "a", "new_string": "b"}, "/etc/x", _FILE),
     ("Write", "edit", {"file_path": f"{CWD}/b 🌊.md", "content": "x\n"}, "b 🌊.md", _FILE),

@@ -76,7 +76,7 @@ def test_cut_lines_are_joined_and_counted() -> None:
     )
     read = session(*rows)
     assert [(action(call), call.call_id, call.exit_code) for call in read.calls] == [
-        ("Ran terminal command cat <<E (failed: exit 3)", "c\n1", 3)
+        ("Ran terminal command cat <<E ⏎ +2 lines (failed: exit 3)", "c\n1", 3)
     ]
     assert read.run.result == "all\nwell"
     check_counts(read, *rows)

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentwatch.session.actions import action, brief_action, target
+from agentwatch.catalog.states import asked_words, call_words
+from agentwatch.output.summary import call_members
+from agentwatch.session.actions import action, brief_action, shown_action, shown_target, target
 from agentwatch.session.call import Call
+from agentwatch.session.events import Permission, ToolKind
+from agentwatch.session.rules import question_words
+from agentwatch.text.amounts import first_line
 from agentwatch.text.safe import columns
 from tests.builders.lines import call, completed, session, started
+from tests.catalog.digest.made_events import after
+from tests.catalog.digest.made_events import started as begun
 from tests.conftest import case
 
 
@@ -130,6 +137,36 @@ def test_an_action_is_phrase_target_and_outcome() -> None:
             assert cut.endswith("…")
             assert 200 - width < columns(cut) <= 200
             assert too_long.startswith(cut.removesuffix("…"))
+
+
+def test_one_line_that_stands_for_many_says_so() -> None:
+    """Every view of a command has the sign, also if its first line is cut; the summary has all of it."""
+    command = "ls -la\nrm -rf ~/x"
+    asked = Permission("Bash", None, call_id="c", target=command)
+    shown = Call(1, 1, "c", "Bash", "Ran terminal command", command, kind=ToolKind.EXECUTE)
+    digest, read = after(begun("c", target=command), asked), session(started("shell", command=command))
+    [opened] = digest.open_calls.values()
+    views: list[str] = [action(shown), shown_action(shown), shown_action(shown, "waits"), shown_target(shown)]
+    views += [question_words(asked), asked_words(opened), call_words(opened), digest.asked]
+    views.append(action(read.calls[0]))
+    for view in views:
+        with case(view):
+            assert "ls -la ⏎ +1 line" in view
+            assert "rm -rf" not in view
+    assert call_members(shown)["command"] == command
+    assert call_members(shown)["target"] == "ls -la ⏎ +1 line"
+    for text, line in (
+        (f"{'x' * 300}\ny\nz", f"{'x' * 188}… ⏎ +2 lines"),
+        ("\n\n ls \n\n", "ls"),
+        ("cd web &&\nmake", "make"),
+        ("cd web &&\nmake\nls", "make ⏎ +1 line"),
+    ):
+        with case(text[:9]):
+            shown.target = text
+            assert shown_target(shown) == line
+            [opened] = after(begun("c", target=text)).open_calls.values()
+            assert len(asked_words(opened)) <= 200
+            assert opened.target.endswith(first_line(text)[1])
 
 
 HOSTILE: list[Any] = [

@@ -26,7 +26,8 @@ from tests.harness.processes import is_alive, until
 pytestmark = pytest.mark.slow
 
 EVENT = Event(
-    "rule", "removes", 1_790_000_000_000, "working", "claude", "s1", "Fix it", 12, "Ran rm -rf /tmp/x"
+    *("rule", "removes", 1_790_000_000_000, "working", "claude", "s1", "Fix it", 12),
+    *("Ran rm -rf /tmp/x", "rm -rf /tmp/x"),
 )
 KEY = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
 
@@ -114,6 +115,7 @@ def test_a_command_is_given_the_event_as_one_object(commands: Commands, tmp_path
             "title": "Fix it",
             "call": 12,
             "words": "Ran rm -rf /tmp/x",
+            "command": "rm -rf /tmp/x",
             "time": "2026-09-21T14:13:20Z",
         }
     ]
@@ -123,7 +125,7 @@ def test_a_command_is_given_the_event_as_one_object(commands: Commands, tmp_path
 
 
 def test_foreign_text_stays_in_one_small_safe_object(commands: Commands, tmp_path: Path) -> None:
-    """Line ends, NUL, escapes, half surrogates and huge texts neither end the line nor exceed 16 KB."""
+    """Line ends, NUL, escapes, half surrogates and huge texts neither end the line nor exceed 64 KB."""
     texts = [
         "$(touch owned)`touch owned`; touch owned\n\n{}",
         "\x00\x1b]0;x\x07\x9b\r\n\u2028\u202e",
@@ -135,13 +137,14 @@ def test_foreign_text_stays_in_one_small_safe_object(commands: Commands, tmp_pat
     for number, text in enumerate(texts):
         with case(text[:20].encode("utf-8", "replace")):
             path = tmp_path / f"out{number}"
-            hostile = EVENT._replace(agent=text, session=text, title=text, words=text)
+            hostile = EVENT._replace(agent=text, session=text, title=text, words=text, command=text)
             commands.tell(appending(path), hostile)
             data = until(partial(written, path))
-            assert len(data) < 16 << 10
+            assert len(data) < 64 << 10
             assert data.count(b"\n") == 1
             [found] = objects(path)
-            assert found["words"].isprintable() or "\u200d" in found["words"]
+            for shown in (found["words"], found["command"].replace("\n", "")):
+                assert shown.isprintable() or "\u200d" in shown
     assert not (tmp_path / "owned").exists()
 
 

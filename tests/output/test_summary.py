@@ -45,8 +45,8 @@ KEYS = [
     *("runs", "turns", "tokens", "calls", "calls_by_outcome", "lines", "orphans", "integrity"),
 ]
 CALL_KEYS = [
-    *("number", "call_id", "agent", "tool", "kind", "target", "action", "outcome", "error", "exit_code"),
-    *("lines_added", "lines_removed", "started_ms", "ended_ms", "duration_ms"),
+    *("number", "call_id", "agent", "tool", "kind", "target", "command", "action", "outcome", "error"),
+    *("exit_code", "lines_added", "lines_removed", "started_ms", "ended_ms", "duration_ms"),
 ]
 
 
@@ -101,6 +101,7 @@ def test_the_summary_is_complete(recording: Saver) -> None:
                 "tool": "read",
                 "kind": "read",
                 "target": "README.md",
+                "command": None,
                 "action": "Read file README.md (54 lines)",
                 "outcome": "succeeded",
                 **unknown,
@@ -115,6 +116,7 @@ def test_the_summary_is_complete(recording: Saver) -> None:
                 "tool": "write",
                 "kind": "edit",
                 "target": "summary.txt",
+                "command": None,
                 "action": "Created new file summary.txt (19 lines)",
                 "outcome": "succeeded",
                 **unknown,

@@ -29,6 +29,7 @@ from agentwatch.session.session import Session
 from tests.builders.lines import asked, completed, init, result, started, user
 from tests.conftest import case as case_of
 from tests.harness.processes import until
+from tests.rules.calls.test_filter import starts
 
 BEGAN_MS = 1_790_000_000_000
 
@@ -96,8 +97,10 @@ def test_a_change_of_state_is_told_once() -> None:
     """
     session = Session()
     changes = Changes(session)
-    apply(session, *BEGIN, Permission("Bash", None, key="1", target="rm -rf x"))
-    assert [*changes.new(NOW_MS)] == [("needs-you", "Bash rm -rf x")]
+    command = "ls\nrm -rf x"
+    apply(session, *BEGIN, starts("c", target=command))
+    apply(session, Permission("Bash", None, key="1", call_id="c", target=command))
+    assert [*changes.new(NOW_MS)] == [("needs-you", "Bash ls ⏎ +1 line", command)]
     assert (state_of(session, NOW_MS), [*changes.new(NOW_MS)]) == ("asks", [])
     apply(
         session, Permission("Bash", "allowed", key="1"), Permission("Read", None, key="2", is_automatic=True)
@@ -110,16 +113,16 @@ def test_a_change_of_state_is_told_once() -> None:
     apply(session, *BEGIN)
     assert (state_of(session, NOW_MS), [*changes.new(NOW_MS)]) == ("working", [])
     apply(session, TurnEnded(Outcome.FAILED), *BEGIN)
-    assert [name for name, _ in changes.new(NOW_MS)] == ["ended", "failed"]
+    assert [name for name, *_ in changes.new(NOW_MS)] == ["ended", "failed"]
     assert state_of(session, NOW_MS) == "working"
     apply(session, TurnEnded(Outcome.SUCCEEDED))
-    assert [[name for name, _ in changes.new(NOW_MS)] for _ in range(2)] == [["ended"], []]
+    assert [[name for name, *_ in changes.new(NOW_MS)] for _ in range(2)] == [["ended"], []]
     assert state_of(session, NOW_MS) == "succeeded"
     session = Session()
     changes = Changes(session)
     refused = Limits((), is_refused=True, until_ms=NOW_MS + 3_600_000)
     apply(session, *BEGIN, refused)
-    [(name, words)] = changes.new(NOW_MS)
+    [(name, words, _)] = changes.new(NOW_MS)
     assert (name, state_of(session, NOW_MS)) == ("limit", "limited")
     assert words.startswith("waits for the limit until ")
     apply(session, refused)
@@ -129,7 +132,7 @@ def test_a_change_of_state_is_told_once() -> None:
     apply(session, Limits((), is_refused=False))
     assert (state_of(session, NOW_MS), [*changes.new(NOW_MS)]) == ("working", [])
     apply(session, Limits((), is_refused=True))
-    assert [*changes.new(NOW_MS)] == [("limit", "waits for the limit")]
+    assert [*changes.new(NOW_MS)] == [("limit", "waits for the limit", None)]
     close_session(session)
     assert state_of(session, NOW_MS) == "unfinished"
     session = Session()

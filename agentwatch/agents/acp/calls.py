@@ -14,7 +14,8 @@ from agentwatch.agents.acp.messages import count_of, short, texts_in
 from agentwatch.agents.changes import line_count
 from agentwatch.agents.fields import NO_FIELDS, Fields, items, mapping, number, text
 from agentwatch.agents.open_calls import OpenCalls, remember
-from agentwatch.agents.tool import Phrase, first_line, listed_entries, other_tool
+from agentwatch.agents.tool import Phrase, joined_words, listed_entries, other_tool
+from agentwatch.session.bounds import MOST_COMMAND
 from agentwatch.session.events import Event, Outcome, Plan, ToolEnded, ToolKind, ToolProgress, ToolStarted
 from agentwatch.text.amounts import plural
 from agentwatch.text.paths import relative_to
@@ -190,9 +191,8 @@ def _unfenced(words: str) -> str:
 # The terminals that an agent asks its client for: their commands and exit codes.
 
 _MOST_TERMINALS = 256
-_MOST_WORDS = 100
 _MOST_SHOWN = 4096
-"""The length of a command, a name, a path or a title, in characters."""
+"""The length of a name, a path or a text, in characters."""
 
 
 class Terminals:
@@ -234,8 +234,7 @@ def command_line(params: Fields) -> str | None:
     command = text(params, "command")
     if command is None:
         return None
-    words = (word for word in islice(items(params.get("args")), _MOST_WORDS) if isinstance(word, str))
-    return " ".join((command, *words))[:_MOST_SHOWN]
+    return " ".join(filter(None, (command, joined_words(items(params.get("args"))))))[:MOST_COMMAND]
 
 
 # The description of a call: the name of the tool, what it does, and what it acts on.
@@ -308,7 +307,7 @@ class Described:
         raw = mapping(fields.get("rawInput"))
         has_input = not {*raw} <= {"cwd"}
         title, self.kind = text(fields, "title"), text(fields, "kind") or self.kind
-        title = title and title[:_MOST_SHOWN]
+        title = title and title[:MOST_COMMAND]
         given = (
             text(fields, "name")
             or text(mapping(meta.get("claudeCode")), "toolName")
@@ -347,7 +346,7 @@ class Described:
         match kind:
             case ToolKind.EXECUTE:
                 target = arguments.command or command or _command_in(title)
-                return Description(name, kind, phrase, first_line(target))
+                return Description(name, kind, phrase, target and target.strip())
             case ToolKind.READ | ToolKind.EDIT | ToolKind.DELETE | ToolKind.MOVE:
                 return self._on_files(name, kind, phrase, cwd, title)
             case ToolKind.SEARCH:
@@ -403,10 +402,10 @@ class Description(NamedTuple):
 def _arguments(raw: Fields) -> Arguments:
     command = raw.get("command", raw.get("cmd"))
     if isinstance(command, list):
-        command = " ".join(word for word in islice(command, _MOST_PATHS) if isinstance(word, str))
+        command = joined_words(command)
     content = raw.get("content")
     return Arguments(
-        command=_cut(command),
+        command=command[:MOST_COMMAND] if isinstance(command, str) and command else None,
         url=_cut(raw.get("url")),
         query=_cut(raw.get("query")),
         pattern=_cut(raw.get("pattern")),

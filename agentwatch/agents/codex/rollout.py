@@ -42,7 +42,7 @@ from agentwatch.agents.fields import Fields, in_words, items, mapping, number, p
 from agentwatch.agents.json_line import whole_text
 from agentwatch.agents.on_disk import iso_ms
 from agentwatch.agents.open_calls import OpenCalls, remember
-from agentwatch.agents.tool import Phrase, first_line, other_tool
+from agentwatch.agents.tool import Phrase, other_tool
 from agentwatch.session.counts import added
 from agentwatch.session.events import (
     Channel,
@@ -70,6 +70,7 @@ from agentwatch.session.events import (
     Usage,
     UsageScope,
 )
+from agentwatch.text.amounts import one_line
 
 # Events that belong to no turn.
 
@@ -210,7 +211,7 @@ def _wait(name: str, arguments: Fields, whole: str) -> Use:
     cell = _cell(arguments)
     if cell is None:
         return _agent(name, arguments, whole)
-    return Use(name, ToolKind.EXECUTE, Phrase.USED, f"{name} {first_line(cell)}")
+    return Use(name, ToolKind.EXECUTE, Phrase.USED, f"{name} {cell}")
 
 
 def _patch(name: str, _arguments: Fields, _whole: str) -> Use:
@@ -223,14 +224,14 @@ def _plan(name: str, _arguments: Fields, _whole: str) -> Use:
 
 def _stdin(name: str, arguments: Fields, _whole: str) -> Use:
     process = number(arguments, "session_id")
-    words = (name, None if process is None else str(process), first_line(text(arguments, "chars")))
+    words = (name, None if process is None else str(process), (text(arguments, "chars") or "").strip())
     return Use(name, ToolKind.EXECUTE, Phrase.USED, " ".join(word for word in words if word))
 
 
 def _script(name: str, arguments: Fields, whole: str) -> Use:
     """Return the use of a tool that runs a script in a language of its own."""
     script = text(arguments, "code") or text(arguments, "input") or whole
-    return Use(name, ToolKind.EXECUTE, Phrase.USED, f"{name} {first_line(script)}".rstrip())
+    return Use(name, ToolKind.EXECUTE, Phrase.USED, f"{name} {script.strip()}".rstrip())
 
 
 def _agent(name: str, arguments: Fields, _whole: str) -> Use:
@@ -1020,7 +1021,7 @@ def _image_view(fields: Fields) -> Found:
 
 def _image_made(fields: Fields) -> Found:
     name = "image_generation"
-    prompt = first_line(text(fields, "revised_prompt"))
+    prompt = one_line(text(fields, "revised_prompt") or "")
     use = Use(name, ToolKind.OTHER, Phrase.USED, f"{name} {prompt}" if prompt else name)
     status = text(fields, "status")
     return Found(use, End(Outcome.RETURNED) if status is None else status_end(status))
@@ -1168,7 +1169,7 @@ class Turns:
             asked = Permission(QUESTION_TOOL, None, None, at_ms, call_id, call_id, question)
             events.append(asked._replace(limit_ms=time_limit_of(arguments)))
         if arguments.get("sandbox_permissions") == "require_escalated":
-            what = first_line(command_of(arguments)) or use.tool
+            what = one_line(command_of(arguments) or use.tool)
             events.append(Notice(f"needs permission to run outside the sandbox: {what}", at_ms))
         return self.texts.after_prompts(events)
 

@@ -17,7 +17,8 @@ from agentwatch.agents.changes import ChangeKind, Changes, FileChange, changed_l
 from agentwatch.agents.decoder import Salvaged
 from agentwatch.agents.fields import Fields, in_words, items, mapping, number, text
 from agentwatch.agents.json_line import whole_text
-from agentwatch.agents.tool import MOST_ENTRIES, Phrase, entry_in, first_line, other_tool
+from agentwatch.agents.tool import MOST_ENTRIES, Phrase, entry_in, joined_words, other_tool
+from agentwatch.session.bounds import MOST_COMMAND
 from agentwatch.session.events import (
     Channel,
     Event,
@@ -41,6 +42,7 @@ from agentwatch.session.events import (
     Usage,
     UsageScope,
 )
+from agentwatch.text.amounts import one_line
 from agentwatch.text.paths import relative_to
 
 # Error messages.
@@ -127,7 +129,7 @@ class End(NamedTuple):
 
 def command_use(tool: str, script: str, limit_ms: int | None = None) -> Use:
     """Return the use of a tool that runs a command."""
-    return Use(tool, ToolKind.EXECUTE, Phrase.RAN, first_line(script), limit_ms=limit_ms)
+    return Use(tool, ToolKind.EXECUTE, Phrase.RAN, script.strip()[:MOST_COMMAND], limit_ms=limit_ms)
 
 
 def change_use(tool: str, changes: Changes) -> Use:
@@ -155,7 +157,7 @@ def agent_use(tool: str, prompt: str | None, threads: list[str]) -> Use:
         threads: The ids of the subagents' threads.
     """
     if prompt is not None:
-        return Use(tool, ToolKind.DELEGATE, Phrase.RAN_SUBAGENT, first_line(prompt))
+        return Use(tool, ToolKind.DELEGATE, Phrase.RAN_SUBAGENT, one_line(prompt))
     return Use(tool, ToolKind.DELEGATE, Phrase.USED, " ".join([tool, *threads]))
 
 
@@ -365,13 +367,13 @@ def script_in(arguments: Sequence[object]) -> str:
     """Return the script in the arguments of a program, or all arguments as one line if it is not a shell.
 
     Example:
-        >>> script_in(["bash", "-lc", "ls -la"]), script_in(["git", "status"])
-        ('ls -la', 'git status')
+        >>> script_in(["bash", "-lc", "ls -la"]), script_in(["grep", "a b"])
+        ('ls -la', "grep 'a b'")
     """
     words = [word for word in arguments if isinstance(word, str)]
     if len(words) == 3 and _is_shell(words[0]) and words[1] in _FLAGS:
         return words[2]
-    return " ".join(words)
+    return joined_words(words)
 
 
 def _is_shell(program: str) -> bool:

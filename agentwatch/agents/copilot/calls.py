@@ -14,7 +14,6 @@ from agentwatch.agents.tool import (
     Result,
     Tool,
     command_in,
-    first_line,
     named,
     other_tool,
     path_in,
@@ -222,7 +221,7 @@ def plan_entries(arguments: Fields) -> tuple[PlanEntry, ...]:
 _COMPARED = 256
 """In characters. Two outputs that begin alike are one output that grows."""
 _MOST_KEPT = 10_000
-"""In characters, of the arguments of a call that is announced and has not started."""
+"""In characters, of the arguments of a call that is announced and has not started, unless it is a command."""
 
 
 class _Known(NamedTuple):
@@ -255,9 +254,10 @@ class Calls:
         """Keep a call that a message announces. Older versions write no line when it starts."""
         call_id, arguments = text(request, "toolCallId"), read_arguments(request.get("arguments"))
         size = sum(len(value) for value in arguments.values() if isinstance(value, str))
-        if call_id is not None and call_id not in self._known and size <= _MOST_KEPT:
-            name = text(request, "name") or "tool"
-            tool = _tool_in(request, name, arguments)
+        name = text(request, "name") or "tool"
+        tool = _tool_in(request, name, arguments)
+        is_kept = size <= _MOST_KEPT or tool.kind is ToolKind.EXECUTE
+        if call_id is not None and call_id not in self._known and is_kept:
             started = tool.started(call_id, name, arguments, cwd=self.cwd)
             self._known.keep(call_id, _Known(tool, started), name)
 
@@ -272,7 +272,7 @@ class Calls:
         self._known.keep(call_id, _Known(tool, started), name)
         if name != ASK_USER:
             return [started]
-        question = first_line(text(arguments, "question") or text(arguments, "message"))
+        question = text(arguments, "question") or text(arguments, "message")
         return [
             started,
             Permission(ASK_USER, None, at_ms=at_ms, key=call_id, call_id=call_id, target=question),

@@ -7,7 +7,6 @@ from agentwatch.agents.decoder import Salvaged, SegmentText
 from agentwatch.agents.fields import MOST_ID, Fields, in_words, items, known_sum, mapping, number, text
 from agentwatch.agents.on_disk import time_of
 from agentwatch.agents.open_calls import remember
-from agentwatch.agents.tool import first_line
 from agentwatch.session.events import (
     Channel,
     Compaction,
@@ -30,6 +29,7 @@ from agentwatch.session.events import (
     Usage,
     UsageScope,
 )
+from agentwatch.text.amounts import one_line
 
 # Incidents, and the lines that report nothing.
 
@@ -105,7 +105,7 @@ def other_incident(kind: str, data: Fields, at_ms: int | None) -> list[Event]:
             return [Notice(f"hook {in_words(data.get('hookType'))} failed: {error}", at_ms)]
         case "system.notification":
             description = text(mapping(data.get("kind")), "description")
-            words = description or first_line(text(data, "content"))
+            words = description or one_line(text(data, "content") or "")
             return [Notice(f"notification: {words}", at_ms)] if words else []
     return silent_or_unknown(kind)
 
@@ -171,7 +171,7 @@ class Questions:
                 at_ms=at_ms,
                 key=text(data, "requestId"),
                 call_id=call_of(data),
-                target=first_line(target),
+                target=target,
                 is_automatic=is_automatic,
             )
         )
@@ -195,7 +195,7 @@ class Questions:
                 at_ms=at_ms,
                 key=text(data, "requestId"),
                 call_id=text(data, "toolCallId"),
-                target=first_line(target),
+                target=target,
             )
         )
 
@@ -660,7 +660,7 @@ class Decoder:
         was_open = self._turns.is_open
         self._turns.begin()
         if is_own or data.get("isAutopilotContinuation") is True:
-            notice = Notice(f"{in_words(source or 'autopilot')}: {first_line(words) or ''}")
+            notice = Notice(f"{in_words(source or 'autopilot')}: {one_line(words)}")
             return [notice] if was_open else [TurnStarted(), notice]
         line = text(fields, "id")
         self._error = ""

@@ -40,6 +40,7 @@ from agentwatch.session.blocks import (
     TextBlock,
 )
 from agentwatch.session.events import Outcome, ToolKind
+from agentwatch.text.amounts import one_line
 from agentwatch.text.durations import duration_words
 
 _ECHOES = IDS | {"parsingResult"}
@@ -235,7 +236,7 @@ def _steps(fields: Fields) -> Iterator[Remark | SubagentCall]:
 def _subagent_call(name: str, body: Fields) -> SubagentCall:
     tool = TOOLS.get(name) or other_tool(name)
     arguments = mapping(body.get("args"))
-    target = ", ".join(tool.paths(arguments)) or tool.target(arguments)
+    target = one_line(", ".join(tool.paths(arguments)) or tool.target(arguments) or "") or None
     if "result" not in body:
         return SubagentCall(tool.phrase, target, Outcome.UNFINISHED)
     result = read_result(tool, body["result"])

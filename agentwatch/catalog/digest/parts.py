@@ -50,6 +50,8 @@ class OpenCall(NamedTuple):
     limit_ms: int | None = None
     asks: bool = False
     """Whether the call itself is a question to the user: it runs until the user answers."""
+    command: str = ""
+    """The command of which `target` is one line, at most 240 characters; empty if `target` is all of it."""
 
 
 # Limits for the texts of a digest, in characters: a list has thousands of digests.
@@ -58,6 +60,8 @@ MOST_NAME = 100
 MOST_LINE = 240
 MOST_TEXT = 400
 MOST_PATH = 1000
+MOST_ACTIVITY = 200
+"""A tool and what its call acts on. A row shows no more."""
 _LOOKED_AT = 1000
 
 

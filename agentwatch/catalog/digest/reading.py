@@ -90,7 +90,7 @@ class LastTestsReader:
             known = self._digest.open_calls.get(event.call_id[:MOST_LINE])
             kind = known.kind if known is not None and event.kind is ToolKind.OTHER else event.kind
             if kind is ToolKind.EXECUTE and event.outcome is not Outcome.REJECTED:
-                words = event.target or (known.target if known is not None else "")
+                words = event.target or ("" if known is None else known.command or known.target)
                 if len(line) <= _MOST_BYTES and words and not _only_reads(words[:MOST_PATH]):
                     self._commands.append(_Command(line, event, words[:MOST_PATH], self._changes))
             elif kind in _CHANGES and event.outcome in _DONE:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentwatch.agents.registry import known_name
 from agentwatch.catalog.digest.parts import (
+    MOST_ACTIVITY,
     MOST_LINE,
     MOST_NAME,
     MOST_PATH,
@@ -39,6 +40,7 @@ from agentwatch.session.events import (
     TextEnded,
     TextRetracted,
     ToolEnded,
+    ToolKind,
     ToolStarted,
     TurnEnded,
     TurnStarted,
@@ -57,6 +59,7 @@ from agentwatch.session.rules import (
     replaces_title,
     retry_words,
 )
+from agentwatch.text.amounts import one_line
 
 if TYPE_CHECKING:
     from agentwatch.catalog.digest.digest import Digest
@@ -213,26 +216,36 @@ def tool_started(digest: Digest, event: ToolStarted, at_ms: int | None) -> None:
     known = digest.open_calls.get(call_id)
     if known is not None:
         if event.is_update:
-            digest.open_calls[call_id] = known._replace(
-                tool=event.tool[:MOST_NAME], kind=event.kind, target=line(event.target) or known.target
-            )
+            known = known._replace(tool=event.tool[:MOST_NAME], kind=event.kind)
+            digest.open_calls[call_id] = _acting_on(known, event.target)
         return
     if hash(call_id) in digest.course.has_ended:
         return
     digest.calls += 1
-    digest.open_calls[call_id] = OpenCall(
+    started = OpenCall(
         call_id,
         event.tool[:MOST_NAME],
         event.kind,
-        line(event.target),
+        "",
         at_ms if event.at_ms is None else event.at_ms,
         event.agent and event.agent[:MOST_LINE],
         event.limit_ms,
     )
+    digest.open_calls[call_id] = _acting_on(started, event.target)
     if len(digest.open_calls) > _MOST_OPEN:
         oldest = next(iter(digest.open_calls))
         del digest.open_calls[oldest]
         digest.course.settle(oldest, has_ended=False)
+
+
+def _acting_on(call: OpenCall, target: str | None) -> OpenCall:
+    """Return a call that acts on a target; None for what is known."""
+    if not target:
+        return call
+    if call.kind is not ToolKind.EXECUTE:
+        return call._replace(target=line(target))
+    shown = one_line(target, MOST_ACTIVITY - 1 - len(call.tool))
+    return call._replace(target=shown, command="" if shown == target else target[:MOST_LINE])
 
 
 def tool_ended(digest: Digest, event: ToolEnded, at_ms: int | None) -> None:
@@ -268,7 +281,8 @@ def permission(digest: Digest, event: Permission, at_ms: int | None) -> None:
     if event.answer is not None:
         questions.pop(key, None)
     elif asks_user(event):
-        words = f"{event.subject[:MOST_NAME]} {line(event.target)}".strip()
+        subject = event.subject[:MOST_NAME]
+        words = f"{subject} {one_line(event.target or '', MOST_ACTIVITY - 1 - len(subject))}".strip()
         asked_ms = at_ms if event.at_ms is None else event.at_ms
         asked = Question(words, call_id, asked_ms, answered_at_ms(event, asked_ms))
         add_question(questions, key, asked, _MOST_QUESTIONS)

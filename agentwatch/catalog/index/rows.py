@@ -58,8 +58,6 @@ _NAME = re.compile(r"[a-z][a-z0-9:._-]{0,40}")
 _LIMIT = re.compile(r"timeout (?:-\S{1,20} ){0,4}[0-9.]{1,9}[smhd]? ")
 _NUMBER = re.compile(r"[0-9]{4,40}|(?=[0-9a-f]{0,7}[0-9])[0-9a-f]{8,64}")
 """A number, a date or a hash in the name of a script."""
-_HEREDOC = re.compile(r"<<-?[ \t]{0,8}['\"]?([A-Za-z_][A-Za-z0-9_]{0,60})")
-_MOST_READ = 2000
 _MOST_SHOWN = 60
 
 
@@ -79,7 +77,7 @@ def command_of(command: str) -> str | None:
         >>> command_of("uv run pytest -q tests/api | tail -1"), command_of("python -c 'import sys'")
         ('pytest', 'python -c')
     """
-    parts = [_Run(part.words) for part in segments_of(_without_heredocs(command[:_MOST_READ]))]
+    parts = [_Run(part.words) for part in segments_of(command)]
     named = [part for part in parts if part.is_named]
     for passed_over in (READERS | _INTERPRETERS, READERS, _BEFORE):
         for part in named:
@@ -131,19 +129,6 @@ def _first_argument(after: list[str]) -> str | None:
     """Return the first argument if it is a word. Long options before it are skipped."""
     first = next((word for word in after if not word.startswith("--")), "")
     return first if _NAME.fullmatch(first) else None
-
-
-def _without_heredocs(command: str) -> str:
-    """Return a command without the texts that it contains for the stdin of its programs."""
-    kept, start = [], 0
-    while (found := _HEREDOC.search(command, start)) is not None:
-        line_end = command.find("\n", found.end())
-        if line_end < 0:
-            break
-        kept.append(command[start : found.start()] + command[found.end() : line_end])
-        text_end = command.find(f"\n{found[1]}", line_end)
-        start = len(command) if text_end < 0 else text_end + 1 + len(found[1])
-    return "".join((*kept, command[start:]))
 
 
 # Values as SQLite can hold them.

@@ -33,6 +33,8 @@ class Event(NamedTuple):
     """The number of the call that has hit the rule."""
     words: str = ""
     """The call, what is asked, or why the session has failed."""
+    command: str | None = None
+    """The whole command of the call that has hit the rule or that asks; None if it has none."""
 
 
 class Changes:
@@ -44,19 +46,20 @@ class Changes:
         self._asked, self._ended = session.asked.count, ended_turns(session)
         self._is_refused = session.limits.is_refused
 
-    def new(self, now_ms: int) -> Iterator[tuple[str, str]]:
-        """Yield the name of each event since the last call, with a few words about it."""
+    def new(self, now_ms: int) -> Iterator[tuple[str, str, str | None]]:
+        """Yield each event since the last call: its name, a few words, and the command that is asked for."""
         session = self._session
         if (is_refused := session.limits.is_refused) and not self._is_refused:
-            yield LIMIT, session.limits.words(now_ms)
+            yield LIMIT, session.limits.words(now_ms), None
         self._is_refused = is_refused
         asked, ended = session.asked.count, ended_turns(session)
         if asked > self._asked and (oldest := session.asked.oldest) is not None:
-            yield NEEDS_YOU, oldest.words
+            calls = (each for each in session.open_calls.values() if each.call_id == oldest.call_id)
+            yield NEEDS_YOU, oldest.words, next((each.command for each in calls), None)
         if ended > self._ended:
-            yield ENDED, ""
+            yield ENDED, "", None
             if _last_outcome(session) is Outcome.FAILED:
-                yield FAILED, session.last_error
+                yield FAILED, session.last_error, None
         self._asked, self._ended = asked, ended
 
 

@@ -184,10 +184,10 @@ class AlarmThread:
                 self._finishing.wait(_POLL_SECONDS)
             for hit in self._watch.update(now_ms(), self._facts()):
                 self._take(hit)
-            for name, words in self._session_changes.new(now_ms()):
+            for name, words, asked in self._session_changes.new(now_ms()):
                 for rule in self._session_rules:
                     if rule.event == name and not self._is_silenced():
-                        self._tell(rule.command, name, rule.name, now_ms(), words)
+                        self._tell(rule.command, name, rule.name, words, asked)
             for each in self._cooldown.due(now_ms(), is_over=self._feed.is_over):
                 self._publish(each)
             self._write("".join(f"{line}\n" for line in log.new_lines(self._feed.is_over)))
@@ -210,19 +210,26 @@ class AlarmThread:
         if action.needs_agent:
             self._publish(Announcement(alarm))
         elif action is Action.RUN:
-            self._tell(wire.command, HIT, wire.name, alarm.at_ms, hit.words, hit.call)
+            self._tell(wire.command, HIT, wire.name, hit.words, hit.command, hit.call)
         elif action is not Action.LOG and (each := self._cooldown.add(alarm)) is not None:
             self._publish(each)
 
     def _tell(
-        self, command: tuple[str, ...], name: str, rule: str, at_ms: int, words: str, call: int | None = None
+        self,
+        run: tuple[str, ...],
+        name: str,
+        rule: str,
+        words: str,
+        command: str | None,
+        call: int | None = None,
     ) -> None:
         """Run a command of the user's with an event of the session."""
-        session = self._feed.session
+        session, at_ms = self._feed.session, now_ms()
         if self._commands is not None:
             state, agent = state_of(session, at_ms), session.agent_name or ""
             address, title = self._address or session.run.session_id or "", session.run.prompt or ""
-            self._commands.tell(command, Event(name, rule, at_ms, state, agent, address, title, call, words))
+            event = Event(name, rule, at_ms, state, agent, address, title, call, words, command)
+            self._commands.tell(run, event)
 
     def _publish(self, each: Announcement) -> None:
         more = f" … and {each.more:,} more" if each.more else ""

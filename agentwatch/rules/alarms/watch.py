@@ -43,6 +43,8 @@ class Hit(NamedTuple):
     """The number of the call; None for a rule about the run."""
     words: SafeText = SafeText("")
     """The call as a phrase with its target: `Ran terminal command rm -rf /tmp/x`."""
+    command: str | None = None
+    """The whole command of a shell call."""
 
 
 class Watch:
@@ -141,7 +143,8 @@ class Watch:
             place = call.ended or call.started
             offset = self._feed.offset if place is None else place.offset + place.length + 1
             words = SafeText(f"{brief_action(call)} {target(call)}".rstrip())
-            hits.append(Hit(rule.tripwire, min(offset, self._feed.offset), call.number, words))
+            hit = Hit(rule.tripwire, min(offset, self._feed.offset), call.number, words, call.command)
+            hits.append(hit)
         return hits
 
     def _silence_ms(self) -> int | None:

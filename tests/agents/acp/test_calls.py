@@ -367,7 +367,7 @@ def test_a_call_is_described_by_its_fields() -> None:
         ({"kind": "search", "name": "ls", "rawInput": {"path": CWD}}, "Listed directory ."),
         ({"kind": "search", "name": "list", "title": "src"}, "Listed directory src"),
         ({"kind": "search", "title": "."}, "Searched files ."),
-        ({"kind": "execute", "rawInput": {"command": "make\ntest"}}, "Ran terminal command make"),
+        ({"kind": "execute", "rawInput": {"command": "make\ntest"}}, "Ran terminal command make ⏎ +1 line"),
         ({"kind": "execute", "rawInput": {"cmd": ["ls", "-l", 7]}}, "Ran terminal command ls -l"),
         ({"kind": "execute", "title": "`make`"}, "Ran terminal command make"),
         (

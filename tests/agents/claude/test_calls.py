@@ -37,7 +37,7 @@ from tests.conftest import case
 QUESTION = {"questions": [{"question": "Which database?"}]}
 Use = tuple[str, dict[str, Any], str, str, str | None]
 CLAUDES: list[Use] = [
-    ("Bash", {"command": "pytest -q\nls"}, "execute", "Ran terminal command", "pytest -q"),
+    ("Bash", {"command": "pytest -q\nls"}, "execute", "Ran terminal command", "pytest -q\nls"),
     ("PowerShell", {"command": "dir"}, "execute", "Ran terminal command", "dir"),
     ("Read", {"file_path": f"{CWD}/a.py"}, "read", "Read file", "a.py"),
     ("Edit", {"file_path": "/etc/x"}, "edit", "Edited file", "/etc/x"),

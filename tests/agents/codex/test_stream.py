@@ -154,7 +154,7 @@ def test_the_end_of_an_item_decides() -> None:
 @pytest.mark.parametrize(
     ("fields", "phrase", "target"),
     [
-        ({"tool": "spawn_agent", "prompt": "Look\nhere"}, "Ran subagent", "Look"),
+        ({"tool": "spawn_agent", "prompt": "Look\nhere"}, "Ran subagent", "Look ⏎ +1 line"),
         ({"tool": "wait", "receiver_thread_ids": ["t-2", 3]}, "Used tool", "wait t-2"),
         ({}, "Used tool", "collab_tool_call"),
     ],

@@ -34,7 +34,7 @@ def test_a_tool_has_its_kind_and_target() -> None:
     in each turn and for each agent.
     """
     cases: list[tuple[str, Any, str, str, str | None]] = [
-        ("bash", {"command": "make\ntest"}, "execute", "Ran terminal command", "make"),
+        ("bash", {"command": "make\ntest"}, "execute", "Ran terminal command", "make\ntest"),
         ("powershell", '{"command":"ls"}', "execute", "Ran terminal command", "ls"),
         ("view", {"path": "/w/a.py"}, "read", "Read file", "a.py"),
         ("create", {"path": "/w/a.py"}, "edit", "Created new file", "a.py"),
@@ -230,7 +230,7 @@ def test_a_question_is_open_until_it_is_answered() -> None:
         **AT,
     )
     assert events_of(AGENT, started("c", "bash"), asked)[1] == Permission(
-        "bash", None, at_ms=0, key="r", call_id="c", target="rm x"
+        "bash", None, at_ms=0, key="r", call_id="c", target="rm x\ny"
     )
     seen = session_of(AGENT, user("Go"), started("c", "bash"), asked, is_closed=False)
     assert seen.asked.oldest is not None
@@ -238,7 +238,7 @@ def test_a_question_is_open_until_it_is_answered() -> None:
     assert events_of(AGENT, asked, given)[1] == Permission("shell", "approved", None, 0, "r", "c")
     assert len(session_of(AGENT, user("Go"), started("c", "bash"), asked, given, is_closed=False).asked) == 0
     asks = {**started("c", "ask_user", {"question": "Which?\nA or B"}), **AT}
-    question = Permission("ask_user", None, at_ms=0, key="c", call_id="c", target="Which?")
+    question = Permission("ask_user", None, at_ms=0, key="c", call_id="c", target="Which?\nA or B")
     repeated = line("user_input.requested", {"requestId": "r", "question": "Which?", "toolCallId": "c"})
     assert events_of(AGENT, asks, repeated)[1:] == [question]
     seen = session_of(AGENT, user("Go"), asks, repeated, is_closed=False)

@@ -423,7 +423,7 @@ def test_incidents_and_lists_are_shown() -> None:
             Notice("hook preToolUse failed: no", at),
         ),
         ("hook.end", {"success": False}, Notice("hook None failed: no reason given", at)),
-        ("system.notification", {"content": "\nShell 1\nx"}, Notice("notification: Shell 1", at)),
+        ("system.notification", {"content": "\nShell 1\nx"}, Notice("notification: Shell 1 ⏎ +1 line", at)),
         ("system.notification", {"kind": {"description": "Count"}}, Notice("notification: Count", at)),
         ("subagent.failed", {"agentName": "explore", "error": "boom"}, Notice("explore failed: boom", at)),
         ("subagent.failed", {}, Notice("subagent failed: no reason given", at)),

@@ -100,7 +100,7 @@ def test_tools_have_their_names_and_arguments() -> None:
     # Another tool shows its name, of 1,000 characters at most, and one argument; a to-do list is a plan.
     # Of 1,100 open calls the oldest are forgotten.
     cases: list[tuple[Line, ToolKind, str | None]] = [
-        (call("Shell", command="make\ntest"), ToolKind.EXECUTE, "make"),
+        (call("Shell", command="make\ntest"), ToolKind.EXECUTE, "make\ntest"),
         (call("Read", path="/w/a.py"), ToolKind.READ, "/w/a.py"),
         (call("StrReplace", path="a", old_string="x", new_string="y"), ToolKind.EDIT, "a"),
         (call("Write", path="a", contents="x"), ToolKind.EDIT, "a"),

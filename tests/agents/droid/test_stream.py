@@ -143,7 +143,7 @@ def test_a_call_has_its_tool_outcome_and_blocks() -> None:
             "Edited file a, b",
         ),
         ("ApplyPatch", {}, "edit", "Edited file None"),
-        ("Execute", {"command": "ls\npwd"}, "execute", "Ran terminal command ls"),
+        ("Execute", {"command": "ls\npwd"}, "execute", "Ran terminal command ls\npwd"),
         ("Grep", {"pattern": "x"}, "search", "Searched files x"),
         ("Glob", {"patterns": ["*.a", "*.b"]}, "search", "Found files *.a *.b"),
         ("Glob", {"patterns": "*"}, "search", "Found files *"),

@@ -205,7 +205,7 @@ def test_a_tool_has_its_phrase_and_blocks() -> None:
         ("read_many_files", {"paths": ["a"]}, "read", "Read file a"),
         ("write_file", {"file_path": "a"}, "edit", "Created new file a"),
         ("replace", {"file_path": "a"}, "edit", "Edited file a"),
-        ("run_shell_command", {"command": "ls\npwd"}, "execute", "Ran terminal command ls"),
+        ("run_shell_command", {"command": "ls\npwd"}, "execute", "Ran terminal command ls\npwd"),
         ("list_directory", {"dir_path": "."}, "search", "Listed directory ."),
         ("list_directory", {"path": "/"}, "search", "Listed directory /"),
         ("glob", {"pattern": "*"}, "search", "Found files *"),

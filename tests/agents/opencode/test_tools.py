@@ -47,7 +47,7 @@ def test_a_call_has_its_tool_result_and_outcome() -> None:
         ("multiedit", {"filePath": "a.py", "edits": []}, "edit", "Edited file", "a.py"),
         ("apply_patch", {"patchText": PATCH}, "edit", "Edited file", "a.py, b.py, c.py"),
         ("patch", {"patchText": "no patch"}, "edit", "Edited file", None),
-        ("bash", {"command": "\nmake\nmake x"}, "execute", "Ran terminal command", "make"),
+        ("bash", {"command": "\nmake\nmake x"}, "execute", "Ran terminal command", "make\nmake x"),
         ("grep", {"pattern": "x.y", "path": "src"}, "search", "Searched files", "x.y"),
         ("glob", {"pattern": "*.py"}, "search", "Found files", "*.py"),
         ("list", {"path": "src"}, "search", "Listed directory", "src"),
@@ -331,10 +331,10 @@ def test_a_stored_session_is_read() -> None:
     # session, a message, or its text.
     lines = [
         stored_call("pending", input={}),
-        stored_call("running", input={"command": "make\ninstall", "timeout": 5000}, metadata={"output": "…"}),
+        stored_call("running", input={"command": "make\nall", "timeout": 5000}, metadata={"output": "…"}),
     ]
     [call] = session(session_line(), *lines, is_over=False).calls
-    assert (call.outcome, call.target, call.output, call.limit_ms) == (Outcome.RUNNING, "make", "…", 5000)
+    assert (call.command, call.output, call.limit_ms) == ("make\nall", "…", 5000)
     [call] = session(session_line(), *lines, stored_call("error", error="gone"), is_over=False).calls
     assert (call.outcome, call.error, call.target) == (Outcome.FAILED, "gone", "make")
     made = used("read", input={"filePath": "/home/ada/app/x.py"})

@@ -186,7 +186,7 @@ def test_calls_and_other_lines_report_what_they_contain() -> None:
     assert ToolProgress("a|b", None, "1\n2\n", is_whole=True) in events
     failed = ended("a|b", "bash", "1\n2\n\n\nCommand exited with code 3", is_error=True)
     seen = session_of(AGENT, *lines, failed).calls[0]
-    assert (seen.target, seen.outcome, seen.exit_code, seen.error) == ("make", "failed", 3, "exit 3")
+    assert (seen.target, seen.outcome, seen.exit_code, seen.error) == ("make\ntest", "failed", 3, "exit 3")
     lines = [STEP, started("a", "ls"), started("b", "ls"), STEP, started("c", "ls")]
     later_seen = session_of(AGENT, START, *lines)
     assert [made.group for made in later_seen.calls] == ["1", "1", "2"]

@@ -37,7 +37,7 @@ class Command:
 
     script: str
     shown: str
-    """The first line of the script."""
+    """The script in one line."""
     output: str
     exit_code: int | None
     """None for one that was declined."""
@@ -171,7 +171,7 @@ TEXTS = st.lists(st.sampled_from(_TOKENS), min_size=1, max_size=6).map("".join)
 _SCRIPTS = [
     ("ls -la", "ls -la"),
     ("echo 'it''s' \"$HOME\"", "echo 'it''s' \"$HOME\""),
-    ("cat <<E\nx\nE", "cat <<E"),
+    ("cat <<E\nx\nE", "cat <<E ⏎ +2 lines"),
     ("printf '%s\\n' \"a\\\\b\"", "printf '%s\\n' \"a\\\\b\""),
     ("x", "x"),
 ]

@@ -181,7 +181,7 @@ _PATHS = (
     *((f"{CWD}/src/a.py", "src/a.py"), (CWD, "."), ("/etc/hosts", "/etc/hosts"), ("ebb 🌊.md", "ebb 🌊.md")),
     *((f"{CWD}le/b", f"{CWD}le/b"), ("/a\x1b[2J\nb", "/a␛[2J␊b")),
 )
-_COMMANDS = (("pytest -q", "pytest -q"), ("cat <<E\nx\nE", "cat <<E"), (" ls \r\n", "ls"))
+_COMMANDS = (("pytest -q", "pytest -q"), ("cat <<E\nx\nE", "cat <<E ⏎ +2 lines"), (" ls \r\n", "ls"))
 _WORDS = (("low water", "low water"), (r"\.seconds\b", r"\.seconds\b"), ("x\ty", "x    y"))
 
 _TOOL_USES = [

@@ -12,6 +12,7 @@ def call_truth(call: ToolCall, number: int) -> Json:
     """Return the expected summary of a call."""
     facts: Json = {"number": number, "call_id": call.call_id, "agent": None, "tool": call.use.tool}
     facts |= {"kind": call.use.kind, "target": call.use.target}
+    facts["command"] = call.use.args["command"].strip() if call.use.tool == "shell" else None
     ending = call.ending if call.has_end else Ending(None, "unfinished")
     is_plain = call.shape.startswith("function") and ending.is_unknown
     note = ending.note or (

@@ -111,7 +111,10 @@ class SessionAlarms:
     def _run(self, joined: Row, hit: Hit) -> None:
         if self._commands is not None:
             row, rule = self._rows.get(joined.key, joined), hit.tripwire
-            self._commands.tell(rule.command, event_of(row, HIT, rule.name, hit.words, hit.call))
+            self._commands.tell(
+                rule.command,
+                event_of(row, HIT, rule.name, hit.words)._replace(call=hit.call, command=hit.command),
+            )
 
     def _leave(self, key: Key) -> None:
         if (joined := self._joined.pop(key, None)) is not None:

@@ -98,7 +98,7 @@ def _is_limit_over(before: Standing, now: Standing) -> bool:
     return now.since_ms is None or now.since_ms < before.until_ms
 
 
-def event_of(row: Row, event: str, rule: str, words: str, call: int | None = None) -> Event:
+def event_of(row: Row, event: str, rule: str, words: str) -> Event:
     """Return an event of a session of the list."""
     session, state = row.address or row.id, row.standing.state.value
-    return Event(event, rule, now_ms(), state, row.agent, session, row.title, call, words)
+    return Event(event, rule, now_ms(), state, row.agent, session, row.title, words=words)
