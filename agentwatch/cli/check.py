@@ -26,7 +26,7 @@ from agentwatch.recording.acts import SessionActs
 from agentwatch.recording.lines import LineReader
 from agentwatch.recording.saved import SavedGrowth
 from agentwatch.rules.check.judge import Judge
-from agentwatch.rules.check.judgement import Checked, blind, is_misused
+from agentwatch.rules.check.judgement import Checked, blind, is_misused, partly_judged
 from agentwatch.rules.check.kinds import Rule, Severity, by_options, merged
 from agentwatch.rules.check.reports import (
     explained,
@@ -95,6 +95,7 @@ def run_check(
     *,
     waits: bool,
     explains: bool,
+    is_strict: bool = False,
 ) -> int:
     """Judge recordings and print the report.
 
@@ -105,6 +106,7 @@ def run_check(
         output_format: `text`, `json`, `junit` or `github`.
         waits: Whether recordings that are still being written are followed to their end.
         explains: Whether the text lists for each rule the calls that it checked and hit.
+        is_strict: Whether a rule that is not a warning has to judge every call.
 
     Returns:
         The exit code: 0 if all rules hold, 1 if one is broken, 2 if a recording cannot be read or a rule
@@ -124,9 +126,12 @@ def run_check(
     unseen = blind(checked)
     for each in unseen:
         say(f"the rule {name_of(each)} had nothing to check: {each.words}")
+    for each in partly_judged(checked) if is_strict else ():
+        fields = " and ".join(each.unknown) or "a value"
+        say(f"the rule {name_of(each)} did not judge {plural(each.not_judged, 'call')}: unknown {fields}")
     if any(each.is_error for one in checked for each in one.judgements):
         code = max(code, BROKEN)
-    if is_misused(unseen):
+    if is_misused([*unseen, *(partly_judged(checked) if is_strict else ())]):
         code = max(code, USAGE)
     return _print(checked, output_format, code, explains=explains) or code
 

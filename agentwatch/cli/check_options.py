@@ -71,6 +71,7 @@ _starting = together(
 @click.argument("addresses", nargs=-1, metavar="[ADDRESS]...", type=ADDRESS)
 @_rules
 @_printing
+@click.option("--strict", "is_strict", is_flag=True, help="Exit 2 if a rule could not judge a call.")
 @click.option(
     "--wait", "waits", is_flag=True, help="Follow recordings that are still being written to their end."
 )
@@ -114,11 +115,16 @@ def check(addresses: tuple[str, ...], **given: Any) -> int:
     if given["since_ms"] is not None:
         from agentwatch.cli.check import try_rules
 
-        if addresses or given["waits"] or given["explains"] or output_format not in ("text", "json"):
+        if (
+            addresses
+            or given["waits"]
+            or given["is_strict"]
+            or given["explains"]
+            or output_format not in ("text", "json")
+        ):
             raise click.UsageError("--since takes rules and --json; it finds the sessions itself")
         return try_rules(checked_rules, given["since_ms"], as_json=output_format == "json")
     if not addresses:
         raise click.UsageError("name at least one ADDRESS; - is stdin")
-    return run_check(
-        addresses, checked_rules, agent, output_format, waits=given["waits"], explains=given["explains"]
-    )
+    switches = {name: given[name] for name in ("waits", "explains", "is_strict")}
+    return run_check(addresses, checked_rules, agent, output_format, **switches)

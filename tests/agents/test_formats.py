@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from agentwatch.agents import Decoder
+from agentwatch.agents.tool import Phrase
 from agentwatch.analysis.block_text import block_text
 from agentwatch.analysis.integrity import integrity
 from agentwatch.api.check_agent import (
@@ -33,6 +34,9 @@ from agentwatch.api.check_agent import (
     shape,
 )
 from agentwatch.output.summary import summary
+from agentwatch.rules.calls.fields import LIVE
+from agentwatch.rules.calls.readers import command_readers
+from agentwatch.rules.language.parser import parse
 from agentwatch.session.actions import action
 from agentwatch.session.events import Outcome
 from agentwatch.session.session import Session
@@ -47,7 +51,7 @@ from tests.builders.formats import droid, gemini, gemini_chat
 from tests.builders.formats.samples import KNOWN, MARKS, MIXED, lines_of, named, of_a_format, read, written
 from tests.builders.lines import non_blank
 from tests.builders.payloads import PAYLOADS
-from tests.conftest import case
+from tests.conftest import RECORDINGS, case
 from tests.harness.costs import takes_more
 
 _CONTROLS = ("Cc", "Cf", "Cs", "Zl", "Zp")
@@ -106,6 +110,40 @@ def test_every_format_has_a_sample() -> None:
     missing = KNOWN - {name for _, _, name in of_a_format(OURS)} - {"claude-family"}
     paths = [f"tests/captures/agents/{name}/*.jsonl" for name in sorted(missing)]
     assert not paths, f"no sample: add {' and '.join(paths)}, with a row in tests/captures/README.md"
+
+
+def test_rules_see_the_whole_command_of_every_agent() -> None:
+    """A second line, one after `\\` and one after 5,000 characters are judged; what is cut off is unknown."""
+    hits = parse('runs:"git push -f"', LIVE).bind(command_readers("/w"))
+    tails: dict[str, bool | None] = {"\ngit push -f": True, " \\\n&& git push -f": True}
+    tails |= {f"\n: {'x' * count}\ngit push -f": is_hit for count, is_hit in ((5000, True), (70_000, None))}
+    pi = next(data for _, data, name in of_a_format(OURS) if name == "pi-session" and b'"write"' in data)
+    more = [("pi", pi.replace(b'"write"', b'"bash"').replace(b'"path"', b'"command"'), "pi-session")]
+    more.append(("failures", (RECORDINGS / "failures.ndjson").read_bytes(), "cursor"))
+    judged = set[str]()
+    for title, data, name in (*of_a_format(OURS), *more):
+        command = next((each.command for each in read(data, name).calls if each.phrase == Phrase.RAN), None)
+        if command is None or name in judged:
+            continue
+        judged.add(name)
+        for tail, is_hit in tails.items():
+            with case((title, tail[:20])):
+                rows = [_longer(json.loads(row), command, tail) for row in data.split(b"\n") if row]
+                found = read("\n".join(map(json.dumps, rows)).encode(), name).calls
+                assert is_hit in [hits(each) for each in found if (each.command or "").startswith(command)]
+    assert judged == KNOWN - {"claude-family"}
+
+
+def _longer(value: Any, text: str, tail: str) -> Any:
+    """Return a JSON value with a longer text in the place of each occurrence of a text."""
+    if isinstance(value, str):
+        with suppress(ValueError):
+            if value[:1] == "{":  # arguments may be JSON in a string
+                return json.dumps(_longer(json.loads(value), text, tail))
+        return value.replace(text, text + tail)
+    if isinstance(value, list):
+        return [_longer(each, text, tail) for each in value]
+    return {k: _longer(each, text, tail) for k, each in value.items()} if isinstance(value, dict) else value
 
 
 def test_every_format_reads_its_shortest_sample() -> None:

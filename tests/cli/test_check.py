@@ -53,6 +53,17 @@ def test_rules_hold_or_are_broken(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert lines(done.stderr) == ["agentwatch: the rule tool:edit had nothing to check: no calls"]
     assert ran("check", path, DEMO, "--forbid", "tool:edit outside:cwd").returncode == 0
+    # A call whose command was cut off or cannot be read is counted, and fails the check with `--strict`
+    long = f"{'x' * 70_000}; git push"
+    for command, field in (("echo 'git push", "runs"), (long, "runs"), ("ls\ngit push", "")):
+        path.write_bytes(run(shell("ls", "c1", 1000), shell(command, "c2", 3000)))
+        rule = ("check", path, "--forbid", 'runs:"git push"')
+        strict = ran(*rule, "--strict")
+        assert (ran(*rule).returncode, strict.returncode) == ((0, 2) if field else (1, 1))
+        assert ("1 did not judge every call" in lines(strict.stdout)[-1]) is bool(field)
+        words = f'agentwatch: the rule runs:"git push" did not judge 1 call: unknown {field}'
+        assert lines(strict.stderr) == ([words] if field else [])
+    path.write_bytes(run())
     # A broken warning is reported, and the exit code is 0
     rules.write_text('limit.rejected = {value = 0, severity = "warning"}')
     done = ran("check", DEMO, "--rules", rules)

@@ -22,6 +22,7 @@ TOOL_NAMES = frozenset({*TOOLS, *NAMED_IN_THE_WILD})
 KEYS = frozenset(f"{name}ToolCall" for name in TOOL_NAMES)
 OWN_WORDS = {
     "rules/calls/fields.py": frozenset({"shell", "task", "write"}),
+    "rules/calls/commands.py": {"fetch", "grep", "read"},  # programs of the shell
     "__init__.py": {"read"},  # the function of the Python API
     "session/events.py": frozenset(ToolKind) & TOOL_NAMES,  # the values of ToolKind are agentwatch's own
     "analysis/verdicts.py": {"grep", "ls"},  # programs of the shell

@@ -1,253 +1,28 @@
-"""The programs in a shell command, and the paths that a call acts on, read from the words of the call.
+"""What a shell command runs, deletes and reads. Nothing is looked up.
 
-Commands are split into words by the rules of POSIX shells and bash. Nothing is expanded or looked up.
+A variable has the values that the command itself gives it.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Mapping
-from enum import Enum, auto
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import takewhile
+from itertools import chain, islice, pairwise, takewhile, zip_longest
 from typing import Final, NamedTuple
 
-from agentwatch.analysis.files import named
-from agentwatch.session.call import Call
-from agentwatch.session.events import ToolKind
+from agentwatch.rules.calls.shell import MOST_NESTED, SUBSTITUTED, Kind, ShellToken, shell_tokens
+from agentwatch.session.bounds import MOST_COMMAND
 
-_PLAIN = re.compile(r"[^\s'\"\\;|&<>()`$]+")
-_PLAIN_IN_QUOTES = re.compile(r'[^"\\`$]+')
-_REDIRECTION = re.compile(r"[0-9]{0,3}(?:(&>>?|>>|>\||<>)|(<<<)|(<<-?)|[<>]&[0-9-]+|([<>]&?))")
-_SEPARATOR = re.compile(r"&&|\|\||;;|[;|&)]")
-_MOST_NESTED = 20
-SUBSTITUTED: Final = "$"
-"""The placeholder in a word for the text that a substitution would insert."""
-
-
-class Kind(Enum):
-    """What a token is."""
-
-    WORD = auto()
-    """A word without its quotes."""
-    FILE = auto()
-    """The target of a redirection."""
-    DOCUMENT = auto()
-    """The text of a here-document or a here-string."""
-    SEPARATOR = auto()
-    """`;`, `|`, `&`, `&&`, `||`, a line end, or `)` without `(`."""
-    OPEN = auto()
-    """The beginning of a group or a substitution: `(`, `$(`, `<(` or a backquote."""
-    CLOSE = auto()
-
-
-class ShellToken(NamedTuple):
-    """A word or a sign."""
-
-    kind: Kind
-    text: str
-
-
-def shell_tokens(text: str) -> list[ShellToken]:
-    """Split a command. Comments and arithmetic are left out.
-
-    Example:
-        >>> [token.text for token in shell_tokens("grep 'a b' x | wc")]
-        ['grep', 'a b', 'x', '|', 'wc']
-    """
-    scanner = _Scanner(text)
-    scanner.read()
-    return scanner.found
-
-
-class _Scanner:
-    """Reads a text from left to right."""
-
-    def __init__(self, text: str) -> None:
-        self.found: list[ShellToken] = []
-        self._text = text
-        self._at = 0
-        self._word: str | None = None
-        self._kind = Kind.WORD
-        self._depth = 0
-        self._documents: list[str] = []
-        """The last lines of the here-documents that begin after this line."""
-
-    def read(self, until: str = "") -> None:
-        """Read up to a sign, or to the end."""
-        text = self._text
-        while self._at < len(text):
-            char = text[self._at]
-            if char == until:
-                self._at += 1
-                break
-            if char == "\n":
-                self._end_line()
-            elif char.isspace():
-                self._end_word()
-                self._at += 1
-            elif char == "#" and self._word is None:
-                end = text.find("\n", self._at)
-                self._at = len(text) if end < 0 else end
-            elif not self._quote(char) and not self._group(char) and not self._sign():
-                plain = _PLAIN.match(text, self._at)
-                self._add(plain[0] if plain else char)
-                self._at += len(plain[0]) if plain else 1
-        self._end_word()
-
-    def _quote(self, char: str) -> bool:
-        """Read a quote or a character after `\\`, if one is next."""
-        text, at = self._text, self._at
-        if char == "'":
-            end = text.find("'", at + 1)
-            end = len(text) if end < 0 else end
-            self._add(text[at + 1 : end])
-            self._at = end + 1
-        elif char == "\\":
-            self._at += 2
-            if text[at + 1 : at + 2] != "\n":
-                self._add(text[at + 1 : at + 2])
-        elif char == '"':
-            self._at += 1
-            self._add("")
-            self._read_quoted()
-        else:
-            return False
-        return True
-
-    def _read_quoted(self) -> None:
-        """Read up to the end of a double quote."""
-        text = self._text
-        while self._at < len(text):
-            char = text[self._at]
-            if char == '"':
-                self._at += 1
-                return
-            if char == "\\":
-                following = text[self._at + 1 : self._at + 2]
-                kept = following if following in '"\\$`' else char + following
-                self._add("" if following == "\n" else kept)
-                self._at += 2
-            elif not self._group(char):
-                plain = _PLAIN_IN_QUOTES.match(text, self._at)
-                self._add(plain[0] if plain else char)
-                self._at += len(plain[0]) if plain else 1
-
-    def _group(self, char: str) -> bool:
-        """Read a substitution or a variable, if one is next; outside of quotes also `( )`."""
-        text, at = self._text, self._at
-        if char == "`":
-            self._nested("`", "`")
-        elif text.startswith("$((", at):
-            self._skip_to("))")
-            self._add(SUBSTITUTED)
-        elif text.startswith("${", at):
-            self._skip_to("}")
-            self._add(text[at : self._at])
-        elif text.startswith("$(", at):
-            self._nested("$(", ")")
-        elif char == "$":
-            self._at += 1
-            if text[at + 1 : at + 2] != "'":  # $'…' is a quote
-                self._add(char)
-        else:
-            return False
-        return True
-
-    def _sign(self) -> bool:
-        """Read a parenthesis, a redirection or a separator, if one is next."""
-        text, at = self._text, self._at
-        if text.startswith(("<(", ">("), at):
-            self._nested(text[at : at + 2], ")")
-        elif text[at] == "(":
-            self._open()
-        elif (self._word is None or text[at] in "<>&") and (found := _REDIRECTION.match(text, at)):
-            self._end_word()
-            self._at = found.end()
-            if found[1] or found[4]:
-                self._kind = Kind.FILE
-            elif found[2]:
-                self._kind = Kind.DOCUMENT
-            elif found[3]:
-                self._kind = Kind.SEPARATOR  # the word that ends a here-document
-        elif found := _SEPARATOR.match(text, at):
-            self._end_word()
-            self.found.append(ShellToken(Kind.SEPARATOR, found[0]))
-            self._at = found.end()
-        else:
-            return False
-        return True
-
-    def _open(self) -> None:
-        """Read `(…)`: a subshell, arithmetic, the `()` of a function, or the words of an array."""
-        if self._text.startswith("((", self._at):
-            self._skip_to("))")
-        elif self._word is not None and self._word.endswith("="):
-            self._skip_to(")")
-        else:
-            self._end_word()
-            self._nested("(", ")")
-
-    def _nested(self, sign: str, until: str) -> None:
-        """Read a group up to its end. A group that is nested too deeply is read without its parentheses."""
-        self._at += len(sign)
-        if self._depth >= _MOST_NESTED:
-            self.found.append(ShellToken(Kind.SEPARATOR, sign))
-            return
-        before = self._word, self._kind
-        self._word, self._kind = None, Kind.WORD
-        self._depth += 1
-        self.found.append(ShellToken(Kind.OPEN, sign))
-        self.read(until)
-        self.found.append(ShellToken(Kind.CLOSE, until))
-        self._depth -= 1
-        self._word, self._kind = before
-        if sign != "(":
-            self._add(SUBSTITUTED)
-        else:  # `f() {` defines a function; a group is the end of a command anyway
-            self.found.append(ShellToken(Kind.SEPARATOR, until))
-
-    def _skip_to(self, end: str) -> None:
-        found = self._text.find(end, self._at)
-        self._at = len(self._text) if found < 0 else found + len(end)
-
-    def _add(self, text: str) -> None:
-        self._word = (self._word or "") + text
-
-    def _end_word(self) -> None:
-        word, kind = self._word, self._kind
-        if word is None:
-            return
-        self._word, self._kind = None, Kind.WORD
-        if kind is Kind.SEPARATOR:
-            self._documents.append(word)
-        else:
-            self.found.append(ShellToken(kind, word))
-
-    def _end_line(self) -> None:
-        """Read the end of a line, and the here-documents that follow it."""
-        self._end_word()
-        self._at += 1
-        for last in self._documents:
-            lines = []
-            while self._at < len(self._text):
-                line, newline, _ = self._text[self._at :].partition("\n")
-                self._at += len(line) + len(newline)
-                if line.lstrip("\t") == last:
-                    break
-                lines.append(line)
-            self.found.append(ShellToken(Kind.DOCUMENT, "\n".join(lines)))
-        self._documents.clear()
-        self.found.append(ShellToken(Kind.SEPARATOR, "\n"))
-
-
-SHELLS: Final = frozenset({"sh", "bash", "zsh", "dash", "ksh", "fish", "su"})
-"""Programs that run the text after `-c`."""
+SHELLS: Final = frozenset({"sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "csh", "tcsh", "su"})
+"""Programs that run the text after `-c`, and all but `su` the text on stdin."""
 WRAPPERS: Final = frozenset(
     (
         *("sudo", "doas", "env", "command", "exec", "nice", "nohup", "timeout", "builtin", "time", "stdbuf"),
-        *("xargs", "setsid", "ionice", "watch", "npx", "bunx", "uvx"),
+        *("xargs", "parallel", "setsid", "ionice", "watch", "npx", "bunx", "uvx", "gtimeout", "caffeinate"),
+        *("strace", "systemd-run", "pkexec", "runuser", "unshare", "nsenter", "busybox", "coproc"),
+        *("chroot", "flock", "taskset", "chrt", "script"),
     )
 )
 """Programs that start the program in their arguments."""
@@ -259,6 +34,12 @@ RUNNERS: Final[Mapping[str, frozenset[str]]] = {
     "bun": frozenset({"x"}),
 }
 """Programs that start another program after a subcommand: `uv run pytest`."""
+_BEFORE_PROGRAM = frozenset({"chroot", "flock", "taskset", "chrt", "script"})
+"""Wrappers with another word before the program."""
+_OF_SCRIPT = frozenset({"-c", "--command", "-qc", "-S", "--split-string", "--call"})
+"""Options of wrappers before a text that a shell runs."""
+_WITH_SCRIPT = frozenset({"env", "script", "flock", "runuser", "npx"})
+"""The wrappers that have such options."""
 OPTIONS_WITH_VALUE: Final[Mapping[str, frozenset[str]]] = {
     "sudo": frozenset({"-u", "-g", "-h", "-p", "-C", "-T", "-U", "-R", "-D", "--user", "--group"}),
     "doas": frozenset({"-u", "-C"}),
@@ -280,81 +61,127 @@ OPTIONS_WITH_VALUE: Final[Mapping[str, frozenset[str]]] = {
     "npm": frozenset({"--prefix", "-w", "--workspace"}),
     "yarn": frozenset({"--cwd"}),
     "cargo": frozenset({"-C", "--config"}),
+    "python": frozenset({"-W", "-X"}),
+    **dict.fromkeys(SHELLS, frozenset({"-O", "+O", "--rcfile", "--init-file"})),
 }
-"""Options whose next word is a value, not a program or a subcommand."""
+"""Options whose next word is a value, not a program, a subcommand or a script."""
 _SUBCOMMANDS = frozenset({"git", "npm", "pnpm", "yarn", "cargo", "uv", "poetry"})
 """Programs whose options before the subcommand are left out of what a command runs."""
-_DELETERS = frozenset({"rm", "rmdir", "unlink", "shred"})
-RUNS_NEXT: Final = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
+_GIT_VALUES: Mapping[str, str] = {"commit": "mFCctSu", "push": "o"}
+"""The letters of git's options after which a value follows, by the subcommand."""
+_DELETERS = frozenset({"rm", "rmdir", "unlink", "shred", "rimraf"})
+_RUNS_NEXT = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 """Options of `find` before a program."""
-HEADS: Final = frozenset({"for", "case", "select", "function"})
+_READERS = frozenset(
+    (
+        *("cat", "tac", "nl", "head", "tail", "less", "more", "bat", "batcat", "view", "vi", "vim"),
+        *("nvim", "nano", "grep", "egrep", "fgrep", "rg", "ag", "ack", "sed", "awk", "gawk", "mawk"),
+        *("perl", "cut", "sort", "uniq", "paste", "join", "comm", "diff", "cmp", "fold", "fmt", "rev"),
+        *("xxd", "od", "hexdump", "hd", "strings", "base64", "base32", "openssl", "gzip", "jq", "yq"),
+        *("split", "pr", "column", "expand", "iconv", "shuf", "look", "wc", "pbcopy", "xclip", "gpg"),
+        *("age", "tar", "zip", "7z", "nc", "dd", "curl", "wget", "http", "https", "xh", "git", "cp"),
+        *("scp", "rsync", "install", "mapfile", "readarray", "python", "python3", "node", "ruby", "php"),
+    )
+)
+"""Programs that print, copy or send the files that their arguments name."""
+_COPIERS = frozenset({"cp", "scp", "rsync", "install"})
+"""Those of them whose last argument is written."""
+_GIT_READS = frozenset({"diff", "show", "log", "blame", "grep", "cat-file", "annotate"})
+_PRINTERS = frozenset({"echo", "printf"})
+_FILTERS = frozenset({"grep", "egrep", "rg", "sort", "uniq", "head", "tail", "tac", "tee"})
+"""Programs that print lines of what they read."""
+_SENDERS = frozenset({"curl", "wget", "http", "https", "xh"})
+_SENDS = ("--upload-file=", "-T=", "--post-file=", "--body-file=")
+"""Their options before a file, each with the sign between the two."""
+_DOWNLOADERS = frozenset({"curl", "wget", "fetch", "aria2c", "http", "https", "xh"})
+_INTERPRETER = re.compile("(?:python|pypy)[0-9.]{0,6}|node|deno|bun|perl|ruby|php|lua|osascript|Rscript|pwsh")
+"""Programs that run a file in another language than the shell's."""
+_ASSIGNERS = frozenset({"export", "local", "declare", "typeset", "readonly"})
+_OPENING = frozenset({"{", "if", "while", "until"})
+_HEADS = frozenset({"for", "select", "case"})
 """Keywords before words that are not programs."""
-KEYWORDS: Final = HEADS | {
-    *("then", "do", "else", "elif", "if", "while", "until", "!", "{", "}", "done", "fi", "esac", "in"),
+_CLOSING = frozenset({"}", "done", "fi", "esac"})
+_KEYWORDS = frozenset({"then", "do", "else", "elif", "!"})
+
+RISKY: Final = SHELLS | frozenset(
+    (
+        *("rm", "rmdir", "unlink", "shred", "truncate", "dd", "mkfs", "fdisk", "mv", "chmod", "chown"),
+        *("kill", "pkill", "killall", "crontab", "systemctl", "launchctl", "shutdown", "reboot", "mount"),
+        *("curl", "wget", "nc", "ssh", "scp", "rsync", "eval", "exec", "source", "sudo", "doas"),
+        *("base64", "printenv", "tee", "xargs", "parallel", "osascript"),
+    )
+)
+"""Programs that a person should see before a command is allowed."""
+_CODE = re.compile(r"-[A-Za-z]{0,6}[ceErp]|--eval|--print|eval|-(?:Encoded)?Command")
+"""The options of interpreters before a text that they run."""
+_CONTAINER = re.compile("(?s)-v|--(?:volume|mount|privileged|pid|cap-add|network|device)(?:=.{0,1000})?")
+_FOUND = re.compile("-delete|-exec|-execdir|-ok|-okdir")
+_RISKY_OPTIONS: Mapping[str, re.Pattern[str]] = {
+    "find": _FOUND,
+    **dict.fromkeys(("docker", "podman", "nerdctl"), _CONTAINER),
 }
-"""Keywords in the place of a program."""
-
-
-_RISKY = (
-    *("rm", "rmdir", "unlink", "shred", "truncate", "dd", "mkfs", "fdisk", "mv", "chmod", "chown", "kill"),
-    *("pkill", "killall", "crontab", "systemctl", "shutdown", "reboot", "curl", "wget", "nc", "ssh", "scp"),
-    *("rsync", "eval", "exec", "source", "sudo", "doas", "base64", "printenv", "publish", "push", "reset"),
-    *("clean", "rebase", "filter-branch", *sorted(SHELLS)),
-)
-"""Words of a command that a person should see before the command is allowed."""
-_RISKS = re.compile(
-    rf"(?<![\w.-])(?:{'|'.join(_RISKY)})(?![\w-])"
-    r"|(?<!\S)(?:--force\S*|--hard|--no-verify|--yes|--recursive|-[a-zA-Z]*[rRf][a-zA-Z]*)(?!\S)"
-    r"|\.env\b|\.ssh\b|\.aws\b|\.netrc\b|\bid_(?:rsa|ed25519)|credentials?|(?<![\w/])/(?:etc|dev)/"
-    r"|[|`;]|\$\(|&&|>{1,2}|<\("
-    r"|[\u2400-\u2421\ufffd]|<[89][0-9A-F]>|<U\+[0-9A-F]{4,6}>"
-)
-"""Those words, the signs that join commands, and those that `safe_text` shows for control characters."""
-
-
-def risks_in(text: str) -> list[tuple[int, int]]:
-    """Return the beginning and the end of each dangerous word of a line, in linear time.
-
-    Example:
-        >>> [text[a:b] for text in ["ls && sudo rm -rf build"] for a, b in risks_in(text)]
-        ['&&', 'sudo', 'rm', '-rf']
-    """
-    return [found.span() for found in _RISKS.finditer(text)]
-
-
-_MOST_CHARACTERS = 4096
+_MOST_CACHED = 4096
 _MOST_READ = 512
-"""Commands whose words are kept. One of 4,096 characters may take 20 KB; 4,096 of them took 60 MB more."""
+"""Commands of at most 4,096 characters whose words are kept. One may take 20 KB; 4,096 of them took 60 MB."""
 _MOST_DEPTH = 3
 """Shells within shells: `sh -c "bash -c '…'"`."""
+_MOST_SCRIPTS = 2 * MOST_COMMAND
+"""Characters of the scripts in a command, and of the values of its variables. More are not read."""
+_MOST_PATH = 4096
+_MOST_VALUES = 20
+"""Values of a variable."""
+_MOST_FINDS = 3
+"""Programs that start each other by `find -exec`."""
 _NO_FILES = frozenset({"", SUBSTITUTED, "/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty"})
 _HOMES = ("${HOME}", "$HOME")
-_SCRIPT = re.compile(r"-[a-z]{0,8}c")
+_SCRIPT = re.compile(r"-[a-z]{0,8}c[a-z]{0,8}")
 """The option of a shell before the text of a script: `-c`, `-lc`."""
+_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]{0,200})\+?=")
+_VARIABLE = re.compile(r"\$(?:\{([A-Za-z0-9_@*]{1,200})\}|([A-Za-z_][A-Za-z0-9_]{0,200}|[0-9@*]))")
+_CLUSTER = re.compile(r"-[A-Za-z]{1,12}")
+_REMOTE_NAME = re.compile(r"-[A-Za-z#]{0,12}O[A-Za-z]{0,12}|--remote-name(?:-all)?")
+"""The option of curl that writes a file with the name in the address."""
+_ITEM = "\0"
+"""The word in a command of `xargs` for what stdin names."""
+_ITEMS = frozenset({"{}", _ITEM})
 
 
 class Command(NamedTuple):
     """The programs and possible paths in a command."""
 
     programs: tuple[str, ...]
-    """Each program of a compound command, in order, without its folder."""
+    """Each program of a compound command, without its folder."""
     words: tuple[str, ...]
     """The words that may be paths: arguments without blanks, and targets of redirections.
 
     A relative one after `cd FOLDER` begins with the folder.
     """
     runs: tuple[str, ...]
-    """Each program with its arguments, without `sudo` and the like: `git push -f`; and each pipeline."""
+    """Each program with its arguments, without `sudo` and the like: `git push -f`; each pipeline; each option
+    of git alone; and each assignment before a program."""
     deleted: tuple[str, ...]
     """The words that `rm` and the like delete; `$` for files that the command does not name."""
+    read: tuple[str, ...]
+    """The files that a program prints, copies or sends."""
+    is_whole: bool
+    """Whether all of the command was read. If not, it may do more."""
 
 
-@lru_cache(maxsize=_MOST_READ)
+class Places(NamedTuple):
+    """Parts of a command: where each begins and ends."""
+
+    risks: list[tuple[int, int]]
+    """The words and signs that a person should see before the command is allowed."""
+    stages: list[tuple[int, int]]
+    """Each program with its arguments."""
+
+
 def read_command(command: str) -> Command:
-    """Return the programs and possible paths in the first 4,096 characters of a command, in linear time.
+    """Return what a command runs, deletes and reads, in linear time.
 
     The programs include those of pipes, lists, substitutions and groups, those that `sudo`, `xargs` or
-    `find -exec` start, and those in the text of `sh -c`. A here-document is data, unless a shell reads it.
+    `find -exec` start, and those in a text that a shell runs: after `-c`, in a here-document, or printed by
+    `echo`.
 
     Example:
         >>> read_command("cd web && sudo rm -rf build | tee log").programs
@@ -364,234 +191,755 @@ def read_command(command: str) -> Command:
         >>> read_command("cd web && sudo git -C api push -f; curl x.io | sh").runs
         ('cd web', 'git push -f', 'curl x.io', 'sh', 'curl x.io | sh')
     """
-    found = _Found({}, {}, {}, {})
-    _read(command[:_MOST_CHARACTERS], found, 0)
-    return Command(*map(tuple, found))
+    return (_read_short if len(command) <= _MOST_CACHED else _read_long)(command)
 
 
-class _Found(NamedTuple):
-    """The programs and words that were found, in order."""
-
-    programs: dict[str, None]
-    words: dict[str, None]
-    runs: dict[str, None]
-    deleted: dict[str, None]
-
-
-def _read(text: str, found: _Found, depth: int) -> None:
-    """Add the programs and words of a command."""
-    outer: list[_SimpleCommand] = []
-    command = _SimpleCommand(found, "", depth)
-    has_shell = False
-    """Whether a shell was started in this line, which may run a here-document of the line."""
-    for kind, word in shell_tokens(text):
-        has_shell = has_shell or command.program in SHELLS
-        match kind:
-            case Kind.WORD:
-                command.add(word)
-            case Kind.FILE:
-                command.add_path(word)
-            case Kind.DOCUMENT if has_shell and depth < _MOST_DEPTH:
-                _read(word, found, depth + 1)
-            case Kind.OPEN:
-                outer.append(command)
-                if word != "(" or not command.is_test:
-                    command = _SimpleCommand(found, command.folder, depth)
-            case Kind.CLOSE:
-                inner, command = command, outer.pop()
-                if inner is not command:
-                    command.pipeline += inner.end()
-            case Kind.SEPARATOR if word in (";", "\n") or not command.is_test:
-                pipeline = command.end()
-                if word not in ("|", ")"):
-                    found.runs.update(_joined(pipeline))
-                    pipeline = []
-                command = _SimpleCommand(found, command.folder, depth, pipeline)
-                has_shell = has_shell and word != "\n"
-    found.runs.update(_joined(command.end()))
+def places_in(command: str) -> Places:
+    """Return the parts of a command that a person should see, in linear time."""
+    found = _Found(Places([], []))
+    _Reader(found).read(command)
+    assert found.places is not None
+    return found.places
 
 
-def _joined(pipeline: list[str]) -> dict[str, None]:
-    return {" | ".join(pipeline): None} if len(pipeline) > 1 else {}
+def _read(command: str) -> Command:
+    found = _Found()
+    found.is_whole = len(command) < MOST_COMMAND
+    _Reader(found).read(command)
+    return Command(
+        programs=tuple(found.programs),
+        words=tuple(found.words),
+        runs=tuple(found.runs),
+        deleted=tuple(found.deleted),
+        read=tuple(found.read),
+        is_whole=found.is_whole,
+    )
 
 
-class _SimpleCommand:
-    """One program with its arguments. Its words are added in order."""
+_read_short = lru_cache(_MOST_READ)(_read)
+_read_long = lru_cache(4)(_read)
 
-    def __init__(self, found: _Found, folder: str, depth: int, pipeline: list[str] | None = None) -> None:
-        self.pipeline = pipeline or []
-        """What runs before in its pipeline, and in the substitutions that are its arguments."""
-        self._line: list[str] = []
-        """The last program that was found, and its arguments."""
-        self.folder = folder
-        """The folder of the command, relative to that of the whole text."""
-        self.program = ""
-        """The last program that was found."""
-        self._found = found
-        self._depth = depth
-        self._wants_program = True
-        self._run_words: frozenset[str] = frozenset()
-        """If not empty, one of these words must come before the program: `run` after `uv`."""
-        self._before = ""
+
+class _Found:
+    """What was found so far in a command and the scripts in it, in order."""
+
+    def __init__(self, places: Places | None = None) -> None:
+        self.places = places
+        """Where parts of the command are; None to note none."""
+        self.programs: dict[str, None] = {}
+        self.words: dict[str, None] = {}
+        self.runs: dict[str, None] = {}
+        self.deleted: dict[str, None] = {}
+        self.read: dict[str, None] = {}
+        self.is_whole = True
+        self.files: dict[str, tuple[str, str | None]] = {}
+        """By path: the pipeline that has written a file, and what it has written, if that is known."""
+        self.left = _MOST_SCRIPTS
+        """How many characters of scripts and values of variables may still be read."""
+
+
+class _Word(str):
+    """A word of the command itself, with its place."""
+
+    __slots__ = ("end", "start")
+    start: int
+    end: int
+
+    def __new__(cls, token: ShellToken) -> _Word:
+        word = super().__new__(cls, token.text)
+        word.start, word.end = token.start, token.end
+        return word
+
+
+class _Stage:
+    """One program of a pipeline with its arguments, or a group in its place."""
+
+    __slots__ = (
+        *("after", "before", "documents", "feed", "given", "head", "inputs", "is_data", "items"),
+        *("known", "outputs", "printed", "text", "words"),
+    )
+
+    def __init__(self, feed: _Stage | None = None) -> None:
+        self.words: list[str] = []
+        self.head = ""
+        """The keyword before the words: `for`."""
+        self.is_data = False
+        """Whether the words are those of an array."""
+        self.inputs: list[str] = []
+        self.outputs: list[str] = []
+        self.documents: list[str] = []
+        self.before: list[str] = []
+        """What runs in the substitutions among the words."""
+        self.after: list[str] = []
+        """What runs in `>(…)`."""
+        self.known: str | None = None
+        """What the last substitution inserts."""
+        self.given: tuple[str, ...] | None = None
+        """The paths that it inserts, or that are above them, if that is known."""
+        self.feed = feed
+        """The stage before in the pipeline."""
+        self.text = ""
+        """What runs, once the stage has ended, or what runs in the group."""
+        self.printed: str | None = None
+        """What the stage prints, if that is known."""
+        self.items: tuple[str, ...] | None = None
+        """The paths that the lines of the output name, or that are above them, if that is known."""
+
+
+class _Group(NamedTuple):
+    """A group or a substitution that is open."""
+
+    sign: str
+    outer: _Stage
+    pipeline: list[str]
+    """What ran before in the pipeline of the outer stage."""
+    folder: str
+    lines: list[str]
+    """The pipelines in the group."""
 
     @property
-    def is_test(self) -> bool:
-        """Whether the command is `[[ … ]]`, in which `&&` and `(` begin no command."""
-        return self.program == "[[" and self._before != "]]"
+    def has_keyword(self) -> bool:
+        """Whether a keyword has opened it: `{`, `if`, `for`."""
+        return self.sign.isalpha() or self.sign == "{"
 
-    def add(self, word: str) -> None:
-        """Add a word."""
-        before, self._before = self._before, word
-        is_value = before in OPTIONS_WITH_VALUE.get(self.program, ())
-        is_left_out = self.program in _SUBCOMMANDS and (is_value or word.startswith("-"))
-        if self._line and not (is_left_out and len(self._line) == 1):
-            self._line.append(f"'{word}'" if not word or any(map(str.isspace, word)) else word)
-        if self._wants_program:
-            if not is_value and not self._is_no_program(word):
-                self._begin(word.rpartition("/")[2], word)
-        elif self._depth < _MOST_DEPTH and self._is_script(before):
-            _read(word, self._found, self._depth + 1)
-        elif before in RUNS_NEXT or (before == "-m" and self.program.startswith("python")):
-            self._found.programs.setdefault(word.rpartition("/")[2])
-            if before == "-m":
-                self._line = [word]
+
+class _Reader:
+    """Reads one script. Its tokens are read in order."""
+
+    def __init__(self, found: _Found, folder: str = "", depth: int = 0) -> None:
+        self._found = found
+        self._folder = folder
+        """The folder of the present command, relative to that of the whole text."""
+        self._depth = depth
+        self._places = found.places if not depth else None
+        self._stage = _Stage()
+        self._pipeline: list[str] = []
+        self._groups: list[_Group] = []
+        self._last = self._stage
+        """The stage that has ended last."""
+        self.variables: dict[str, tuple[str, ...]] = {}
+        self.items: tuple[str, ...] | None = None
+        """What `{}` stands for."""
+        self._fetched: dict[str, str] = {}
+        """By variable: the pipeline whose output it has."""
+        self._line_end: tuple[int, int] | None = None
+        """The place of the line end before the present word."""
+        self._has_ended = False
+        """Whether a command has ended."""
+        self._tests = 0
+        """Parentheses that are open in `[[ … ]]`."""
+        self._finds = 0
+
+    def read(self, text: str) -> None:
+        """Add what a script runs, deletes and reads."""
+        tokens, is_whole = shell_tokens(text)
+        for token in tokens:
+            (kind, word, start, end), stage = token, self._stage
+            match kind:
+                case Kind.WORD:
+                    self._add(word if self._places is None else self._placed(token), end - start == len(word))
+                case Kind.OUTPUT:
+                    stage.outputs.append(word)
+                case Kind.INPUT:
+                    stage.inputs.append(word)
+                case Kind.DOCUMENT:
+                    stage.documents.append(word)
+                case Kind.OPEN:
+                    self._open(word)
+                    self._mark_sign(token)
+                case Kind.CLOSE:
+                    self._close()
+                case Kind.SEPARATOR:
+                    self._mark_sign(token)
+                    self._separate(word)
+        self._found.is_whole = self._found.is_whole and is_whole and not self._groups
+        while self._groups:
+            self._end_group()
+        self._end_pipeline()
+
+    def _mark_sign(self, token: ShellToken) -> None:
+        """Note the place of a sign that joins commands; a line end does if a command is on both sides."""
+        if self._places is None:
+            return
+        if token.text == "\n":
+            self._line_end = (token.start, token.end) if self._has_ended or self._stage.words else None
+        elif token.end > token.start and not _is_test(self._stage.words):
+            self._places.risks.append((token.start, token.end))
+
+    def _placed(self, token: ShellToken) -> _Word:
+        """Return a word with its place; note the place of a line end before it."""
+        if self._places is not None and self._line_end is not None:
+            self._places.risks.append(self._line_end)
+        self._line_end = None
+        return _Word(token)
+
+    def _mark(self, word: str, *, is_risk: bool = True) -> None:
+        """Note the place of a word of the command itself."""
+        if is_risk and self._places is not None and isinstance(word, _Word):
+            self._places.risks.append((word.start, word.end))
+
+    def _add(self, word: str, is_plain: bool) -> None:
+        """Add a word to the present stage, or read the keyword that it is."""
+        stage, group = self._stage, self._groups[-1] if self._groups else None
+        if stage.is_data and not (word == "esac" and group is not None and group.sign == "case"):
+            return
+        if is_plain and not stage.words and not stage.head:
+            if word in _OPENING or word in _HEADS:
+                self._begin_group(word)
+                return
+            if word in _CLOSING:
+                if group is not None and group.has_keyword:
+                    self._end_group()
+                return
+            if word in _KEYWORDS:
+                return
+            if word == "function":
+                stage.head = word
+                return
+        if is_plain and word == "{" and stage.head == "function":
+            self._stage = _Stage()
+            self._begin_group(word)
+            return
+        stage.words.append(word)
+
+    def _begin_group(self, sign: str) -> None:
+        if len(self._groups) >= 2 * MOST_NESTED:
+            self._found.is_whole = False
+            return
+        outer = self._stage
+        self._groups.append(_Group(sign, outer, self._pipeline, self._folder, []))
+        self._stage, self._pipeline = _Stage(outer.feed), []
+        self._stage.head = sign if sign in _HEADS else ""
+
+    def _end_group(self) -> None:
+        """End the innermost group, whose place in the pipeline its stage takes."""
+        self._end_pipeline()
+        group = self._groups.pop()
+        sign, outer, self._pipeline, folder, lines = group
+        self._stage, inside, last = outer, "; ".join(lines), self._last
+        self._folder = self._folder if group.has_keyword else folder
+        if sign == ">(":
+            outer.after.append(inside)
+        elif sign in ("$(", "<(", "`"):
+            outer.before += [inside] if inside else []
+            outer.known, outer.given = last.printed, last.items
+        elif sign == "(" and outer.words:  # `f() {` defines a function
+            self._stage = _Stage(outer.feed)
+        elif sign != "=(":
+            outer.text, outer.printed, outer.items = inside, last.printed, last.items
+
+    def _open(self, sign: str) -> None:
+        stage = self._stage
+        if sign == "(" and _is_test(stage.words):
+            self._tests += 1
         else:
-            path = self.add_path(word)
-            if path and self.program in _DELETERS:
-                self._found.deleted.setdefault(path)
-            if self.program == before == "cd":
-                self.folder = posixpath.join(self.folder, word)
+            self._begin_group(sign)
+            self._stage.is_data = sign == "=("
 
-    def end(self) -> list[str]:
-        """Add what the command runs and deletes, and return it with what runs before in its pipeline."""
-        if not self._line:
-            return self.pipeline
-        text = " ".join(self._line)
+    def _close(self) -> None:
+        if self._tests:
+            self._tests -= 1
+            return
+        while self._groups:
+            has_keyword = self._groups[-1].has_keyword
+            self._end_group()
+            if not has_keyword:
+                return
+
+    def _separate(self, sign: str) -> None:
+        stage, is_in_case = self._stage, bool(self._groups) and self._groups[-1].sign == "case"
+        if (sign not in (";", "\n") and _is_test(stage.words)) or (stage.is_data and sign in ("|", "\n")):
+            return
+        if sign == ")" and is_in_case:
+            self._stage = _Stage()
+        elif is_in_case and (stage.head or sign[:2] in (";;", ";&")):
+            self._end_pipeline()
+            self._stage.is_data = True  # the words of a pattern
+        elif sign == "|":
+            self._end_stage()
+            self._stage = _Stage(stage)
+        elif sign == ")":
+            if stage.words:
+                self._end_pipeline()
+        elif sign != "\n" or stage.words or stage.head or stage.text or not self._pipeline:
+            self._end_pipeline()  # a line end after `|` is none
+
+    def _end_pipeline(self) -> None:
+        """Add the pipeline that ends here, and begin another one."""
+        stage = self._end_stage()
+        line = " | ".join(self._pipeline)
+        if stage.text and len(self._pipeline) > 1:
+            self._found.runs.setdefault(line)
+        for path in stage.outputs:
+            self._wrote(path, line, stage.printed)
+        if line and self._groups:
+            self._groups[-1].lines.append(line)
+        self._stage, self._pipeline = _Stage(), []
+
+    def _end_stage(self) -> _Stage:
+        """Add what the present stage runs, deletes and reads, and return it."""
+        stage = self._last = self._stage
+        for path in stage.inputs:
+            self._add_path(path)
+            self._add_read(path)
+        for path in stage.outputs:
+            self._add_path(path)
+        if stage.head:
+            self._loop(stage)
+        elif not stage.text and (words := stage.words):
+            first, last = words[0], words[-1]
+            if self._places is not None and isinstance(first, _Word) and isinstance(last, _Word):
+                self._places.stages.append((first.start, last.end))
+            stage.text = self._run(self._expanded(stage.words), stage)
+        self._pipeline += [*stage.before, *([stage.text] if stage.text else ()), *stage.after]
+        return stage
+
+    def _loop(self, stage: _Stage) -> None:
+        """Read the words after `for`: the variable, and its values after `in`."""
+        name, *values = self._expanded(stage.words) or [""]
+        self.variables.pop(name, None)
+        if values == ["in", SUBSTITUTED] and stage.given is not None:
+            self.variables[name], self.items = ("{}",), stage.given
+        elif values[:1] == ["in"] and not any(SUBSTITUTED in each for each in values):
+            self.variables[name] = tuple(values[1 : _MOST_VALUES + 1])
+
+    def _expanded(self, words: Sequence[str]) -> list[str]:
+        """Return words with the values of the variables that the command sets."""
+        if not self.variables:
+            return [*words]
+        found = [each for word in words for each in (self._values(word) if "$" in word else (word,))]
+        if found and words[0][:1] == "$":  # a program with its arguments
+            found[:1] = found[0].split()
+        return found
+
+    def _values(self, word: str) -> Sequence[str]:
+        found = _VARIABLE.search(word)
+        values = None if found is None else self.variables.get(found[1] or found[2])
+        if found is None or values is None:
+            return (word,)
+        self._found.left -= sum(len(word) + len(value) for value in values)
+        if self._found.left < 0:
+            self._found.is_whole = False
+            return (word,)
+        return [f"{word[: found.start()]}{value}{word[found.end() :]}" for value in values]
+
+    def _run(self, words: Sequence[str], stage: _Stage) -> str:
+        """Add a program with its arguments; return it as it is written, without those that start it."""
+        name = ""
+        for _ in range(MOST_NESTED):
+            assigned = [*takewhile(_ASSIGNMENT.match, words)]
+            words = words[len(assigned) :]
+            for each in assigned:
+                self._assign(each, stage, is_kept=not (name or words))
+            if not words:
+                return name
+            name = words[0].rpartition("/")[2]
+            self._found.programs.setdefault(name)
+            self._has_ended = True
+            self._mark(words[0], is_risk=name in RISKY)
+            inner = self._started(name, words[1:], stage)
+            if not inner:
+                return self._program(name, words[0], words[1:], stage)
+            words = inner
+        self._found.is_whole = False
+        return name
+
+    def _assign(self, word: str, stage: _Stage, *, is_kept: bool) -> None:
+        """Read `NAME=VALUE`: a variable of the script if it is kept, otherwise one of a program."""
+        name, _, value = word.partition("=")
+        name = name.rstrip("+")
+        if not is_kept:
+            self._found.runs.setdefault(word)
+        elif SUBSTITUTED not in value and not word.startswith(f"{name}+"):
+            self.variables[name] = (value,)
+        else:
+            self.variables.pop(name, None)
+            if value == SUBSTITUTED and stage.before:
+                self._fetched[name] = stage.before[-1]
+
+    def _started(self, name: str, words: Sequence[str], stage: _Stage) -> Sequence[str]:
+        """Return the words of the program that a program starts; empty if it starts none that is known."""
+        subcommands = RUNNERS.get(name)
+        is_python = name.startswith("python")
+        if subcommands is None and name not in WRAPPERS and not is_python:
+            return ()
+        if name == "command" and words[:1] and words[0] in ("-v", "-V"):
+            return ()
+        options = OPTIONS_WITH_VALUE.get("python" if is_python else name, ())
+        at, skipped = 0, name in _BEFORE_PROGRAM
+        while at < len(words):
+            word = words[at]
+            if name in _WITH_SCRIPT and word in _OF_SCRIPT and at + 1 < len(words):
+                self._script(words[at + 1])
+                return ()
+            if word[:1] == "-" or (word[:1] == "+" and name == "timeout"):
+                if is_python and word == "-m":
+                    return words[at + 1 :]
+                at += 1 + (word in options)
+            elif is_python:
+                return ()
+            elif subcommands is not None:
+                if word not in subcommands:
+                    return ()
+                subcommands, at = None, at + 1
+            elif skipped or not word or word[0].isdigit():
+                skipped, at = skipped and word[:1].isdigit(), at + 1
+            else:
+                break
+        if name in ("xargs", "parallel"):
+            return self._with_items(words[:at], words[at:], stage)
+        if name == "watch" and len(words) == at + 1:
+            self._script(words[at])
+            return ()
+        return words[at:]
+
+    def _with_items(self, options: Sequence[str], words: Sequence[str], stage: _Stage) -> Sequence[str]:
+        """Return the words of a program with those that stdin names, as `{}`; keep what they stand for."""
+        words = [*words]
+        self.items = None if stage.feed is None else stage.feed.items
+        if stage.documents:
+            self.items = tuple("".join(stage.documents).split()[:_MOST_VALUES])
+        if ":::" in words:
+            self.items = tuple(words[words.index(":::") + 1 :][:_MOST_VALUES])
+            words = words[: words.index(":::")]
+        pairs = pairwise([*options, ""])
+        if place := next((each[2:] or value for each, value in pairs if each[:2] == "-I"), ""):
+            return [each.replace(place, "{}") for each in words]
+        return [*words, *(() if not words or "{}" in words else (_ITEM,))]
+
+    def _program(self, name: str, word: str, words: Sequence[str], stage: _Stage) -> str:
+        """Add a program with its arguments, and return them as text."""
+        shown = [each for each in words if each != _ITEM]
+        if name in _SUBCOMMANDS:
+            shown = self._subcommand(name, shown)
+        text = " ".join([name, *map(_quoted, shown)])
         self._found.runs.setdefault(text)
-        words = self._line[1:]
-        if self.program == "find" and ("-delete" in words or not _DELETERS.isdisjoint(words)):
-            for word in takewhile(lambda word: word[0] not in "-(!", words):
-                self._found.deleted.setdefault(self.add_path(word) or SUBSTITUTED)
-        elif self.program in _DELETERS and all(word[0] == "-" for word in words):  # after `xargs`
-            self._found.deleted.setdefault(SUBSTITUTED)
-        return [*self.pipeline, text]
+        if self._fetched:
+            names = (found[1] or found[2] for found in map(_VARIABLE.fullmatch, words) if found is not None)
+            stage.before += [self._fetched[each] for each in names if each in self._fetched]
+        is_script = False
+        if self._places is not None:
+            self._mark_options(name, words)
+        if name in SHELLS:
+            is_script = self._shell(name, words, stage)
+        elif name == "eval" or (name == "trap" and words and words[0][:1] != "-"):
+            is_script = True
+            self._script(" ".join(words) if name == "eval" else words[0], stage)
+        elif name in (".", "source") or _INTERPRETER.fullmatch(name):
+            file = next((each for each in words if each[:1] != "-"), "")
+            if file == SUBSTITUTED and stage.known is not None and name in (".", "source"):
+                self._script(stage.known)
+            self._run_file(file, name)
+        elif name == "find":
+            self._find(words, stage)
+        elif name == "read":
+            self._read_line(words)
+        elif name in _ASSIGNERS:
+            for each in filter(_ASSIGNMENT.match, words):
+                self._assign(each, stage, is_kept=True)
+                self._found.runs.setdefault(each)
+        elif "/" in word:
+            self._run_file(word, f"./{name}")
+        if not is_script:
+            self._arguments(name, words, stage)
+        if name in ("cd", "pushd"):
+            folder = next((each for each in words if each[:1] != "-"), "$" if words else "~")
+            self._folder = self._path(folder)
+        self._prints(name, words, stage)
+        self._downloads(name, words, text)
+        return text
 
-    def add_path(self, word: str) -> str:
-        """Add and return a word that may be a path: `x` of `--out=x` and of `of=x`; empty if it is not."""
-        word = word.rpartition("=")[2]
-        if word in _NO_FILES or word.startswith("-") or "://" in word or any(map(str.isspace, word)):
-            return ""
+    def _mark_options(self, name: str, words: Sequence[str]) -> None:
+        """Note the places of options that run a text, skip a check or open the machine to a container."""
+        if name == "git":
+            is_commit = "commit" in words[:4]
+            for word in words:
+                is_short = is_commit and "-n" in _options([word], _GIT_VALUES["commit"])
+                is_long = word.startswith(("--no-v", "--exec-path"))
+                self._mark(word, is_risk=is_short or is_long or word == "-c")
+            return
+        pattern = _RISKY_OPTIONS.get(name) or (_CODE if _INTERPRETER.fullmatch(name) else None)
+        if pattern is not None:
+            for word in filter(pattern.fullmatch, words):
+                self._mark(word)
+
+    def _read_line(self, names: Sequence[str]) -> None:
+        """Set the variables of `while read` to what the lines name that the loop reads."""
+        feed = self._groups[-1].outer.feed if self._groups else None
+        for name in names:
+            self.variables.pop(name, None)
+            if feed is not None and feed.items is not None:
+                self.variables[name], self.items = ("{}",), feed.items
+
+    def _subcommand(self, name: str, words: list[str]) -> list[str]:
+        """Return the words from the subcommand on; add the options of git, each alone."""
+        at, values = 0, OPTIONS_WITH_VALUE[name]
+        while at < len(words) and words[at][:1] == "-":
+            if name == "git" and words[at] == "-c" and at + 1 < len(words):
+                self._found.runs.setdefault(f"git -c {words[at + 1]}")
+            at += 1 + (words[at] in values)
+        words = words[at:]
+        if name == "git" and words:
+            for option in _options(words[1:], _GIT_VALUES.get(words[0], "mFxX")):
+                self._found.runs.setdefault(f"git {words[0]} {option}")
+        return words
+
+    def _shell(self, name: str, words: Sequence[str], stage: _Stage) -> bool:
+        """Read what a shell runs: a text, a file, or stdin. Return whether an argument is the text."""
+        at, has_script, values = 0, False, OPTIONS_WITH_VALUE[name]
+        while at < len(words):
+            word = words[at]
+            if word[:1] in ("-", "+") and word != "-":
+                has_script = has_script or _SCRIPT.fullmatch(word) is not None
+                at += 1 + (word in values or (word[-1] == "o" and word[:2] != "--"))
+            elif has_script:
+                self._script(word, stage, words[at + 1 :])
+                return True
+            elif word != "-" and name != "su":
+                if word == SUBSTITUTED and stage.known is not None:
+                    self._script(stage.known)
+                self._run_file(word, name)
+                return False
+            else:
+                at += 1
+        if name != "su":
+            for document in stage.documents:
+                self._script(document)
+            if not stage.documents and stage.feed is not None and stage.feed.printed is not None:
+                self._script(stage.feed.printed)
+            for path in stage.inputs:
+                self._run_file(path, name)
+        return False
+
+    def _script(self, text: str, stage: _Stage | None = None, arguments: Sequence[str] = ()) -> None:
+        """Read a text that a shell runs, with the arguments from `$0` on."""
+        if text == SUBSTITUTED and stage is not None and stage.known is not None:
+            text = stage.known
+        self._found.left -= len(text)
+        if self._depth >= _MOST_DEPTH or self._found.left < 0:
+            self._found.is_whole = False
+            return
+        reader = _Reader(self._found, self._folder, self._depth + 1)
+        given = ["{}" if each == _ITEM else each for each in arguments[: _MOST_VALUES + 1]]
+        numbered = {str(number): (value,) for number, value in enumerate(given[:10])}
+        reader.variables = {**self.variables, "@": tuple(given[1:]), "*": tuple(given[1:]), **numbered}
+        reader.items = self.items
+        reader.read(text)
+
+    def _run_file(self, path: str, program: str) -> None:
+        """Add what a file runs that the command itself has written, as a pipeline into the program."""
+        line, written = self._found.files.get(self._key(path), ("", None))
+        if line:
+            self._found.runs.setdefault(f"{line} | {program}")
+        if written is not None:
+            self._script(written)
+
+    def _find(self, words: Sequence[str], stage: _Stage) -> None:
+        """Read what `find` deletes and starts."""
+        starts = [*takewhile(lambda each: each[:1] not in ("-", "(", "!"), [*_without_lead(words)])] or ["."]
+        names = [name for option, name in pairwise(words) if option in ("-name", "-iname")] or [""]
+        paths = (posixpath.join(start, name) if name else start for start in starts for name in names)
+        stage.items = tuple(islice(paths, _MOST_VALUES))
+        if "-delete" in words:
+            for each in starts:
+                self._found.deleted.setdefault(self._add_path(each) or SUBSTITUTED)
+        if self._finds == _MOST_FINDS:
+            self._found.is_whole = False
+            return
+        before, self.items = self.items, stage.items
+        self._finds += 1
+        started: list[str] | None = None
+        for word in [*words, ";"]:
+            if started is None:
+                started = [] if word in _RUNS_NEXT else None
+            elif word not in (";", "+"):
+                started.append(word)
+            else:
+                self._run(started, _Stage())
+                started = None
+        self._finds -= 1
+        self.items = before
+
+    def _arguments(self, name: str, words: Sequence[str], stage: _Stage) -> None:
+        """Add the paths among the arguments, and those that the program deletes or reads."""
+        deletes, reads = name in _DELETERS, name in _READERS
+        if name == "git" and reads:
+            reads = next((each for each in words if each[:1] != "-"), "") in _GIT_READS
+        has_options = True
+        last = words[-1] if words and name in _COPIERS else None
+        for before, word in pairwise(["", *words]):
+            is_option = has_options and word[:1] == "-"
+            if reads and word is not last:
+                for each in self._items_in(word, stage):
+                    self._add_read(_read_in(name, each, before, is_option=is_option))
+            if is_option and "=" not in word:
+                has_options = word != "--"
+                continue
+            for each in self._items_in(word, stage):
+                path = self._add_path(each, is_file=deletes)
+                if deletes:
+                    self._found.deleted.setdefault(path or SUBSTITUTED)
+
+    def _items_in(self, word: str, stage: _Stage) -> Sequence[str]:
+        """Return the paths that a word stands for: those of a substitution, `find` or `xargs`, or itself."""
+        if word == SUBSTITUTED and stage.given is not None:
+            return stage.given
+        if word in _ITEMS:
+            return (word,) if self.items is None and word == "{}" else self.items or (SUBSTITUTED,)
+        return (word,)
+
+    def _prints(self, name: str, words: Sequence[str], stage: _Stage) -> None:
+        """Note what a program prints, as far as it is known, and what its lines name."""
+        plain = [each for each in words if each[:1] != "-"]
+        if name in _PRINTERS:
+            stage.printed = _echoed(words) if name == "echo" else _formatted(words)
+            stage.items = tuple(" ".join(plain).split()[:_MOST_VALUES])
+        elif name in ("cat", "tee") and (name == "tee" or not plain):
+            stage.printed = "".join(stage.documents) or (stage.feed.printed if stage.feed else None)
+        elif name == "fd":
+            stage.items = tuple(plain[1:][:_MOST_VALUES]) or (".",)
+        elif name == "git" and plain[:1] == ["ls-files"]:
+            stage.items = (".",)
+        if name in _FILTERS and stage.feed is not None:
+            stage.items = stage.feed.items
+        if name == "tee":
+            for path in plain:
+                self._wrote(path, " | ".join(self._pipeline), stage.printed)
+
+    def _downloads(self, name: str, words: Sequence[str], text: str) -> None:
+        """Note the files that a program downloads."""
+        if name in ("mv", "cp") and len(words) > 1 and (known := self._found.files.get(self._key(words[-2]))):
+            self._found.files[self._key(words[-1])] = known
+        if name not in _DOWNLOADERS:
+            return
+        letter = "O" if name == "wget" else "o"
+        is_named = name != "curl" or any(map(_REMOTE_NAME.fullmatch, words))
+        for option, value in pairwise([*words, ""]):
+            if option.startswith(("--output=", "--output-document=")):
+                self._wrote(option.partition("=")[2], text, None)
+            elif option[:1] == "-":
+                is_given = option[-1:] == letter and option[:2] != "--"
+                if is_given or option in ("--output", "--output-document"):
+                    self._wrote(value, text, None)
+                elif option[:2] == f"-{letter}" and "." in option:
+                    self._wrote(option[2:], text, None)
+            elif is_named:
+                self._wrote(option.partition("?")[0].rpartition("/")[2], text, None)
+
+    def _wrote(self, path: str, line: str, text: str | None) -> None:
+        """Note what has written a file, also what was appended to it."""
+        if path in _NO_FILES:
+            return
+        key = self._key(path)
+        before = self._found.files.get(key, ("", None))[1]
+        if text is not None and before is not None and len(before) + len(text) < MOST_COMMAND:
+            text = f"{before}\n{text}"
+        self._found.files[key] = line, text
+
+    def _key(self, word: str) -> str:
+        return posixpath.normpath(self._path(word))
+
+    def _path(self, word: str) -> str:
+        """Return a path as it is written, after the folder of the command."""
         for home in _HOMES:
             if word.startswith(home) and word[len(home) : len(home) + 1] in ("", "/"):
                 word = "~" + word[len(home) :]
-        path = word if word[0] in "~$" else posixpath.join(self.folder, word)
+        if len(word) > _MOST_PATH:
+            return SUBSTITUTED
+        return word if word[:1] in ("~", "$") else posixpath.join(self._folder, word)
+
+    def _add_path(self, word: str, *, is_file: bool = False) -> str:
+        """Add and return a word that may be a path: `x` of `--out=x` and of `of=x`; empty if it is not.
+
+        Args:
+            word: The word.
+            is_file: Whether the program takes it for a path in any case.
+        """
+        word = word if is_file else word.rpartition("=")[2]
+        if word in _NO_FILES or (not is_file and (word[0] == "-" or "://" in word or _has_blank(word))):
+            return ""
+        path = self._path(word)
         self._found.words.setdefault(path)
         return path
 
-    def _begin(self, name: str, word: str) -> None:
-        """Add the program, or a word before it."""
-        if self._run_words:
-            self._wants_program, self._run_words = name in self._run_words, frozenset()
-            if not self._wants_program:
-                self.add_path(word)
-            return
-        if name in KEYWORDS:
-            self._wants_program = name not in HEADS
-            return
-        self._found.programs.setdefault(name)
-        self.program, self._line = name, [name]
-        self._run_words = RUNNERS.get(name, frozenset())
-        self._wants_program = name in WRAPPERS or bool(self._run_words)
-
-    def _is_no_program(self, word: str) -> bool:
-        """Return whether a word before the program is an option, an assignment or a number of `timeout`."""
-        if not word or word[0] == "-" or "=" in word.partition("/")[0]:
-            return True
-        return bool(self.program) and word[0].isdigit()
-
-    def _is_script(self, before: str) -> bool:
-        """Return whether the next word is the text of a script."""
-        return self.program == "eval" or (self.program in SHELLS and bool(_SCRIPT.fullmatch(before)))
+    def _add_read(self, word: str) -> None:
+        if word not in _NO_FILES and word[0] != "-" and "://" not in word:
+            self._found.read.setdefault(self._path(word))
 
 
-_FILES = frozenset({ToolKind.READ, ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE})
+def _is_test(words: Sequence[str]) -> bool:
+    """Return whether words are the beginning of `[[ … ]]`, in which `&&` and `(` begin no command."""
+    return words[:1] == ["[["] and words[-1] != "]]"
 
 
-def paths_of(call: Call, cwd: str | None) -> tuple[str, ...] | None:
-    """Return the paths of a call, both relative to the cwd and absolute, with `..` resolved.
+def _has_blank(word: str) -> bool:
+    return any(map(str.isspace, word))
 
-    The paths of a command are those of its words that may be paths. Links are not followed: the files are
-    those of another time, and perhaps of another machine.
 
-    Returns:
-        None if the call is about a file and its path is unknown.
+def _quoted(word: str) -> str:
+    return f"'{word}'" if not word or _has_blank(word) else word
+
+
+def _without_lead(words: Sequence[str]) -> Iterator[str]:
+    """Yield the arguments of `find` after the options that precede its paths."""
+    return iter(words[sum(1 for _ in takewhile(lambda each: each in ("-H", "-L", "-P"), words)) :])
+
+
+def _options(words: Iterable[str], values: str) -> Iterator[str]:
+    """Yield each option among words: `-a` and `-m` for `-am x`, `--force-with-lease` without its value.
+
+    Args:
+        words: The arguments of a subcommand.
+        values: The letters after which a value follows.
     """
-    words = words_of(call)
-    if not words and call.kind in _FILES:
-        return None
-    return tuple(dict.fromkeys(each for word in words for each in _named(word, cwd)[:2]))
-
-
-def words_of(call: Call) -> tuple[str, ...]:
-    """Return the paths of a call, as the agent or its command writes them."""
-    if call.kind is ToolKind.EXECUTE:
-        return read_command(call.target or "").words
-    if not call.more_paths:
-        return (call.path,) if call.path else ()
-    return tuple(path for path in (call.path, *call.more_paths) if path)
-
-
-def is_outside(call: Call, cwd: str | None) -> bool | None:
-    """Return whether a call acts on a file outside the cwd; None if its path or the cwd is unknown.
-
-    `~` counts as outside, unless the cwd is below it too, as in a redacted recording. A word of a command
-    counts only if it is a path with `/` or `..`. A path that begins with a variable is unknown.
-    """
-    words = words_of(call)
-    if call.kind is ToolKind.EXECUTE:
-        words = tuple(word for word in words if "/" in word or word in ("~", ".."))
-    if not words:
-        return None if call.kind in _FILES else False
-    if cwd is None:
-        return None
-    is_redacted = cwd.startswith("~")
-    if any((word[0] == "~" and not is_redacted) or _named(word, cwd)[2] for word in words if word[0] != "$"):
-        return True
-    return None if any(word[0] == "$" for word in words) else False
-
-
-_TEMPORARY = ("/tmp/", "/var/tmp/", "/var/folders/")  # noqa: S108 - only compared
-
-
-def deleted_places(call: Call, cwd: str | None) -> tuple[str, ...] | None:
-    """Return where the files are that a call deletes: `inside` or `outside` of the cwd, or `temporary`.
-
-    Returns:
-        None if one of them is unknown, and none of the others is outside.
-    """
-    is_command = call.kind is ToolKind.EXECUTE
-    words = words_of(call) if call.kind is ToolKind.DELETE else ()
-    if is_command:
-        words = read_command(call.target or "").deleted
-    found: set[str | None] = set() if words or call.kind is not ToolKind.DELETE else {None}
+    is_value = False
     for word in words:
-        if word[0] == "$":
-            found.add(None)
-        elif word[0] == "~":
-            found.add("inside" if cwd is not None and cwd.startswith("~") else "outside")
-        elif cwd is None and word[0] != "/":
-            found.add(None)
-        else:
-            path, _, is_out = _named(word, cwd)
-            is_temporary = path.removeprefix("/private").startswith(_TEMPORARY)
-            found.add("inside" if not is_out and cwd else "temporary" if is_temporary else "outside")
-    if None in found and "outside" not in found:
-        return None
-    return tuple(sorted(filter(None, found)))
+        if is_value:
+            is_value = False
+        elif word == "--":
+            return
+        elif _CLUSTER.fullmatch(word):
+            for at, letter in enumerate(word[1:], 2):
+                yield f"-{letter}"
+                if letter in values:
+                    is_value = at == len(word) and letter != "S" and letter != "u"
+                    break
+        elif word[:1] == "-":
+            yield word.partition("=")[0]
+            is_value = word in ("--message", "--file", "--author", "--date", "--template", "--trailer")
 
 
-@lru_cache(maxsize=4096)
-def _named(path: str, cwd: str | None) -> tuple[str, str, bool]:
-    """Return the absolute path, the path relative to the cwd, and whether it is outside the cwd."""
-    key, shown, is_outside = named(path, cwd)
-    return key, shown if is_outside else posixpath.normpath(shown), is_outside
+def _read_in(name: str, word: str, before: str, *, is_option: bool) -> str:
+    """Return the file that an argument names: `.env` of `-d @.env`, `if=.env` and `HEAD:.env`; or nothing."""
+    if name in _SENDERS:
+        at = word.rpartition("@")[2].partition(";")[0] if "@" in word else ""
+        return word.partition("=")[2] if word.startswith(_SENDS) else word if f"{before}=" in _SENDS else at
+    if is_option:
+        return ""
+    if name == "dd":
+        return word[3:] if word.startswith("if=") else ""
+    if name == "git":
+        return "" if word in _GIT_READS else word.rpartition(":")[2]
+    return word
+
+
+def _echoed(words: Sequence[str]) -> str:
+    """Return what `echo` prints."""
+    at = sum(1 for _ in takewhile(lambda each: each in ("-n", "-e", "-E", "-ne", "-en"), words))
+    text = " ".join(words[at:])
+    return text.replace("\\n", "\n") if "-e" in words[:at] or "-ne" in words[:at] else text
+
+
+def _formatted(words: Sequence[str]) -> str:
+    """Return what `printf` prints, with every argument in the place of `%s`."""
+    form, *values = [*words[words[:1] == ["--"] :]] or [""]
+    form = form.replace("\\n", "\n")
+    pieces = form.split("%s")
+    if len(pieces) == 1:
+        return form
+    text, step = "", len(pieces) - 1
+    for at in range(0, max(len(values), 1), step):
+        text += "".join(chain.from_iterable(zip_longest(pieces, values[at : at + step], fillvalue="")))
+        if len(text) > MOST_COMMAND:
+            break
+    return text

@@ -70,6 +70,7 @@ CALL_FIELDS = (
         cost=_COMMANDS,
         example="deletes:outside",
     ),
+    Field("reads", Measure.PATH, "a file that the call reads", cost=_COMMANDS, example='reads:"**/.env"'),
     Field(
         "secret", Measure.NAME, "the kind of a credential in the command", cost=_COMMANDS, example="secret:*"
     ),

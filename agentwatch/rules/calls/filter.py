@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from agentwatch.rules.calls.commands import paths_of
 from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.rules.calls.fields import CALLS
+from agentwatch.rules.calls.paths import paths_of
 from agentwatch.rules.calls.readers import MAIN, call_readers, programs_of
 from agentwatch.rules.language.completion import Offer, Value, offers
-from agentwatch.rules.language.conditions import Condition
+from agentwatch.rules.language.conditions import Condition, Partly
 from agentwatch.rules.language.errors import RuleError
 from agentwatch.rules.language.parser import parse, typed
 from agentwatch.session.actions import target
@@ -102,4 +102,5 @@ def _values(
 
 def _shown_paths(call: Call, cwd: str | None) -> Sequence[str]:
     """Return the paths of a call that is about files, relative to the cwd if they are in it."""
-    return (paths_of(call, cwd) or ())[-1:] if call.path else ()
+    found = paths_of(call, cwd) if call.path else ()
+    return found[-1:] if found and not isinstance(found, Partly) else ()

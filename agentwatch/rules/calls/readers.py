@@ -7,17 +7,29 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from agentwatch.analysis.episodes import Episodes
-from agentwatch.rules.calls.commands import deleted_places, is_outside, paths_of, read_command, words_of
+from agentwatch.rules.calls.commands import Command
 from agentwatch.rules.calls.facts import CallFacts
-from agentwatch.rules.calls.fields import CREATES, NAMES_OF_KINDS
-from agentwatch.rules.language.conditions import Readers, Test, Value
+from agentwatch.rules.calls.fields import CALL_FIELDS, CREATES, NAMES_OF_KINDS
+from agentwatch.rules.calls.paths import (
+    command_in,
+    deleted_places,
+    is_outside,
+    known_in,
+    paths_of,
+    read_paths,
+    words_of,
+)
+from agentwatch.rules.language.conditions import Partly, Readers, Test, Value, any_matches
 from agentwatch.rules.language.matchers import (
+    WILDCARDS,
+    has_wildcard,
     literal_of,
     name_matcher,
     path_matcher,
     text_matcher,
     word_matcher,
 )
+from agentwatch.session.bounds import MOST_COMMAND
 from agentwatch.session.call import Call
 from agentwatch.session.counts import known_sum
 from agentwatch.session.events import Outcome, ToolKind
@@ -28,6 +40,8 @@ _LEAST_OF_AN_OUTCOME = 3
 """The number of letters from which a word can be the beginning of an outcome, while it is being typed."""
 _NO_NAMES: tuple[str, ...] = ()
 MAIN = "main"
+Cwd = Callable[[Call], str | None]
+"""Returns the folder of the run of a call; None if unknown."""
 _WORD = re.compile(r"[\w.-]+")
 _QUOTES = ("'", '"', "\\\n", "\\", "$")
 """Characters that the shell removes from a word: `r''m` is `rm`."""
@@ -53,13 +67,7 @@ def call_readers(facts: CallFacts) -> Readers[Call]:
         "model": facts.model,
         "target": lambda call: call.target or _NO_NAMES,
         "error": lambda call: call.error or _NO_NAMES,
-        "command": _in_command(str),
-        "path": lambda call: paths_of(call, facts.cwd(call)),
-        "outside": lambda call: _outside(call, facts.cwd(call)),
-        "program": lambda call: None if _is_unknown_command(call) else programs_of(call),
-        "runs": _RUNS,
-        "deletes": lambda call: None if _is_unknown_command(call) else deleted_places(call, facts.cwd(call)),
-        "secret": _in_command(_secrets_in),
+        **_command_values(facts.cwd),
         "adds": facts.added_lines,
         "idle": facts.idle_ms,
         "acted": facts.acted,
@@ -68,13 +76,37 @@ def call_readers(facts: CallFacts) -> Readers[Call]:
         **_count_values(facts),
         **_run_values(facts),
     }
-    own: dict[str, Callable[[str], Test[Call]]] = {
-        "agent": lambda wanted: agent_test(wanted, facts),
-        "path": lambda glob: path_test(glob, facts),
+    own = {**_command_tests(facts.cwd), "agent": lambda wanted: agent_test(wanted, facts)}
+    return Readers(values, word_test, own)
+
+
+def command_readers(cwd: str | None) -> Readers[Call]:
+    """Return the readers of what is in a command that has not run. Its other fields are unknown."""
+    unknown = dict.fromkeys((field.name for field in CALL_FIELDS), lambda _call: None)
+    values: dict[str, Callable[[Call], Value]] = {**unknown, "tool": _tool, **_command_values(lambda _: cwd)}
+    return Readers(values, word_test, _command_tests(lambda _: cwd))
+
+
+def _command_values(cwd: Cwd) -> dict[str, Callable[[Call], Value]]:
+    return {
+        "command": _in_text(lambda command: (command,)),
+        "path": lambda call: paths_of(call, cwd(call)),
+        "outside": lambda call: _outside(call, cwd(call)),
+        "program": _PROGRAMS,
+        "runs": _RUNS,
+        "deletes": lambda call: deleted_places(call, cwd(call)),
+        "reads": lambda call: read_paths(call, cwd(call)),
+        "secret": _in_text(_secrets_in),
+    }
+
+
+def _command_tests(cwd: Cwd) -> dict[str, Callable[[str], Test[Call]]]:
+    return {
+        "path": lambda glob: path_test(glob, cwd),
+        "reads": lambda glob: reads_test(glob, cwd),
         "program": program_test,
         "runs": runs_test,
     }
-    return Readers(values, word_test, own)
 
 
 def word_test(word: str) -> Test[Call]:
@@ -161,35 +193,45 @@ def _outside(call: Call, cwd: str | None) -> Value:
 
 def programs_of(call: Call) -> tuple[str, ...]:
     """Return the programs in the command of a call; none if it is not a shell call."""
-    return read_command(call.target or "").programs if call.kind is ToolKind.EXECUTE else _NO_NAMES
+    return command_in(call).programs if call.kind is ToolKind.EXECUTE else _NO_NAMES
 
 
-def _in_command(read: Callable[[str], Value]) -> Callable[[Call], Value]:
-    """Return the reader of what is in the command of a call; nothing is in a call of another tool."""
+def _in_text(found: Callable[[str], tuple[str, ...]]) -> Callable[[Call], Value]:
+    """Return the reader of what is in the text of a command; nothing is in a call of another tool."""
 
     def value(call: Call) -> Value:
-        if call.kind is not ToolKind.EXECUTE:
-            return _NO_NAMES
-        return None if call.target is None else read(call.target)
+        command = call.command
+        if command is None:
+            return None if call.kind is ToolKind.EXECUTE else _NO_NAMES
+        return found(command) if len(command) < MOST_COMMAND else Partly(found(command))
 
     return value
 
 
-_RUNS = _in_command(lambda command: read_command(command).runs)
+def _in_command(found: Callable[[Command], tuple[str, ...]]) -> Callable[[Call], Value]:
+    """Return the reader of what a command does; a call of another tool does nothing of it."""
+
+    def value(call: Call) -> Value:
+        if call.command is None:
+            return None if call.kind is ToolKind.EXECUTE else _NO_NAMES
+        command = command_in(call)
+        return known_in(command, found(command))
+
+    return value
 
 
-@lru_cache(maxsize=512)
+_PROGRAMS = _in_command(lambda command: command.programs)
+_RUNS = _in_command(lambda command: command.runs)
+
+
+@lru_cache(maxsize=16)
 def _secrets_in(command: str) -> tuple[str, ...]:
     from agentwatch.output.redact.secrets.scanner import find  # 20 ms, which few rules need
 
     return tuple(each.kind for each in find(command))
 
 
-def _is_unknown_command(call: Call) -> bool:
-    return call.kind is ToolKind.EXECUTE and call.target is None
-
-
-def path_test(glob: str, facts: CallFacts) -> Test[Call]:
+def path_test(glob: str, cwd: Cwd) -> Test[Call]:
     """Return the test for a file that a call acts on."""
     matches, literal = path_matcher(glob), literal_of(glob)
     in_cwd: dict[int, bool] = {}
@@ -198,46 +240,63 @@ def path_test(glob: str, facts: CallFacts) -> Test[Call]:
     def test(call: Call) -> bool | None:
         is_in_cwd = in_cwd.get(call.run)
         if is_in_cwd is None:
-            cwd = facts.cwd(call)
-            is_in_cwd = literal in (cwd or "").lower()
-            if cwd is not None:
+            folder = cwd(call)
+            is_in_cwd = literal in (folder or "").lower()
+            if folder is not None:
                 in_cwd[call.run] = is_in_cwd
         if not is_in_cwd:
             if call.kind is ToolKind.EXECUTE:
-                if not _may_contain(call.target, literal):
+                if not _may_contain(call, literal):
                     return False
             elif (words := words_of(call)) and not any(literal in word.lower() for word in words):
                 return False
-        found = paths_of(call, facts.cwd(call))
-        return None if found is None else any(map(matches, found))
+        return any_matches(paths_of(call, cwd(call)), matches)
+
+    return test
+
+
+def reads_test(glob: str, cwd: Cwd) -> Test[Call]:
+    """Return the test for a file that a call reads. `cat .en?` reads `.env`."""
+    matches, literal = path_matcher(glob), literal_of(glob)
+    folder, _, name = glob.lower().rpartition("/")
+    in_folder = path_matcher(folder) if folder not in ("", "**") else None
+    sample = name.replace("*", "x")
+
+    def is_read(path: str) -> bool:
+        if matches(path):
+            return True
+        given, _, last = path.rpartition("/")
+        if not has_wildcard(last) or (last[0] in "*?" and sample[:1] == "."):  # bash leaves out `.env`
+            return False
+        return name_matcher(last)(sample) and (in_folder is None or in_folder(given))
+
+    def test(call: Call) -> bool | None:
+        command = call.command
+        if command is not None and not _may_contain(call, literal) and WILDCARDS.isdisjoint(command):
+            return False
+        return any_matches(read_paths(call, cwd(call)), is_read)
 
     return test
 
 
 def program_test(glob: str) -> Test[Call]:
     """Return the test for a program in the command of a call."""
-    matches, literal = name_matcher(glob), literal_of(glob)
-
-    def test(call: Call) -> bool | None:
-        if call.kind is not ToolKind.EXECUTE:
-            return False
-        if call.target is None:
-            return None
-        return _may_contain(call.target, literal) and any(map(matches, read_command(call.target).programs))
-
-    return test
+    return _test_in_command(_PROGRAMS, glob, literal_of(glob))
 
 
 def runs_test(glob: str) -> Test[Call]:
     """Return the test for a program with its arguments, or for a pipeline, in the command of a call."""
+    return _test_in_command(_RUNS, glob, max(_WORD.findall(literal_of(glob)), key=len, default=""))
+
+
+def _test_in_command(read: Callable[[Call], Value], glob: str, word: str) -> Test[Call]:
+    """Return the test for a value that a command contains only if it contains a word."""
     matches = name_matcher(glob)
-    word = max(_WORD.findall(literal_of(glob)), key=len, default="")
 
     def test(call: Call) -> bool | None:
-        if call.target is not None and not _may_contain(call.target, word):
+        if call.command is not None and not _may_contain(call, word):
             return False
-        found = _RUNS(call)
-        return any(map(matches, found)) if isinstance(found, tuple) else None
+        return any_matches(read(call), matches)
 
     return test
 
@@ -261,12 +320,13 @@ def agent_test(wanted: str, facts: CallFacts) -> Test[Call]:
     return test
 
 
-def _may_contain(command: str | None, literal: str) -> bool:
+def _may_contain(call: Call, literal: str) -> bool:
     """Return whether a word of a command may contain a text in lower case."""
-    if command is None:
-        return False
+    command = call.command
+    if command is None or len(command) >= MOST_COMMAND:
+        return True
     lowered = command.lower()
-    if literal in lowered or "~" in literal:  # $HOME is ~
+    if literal in lowered or "~" in literal or "$'" in lowered:  # $HOME is ~
         return True
     for sign in _QUOTES:
         lowered = lowered.replace(sign, "")

@@ -15,7 +15,7 @@ from agentwatch.rules.calls.fields import RUN_FIELDS
 from agentwatch.rules.calls.readers import call_readers
 from agentwatch.rules.check.judgement import MOST_VIOLATIONS, Judgement, State, Violation
 from agentwatch.rules.check.kinds import Amount, Fact, Forbid, Limit, Require, Rule
-from agentwatch.rules.language.conditions import Readers
+from agentwatch.rules.language.conditions import Partly, Readers
 from agentwatch.session.call import Call, Pieces, Place
 from agentwatch.session.counts import known_sum
 from agentwatch.session.events import Outcome, Tokens
@@ -366,7 +366,8 @@ class Forbidden:
                 self._places.append(Violation.by(call))
         else:
             self._not_judged += 1
-            self._unknown.update(name for name, read in self._readers.items() if read(call) is None)
+            unknown = (name for name, read in self._readers.items() if isinstance(read(call), Partly | None))
+            self._unknown.update(unknown)
 
     def judgement(self, calls: int) -> Judgement:
         """Return the judgement, after `calls` calls have ended."""

@@ -91,6 +91,15 @@ def is_misused(blind_rules: Iterable[Judgement]) -> bool:
     return any(each.rule.severity is Severity.ERROR for each in blind_rules)
 
 
+def partly_judged(checked: Sequence[Checked]) -> list[Judgement]:
+    """Return the rules that could judge only some of the calls, each with the first such recording."""
+    return [
+        partial[0]
+        for judgements in zip(*(each.judgements for each in checked), strict=True)
+        if (partial := [each for each in judgements if each.not_judged and each.state is not State.UNKNOWN])
+    ]
+
+
 def blind(checked: Sequence[Checked]) -> list[Judgement]:
     """Return the rules that could be judged in no recording, each with why not in the first of them."""
     return [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from agentwatch.rules.check.judgement import MOST_VIOLATIONS, Checked, Judgement, State, blind
+from agentwatch.rules.check.judgement import MOST_VIOLATIONS, Checked, Judgement, State, blind, partly_judged
 from agentwatch.rules.check.kinds import Forbid, Limit, Require, Severity
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, cut, safe_line, safe_text, styled
@@ -254,6 +254,7 @@ def verdict(checked: Sequence[Checked]) -> SafeText:
         words = f"{held} of {rules} rules hold" if held < rules else f"{_all(rules)}"
     more = [plural(warned, "warning")] if warned else []
     more += [f"{len(idle)} had nothing to check"] if (idle := blind(checked)) else []
+    more += [f"{len(partial)} did not judge every call"] if (partial := partly_judged(checked)) else []
     return SafeText(f"{', '.join((words, *more))}: {_recordings(checked)}")
 
 

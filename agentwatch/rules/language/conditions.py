@@ -11,7 +11,16 @@ from agentwatch.rules.language.matchers import Matcher, name_matcher, path_match
 from agentwatch.rules.language.vocabulary import Field, Measure
 
 T = TypeVar("T")
-Value: TypeAlias = str | float | tuple[str, ...] | None
+
+
+@dataclass(frozen=True)
+class Partly:
+    """The known values of a field that may have others."""
+
+    values: tuple[str, ...]
+
+
+Value: TypeAlias = str | float | tuple[str, ...] | Partly | None
 """The value of a field: a text, a number, several names of which one must match, or None if unknown."""
 Test: TypeAlias = Callable[[T], bool | None]
 """Returns whether a condition is true; None if a value that decides it is unknown."""
@@ -94,13 +103,7 @@ class Glob:
         if self.field.measure is Measure.NAME:
             return _cached(read, matches)
 
-        def test(subject: T) -> bool | None:
-            value = read(subject)
-            if isinstance(value, str):
-                return matches(value)
-            return any(map(matches, value)) if isinstance(value, tuple) else None
-
-        return test
+        return lambda subject: any_matches(read(subject), matches)
 
 
 @dataclass(frozen=True)
@@ -212,11 +215,16 @@ def _cached(read: Callable[[T], Value], matches: Matcher) -> Test[T]:
             return found  # type: ignore[return-value]
         if len(results) >= _MOST_CACHED:
             results.clear()
-        if isinstance(value, str):
-            result: bool | None = matches(value)
-        else:
-            result = any(map(matches, value)) if isinstance(value, tuple) else None
-        results[value] = result
+        results[value] = result = any_matches(value, matches)
         return result
 
     return test
+
+
+def any_matches(value: Value, matches: Matcher) -> bool | None:
+    """Return whether a text, or one of several, matches; None if that is unknown."""
+    if isinstance(value, str):
+        return matches(value)
+    if isinstance(value, Partly):
+        return any(map(matches, value.values)) or None
+    return any(map(matches, value)) if isinstance(value, tuple) else None

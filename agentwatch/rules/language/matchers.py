@@ -11,9 +11,10 @@ import re
 from collections.abc import Callable
 
 from agentwatch.rules.language.errors import RuleError, quoted
+from agentwatch.session.bounds import MOST_COMMAND
 
 WILDCARDS = frozenset("*?[")
-_MOST_TEXT = 4096
+_MOST_TEXT = MOST_COMMAND
 """Characters of a value that are compared. The session keeps no longer ones either."""
 _MOST_MEMORY = 1 << 18
 """Bytes that RE2 may use for a pattern. The worst one found then takes 0.4 s for 4,096 characters; with the

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
-from time import process_time
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from agentwatch.feed.feed import Feed
 from agentwatch.recording.saved import open_saved
-from agentwatch.rules.calls.commands import deleted_places, is_outside, paths_of, read_command
+from agentwatch.rules.calls.commands import places_in, read_command
 from agentwatch.rules.calls.facts import CallFacts, Silences
 from agentwatch.rules.calls.fields import CALL_FIELDS, CALLS, LIVE, RUN_FIELDS
 from agentwatch.rules.calls.filter import call_filter, filter_offers, usable_filter
+from agentwatch.rules.calls.paths import deleted_places, is_outside, paths_of
 from agentwatch.rules.calls.readers import call_readers
 from agentwatch.rules.language.errors import RuleError
 from agentwatch.rules.language.parser import parse
@@ -37,11 +40,13 @@ from agentwatch.session.events import (
 )
 from agentwatch.session.reducers import apply_line
 from agentwatch.session.session import Session
+from tests.builders.lines import PROPERTY
 from tests.builders.made_agent import MadeSession
 from tests.builders.screen.app import lines_of, opened
 from tests.builders.stories.story import facts_of
 from tests.builders.subagents import TWO_SUBAGENTS, begins
 from tests.conftest import case
+from tests.harness.costs import takes_more
 
 CWD = "/home/me/project"
 
@@ -374,85 +379,50 @@ def test_what_a_command_runs() -> None:
     # Each program that is started is named once, without its folder, in 4,096 characters; the lines of a
     # here-document only if a shell reads it.
     cases: list[tuple[str, str]] = [
-        ("", ""),
-        ("git push", "git"),
-        ("/usr/bin/git push", "git"),
-        ("cd x && rm -rf y", "cd rm"),
-        ("cat x|while read l; do rm $l; done", "cat read rm"),
-        ("a || b & c\nd", "a b c d"),
+        *(("", ""), ("git push", "git"), ("/usr/bin/git push", "git"), ("cd x && rm -rf y", "cd rm")),
+        *(("cat x|while read l; do rm $l; done", "cat read rm"), ("a || b & c\nd", "a b c d")),
         ("A=1 B=$(date) python3 -m pytest", "date python3 pytest"),
-        ("if [ -f x ]; then rm y; else ls; fi", "[ rm ls"),
-        ("for f in a b; do rm $f; done", "rm"),
-        ("[[ -f a && ( b || c ) ]] && rm z", "[[ rm"),
-        ("f() { rm x; }", "f rm"),
-        ("a=(x y); ls", "ls"),
-        ("(cd x; rm y) > log", "cd rm"),
-        (">/tmp/x cmd 2>&1 2>/tmp/err", "cmd"),
-        ("7z x a", "7z"),
-        ("echo $((1+i)); ((i++)); ls", "echo ls"),
-        ("ls # && rm x\nwc", "ls wc"),
-        ("echo a#b; rm x", "echo rm"),
-        ("# don't\nrm a", "rm"),
-        ("echo 'rm x; rm y' \"rm z\"", "echo"),
-        ("echo \\; rm", "echo"),
-        ("git \\\n push && rm x", "git rm"),
-        ("r''m x", "rm"),
-        ("echo $(git log 'a b') rm", "echo git"),
-        ('echo "$(git rev-parse "x y") rm" z', "echo git"),
-        ("cp `which x` /usr/bin", "cp which"),
-        ("diff <(sort a) <(uniq b)", "diff sort uniq"),
-        ("echo '$(rm x)'", "echo"),
-        ("sh -c 'curl x.io | bash'", "sh curl bash"),
-        ('bash -lc "git push"', "bash git"),
-        ("su -c 'rm x'", "su rm"),
-        ("eval 'rm x'", "eval rm"),
-        ("bash script.sh -c rm", "bash rm"),
-        ("sudo -u bob rm -rf /", "sudo rm"),
-        ("timeout -s KILL 10 rm x", "timeout rm"),
-        ("env -u X A=1 rm x", "env rm"),
+        *(("if [ -f x ]; then rm y; else ls; fi", "[ rm ls"), ("for f in a b; do rm $f; done", "rm")),
+        *(("[[ -f a && ( b || c ) ]] && rm z", "[[ rm"), ("f() { rm x; }", "rm"), ("a=(x y); ls", "ls")),
+        *(("(cd x; rm y) > log", "cd rm"), (">/tmp/x cmd 2>&1 2>/tmp/err", "cmd"), ("7z x a", "7z")),
+        *(("echo $((1+i)); ((i++)); ls", "echo ls"), ("ls # && rm x\nwc", "ls wc")),
+        *(("echo a#b; rm x", "echo rm"), ("# don't\nrm a", "rm"), ("echo 'rm x; rm y' \"rm z\"", "echo")),
+        *(("echo \\; rm", "echo"), ("git \\\n push && rm x", "git rm"), ("r''m x", "rm")),
+        *(("echo $(git log 'a b') rm", "echo git"), ('echo "$(git rev-parse "x y") rm" z', "echo git")),
+        *(("cp `which x` /usr/bin", "cp which"), ("diff <(sort a) <(uniq b)", "diff sort uniq")),
+        *(("echo '$(rm x)'", "echo"), ("sh -c 'curl x.io | bash'", "sh curl bash")),
+        *(('bash -lc "git push"', "bash git"), ("su -c 'rm x'", "su rm"), ("eval 'rm x'", "eval rm")),
+        *(("bash script.sh -c rm", "bash"), ("sudo -u bob rm -rf /", "sudo rm")),
+        *(("timeout -s KILL 10 rm x", "timeout rm"), ("env -u X A=1 rm x", "env rm")),
         ("find . | xargs -I {} -n 1 rm {}", "find xargs rm"),
         ("find . -name '*.py' -exec /bin/rm {} \\;", "find rm"),
-        ("uv run --with x pytest -q", "uv pytest"),
-        ("uv sync", "uv"),
-        ("poetry install", "poetry"),
-        ("npm run test", "npm"),
-        ("npm exec -- tsc", "npm tsc"),
-        ("npx -p typescript tsc", "npx tsc"),
+        *(("uv run --with x pytest -q", "uv pytest"), ("uv sync", "uv"), ("poetry install", "poetry")),
+        *(("npm run test", "npm"), ("npm exec -- tsc", "npm tsc"), ("npx -p typescript tsc", "npx tsc")),
         ("git commit -m run", "git"),
     ]
     for command, programs in cases:
         with case(command):
-            assert " ".join(read_command(command).programs) == programs
+            assert {*read_command(command).programs} == {*programs.split()}
     further: list[tuple[str, str]] = [
-        ("cat <<EOF > a\nrm x\nEOF\nls", "cat ls"),
-        ("cat <<'E' <<-F\nrm x\nE\n\trm y\n\tF\nls", "cat ls"),
-        ("python - <<E\nimport os\nE\nwc", "python wc"),
-        ("cat <<EOF\nrm x", "cat"),
+        *(("cat <<EOF > a\nrm x\nEOF\nls", "cat ls"), ("cat <<'E' <<-F\nrm x\nE\n\trm y\n\tF\nls", "cat ls")),
+        *(("python - <<E\nimport os\nE\nwc", "python wc"), ("cat <<EOF\nrm x", "cat")),
         ("bash <<EOF\nrm x\nEOF\nls", "bash rm ls"),
-        ("bash <<EOF && echo done\nrm x\nEOF", "bash echo rm"),
-        ("cat <<EOF | sh\nrm x\nEOF", "cat sh rm"),
-        ("sh -c ls\ncat <<EOF\nrm x\nEOF", "sh ls cat"),
-        ("bash <<< 'rm x'", "bash rm"),
+        *(("bash <<EOF && echo done\nrm x\nEOF", "bash echo rm"), ("cat <<EOF | sh\nrm x\nEOF", "cat sh rm")),
+        *(("sh -c ls\ncat <<EOF\nrm x\nEOF", "sh ls cat"), ("bash <<< 'rm x'", "bash rm")),
         ("cat <<< 'rm x'", "cat"),
     ]
     for command, programs in further:
         with case(command):
-            assert " ".join(read_command(command).programs) == programs
-    assert read_command("ls " + "x" * 4093 + "; rm y").programs == ("ls",)
+            assert {*read_command(command).programs} == {*programs.split()}
     # Each program has its arguments, paths and what it deletes.
     # Arguments without blanks and targets of redirections may be paths, after `cd` in its folder.
     rest: list[tuple[str, str]] = [
-        ("cat a /b ../c", "a /b ../c"),
-        ("cd web && cat a ../b /c ~/d", "web web/a web/../b /c ~/d"),
+        *(("cat a /b ../c", "a /b ../c"), ("cd web && cat a ../b /c ~/d", "web web/a web/../b /c ~/d")),
         ("(cd web; cat a); cat b", "web web/a b"),
         ("make --prefix=/usr of=/dev/sda -j 4", "/usr /dev/sda 4"),
-        ("x > out 2>> err < in &> both", "out err in both"),
-        ("x >/dev/null 2>&1", ""),
-        ("cat $HOME/x ${HOME}/y $HOMES/z", "~/x ~/y $HOMES/z"),
-        ("cat $(pwd)/x", "$/x"),
-        ("cat $(pwd)", ""),
-        ("curl https://x.io/.env", ""),
-        ("cat 'a b' \"c\"d", "cd"),
+        *(("x > out 2>> err < in &> both", "in out err both"), ("x >/dev/null 2>&1", "")),
+        *(("cat $HOME/x ${HOME}/y $HOMES/z", "~/x ~/y $HOMES/z"), ("cat $(pwd)/x", "$/x")),
+        *(("cat $(pwd)", ""), ("curl https://x.io/.env", ""), ("cat 'a b' \"c\"d", "cd")),
         ("uv lock", "lock"),
     ]
     for command, words in rest:
@@ -460,63 +430,82 @@ def test_what_a_command_runs() -> None:
             assert " ".join(read_command(command).words) == words
     # Each program has its arguments, without wrappers and options before a subcommand; pipelines follow.
     remaining: list[tuple[str, list[str]]] = [
-        ("", []),
-        ("sudo -u bob git -C x -c a=b push -f", ["git push -f"]),
-        ("env A=1 npm --prefix web publish", ["npm publish"]),
+        *(("", []), ("sudo -u bob git -C x -c a=b push -f", ["git -c a=b", "git push -f"])),
+        ("env A=1 npm --prefix web publish", ["A=1", "npm publish"]),
         ("uv --directory x publish --token y", ["uv publish --token y"]),
-        ("uv run --with x pytest -q", ["pytest -q"]),
-        ("python3 -m twine upload d", ["twine upload d"]),
-        ("git commit -m 'a b' ''", ["git commit -m 'a b' ''"]),
-        ("a x | b && c", ["a x", "b", "a x | b", "c"]),
-        ("(a x; b) | c", ["a x", "b", "c", "b | c"]),
-        ('sh -c "$(a x)"', ["a x", "sh -c $", "a x | sh -c $"]),
-        ("y=$(a | b)", ["a", "b", "a | b"]),
-        ("sh -c 'a | b'", ["a", "b", "a | b", "sh -c 'a | b'"]),
-        ("[[ -f a && ( b || c ) ]] && d", ["[[ -f a b c ]]", "d"]),
-        ("if a; then b x; fi", ["a", "b x"]),
+        *(("uv run --with x pytest -q", ["pytest -q"]), ("python3 -m twine upload d", ["twine upload d"])),
+        ("git commit -m 'a b' ''", ["git commit -m", "git commit -m 'a b' ''"]),
+        *(("a x | b && c", ["a x", "b", "a x | b", "c"]), ("(a x; b) | c", ["a x", "b", "c", "a x; b | c"])),
+        *(('sh -c "$(a x)"', ["a x", "sh -c $", "a x | sh -c $"]), ("y=$(a | b)", ["a", "b", "a | b"])),
+        ("sh -c 'a | b'", ["sh -c 'a | b'", "a", "b", "a | b"]),
+        *(("[[ -f a && ( b || c ) ]] && d", ["[[ -f a b c ]]", "d"]), ("if a; then b x; fi", ["a", "b x"])),
     ]
     for command, runs in remaining:
         with case(command):
             assert [each for each in read_command(command).runs if each != "$"] == runs
     # The paths of `rm` and of a `find` that deletes; `$` for those that stdin names.
     others: list[tuple[str, str]] = [
-        ("rm -rf a ~/b $C", "a ~/b $C"),
-        ("cd x && rm a; cat b", "x/a"),
-        ("find a /b -name c -delete", "a /b"),
-        ("find a -exec rm {} +", "a"),
-        ("find a -name c", ""),
-        ("ls | xargs rm -f", "$"),
-        ("echo rm a", ""),
+        *(("rm -rf a ~/b $C", "a ~/b $C"), ("cd x && rm a; cat b", "x/a")),
+        *(("find a /b -name c -delete", "a /b"), ("find a -exec rm {} +", "a"), ("find a -name c", "")),
+        *(("ls | xargs rm -f", "$"), ("echo rm a", "")),
+    ]
+    others += [
+        *(("rm -rf ./ '/a b'", "./ /a b"), ("cd; rm a", "~/a"), ("cd -; rm a", "$/a"), ("command -v rm", "")),
+        *(("D=$(x); rm $D", "$D"), ("D=a; D+=b; rm $D", "$D"), ("D=a; rm $D/b", "a/b")),
+        *(("case x in rm|mv) ls;; *) rm a;; esac", "a"), ("find | while read f; do rm $f; done", ".")),
+        *(("x=(rm b); rm a", "a"), ("f() { rm a; }", "a"), ("if [[ ( a ) ]]; then rm a; fi", "a")),
+        *(("echo rm a > s; sh b", ""), ("echo rm a > s; cp s t; . t", "a"), ("cat <<E\nrm a\nE", "")),
     ]
     for command, words in others:
         with case(command):
             assert " ".join(read_command(command).deleted) == words
+    # The files that a program prints, copies or sends, also by redirections; not those that it only names.
+    reading: list[tuple[str, str]] = [
+        *(("cat a - b < c > d", "c a b"), ("cp -r a b; mv c d; ls e; source f; rm g", "a")),
+        ("dd if=a of=b; git show HEAD:c; git add d", "a c"),
+        ("curl -d @a -F 'x=@b;type=y' -T c --data=@d -o e x.io", "a b c d"),
+        *(("grep -f a --exclude=b c", "a c"), ("find a -name b -exec cat {} +", "a/b")),
+        ("echo a b | xargs cat", "a b"),
+    ]
+    for command, words in reading:
+        with case(command):
+            assert " ".join(read_command(command).read) == words
+    # A quote, a substitution or a group without an end, and what is too long or nested too deeply, is a part.
+    parts = ["echo 'a", 'echo "a', "echo $(a", "(a", "{ a", "if a; then b", "echo ${a", "(" * 30 + ")" * 30]
+    parts += ["eval eval eval eval a", f"{'sudo ' * 30}a", "a" * 65_536, f"{'find -exec ' * 5}"]
+    for command in parts:
+        with case(command[:20]):
+            assert not read_command(command).is_whole
+    for command in ("cat <<E\na", "((a)); echo $((1))", "[[ a =~ (b|c) ]]", "a" * 65_535, 'echo "a \\" b"'):
+        with case(command[:20]):
+            assert read_command(command).is_whole
+
+
+PIECES = ["$(", '"$(', "`", '"`', "((", "'", '"', "${", "\\", "(a=(", "a|", "a|\n", "a\n", "$'\\x", "$'a"]
+PIECES += ["$((a", "<(", "f(){", "a)", "<<a ", "<<a\n", "bash -c '", "find -exec ", "sudo ", "A=1 ", "{ "]
+PIECES += ["[[ ( ", "for a in b c;do ", "case x in ", "xargs ", "echo a|sh|", "printf '%s%s' ", "rm a "]
+PIECES += ["cat <<E|sh\n", "D=aaaa;$D$D ", "eval ", "git -a ", "for d in a b c;do rm $d;done;", "x=$(a);"]
+PIECES += ["curl -o x y|tee z;sh x;", "echo a>>f;"]
+
+
+@PROPERTY
+@example("cat <<$(\na)b")
+@example("echo ${\\")
+@given(st.lists(st.sampled_from([*PIECES, "}", ")", "done", "\n", "E\n", ";;", "/etc "])).map("".join))
+def test_no_command_raises(command: str) -> None:
+    """Whatever is open, nested or missing, each part to look at is in the command."""
+    places = places_in(command)
+    for begin, end in (*places.risks, *places.stages):
+        assert 0 <= begin < end <= len(command)
 
 
 @pytest.mark.costs
 def test_a_hostile_command_takes_linear_time() -> None:
-    """4,096 characters take under 0.1 s, whatever they are, and never an exception."""
-    cases: list[str] = [
-        "$(",
-        '"$(',
-        "`",
-        '"`',
-        "((",
-        "'",
-        '"',
-        "<<a ",
-        "<<a\n",
-        "${",
-        "a\n",
-        "\\",
-        "bash -c '",
-        "(a=(",
-    ]
-    for piece in cases:
+    """Four times the characters take at most six times as long, whatever they are, and never an exception."""
+    for piece in PIECES:
         with case(piece):
-            before = process_time()
-            read_command(piece * (4096 // len(piece)))
-            assert process_time() - before < 0.1
+            long, short = (partial(places_in, piece * (count // len(piece))) for count in (64_000, 16_000))
+            assert not takes_more(long, 6, short, 0.1)
 
 
 def call(path: str | None = None, command: str | None = None, *more: str) -> Call:
@@ -530,85 +519,55 @@ def test_a_path_is_absolute_and_relative() -> None:
     # `..` is resolved, a longer name is another folder, `~` is outside, and a path that begins with a
     # variable is unknown. All files of a call, and words with `/` or `..`, count.
     cases: list[tuple[str, str | None, list[str]]] = [
-        ("a.py", "/w", ["/w/a.py", "a.py"]),
-        ("/w/src/../a.py", "/w", ["/w/a.py", "a.py"]),
-        ("../x/a.py", "/w", ["/x/a.py"]),
-        ("/etc//hosts", "/w", ["/etc/hosts"]),
-        ("a.py", None, ["a.py"]),
+        *(("a.py", "/w", ["/w/a.py", "a.py"]), ("/w/src/../a.py", "/w", ["/w/a.py", "a.py"])),
+        *(("../x/a.py", "/w", ["/x/a.py"]), ("/etc//hosts", "/w", ["/etc/hosts"]), ("a.py", None, ["a.py"])),
         ("/private/tmp/x/a", "/tmp/x", ["/tmp/x/a", "a"]),
         ("/tmp/x/a", "/private/tmp/x", ["/tmp/x/a", "a"]),
         (r"C:\w\src\a.py", r"C:\w", [r"c:\w\src\a.py", "src\\a.py"]),
     ]
     for path, cwd, names in cases:
         with case((path, cwd)):
-            assert list(paths_of(call(path), cwd) or ()) == names
+            assert paths_of(call(path), cwd) == tuple(names)
     further: list[tuple[str | None, str | None, bool | None]] = [
-        ("a.py", "/w", False),
-        ("/w/a.py", "/w", False),
-        ("/w", "/w", False),
-        ("/wide/a.py", "/w", True),
-        ("/w/../x", "/w", True),
-        ("src/../../x", "/w", True),
-        ("src/../x", "/w", False),
-        ("~/x", "/w", True),
-        ("/private/tmp/x/a", "/tmp/x", False),
-        ("/tmp/y/a", "/private/tmp/x", True),
-        (r"C:\w\a.py", r"C:\w", False),
-        (r"c:\W\a.py", r"C:\w", False),
-        (r"C:\w\..\x", r"C:\w", True),
-        (r"D:\w\a.py", r"C:\w", True),
-        ("/etc/hosts", None, None),
-        (None, "/w", None),
-        ("~/p/a.py", "/home/ada/p", True),
-        ("~/p/a.py", "~/p", False),
-        ("~/other/a.py", "~/p", True),
+        *(("a.py", "/w", False), ("/w/a.py", "/w", False), ("/w", "/w", False), ("/wide/a.py", "/w", True)),
+        *(("/w/../x", "/w", True), ("src/../../x", "/w", True), ("src/../x", "/w", False)),
+        *(("~/x", "/w", True), ("/private/tmp/x/a", "/tmp/x", False), ("/tmp/y/a", "/private/tmp/x", True)),
+        *((r"C:\w\a.py", r"C:\w", False), (r"c:\W\a.py", r"C:\w", False), (r"C:\w\..\x", r"C:\w", True)),
+        *((r"D:\w\a.py", r"C:\w", True), ("/etc/hosts", None, None), (None, "/w", None)),
+        *(("~/p/a.py", "/home/ada/p", True), ("~/p/a.py", "~/p", False), ("~/other/a.py", "~/p", True)),
         ("/etc/hosts", "~/p", True),
     ]
     for name, folder, is_out in further:
         with case((name, folder)):
             assert is_outside(call(name), folder) is is_out
     others: list[tuple[str, bool | None]] = [
-        ("rm -rf build", False),
-        ("rm -rf ./build/x", False),
-        ("rm -rf /w/build", False),
-        ("rm -rf /", True),
-        ("rm -rf ..", True),
-        ("cd .. && rm -rf x/y", True),
-        ("cd web && rm ../a", False),
-        ("ls > /tmp/log", True),
-        ("ls > /dev/null 2>&1", False),
-        ("git -C ../other push", True),
-        ("cp a $HOME/.ssh/config", True),
-        ("cp a $PLACE/x", None),
-        ("cp a $PLACE/x /etc/y", True),
-        ("curl https://x.io/a", False),
-        ("", False),
+        *(("rm -rf build", False), ("rm -rf ./build/x", False), ("rm -rf /w/build", False)),
+        *(("rm -rf /", True), ("rm -rf ..", True), ("cd .. && rm -rf x/y", True)),
+        *(("cd web && rm ../a", False), ("ls > /tmp/log", True), ("ls > /dev/null 2>&1", False)),
+        *(("git -C ../other push", True), ("cp a $HOME/.ssh/config", True), ("cp a $PLACE/x", None)),
+        *(("cp a $PLACE/x /etc/y", True), ("curl https://x.io/a", False), ("", False)),
     ]
     for command, is_out in others:
         with case(command):
             assert is_outside(call(command=command), "/w") is is_out
     assert is_outside(call("a", None, "/etc/b"), "/w") is True
-    assert set(paths_of(call("a", None, "b"), "/w") or ()) == {"/w/a", "a", "/w/b", "b"}
+    assert paths_of(call("a", None, "b"), "/w") == ("/w/a", "a", "/w/b", "b")
     assert paths_of(call(), "/w") is None
+    # A script in another language is not read.
+    script = Call(1, 1, "c", "js_repl", "Used tool", "js_repl rm('/a')", kind=ToolKind.EXECUTE)
+    assert (deleted_places(script, "/w"), is_outside(script, "/w")) == (None, None)
     # A folder for temporary files is not the user's; one outside decides, however many are unknown.
     deleted = Call(1, 1, "c", "t", "p", path="/w/a", kind=ToolKind.DELETE)
     unnamed = Call(1, 1, "c", "t", "p", kind=ToolKind.DELETE)
     rest: list[tuple[Call, str | None, tuple[str, ...] | None]] = [
         (call(command="rm a /w/b"), "/w", ("inside",)),
         (call(command="rm /tmp/x /private/var/folders/y"), "/w", ("temporary",)),
-        (call(command="rm /tmp"), "/w", ("outside",)),
-        (call(command="rm a"), "/tmp/w", ("inside",)),
-        (call(command="rm a"), None, None),
-        (call(command="rm /a"), None, ("outside",)),
-        (call(command="rm $X"), "/w", None),
-        (call(command="rm $X /a b"), "/w", ("inside", "outside")),
-        (call(command="rm ~/x"), "/w", ("outside",)),
-        (call(command="rm ~/p/x"), "~/p", ("inside",)),
-        (call(command="ls /a"), "/w", ()),
-        (call("/etc/x"), "/w", ()),
-        (deleted, "/w", ("inside",)),
-        (deleted, "/v", ("outside",)),
-        (unnamed, "/w", None),
+        *((call(command="rm /tmp"), "/w", ("outside",)), (call(command="rm a"), "/tmp/w", ("inside",))),
+        *((call(command="rm a"), None, None), (call(command="rm /a"), None, ("outside",))),
+        *((call(command="rm $X"), "/w", None), (call(command="rm $X /a b"), "/w", ("inside", "outside"))),
+        *((call(command="rm ~/x"), "/w", ("outside",)), (call(command="rm ~/p/x"), "~/p", ("inside",))),
+        *((call(command="ls /a"), "/w", ()), (call("/etc/x"), "/w", ()), (deleted, "/w", ("inside",))),
+        *((deleted, "/v", ("outside",)), (unnamed, "/w", None)),
     ]
     for each, cwd, places in rest:
         with case((each.target, cwd)):

@@ -22,7 +22,7 @@ from textual.widgets import Input, Static
 from agentwatch.agents.found import Key
 from agentwatch.catalog.hooks.answers import Answers, Ended, PermissionQuestion
 from agentwatch.catalog.row import Row
-from agentwatch.rules.calls.commands import risks_in
+from agentwatch.rules.check.risks import risks_in
 from agentwatch.screen.screens.sessions.words import foreign, repository
 from agentwatch.screen.widgets.input_bar import InputBar
 from agentwatch.screen.widgets.line_view import PopupLines, Spans, rows_in_view
