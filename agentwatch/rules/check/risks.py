@@ -31,7 +31,7 @@ _RISKS = re.compile(
 """Those words, the signs that join commands, and those that `safe_text` shows for control characters."""
 
 
-def risks_in(text: str, cwd: str | None = None) -> list[tuple[int, int]]:
+def risks_in(text: str, cwd: str | None = None, *, is_command: bool = True) -> list[tuple[int, int]]:
     """Return the beginning and the end of each part of a text that a person should see, in linear time.
 
     Words are found in any text, also in one that another program runs. What a shell makes of the text is
@@ -39,8 +39,9 @@ def risks_in(text: str, cwd: str | None = None) -> list[tuple[int, int]]:
     hits counts with its arguments.
 
     Args:
-        text: The command, or another text.
+        text: The text.
         cwd: The folder in which it would run; None if unknown.
+        is_command: Whether a shell reads it. In another text only the words are found.
 
     Example:
         >>> command = "python3 -c 1 && sudo rm -rf build"
@@ -48,6 +49,8 @@ def risks_in(text: str, cwd: str | None = None) -> list[tuple[int, int]]:
         ['-c', '&&', 'sudo', 'rm', '-rf']
     """
     words = [match.span() for match in _RISKS.finditer(text)]
+    if not is_command:
+        return words
     starts, found, places = [start for start, _ in words], {*words}, places_in(text)
     for begin, end in places.risks:
         at = bisect_left(starts, begin)

@@ -52,15 +52,22 @@ class QuestionView(PopupLines):
             repo: The repository of the session.
         """
         super().__init__(f"{exact_line(question.tool[:_MOST_TOOL])} · {repo}", self._laid_out, id="question")
-        self._texts, left = list[tuple[SafeText, str]](), _MOST_SHOWN
-        for text, style in _lines(question):
-            if left >= 0:
-                self._texts.append((exact_line(text[:left]), style))
-            left -= len(text) + 1
+        self._texts, left = list[tuple[SafeText, str, list[tuple[int, int]]]](), _MOST_SHOWN
+        for pieces, style in _lines(question):
+            text, risks = "", list[tuple[int, int]]()
+            is_shown = left >= 0
+            for piece, is_risk in pieces:
+                shown = exact_line(piece[: max(left, 0)])
+                risks += [(len(text), len(text) + len(shown))] if is_risk else []
+                text, left = text + shown, left - len(piece)
+            if is_shown:
+                line = SafeText(text)
+                self._texts.append((line, style, sorted({*risks, *signs_in(line)})))
+            left -= 1
         self.hidden = max(-left - 1, 0)
         """The number of characters that are not shown."""
         if self.hidden:
-            self._texts.append((SafeText(f"… {self.hidden:,} more characters are not shown"), "failed"))
+            self._texts.append((SafeText(f"… {self.hidden:,} more characters are not shown"), "failed", []))
         self.is_seen = False
         """Whether the end was in view."""
 
@@ -74,7 +81,7 @@ class QuestionView(PopupLines):
         self.is_seen |= 0 < self.line_count() == rows_in_view(self).stop
 
     def _laid_out(self, width: int) -> Iterator[Spans]:
-        return chain.from_iterable(_rows(text, style, width) for text, style in self._texts)
+        return chain.from_iterable(_rows(*each, width) for each in self._texts)
 
 
 class AnswerBox(ModalScreen[Decision | None]):
@@ -239,23 +246,42 @@ class PermissionPrompts:
         self._changed()
 
 
-def _lines(question: PermissionQuestion) -> Iterator[tuple[str, str]]:
+_Pieces = list[tuple[str, bool]]
+"""A line in pieces, and whether each is dangerous."""
+
+
+def _lines(question: PermissionQuestion) -> Iterator[tuple[_Pieces, str]]:
     """Yield the lines of an input, each with its style: a text as it is, any other value as JSON.
 
     A line of ours is not indented, and a foreign name follows `input: `: neither passes for the other.
     """
     fields = dict(question.input)
     for name in sorted(fields, key=lambda name: name != "command"):  # the command before the others
-        yield f"input: {name}", "accent"
-        for line in fields[name].split("\n"):
-            yield f"  {line}", "plain"
-    yield "folder of the session", "accent"
-    yield f"  {question.cwd}", "plain"
+        yield [(f"input: {name}", False)], "accent"
+        cwd = question.cwd if name == "command" else None
+        risks = risks_in(fields[name][:_MOST_SHOWN], cwd, is_command=name == "command")
+        yield from ((pieces, "plain") for pieces in _in_pieces(fields[name], risks))
+    yield [("folder of the session", False)], "accent"
+    yield [("  ", False), (question.cwd, False)], "plain"
 
 
-def _rows(text: SafeText, style: str, width: int) -> Iterator[Spans]:
+def _in_pieces(text: str, risks: list[tuple[int, int]]) -> Iterator[_Pieces]:
+    """Yield the lines of a text; `⏎` is at the end of one that joins two commands."""
+    pieces: _Pieces = [("  ", False)]
+    at = 0
+    for begin, end in [*risks, (len(text), len(text))]:
+        for part, is_risk in ((text[at : max(begin, at)], False), (text[max(begin, at) : end], True)):
+            first, *lines = part.split("\n")
+            pieces.append((first, is_risk))
+            for line in lines:
+                yield [*pieces, *([(" ⏎", True)] if part == "\n" and is_risk else ())]
+                pieces = [("  ", False), (line, is_risk)]
+        at = max(end, at)
+    yield pieces
+
+
+def _rows(text: SafeText, style: str, risks: list[tuple[int, int]], width: int) -> Iterator[Spans]:
     """Yield the rows of a line, with what is dangerous in it, or was not to be seen, in another style."""
-    risks = sorted({*(risks_in(text) if style == "plain" else ()), *signs_in(text)})
     start, lead = 0, SafeText("")
     while True:
         end = fitting(text, start, max(width - len(lead), 1))

@@ -162,11 +162,14 @@ async def test_a_question_is_answered_once_it_was_read(home: Path) -> None:
         )
         box = await asked.open()
         text = asked.stage.text
-        for words in ("␛[2J", "<U+202E>", "<U+2066>", "<9B>31m", "  rm -rf ~", "↳", "sudo x", "ls␍", *HIDDEN):
+        for words in ("␛[2J", "<U+202E>", "<U+2066>", "<9B>31m", "  rm -rf ~", "↳", "sudo x", *HIDDEN):
             with case(words):
                 assert words in text
                 assert words in ("  rm -rf ~", "↳", "sudo x") or any(
-                    piece in words for line in box._view._lines for piece, style in line if style == "failed"
+                    piece in words or words in piece
+                    for line in box._view._lines
+                    for piece, style in line
+                    if style == "failed"
                 )
         assert [line[1][0] for line in box._view._lines if line[1][1] == "accent"] == [
             *("input: command", "input: folder of the session", "folder of the session"),
@@ -187,7 +190,7 @@ async def test_a_key_that_is_held_down_allows_nothing(home: Path, monkeypatch: p
 
 HOSTILE = "ls\r\nrm -rf ~ \x1b[2J\x1b]0;x\x07 \u202e\u2066evil\u200b \x9b31m \ud800" + " " * 300 + "sudo x"
 HOSTILE += f"\neval(d('{chr(0xE0101) * 43}'))\nrm \U0001f1fa\U0001f1f8\xa0"
-HIDDEN = ("<U+200B>", "<43 × variation selector>", "rm <U+1F1FA><U+1F1F8><U+00A0>", "<U+FE0F>")
+HIDDEN = ("ls␍ ⏎", "<U+200B>", "<43 × variation selector>", "rm <U+1F1FA><U+1F1F8><U+00A0>", "<U+FE0F>")
 
 
 async def test_an_answer_elsewhere_closes_the_box(home: Path) -> None:
