@@ -124,6 +124,9 @@ def test_a_document_has_the_outcome_the_facts_the_calls_and_the_answer(recording
     assert numbers(text) == [1]
     assert text.count("lines left out") == 2
     assert not LEFT_OUT.search(text)
+    # A command of several lines is in the call, not only its first line.
+    text = document(recording(init(), user("x"), started("shell", command="ls\nrm a"), result("y")))
+    assert ("ls ⏎ +1 line" in text, text.count("\nls\nrm a\n")) == (True, 1)
     bad = "x\ud800y"
     lines = (
         init(cwd=f"/{bad}", model=bad),
