@@ -94,7 +94,8 @@ def read_acts(path: Path | None) -> list[Act]:
     """Return the acts in a file; none if it does not exist, or is not a regular file of this user.
 
     The newest 1,000 acts of the last 1 MiB are read. Lines with fields of a wrong type are ignored. An
-    answer with a receipt in a later line is told by that one, for which the first line waits 6 s.
+    answer with a receipt in a later line is told by that one, for which the first line waits 6 s. A line that
+    only has the id of another act is told too, so that nobody can hide an answer behind a line of their own.
     """
     return _read(path)[0]
 
@@ -110,16 +111,25 @@ def _read(path: Path | None) -> tuple[list[Act], bool]:
             receipts.setdefault(act.id, act)
     now, told, awaits = now_ms(), list[Act](), False
     for act in lines:
-        if act.id and act is not receipts.get(act.id, first[act.id]):
+        if act.id and _is_told_by_another(act, first[act.id], receipts.get(act.id)):
             continue
-        is_awaited = act.id != "" and act.id not in receipts and 0 <= now - act.at_ms < _TOLD_MS
+        is_first = act.id != "" and act is first[act.id]
+        is_awaited = is_first and act.id not in receipts and 0 <= now - act.at_ms < _TOLD_MS
         awaits = awaits or is_awaited
         told += [] if is_awaited else [act]
     return told[-MOST_ACTS:], awaits
 
 
 def _follows(act: Act, opening: Act) -> bool:
-    return 0 <= act.at_ms - opening.at_ms <= _RECEIPT_MS
+    """Return whether a line is about the same act as the first line with its id."""
+    is_same = (act.act, act.to, act.door) == (opening.act, opening.to, opening.door)
+    return is_same and 0 <= act.at_ms - opening.at_ms <= _RECEIPT_MS
+
+
+def _is_told_by_another(act: Act, opening: Act, receipt: Act | None) -> bool:
+    if act is opening:
+        return receipt is not None
+    return act is not receipt and _follows(act, opening)
 
 
 def index_after(acts: Sequence[Act], last: Act | None) -> int:

@@ -68,16 +68,20 @@ def test_acts_are_read_as_they_were_written(tmp_path: Path, monkeypatch: pytest.
         assert len(words) <= 120, hostile
     path.write_bytes(b"\n" * (1 << 20))
     assert read_acts(path) == []
-    # Of two lines about one answer the second counts, for which the first one waits; a late one is not told.
+    # Of two lines about one answer the second counts, for which the first one waits. A line that only has
+    # its id is told by itself: whoever gives the answer knows the id, and could hide the answer otherwise.
     now = now_ms()
     one = ACT._replace(at_ms=now - 9000, act="allow", receipt="unknown", id="a")
     sent = one._replace(at_ms=now - 6500, receipt="sent")
+    late, early = sent._replace(at_ms=now - 3000), sent._replace(at_ms=now - 9001)
+    foreign = [sent._replace(act="deny"), sent._replace(to="x"), sent._replace(door="x")]
     for written, told in (
         ([one, sent, sent._replace(receipt="unknown")], [sent]),
         ([one, ACT, sent], [ACT, sent]),
         ([one], [one]),
-        ([one, one._replace(at_ms=now - 3000, receipt="sent"), ACT], [one, ACT]),
-        ([one, sent._replace(at_ms=now - 9001)], [one]),
+        ([one, late, ACT], [one, late, ACT]),
+        ([one, early], [one, early]),
+        ([one, *foreign], [one, *foreign]),
         ([one._replace(at_ms=now - 1000), ACT], [ACT]),
         ([one._replace(at_ms=now - 1000), sent._replace(at_ms=now - 900)], [sent._replace(at_ms=now - 900)]),
         ([one._replace(at_ms=now + 5000)], [one._replace(at_ms=now + 5000)]),
