@@ -239,6 +239,12 @@ def test_the_folder_that_is_shown_is_the_one_that_is_entered(
     """All links of a folder are resolved before it is shown; a folder that was exchanged is not entered."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f".:{tmp_path}/bin::/usr/bin")
+    for name, folder in (
+        ("CLAUDE_CONFIG_DIR", "conf"),
+        ("CODEX_HOME", "/c"),
+        ("PI_CODING_AGENT_DIR", "~/pi"),
+    ):
+        monkeypatch.setenv(name, folder)
     real, link = tmp_path / "real", tmp_path / "link"
     real.mkdir()
     link.symlink_to(real)
@@ -248,6 +254,8 @@ def test_the_folder_that_is_shown_is_the_one_that_is_entered(
     enter(plan)
     assert Path.cwd() == real.resolve()
     assert os.environ["PWD"] == plan.folder
+    assert os.environ["CLAUDE_CONFIG_DIR"] == f"{tmp_path}/conf"
+    assert (os.environ["CODEX_HOME"], os.environ["PI_CODING_AGENT_DIR"]) == ("/c", "~/pi")
     assert os.environ["PATH"] == f"{tmp_path}:{tmp_path}/bin:{tmp_path}:/usr/bin"
     real.rename(tmp_path / "moved")
     real.mkdir()
@@ -324,6 +332,13 @@ def codex(sandbox: object, policy: object = "on-request", **more: Any) -> dict[s
     return {"type": "turn_context", "payload": turn}
 
 
+def profile(access: str) -> dict[str, Any]:
+    """Return a permission profile of Codex with an access to a file."""
+    entries = [{"path": {"type": "special", "value": {"kind": "root"}}, "access": "read"}]
+    entries += [{"path": {"type": "path", "path": "/w/.env"}, "access": access}]
+    return {"type": "managed", "file_system": {"type": "restricted", "entries": entries}}
+
+
 def copilot(kind: str, **data: object) -> dict[str, Any]:
     """Return a line of Copilot."""
     return {"type": kind, "data": data}
@@ -346,6 +361,7 @@ SAID: list[tuple[str, str, list[Any], str, str]] = [
     ("claude", "-w", [claude("/w.a"), claude("/w/"), claude(cwd=5)], "", ""),
     ("claude", "-w-a", [claude("/w/a"), claude("/w.a"), {**claude(), "permissionMode": 5}], "/w/a", ""),
     ("claude", f"-{'x' * 199}-k9f", [claude(LONG[:-1] + "/"), claude("/evil")], LONG[:-1] + "/", ""),
+    ("claude", "-w---", [claude("/w/😀", "plan")], "/w/😀", "plan"),
     ("qwen", "-w", [claude(), claude("/evil")], "/w", ""),
     *(
         ("qwen", "-w", [claude(), {"subtype": subtype, "systemPayload": {"mode": "plan"}}], "/w", mode)
@@ -357,6 +373,17 @@ SAID: list[tuple[str, str, list[Any], str, str]] = [
     ("codex", "", [START, codex({**WRITES, "exclude_slash_tmp": True})], "/w", "workspace-write-no-tmp"),
     ("codex", "", [START, codex(WRITES, "untrusted")], "/w", "read-only"),
     ("codex", "", [START, OWN], "/w", "profile mine"),
+    (
+        "codex",
+        "",
+        [START, codex({"type": "read-only"}, active_permission_profile="x")],
+        "/w",
+        "profile unknown",
+    ),
+    ("codex", "", [START, codex({"type": "read-only", "access": {"type": "restricted"}})], "/w", "unknown"),
+    ("codex", "", [START, codex({**WRITES, "read_only_access": {"type": "restricted"}})], "/w", "unknown"),
+    ("codex", "", [START, codex(WRITES, permission_profile=profile("none"))], "/w", "unknown"),
+    ("codex", "", [START, codex(WRITES, permission_profile=profile("read"))], "/w", "workspace-write"),
     ("codex", "", [START, codex({"type": "external-sandbox"})], "/w", "external-sandbox"),
     ("codex", "", [START, codex(WRITES), codex(None)], "/w", "unknown"),
     ("copilot", ID, [COPILOT, copilot("user.message", agentMode="plan")], "/w", "plan"),

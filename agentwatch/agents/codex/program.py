@@ -121,9 +121,12 @@ def _mode_in(fields: Fields) -> str | None:
     turn = mapping(fields.get("payload"))
     sandbox = mapping(turn.get("sandbox_policy"))
     kind = text(sandbox, "type") or "unknown"
-    profile = text(mapping(turn.get("active_permission_profile")), "id") or ":"
+    active = turn.get("active_permission_profile")
+    profile = ":" if active is None else text(mapping(active), "id") or "unknown"
     if not profile.startswith(":"):
         return f"profile {profile}"
+    if not _reads_all(turn):
+        return "unknown"
     if turn.get("approval_policy") == "untrusted":
         return "read-only"
     if kind != "workspace-write":
@@ -131,6 +134,19 @@ def _mode_in(fields: Fields) -> str | None:
     if sandbox.get("exclude_slash_tmp") is True or sandbox.get("exclude_tmpdir_env_var") is True:
         return "workspace-write-no-tmp"
     return "workspace-write-network" if sandbox.get("network_access") is True else "workspace-write"
+
+
+def _reads_all(turn: Fields) -> bool:
+    """Return whether the turn may read each file, as in each mode."""
+    sandbox, files = mapping(turn.get("sandbox_policy")), mapping(turn.get("permission_profile"))
+    if any(
+        text(mapping(sandbox.get(name)), "type") == "restricted" for name in ("access", "read_only_access")
+    ):
+        return False
+    entries = mapping(files.get("file_system")).get("entries")
+    return not isinstance(entries, list) or all(
+        text(mapping(entry), "access") in ("read", "write") for entry in entries
+    )
 
 
 def _folder_in(fields: Fields) -> str | None:
