@@ -81,6 +81,8 @@ class Continued(NamedTuple):
     """The address of what its agent keeps; no file without lines."""
     mode: str = ""
     """The permission mode that the newest line with one says; empty if none does."""
+    mode_before: str = ""
+    """The mode before a damaged line, which may have said another one; empty if no line is damaged."""
 
 
 class Plan(NamedTuple):
@@ -147,7 +149,8 @@ def session_to_continue(path: Path, environ: Mapping[str, str], home: Path) -> C
     session = kept or session
     if session.problem is not None:
         raise cannot_open(session.found.path, session.problem)
-    folder, mode = ("", "") if kept is None else _started(kept.found)  # a recording may name any folder
+    started = ("", "", "") if kept is None else _started(kept.found)  # a recording may name any folder
+    folder, mode, before = started
     return Continued(
         agent,
         session_id,
@@ -159,11 +162,14 @@ def session_to_continue(path: Path, environ: Mapping[str, str], home: Path) -> C
         is_kept=kept is not None,
         path=NO_FILE if kept is None or kept.found.reach is Reach.LISTED else kept.found.path,
         mode=mode,
+        mode_before=before,
     )
 
 
-def _started(found: Found) -> tuple[str, str]:
+def _started(found: Found) -> tuple[str, str, str]:
     """Return the folder in which a session was started, and its permission mode; empty if not known.
+
+    The last text is the mode before a damaged line.
 
     The agent changes its working directory by `cd`. The folder is the first one of its lines, or that of its
     metadata, under which the agent keeps the session.
@@ -174,20 +180,22 @@ def _started(found: Found) -> tuple[str, str]:
     program = program_named(found.agent)
     resume = None if program is None else program.resume
     if resume is None:
-        return "", ""
-    folder, mode = "" if resume.folder_in is not None else found.metadata.cwd or "", ""
+        return "", "", ""
+    folder, mode, before = "" if resume.folder_in is not None else found.metadata.cwd or "", "", ""
     try:
         for line in _lines(found):
             fields = _fields(line)
             if resume.mode_in is not None:
-                said = resume.mode_in(fields) if fields is not None else ""  # a damaged line may say one
-                mode = mode if said is None else said
+                if fields is None:  # a damaged line may say one
+                    mode, before = "", mode or before
+                elif (said := resume.mode_in(fields)) is not None:
+                    mode, before = said, ""
             if fields is not None and resume.folder_in is not None and not folder:
                 cwd = resume.folder_in(fields)
                 folder = cwd if cwd is not None and resume.keeps(found.path, cwd) else ""
     except OSError as error:
         raise cannot_open(found.path, error) from None
-    return folder if resume.keeps(found.path, folder) else "", mode
+    return folder if resume.keeps(found.path, folder) else "", mode, before
 
 
 def _lines(found: Found) -> Iterator[bytes]:
@@ -243,12 +251,18 @@ def _holder(session: Tracked) -> Holder:
 
 
 def modes_of(session: Continued) -> tuple[Mode, ...]:
-    """Return the modes in which a session can be continued: its own, and then the narrower ones."""
+    """Return the modes in which a session can be continued: its own, and then the narrower ones.
+
+    If its own is not known, they are not wider than the one that asks, and than the last one that is known.
+    """
     program = program_named(session.agent)
     if program is None or (resume := program.resume) is None or not resume.modes:
         return ()
     names = [mode.name for mode in resume.modes]
-    return resume.modes[names.index(session.mode if session.mode in names else resume.asking) :: -1]
+    widest = names.index(session.mode if session.mode in names else resume.asking)
+    if session.mode_before in names:
+        widest = min(widest, names.index(session.mode_before))
+    return resume.modes[widest::-1]
 
 
 def planned(session: Continued, text: str, *, is_queued: bool = False, permissions: str = "") -> Plan:

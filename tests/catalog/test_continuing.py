@@ -20,6 +20,7 @@ from agentwatch.catalog.continuing import (
     check_confirmed,
     enter,
     in_folder,
+    modes_of,
     planned,
     session_to_continue,
 )
@@ -139,6 +140,16 @@ def test_a_run_has_the_permissions_of_its_session_or_fewer() -> None:
                     assert found.value.exit_code == USAGE
             assert planned(given, "TEXT") == planned(given, "TEXT", permissions=widest)
     assert reason("codex", is_queued=True, permissions="read-only").startswith("a prompt in a queue has")
+    # Where a line is damaged that may have said another mode, the last one that is known is not widened
+    for before, names in (
+        ("plan", ["plan"]),
+        ("dontAsk", ["dontAsk", "plan"]),
+        *((each, ["default", "dontAsk", "plan"]) for each in ("default", "bypassPermissions", "other")),
+    ):
+        with case(before):
+            given = session(mode="", mode_before=before)
+            assert [mode.name for mode in modes_of(given)] == names
+            assert planned(given, "TEXT").is_sure is (before == "plan")
 
 
 def test_a_prompt_is_never_an_option() -> None:
@@ -347,6 +358,7 @@ def copilot(kind: str, **data: object) -> dict[str, Any]:
 READS, ALL = codex({"type": "read-only"}), codex({"type": "danger-full-access"}, "never")
 OWN = codex({"type": "read-only"}, active_permission_profile={"id": "mine"})
 WRITES = {"type": "workspace-write", "network_access": False}
+DAMAGED = b'{"type":"user","permissionMode":"pl'
 MADE_UP: dict[str, Any] = {"message": {"role": "user", "content": '{"permissionMode":"bypassPermissions"}'}}
 START: dict[str, Any] = {"type": "session_meta", "payload": {"id": ID, "cwd": "/w"}}
 COPILOT = copilot("session.start", context={"cwd": "/w"})
@@ -357,7 +369,8 @@ SAID: list[tuple[str, str, list[Any], str, str]] = [
     ("claude", "-w", [claude(mode="manual"), claude(mode="auto", isSidechain=True)], "/w", "default"),
     ("claude", "-w", [claude(mode="plan"), claude(**MADE_UP), claude("/evil")], "/w", "plan"),
     ("claude", "-w", [claude("/w/a", "plan"), claude(mode=ID), {}, 5], "/w", ID),
-    ("claude", "-w", [claude(mode="auto"), b'{"type":"user","permissionMode":"pl'], "/w", ""),
+    ("claude", "-w", [claude(mode="auto"), DAMAGED], "/w", ""),
+    ("claude", "-w", [claude(mode="auto"), DAMAGED, claude(mode="plan")], "/w", "plan"),
     ("claude", "-w", [claude("/w.a"), claude("/w/"), claude(cwd=5)], "", ""),
     ("claude", "-w-a", [claude("/w/a"), claude("/w.a"), {**claude(), "permissionMode": 5}], "/w/a", ""),
     ("claude", f"-{'x' * 199}-k9f", [claude(LONG[:-1] + "/"), claude("/evil")], LONG[:-1] + "/", ""),
@@ -419,6 +432,7 @@ def test_the_folder_is_the_first_one_and_the_mode_the_newest_one() -> None:
             path.write_bytes(b"\n".join(x if isinstance(x, bytes) else json.dumps(x).encode() for x in lines))
             found = session_to_continue(path, os.environ, Path.home())
             assert (found.agent, found.id, found.folder, found.mode) == (agent, ID, cwd, mode)
+            assert found.mode_before == ("auto" if lines[-1] == DAMAGED else "")
             path.unlink()
     # Where the metadata beside it name the folder, it is that of the metadata
     home = Path.home()
