@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -451,7 +452,16 @@ def test_the_folder_is_the_first_one_and_the_mode_the_newest_one() -> None:
     database.parent.mkdir(parents=True)
     database.write_bytes((ROOT / "tests/captures/disk/opencode-db/own-1.18.33/opencode.db").read_bytes())
     of_opencode = "ses_dffab4634ffe523C3nFZ25XU7L"
-    cases = ((1, ID, "/w", ""), (3, ID, "/w/a", ""), (4, THREAD, "", ""))
+    hashes = [sha256(folder.encode()).hexdigest() for folder in ("/w", "/w/a")]
+    for each in hashes:
+        (home / f".gemini/tmp/{each}/chats").mkdir(parents=True)
+        (home / f".gemini/tmp/{each}/.project_root").write_text("/w")
+        files[f".gemini/tmp/{each}/chats/session-2026-11-24T00-01-{each[:8]}.jsonl"] = each
+        (home / [*files][-1]).write_text(json.dumps({"sessionId": each[:36]}))
+    cases = (
+        *((1, ID, "/w", ""), (3, ID, "/w/a", ""), (4, THREAD, "", "")),
+        *((6, hashes[0][:36], "/w", ""), (7, hashes[1][:36], "", "")),
+    )
     for at, session_id, cwd, mode in cases:
         with case(name := [*files][at]):
             found = session_to_continue(home / name, os.environ, home)

@@ -5,6 +5,7 @@ Source: the vendor's documentation and code, and folders that the program has wr
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,6 +47,18 @@ def _announces(answer: str) -> bool:
     return sentence.startswith(_ANNOUNCING) or sentence.endswith(":")
 
 
+def _keeps(path: Path, cwd: str) -> bool:
+    """Return whether a session is in the folder of a working directory, as far as the folder's name says it.
+
+    It is the hash of the directory in older versions. The file beside it that names the directory lies where
+    the agent may write.
+    """
+    from hashlib import sha256  # takes 2 ms to import
+
+    slug = path.parents[1].name
+    return len(slug) != 2 * sha256().digest_size or slug == sha256(os.fsencode(cwd)).hexdigest()
+
+
 _MODES = {
     "plan": "it plans, and changes nothing",
     "default": "what needs a permission is refused",
@@ -83,6 +96,7 @@ PROGRAM = Program(
         "gemini --resume",
         modes=tuple(Mode(name, words, (f"--approval-mode={name}",)) for name, words in _MODES.items()),
         asking="default",
+        keeps=_keeps,
     ),
     published_name="gemini-cli",
 )
