@@ -181,11 +181,15 @@ def _keeps_any(_path: Path, _cwd: str) -> bool:
 def dashed(path: str) -> str:
     """Return a path as Claude Code and Qwen Code write it in the names of their folders.
 
+    A character beyond U+FFFF is two in JavaScript.
+
     Example:
         >>> dashed("/home/ada/my.repo")
         '-home-ada-my-repo'
     """
-    return "".join(each if each.isascii() and each.isalnum() else "-" for each in path)
+    return "".join(
+        each if each.isascii() and each.isalnum() else "-" if each < "\U00010000" else "--" for each in path
+    )
 
 
 class Resume(NamedTuple):
