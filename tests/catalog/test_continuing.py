@@ -363,6 +363,7 @@ DAMAGED = b'{"type":"user","permissionMode":"pl'
 MADE_UP: dict[str, Any] = {"message": {"role": "user", "content": '{"permissionMode":"bypassPermissions"}'}}
 START: dict[str, Any] = {"type": "session_meta", "payload": {"id": ID, "cwd": "/w"}}
 COPILOT = copilot("session.start", context={"cwd": "/w"})
+OF_SUBAGENT = copilot("user.message", source=f"agent-{ID}") | {"agentId": THREAD}
 LONG = f"/{'x' * 230}"
 SAID: list[tuple[str, str, list[Any], str, str]] = [
     ("claude", "-w", [claude(mode="plan"), claude("/evil", "acceptEdits")], "/w", "acceptEdits"),
@@ -401,6 +402,7 @@ SAID: list[tuple[str, str, list[Any], str, str]] = [
     ("codex", "", [START, codex({"type": "external-sandbox"})], "/w", "external-sandbox"),
     ("codex", "", [START, codex(WRITES), codex(None)], "/w", "unknown"),
     ("copilot", ID, [COPILOT, copilot("user.message", agentMode="plan")], "/w", "plan"),
+    ("copilot", ID, [COPILOT, copilot("user.message", agentMode="plan"), OF_SUBAGENT], "/w", "plan"),
     ("copilot", ID, [COPILOT, copilot("session.mode_changed", newMode="autopilot")], "/w", "autopilot"),
     (
         "copilot",

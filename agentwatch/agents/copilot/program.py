@@ -17,7 +17,9 @@ _MODES = {
 
 
 def _mode_in(fields: Fields) -> str | None:
-    """Return the mode in a prompt, if it is there, or in a change of it."""
+    """Return the mode in a prompt, if it is there, or in a change of it. A prompt for a subagent names none."""
+    if "agentId" in fields:
+        return None
     data = mapping(fields.get("data"))
     if fields.get("type") == "session.mode_changed":
         return text(data, "newMode")
