@@ -30,7 +30,7 @@ from agentwatch.catalog.continuing import (
     planned,
     session_to_continue,
 )
-from agentwatch.catalog.session_ids import id_in
+from agentwatch.catalog.session_ids import SessionIds, id_in
 from agentwatch.cli.address import is_elsewhere, is_once, parse_address
 from agentwatch.cli.config_file import read_acts_allowed
 from agentwatch.cli.messages import in_runner, say
@@ -92,6 +92,7 @@ def continue_session(
         if not (is_dry_run or is_queued):
             _alone(lock)
         session = session_to_continue(address.path, os.environ, Path.home())
+        _check_named(words, address.path, session)
         plan = planned(session, text, is_queued=is_queued, permissions=permissions)
         if is_dry_run:
             return _print_command(plan, "" if is_queued else session.folder or "a folder that is not known")
@@ -119,6 +120,30 @@ def continue_session(
             if fault.exit_code in (REFUSED, NOT_FOUND, NOT_EXECUTABLE):
                 record.write("refused")
             raise
+
+
+def _check_named(words: str, path: Path, session: Continued) -> None:
+    """Check that an id leads to the session that has it.
+
+    A file with the name counts first where a session is only read; an agent may have written it. And an id
+    leads to the recording that begins with it, which may continue with another session.
+
+    Raises:
+        Fault: It leads to another session.
+    """
+    if os.sep in words:
+        return
+    if os.path.exists(words):
+        other = SessionIds().path_of(words)
+        if other is not None and os.path.realpath(other) != os.path.realpath(words):
+            shown = shlex.quote(safe_line(words))
+            raise Fault(f"there are a file and a session {shown}: the file is ./{shown} here", USAGE)
+        return
+    name = words.rpartition(":")[2]
+    if not session.id.startswith(name) and not path.stem.startswith(name):
+        shown = cut(safe_line(session.id), _SHOWN) or "that is not known"
+        recording = safe_line(str(path))
+        raise Fault(f"the recording {recording} of this session ends with another one: {shown}", USAGE)
 
 
 class _Record(NamedTuple):

@@ -152,6 +152,32 @@ def test_a_recording_is_continued_too(tmp_path: Path, work: Path) -> None:
 
 
 @pytest.mark.system
+def test_an_id_continues_the_session_that_has_it(tmp_path: Path, home: Path, work: Path) -> None:
+    """Neither a file that an agent writes under the id, nor a recording that ends with another session."""
+    other = str(uuid4())
+    claude_session(str(work), other, permissionMode="bypassPermissions")
+    there = tmp_path / "there"
+    there.mkdir()
+    for name in (ID, ID[:8], f"claude:{ID}"):
+        with case(name):
+            (there / name).write_text(stream(other))
+            done = ran("continue", "--dry-run", name, "go", cwd=there)
+            words = f"there are a file and a session {name}: the file is ./{name} here"
+            assert (done.returncode, done.stderr.decode()) == (USAGE, f"agentwatch: {words}\n")
+    done = ran("continue", "--dry-run", f"./{ID}", "go", cwd=there)
+    assert other in done.stdout.decode()
+    recording = home / "sessions" / "20261129.ndjson"
+    recording.parent.mkdir(parents=True, exist_ok=True)
+    recording.write_text(f"{stream()}\n{stream(other)}\n")
+    done = ran("continue", "--dry-run", ID, "go")
+    words = f"the recording {recording} of this session ends with another one: {other}"
+    assert (done.returncode, done.stderr.decode()) == (USAGE, f"agentwatch: {words}\n")
+    for name in ("20261129", other):
+        with case(name):
+            assert other in ran("continue", "--dry-run", name, "go").stdout.decode()
+
+
+@pytest.mark.system
 def test_a_dry_run_prints_exactly_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It needs no switch, program or folder, starts nothing, and leaves no trace."""
     monkeypatch.setenv("PATH", "/nowhere")
