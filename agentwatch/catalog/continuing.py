@@ -37,6 +37,7 @@ _MOST_TEXT = (1 << 17) - 1024
 PROCESS_SECONDS = 7.0
 """How long the processes may take to be known where `ps` shows them."""
 _SHOWN = 60
+_MOST_LINE = 1 << 20
 _MODE = "{mode}"
 SETTINGS = "settings"
 """Confirms a run whose permissions only the settings of its agent decide."""
@@ -409,7 +410,7 @@ def enter(plan: Plan) -> None:
 
 
 class RunMode:
-    """Reads the permission mode that a run says first: in its stream, or in the session that it continues."""
+    """Reads the permission mode that a run says first, in its stream and in the session that it continues."""
 
     def __init__(self, plan: Plan, session: Continued) -> None:
         """Note where the session ends before the run.
@@ -418,15 +419,23 @@ class RunMode:
             OSError: The session cannot be read.
         """
         self._plan = plan
+        self.is_said = False
+        """Whether a line has said a mode."""
         self._files: list[list[int]] = []
         """The descriptor of each file, and the offset of the line that is read next."""
+        self._unsaid: list[list[int]] = []
+        """The files that have said no mode yet."""
         if session.path != NO_FILE and os.path.isfile(session.path):  # not a row of a database
             fd = open_own(session.path)
-            self._files.append([fd, os.fstat(fd).st_size])
+            self._follow(fd, os.fstat(fd).st_size)
 
     def follow(self, stream: int) -> None:
         """Read a stream too; the descriptor stays open until the end of the run."""
-        self._files.append([os.dup(stream), 0])
+        self._follow(os.dup(stream), 0)
+
+    def _follow(self, fd: int, offset: int) -> None:
+        self._files.append([fd, offset])
+        self._unsaid.append(self._files[-1])
 
     def close(self) -> None:
         """Close the files."""
@@ -436,19 +445,29 @@ class RunMode:
     def wider(self) -> str | None:
         """Return the mode of the run if it is not known to be at most the one that was asked for.
 
+        The first mode in the stream and the first one in the session count: the session may say the one that
+        was asked for before the stream says the one that the settings of the agent have made of it.
+
         Returns:
-            A foreign text; empty for a narrow one, None if no line has said any mode.
+            A foreign text; empty once each file has said a narrow one, None before.
 
         Raises:
             OSError: A file cannot be read.
         """
-        for file in self._files:
+        for file in tuple(self._unsaid):
             lines, rest = lines_between(file[0], file[1], size := os.fstat(file[0]).st_size)
-            file[1] = size - len(rest)
-            for fields in filter(None, map(_fields, lines)):
-                if self._plan.resume.mode_in is not None and (mode := self._plan.resume.mode_in(fields)):
-                    return mode if mode not in self._asked else ""
-        return None
+            file[1] = size - len(rest) if len(rest) < _MOST_LINE else size  # no mode is in so long a line
+            mode = next(filter(None, map(self._mode_in, lines)), None)
+            if mode is not None:
+                self.is_said = True
+                self._unsaid.remove(file)
+                if mode not in self._asked:
+                    return mode
+        return None if self._unsaid else ""
+
+    def _mode_in(self, line: bytes) -> str | None:
+        fields = _fields(line)
+        return self._plan.resume.mode_in(fields) if fields and self._plan.resume.mode_in is not None else None
 
     @property
     def _asked(self) -> Sequence[str]:

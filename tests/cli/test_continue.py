@@ -85,6 +85,16 @@ def test_a_run_is_allowed_no_more_than_its_session(tmp_path: Path, home: Path, w
             assert (done.returncode, said in done.stderr, b"no line" in done.stderr) == (0, True, said != b"")
     assert program.started == [str(work), str(work), *options, "go"]
     assert [act.act for act in acts(home)] == ["continue"]
+    # The first mode of each place counts.
+    own = json.dumps({"type": "permission-mode", "permissionMode": "default"})
+    Program(
+        tmp_path / "bin",
+        "claude",
+        json.dumps(first | {"permissionMode": "auto"}),
+        does=f"echo '{own}' >> '{path}'; sleep 1",
+    )
+    done = watch("continue", ID, "go")
+    assert "interrupted: the run is in the mode auto, not in default" in done.stderr.decode()
     rollout = codex_session(str(work), sandbox="read-only")
     edits, other = (json.dumps({**first, "permissionMode": mode}) for mode in ("acceptEdits", "newMode"))
     for name, session_id, mode, asked, does in (
