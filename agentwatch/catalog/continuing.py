@@ -20,6 +20,7 @@ from agentwatch.agents.opening import store_for
 from agentwatch.agents.program import Mode, Resume
 from agentwatch.agents.registry import program_named
 from agentwatch.agents.reported import Life
+from agentwatch.agents.session_folders import variables
 from agentwatch.base.clock import now_ms
 from agentwatch.base.faults import USAGE, Fault, cannot_open, reading
 from agentwatch.catalog.catalog import Machine
@@ -38,6 +39,8 @@ PROCESS_SECONDS = 7.0
 """How long the processes may take to be known where `ps` shows them."""
 _SHOWN = 60
 _MOST_LINE = 1 << 20
+_NOT_OF_THE_FOLDER = ("XDG_", "OPENCODE_")
+"""Variables whose relative paths are ignored, or are those of another folder than the working directory."""
 _MODE = "{mode}"
 SETTINGS = "settings"
 """Confirms a run whose permissions only the settings of its agent decide."""
@@ -387,12 +390,17 @@ def in_folder(plan: Plan, session: Continued) -> Plan:
 def enter(plan: Plan) -> None:
     """Make the folder of a plan the working directory, if it is still the one that was checked.
 
-    Relative folders in PATH are made absolute first, so that the folder of the session names no program.
+    Relative folders in PATH, and in the variables that name the folders of agents, are made absolute first,
+    so that the folder of the session names no program and no settings.
 
     Raises:
         Fault: It is another folder now.
     """
     os.environ["PATH"] = os.pathsep.join(map(os.path.abspath, os.get_exec_path()))
+    for name in variables():
+        value = os.environ.get(name, "")
+        if value and not value.startswith("~") and not name.startswith(_NOT_OF_THE_FOLDER):
+            os.environ[name] = os.path.abspath(value)
     try:
         fd = os.open(plan.folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0))
         try:
