@@ -17,7 +17,7 @@ _MODES = {
 
 
 def _mode_in(fields: Fields) -> str | None:
-    """Return the mode in a prompt, if it is there, or in a change of it. A prompt for a subagent names none."""
+    """Return the mode in a prompt of the user, if it is there, or in a change of it."""
     if "agentId" in fields:
         return None
     data = mapping(fields.get("data"))
