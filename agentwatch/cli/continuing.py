@@ -275,7 +275,7 @@ class _Mode:
             mode = f"not readable ({error.strerror or 'unknown error'})"
         finally:
             run.close()
-        self.is_unsaid = not run.is_said
+        self.is_unsaid = mode is None and not run.is_said
         if not mode or self._plan.mode is None:
             return
         why = cut(safe_line(f"the run is in the mode {mode}, not in {self._plan.mode.name}"), _SHOWN)

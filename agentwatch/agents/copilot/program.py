@@ -17,7 +17,7 @@ _MODES = {
 
 
 def _mode_in(fields: Fields) -> str | None:
-    """Return the mode in a prompt of the user, if it is there, or in a change of it."""
+    """Return the mode in a prompt, if it is there, or in a change of it; not in a prompt for a subagent."""
     if "agentId" in fields:
         return None
     data = mapping(fields.get("data"))
