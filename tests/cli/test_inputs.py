@@ -15,6 +15,7 @@ import pytest
 
 import agentwatch
 from agentwatch.api.reading import Readable
+from agentwatch.base.local_socket import listen
 from agentwatch.recording import stream
 from tests.conftest import RECORDINGS, case
 from tests.harness.program import PLAIN, ran
@@ -144,7 +145,7 @@ def test_what_has_no_lines_is_one_line(tmp_path: Path) -> None:
     forbidden.touch(mode=0)
     empty.touch()
     with closing(socket.socket(socket.AF_UNIX)) as server:
-        server.bind(str(socket_path))
+        listen(server, str(socket_path), 1)
         screen, terminal = pty.openpty()
         refused = ["/dev/zero", os.ttyname(terminal), str(socket_path), str(tmp_path), str(tmp_path / "gone")]
         for path in refused if os.access(forbidden, os.R_OK) else [*refused, str(forbidden)]:
