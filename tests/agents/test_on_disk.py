@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from agentwatch.agents.on_disk import SessionFacts, Tree, iso_ms
-from agentwatch.agents.registry import agent_on_disk
+from agentwatch.agents.registry import agent_on_disk, program_named
 from agentwatch.session.call import Place
 from agentwatch.session.events import Event, Permission, RunInfo
 from agentwatch.session.reducers import apply_line
@@ -299,3 +300,17 @@ def test_side_branches_of_other_lines_are_no_rewinds() -> None:
     tree.add("x" * 5000, None)
     assert tree.add_prompt("p", "x" * 5000, begins_turn=True) == 0
     assert not tree.has(None)
+
+
+def test_a_folder_of_sessions_is_that_of_a_working_directory() -> None:
+    """Claude Code names it after the directory, with two characters for an emoji; Codex keeps all in one."""
+    for name, folder, expected in (
+        ("claude", "-w----a", True),
+        ("claude", "-w---a", False),
+        ("codex", "x", True),
+    ):
+        with case((name, folder)):
+            program = program_named(name)
+            assert program is not None
+            assert program.resume is not None
+            assert program.resume.keeps(Path(folder, "s.jsonl"), "/w/😀.a") is expected
