@@ -177,7 +177,7 @@ def _of_generated(
 
 _REST = re.compile("[A-Za-z0-9_-]{0,40}")
 """What an identifier has after the stem of its label."""
-_CLOSE = r"[\\\"'`\])* \t]{0,40}"
+_CLOSE = r"[\\\"'`\])* \t]{0,20}"
 _WRAP = r"(?:[A-Za-z_.:@$&-]{0,40}\(?|[A-Za-z_]{2,12}[0-9]{1,3}\()[ ]{0,2}"
 """Characters that may precede a quote: the prefix of a string, or a call."""
 _QUOTED = rf"(?:{_WRAP}\"([^\"\n]{{3,600}})|{_WRAP}'([^'\n]{{3,600}})|{_WRAP}`([^`\n]{{3,600}}))"
