@@ -155,16 +155,8 @@ def test_a_run_has_the_permissions_of_its_session_or_fewer() -> None:
 
 def test_a_prompt_is_never_an_option() -> None:
     """A prompt is the last word or its value, behind `--` or `=`, byte for byte, whatever it contains."""
-    prompts = [
-        "--help",
-        "-p",
-        "{id}",
-        "{text}",
-        "$(id) `id` 'x' \"y\"",
-        "\x1b[31m\n\r\u202e",
-        "é" * 1000,
-        "\udc80",
-    ]
+    odd = ("$(id) `id` 'x' \"y\"", "\x1b[31m\n\r\u202e", "é" * 1000, "\udc80")
+    prompts = [*("--help", "-p", "{id}", "{text}"), *odd]
     for agent in RESUMES:
         for text in prompts:
             with case((agent, text)):
@@ -219,19 +211,11 @@ def test_what_can_be_continued_has_an_id_a_switch_and_no_holder() -> None:
         (session(is_kept=False), {"continue"}, False, REFUSED, f"claude has no session {ID} on this machine"),
     ]
     daemon = Process(5, 1, "codex", is_shared=True, viewer=0)
+    of_daemon, asked_once = (Holder(daemon), Holder(daemon._replace(viewer=6, has_one_prompt=True)))
     cases += [
-        (
-            session("codex", holder=Holder(daemon)),
-            {"continue"},
-            False,
-            REFUSED,
-            "process 5 (codex daemon) holds",
-        ),
+        (session("codex", holder=of_daemon), {"continue"}, False, REFUSED, "process 5 (codex daemon) holds"),
         (session("codex", holder=held, has_one_prompt=True), {"queue"}, True, REFUSED, "for one prompt"),
-        (
-            *(session("codex", holder=Holder(daemon._replace(viewer=6, has_one_prompt=True))), {"queue"}),
-            *(True, REFUSED, "for one prompt"),
-        ),
+        (session("codex", holder=asked_once), {"queue"}, True, REFUSED, "for one prompt"),
     ]
     for given, allowed, is_queued, code, words in cases:
         with case(words):

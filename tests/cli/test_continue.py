@@ -374,19 +374,12 @@ QUEUED = f"Queued message 01-ab for thread {THREAD}."
 @pytest.mark.system
 def test_a_receipt_of_the_queue_is_shown(tmp_path: Path, home: Path, work: Path) -> None:
     """The prompt goes to the vendor's command once, for the thread that a terminal has open."""
+    wrong = "WARNING: x\nError: no\x1b[2J thread\n at y"
     cases = [
         (QUEUED, 0, "", 0, "held", QUEUED[:-1], ""),
         (QUEUED.replace(THREAD, "another"), 0, "", 1, "unknown", "", "not queued: Queued message"),
         ("", 0, "", 1, "unknown", "", "not queued: exit code 0"),
-        (
-            "",
-            1,
-            "echo 'WARNING: x\nError: no\x1b[2J thread\n at y' >&2",
-            1,
-            "refused",
-            "",
-            "not queued: Error: no␛",
-        ),
+        ("", 1, f"echo '{wrong}' >&2", 1, "refused", "", "not queued: Error: no␛"),
     ]
     with started(["codex", "resume", THREAD], work):
         for printed, code, does, expected, receipt, said, error in cases:
