@@ -126,16 +126,7 @@ def saved_source(
 def stream_source(
     growth: StreamGrowth, name: str | Path, log_fd: int | None = None
 ) -> FileSource | StoreSource:
-    """Read a stream to its end, and open its copy.
-
-    Args:
-        growth: The stream, of which nothing was taken yet.
-        name: The words for the stream in a fault.
-        log_fd: The descriptor of the action log; None for no log.
-
-    Raises:
-        Fault: The stream cannot be read or copied, or is one JSON document.
-    """
+    """Read a stream to its end, and open its copy; a fault calls the stream by `name`."""
     path, fd = Path(name), growth.fd
     try:
         growth.take_all()
@@ -155,11 +146,7 @@ def stream_source(
 
 
 def stdin_growth(*, is_live: bool = False) -> StreamGrowth:
-    """Return the growth of stdin, of which nothing is taken yet.
-
-    Raises:
-        Fault: stdin is a terminal, or closed.
-    """
+    """Return the growth of stdin, of which nothing is taken yet; stdin must not be a terminal."""
     try:
         if os.isatty(0):
             raise Fault("nothing to read: name a FILE, or redirect a recording to stdin", USAGE)
@@ -169,11 +156,7 @@ def stdin_growth(*, is_live: bool = False) -> StreamGrowth:
 
 
 def _check_lines(fd: int, path: Path) -> None:
-    """Close a file that is one JSON document.
-
-    Raises:
-        Fault: It is one.
-    """
+    """Close a file that is one JSON document, and raise a Fault."""
     if is_one_document(fd):
         os.close(fd)
         raise Fault(f"{path} is one JSON document, not one JSON object per line", USAGE)

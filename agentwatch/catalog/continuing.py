@@ -171,15 +171,10 @@ def session_to_continue(path: Path, environ: Mapping[str, str], home: Path) -> C
 
 
 def _started(found: Found) -> tuple[str, str, str]:
-    """Return the folder in which a session was started, and its permission mode; empty if not known.
+    """Return the folder in which a session was started, its mode, and the mode before a damaged line.
 
-    The last text is the mode before a damaged line.
-
-    The agent changes its working directory by `cd`. The folder is the first one of its lines, or that of its
-    metadata, under which the agent keeps the session.
-
-    Raises:
-        Fault: The session cannot be read.
+    Each is empty if unknown. The agent changes its working directory by `cd`, so the folder is the first one
+    of the lines, or that of the metadata, under which the agent keeps the session.
     """
     program = program_named(found.agent)
     resume = None if program is None else program.resume
@@ -272,15 +267,8 @@ def modes_of(session: Continued) -> tuple[Mode, ...]:
 def planned(session: Continued, text: str, *, is_queued: bool = False, permissions: str = "") -> Plan:
     """Return the command that continues a session with a prompt. Nothing is looked up for it.
 
-    Args:
-        session: The session.
-        text: The prompt.
-        is_queued: Whether the prompt goes to the process that has the session open.
-        permissions: The name of the mode of the run, or `settings`; empty for the mode of the session.
-
-    Raises:
-        Fault: The agent has no such command, or the session or the prompt cannot be a part of it; or the
-            session has fewer permissions.
+    `permissions` is `settings`, or the name of a mode that is not wider than that of the session. Without it
+    the run has the mode of the session.
     """
     if session.is_subagent:
         raise Fault("this is a subagent: continue the session that has started it", USAGE)
@@ -317,11 +305,7 @@ def planned(session: Continued, text: str, *, is_queued: bool = False, permissio
 
 
 def _mode_named(name: str, session: Continued) -> Mode | None:
-    """Return one of the modes of a session, the widest without a name; None if its agent has none.
-
-    Raises:
-        Fault: It is not one of them.
-    """
+    """Return the mode of a session with a name, the widest without one; None if its agent has none."""
     modes = modes_of(session)
     names = [mode.name for mode in modes] or [SETTINGS]
     if name and name not in names:
@@ -330,11 +314,7 @@ def _mode_named(name: str, session: Continued) -> Mode | None:
 
 
 def check_confirmed(plan: Plan, session: Continued) -> None:
-    """Check that the run is known to be allowed no more than the session was.
-
-    Raises:
-        Fault: It is not; the message says by which option the user confirms it.
-    """
+    """Raise a Fault if the run may be allowed more than the session; it says how to confirm that."""
     if not plan.is_sure:
         less = "".join(f", or less with --permissions {mode.name}" for mode in modes_of(session)[1:][-1:])
         raise Fault(f"{plan.permissions}: confirm it with --permissions {plan.confirmation}{less}", USAGE)
@@ -451,16 +431,10 @@ class RunMode:
             os.close(fd)
 
     def wider(self) -> str | None:
-        """Return the mode of the run if it is not known to be at most the one that was asked for.
+        """Return the mode of the run, a foreign text, if it may be wider than the one that was asked for.
 
-        The first mode in the stream and the first one in the session count: the session may say the one that
-        was asked for before the stream says the one that the settings of the agent have made of it.
-
-        Returns:
-            A foreign text; empty once each file has said a narrow one, None before.
-
-        Raises:
-            OSError: A file cannot be read.
+        It is empty once the stream and the session have each said a narrow mode, and None before. The session
+        may say the mode that was asked for before the stream says what the settings have made of it.
         """
         for file in tuple(self._unsaid):
             lines, rest = lines_between(file[0], file[1], size := os.fstat(file[0]).st_size)

@@ -86,18 +86,7 @@ class Archive:
 
 
 def archive(keys: Iterable[Key], *, is_archived: bool) -> int:
-    """Archive sessions, or show them again; the last 2,000 are remembered.
-
-    Args:
-        keys: The sessions.
-        is_archived: Whether they are archived from now on.
-
-    Returns:
-        The number of sessions that were not so before.
-
-    Raises:
-        OSError: It cannot be noted.
-    """
+    """Archive sessions, or show them again. Return how many that changes; the last 2,000 are kept."""
     changed = 0
 
     def change(chosen: dict[str, bool]) -> None:

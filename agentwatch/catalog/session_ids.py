@@ -35,17 +35,11 @@ class Named(NamedTuple, Generic[T]):
 
 
 def named(words: str, sessions: Iterable[Named[T]]) -> Named[T] | None:
-    """Return the session with an id, or whose id alone begins so; None without one.
+    """Return the session with an id, or the only one whose id begins so; None without one.
 
-    An imported session, or a file that an agent wrote, may have the id of a session of another agent. Then
-    the name of the agent before it decides: `claude:5b0c6a1e`.
-
-    Args:
-        words: The id, or at least 6 characters of it, also behind the short name of its agent and a colon.
-        sessions: The sessions; the first of those of one agent with one id counts.
-
-    Raises:
-        Fault: Several sessions are meant.
+    A beginning has at least 6 characters. An imported session, or a file that an agent wrote, may have the id
+    of a session of another agent: the name of the agent before it decides, `claude:5b0c6a1e`. If several
+    sessions are meant, a Fault names them.
     """
     agent, _, name = words.rpartition(":")
     if agent and program_named(agent) is None:

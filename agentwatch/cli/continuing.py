@@ -123,13 +123,10 @@ def continue_session(
 
 
 def _check_named(words: str, path: Path, session: Continued) -> None:
-    """Check that an id leads to the session that has it.
+    """Raise a Fault if an id leads to another session than the one that has it.
 
-    A file with the name counts first where a session is only read; an agent may have written it. And an id
-    leads to the recording that begins with it, which may continue with another session.
-
-    Raises:
-        Fault: It leads to another session.
+    A file in the working directory has precedence over an id, and an agent may have written that file. An id
+    may also lead to a recording that begins with its session and continues with another one.
     """
     if os.sep in words:
         return

@@ -92,9 +92,8 @@ def _elsewhere(words: str) -> Row:
     ids: list[Named[Row]] = []
     for row in rows.values():
         there = row.address.partition("://")[2].partition("/")[2]
-        names = dict.fromkeys(
-            (there, there.rpartition(".")[2])
-        )  # without its publisher, as `sessions` prints it
+        short = there.rpartition(".")[2]  # without its publisher, as `sessions` prints it
+        names = dict.fromkeys((there, short))
         ids += (Named("" if row.is_own else row.agent, each, row) for each in names)
     found = None if moment is not None else _named(name, ids)
     if found is None:

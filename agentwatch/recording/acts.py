@@ -31,9 +31,9 @@ _WORDS_COLUMNS = 120
 _TEXTS = ("act", "to", "by", "door", "receipt")
 _MORE = ("why", "id")
 _RECEIPT_MS = 5000
-"""How long the receipt of an act may follow it."""
-_TOLD_MS = 6000
-"""After this time, an act is told without its receipt."""
+"""The receipt of an act follows within this time."""
+_WAIT_MS = 6000
+"""How long an act is held back for its receipt."""
 
 
 class Act(NamedTuple):
@@ -93,15 +93,17 @@ def append_act(path: Path, act: Act) -> None:
 def read_acts(path: Path | None) -> list[Act]:
     """Return the acts in a file; none if it does not exist, or is not a regular file of this user.
 
-    The newest 1,000 acts of the last 1 MiB are read. Lines with fields of a wrong type are ignored. An
-    answer with a receipt in a later line is told by that one, for which the first line waits 6 s. A line that
-    only has the id of another act is told too, so that nobody can hide an answer behind a line of their own.
+    The newest 1,000 acts of the last 1 MiB are read. Lines with fields of a wrong type are ignored.
+
+    An answer of the hook has two lines with one id, of which the second has the receipt. They are one act:
+    the second line is returned, or after 6 s the first. A line that has the id of an answer, but another act,
+    session, door or time, is an act of its own: otherwise a forged line could hide an answer.
     """
     return _read(path)[0]
 
 
 def _read(path: Path | None) -> tuple[list[Act], bool]:
-    """Return the acts in a file, and whether another one is told once it has its receipt, or has waited."""
+    """Return the acts in a file, and whether one more is held back for its receipt."""
     found = () if path is None else own_objects(path, _MOST_BYTES, newest=True)
     lines = [act for value in found if (act := _act(value)) is not None]
     first: dict[str, Act] = {}
@@ -109,15 +111,16 @@ def _read(path: Path | None) -> tuple[list[Act], bool]:
     for act in lines:
         if act.id and act is not (opening := first.setdefault(act.id, act)) and _follows(act, opening):
             receipts.setdefault(act.id, act)
-    now, told, awaits = now_ms(), list[Act](), False
+    now, acts, has_more = now_ms(), list[Act](), False
     for act in lines:
-        if act.id and _is_told_by_another(act, first[act.id], receipts.get(act.id)):
+        if act.id and _is_repeated(act, first[act.id], receipts.get(act.id)):
             continue
         is_first = act.id != "" and act is first[act.id]
-        is_awaited = is_first and act.id not in receipts and 0 <= now - act.at_ms < _TOLD_MS
-        awaits = awaits or is_awaited
-        told += [] if is_awaited else [act]
-    return told[-MOST_ACTS:], awaits
+        if is_first and act.id not in receipts and 0 <= now - act.at_ms < _WAIT_MS:
+            has_more = True
+        else:
+            acts.append(act)
+    return acts[-MOST_ACTS:], has_more
 
 
 def _follows(act: Act, opening: Act) -> bool:
@@ -126,7 +129,8 @@ def _follows(act: Act, opening: Act) -> bool:
     return is_same and 0 <= act.at_ms - opening.at_ms <= _RECEIPT_MS
 
 
-def _is_told_by_another(act: Act, opening: Act, receipt: Act | None) -> bool:
+def _is_repeated(act: Act, opening: Act, receipt: Act | None) -> bool:
+    """Return whether another line with the id stands for the act of this one."""
     if act is opening:
         return receipt is not None
     return act is not receipt and _follows(act, opening)
@@ -154,8 +158,8 @@ class SessionActs:
         self._own = own
         self._file: tuple[tuple[str, str], Path | None] = (("", ""), None)
         self._version: tuple[int, ...] = ()
-        self._awaits = False
-        """Whether there are more acts once time has passed."""
+        self._has_more = False
+        """Whether an act is held back for its receipt."""
         self._acts: Sequence[Act] = ()
 
     @classmethod
@@ -181,8 +185,8 @@ class SessionActs:
         except OSError:
             found = None
         version = () if found is None else (found.st_ino, found.st_size, found.st_mtime_ns)
-        if version != self._version or self._awaits:
-            acts, self._awaits = _read(path)
+        if version != self._version or self._has_more:
+            acts, self._has_more = _read(path)
             self._version, self._acts = version, self._acts if acts == self._acts else acts
         return self._acts
 

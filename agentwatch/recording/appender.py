@@ -207,11 +207,7 @@ def is_cut(fd: int) -> bool:
 
 
 def append_line(fd: int, line: bytes) -> None:
-    """Append a line to an open file, behind a line end if the last line has none.
-
-    Raises:
-        OSError: It cannot be written, or only a part of it.
-    """
+    """Append a line to an open file, after a line end if the last line lacks one."""
     data = b"\n" + line if is_cut(fd) else line
     if os.write(fd, data) < len(data):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -224,9 +220,7 @@ _APPEND |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 def append_own_line(path: str, line: bytes) -> None:
     """Append a line to a file that only the user may read, which is created if necessary.
 
-    Raises:
-        OSError: The file cannot be written, is a link or no regular file, has another name too, or belongs to
-            another user.
+    A link, a file with another name too, or one of another user is refused.
     """
     fd = os.open(path, _APPEND, 0o600)
     try:

@@ -24,13 +24,7 @@ class Choices(Generic[Choice]):
     """A file of choices by name. It is read again for each change, so no process undoes that of another."""
 
     def __init__(self, name: str, most: int, *kinds: type[Choice]) -> None:
-        """Create it; nothing is read yet.
-
-        Args:
-            name: The name of the file.
-            most: The number of choices that are kept, the newest ones.
-            kinds: The types of a choice; others in the file are ignored.
-        """
+        """Name the file; it keeps the newest `most` choices of these types, and others in it are ignored."""
         self._name, self._most, self._kinds = name, most, kinds
         self._told: tuple[Path, int | None] | None = None
 
@@ -46,11 +40,7 @@ class Choices(Generic[Choice]):
         return {}
 
     def change(self, change: Callable[[dict[str, Choice]], object]) -> dict[str, Choice]:
-        """Change the choices that are in the file now, and return what is in it then.
-
-        Raises:
-            OSError: The file cannot be read or written, and is unchanged.
-        """
+        """Change the choices that are in the file now, and return them; after an OSError it is unchanged."""
         chosen: dict[str, Choice] = {}
 
         def content() -> bytes:

@@ -325,16 +325,9 @@ def replace_file(
     """Replace a small file as a whole, while no other process of ours does the same.
 
     The unfinished file `.NAME.agentwatch` is the lock. The next change removes one that a killed process has
-    left.
-
-    Args:
-        path: The file, which may not exist.
-        content: Returns the new content. It reads the file, which another process may just have changed.
-        mode: The permissions of the file.
-        is_lasting: Whether the disk is waited for, so that a power cut leaves the old file or the new one.
-
-    Raises:
-        OSError: The file cannot be written, or others kept changing it for half a second. It is unchanged.
+    left. `content` is called under the lock, so that it can read what another process has just written. If
+    others hold the lock for half a second, an OSError says so, and the file is unchanged. With `is_lasting`,
+    a power cut leaves the old file or the new one.
     """
     new = path.with_name(f".{path.name}.agentwatch")
     fd = _unfinished(new)
@@ -344,7 +337,7 @@ def replace_file(
         if is_lasting:
             os.fsync(fd)
         new.replace(path)
-    except BaseException:
+    except BaseException:  # also a signal: the unfinished file is the lock; it is raised again
         with suppress(OSError):
             new.unlink()
         raise

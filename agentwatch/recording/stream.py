@@ -28,8 +28,7 @@ _WHAT_TO_DO = "name a file or a pipe"
 def is_stream(path: Path) -> bool:
     """Return whether a path names a pipe or the null device, whose bytes can be read only once.
 
-    Raises:
-        OSError: It is a socket, or a device, which may have no end and is not opened.
+    A socket, or a device that may have no end, is an OSError, and is not opened.
     """
     try:
         status = os.stat(path)
@@ -49,13 +48,7 @@ class StreamGrowth:
     """The growth of a stream's copy, to which bytes are added when they are asked for."""
 
     def __init__(self, pieces: Iterator[bytes], pipe: FileIO | None = None, *, is_live: bool = False) -> None:
-        """Take nothing yet.
-
-        Args:
-            pieces: The bytes of the stream.
-            pipe: Where they come from, which is closed after them; None for a stream of somebody else.
-            is_live: Whether the bytes are written now, so that the time of their arrival is noted.
-        """
+        """Take nothing yet. A pipe is closed at its end; live bytes get the time of their arrival."""
         self.fd = nameless_file()
         self.times = ArrivalTimes()
         self._pieces, self._pipe, self._is_live = pieces, pipe, is_live
@@ -87,11 +80,7 @@ class StreamGrowth:
     def take(self, seconds: float | None = None) -> None:
         """Wait for the next bytes of the stream, and add them to the copy.
 
-        Args:
-            seconds: The longest wait for a pipe, which ends the stream; None waits without a limit.
-
-        Raises:
-            OSError: The stream cannot be read, is too long, or the copy cannot be written.
+        A pipe that is silent for `seconds` has ended; None waits without a limit.
         """
         if seconds is not None and self._pipe is not None:
             from select import POLLIN, poll  # which printing a file does not need
@@ -130,11 +119,7 @@ class _File(Protocol):
 
 
 def pieces_of(stream: BinaryIO | Iterable[bytes] | Iterable[str]) -> Iterator[bytes]:
-    """Return the bytes of an open binary file, or of lines, which may lack their line ends.
-
-    Raises:
-        TypeError: It is neither.
-    """
+    """Return the bytes of an open binary file, or of lines, which may lack their line ends."""
     if isinstance(stream, bytes | bytearray | memoryview):
         raise TypeError("a session is a path, an open binary file or lines, not bytes")
     if isinstance(stream, _File) and not isinstance(stream, TextIOBase):

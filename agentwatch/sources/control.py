@@ -97,11 +97,7 @@ def _identity(path: Path) -> str:
 
 
 def _is_served(path: Path) -> bool:
-    """Return whether a process listens at a path, or may because it is too busy to answer.
-
-    Raises:
-        OSError: The path cannot be reached.
-    """
+    """Return whether a process listens at a path, or may listen and is too busy to answer."""
     try:
         if not stat.S_ISSOCK(os.stat(path).st_mode):
             return False
@@ -116,13 +112,9 @@ def _is_served(path: Path) -> bool:
 
 
 def ask(recording: Path, act: str) -> str:
-    """Ask the process that records a session for an act, and return why it was not done, a foreign text.
+    """Ask the process that records a session to act. Return why it did not, a foreign text; empty if it did.
 
-    It is empty if it was done. It waits for 2 s at most for each step.
-
-    Args:
-        recording: The recording.
-        act: The act.
+    Each step waits for at most 2 s.
     """
     path = control_path(recording)
     try:

@@ -158,9 +158,8 @@ UNSEEN = "".join(
     if kind not in ("blank", "regional indicator")
 )
 """Those that are drawn as nothing, as in a class of a regular expression."""
-SIGNS = r"[\u2400-\u2421\ufffd]|<[89][0-9A-F]>|<U\+[0-9A-F]{4,6}>|<[0-9]{1,9} × [a-z ]{3,20}>"
-"""A pattern for what `exact_text` shows in place of characters. A text may contain it too."""
-_SIGN = re.compile(SIGNS)
+_SIGN = re.compile(r"[\u2400-\u2421\ufffd]|<[89][0-9A-F]>|<U\+[0-9A-F]{4,6}>|<[0-9]{1,9} × [a-z ]{3,20}>")
+"""What `exact_text` shows in place of characters. A text may contain it too."""
 _SHORTEST_RUN = 4
 
 

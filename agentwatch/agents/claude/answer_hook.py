@@ -296,12 +296,7 @@ class Decided:
     def record(self, folder: str, receipt: str) -> None:
         """Append the decision to the acts on the session, as `agentwatch.recording.acts` reads them.
 
-        Args:
-            folder: The folder of the acts.
-            receipt: `unknown` before Claude has it, and then its receipt.
-
-        Raises:
-            OSError: It cannot be written.
+        The receipt is `unknown` before Claude has the decision.
         """
         from agentwatch.base.clock import now_ms
         from agentwatch.recording.appender import append_own_line
@@ -329,11 +324,7 @@ class Decided:
         return json.dumps({"hookSpecificOutput": output}).encode() + b"\n"
 
     def confirm(self, folder: str) -> None:
-        """Record whether Claude has taken the decision, as its lines say in time, and tell the list.
-
-        Args:
-            folder: The folder of the acts.
-        """
+        """Record whether Claude has taken the decision, as its lines say in time, and tell the list."""
         until = time.monotonic() + _CONFIRM_SECONDS
         while (taken := self._calls.taken(str(self._behaviour))) is None and time.monotonic() < until:
             time.sleep(_STEP_SECONDS)
@@ -392,12 +383,7 @@ class Calls:
 
 
 def main(folder: str, settings: str) -> None:
-    """Ask the list.
-
-    Args:
-        folder: The folder of the socket, beside which the acts are.
-        settings: The file of the settings.
-    """
+    """Ask the list at the socket in `folder`, beside which the acts are, if the file `settings` allows it."""
     signal.alarm(MOST_SECONDS)
     if not is_allowed(settings):
         return

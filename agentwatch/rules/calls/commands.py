@@ -233,7 +233,7 @@ class _Found:
         self.read: dict[str, None] = {}
         self.is_whole = True
         self.files: dict[str, tuple[str, str | None]] = {}
-        """By path: the pipeline that has written a file, and what it has written, if that is known."""
+        """The pipeline that has written each path, and the text that it has written; None if unknown."""
         self.left = _MOST_SCRIPTS
         """How many characters of scripts and values of variables may still be read."""
 
@@ -851,9 +851,7 @@ class _Reader:
     def _add_path(self, word: str, *, is_file: bool = False) -> str:
         """Add and return a word that may be a path: `x` of `--out=x` and of `of=x`; empty if it is not.
 
-        Args:
-            word: The word.
-            is_file: Whether the program takes it for a path in any case.
+        With `is_file`, the program takes any word for a path.
         """
         word = word if is_file else word.rpartition("=")[2]
         if word in _NO_FILES or (not is_file and (word[0] == "-" or "://" in word or _has_blank(word))):
@@ -886,11 +884,9 @@ def _without_lead(words: Sequence[str]) -> Iterator[str]:
 
 
 def _options(words: Iterable[str], values: str) -> Iterator[str]:
-    """Yield each option among words: `-a` and `-m` for `-am x`, `--force-with-lease` without its value.
+    """Yield each option of a subcommand: `-a` and `-m` for `-am x`, `--force-with-lease` without its value.
 
-    Args:
-        words: The arguments of a subcommand.
-        values: The letters after which a value follows.
+    `values` has the letters that take a value.
     """
     is_value = False
     for word in words:

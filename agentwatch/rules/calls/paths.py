@@ -17,13 +17,10 @@ _READING = frozenset({ToolKind.READ, ToolKind.SEARCH})
 
 
 def paths_of(call: Call, cwd: str | None) -> tuple[str, ...] | Partly | None:
-    """Return the paths of a call, both relative to the cwd and absolute, with `..` resolved.
+    """Return the paths of a call, relative to the cwd and absolute, with `..` resolved; None if unknown.
 
     The paths of a command are those of its words that may be paths. Links are not followed: the files are
     those of another time, and perhaps of another machine.
-
-    Returns:
-        None if the call is about a file and its path is unknown.
     """
     words = words_of(call)
     if not words and call.kind in _FILES:
@@ -92,8 +89,7 @@ _TEMPORARY = ("/tmp/", "/var/tmp/", "/var/folders/")  # noqa: S108 - only compar
 def deleted_places(call: Call, cwd: str | None) -> tuple[str, ...] | None:
     """Return where the files are that a call deletes: `inside` or `outside` of the cwd, or `temporary`.
 
-    Returns:
-        None if one of them is unknown, and none of the others is outside.
+    If one place is unknown, the result is None, unless another one is outside.
     """
     words = words_of(call) if call.kind is ToolKind.DELETE else ()
     found: set[str | None] = set() if words or call.kind is not ToolKind.DELETE else {None}

@@ -26,22 +26,16 @@ _RISKS = re.compile(
     r"|(?<![\w/])/(?:etc|dev|proc|sys|boot|root)/"
     r"|\b(?:LD|DYLD|GIT)_[A-Z_]{1,40}=|\b(?:PATH|BASH_ENV|PROMPT_COMMAND|PYTHONPATH|NODE_OPTIONS|HUSKY)="
     r"|[|`;]|\$\(|&&|>{1,2}|<\("
-    r"|[\u2400-\u2421\ufffd]|<[89][0-9A-F]>|<U\+[0-9A-F]{4,6}>"
 )
-"""Those words, the signs that join commands, and those that `safe_text` shows for control characters."""
+"""Those words, and the signs that join commands."""
 
 
 def risks_in(text: str, cwd: str | None = None, *, is_command: bool = True) -> list[tuple[int, int]]:
     """Return the beginning and the end of each part of a text that a person should see, in linear time.
 
-    Words are found in any text, also in one that another program runs. What a shell makes of the text is
-    found as rules find it: `r''m` is `rm`, a line end joins two commands, and a program that a rule of `safe`
-    hits counts with its arguments.
-
-    Args:
-        text: The text.
-        cwd: The folder in which it would run; None if unknown.
-        is_command: Whether a shell reads it. In another text only the words are found.
+    Words are found in any text. In a command, what a shell makes of it is found too, as rules find it. So
+    `r''m` is `rm`, a line end joins two commands, and a program that a rule of `safe` hits is a part with its
+    arguments.
 
     Example:
         >>> command = "python3 -c 1 && sudo rm -rf build"
