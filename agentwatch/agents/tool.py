@@ -92,7 +92,7 @@ class Tool(NamedTuple):
         group: str | None = None,
         limit_ms: int | None = None,
         at_ms: int | None = None,
-        agent: str | None = None,
+        parent_call: str | None = None,
     ) -> ToolStarted:
         """Return the start of a call.
 
@@ -104,7 +104,7 @@ class Tool(NamedTuple):
             group: The model step that requested the call.
             limit_ms: The time limit of the call, in milliseconds.
             at_ms: The time of the line, in milliseconds since the epoch.
-            agent: The call_id of the call whose subagent makes the call; None for the main agent.
+            parent_call: The call_id of the call whose subagent makes the call; None for the main agent.
         """
         target, paths = self.described(arguments, cwd)
         return ToolStarted(
@@ -118,7 +118,7 @@ class Tool(NamedTuple):
             group=group,
             limit_ms=limit_ms,
             at_ms=at_ms,
-            agent=agent,
+            parent_call=parent_call,
             more_paths=tuple(paths[1:]),
         )
 
@@ -130,7 +130,7 @@ class Tool(NamedTuple):
         *,
         has_arguments: bool = False,
         at_ms: int | None = None,
-        agent: str | None = None,
+        parent_call: str | None = None,
         duration_ms: int | None = None,
     ) -> ToolEnded:
         """Return the end of a call, whose target is that of its start.
@@ -141,7 +141,7 @@ class Tool(NamedTuple):
             result: How the call ended.
             has_arguments: Whether the target and the path of the start come from the arguments.
             at_ms: The time of the line, in milliseconds since the epoch.
-            agent: The call_id of the call whose subagent made the call; None for the main agent.
+            parent_call: The call_id of the call whose subagent made the call; None for the main agent.
             duration_ms: How long the call ran, if the agent has measured it.
         """
         facts = result.facts
@@ -160,7 +160,7 @@ class Tool(NamedTuple):
             lines_added=facts.lines_added,
             lines_removed=facts.lines_removed,
             at_ms=at_ms,
-            agent=agent,
+            parent_call=parent_call,
             duration_ms=duration_ms,
         )
 

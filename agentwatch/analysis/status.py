@@ -248,7 +248,7 @@ def waiting_calls(session: Session, agent: AgentFacts = NO_FACTS) -> Waits:
     if not session.open_calls or not (session.asked or agent.asks):
         return NO_WAITS
     calls = [*session.open_calls.values()]
-    newest = next((call for call in reversed(calls) if call.agent is None), None)
+    newest = next((call for call in reversed(calls) if call.parent_call is None), None)
     if not session.asked:
         named = next((call for call in reversed(calls) if _is_named(call, agent.asks)), None)
         asks = newest if named is None else named

@@ -157,7 +157,7 @@ def waiting_call(
     """
     if process is None:
         return None
-    with_calls = {call.agent for call in calls}
+    with_calls = {call.parent_call for call in calls}
     waiting = None
     for call in calls:
         if call.call_id in with_calls:
@@ -351,7 +351,7 @@ def _question(said: Said, digest: Digest | None) -> tuple[str, int | None]:
         return said.about, None
     if digest.asked:
         return digest.asked, digest.asked_ms
-    agents = {call.agent for call in digest.open_calls.values()}
+    agents = {call.parent_call for call in digest.open_calls.values()}
     calls = [call for call in digest.open_calls.values() if call.call_id not in agents]
     if said.about == "permission":
         calls = [call for call in calls if call.kind not in READING] or calls

@@ -134,7 +134,7 @@ def call_members(call: Call) -> dict[str, object]:
     return {
         "number": call.number,
         "call_id": call.call_id,
-        "agent": call.agent,
+        "agent": call.parent_call,
         "tool": call.tool or None,
         "kind": call.kind,
         "target": (shown := target(call)) or None,

@@ -4,11 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from agentwatch.session.bounds import MOST_COMMAND, MOST_ID_CHARACTERS, bounded, bounded_id
+from agentwatch.session.bounds import MOST_ID_CHARACTERS, bounded_id
 from agentwatch.session.events import Outcome, ToolEnded, ToolKind, ToolProgress, ToolStarted
 
-_MOST_OUTPUT = 4096
-_MOST_PATHS = 100
 _MOST_SHOWN = 60
 
 
@@ -94,7 +92,7 @@ class Call:
     """Agent time."""
     measured_ms: int | None = None
     """The duration that the agent measured."""
-    agent: str | None = None
+    parent_call: str | None = None
     """The call_id of the call whose subagent made this one; None for the main agent."""
     parent: int | None = None
     """The number of that call; 0 if the recording does not contain it, None for the main agent."""
@@ -155,55 +153,6 @@ class Call:
         if self.started is None or self.ended is None:
             return None
         return _between(self.started.seen_ms, self.ended.seen_ms) or None
-
-    def start(self, event: ToolStarted, place: Place) -> None:
-        """Apply the line that starts the call."""
-        self.started, self.started_ms = place, event.at_ms
-        self.limit_ms = event.limit_ms
-        self._describe(event)
-
-    def update(self, event: ToolStarted, place: Place) -> None:
-        """Apply a later line that describes the call, which is open."""
-        self.described, self.kind = place, event.kind
-        self.tool, self.phrase = bounded(event.tool) or "", bounded(event.phrase) or ""
-        self.limit_ms = self.limit_ms if event.limit_ms is None else event.limit_ms
-        self._describe(event)
-
-    def add_output(self, text: str, *, is_whole: bool) -> None:
-        """Append to the output of the call, which is open, or replace it."""
-        before = "" if is_whole else self.output or ""
-        self.output = (before + text[-_MOST_OUTPUT:])[-_MOST_OUTPUT:]
-
-    def end(self, event: ToolEnded, place: Place) -> None:
-        """Apply the line that ends the call. Details that only the first line contains are kept."""
-        self.ended, self.ended_ms, self.output = place, event.at_ms, None
-        self.started_ms = self.started_ms if event.started_ms is None else event.started_ms
-        self.measured_ms = event.duration_ms
-        self.outcome, self.exit_code = event.outcome, event.exit_code
-        if event.phrase != self.phrase:
-            self.phrase = bounded(event.phrase) or ""
-        self.error = None if event.error is None else bounded(event.error)
-        self.note = None if event.note is None else bounded(event.note)
-        self.is_new_file, self.has_result = event.is_new_file, event.has_result
-        self.lines_added, self.lines_removed = event.lines_added, event.lines_removed
-        if event.has_arguments or self.started is None:
-            self._describe(event)
-
-    def correct(self, event: ToolEnded) -> None:
-        """Apply a later line that gives the call, which has ended, another outcome."""
-        self.outcome, self.note = event.outcome, None
-        self.error = None if event.error is None else bounded(event.error)
-
-    def _describe(self, event: ToolStarted | ToolEnded) -> None:
-        if event.target is not None and event.target != self.target:
-            is_command = event.kind is ToolKind.EXECUTE or self.kind is ToolKind.EXECUTE
-            self.target = bounded(event.target, MOST_COMMAND) if is_command else bounded(event.target)
-        if event.path is not None and event.path != self.path:
-            self.path = bounded(event.path)
-        if event.group is not None and event.group != self.group:
-            self.group = bounded_id(event.group)
-        if event.more_paths:
-            self.more_paths = tuple(bounded(path) or "" for path in event.more_paths[:_MOST_PATHS])
 
 
 def _between(start_ms: int | None, end_ms: int | None) -> int | None:

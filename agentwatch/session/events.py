@@ -268,7 +268,7 @@ class Prompt(NamedTuple):
     """
 
     text: str
-    agent: str | None = None
+    parent_call: str | None = None
     """The call_id of the subagent's call that the message is for; None for the main agent."""
 
 
@@ -380,7 +380,7 @@ class Text(NamedTuple):
     at_ms: int | None = None
     until_ms: int | None = None
     """The time of the last piece; None for a text that was written at once."""
-    agent: str | None = None
+    parent_call: str | None = None
     """The call_id of the call whose subagent wrote the text; None for the main agent."""
     times_ms: Sequence[int] = ()
     """The time of each line, if several lines were decoded at once."""
@@ -398,7 +398,7 @@ class TextEnded(NamedTuple):
 
     channel: Channel
     at_ms: int | None = None
-    agent: str | None = None
+    parent_call: str | None = None
     """The call_id of the call whose subagent wrote the text; None for the main agent."""
 
 
@@ -471,7 +471,7 @@ class ToolStarted(NamedTuple):
     limit_ms: int | None = None
     """The time limit of the call."""
     at_ms: int | None = None
-    agent: str | None = None
+    parent_call: str | None = None
     """The call_id of the call whose subagent made this one; None for the main agent."""
     more_paths: tuple[str, ...] = ()
     """The other files that the call acts on."""
@@ -528,7 +528,7 @@ class ToolEnded(NamedTuple):
     lines_added: int | None = None
     lines_removed: int | None = None
     at_ms: int | None = None
-    agent: str | None = None
+    parent_call: str | None = None
     """The call_id of the call whose subagent made this one; None for the main agent."""
     more_paths: tuple[str, ...] = ()
     """The other files that the call acts on."""

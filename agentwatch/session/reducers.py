@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from agentwatch.session.bounds import bounded, bounded_id
+from agentwatch.session.bounds import MOST_COMMAND, bounded, bounded_id
 from agentwatch.session.call import Call, CallKey, Pieces, Place, call_key
 from agentwatch.session.call_store import FEW_SETTLED
 from agentwatch.session.counts import added
@@ -87,8 +87,8 @@ def turn_started(session: Session, _event: TurnStarted, place: Place) -> None:
 def prompt(session: Session, event: Prompt, place: Place) -> None:
     """Add a prompt. It begins a turn, unless the present turn still has no prompt."""
     run = current_run(session, place)
-    if event.agent is not None:
-        session.transcript.add(Kind.PROMPT, event.text, parent=parent_of(session, event.agent))
+    if event.parent_call is not None:
+        session.transcript.add(Kind.PROMPT, event.text, parent=parent_of(session, event.parent_call))
         return
     if begins_turn(event, awaits_prompt=run.awaits_prompt):
         _begin_turn(session, place)
@@ -154,12 +154,12 @@ def settle(session: Session, call: Call) -> None:
     session.calls.settle(call)
 
 
-def parent_of(session: Session, agent: str) -> int:
+def parent_of(session: Session, parent_call: str) -> int:
     """Return the number of the call whose subagent is meant; 0 if the recording does not contain it.
 
     A format with subagents gives its calls no session_id: a subagent may have a session of its own.
     """
-    call = session.calls.find(len(session.runs), None, bounded_id(agent))
+    call = session.calls.find(len(session.runs), None, bounded_id(parent_call))
     return 0 if call is None else call.number
 
 
@@ -198,6 +198,9 @@ RUN_APPLIERS: dict[type[Event], Applier] = {
 
 # Applies the events of tool calls, of permissions and of the to-do list to a session.
 
+_MOST_OUTPUT = 4096
+_MOST_PATHS = 100
+
 
 def tool_started(session: Session, event: ToolStarted, place: Place) -> None:
     """Add a call, or describe one that is open."""
@@ -217,11 +220,15 @@ def tool_started(session: Session, event: ToolStarted, place: Place) -> None:
     if call.started is None:
         if call.ended is not None:
             session.calls.changes_late(call, place.offset)
-        call.start(event, place)
+        call.started, call.started_ms, call.limit_ms = place, event.at_ms, event.limit_ms
+        _describe(call, event)
         if not is_new:
             session.calls.changed(call)
     elif event.is_update and call.ended is None:
-        call.update(event, place)
+        call.described, call.kind = place, event.kind
+        call.tool, call.phrase = bounded(event.tool) or "", bounded(event.phrase) or ""
+        call.limit_ms = call.limit_ms if event.limit_ms is None else event.limit_ms
+        _describe(call, event)
         session.calls.changed(call)
 
 
@@ -229,7 +236,8 @@ def tool_progress(session: Session, event: ToolProgress, _place: Place) -> None:
     """Keep the end of the output of an open call."""
     call = session.open_calls.get(call_key(len(session.runs), event))
     if call is not None and event.output is not None:
-        call.add_output(event.output, is_whole=event.is_whole)
+        before = "" if event.is_whole else call.output or ""
+        call.output = (before + event.output[-_MOST_OUTPUT:])[-_MOST_OUTPUT:]
 
 
 def tool_ended(session: Session, event: ToolEnded, place: Place) -> None:
@@ -250,7 +258,7 @@ def tool_ended(session: Session, event: ToolEnded, place: Place) -> None:
         if event.corrects is call.outcome:
             _correct(session, call, event, place)
         return
-    call.end(event, place)
+    _end(call, event, place)
     settle(session, call)
     session.ended_by_outcome[call.outcome] += 1
 
@@ -277,15 +285,44 @@ def _correct(session: Session, call: Call, event: ToolEnded, place: Place) -> No
     session.calls.changes_late(call, place.offset, is_correction=True)
     session.ended_by_outcome[call.outcome] -= 1
     session.ended_by_outcome[event.outcome] += 1
-    call.correct(event)
+    call.outcome, call.note = event.outcome, None
+    call.error = None if event.error is None else bounded(event.error)
     session.calls.changed(call)
+
+
+def _end(call: Call, event: ToolEnded, place: Place) -> None:
+    """Apply the line that ends a call. Details that only the first line contains are kept."""
+    call.ended, call.ended_ms, call.output = place, event.at_ms, None
+    call.started_ms = call.started_ms if event.started_ms is None else event.started_ms
+    call.measured_ms = event.duration_ms
+    call.outcome, call.exit_code = event.outcome, event.exit_code
+    if event.phrase != call.phrase:
+        call.phrase = bounded(event.phrase) or ""
+    call.error = None if event.error is None else bounded(event.error)
+    call.note = None if event.note is None else bounded(event.note)
+    call.is_new_file, call.has_result = event.is_new_file, event.has_result
+    call.lines_added, call.lines_removed = event.lines_added, event.lines_removed
+    if event.has_arguments or call.started is None:
+        _describe(call, event)
+
+
+def _describe(call: Call, event: ToolStarted | ToolEnded) -> None:
+    if event.target is not None and event.target != call.target:
+        is_command = event.kind is ToolKind.EXECUTE or call.kind is ToolKind.EXECUTE
+        call.target = bounded(event.target, MOST_COMMAND) if is_command else bounded(event.target)
+    if event.path is not None and event.path != call.path:
+        call.path = bounded(event.path)
+    if event.group is not None and event.group != call.group:
+        call.group = bounded_id(event.group)
+    if event.more_paths:
+        call.more_paths = tuple(bounded(path) or "" for path in event.more_paths[:_MOST_PATHS])
 
 
 def _add_call(session: Session, key: CallKey, event: ToolStarted | ToolEnded) -> Call:
     number, (run, session_id, call_id) = len(session.calls) + 1, key
-    agent, parent = event.agent, None
-    if agent is not None:
-        agent, parent = bounded_id(agent), parent_of(session, agent)
+    parent_call, parent = event.parent_call, None
+    if parent_call is not None:
+        parent_call, parent = bounded_id(parent_call), parent_of(session, parent_call)
     call = Call(
         number=number,
         run=run,
@@ -293,7 +330,7 @@ def _add_call(session: Session, key: CallKey, event: ToolStarted | ToolEnded) ->
         tool=bounded(event.tool) or "",
         kind=event.kind,
         phrase=bounded(event.phrase) or "",
-        agent=agent,
+        parent_call=parent_call,
         parent=parent,
     )
     session.calls.add(call, session_id)
@@ -376,20 +413,20 @@ INCIDENT_APPLIERS: dict[type[Event], Applier] = {
 def text(session: Session, event: Text, place: Place) -> None:
     """Append a text to the transcript, and to the answer of the run if the main agent wrote it."""
     run = current_run(session, place)
-    parent = None if event.agent is None else parent_of(session, event.agent)
+    parent = None if event.parent_call is None else parent_of(session, event.parent_call)
     entry = session.transcript.add_text(event.channel, event.text, event.at_ms, parent)
     session.retry = None
     if entry is None:
         return
     if event.until_ms is not None:
         entry.ended_ms = event.until_ms
-    if event.channel is Channel.ANSWER and event.agent is None:
+    if event.channel is Channel.ANSWER and event.parent_call is None:
         run.answer.add(entry)
 
 
 def text_ended(session: Session, event: TextEnded, _place: Place) -> None:
     """Close the open text of a channel."""
-    parent = None if event.agent is None else parent_of(session, event.agent)
+    parent = None if event.parent_call is None else parent_of(session, event.parent_call)
     session.transcript.end_text(event.channel, event.at_ms, parent)
 
 

@@ -43,7 +43,7 @@ Question = TypeVar("Question", bound=OfCall)
 
 def begins_turn(event: Prompt, *, awaits_prompt: bool) -> bool:
     """Return whether a prompt begins a turn: one of the user, unless the present turn still has no prompt."""
-    return event.agent is None and not awaits_prompt
+    return event.parent_call is None and not awaits_prompt
 
 
 def repeats_end(event: TurnEnded, last: Outcome | None) -> bool:

@@ -182,7 +182,7 @@ def test_the_duration_of_runs_and_texts() -> None:
     assert (found.whole_ms, found.between_runs_ms) == (9_000, 56_000)
     first = (INIT, PROMPT, says(1_000), says(3_000), over(4_000))
     assert account(*first, PROMPT, says(60_000), says(61_000), over(5_000)).whole_ms == 9_000
-    sub: TimedEvent = Prompt("Find it.", agent="t"), None
+    sub: TimedEvent = Prompt("Find it.", parent_call="t"), None
     found = account(INIT, PROMPT, says(1_000), sub, begins(1, 9_000), ends(1, 10_000), over())
     assert found.between_runs_ms == 0
     # A text counts while it grows.

@@ -241,7 +241,7 @@ def test_a_loaded_session_is_over(recording: Saver) -> None:
 
 
 def test_the_api_describes_itself(recording: Saver) -> None:
-    """A session and a call are one line, the help has properties, and a summary has the keys and types of
+    """A session and a call are one line and have facts only, no methods; a summary has the keys and types of
     `Summary`.
     """
     session = agentwatch.load(RECORDINGS / "failures.ndjson")
@@ -254,7 +254,8 @@ def test_the_api_describes_itself(recording: Saver) -> None:
     assert shown.isprintable()
     public = {name for name in dir(agentwatch.Session) if not name.startswith("_")}
     assert public == {"duration_ms", "outcome", "phase", "run", "text"}
-    assert [name for name in public if not isinstance(getattr(agentwatch.Session, name), property)] == []
+    for kind in (agentwatch.Session, agentwatch.Call):
+        assert [name for name in dir(kind) if name[0] != "_" and callable(getattr(kind, name))] == []
     paths = [*OURS.find("**/*.ndjson"), *OURS.find("**/*.jsonl")]
     for path in (path for path in paths if "vibe" not in str(path)):  # which is not a known agent
         with case(path):
@@ -287,7 +288,7 @@ def test_the_sessions_of_all_agents_are_loaded(tmp_path: Path) -> None:
     for path in OURS.find("disk/claude-transcript/**/subagents/*.jsonl"):
         with case(path):
             session = agentwatch.load(path.parent.parent.with_suffix(".jsonl"))
-            assert any(call.agent is not None for call in session.calls)
+            assert any(call.parent_call is not None for call in session.calls)
     # What agents keep on disk is loaded: lines, JSON documents and rows of a database.
     machine = fake_machine(tmp_path)
     found = Places(machine.environ, machine.home, os.geteuid()).first()

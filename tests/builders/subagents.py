@@ -23,29 +23,34 @@ _PHRASES = {
 }
 
 
-def begins(call_id: str, tool: str, target: str, agent: str | None = None) -> ToolStarted:
-    """Return the start of a call; `agent` is the call_id of the subagent's call."""
+def begins(call_id: str, tool: str, target: str, parent_call: str | None = None) -> ToolStarted:
+    """Return the start of a call; `parent_call` is the call_id of the subagent's call."""
     kind, phrase = _PHRASES[tool]
     path = target if tool == "Read" else None
-    return ToolStarted(call_id, None, tool, kind, phrase, target, path=path, agent=agent)
+    return ToolStarted(call_id, None, tool, kind, phrase, target, path=path, parent_call=parent_call)
 
 
 def ends(
     call_id: str,
     tool: str,
-    agent: str | None = None,
+    parent_call: str | None = None,
     outcome: Outcome = Outcome.SUCCEEDED,
     note: str | None = None,
 ) -> ToolEnded:
     """Return the end of a call."""
     kind, phrase = _PHRASES[tool]
     error = "exit 1" if outcome is Outcome.FAILED else None
-    return ToolEnded(call_id, None, tool, kind, outcome, phrase, note=note, error=error, agent=agent)
+    return ToolEnded(
+        call_id, None, tool, kind, outcome, phrase, note=note, error=error, parent_call=parent_call
+    )
 
 
-def says(text: str, agent: str | None = None) -> list[Event]:
+def says(text: str, parent_call: str | None = None) -> list[Event]:
     """Return a whole text."""
-    return [Text(Channel.ANSWER, text, agent=agent), TextEnded(Channel.ANSWER, agent=agent)]
+    return [
+        Text(Channel.ANSWER, text, parent_call=parent_call),
+        TextEnded(Channel.ANSWER, parent_call=parent_call),
+    ]
 
 
 TWO_SUBAGENTS: list[Event] = [
@@ -54,7 +59,7 @@ TWO_SUBAGENTS: list[Event] = [
     *says("I start two subagents."),
     begins("t1", "Task", "Find the callers"),
     begins("t2", "Task", "Check the wire"),
-    Prompt("Find all callers.", agent="t1"),
+    Prompt("Find all callers.", parent_call="t1"),
     begins("a1", "Read", "nearest.py", "t1"),
     ends("a1", "Read", "t1", note="54 lines"),
     begins("b1", "Bash", "pytest -q tests/agents", "t2"),

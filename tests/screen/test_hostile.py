@@ -215,13 +215,13 @@ def events_with(text: str, number: int = 0) -> list[Event]:
     task, shell, edit, open_call = (f"{name}{number}" for name in "tbex")
     asked = Permission(text, None, text, key=text, call_id=open_call, target=text)
     several = ToolEnded(
-        edit, None, text, ToolKind.EDIT, Outcome.CANCELLED, text, True, text, text, agent=task
+        edit, None, text, ToolKind.EDIT, Outcome.CANCELLED, text, True, text, text, parent_call=task
     )
     return [
         RunInfo(agent_version=text, agent_name=text),
         Prompt(text),
         begins(task, "Task", text),
-        Prompt(text, agent=task),
+        Prompt(text, parent_call=task),
         *says(text, task),
         *says(text, "gone"),
         several._replace(more_paths=(text, f"{text}.py")),

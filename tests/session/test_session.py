@@ -253,7 +253,7 @@ def test_texts_and_formats_without_a_result() -> None:
 
 
 TASK = ToolStarted("t", None, "Task", ToolKind.DELEGATE, "Ran subagent", "Find it")
-GREP = ToolStarted("g", None, "Grep", ToolKind.SEARCH, "Searched files", "x", agent="t")
+GREP = ToolStarted("g", None, "Grep", ToolKind.SEARCH, "Searched files", "x", parent_call="t")
 
 
 def after(*events: Event) -> Session:
@@ -340,18 +340,18 @@ def test_every_line_counts_once() -> None:
     assert not any(other_entry.is_open for other_entry in other_read.transcript)
     # A call of a subagent knows its parent.
     task, grep = after(TASK, GREP).calls
-    assert (task.agent, task.parent) == (None, None)
-    assert (grep.agent, grep.parent) == ("t", 1)
+    assert (task.parent_call, task.parent) == (None, None)
+    assert (grep.parent_call, grep.parent) == ("t", 1)
     [lone] = after(GREP).calls
-    assert (lone.agent, lone.parent) == ("t", 0)
+    assert (lone.parent_call, lone.parent) == ("t", 0)
     assert [other_entry.parent for other_entry in after(TASK, GREP).transcript] == [None, 1]
     other_found = after(
         TASK,
-        Prompt("Search", agent="t"),
+        Prompt("Search", parent_call="t"),
         Text(Channel.ANSWER, "main "),
-        Text(Channel.ANSWER, "sub", agent="t"),
-        Text(Channel.ANSWER, "!", agent="t"),
-        TextEnded(Channel.ANSWER, agent="t"),
+        Text(Channel.ANSWER, "sub", parent_call="t"),
+        Text(Channel.ANSWER, "!", parent_call="t"),
+        TextEnded(Channel.ANSWER, parent_call="t"),
         Text(Channel.ANSWER, "again"),
     )
     texts = [
@@ -361,7 +361,9 @@ def test_every_line_counts_once() -> None:
     ]
     assert texts == [("Search", 1), ("main ", None), ("sub!", 1), ("again", None)]
     assert (other_found.text, other_found.run.turns) == ("main again", 0)
-    pieces = [Text(Channel.ANSWER, f"{number}", agent="t" if number % 2 else None) for number in range(9000)]
+    pieces = [
+        Text(Channel.ANSWER, f"{number}", parent_call="t" if number % 2 else None) for number in range(9000)
+    ]
     transcript = after(TASK, *pieces).transcript
     assert [(transcript[at].text, transcript[at].parent) for at in (1, 2)] == [("0", None), ("1", 1)]
 

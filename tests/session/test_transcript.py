@@ -207,7 +207,7 @@ EVENTS: tuple[Event, ...] = (
     RunStarted("claude"),
     TurnStarted(),
     Prompt("Go"),
-    Prompt("Look", agent="a"),
+    Prompt("Look", parent_call="a"),
     Text(Channel.ANSWER, "Hi"),
     Notice("no", is_error=True),
     Retry("overloaded", attempt=2, most_attempts=10),

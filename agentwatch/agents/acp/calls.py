@@ -465,7 +465,7 @@ class Owner:
 
     session: str | None
     """The session that the line names."""
-    agent: str | None
+    parent_call: str | None
     """The call whose subagent made the call, or another session; None for the main agent."""
     scope: str | None
     """The session whose ids the call's id must not be confused with; None for the main one."""
@@ -585,7 +585,7 @@ class Calls:
             phrase=shown.phrase,
             target=shown.target,
             path=shown.path,
-            agent=call.owner.agent,
+            parent_call=call.owner.parent_call,
             more_paths=shown.more_paths,
             is_update=call.shown is not None,
         )
@@ -623,7 +623,7 @@ class Calls:
             is_new_file=change.is_new,
             lines_added=added,
             lines_removed=change.removed,
-            agent=call.owner.agent,
+            parent_call=call.owner.parent_call,
             more_paths=shown.more_paths,
         )
 

@@ -104,40 +104,43 @@ class HeldTexts:
         self._held: dict[str, tuple[Channel, str | None, list[str]]] = {}
         self._sizes: dict[str, int] = {}
 
-    def add(self, agent: str, channel: Channel, update: Fields) -> list[Event]:
+    def add(self, parent_call: str, channel: Channel, update: Fields) -> list[Event]:
         """Hold back a chunk. Return the text before it if the chunk begins another one.
 
         Args:
-            agent: Who writes the text.
+            parent_call: Who writes the text.
             channel: Its channel.
             update: The update, with the halves of split emoji.
         """
         events: list[Event] = []
         message = text(update, "messageId")
-        held = self._held.get(agent)
+        held = self._held.get(parent_call)
         if held is not None and (held[0] is not channel or (message is not None and held[1] != message)):
-            events = self.end(agent)
-        _, _, pieces = self._held.setdefault(agent, (channel, message, []))
+            events = self.end(parent_call)
+        _, _, pieces = self._held.setdefault(parent_call, (channel, message, []))
         pieces.append(chunk_text(update) or "")
-        self._sizes[agent] = self._sizes.get(agent, 0) + len(pieces[-1])
-        if self._sizes[agent] > _MOST_HELD:
-            events += self.end(agent)
+        self._sizes[parent_call] = self._sizes.get(parent_call, 0) + len(pieces[-1])
+        if self._sizes[parent_call] > _MOST_HELD:
+            events += self.end(parent_call)
         if len(self._held) > _MOST_WRITERS:
             events += self.end(next(iter(self._held)))
         return events
 
-    def end(self, agent: str) -> list[Event]:
+    def end(self, parent_call: str) -> list[Event]:
         """Return the text that is held back for an agent."""
-        held = self._held.pop(agent, None)
-        self._sizes.pop(agent, None)
+        held = self._held.pop(parent_call, None)
+        self._sizes.pop(parent_call, None)
         if held is None:
             return []
         channel, _, pieces = held
-        return [Text(channel, whole_text("".join(pieces)), agent=agent), TextEnded(channel, agent=agent)]
+        return [
+            Text(channel, whole_text("".join(pieces)), parent_call=parent_call),
+            TextEnded(channel, parent_call=parent_call),
+        ]
 
     def end_all(self) -> list[Event]:
         """Return all texts that are held back."""
-        return [event for agent in tuple(self._held) for event in self.end(agent)]
+        return [event for parent_call in tuple(self._held) for event in self.end(parent_call)]
 
 
 def texts_in(content: object) -> Iterator[str]:

@@ -411,7 +411,7 @@ class Updates:
         self._sessions.see(session)
         if session is not None and session != self._sessions.main and self._is_open:
             self._sessions.add_side(session)
-            return [Prompt(words, agent=session)]
+            return [Prompt(words, parent_call=session)]
         self._is_open = self._sessions.is_used = True
         self._echo = words if len(words) <= _MOST_PROMPT else ""
         return [Prompt(words)]
@@ -430,12 +430,12 @@ class Updates:
         """Return the user's message that was gathered from chunks, unless it repeats the prompt."""
         if self._user is None:
             return []
-        agent, _, pieces = self._user
+        parent_call, _, pieces = self._user
         words, self._user, self._user_size = whole_text("".join(pieces)), None, 0
         if not words:
             return []
-        if agent is not None:
-            return [Prompt(words, agent=agent)]
+        if parent_call is not None:
+            return [Prompt(words, parent_call=parent_call)]
         if self._echo and self._echo.startswith(words):
             self._echo = self._echo[len(words) :]
             return []
@@ -450,18 +450,20 @@ class Updates:
 
     def call(self, session: str | None, call: Fields, *, announces: bool) -> list[Event]:
         """Return the events of a tool call or of its update."""
-        agent, lead = self._place(session, call)
+        parent_call, lead = self._place(session, call)
         if not text(call, "toolCallId"):
             return [*lead, Unknown("tool call without an id")]
         scope = session if self._sessions.is_other(session) else None
-        owner = Owner(session, agent, scope, self._sessions.cwd(session))
+        owner = Owner(session, parent_call, scope, self._sessions.cwd(session))
         events = self._calls.update(call, owner, announces=announces)
-        if events and agent is None:
+        if events and parent_call is None:
             lead += [*self._implied(), *self._answers.end()]
-        elif events and agent is not None:
-            lead += self._held.end(agent)
+        elif events and parent_call is not None:
+            lead += self._held.end(parent_call)
         todos = mapping(call.get("rawInput")).get("todos")
-        plan: list[Event] = [plan_in(todos)] if isinstance(todos, list) and agent is None and events else []
+        plan: list[Event] = (
+            [plan_in(todos)] if isinstance(todos, list) and parent_call is None and events else []
+        )
         return [*lead, *events, *plan]
 
     def decode(self, session: str | None, update: Fields, fields: Fields) -> list[Event]:
@@ -532,13 +534,13 @@ class Updates:
         return [TurnStarted()]
 
     def _add_user(self, session: str | None, update: Fields) -> list[Event]:
-        agent, lead = self._place(session, update)
+        parent_call, lead = self._place(session, update)
         self._sessions.see(session)
         message = text(update, "messageId")
-        if self._user is not None and self._user[:2] != (agent, message):
+        if self._user is not None and self._user[:2] != (parent_call, message):
             lead = [*self.end_prompt(), *lead]
         if self._user is None:
-            self._user = agent, message, []
+            self._user = parent_call, message, []
         words = prompt_text(update.get("content"))[: max(_MOST_PROMPT - self._user_size, 0)]
         self._user_size += len(words)
         self._user[2].append(words)
@@ -547,12 +549,12 @@ class Updates:
     def _add_chunk(
         self, session: str | None, channel: Channel, update: Fields, fields: Fields
     ) -> list[Event]:
-        agent, lead = self._place(session, update)
+        parent_call, lead = self._place(session, update)
         self._sessions.see(session)
         if chunk_text(update) is None:
             return [*lead, attachment(update)]
-        if agent is not None:
-            return [*lead, *self._held.add(agent, channel, with_halves(fields, update))]
+        if parent_call is not None:
+            return [*lead, *self._held.add(parent_call, channel, with_halves(fields, update))]
         lead += self._implied()
         self._echo = ""
         self.streaming = channel

@@ -479,7 +479,7 @@ _PLAN_ARGUMENTS = ("todos", "taskId", "status", "subject", "content")
 class _Open(NamedTuple):
     name: str
     tool: Tool
-    agent: str | None
+    parent_call: str | None
     facts: Facts
     """The facts in the arguments: the changed lines of an edit."""
     plan: Fields
@@ -533,20 +533,25 @@ class Calls:
         return self.tool_named(name).described(arguments, self.cwd)
 
     def start(
-        self, block: Fields, *, agent: str | None = None, group: str | None = None, at_ms: int | None = None
+        self,
+        block: Fields,
+        *,
+        parent_call: str | None = None,
+        group: str | None = None,
+        at_ms: int | None = None,
     ) -> ToolStarted:
         """Read a `tool_use` block.
 
         Args:
             block: The block.
-            agent: The call of the subagent that makes the call; None for the main agent.
+            parent_call: The call of the subagent that makes the call; None for the main agent.
             group: The id of the message.
             at_ms: The time of the line, in milliseconds since the epoch.
         """
         call_id, name = text(block, "id") or "", text(block, "name") or _NO_NAME
         arguments, tool = mapping(block.get("input")), self.tool_named(name)
         plan = _plan_in(arguments) if tool.kind is ToolKind.PLAN else NO_FIELDS
-        opened = _Open(name, tool, agent, argument_facts(tool, arguments), plan)
+        opened = _Open(name, tool, parent_call, argument_facts(tool, arguments), plan)
         self._open.keep(call_id, opened, name)
         return tool.started(
             call_id,
@@ -556,7 +561,7 @@ class Calls:
             group=group,
             limit_ms=number(arguments, "timeout"),
             at_ms=at_ms,
-            agent=agent,
+            parent_call=parent_call,
         )
 
     def end(
@@ -564,7 +569,7 @@ class Calls:
         block: Fields,
         structured: object,
         *,
-        agent: str | None = None,
+        parent_call: str | None = None,
         at_ms: int | None = None,
         is_whole: bool = True,
         denial: str | None = None,
@@ -574,7 +579,7 @@ class Calls:
         Args:
             block: The block.
             structured: The value of `tool_use_result`, on disk of `toolUseResult`; None without it.
-            agent: The call of the subagent that made the call; None for the main agent.
+            parent_call: The call of the subagent that made the call; None for the main agent.
             at_ms: The time of the line, in milliseconds since the epoch.
             is_whole: Whether all of the line was read. The part that was not may contain the error.
             denial: Why the call did not run, or did not end, if the line says it: `user-rejected`,
@@ -585,7 +590,7 @@ class Calls:
         """
         call_id = text(block, "tool_use_id") or ""
         known = self._open.pop(call_id, None)
-        name, tool, agent, argued, plan = known or ("", _NO_TOOL, agent, NO_FACTS, NO_FIELDS)
+        name, tool, parent_call, argued, plan = known or ("", _NO_TOOL, parent_call, NO_FACTS, NO_FIELDS)
         is_denied = call_id in self._denied
         self._denied.pop(call_id, None)
         words = next(result_texts(block), "")
@@ -604,7 +609,7 @@ class Calls:
             result,
             has_arguments=True,
             at_ms=at_ms,
-            agent=agent,
+            parent_call=parent_call,
             # Only the result of a subagent reports a duration.
             duration_ms=number(details, "totalDurationMs") if tool.kind is ToolKind.DELEGATE else None,
         )
@@ -614,7 +619,11 @@ class Calls:
             return [self._unclear.pop(0)] if len(self._unclear) > _MOST_UNCLEAR else []
         if result.outcome in (Outcome.FAILED, Outcome.CANCELLED):
             self._ended.keep(call_id, ended)
-        if result.outcome is not Outcome.SUCCEEDED or tool.kind is not ToolKind.PLAN or agent is not None:
+        if (
+            result.outcome is not Outcome.SUCCEEDED
+            or tool.kind is not ToolKind.PLAN
+            or parent_call is not None
+        ):
             return [ended]
         planned = self._plans.after(name, plan, details, words)
         return [ended] if planned is None else [ended, planned]

@@ -751,10 +751,10 @@ class Decoder:
         return []
 
     def _assistant(self, fields: Fields) -> list[Event]:
-        message, agent = mapping(fields.get("message")), text(fields, "parent_tool_use_id")
+        message, parent_call = mapping(fields.get("message")), text(fields, "parent_tool_use_id")
         at_ms, uuid = line_ms(fields), text(fields, "uuid")
         events: list[Event] = []
-        if agent is None:
+        if parent_call is None:
             events += self._content(fields)
             events += self._text.retract(fields.get("supersedes")) if "supersedes" in fields else ()
             events += self._request(message)
@@ -764,22 +764,33 @@ class Decoder:
         for block in blocks_of(message):
             match block.get("type"):
                 case "text":
-                    events += self._written(Channel.ANSWER, text(block, "text"), agent, at_ms, uuid)
+                    events += self._written(Channel.ANSWER, text(block, "text"), parent_call, at_ms, uuid)
                 case "thinking":
-                    events += self._written(Channel.REASONING, text(block, "thinking"), agent, at_ms, uuid)
+                    events += self._written(
+                        Channel.REASONING, text(block, "thinking"), parent_call, at_ms, uuid
+                    )
                 case _ if ends_with(block, "tool_use"):
-                    events.append(self._calls.start(block, agent=agent, group=group, at_ms=at_ms))
+                    events.append(self._calls.start(block, parent_call=parent_call, group=group, at_ms=at_ms))
                 case _ if ends_with(block, "tool_result"):
-                    events += self._calls.end(block, None, agent=agent, at_ms=at_ms)
+                    events += self._calls.end(block, None, parent_call=parent_call, at_ms=at_ms)
         return events
 
     def _written(
-        self, channel: Channel, words: str | None, agent: str | None, at_ms: int | None, uuid: str | None
+        self,
+        channel: Channel,
+        words: str | None,
+        parent_call: str | None,
+        at_ms: int | None,
+        uuid: str | None,
     ) -> list[Event]:
         """Return a full block of text."""
-        if agent is None:
+        if parent_call is None:
             return self._text.block(channel, words or "", at_ms, uuid)
-        return [Text(channel, words, at_ms, agent=agent), TextEnded(channel, at_ms, agent)] if words else []
+        return (
+            [Text(channel, words, at_ms, parent_call=parent_call), TextEnded(channel, at_ms, parent_call)]
+            if words
+            else []
+        )
 
     def _request(self, message: Fields) -> list[Event]:
         """Return the tokens of a request to the model, once for all lines of its message."""
@@ -801,7 +812,7 @@ class Decoder:
         return [usage._replace(tokens=usage.tokens._replace(output=None))]
 
     def _user(self, fields: Fields) -> list[Event]:
-        message, agent = mapping(fields.get("message")), text(fields, "parent_tool_use_id")
+        message, parent_call = mapping(fields.get("message")), text(fields, "parent_tool_use_id")
         at_ms, blocks = line_ms(fields), list(blocks_of(message))
         results = [block for block in blocks if ends_with(block, "tool_result")]
         structured = fields.get("tool_use_result") if len(results) == 1 else None
@@ -809,14 +820,14 @@ class Decoder:
         for block in results:
             denial = denials.get(text(block, "tool_use_id"))
             events += self._calls.end(
-                block, structured, agent=agent, at_ms=at_ms, is_whole=is_whole, denial=denial
+                block, structured, parent_call=parent_call, at_ms=at_ms, is_whole=is_whole, denial=denial
             )
-        return [*events, *self._prompt(fields, words, agent)] if (words := words_in(blocks)) else events
+        return [*events, *self._prompt(fields, words, parent_call)] if (words := words_in(blocks)) else events
 
-    def _prompt(self, fields: Fields, words: str, agent: str | None) -> list[Event]:
+    def _prompt(self, fields: Fields, words: str, parent_call: str | None) -> list[Event]:
         """Return the prompt in a user's line, which may also be a text of the agent itself."""
-        if agent is not None:
-            return [Prompt(words, agent)]
+        if parent_call is not None:
+            return [Prompt(words, parent_call)]
         if words.startswith(INTERRUPTED):
             self._is_interrupted = True
             return [Notice("interrupted by the user")]

@@ -332,7 +332,7 @@ class Calls:
         return None in self._open.values()
 
     def started(
-        self, block: Fields, call_id: str, fields: Fields, folder: str, agent: str | None
+        self, block: Fields, call_id: str, fields: Fields, folder: str, parent_call: str | None
     ) -> Iterator[Event]:
         """Yield the events of a `tool_use` block.
 
@@ -341,19 +341,19 @@ class Calls:
             call_id: The id of the call.
             fields: The line of the block.
             folder: The folder to which paths are shown relative.
-            agent: The id of the call whose subagent makes the call; None for the main agent.
+            parent_call: The id of the call whose subagent makes the call; None for the main agent.
         """
         self._calls.cwd = folder
-        self._open.keep(call_id, agent)
+        self._open.keep(call_id, parent_call)
         at_ms, group = iso_ms(fields.get("timestamp")), text(mapping(fields.get("message")), "id")
-        yield self._calls.start({**block, "id": call_id}, agent=agent, group=group, at_ms=at_ms)
+        yield self._calls.start({**block, "id": call_id}, parent_call=parent_call, group=group, at_ms=at_ms)
         name = text(block, "name")
-        if name in ASKING and agent is None:
+        if name in ASKING and parent_call is None:
             question = questions_in(mapping(block.get("input")))
             yield Permission(name, None, at_ms=at_ms, key=call_id, call_id=call_id, target=question)
 
     def ended(
-        self, block: Fields, call_id: str, fields: Fields, structured: object, agent: str | None
+        self, block: Fields, call_id: str, fields: Fields, structured: object, parent_call: str | None
     ) -> Iterator[Event]:
         """Yield the events of a `tool_result` block.
 
@@ -362,7 +362,7 @@ class Calls:
             call_id: The id of the call.
             fields: The line of the block.
             structured: The structured result, if the line has one for this block.
-            agent: The id of the call whose subagent made the call; None for the main agent.
+            parent_call: The id of the call whose subagent made the call; None for the main agent.
 
         A call that was running when the user interrupted it has the text and the `toolDenialKind` of a call
         that the user refused. The next text of the user names the interrupted message, and versions from
@@ -373,8 +373,8 @@ class Calls:
         if fields.get("toolDenialBeforeRun") is True:
             self._calls.deny(call_id)
         found, named = self._calls, {**block, "tool_use_id": call_id}
-        for event in found.end(named, structured, agent=agent, at_ms=at_ms, denial=denial):
-            if isinstance(event, ToolEnded) and event.tool in ASKING and event.agent is None:
+        for event in found.end(named, structured, parent_call=parent_call, at_ms=at_ms, denial=denial):
+            if isinstance(event, ToolEnded) and event.tool in ASKING and event.parent_call is None:
                 answer, answers = _ANSWERS.get(event.outcome, "answered"), _answers(structured) or None
                 yield Permission(event.tool, answer, answers, at_ms=at_ms, key=call_id, call_id=call_id)
             yield event
@@ -560,19 +560,19 @@ class Decoder:
         self._queued = words or self._queued
         return events
 
-    def _message(self, kind: object, fields: Fields, agent: str | None) -> Iterable[Event]:
+    def _message(self, kind: object, fields: Fields, parent_call: str | None) -> Iterable[Event]:
         match kind:
             case "assistant":
-                return [*self._calls.released(), *self._assistant(fields, agent)]
+                return [*self._calls.released(), *self._assistant(fields, parent_call)]
             case "user":
-                return self._user(fields, agent)
-        if agent is None:
+                return self._user(fields, parent_call)
+        if parent_call is None:
             self._tree.add(fields.get("uuid"), fields.get("parentUuid"))
         match kind:
             case "progress":
                 return self._progress(fields)
             case "system":
-                return self._system(fields) if agent is None else system(fields)
+                return self._system(fields) if parent_call is None else system(fields)
         return (Unknown(f"type {in_words(kind)}"),)
 
     def _agent(self, fields: Fields, *, is_side: bool) -> str | None:
@@ -584,12 +584,12 @@ class Decoder:
         prompt = user_text(fields).text if fields.get("parentUuid") is None else None
         return self._subagents.of_line(fields, prompt)
 
-    def _user(self, fields: Fields, agent: str | None) -> Iterator[Event]:
+    def _user(self, fields: Fields, parent_call: str | None) -> Iterator[Event]:
         content = mapping(fields.get("message")).get("content")
         results = [block for block in map(mapping, items(content)) if block.get("type") == "tool_result"]
         line, parent = fields.get("uuid"), fields.get("parentUuid")
         if results:
-            yield from self._results(results, fields, agent)
+            yield from self._results(results, fields, parent_call)
         said = NO_TEXT if results and len(results) == len(items(content)) else user_text(fields)
         if said.origin is not Origin.NOTHING:
             is_interrupted = (
@@ -597,9 +597,9 @@ class Decoder:
             )
             yield from self._calls.released(is_interrupted=is_interrupted)
         is_prompt = said.origin is Origin.PROMPT and not results
-        if agent is not None:
+        if parent_call is not None:
             if is_prompt and fields.get("isMeta") is not True:
-                yield Prompt(said.text, agent)
+                yield Prompt(said.text, parent_call)
             return
         if is_prompt and fields.get("isMeta") is not True and fields.get("isCompactSummary") is not True:
             rewound = self._tree.add_prompt(line, parent, begins_turn=not self._turns.awaits_prompt)
@@ -618,29 +618,29 @@ class Decoder:
         elif said.origin is Origin.NOTICE:
             yield Notice(said.text, iso_ms(fields.get("timestamp")))
 
-    def _results(self, results: list[Fields], fields: Fields, agent: str | None) -> Iterator[Event]:
+    def _results(self, results: list[Fields], fields: Fields, parent_call: str | None) -> Iterator[Event]:
         structured = fields.get("toolUseResult") if len(results) == 1 else None
         for block in results:
             call_id = text(block, "tool_use_id") or text(fields, "sourceToolAssistantUUID")
             call_id = call_id or text(fields, "parentUuid") or ""
             agent_id = text(mapping(structured), "agentId")
-            if agent is None:
+            if parent_call is None:
                 agent_id = agent_id or text(fields, "agentId")
             self._subagents.link(agent_id, call_id)
-            yield from self._calls.ended(block, call_id, fields, structured, agent)
+            yield from self._calls.ended(block, call_id, fields, structured, parent_call)
 
-    def _assistant(self, fields: Fields, agent: str | None) -> Iterator[Event]:
+    def _assistant(self, fields: Fields, parent_call: str | None) -> Iterator[Event]:
         message, at_ms = mapping(fields.get("message")), iso_ms(fields.get("timestamp"))
         message_id = text(message, "id")
-        if agent is None:
+        if parent_call is None:
             is_resumed = self._turns.resumes(message_id)
             self._tree.add_answer(fields.get("uuid"), fields.get("parentUuid"), begins_turn=is_resumed)
             if is_resumed:
                 yield TurnStarted()
         if fields.get("isApiErrorMessage") is True:
-            yield from self._api_error(fields, agent, at_ms)
+            yield from self._api_error(fields, parent_call, at_ms)
             return
-        if agent is None and (retracted := self._answers.retracted(fields)) is not None:
+        if parent_call is None and (retracted := self._answers.retracted(fields)) is not None:
             yield retracted
         content = message.get("content")
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else items(content)
@@ -649,15 +649,15 @@ class Decoder:
             kind = block.get("type")
             channel = _CHANNELS.get(kind) if isinstance(kind, str) else None
             if channel is None:
-                yield from self._block(kind, block, index, fields, agent)
+                yield from self._block(kind, block, index, fields, parent_call)
                 continue
             found = text(block, str(kind))
             has_text = has_text or kind == "text"
             if found is not None:
                 characters += len(found) if kind == "text" else 0
-                yield Text(channel, found, at_ms, agent=agent)
-                yield TextEnded(channel, at_ms, agent)
-        request_id, is_main = text(fields, "requestId"), agent is None
+                yield Text(channel, found, at_ms, parent_call=parent_call)
+                yield TextEnded(channel, at_ms, parent_call)
+        request_id, is_main = text(fields, "requestId"), parent_call is None
         usage = self._requests.usage(message, at_ms, request_id, is_main=is_main)
         if usage is not None and not self._repeats_history:
             yield usage
@@ -670,16 +670,16 @@ class Decoder:
             yield from self._turns.end(Outcome.SUCCEEDED)
 
     def _block(
-        self, kind: object, block: Fields, index: int, fields: Fields, agent: str | None
+        self, kind: object, block: Fields, index: int, fields: Fields, parent_call: str | None
     ) -> Iterator[Event]:
         if kind in _TOOL_USES:
             line = text(fields, "uuid") or ""
             call_id = text(block, "id") or (f"{line}#{index}" if self._calls.is_open(line) else line)
             if tool_named(text(block, "name") or "").kind is ToolKind.DELEGATE:
                 self._subagents.call_started(call_id, mapping(block.get("input")))
-            yield from self._calls.started(block, call_id, fields, self._facts.folder, agent)
+            yield from self._calls.started(block, call_id, fields, self._facts.folder, parent_call)
         elif isinstance(kind, str) and kind.endswith("_tool_result"):
-            yield from self._calls.ended(block, text(block, "tool_use_id") or "", fields, None, agent)
+            yield from self._calls.ended(block, text(block, "tool_use_id") or "", fields, None, parent_call)
         elif kind == "fallback":
             model = text(mapping(block.get("to")), "model")
             to = f"the model {model}" if model else "another model"
@@ -687,9 +687,9 @@ class Decoder:
         elif kind != "redacted_thinking":
             yield Unknown(f"content {in_words(kind)}")
 
-    def _api_error(self, fields: Fields, agent: str | None, at_ms: int | None) -> Iterator[Event]:
+    def _api_error(self, fields: Fields, parent_call: str | None, at_ms: int | None) -> Iterator[Event]:
         words = user_text(fields).text or text(fields, "error") or "API error"
-        if agent is not None:
+        if parent_call is not None:
             yield Notice(words, at_ms, is_error=True)
             return
         quota = mapping(fields.get("quotaLimits"))

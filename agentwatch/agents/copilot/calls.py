@@ -262,13 +262,15 @@ class Calls:
             self._known.keep(call_id, _Known(tool, started), name)
 
     def started(
-        self, data: Fields, *, agent: str | None, group: str | None, at_ms: int | None
+        self, data: Fields, *, parent_call: str | None, group: str | None, at_ms: int | None
     ) -> list[Event]:
         """Return the events of a call's start. One that asks the user something is a question."""
         call_id, arguments = text(data, "toolCallId") or "", read_arguments(data.get("arguments"))
         name = text(data, "toolName") or "tool"
         tool = _tool_in(data, name, arguments)
-        started = tool.started(call_id, name, arguments, cwd=self.cwd, group=group, at_ms=at_ms, agent=agent)
+        started = tool.started(
+            call_id, name, arguments, cwd=self.cwd, group=group, at_ms=at_ms, parent_call=parent_call
+        )
         self._known.keep(call_id, _Known(tool, started), name)
         if name != ASK_USER:
             return [started]
@@ -302,7 +304,7 @@ class Calls:
         if call_id is not None and kind is not None:
             self._answers.keep(call_id, kind, kind)
 
-    def ended(self, data: Fields, *, agent: str | None, at_ms: int | None, is_whole: bool) -> ToolEnded:
+    def ended(self, data: Fields, *, parent_call: str | None, at_ms: int | None, is_whole: bool) -> ToolEnded:
         """Return a call's end. `is_whole` is False if the line is too large to be read completely."""
         call_id = text(data, "toolCallId") or ""
         known = self._known.pop(call_id, None)
@@ -311,7 +313,7 @@ class Calls:
         name = known.started.tool if known is not None else text(data, "toolName") or ""
         tool = known.tool if known is not None else _tool_in(data, name, {})
         result = read_result(tool, data, self._answers.pop(call_id, None), is_whole=is_whole)
-        ended = tool.ended(call_id, name, result, at_ms=at_ms, agent=agent)
+        ended = tool.ended(call_id, name, result, at_ms=at_ms, parent_call=parent_call)
         if known is None:
             return ended
         return ended._replace(target=known.started.target, path=known.started.path)

@@ -318,40 +318,40 @@ class Thoughts:
     def __init__(self) -> None:
         self._agents: dict[str, _Thoughts] = {}
 
-    def add(self, data: Fields, agent: str | None, at_ms: int | None) -> list[Event]:
+    def add(self, data: Fields, parent_call: str | None, at_ms: int | None) -> list[Event]:
         """Return the events of a delta. Those of subagents are held back until they are whole."""
         delta = text(data, "deltaContent")
-        if delta is None or agent is not None:
+        if delta is None or parent_call is not None:
             return []
-        thoughts = self._of(agent)
+        thoughts = self._of(parent_call)
         thoughts.is_known = thoughts.is_open = True
         _remember(thoughts, data)
         return [Text(Channel.REASONING, delta, at_ms)]
 
-    def whole(self, data: Fields, agent: str | None, at_ms: int | None) -> list[Event]:
+    def whole(self, data: Fields, parent_call: str | None, at_ms: int | None) -> list[Event]:
         """Return the events of a whole thought, unless it is known."""
-        thoughts = self._of(agent)
+        thoughts = self._of(parent_call)
         words = text(data, "content")
         is_known = (text(data, "reasoningId") or "") in thoughts.ids
         if words is None or is_known or thoughts.segment.is_repeated_by(words):
             return _ended(thoughts)
         thoughts.is_known = True
         _remember(thoughts, data)
-        return [*_ended(thoughts), *_said(words, agent, at_ms)]
+        return [*_ended(thoughts), *_said(words, parent_call, at_ms)]
 
-    def message(self, data: Fields, agent: str | None, at_ms: int | None) -> list[Event]:
+    def message(self, data: Fields, parent_call: str | None, at_ms: int | None) -> list[Event]:
         """Return the thoughts in a message, unless they are known. What comes after it is a new thought."""
-        thoughts = self._of(agent)
+        thoughts = self._of(parent_call)
         words = None if thoughts.is_known else text(data, "reasoningText")
         thoughts.segment.clear()
         thoughts.is_known = False
         if words is None:
             return _ended(thoughts)
         thoughts.segment.add(words)
-        return _said(words, agent, at_ms)
+        return _said(words, parent_call, at_ms)
 
-    def _of(self, agent: str | None) -> _Thoughts:
-        key = (agent or "")[:MOST_ID]
+    def _of(self, parent_call: str | None) -> _Thoughts:
+        key = (parent_call or "")[:MOST_ID]
         thoughts = self._agents.get(key)
         if thoughts is None:
             thoughts = self._agents[key] = _Thoughts()
@@ -366,10 +366,10 @@ def _remember(thoughts: _Thoughts, data: Fields) -> None:
         remember(thoughts.ids, thought, None, _MOST_IDS)
 
 
-def _said(words: str, agent: str | None, at_ms: int | None) -> list[Event]:
+def _said(words: str, parent_call: str | None, at_ms: int | None) -> list[Event]:
     return [
-        Text(Channel.REASONING, words, at_ms, agent=agent),
-        TextEnded(Channel.REASONING, at_ms, agent),
+        Text(Channel.REASONING, words, at_ms, parent_call=parent_call),
+        TextEnded(Channel.REASONING, at_ms, parent_call),
     ]
 
 
@@ -603,43 +603,43 @@ class Decoder:
         parent = text(data, "parentToolCallId")
         return parent or (None if agent is None else self._agents.get(agent, agent))
 
-    def _assistant(self, kind: str, data: Fields, agent: str | None, at_ms: int | None) -> list[Event]:
+    def _assistant(self, kind: str, data: Fields, parent_call: str | None, at_ms: int | None) -> list[Event]:
         match kind:
             case "assistant.message":
-                return self._message(data, agent, at_ms)
+                return self._message(data, parent_call, at_ms)
             case "assistant.message_delta":
-                return [] if agent is not None else self._answers.add(data, at_ms)
+                return [] if parent_call is not None else self._answers.add(data, at_ms)
             case "assistant.reasoning":
-                return self._thoughts.whole(data, agent, at_ms)
+                return self._thoughts.whole(data, parent_call, at_ms)
             case "assistant.reasoning_delta":
-                return self._thoughts.add(data, agent, at_ms)
+                return self._thoughts.add(data, parent_call, at_ms)
             case "assistant.usage":
-                return self._counts.request(data, is_main=agent is None)
-            case "assistant.turn_start" if agent is None:
+                return self._counts.request(data, is_main=parent_call is None)
+            case "assistant.turn_start" if parent_call is None:
                 return [*self._turns.step(), *self._info(text(data, "model"))]
-            case "assistant.turn_end" if agent is None:
+            case "assistant.turn_end" if parent_call is None:
                 return [*self._answers.end(), *self._turns.step_ended()]
         return silent_or_unknown(kind)
 
-    def _message(self, data: Fields, agent: str | None, at_ms: int | None) -> list[Event]:
+    def _message(self, data: Fields, parent_call: str | None, at_ms: int | None) -> list[Event]:
         for request in map(mapping, items(data.get("toolRequests"))):
             self._calls.requested(request)
         self._counts.message(data)
-        thoughts = self._thoughts.message(data, agent, at_ms)
-        if agent is None:
+        thoughts = self._thoughts.message(data, parent_call, at_ms)
+        if parent_call is None:
             self._turns.message(data)
             return [*self._info(text(data, "model")), *thoughts, *self._answers.whole(data, at_ms)]
         words = text(data, "content")
-        said = [] if words is None else [Text(Channel.ANSWER, words, at_ms, agent=agent)]
-        return [*thoughts, *said, *([TextEnded(Channel.ANSWER, at_ms, agent)] if said else [])]
+        said = [] if words is None else [Text(Channel.ANSWER, words, at_ms, parent_call=parent_call)]
+        return [*thoughts, *said, *([TextEnded(Channel.ANSWER, at_ms, parent_call)] if said else [])]
 
     def _tool(self, kind: str, fields: Fields, data: Fields, at_ms: int | None) -> list[Event]:
-        agent = self._agent(fields, data)
+        parent_call = self._agent(fields, data)
         match kind:
             case "tool.execution_start":
                 step = text(data, "turnId")
-                group = None if step is None else f"{len(self._prompts)}/{agent or ''}/{step}"
-                started = self._calls.started(data, agent=agent, group=group, at_ms=at_ms)
+                group = None if step is None else f"{len(self._prompts)}/{parent_call or ''}/{step}"
+                started = self._calls.started(data, parent_call=parent_call, group=group, at_ms=at_ms)
                 return [*started, *self._calls.plan(data)]
             case "tool.execution_partial_result":
                 return [self._calls.progress(data)]
@@ -647,14 +647,14 @@ class Decoder:
                 return [self._calls.shell_output(data)]
             case "tool.execution_complete":
                 is_whole = not isinstance(fields, Salvaged)
-                return [self._calls.ended(data, agent=agent, at_ms=at_ms, is_whole=is_whole)]
+                return [self._calls.ended(data, parent_call=parent_call, at_ms=at_ms, is_whole=is_whole)]
         return silent_or_unknown(kind)
 
-    def _prompt(self, fields: Fields, data: Fields, agent: str | None) -> list[Event]:
+    def _prompt(self, fields: Fields, data: Fields, parent_call: str | None) -> list[Event]:
         """Read a message to an agent. One that the program sends to the main agent is not a prompt."""
         words = text(data, "content") or ""
-        if agent is not None:
-            return [Prompt(words, agent)]
+        if parent_call is not None:
+            return [Prompt(words, parent_call)]
         source = text(data, "source")
         is_own = source is not None and source != "user" and not source.startswith("command")
         was_open = self._turns.is_open

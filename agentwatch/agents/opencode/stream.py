@@ -367,14 +367,14 @@ class Texts:
         self._last: str | None = None
         """The id of the part with the last text of the main answer."""
 
-    def add(self, part: Fields, channel: Channel, agent: str | None) -> list[Event]:
+    def add(self, part: Fields, channel: Channel, parent_call: str | None) -> list[Event]:
         """Return the events of a part with text."""
         part_id, words, time = text(part, "id") or "", text(part, "text") or "", mapping(part.get("time"))
         at_ms, until_ms = number(time, "start"), number(time, "end")
         length, digest = self._known.get(part_id, (0, 0)) if part_id else (0, 0)
         events: list[Event] = []
         is_grown = not length or (len(words) >= length and hash(words[:length]) == digest)
-        is_answer = channel is Channel.ANSWER and agent is None
+        is_answer = channel is Channel.ANSWER and parent_call is None
         if not is_grown:
             if not is_answer or self._last != part_id:
                 return []  # only the last text of the answer can be replaced
@@ -382,16 +382,16 @@ class Texts:
             self._open = None
             length = 0
         if words[length:]:
-            if self._open != (channel, agent):
+            if self._open != (channel, parent_call):
                 events += self.close()
             elif not length:
-                events.append(TextEnded(channel, agent=agent))
-            events.append(Text(channel, words[length:], at_ms, until_ms, agent))
-            self._open = channel, agent
+                events.append(TextEnded(channel, parent_call=parent_call))
+            events.append(Text(channel, words[length:], at_ms, until_ms, parent_call))
+            self._open = channel, parent_call
             self._last = part_id if is_answer else self._last
             self._keep(part_id, words)
-        if until_ms is not None and self._open == (channel, agent):
-            events.append(TextEnded(channel, until_ms, agent))
+        if until_ms is not None and self._open == (channel, parent_call):
+            events.append(TextEnded(channel, until_ms, parent_call))
             self._open = None
         return events
 
@@ -399,9 +399,9 @@ class Texts:
         """Return the event that ends the open text, if there is one."""
         if self._open is None:
             return []
-        channel, agent = self._open
+        channel, parent_call = self._open
         self._open = None
-        return [TextEnded(channel, agent=agent)]
+        return [TextEnded(channel, parent_call=parent_call)]
 
     def _keep(self, part_id: str, words: str) -> None:
         if part_id:
@@ -443,18 +443,18 @@ class Decoder:
 
     def decode(self, fields: Fields) -> list[Event]:
         """Return the events of one line."""
-        agent = text(fields, "agent")
-        events = [] if agent is not None else self._begin(fields)
+        parent_call = text(fields, "agent")
+        events = [] if parent_call is not None else self._begin(fields)
         match fields.get("type"):
             case "session":
                 info = mapping(fields.get("info"))
                 return [*events, self._info(info), *self._rewound(mapping(info.get("revert")))]
             case "message":
-                return [*events, *self._message(mapping(fields.get("info")), agent)]
+                return [*events, *self._message(mapping(fields.get("info")), parent_call)]
             case "error":
                 return [*events, self._failed(fields.get("error"))]
             case "step_start" | "step_finish" | "text" | "reasoning" | "tool_use" | "part":
-                return [*events, *self._part(fields, mapping(fields.get("part")), agent)]
+                return [*events, *self._part(fields, mapping(fields.get("part")), parent_call)]
         return [*events, Unknown(f"type {in_words(fields.get('type'))}")]
 
     def end(self) -> list[Event]:
@@ -493,11 +493,11 @@ class Decoder:
         del self._prompts[kept:]
         return [*self._texts.close(), Rewound(turns)]
 
-    def _message(self, info: Fields, agent: str | None) -> list[Event]:
+    def _message(self, info: Fields, parent_call: str | None) -> list[Event]:
         """Return what a message says about the run, and how it ended."""
         if info.get("role") != "assistant":
             return []
-        if agent is not None:
+        if parent_call is not None:
             message = error_message(info.get("error"))
             return [] if message is None else [Notice(f"subagent: {message}")]
         path = mapping(info.get("path"))
@@ -518,51 +518,51 @@ class Decoder:
         outcome = Outcome.CANCELLED if is_aborted else Outcome.FAILED
         return TurnEnded(outcome, error_message(error) or "an error without a message", self._session_id)
 
-    def _part(self, line: Fields, part: Fields, agent: str | None) -> list[Event]:
+    def _part(self, line: Fields, part: Fields, parent_call: str | None) -> list[Event]:
         message = mapping(line.get("message"))
         match part.get("type", _PART_OF.get(in_words(line.get("type")))):
             case "text" if message.get("role") == "user":
-                return self._prompt(part, message, agent)
+                return self._prompt(part, message, parent_call)
             case "text":
                 is_summary = message.get("summary") is True
-                return self._texts.add(part, Channel.REASONING if is_summary else Channel.ANSWER, agent)
+                return self._texts.add(part, Channel.REASONING if is_summary else Channel.ANSWER, parent_call)
             case "reasoning":
-                return self._texts.add(part, Channel.REASONING, agent)
+                return self._texts.add(part, Channel.REASONING, parent_call)
             case "tool":
-                self._calls_in_step = self._calls_in_step or agent is None
-                return [*self._texts.close(), *self._tool(line, part, agent)]
+                self._calls_in_step = self._calls_in_step or parent_call is None
+                return [*self._texts.close(), *self._tool(line, part, parent_call)]
             case "step-start":
-                return self._step_started(message, agent)
+                return self._step_started(message, parent_call)
             case "step-finish":
-                return self._step_finished(part, message, agent)
+                return self._step_finished(part, message, parent_call)
             case "compaction":
                 trigger = "auto" if part.get("auto") is True else "manual"
-                return [] if agent is not None else [Compaction(is_over=False, trigger=trigger)]
+                return [] if parent_call is not None else [Compaction(is_over=False, trigger=trigger)]
             case "retry":
                 return [Retry(error_message(part.get("error")) or "", number(part, "attempt"))]
             case "subtask":
-                return self._prompt({**part, "text": part.get("prompt")}, message, agent)
+                return self._prompt({**part, "text": part.get("prompt")}, message, parent_call)
             case str(kind) if kind in _WITHOUT_EVENTS:
                 return []
         return [Unknown(f"part {in_words(part.get('type'))}")]
 
-    def _prompt(self, part: Fields, message: Fields, agent: str | None) -> list[Event]:
+    def _prompt(self, part: Fields, message: Fields, parent_call: str | None) -> list[Event]:
         """Return the user's text, without what opencode adds to a message, such as the content of a file."""
         words = text(part, "text")
         if words is None or part.get("synthetic") is True or part.get("ignored") is True:
             return []
         message_id = text(message, "id")
-        if agent is not None:
-            return [*self._texts.close(), Prompt(words, agent)]
+        if parent_call is not None:
+            return [*self._texts.close(), Prompt(words, parent_call)]
         if message_id is not None and message_id in self._prompts[-1:]:
             return [Notice(words)]
         self._prompts = [*self._prompts[1 - _MOST_PROMPTS :], message_id]
         self._is_over = False
         return [*self._texts.close(), Prompt(words)]
 
-    def _step_started(self, message: Fields, agent: str | None) -> list[Event]:
+    def _step_started(self, message: Fields, parent_call: str | None) -> list[Event]:
         events = self._texts.close()
-        if agent is not None or message.get("summary") is True:
+        if parent_call is not None or message.get("summary") is True:
             return events
         self._calls_in_step = False
         if not self._is_over:
@@ -570,9 +570,9 @@ class Decoder:
         self._is_over = False
         return [*events, TurnStarted()]
 
-    def _step_finished(self, part: Fields, message: Fields, agent: str | None) -> list[Event]:
+    def _step_finished(self, part: Fields, message: Fields, parent_call: str | None) -> list[Event]:
         events: list[Event] = self._texts.close()
-        if agent is not None:
+        if parent_call is not None:
             return events
         events.append(usage(part))
         outcome = turn_outcome(part.get("reason"))
@@ -582,7 +582,7 @@ class Decoder:
         words = None if outcome is Outcome.SUCCEEDED else f"the model stopped: {in_words(part.get('reason'))}"
         return [*events, TurnEnded(outcome, words, self._session_id)]
 
-    def _tool(self, line: Fields, part: Fields, agent: str | None) -> list[Event]:
+    def _tool(self, line: Fields, part: Fields, parent_call: str | None) -> list[Event]:
         name, state = text(part, "tool") or "", mapping(part.get("state"))
         tool, call_id = tool_named(name), text(part, "callID") or text(part, "id") or ""
         arguments, time = mapping(state.get("input")), mapping(state.get("time"))
@@ -594,18 +594,20 @@ class Decoder:
             group=text(part, "messageID"),
             limit_ms=number(arguments, "timeout"),
             at_ms=number(time, "start"),
-            agent=agent,
+            parent_call=parent_call,
         )
         if state.get("status") in IS_OPEN:
             events: list[Event] = [started._replace(is_update=True)]
-            if name == QUESTION and agent is None:
+            if name == QUESTION and parent_call is None:
                 words = first_question(arguments)
                 events.append(Permission(name, None, None, started.at_ms, call_id, call_id, words))
             if output := text(metadata_of(state), "output"):
                 events.append(ToolProgress(call_id, None, output, is_whole=True))
             return events
         result = read_result(name, tool, state, line)
-        ended = tool.ended(call_id, name, result, at_ms=number(time, "end"), agent=agent)._replace(
+        ended = tool.ended(
+            call_id, name, result, at_ms=number(time, "end"), parent_call=parent_call
+        )._replace(
             has_arguments=bool(arguments),
             target=started.target,
             path=started.path,
@@ -613,12 +615,14 @@ class Decoder:
             more_paths=started.more_paths,
             started_ms=started.at_ms,
         )
-        return [ended, *self._plan(tool, state, result, agent), *_unknown(name, result)]
+        return [ended, *self._plan(tool, state, result, parent_call), *_unknown(name, result)]
 
     @staticmethod
-    def _plan(tool: Tool, state: Fields, result: Result, agent: str | None) -> list[Event]:
+    def _plan(tool: Tool, state: Fields, result: Result, parent_call: str | None) -> list[Event]:
         """Return the main agent's to-do list after a call that has written it."""
-        is_written = tool.kind is ToolKind.PLAN and result.outcome is Outcome.SUCCEEDED and agent is None
+        is_written = (
+            tool.kind is ToolKind.PLAN and result.outcome is Outcome.SUCCEEDED and parent_call is None
+        )
         return [Plan(plan_entries(state))] if is_written else []
 
 

@@ -113,14 +113,14 @@ class Calls:
     def __init__(self) -> None:
         self._open = OpenCalls[_Open]()
 
-    def started(self, call: Fields, fields: Fields, folder: str, agent: str | None) -> ToolStarted:
+    def started(self, call: Fields, fields: Fields, folder: str, parent_call: str | None) -> ToolStarted:
         """Return the start of a call, a `functionCall` part.
 
         Args:
             call: The object under `functionCall`.
             fields: The line of the part.
             folder: The folder to which paths are shown relative.
-            agent: The subagent that makes the call; None for the main agent.
+            parent_call: The subagent that makes the call; None for the main agent.
         """
         name, call_id = text(call, "name") or _NO_NAME, text(call, "id") or ""
         tool, arguments = tool_named(name), mapping(call.get("args"))
@@ -133,7 +133,7 @@ class Calls:
             group=text(fields, "uuid"),
             limit_ms=number(arguments, "timeout"),
             at_ms=iso_ms(fields.get("timestamp")),
-            agent=agent,
+            parent_call=parent_call,
         )
 
     def measured(self, event: Fields) -> None:
@@ -142,13 +142,13 @@ class Calls:
         if call_id in self._open:
             self._open[call_id] = self._open[call_id]._replace(duration_ms=number(event, "duration_ms"))
 
-    def ended(self, response: Fields, fields: Fields, agent: str | None) -> ToolEnded:
+    def ended(self, response: Fields, fields: Fields, parent_call: str | None) -> ToolEnded:
         """Return the end of a call, a `functionResponse` part.
 
         Args:
             response: The object under `functionResponse`.
             fields: The line of the part.
-            agent: The subagent that made the call; None for the main agent.
+            parent_call: The subagent that made the call; None for the main agent.
         """
         about, returned = mapping(fields.get("toolCallResult")), mapping(response.get("response"))
         ids = [found for each in (text(response, "id"), text(about, "callId")) if (found := each)]
@@ -169,7 +169,7 @@ class Calls:
         )
         at_ms = iso_ms(fields.get("timestamp"))
         return call.tool.ended(
-            call_id, call.name, result, at_ms=at_ms, agent=agent, duration_ms=call.duration_ms
+            call_id, call.name, result, at_ms=at_ms, parent_call=parent_call, duration_ms=call.duration_ms
         )
 
 
@@ -353,18 +353,18 @@ class Decoder:
         return list(self._failed())
 
     def _events(self, fields: Fields) -> Iterator[Event]:
-        agent = self._agent(fields)
+        parent_call = self._agent(fields)
         match fields.get("type"):
             case "user":
-                yield from self._user(fields, agent)
+                yield from self._user(fields, parent_call)
             case "assistant":
-                yield from self._assistant(fields, agent)
+                yield from self._assistant(fields, parent_call)
             case "tool_result":
                 self._tree.add(fields.get("uuid"), fields.get("parentUuid"), is_of_last_turn=True)
-                yield from self._responses(fields, agent)
+                yield from self._responses(fields, parent_call)
             case "system":
                 self._tree.add(fields.get("uuid"), fields.get("parentUuid"))
-                yield from self._system(fields, agent)
+                yield from self._system(fields, parent_call)
             case kind:
                 yield Unknown(f"type {in_words(kind)}")
 
@@ -376,8 +376,8 @@ class Decoder:
         is_own = self._own_agent is not True and self._own_agent == agent_id
         return None if is_own else agent_id or "subagent"
 
-    def _user(self, fields: Fields, agent: str | None) -> Iterator[Event]:
-        responses = list(self._responses(fields, agent))
+    def _user(self, fields: Fields, parent_call: str | None) -> Iterator[Event]:
+        responses = list(self._responses(fields, parent_call))
         payload, subtype = mapping(fields.get("systemPayload")), fields.get("subtype")
         words = text(payload, "displayText") or _said(fields)
         line, parent = fields.get("uuid"), fields.get("parentUuid")
@@ -387,8 +387,8 @@ class Decoder:
             if words is not None and not responses:
                 message = words if subtype == "notification" else f"queued: {words}"
                 yield Notice(message, iso_ms(fields.get("timestamp")))
-        elif agent is not None:
-            yield Prompt(words, agent)
+        elif parent_call is not None:
+            yield Prompt(words, parent_call)
         else:
             yield from self._failed()
             rewound = self._tree.add_prompt(line, parent, begins_turn=not self._turns.awaits_prompt)
@@ -397,9 +397,9 @@ class Decoder:
             self._turns.prompted(None)
             yield Prompt(words)
 
-    def _assistant(self, fields: Fields, agent: str | None) -> Iterator[Event]:
+    def _assistant(self, fields: Fields, parent_call: str | None) -> Iterator[Event]:
         self._failure, at_ms = None, iso_ms(fields.get("timestamp"))
-        if agent is None:
+        if parent_call is None:
             is_resumed = self._turns.resumes(None)
             self._tree.add_answer(fields.get("uuid"), fields.get("parentUuid"), begins_turn=is_resumed)
             if is_resumed:
@@ -408,15 +408,15 @@ class Decoder:
         calls, has_text = False, False
         for part in parts_of(fields):
             words = text(part, "text")
-            if words is not None and (agent is not None or self._answer.is_new(words)):
+            if words is not None and (parent_call is not None or self._answer.is_new(words)):
                 channel = Channel.REASONING if part.get("thought") is True else Channel.ANSWER
                 has_text = has_text or channel is Channel.ANSWER
-                yield Text(channel, words, at_ms, agent=agent)
-                yield TextEnded(channel, at_ms, agent)
+                yield Text(channel, words, at_ms, parent_call=parent_call)
+                yield TextEnded(channel, at_ms, parent_call)
             if "functionCall" in part:
                 calls = True
-                yield from self._call(mapping(part["functionCall"]), fields, agent)
-        if agent is not None:
+                yield from self._call(mapping(part["functionCall"]), fields, parent_call)
+        if parent_call is not None:
             return
         usage = None if self._answer.has_usage else _usage(fields, at_ms)
         if usage is not None:
@@ -428,34 +428,34 @@ class Decoder:
         if has_text and not calls:
             yield from self._turns.end(Outcome.CANCELLED if is_cut else Outcome.SUCCEEDED)
 
-    def _call(self, call: Fields, fields: Fields, agent: str | None) -> Iterator[Event]:
-        started = self._calls.started(call, fields, self._facts.folder, agent)
-        if agent is None:
+    def _call(self, call: Fields, fields: Fields, parent_call: str | None) -> Iterator[Event]:
+        started = self._calls.started(call, fields, self._facts.folder, parent_call)
+        if parent_call is None:
             self._step.called(started.call_id)
         yield started
-        if started.tool in ASKING and agent is None:
+        if started.tool in ASKING and parent_call is None:
             words, call_id = questions_in(mapping(call.get("args"))), started.call_id
             at_ms = started.at_ms
             yield Permission(started.tool, None, at_ms=at_ms, key=call_id, call_id=call_id, target=words)
         if text(call, "name") == "todo_write":
             yield Plan(plan_entries(mapping(call.get("args")).get("todos")))
 
-    def _responses(self, fields: Fields, agent: str | None) -> Iterator[Event]:
+    def _responses(self, fields: Fields, parent_call: str | None) -> Iterator[Event]:
         for part in parts_of(fields):
             if "functionResponse" in part:
-                ended = self._calls.ended(mapping(part["functionResponse"]), fields, agent)
+                ended = self._calls.ended(mapping(part["functionResponse"]), fields, parent_call)
                 yield ended
-                if agent is None and self._step.is_cancelled_by(ended):
+                if parent_call is None and self._step.is_cancelled_by(ended):
                     yield from self._turns.end(Outcome.CANCELLED)
 
-    def _system(self, fields: Fields, agent: str | None) -> Iterator[Event]:
+    def _system(self, fields: Fields, parent_call: str | None) -> Iterator[Event]:
         ended, event = turn_end(fields), telemetry(fields)
         if event.get("event.name") == "qwen-code.tool_call":
             self._calls.measured(event)
         self._has_response = self._has_response or event.get("event.name") == _RESPONSE
         if ended is None:
             yield from system_events(fields)
-        elif agent is not None:
+        elif parent_call is not None:
             if ended.error is not None:
                 yield Notice(ended.error, iso_ms(fields.get("timestamp")), is_error=True)
         elif ended.may_be_repeated:

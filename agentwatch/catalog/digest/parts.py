@@ -45,7 +45,7 @@ class OpenCall(NamedTuple):
     target: str
     """What it acts on, in one line: a command, a path; empty if unknown."""
     started_ms: int | None
-    agent: str | None = None
+    parent_call: str | None = None
     """The call_id of the call whose subagent made it; None for the main agent."""
     limit_ms: int | None = None
     asks: bool = False

@@ -186,7 +186,7 @@ def decoder_for(digest: Digest) -> Decoder:
 
 def is_boundary(event: Event) -> bool:
     """Return whether a turn of the main agent begins or ends with an event."""
-    return isinstance(event, _BOUNDARIES) or (isinstance(event, Prompt) and event.agent is None)
+    return isinstance(event, _BOUNDARIES) or (isinstance(event, Prompt) and event.parent_call is None)
 
 
 def apply_lines(digest: Digest, decoder: Decoder, lines: list[bytes], at_ms: int | None = None) -> bool:

@@ -113,7 +113,7 @@ def turn_started(digest: Digest, _event: TurnStarted, at_ms: int | None) -> None
 
 def prompt(digest: Digest, event: Prompt, at_ms: int | None) -> None:
     """Keep a prompt. It begins a turn, unless the present turn still has no prompt."""
-    if event.agent is not None:
+    if event.parent_call is not None:
         return
     if begins_turn(event, awaits_prompt=digest.course.awaits_prompt):
         begin_turn(digest, at_ms)
@@ -211,7 +211,7 @@ def tool_started(digest: Digest, event: ToolStarted, at_ms: int | None) -> None:
     goes_on(digest, at_ms)
     continues(digest)
     digest.retry = ""
-    digest.course.is_text_open = digest.course.is_text_open and event.agent is not None
+    digest.course.is_text_open = digest.course.is_text_open and event.parent_call is not None
     call_id = event.call_id[:MOST_LINE]
     known = digest.open_calls.get(call_id)
     if known is not None:
@@ -228,7 +228,7 @@ def tool_started(digest: Digest, event: ToolStarted, at_ms: int | None) -> None:
         event.kind,
         "",
         at_ms if event.at_ms is None else event.at_ms,
-        event.agent and event.agent[:MOST_LINE],
+        event.parent_call and event.parent_call[:MOST_LINE],
         event.limit_ms,
     )
     digest.open_calls[call_id] = _acting_on(started, event.target)
@@ -337,7 +337,7 @@ CALL_APPLIERS: dict[type[Event], Applier] = {
 def text(digest: Digest, event: Text, at_ms: int | None) -> None:
     """Keep the end of the main agent's answer."""
     digest.retry = ""
-    if event.agent is not None:
+    if event.parent_call is not None:
         return
     goes_on(digest, at_ms)
     if event.channel is not Channel.ANSWER:
@@ -350,7 +350,7 @@ def text(digest: Digest, event: Text, at_ms: int | None) -> None:
 
 def text_ended(digest: Digest, event: TextEnded, _at_ms: int | None) -> None:
     """Close the open text of the answer."""
-    if event.agent is None and event.channel is Channel.ANSWER:
+    if event.parent_call is None and event.channel is Channel.ANSWER:
         digest.course.is_text_open = False
 
 

@@ -164,7 +164,7 @@ def call_row(call: Call, verdict: Verdict | None) -> Row:
             None if command is None else command_of(command),
             *(call.target, call.path, call.outcome.value, call.error, call.exit_code),
             *(call.started_ms, call.ended_ms, call.duration_ms, call.lines_added, call.lines_removed),
-            *(call.agent, *_verdict_values(verdict), call.call_id),
+            *(call.parent_call, *_verdict_values(verdict), call.call_id),
         )
     )
 

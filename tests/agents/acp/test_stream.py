@@ -54,7 +54,7 @@ def test_the_lines_of_other_sessions_are_told_apart() -> None:
         stopped(),
     )
     assert (read.run.text, read.outcome, len(read.runs)) == ("One two.", "succeeded", 1)
-    assert [(call.kind, call.agent, call.outcome) for call in read.calls] == [
+    assert [(call.kind, call.parent_call, call.outcome) for call in read.calls] == [
         ("read", "ses-2", "succeeded"),
         ("edit", None, "unfinished"),
     ]
@@ -76,7 +76,7 @@ def test_the_lines_of_other_sessions_are_told_apart() -> None:
         chunk("Main."),
         stopped(),
     )
-    assert [(call.kind, call.agent, call.target) for call in read.calls] == [
+    assert [(call.kind, call.parent_call, call.target) for call in read.calls] == [
         ("delegate", None, "Look"),
         ("read", "c-1", None),
     ]

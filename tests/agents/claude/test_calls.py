@@ -131,7 +131,7 @@ def test_a_tool_has_a_kind_a_phrase_and_a_target() -> None:
                 target,
             )
     found = events(init(), call("Read", file_path=f"{CWD}/a", timeout=9))[-1]
-    assert (found.path, found.limit_ms, found.group, found.agent) == (f"{CWD}/a", 9, "msg_1", None)
+    assert (found.path, found.limit_ms, found.group, found.parent_call) == (f"{CWD}/a", 9, "msg_1", None)
     assert mcp_tool("Bash") is None
     assert tool_named("mcp__a__b").kind is ToolKind.MCP
 
@@ -448,7 +448,7 @@ def test_open_calls_and_tasks() -> None:
         lines.append(assistant(block, parent_tool_use_id=agent))
     lines += [answer("x", f"t-{number}", parent_tool_use_id="abab"[number]) for number in (3, 0, 1, 2)]
     other_found = session(written(init(), *lines, answer("A", "a"), say("Done.")))
-    assert [(each.call_id, each.agent, each.parent) for each in other_found.calls][2:] == [
+    assert [(each.call_id, each.parent_call, each.parent) for each in other_found.calls][2:] == [
         ("t-0", "a", 1),
         ("t-1", "b", 2),
         ("t-2", "a", 1),

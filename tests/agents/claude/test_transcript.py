@@ -398,7 +398,7 @@ OTHER = call("u", "Agent", {"prompt": "Find the bug."})
 def agents(events: list[Event]) -> set[str | None]:
     """Return the agents of all texts, prompts and calls."""
     kinds = (Text, Prompt, ToolStarted, ToolEnded)
-    return {event.agent for event in events if isinstance(event, kinds)}
+    return {event.parent_call for event in events if isinstance(event, kinds)}
 
 
 def of_agent(made: dict[str, Any], **more: Any) -> dict[str, Any]:
@@ -424,7 +424,7 @@ def test_the_lines_of_a_subagent_are_its_own() -> None:
     meta = {"type": "subagent-meta", "agentId": "a1", "toolUseId": "t", "sessionId": ""}
     lines = [of_agent(said("One"), agentId="a1"), of_agent(said("Two"), agentId="a2")]
     events = decoded(TASK, OTHER, told, meta, *lines)
-    assert [event.agent for event in events if isinstance(event, Text)] == ["t", "u"]
+    assert [event.parent_call for event in events if isinstance(event, Text)] == ["t", "u"]
     first = of_agent(user("Find the bug."), agentId="a2")
     assert Prompt("Find the bug.", "u") in decoded(TASK, OTHER, first)
     old = [of_agent(user("Count the files.", "s1")), of_agent(said("Ls.", uuid="s2", parent="s1"))]
@@ -436,8 +436,8 @@ def test_the_lines_of_a_subagent_are_its_own() -> None:
     done = returned("t", agentId="e1")
     late = [of_agent(said("Ls.", uuid="s1")), of_agent(returned("x"), agentId="e1")]
     events = decoded(user("Go"), TASK, done, *late)
-    assert [event.agent for event in events if isinstance(event, Text)] == ["t"]
-    assert [event.agent for event in events if isinstance(event, ToolEnded)] == [None, "t"]
+    assert [event.parent_call for event in events if isinstance(event, Text)] == ["t"]
+    assert [event.parent_call for event in events if isinstance(event, ToolEnded)] == [None, "t"]
     found = Subagents()
     for number in range(5000):
         found.call_started(f"c{number}", {"prompt": f"p{number}"})

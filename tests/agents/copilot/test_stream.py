@@ -195,16 +195,16 @@ def test_a_subagent_is_shown_below_its_call() -> None:
     ]
     seen = session_of(None, *lines)
     assert (seen.text, seen.run.turns, seen.run.model, seen.outcome) == ("I ask.Done.", 1, "m-1", "succeeded")
-    assert [(call.call_id, call.agent, call.parent, call.target) for call in seen.calls] == [
+    assert [(call.call_id, call.parent_call, call.parent, call.target) for call in seen.calls] == [
         ("t", None, None, "Count files"),
         ("c", "t", 1, "ls | wc -l"),
     ]
     below = [entry.text for entry in seen.transcript if entry.parent == 1 and entry.text]
     assert below == ["Count.", "Three."]
     seen = session_of(AGENT, message("Sub.", agent="a-1"), {**started("c", "ls"), "agentId": "a-1"})
-    assert (seen.text, seen.calls[0].agent) == ("", "a-1")
+    assert (seen.text, seen.calls[0].parent_call) == ("", "a-1")
     older = session_of(AGENT, message("Sub.", parentToolCallId="t"), started("c", "ls", parentToolCallId="t"))
-    assert (older.text, older.calls[0].agent) == ("", "t")
+    assert (older.text, older.calls[0].parent_call) == ("", "t")
 
 
 def test_a_prompt_is_the_users() -> None:
@@ -353,7 +353,7 @@ def test_facts_and_requests_are_those_of_the_session() -> None:
     odd = line("subagent.started", {"toolCallId": huge}, agentId="a-huge")
     calls = [{**started(f"c{n}", "ls"), "agentId": f"a{n}"} for n in (0, 1099)]
     seen = session_of(AGENT, *begun, odd, *calls, {**started("c", "ls"), "agentId": "a-huge"})
-    assert [call.agent for call in seen.calls] == ["a0", "t1099", "a-huge"]
+    assert [call.parent_call for call in seen.calls] == ["a0", "t1099", "a-huge"]
     prompts = [{**user("x"), "id": f"p{n}"} for n in range(10_100)]
     back = [line("session.snapshot_rewind", {"upToEventId": target}) for target in ("p0", huge, "p10099")]
     events = events_of(AGENT, *prompts, {**user("x"), "id": huge}, *back)

@@ -358,7 +358,7 @@ def test_a_stored_session_is_read() -> None:
     )
     assert (found.text, found.run.turns, found.run.prompt, len(found.runs)) == ("", 0, None, 1)
     assert (found.outcome, found.run.tokens.input, found.compacting) == (Outcome.RUNNING, None, None)
-    assert [(call.agent, call.parent) for call in found.calls] == [(None, None), ("call_task", 1)]
+    assert [(call.parent_call, call.parent) for call in found.calls] == [(None, None), ("call_task", 1)]
     assert str(found.transcript[-1].content) == "subagent: no"
     assert [entry.parent for entry in found.transcript if entry.kind in (Kind.PROMPT, Kind.ANSWER)] == [1, 1]
     # An error in it ends the turn; a retry is shown, a subtask is a prompt. The turns from which the user

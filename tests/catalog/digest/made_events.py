@@ -39,4 +39,4 @@ def after(*events: Event, at_ms: int | None = 1000) -> Digest:
 def said(words: str, channel: Channel = Channel.ANSWER, **more: Any) -> list[Event]:
     """Return a whole text."""
     events: list[Event] = [Text(channel, words, **more)]
-    return [*events, TextEnded(channel, agent=more.get("agent"))]
+    return [*events, TextEnded(channel, parent_call=more.get("parent_call"))]

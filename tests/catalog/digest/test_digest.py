@@ -136,7 +136,7 @@ def test_no_event_makes_a_digest_large() -> None:
         Plan(tuple(PlanEntry(f"{n}{HUGE}", PlanStatus.IN_PROGRESS) for n in range(5))),
         Text(Channel.ANSWER, HUGE),
         Notice(HUGE, is_error=True),
-        *(started(f"{n}{HUGE}", tool=HUGE, target=HUGE, agent=HUGE) for n in range(40)),
+        *(started(f"{n}{HUGE}", tool=HUGE, target=HUGE, parent_call=HUGE) for n in range(40)),
         *(Permission(HUGE, None, key=f"{n}{HUGE}", call_id=HUGE, target=HUGE) for n in range(20)),
         Retry(HUGE),
     ]
@@ -249,11 +249,11 @@ def test_calls_are_counted_once() -> None:
     assert (digest.calls, digest.failed, digest.rejected, digest.open_calls) == (3, 1, 1, {})
     assert (digest.lines_added, digest.lines_removed) == (3, 1)
     # Only a line that says so describes it again.
-    digest = after(started(target=None, agent="p", limit_ms=5, at_ms=3), started(target="other"))
+    digest = after(started(target=None, parent_call="p", limit_ms=5, at_ms=3), started(target="other"))
     assert digest.open_calls["c"].target == ""
     digest.apply([started(target="pytest", is_update=True)])
     call = digest.open_calls["c"]
-    assert (call.target, call.agent, call.limit_ms, call.started_ms) == ("pytest", "p", 5, 3)
+    assert (call.target, call.parent_call, call.limit_ms, call.started_ms) == ("pytest", "p", 5, 3)
     digest.apply([started(target=None, is_update=True)])
     assert digest.open_calls["c"].target == "pytest"
     # The oldest are left out; they were counted, and their ends are not further calls.
@@ -417,11 +417,13 @@ def test_the_last_text_is_the_end_of_the_last_answer() -> None:
         TextEnded(Channel.ANSWER),
     ]
     assert after(*said("First."), *pieces).last_text == "All pass."
-    assert after(*pieces, *said("Hm", Channel.REASONING), *said("No", agent="c")).last_text == "All pass."
+    assert (
+        after(*pieces, *said("Hm", Channel.REASONING), *said("No", parent_call="c")).last_text == "All pass."
+    )
     assert after(*pieces[:1], started(), *pieces[1:]).last_text == "pass."
     assert after(*pieces[:1], Prompt("Go"), *pieces[1:]).last_text == "pass."
     assert after(*pieces[:1], *said("Hm", Channel.REASONING), *pieces[1:]).last_text == "pass."
-    assert after(*pieces[:1], started(agent="c"), *pieces[1:]).last_text == "All pass."
+    assert after(*pieces[:1], started(parent_call="c"), *pieces[1:]).last_text == "All pass."
     assert after(Text(Channel.ANSWER, "a" * 1000 + "end")).last_text.endswith("aend")
     # A text that is taken back is replaced by what follows.
     assert after(Text(Channel.ANSWER, "No"), TextRetracted(2)).last_text == ""

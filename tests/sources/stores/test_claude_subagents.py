@@ -121,7 +121,7 @@ def test_the_calls_of_a_subagent_belong_to_its_call(
     """The file beside the subagent's own names the call that started it; without it, its prompt does."""
     folder.add_agent()
     session = session_at(folder.transcript)
-    assert [(each.call_id, each.parent, each.agent) for each in session.calls] == [
+    assert [(each.call_id, each.parent, each.parent_call) for each in session.calls] == [
         ("t", None, None),
         ("c", 1, "t"),
     ]
@@ -132,7 +132,7 @@ def test_the_calls_of_a_subagent_belong_to_its_call(
         with case(meta[:80]):
             path.write_text(meta)
             calls = session_at(folder.transcript).calls
-            assert [(each.parent, each.agent) for each in calls] == [(None, None), (1, "t")]
+            assert [(each.parent, each.parent_call) for each in calls] == [(None, None), (1, "t")]
     # An agent that cuts a description inside an emoji writes half a surrogate pair.
     for written, read in (("t", "t"), ("\\ud83d", "\ud83d")):
         with case(written):
@@ -234,7 +234,7 @@ def test_the_samples_are_merged(captures: Captures) -> None:
     for path in captures.find("disk/claude-transcript/**/subagents/*.jsonl"):
         with case(captures.name(path)):
             session = session_at(path.parent.parent.with_suffix(".jsonl"))
-            inner = [each for each in session.calls if each.agent is not None]
+            inner = [each for each in session.calls if each.parent_call is not None]
             assert inner
             assert all(each.parent for each in inner)
 
