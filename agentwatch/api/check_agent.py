@@ -18,13 +18,23 @@ from agentwatch.agents.registry import detect, known_agents
 from agentwatch.analysis.block_text import block_text
 from agentwatch.session.blocks import Block
 from agentwatch.session.call import Place
-from agentwatch.session.events import Event, FormatDetected, ToolEnded, ToolProgress, ToolStarted, Unknown
+from agentwatch.session.events import (
+    Event,
+    FormatDetected,
+    Outcome,
+    ToolEnded,
+    ToolProgress,
+    ToolStarted,
+    TurnEnded,
+    Unknown,
+)
 from agentwatch.session.reducers import apply_line
 from agentwatch.session.session import Session
 
 # Types of fields. A number where a text is declared would fail much later, in the program that shows it.
 
 EVENTS: tuple[type, ...] = get_args(Event)
+_ENDS = (Outcome.SUCCEEDED, Outcome.FAILED, Outcome.CANCELLED)
 _SHORT = (str, int, float, NoneType)
 _SHOWN = 60
 """The number of characters of a value that are shown."""
@@ -48,6 +58,8 @@ def problem_of(event: Any) -> str | None:
             words = getattr(declared, "__name__", None) or str(declared)
             shown = f"{value!r:.{_SHOWN}}" if isinstance(value, _SHORT) else f"a {type(value).__name__}"
             return f"{type(event).__name__}.{name} is {shown}, not {words}"
+    if isinstance(event, TurnEnded) and event.outcome not in _ENDS:
+        return f"TurnEnded.outcome is {event.outcome}, not one of {', '.join(_ENDS)}"
     return None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 
 class CallSummary(TypedDict):
@@ -18,7 +18,7 @@ class CallSummary(TypedDict):
     number: int
     call_id: str
     agent: str | None
-    """The call_id of the call whose subagent made this one; None for the main agent."""
+    """The call_id of the call whose subagent made this one, `Call.parent_call`; None for the main agent."""
     tool: str | None
     """None if the recording has only the result of the call, which does not name it."""
     kind: str
@@ -27,7 +27,8 @@ class CallSummary(TypedDict):
     command: str | None
     """The whole command of a shell call, at most 65,536 characters."""
     action: str
-    outcome: str
+    outcome: Literal["succeeded", "failed", "rejected", "cancelled", "returned", "unfinished"]
+    """A word of `Outcome`."""
     error: str | None
     exit_code: int | None
     lines_added: int | None
@@ -119,7 +120,8 @@ class Summary(TypedDict):
     cwd: str | None
     permission_mode: str | None
     api_key_source: str | None
-    outcome: str | None
+    outcome: Literal["succeeded", "failed", "cancelled", "unfinished"]
+    """A word of `Outcome`, as that of `Session.outcome`."""
     prompt: str | None
     text: str
     result: str | None

@@ -53,7 +53,11 @@ __all__ = [
 
 
 class Outcome(StrEnum):
-    """The state of a call or a run.
+    """The state of a call, a turn, a run or a session. Each is its word too: `Outcome.FAILED == "failed"`.
+
+    A session has the outcome of its last run. Once it is read to its end, this is `SUCCEEDED`, `FAILED`,
+    `CANCELLED` or `UNFINISHED`, in `load` and as a word in `summary`. A `TurnEnded` has one of the first
+    three: a turn that has none when the session ends is unfinished.
 
     Example:
         >>> import agentwatch
@@ -62,6 +66,7 @@ class Outcome(StrEnum):
     """
 
     RUNNING = "running"
+    """It has not ended. After the end of the session it is `UNFINISHED`."""
     SUCCEEDED = "succeeded"
     FAILED = "failed"
     REJECTED = "rejected"
@@ -344,8 +349,6 @@ class Usage(NamedTuple):
 class TurnEnded(NamedTuple):
     """The end of a turn, as the agent reports it. It ends the run, unless another turn starts.
 
-    `outcome` is `SUCCEEDED`, `FAILED` or `CANCELLED`. `usage` is the agent's own token count, unchanged.
-
     Example:
         >>> import agentwatch
         >>> events = (event for event, _ in agentwatch.read("recordings/connection.ndjson"))
@@ -355,13 +358,16 @@ class TurnEnded(NamedTuple):
     """
 
     outcome: Outcome
+    """`SUCCEEDED`, `FAILED` or `CANCELLED`."""
     result: str | None = None
     """The text of the result; of a turn that failed, the error message."""
     session_id: str | None = None
     request_id: str | None = None
     duration_ms: int | None = None
     duration_api_ms: int | None = None
+    """The part of the duration in which the agent waited for the model."""
     usage: Mapping[str, object] | None = None
+    """The agent's own token count, unchanged."""
 
 
 class Text(NamedTuple):

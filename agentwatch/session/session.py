@@ -140,7 +140,7 @@ class Session:
 
     @property
     def outcome(self) -> Outcome | None:
-        """The outcome of the last run; None if no known agent wrote the stream."""
+        """The outcome of the last run, as in `Outcome`; None if no known agent wrote the stream."""
         if not (self.runs or self.format) and (self.lines.unknown or (self.is_closed and self.lines.total)):
             return None
         return Outcome.UNFINISHED if self.is_closed and not self.runs else self.run.outcome

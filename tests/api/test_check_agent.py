@@ -235,6 +235,8 @@ NUMBERS: Any = (1,)
 TYPES: list[tuple[Any, str | None]] = [
     (Prompt("Hi"), None),
     (RunStarted("tern", model=None), None),
+    (TurnEnded(Outcome.CANCELLED), None),
+    (TurnEnded(Outcome.RETURNED), "TurnEnded.outcome is returned, not one of succeeded, failed, cancelled"),
     (Text(Channel.ANSWER, "a", times_ms=[1, 2]), None),
     (Text(Channel.ANSWER, "a", times_ms=[WORDS]), "Text.times_ms is a list, not"),
     (Text(WORDS, "a"), "Text.channel is 'answer', not Channel"),
