@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from generating import agents, commands, keys, rules
+from generating import agents, commands, keys, python, rules
 from generating.man_page import man_page
 
 from agentwatch.cli.app import agentwatch
@@ -22,6 +22,7 @@ def generated() -> dict[str, str]:
     return {
         "reference/commands.md": commands.page(),
         "reference/keys.md": keys.page(),
+        "reference/python.md": python.page(),
         "agents.md": agents.page(FOLDER),
         "rules.md": rules.page(FOLDER),
         "man/agentwatch.1": man_page(FOLDER),

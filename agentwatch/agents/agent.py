@@ -71,10 +71,11 @@ class Agent(NamedTuple):
     point; `docs/plugins.md` contains a complete format.
 
     Example:
-        >>> from agentwatch.session.events import Channel, Outcome, Text, TurnEnded
+        >>> from agentwatch import Agent, Channel, LineRole, Outcome, Text, Traits, TurnEnded
         >>> class TernDecoder:
         ...     def decode(self, fields):
         ...         return [Text(Channel.ANSWER, str(fields.get("say")))]
+        ...
         ...     def end(self):
         ...         return [TurnEnded(Outcome.SUCCEEDED)]
         >>> tern = Agent(

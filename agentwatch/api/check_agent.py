@@ -406,11 +406,12 @@ def check_agent(agent: Agent, lines: Iterable[bytes | str]) -> None:
         AssertionError: A check fails. The message names the function, the line and the field.
 
     Example:
-        >>> from agentwatch.session.events import Channel, Text, Traits
-        >>> from agentwatch.agents import Agent, LineRole
+        >>> from agentwatch import Agent, Channel, LineRole, Text, Traits
+        >>> from agentwatch.testing import check_agent
         >>> class TernDecoder:
         ...     def decode(self, fields):
         ...         return [Text(Channel.ANSWER, fields.get("say"))]
+        ...
         ...     def end(self):
         ...         return []
         >>> tern = Agent(

@@ -22,11 +22,13 @@ class CallSummary(TypedDict):
     tool: str | None
     """None if the recording has only the result of the call, which does not name it."""
     kind: str
+    """A word of `ToolKind`."""
     target: str | None
     """In one line of at most 200 columns."""
     command: str | None
     """The whole command of a shell call, at most 65,536 characters."""
     action: str
+    """In one line, as the text format prints it."""
     outcome: Literal["succeeded", "failed", "rejected", "cancelled", "returned", "unfinished"]
     """A word of `Outcome`."""
     error: str | None
@@ -82,9 +84,11 @@ class CommandSummary(TypedDict):
 
     command: str
     call: int
+    """The number of the call."""
     tool: str
     of_tests: bool
     verdict: str
+    """`green`, `red`; `none` without a verdict, or if nothing ran."""
     source: str | None
     words: str | None
     passed: int | None
@@ -99,6 +103,7 @@ class VerdictSummary(TypedDict):
     """The state of the tests in a `Summary`."""
 
     state: str
+    """`green`, `red`, `unknown`, or `changed since`: green before a file changed."""
     commands: list[CommandSummary]
     complete: bool
 
@@ -132,10 +137,12 @@ class Summary(TypedDict):
     usage: dict[str, Any] | None
     """The agent's own object."""
     runs: int
+    """Their number. `calls` and `text` cover all of them, the other members the last."""
     turns: int
     tokens: TokenSummary
     calls: list[CallSummary]
     calls_by_outcome: dict[str, int]
+    """The number of calls with each outcome that occurs."""
     lines: LineSummary
     orphans: OrphanSummary
     integrity: IntegritySummary

@@ -11,9 +11,7 @@ _MOST_SHOWN = 60
 
 
 class Place(NamedTuple):
-    """The offset and length of a line in the recording, in bytes, and its arrival time.
-
-    The arrival time is in milliseconds since the epoch; None if unknown.
+    """Where a line is in the recording, and when it arrived.
 
     Example:
         >>> import agentwatch
@@ -26,8 +24,11 @@ class Place(NamedTuple):
     """
 
     offset: int
+    """Bytes from the beginning of the recording."""
     length: int
+    """In bytes, without the end of the line."""
     seen_ms: int | None
+    """The arrival time, in milliseconds since the epoch; None if unknown."""
 
 
 class Pieces(NamedTuple):

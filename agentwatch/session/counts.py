@@ -44,8 +44,11 @@ class LineCounts:
     """
 
     events: int = 0
+    """The lines that were understood."""
     malformed: int = 0
+    """The lines that are not JSON objects."""
     unknown: int = 0
+    """JSON of a kind that this version does not know."""
     repaired: int = 0
     """The lines among `events` that were not valid JSON and were repaired."""
     oversize: int = 0

@@ -160,7 +160,7 @@ class Traits(NamedTuple):
     result_is_last_text: bool = False
     """The result repeats only the last text of its turn; otherwise all texts, joined without a separator."""
     rejected_edits: str = ""
-    """Why the agent may reject all edits of a run by itself, and how to change that; empty if it does not."""
+    """Why the agent may reject all edits of a run unasked, and how to change that; empty if it does not."""
     waits_for_subagents: bool = False
     """A run waits in silence for the subagents that continue in the background, and ends only after them."""
 
@@ -209,11 +209,16 @@ class RunStarted(NamedTuple):
     """
 
     format: str
+    """The name of the agent's format: `claude-transcript`."""
     session_id: str | None = None
+    """The agent's own id of the session."""
     model: str | None = None
     cwd: str | None = None
+    """The working directory."""
     permission_mode: str | None = None
+    """What the agent may do without asking, in its own word: `default`."""
     api_key_source: str | None = None
+    """How the agent is logged in, in its own word: `login`."""
     agent_version: str | None = None
 
 
@@ -287,6 +292,7 @@ class Rewound(NamedTuple):
     """
 
     turns: int
+    """The number of these turns."""
 
 
 class Tokens(NamedTuple):
@@ -309,6 +315,7 @@ class Tokens(NamedTuple):
     context_used: int | None = None
     """The tokens in the model's context after the newest request."""
     context_size: int | None = None
+    """The tokens that the context can hold."""
 
 
 class UsageScope(StrEnum):
@@ -529,6 +536,7 @@ class ToolEnded(NamedTuple):
     note: str | None = None
     """The result in a few words: `54 lines`, `in the background`. None for a call that failed."""
     exit_code: int | None = None
+    """The exit code of the command; None for another tool, or where the agent does not write it."""
     is_new_file: bool = False
     """The call created its file."""
     lines_added: int | None = None
@@ -571,9 +579,9 @@ class Permission(NamedTuple):
     target: str | None = None
     """What the call would act on: the command, the path."""
     is_automatic: bool = False
-    """The agent answers by itself, by its configuration: nobody has to."""
+    """The agent answers, by its configuration: nobody has to."""
     limit_ms: int | None = None
-    """The time after which the agent answers by itself if nobody has, as its line says."""
+    """The time after which the agent answers if nobody has, as its line says."""
 
 
 class Notice(NamedTuple):
@@ -606,6 +614,7 @@ class Retry(NamedTuple):
     attempt: int | None = None
     """Counted from 1."""
     most_attempts: int | None = None
+    """The number of attempts after which the agent gives up."""
     delay_ms: int | None = None
     """The time until the next attempt."""
     at_ms: int | None = None
@@ -623,6 +632,7 @@ class LimitWindow(NamedTuple):
     name: str
     """Its length, and the model if it counts only one: `5h`, `7d`, `7d opus`."""
     used_percent: float | None = None
+    """Percent of the limit; 100 is full."""
     resets_ms: int | None = None
     """When it is empty again, in milliseconds since the epoch."""
 
@@ -654,10 +664,12 @@ class Compaction(NamedTuple):
     """
 
     is_over: bool
+    """The conversation is shortened now; otherwise this begins."""
     trigger: str | None = None
     """`auto` or `manual`."""
     tokens_before: int | None = None
     tokens_after: int | None = None
+    """The tokens of the context, as `tokens_before`."""
     at_ms: int | None = None
 
 

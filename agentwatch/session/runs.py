@@ -117,10 +117,11 @@ class TurnResult:
             is_last_text: Whether the result repeats only the last text of its turn.
             is_bare: Whether the recording contains only the result, as the agent's `json` format does.
         """
-        self.outcome = event.outcome
+        self.outcome: Outcome = event.outcome
         self.place = place
-        self.duration_ms, self.duration_api_ms = event.duration_ms, event.duration_api_ms
-        self.request_id = bounded(event.request_id)
+        self.duration_ms: int | None = event.duration_ms
+        self.duration_api_ms: int | None = event.duration_api_ms
+        self.request_id: str | None = bounded(event.request_id)
         self.is_last_text = is_last_text
         self.is_bare = is_bare
         self._answer: Answer | None = answer
@@ -249,7 +250,7 @@ class Run:
         self.turn_seen_ms: int | None = None
         """When the first line of its last turn arrived, in milliseconds since the epoch."""
         self.pauses: list[tuple[int, int]] = []
-        """The times between its turns, by their arrival: from the end of a turn to the next line."""
+        """Between its turns: from the end of a turn to the next line, as arrival times in milliseconds."""
         self.answer = Answer(()) if answer is None else answer
         """The assistant's text, one piece per transcript entry."""
         self.turn_starts: array[int] = array("I")

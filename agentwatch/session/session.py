@@ -1,4 +1,4 @@
-"""The state of a session, updated one line at a time."""
+"""The state of a session, which `reducers` update one line at a time."""
 
 from __future__ import annotations
 
@@ -68,8 +68,6 @@ _PHASES = {Kind.REASONING: Phase.THINKING, Kind.ANSWER: Phase.WRITING}
 class Session:
     """The runs, calls and transcript of a recording, as of the last line that was applied.
 
-    `agentwatch.session.reducers` updates it.
-
     Example:
         >>> import agentwatch
         >>> session = agentwatch.load("recordings/plain.ndjson")
@@ -88,6 +86,7 @@ class Session:
         self.ended_calls = EndedCalls(self.calls)
         """In the order in which they ended. Calls that never ended are added when their run is closed."""
         self.open_calls: dict[CallKey, Call] = {}
+        """By the number of the run, the session_id and the call_id."""
         self.transcript = Transcript(self.calls)
         self.notices = Notices(self.transcript)
         self.rhythm = Rhythm()
@@ -116,6 +115,7 @@ class Session:
         self.never_completed = 0
         """The number of calls that had not ended when the next run started or the stream ended."""
         self.ended_by_outcome: Counter[Outcome] = Counter()
+        """The number of ended calls with each outcome."""
         self.has_commands = False  # whether a call ran a command
         self.is_closed = False
         """Whether the stream has ended."""

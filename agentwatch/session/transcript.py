@@ -80,9 +80,10 @@ class Entry:
         self.kind = kind
         self._calls = calls
         self._about = about
-        self.is_open = kind is Kind.ANSWER or kind is Kind.REASONING
+        self.is_open: bool = kind is Kind.ANSWER or kind is Kind.REASONING
         """Whether more text may be appended."""
         self.started_ms = self.ended_ms = at_ms
+        """The agent's times of the first and of the last piece of a text; None if unknown."""
         self.parent = parent
         """The number of the call whose subagent wrote the text or made the call. None for the main agent; 0
         if the recording does not contain that call."""

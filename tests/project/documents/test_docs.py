@@ -112,7 +112,7 @@ def test_the_pages_are_complete() -> None:
     assert ids_of(page(KEYS.read_text())) == set(bound_ids())
     [example] = re.findall(r"```toml\n(.*?)```", CONFIG.read_text(), re.DOTALL)
     assert tomllib.loads(example)["keys"].keys() <= bound_ids().keys()
-    named = re.findall(r"^::: agentwatch\.(\w+)(?:\.\w+)?$", PYTHON.read_text(), re.MULTILINE)
+    named = re.findall(r"^### (\w+)(?:\.\w+)?$", PYTHON.read_text(), re.MULTILINE)
     assert sorted(named) == sorted({*agentwatch.__all__} - {"__version__"})
     # The table of keys has each key that is bound in the list.
     text = "\n".join(row[0] for row in rows("key"))

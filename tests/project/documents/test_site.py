@@ -77,7 +77,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     """The site, built by the command that the README names from a copy of the sources."""
     folder = tmp_path_factory.mktemp("site")
     shutil.copytree(ROOT / "docs", folder / "docs", ignore=shutil.ignore_patterns("site", ".cache"))
-    shutil.copytree(ROOT / "agentwatch", folder / "agentwatch")
     built = subprocess.run(
         [sys.executable, "-m", "zensical", "build", "-f", "docs/zensical.toml"],
         cwd=folder,
