@@ -145,7 +145,9 @@ def test_a_session_is_found_by_its_id(home: Path) -> None:
     "function", [agentwatch.read, agentwatch.follow, agentwatch.load, agentwatch.summary]
 )
 def test_what_cannot_be_opened_is_a_fault(function: Callable[[Path], object], tmp_path: Path) -> None:
-    """A missing file, a folder and one JSON document raise `Fault` at once, with a reason in one line."""
+    """A missing file, a folder and one JSON document raise `Fault` at once, with a reason in one line and the
+    `OSError` as its cause.
+    """
     document = tmp_path / "one.json"
     document.write_text('{\n  "a": 1\n}\n')
     before = open_files()
@@ -157,14 +159,8 @@ def test_what_cannot_be_opened_is_a_fault(function: Callable[[Path], object], tm
         with pytest.raises(agentwatch.Fault, match=words) as raised:
             function(path)
         assert "\n" not in str(raised.value)
+        assert isinstance(raised.value.__cause__, FileNotFoundError) is (path.name == "missing")
     assert open_files() == before
-
-
-def test_the_cause_of_a_fault_is_the_error_of_the_system(tmp_path: Path) -> None:
-    """The `OSError` is the cause of the fault, so that a program can tell one from another."""
-    with pytest.raises(agentwatch.Fault) as raised:
-        agentwatch.load(tmp_path / "missing")
-    assert isinstance(raised.value.__cause__, FileNotFoundError)
 
 
 def test_no_file_stays_open(tmp_path: Path) -> None:
@@ -215,9 +211,7 @@ def test_the_summary_is_that_of_the_command_line() -> None:
 @pytest.mark.system
 def test_each_summary_is_that_of_the_command_line() -> None:
     """The same holds for each bundled recording."""
-    paths = sorted(RECORDINGS.glob("*.ndjson"))
-    assert paths
-    for path in paths:
+    for path in EVERY:
         check_summary(path)
 
 
