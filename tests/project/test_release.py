@@ -38,6 +38,19 @@ def test_the_version_is_written_in_one_place() -> None:
     assert f"\nversion: {__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
 
 
+def test_each_supported_python_is_tested() -> None:
+    """The classifiers begin with the required version, and each workflow installs the wheel on all."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    named = re.findall(r":: (3\.\d{1,2})$", "\n".join(project["classifiers"]), re.MULTILINE)
+    assert project["requires-python"] == f">={named[0]}"
+    for name, script in (("test", "run: .ci/wheel\n"), ("release", "pip install --quiet dist/*.whl\n")):
+        with case(name):
+            text = (ROOT / ".github" / "workflows" / f"{name}.yml").read_text(encoding="utf-8")
+            job = next(job for job in text.split("runs-on: ") if script in job)
+            (versions,) = re.findall(r"^ {8}python: \[(.{1,99})\]$", job, re.MULTILINE)
+            assert re.findall(r"[\d.]{1,9}", versions) == named
+
+
 @pytest.mark.slow
 def test_windows_is_refused_in_one_line() -> None:
     """Where the modules of Unix are missing, the command and the library say what is needed."""
