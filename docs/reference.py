@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from generating import agents, commands, keys, python, rules
+from generating import agents, commands, keys, python, rules, schemas
 from generating.man_page import man_page
 
 from agentwatch.cli.app import agentwatch
@@ -21,6 +21,7 @@ def generated() -> dict[str, str]:
     """Return the content of each generated file, by its path."""
     return {
         "reference/commands.md": commands.page(),
+        "reference/json.md": schemas.page(),
         "reference/keys.md": keys.page(),
         "reference/python.md": python.page(),
         "agents.md": agents.page(FOLDER),

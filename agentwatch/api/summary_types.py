@@ -119,6 +119,8 @@ class Summary(TypedDict):
         [1, 2, 3, 4, 5, 6]
     """
 
+    version: int
+    """The version of the schema, which `agentwatch schema summary` prints."""
     format: str | None
     session_id: str | None
     model: str | None

@@ -1,6 +1,6 @@
-"""Finds the stylesheets and the bundled recordings.
+"""Finds the stylesheets, the bundled recordings and the schemas.
 
-They are inside the package in a wheel, and beside it in a checkout or an editable install.
+The first two are inside the package in a wheel, and beside it in a checkout or an editable install.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 
 def resource(folder: str) -> Path:
-    """Return the path of a bundled folder, `styles` or `recordings`."""
+    """Return the path of a bundled folder: `styles`, `recordings` or `schemas`."""
     packaged = _PACKAGE / folder
     return packaged if packaged.is_dir() else _PACKAGE.parent / folder
 

@@ -36,6 +36,7 @@ SUBCOMMANDS = {
     "redact": ("subcommands", "redact", "Write the same recording without secrets and personal data."),
     "replay": ("subcommands", "replay", "Replay a recording with its original timing."),
     "run": ("subcommands", "run", "Start an agent and watch it; exit with the agent's exit code."),
+    "schema": ("schema", "print_schema", "Print the JSON Schema of what a command prints as JSON."),
     "sessions": (
         "sessions_options",
         "sessions",

@@ -61,7 +61,7 @@ def doctor(*, as_json: bool) -> int:
         return print_lines(_lines(found))
     import orjson
 
-    return print_json([orjson.dumps(found)])
+    return print_json([orjson.dumps({"version": 1, **found})])
 
 
 def _lines(facts: dict[str, dict[str, object]]) -> Iterator[str]:

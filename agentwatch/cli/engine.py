@@ -375,8 +375,9 @@ def _percent(stream: Stream) -> float | None:
 def _object(found: Found) -> dict[str, object]:
     server = found.server
     return {
+        "version": 1,
         "address": str(found.login.address),
-        "version": server.version,
+        "server_version": server.version,
         "jetstream": server.has_jetstream,
         "tls": server.is_encrypted,
         "clustered": server.is_clustered,

@@ -53,7 +53,7 @@ def explain(words: str, *, as_json: bool) -> int:
     at_ms = now_ms()
     proofs = evidence(row, facts, at_ms)
     if as_json:
-        found = {**orjson.loads(row_json(row, platform.node())), "at_ms": at_ms}
+        found = orjson.loads(row_json(row, platform.node())) | {"version": 1, "at_ms": at_ms}
         found["evidence"] = [values_of(_FIELDS, proof) for proof in proofs]
         data = orjson.dumps(found)
         return print_json([safe_json(data) if os.isatty(1) else data])

@@ -125,7 +125,7 @@ class Commands:
     def _data(self, event: Event, missed: int) -> bytes:
         """Return an event as a JSON object of less than 64 KB."""
         at = utc(event.at_ms)
-        members = {
+        members = {"version": 1} | {
             name: self._redacted(name, value) if isinstance(value, str) else value
             for name, value in event._asdict().items()
             if name != "at_ms"

@@ -63,7 +63,7 @@ def row_json(row: Row, host: str) -> bytes:
     ]
     values["limits"] = limits or None
     values["tests"] = tests and {"state": tests.state, "passed": tests.passed, "failed": tests.failed}
-    return orjson.dumps(values)
+    return orjson.dumps({"version": 1, **values})
 
 
 def state_names() -> list[str]:

@@ -68,7 +68,9 @@ def call_json(feed: Feed, call: Call) -> bytes:
     says where the line is: `{"bytes": 20000000, "offset": 4096}`.
     """
     arguments, result = call.arguments_place or call.result_place, call.result_place
-    members = call_members(call) | {
+    members = {
+        "version": 1,
+        **call_members(call),
         "arguments": None if arguments is None else _value(feed, arguments, call, is_result=False),
         "result": None if result is None else _value(feed, result, call, is_result=True),
     }

@@ -53,6 +53,7 @@ def summary(session: Session, more: Mapping[str, object] | None = None) -> Itera
     run, checks = session.run, integrity(session)
     yield _members(
         b"{",
+        version=1,
         format=run.format or session.format,
         session_id=run.session_id,
         model=run.model,

@@ -45,7 +45,12 @@ def test_differences_are_printed_as_text_and_json(folder: Path) -> None:
     assert done.stdout.count(b"\n") == 1
     assert json.loads(done.stdout)["rows"][0]["differs_in"] == ["outcome", "exit_code", "verdict"]
     # With `-o`, stdout stays empty
-    starts = {"text": b"A  ", "json": b'{"a":', "markdown": b"# Comparison", "html": b"<!doctype html>"}
+    starts = {
+        "text": b"A  ",
+        "json": b'{"version":1,"a":',
+        "markdown": b"# Comparison",
+        "html": b"<!doctype html>",
+    }
     for name, start in starts.items():
         with case(name):
             arguments = ("compare", "a.ndjson", "b.ndjson", "--output-format", name, "-o", name)

@@ -36,7 +36,7 @@ def test_it_prints_each_section_and_dependency(monkeypatch: pytest.MonkeyPatch) 
     assert ["colours", "16", "million"] in words
     done = ran("doctor", "--json")
     found = json.loads(done.stdout)
-    assert ([*found], done.stdout.count(b"\n")) == (SECTIONS, 1)
+    assert ([*found], done.stdout.count(b"\n")) == (["version", *SECTIONS], 1)
     assert found["versions"]["textual"][0].isdigit()
     assert found["terminal"]["stdout is a terminal"] is False
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

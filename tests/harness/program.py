@@ -16,6 +16,7 @@ from threading import Thread
 from unittest.mock import patch
 
 from tests.conftest import RECORDINGS, ROOT
+from tests.harness.schemas import check_printed
 
 PLAIN = RECORDINGS / "plain.ndjson"
 PLAIN_TEXT = b"Read file lantern/settings.py (6 lines)\nEdited file lantern/settings.py (+1 -1)\n"
@@ -68,6 +69,8 @@ def ran(
 ) -> subprocess.CompletedProcess[bytes]:
     """Run agentwatch as `watch` does, but in this process, which takes a tenth of the time.
 
+    JSON that it prints is checked by its schema.
+
     Signals, plug-ins, limits, a closed stdout and an agent that is started need a process: use `watch`.
     """
     from agentwatch.agents import plugins as formats
@@ -98,6 +101,7 @@ def ran(
     for number, handler in handlers.items():
         signal.signal(number, handler)
     assert isinstance(code, int)
+    check_printed(words[1:], bytes(printed[0]))
     return subprocess.CompletedProcess(words, code, bytes(printed[0]), bytes(printed[1]))
 
 

@@ -22,6 +22,7 @@ from agentwatch.rules.alarms.events import Event
 from agentwatch.text.safe import SafeText
 from tests.conftest import case
 from tests.harness.processes import is_alive, until
+from tests.harness.schemas import check_json
 
 pytestmark = pytest.mark.slow
 
@@ -87,8 +88,11 @@ def living_groups() -> set[int]:
 
 
 def objects(path: Path) -> list[dict[str, Any]]:
-    """Return the objects that a command has appended to a file."""
-    return [json.loads(line) for line in path.read_bytes().splitlines()]
+    """Return the objects that a command has appended to a file, checked by their schema."""
+    lines = path.read_bytes().splitlines()
+    for line in lines:
+        check_json("event", line)
+    return [json.loads(line) for line in lines]
 
 
 def reasons(commands: Commands) -> list[str]:
@@ -107,6 +111,7 @@ def test_a_command_is_given_the_event_as_one_object(commands: Commands, tmp_path
     assert path.read_bytes().count(b"\n") == 1
     assert objects(path) == [
         {
+            "version": 1,
             "event": "rule",
             "rule": "removes",
             "state": "working",

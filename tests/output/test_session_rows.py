@@ -11,45 +11,30 @@ from agentwatch.agents.reported import State
 from agentwatch.analysis.verdict_history import State as FinalState
 from agentwatch.catalog.digest import LastTests
 from agentwatch.catalog.standing import Ground
+from agentwatch.cli.schema import schema
 from agentwatch.output.session_rows import row_json, state_names
 from agentwatch.session.limits import Reported
 from tests.builders.machine.rows import NOW_MS, row
 from tests.conftest import case
+from tests.harness.schemas import check_json
 
-KEYS = (
-    *(
-        "id",
-        "agent",
-        "state",
-        "ground",
-        "since_ms",
-        "now",
-        "title",
-        "cwd",
-        "repo",
-        "branch",
-        "model",
-        "calls",
-    ),
-    *("failed", "rejected", "context_used", "context_size"),
-    *("path", "pid", "host", "began_ms", "seen_ms", "limits", "tests"),
-)
+KEYS = ["version", *schema("sessions")["$defs"]["row"]["properties"]]
 
 
 def printed(**fields: Any) -> dict[str, Any]:
     """Return the object of a row with these fields."""
     line = row_json(row(**fields), "here")
     assert b"\n" not in line
-    found = json.loads(line)
-    assert isinstance(found, dict)
+    check_json("sessions", line)
+    found: dict[str, Any] = json.loads(line)
     return found
 
 
 def test_what_is_unknown_is_null() -> None:
     """Every session has every key, in one order; unknown values are null, never 0 or empty."""
     found = printed(state=State.UNKNOWN, ground=Ground.UNKNOWN, path=Path(), agent="", seen_ms=None)
-    assert tuple(found) == KEYS
-    known = {"id", "state", "ground", "host"}
+    assert list(found) == KEYS
+    known = {"version", "id", "state", "ground", "host"}
     assert {key for key, value in found.items() if value is not None} == known
     assert (found["state"], found["ground"], found["host"]) == ("unknown", "unknown", "here")
     # Each key has the value of the row.

@@ -119,7 +119,7 @@ def test_the_json_has_what_the_stream_sent(recording: Saver, monkeypatch: pytest
     found = json.loads(call_json(feed, call))
     assert found.pop("arguments") == {"command": "x"}
     assert found.pop("result") == SHELL
-    assert found == call_members(call)
+    assert found == {"version": 1, **call_members(call)}
     assert b"\x1b" not in call_json(feed, call)
     # The result of a call without an end, and the arguments of one without a start, are found or null.
     feed = fed(

@@ -94,7 +94,7 @@ def test_a_core_module_loads_no_screen(*, alone: bool) -> None:
 
 
 PLAIN = str(RECORDINGS / "plain.ndjson")
-USUAL = [["--help"], ["status", "--format", "{needs_you}"], [PLAIN, "--print"]]
+USUAL = [["--help"], ["schema", "summary"], ["status", "--format", "{needs_you}"], [PLAIN, "--print"]]
 COMMANDS = [
     ["--version"],
     ["run", "--help"],

@@ -46,7 +46,7 @@ def run_installed(python: Path, arguments: list[str], folder: Path) -> str:
 
 @pytest.mark.system
 def test_wheel_runs_from_any_folder(built: Path, tmp_path: Path) -> None:
-    """A wheel installed into a new environment plays its bundled demo and finds its stylesheet.
+    """A wheel installed into a new environment plays its demo, and finds its stylesheet and its schemas.
 
     It has the man page and the completions where systems look for them.
     """
@@ -62,6 +62,7 @@ def test_wheel_runs_from_any_folder(built: Path, tmp_path: Path) -> None:
     demo = ["-m", "agentwatch", "demo", "--print", "--speed", "1000", "--max-idle", "0"]
     assert "Ran terminal command pytest -q (failed: exit 1)\n" in run_installed(python, demo, tmp_path)
     assert run_installed(python, ["-c", FIND_SHEETS], tmp_path) == "True agentwatch\n"
+    assert "\nsummary  " in run_installed(python, ["-m", "agentwatch", "schema"], tmp_path)
     with zipfile.ZipFile(wheel) as packed:
         shared = {
             name.partition(".data/data/share/")[2]: packed.read(name).decode()

@@ -206,6 +206,7 @@ def json_pieces(comparison: Comparison, *, every: bool = False) -> Iterator[byte
     left_out = comparison.left_out
     yield encoded(
         {
+            "version": 1,
             "a": side_members(comparison.a),
             "b": side_members(comparison.b),
             "counts": {
@@ -605,6 +606,7 @@ def several_json(several: Several) -> bytes:
     a, b = several.a, several.b
     return encoded(
         {
+            "version": 1,
             "a": [side_members(side) for side in a],
             "b": [side_members(side) for side in b],
             "figures": {

@@ -140,6 +140,7 @@ def json_line(checked: Sequence[Checked], exit_code: int) -> bytes:
         exit_code: The exit code of the check.
     """
     members = {
+        "version": 1,
         "exit_code": exit_code,
         "recordings": [
             {

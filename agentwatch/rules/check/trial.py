@@ -86,6 +86,7 @@ def _words(fired: Fired) -> str:
 def json_report(trial: Trial) -> bytes:
     """Return the trial as one line of JSON."""
     members = {
+        "version": 1,
         "sessions": trial.sessions,
         "calls": trial.calls,
         "rules": [

@@ -88,6 +88,7 @@ def truth(story: Story) -> Json:
     same = [ours == theirs for ours, theirs in zip(text, result or "", strict=False)]
     common = [*same, False].index(False)
     return {
+        "version": 1,
         "format": "cursor",
         "session_id": last.session_id,
         "model": "Auto",

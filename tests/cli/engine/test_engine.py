@@ -13,6 +13,7 @@ from tests.cli.engine.asking import engine, program, store, stream, users_of
 from tests.conftest import case
 from tests.harness.engine.server import nats_server
 from tests.harness.processes import end, start_with_us, until
+from tests.harness.schemas import check_json
 
 ADDRESS = "nats://127.0.0.1:1"
 
@@ -38,7 +39,7 @@ def test_the_streams_are_made_changed_and_shown(tmp_path: Path) -> None:
             store(server.address, f"aw.v1.c.ci.{number:032x}", b"x" * 100_000)
         store(server.address, f"aw.v1.c.build-1.{9:032x}", b"x" * 100_000, times=5)
         shown = engine("status", server.address).stdout.decode()
-        found = json.loads(engine("status", server.address, "--json").stdout)
+        printed = engine("status", server.address, "--json").stdout
         limited = engine("limits", server.address, "--max-bytes", "2GB", "--age", "40d")
         larger, longer = stream(server.address, "AW"), stream(server.address, "KV_AWCARD")
     assert (chunks["max_bytes"], chunks["max_age"], chunks["max_msg_size"]) == (10**9, 604_800, 300_000)
@@ -50,6 +51,8 @@ def test_the_streams_are_made_changed_and_shown(tmp_path: Path) -> None:
     assert "AW: 4 sessions, 8 messages, 800." in shown
     assert "of 1.0 GB (0 %), kept 7 days, 1 replica" in shown
     assert "messages of publishers: build-1 5, ci 3" in shown
+    check_json("engine-status", printed)
+    found = json.loads(printed)
     assert (found["jetstream"], found["tls"], found["clustered"]) == (True, False, False)
     assert found["streams"]["AW"]["sessions"] == 4
     assert found["streams"]["AW"]["full_percent"] == found["streams"]["AW"]["bytes"] / 10**7
