@@ -8,8 +8,6 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Any, Literal, get_args, get_origin, get_type_hints, is_typeddict
 
 import pytest
 
@@ -235,9 +233,8 @@ def test_a_loaded_session_is_over(recording: Saver) -> None:
 
 
 def test_the_api_describes_itself(recording: Saver) -> None:
-    """A session and a call are one line and have facts only, no methods; a summary has the keys and types of
-    `Summary`. `load`, `summary` and the last `TurnEnded` of `read` give one outcome; without an end it is
-    unfinished.
+    """A session and a call are one line and have facts only, no methods. `load`, `summary` and the last
+    `TurnEnded` of `read` give one outcome; without an end it is unfinished.
     """
     session = agentwatch.load(RECORDINGS / "failures.ndjson")
     assert repr(session) == "<Session of cursor: succeeded, 6 calls, 6 failed>"
@@ -255,33 +252,10 @@ def test_the_api_describes_itself(recording: Saver) -> None:
     for path in (path for path in paths if "vibe" not in str(path)):  # which is not a known agent
         with case(path):
             found, outcome = agentwatch.summary(path), agentwatch.load(path).outcome
-            check_type(found, agentwatch.Summary, "summary")
             ends = [event.outcome for event, _ in agentwatch.read(path) if isinstance(event, TurnEnded)]
             assert {*ends} <= {"succeeded", "failed", "cancelled"}
             assert type(outcome) is agentwatch.Outcome
             assert outcome == found["outcome"] in (*ends[-1:], "unfinished")
-
-
-def check_type(value: object, wanted: Any, place: str) -> None:
-    """Check that a value has a type, and recursively that a dictionary has the keys of a TypedDict."""
-    if is_typeddict(wanted):
-        assert isinstance(value, dict), place
-        hints = get_type_hints(wanted)
-        assert value.keys() == hints.keys(), place
-        for key, hint in hints.items():
-            check_type(value[key], hint, f"{place}.{key}")
-    elif get_origin(wanted) is Literal:
-        assert value in get_args(wanted), place
-    elif get_origin(wanted) is UnionType:
-        fitting = [each for each in get_args(wanted) if (each is NoneType) == (value is None)]
-        assert fitting, place
-        check_type(value, fitting[0], place)
-    elif get_origin(wanted) is list:
-        assert isinstance(value, list), place
-        for each in value:
-            check_type(each, get_args(wanted)[0], f"{place}[]")
-    else:
-        assert isinstance(value, (get_origin(wanted) or wanted, int if wanted is float else wanted)), place
 
 
 def test_the_sessions_of_all_agents_are_loaded(tmp_path: Path) -> None:
