@@ -43,7 +43,16 @@ def first_text(path: str, key: str) -> str:
 
     It is for a document that is too large to be read as a whole, and for a first line that may be.
     """
-    data = first_bytes(path, _HEAD_BYTES)
+    return text_with(first_bytes(path, _HEAD_BYTES), key)
+
+
+def first_line(path: str) -> bytes:
+    """Return the first line of a file, or its first 4 KiB."""
+    return first_bytes(path, _HEAD_BYTES).partition(b"\n")[0]
+
+
+def text_with(data: bytes, key: str) -> str:
+    """Return the first text with a key in a piece of JSON; empty without such a text."""
     _, found, rest = data.partition(f'"{key}"'.encode())
     value = rest.lstrip().removeprefix(b":").lstrip() if found else b""
     text = value[1:].partition(b'"')[0] if value.startswith(b'"') else b""

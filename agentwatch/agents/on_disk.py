@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
 from agentwatch.agents.fields import Fields, text
-from agentwatch.session.events import Event, Notice, Outcome, RunInfo, TurnEnded
+from agentwatch.session.events import Event, Notice, Outcome, RunInfo, TurnEnded, TurnStarted
 
 _ONE_LINER = "sdk-cli"
 """The entry point of Claude Code if another program starts it for one prompt, with `-p`."""
@@ -205,8 +205,8 @@ class Tree:
 class Turns:
     """The state of the present turn.
 
-    No line starts a turn. A turn that no prompt started follows a command, a shell command of the user or the
-    end of a background task: the agent writes again after its turn had ended.
+    No line starts a turn. The agent may write again after its turn had ended: a command or a shell command of
+    the user starts a turn without a prompt, and the end of a background task continues the last turn.
     """
 
     def __init__(self) -> None:
@@ -219,22 +219,28 @@ class Turns:
         self._prompt_id: str | None = None
         self.awaits_prompt = False
         """Whether the present turn has begun without a prompt."""
+        self._is_notified = False
+        """Whether the newest line after the end of the turn is that of a background task which has ended."""
+
+    def noticed(self, *, is_task: bool) -> None:
+        """Apply a command of the user, or the end of a background task."""
+        self._is_notified = is_task
 
     def prompted(self, prompt_id: str | None) -> None:
         """Apply a prompt of the user."""
         self._outcome, self._prompt_id = None, prompt_id
-        self._is_answering = self.awaits_prompt = False
+        self._is_answering = self.awaits_prompt = self._is_notified = False
 
     def is_present(self, prompt_id: str | None) -> bool:
         """Return whether a line belongs to the last prompt."""
         return prompt_id is not None and prompt_id == self._prompt_id
 
-    def resumes(self, message_id: str | None) -> bool:
-        """Return whether a message of the agent begins a turn without a prompt."""
-        if self._outcome is None or (message_id is not None and message_id == self._message_id):
-            return False
-        self._outcome, self.awaits_prompt = None, True
-        return True
+    def resumed(self, message_id: str | None) -> TurnStarted | None:
+        """Return the start of a turn without a prompt; None if a message of the agent begins none."""
+        if self._outcome is None or (message_id and message_id == self._message_id):
+            return None
+        self._outcome, self.awaits_prompt = None, not self._is_notified
+        return TurnStarted(is_prompted=self.awaits_prompt)
 
     def wrote(self, message_id: str | None) -> None:
         """Note a message of the agent."""
@@ -245,6 +251,7 @@ class Turns:
     ) -> Iterator[Event]:
         """Yield the end of the present turn. One that has ended well may still get its duration."""
         if self._outcome is None or (duration_ms is not None and self._outcome is outcome):
+            self._is_notified = self._is_notified and self._outcome is not None
             self._outcome, self.awaits_prompt = outcome, False
             yield TurnEnded(outcome, result, duration_ms=duration_ms)
 

@@ -261,8 +261,11 @@ class TurnStarted(NamedTuple):
     Example:
         >>> from agentwatch import TurnStarted
         >>> TurnStarted()
-        TurnStarted()
+        TurnStarted(is_prompted=True)
     """
+
+    is_prompted: bool = True
+    """False if the agent works again because a background task has ended: the turn before continues."""
 
 
 class Prompt(NamedTuple):

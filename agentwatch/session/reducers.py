@@ -78,9 +78,9 @@ def run_info(session: Session, event: RunInfo, place: Place) -> None:
         session.repeats_history = event.repeats_history and copied == len(session.calls)
 
 
-def turn_started(session: Session, _event: TurnStarted, place: Place) -> None:
+def turn_started(session: Session, event: TurnStarted, place: Place) -> None:
     """Begin a turn, which continues a run that had ended."""
-    _begin_turn(session, place)
+    _begin_turn(session, place, is_prompted=event.is_prompted)
     session.last_error = ""
 
 
@@ -135,12 +135,12 @@ def current_run(session: Session, place: Place) -> Run:
     return session.runs[-1]
 
 
-def _begin_turn(session: Session, place: Place) -> None:
+def _begin_turn(session: Session, place: Place, *, is_prompted: bool = True) -> None:
     run = current_run(session, place)
     session.continued_turns += run.is_over
     if session.limits.is_refused:
         _continues(session)
-    run.begin_turn(len(session.transcript), place.seen_ms)
+    run.begin_turn(len(session.transcript), place.seen_ms, is_prompted=is_prompted)
 
 
 def _continues(session: Session) -> None:

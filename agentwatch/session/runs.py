@@ -358,15 +358,17 @@ class Run:
         """Whether the outcome is known."""
         return self.outcome is not Outcome.RUNNING
 
-    def begin_turn(self, number: int, seen_ms: int | None) -> None:
-        """Begin a turn. A run that was over continues.
+    def begin_turn(self, number: int, seen_ms: int | None, *, is_prompted: bool = True) -> None:
+        """Begin a turn, or continue the last one. A run that was over continues.
 
         Args:
             number: The number of its first entry in the transcript.
             seen_ms: When its first line arrived.
+            is_prompted: Whether a prompt is its reason; otherwise it is a part of the last turn.
         """
-        self.turn_starts.append(number)
-        self.awaits_prompt = True
+        if is_prompted:
+            self.turn_starts.append(number)
+        self.awaits_prompt = is_prompted
         self.usage_counts.begin_turn()
         self.outcome = Outcome.RUNNING
         self.turn_seen_ms = seen_ms

@@ -677,20 +677,39 @@ def _plan_in(arguments: Fields) -> Fields:
 
 # The token counts of requests to the model: those of the main agent, and those of its subagents.
 
-_MOST_MESSAGES = 64
-"""The messages of several requests are rarely mixed."""
+_MOST_OPEN_ANSWERS = 256
+"""The answers whose lines may still come, mixed with those of others."""
 
 
 class Requests:
-    """Counts the tokens of each message once: its lines, one for each block, all repeat them."""
+    """Counts the tokens of each answer once: its lines, one for each block, all repeat them.
+
+    An answer is known by the ids of its message and of its request. A gateway may leave one out, or give all
+    answers the same: without both, the time of the answer's first line decides too. Its lines go on until a
+    prompt comes, or until the counts of the input change.
+    """
 
     def __init__(self) -> None:
         self._counted: OrderedDict[str, Tokens] = OrderedDict()
+        self._settled: set[int] = set()
+        """The hashes of the answers that are not in `_counted` any more: 74 bytes each."""
+        self._open: OrderedDict[tuple[str, str, str], tuple[object, str]] = OrderedDict()
+        """The counts of the input and the key of answers without both ids, by these ids and the agent."""
         self._last: object = None
         """The last message that was counted, and its counts: most lines repeat them."""
 
+    def prompted(self, parent_call: str | None) -> None:
+        """Note a prompt to an agent: what it writes next is another answer."""
+        for names in [names for names in self._open if names[2] == (parent_call or "")[:MOST_ID]]:
+            del self._open[names]
+        self._last = None
+
     def usage(
-        self, message: Fields, at_ms: int | None, request_id: str | None = None, *, is_main: bool = True
+        self,
+        message: Fields,
+        at_ms: int | None,
+        request_id: str | None = None,
+        parent_call: str | None = None,
     ) -> Usage | None:
         """Return what a line of a message adds to the counts; None if it adds nothing.
 
@@ -700,31 +719,56 @@ class Requests:
             message: The message.
             at_ms: The time of the line.
             request_id: The id of the request, which the line has beside the message.
-            is_main: Whether the main agent wrote the message. The context of a subagent is not the session's.
+            parent_call: The call of the subagent that wrote the message, whose context is not the session's;
+                None for the main agent.
         """
         counts, message_id = mapping(message.get("usage")), text(message, "id")
         cached, output = number(counts, "cache_read_input_tokens"), number(counts, "output_tokens")
         parts = (number(counts, "input_tokens"), cached, number(counts, "cache_creation_input_tokens"))
-        last = (message_id, request_id, parts, output)
+        last = (message_id, request_id, parent_call, parts, output)
         if last == self._last:
             return None
         given = [part for part in parts if part is not None]
         tokens = Tokens(sum(given) if given else None, cached, output)
-        if message_id is None or len(message_id) > MOST_ID or not any(tokens):
+        names = (message_id or "", (request_id or "")[:MOST_ID], (parent_call or "")[:MOST_ID])
+        if not any(tokens) or (key := self._key(names, at_ms, parts)) is None:
             return None
         self._last = last
-        key = f"{message_id} {(request_id or '')[:MOST_ID]}".rstrip()
-        before = self._counted.get(key, Tokens())
-        remember(self._counted, key, tokens, _MOST_MESSAGES)
+        before = self._counted.get(key)
+        if before is None and hash(key) in self._settled:
+            return None
+        self._counted[key] = tokens
+        if len(self._counted) > _MOST_OPEN_ANSWERS:
+            self._settled.add(hash(self._counted.popitem(last=False)[0]))
         if tokens == before:
             return None
+        before = before or Tokens()
         added = Tokens(
             _added(tokens.input, before.input),
             _added(tokens.cached, before.cached),
             _added(tokens.output, before.output),
-            context_used=(tokens.input or None) if is_main else None,
+            context_used=(tokens.input or None) if parent_call is None else None,
         )
         return Usage(added, UsageScope.REQUEST, at_ms, key)
+
+    def _key(self, names: tuple[str, str, str], at_ms: int | None, parts: object) -> str | None:
+        """Return the identity of an answer; None if nothing distinguishes it from others.
+
+        Args:
+            names: The ids of the message and of the request, and the agent.
+            at_ms: The time of the line.
+            parts: The counts of its input.
+        """
+        message_id, request_id, _ = names
+        if len(message_id) > MOST_ID:
+            return None
+        if (message_id and request_id) or at_ms is None:
+            return f"{message_id} {request_id}".strip() or None
+        known = self._open.get(names)
+        is_same = known is not None and known[0] == parts
+        key = known[1] if known is not None and is_same else f"{message_id} {request_id} {at_ms} {parts}"
+        remember(self._open, names, (parts, key), _MOST_OPEN_ANSWERS)
+        return key
 
 
 def _added(now: int | None, before: int | None) -> int | None:

@@ -612,6 +612,8 @@ class Decoder:
         self._is_compacting = False
         """Whether the conversation is being shortened: another init may come before it is."""
         self._is_interrupted = False
+        self._is_notified = False
+        """Whether a background task has ended since the last turn: the agent works again by itself."""
         self._model: str | None = None
         self._output = 0
         """The tokens that the main agent's newest message has written so far."""
@@ -686,6 +688,8 @@ class Decoder:
             case "model_refusal_fallback":
                 retracted = self._text.retract(fields.get("retracted_message_uuids"))
                 return [*retracted, *self._incidents.system(fields)]
+            case "task_notification":
+                self._is_notified = not self._has_turn
             case "status" | "compact_boundary" as subtype:
                 if subtype == "compact_boundary" or fields.get("status") == "compacting":
                     self._is_compacting = subtype == "status"
@@ -706,16 +710,17 @@ class Decoder:
         self._calls.cwd = (text(fields, "cwd") or "").rstrip("/\\")
         if continues:
             return [run_info(fields)]
-        ended = self._calls.released(is_interrupted=self._is_interrupted)
+        ended, is_prompted = self._calls.released(is_interrupted=self._is_interrupted), not self._is_notified
         self._begin_turn()
         if not is_new_run:
-            return [*ended, run_info(fields), TurnStarted()]
+            return [*ended, run_info(fields), TurnStarted(is_prompted)]
         self._has_run = True
         self._calls.begin_run()
         return [*ended, run_started(fields, self.dialect), TurnStarted()]
 
     def _begin_turn(self) -> None:
-        self._has_turn, self._has_content, self._is_interrupted = True, False, False
+        self._has_turn, self._has_content = True, False
+        self._is_interrupted = self._is_notified = False
         self._message, self._of_subagents = None, Tokens()
         self._text.turn_ended()
 
@@ -759,7 +764,7 @@ class Decoder:
             events += self._text.retract(fields.get("supersedes")) if "supersedes" in fields else ()
             events += self._request(message)
         elif self.dialect.counts_subagents_apart:
-            events += self._request_of_subagent(message, at_ms)
+            events += self._request_of_subagent(message, at_ms, parent_call)
         group = text(message, "id")
         for block in blocks_of(message):
             match block.get("type"):
@@ -803,9 +808,9 @@ class Decoder:
         self._model = self._model or (text(message, "model") or "")[:_MOST_MODEL]
         return [Usage(tokens._replace(context_used=tokens.input), UsageScope.REQUEST)]
 
-    def _request_of_subagent(self, message: Fields, at_ms: int | None) -> list[Event]:
+    def _request_of_subagent(self, message: Fields, at_ms: int | None, parent_call: str) -> list[Event]:
         """Return what a line of a subagent adds to the input of the turn; its output counts at the end."""
-        usage = self._requests.usage(message, at_ms, is_main=False)
+        usage = self._requests.usage(message, at_ms, parent_call=parent_call)
         if usage is None:
             return []
         self._of_subagents = added((self._of_subagents, usage.tokens))
@@ -827,6 +832,7 @@ class Decoder:
     def _prompt(self, fields: Fields, words: str, parent_call: str | None) -> list[Event]:
         """Return the prompt in a user's line, which may also be a text of the agent itself."""
         if parent_call is not None:
+            self._requests.prompted(parent_call)
             return [Prompt(words, parent_call)]
         if words.startswith(INTERRUPTED):
             self._is_interrupted = True

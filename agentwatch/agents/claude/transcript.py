@@ -34,7 +34,6 @@ from agentwatch.session.events import (
     ToolEnded,
     ToolKind,
     ToolProgress,
-    TurnStarted,
     Unknown,
     Usage,
     UsageScope,
@@ -95,6 +94,9 @@ _REFUSED = "You've hit your "
 _OUTPUTS = ("local-command-stdout", "local-command-stderr", "bash-stdout", "bash-stderr")
 
 
+_TASK_END = "<task-notification>"
+
+
 class Origin(Enum):
     """The kind of a text in a user line."""
 
@@ -102,8 +104,13 @@ class Origin(Enum):
     INTERRUPTION = "interruption"
     """The user has stopped the agent."""
     NOTICE = "notice"
-    """A command that Claude Code ran itself, its output, or the end of a background task."""
+    """A command that Claude Code ran itself, or its output."""
+    TASK_END = "task end"
+    """The notification that a background task has ended."""
     NOTHING = "nothing"
+
+
+_NOTICES = (Origin.NOTICE, Origin.TASK_END)
 
 
 class UserText(NamedTuple):
@@ -130,7 +137,7 @@ def user_text(fields: Fields) -> UserText:
             return found
         if found.origin is Origin.PROMPT:
             texts.append(found.text)
-        elif found.origin is Origin.NOTICE:
+        elif found.origin in _NOTICES:
             notice = found
     if texts:
         return UserText(Origin.PROMPT, "\n".join(texts))
@@ -149,12 +156,13 @@ def read_text(said: str) -> UserText:
     notice = _notice(said[:_MOST_READ])
     if notice is None:
         return UserText(Origin.PROMPT, said)
-    return UserText(Origin.NOTICE, notice) if notice else NO_TEXT
+    origin = Origin.TASK_END if said.startswith(_TASK_END) else Origin.NOTICE
+    return UserText(origin, notice) if notice else NO_TEXT
 
 
 def _notice(said: str) -> str | None:
     """Return the words of a command, an output or a notification; None for another text."""
-    if said.startswith("<task-notification>"):
+    if said.startswith(_TASK_END):
         summary = tagged(said, "summary") or f"background task {tagged(said, 'task-id') or ''}".strip()
         return " · ".join(filter(None, (summary, tagged(said, "status"))))
     if said.startswith(("<command-name>", "<command-message>")):
@@ -205,7 +213,7 @@ def system(fields: Fields) -> list[Event]:
             return [_retry(fields, at_ms)]
         case "local_command":
             said = read_text(text(fields, "content") or "")
-            return [Notice(said.text, at_ms)] if said.origin is Origin.NOTICE else []
+            return [Notice(said.text, at_ms)] if said.origin in _NOTICES else []
         case "stop_hook_summary":
             return [
                 Notice(f"hook failed: {_error(error)}", at_ms) for error in items(fields.get("hookErrors"))
@@ -254,7 +262,7 @@ def _queued(words: str | None, at_ms: int | None) -> list[Event]:
     said = read_text(words or "")
     if said.origin is Origin.PROMPT:
         return [Notice(f"queued: {said.text}", at_ms)]
-    return [Notice(said.text, at_ms)] if said.origin is Origin.NOTICE else []
+    return [Notice(said.text, at_ms)] if said.origin in _NOTICES else []
 
 
 def progress(fields: Fields) -> list[Event]:
@@ -590,7 +598,10 @@ class Decoder:
         line, parent = fields.get("uuid"), fields.get("parentUuid")
         if results:
             yield from self._results(results, fields, parent_call)
-        said = NO_TEXT if results and len(results) == len(items(content)) else user_text(fields)
+        said = NO_TEXT
+        if not results or len(results) != len(items(content)):
+            said = user_text(fields)
+            self._requests.prompted(parent_call)
         if said.origin is not Origin.NOTHING:
             is_interrupted = (
                 said.origin is Origin.INTERRUPTION and text(fields, "interruptedMessageId") is not None
@@ -615,7 +626,8 @@ class Decoder:
             yield from self._turns.interrupted(
                 text(fields, "interruptedMessageId"), iso_ms(fields.get("timestamp"))
             )
-        elif said.origin is Origin.NOTICE:
+        elif said.origin in _NOTICES:
+            self._turns.noticed(is_task=said.origin is Origin.TASK_END)
             yield Notice(said.text, iso_ms(fields.get("timestamp")))
 
     def _results(self, results: list[Fields], fields: Fields, parent_call: str | None) -> Iterator[Event]:
@@ -633,10 +645,11 @@ class Decoder:
         message, at_ms = mapping(fields.get("message")), iso_ms(fields.get("timestamp"))
         message_id = text(message, "id")
         if parent_call is None:
-            is_resumed = self._turns.resumes(message_id)
-            self._tree.add_answer(fields.get("uuid"), fields.get("parentUuid"), begins_turn=is_resumed)
-            if is_resumed:
-                yield TurnStarted()
+            begun = self._turns.resumed(message_id)
+            is_turn = begun is not None and begun.is_prompted
+            self._tree.add_answer(fields.get("uuid"), fields.get("parentUuid"), begins_turn=is_turn)
+            if begun is not None:
+                yield begun
         if fields.get("isApiErrorMessage") is True:
             yield from self._api_error(fields, parent_call, at_ms)
             return
@@ -658,7 +671,7 @@ class Decoder:
                 yield Text(channel, found, at_ms, parent_call=parent_call)
                 yield TextEnded(channel, at_ms, parent_call)
         request_id, is_main = text(fields, "requestId"), parent_call is None
-        usage = self._requests.usage(message, at_ms, request_id, is_main=is_main)
+        usage = self._requests.usage(message, at_ms, request_id, parent_call)
         if usage is not None and not self._repeats_history:
             yield usage
         if not is_main:

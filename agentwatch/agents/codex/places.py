@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from agentwatch.agents.codex.program import is_later_segment, thread_in_name
-from agentwatch.agents.described import first_text, id_in
+from agentwatch.agents.described import first_line, first_text, id_in, text_with
 from agentwatch.agents.found import Found, Metadata, Reach
 from agentwatch.agents.places import HOUR_S, Kind, Spot, one_file
 
@@ -40,9 +40,21 @@ def _rollout(is_archived: bool) -> Callable[[Spot], list[Found]]:
             reach = Reach.STORE
         elif is_later_segment(spot.name):
             thread, reach = id_in(first_text(spot.path, "id")) or thread, Reach.PARTS
-        return one_file(spot, thread, metadata=metadata, reach=reach)
+        parent = spot.previous[0].parent if spot.previous else _parent(spot, thread)
+        return one_file(spot, thread, parent=parent, metadata=metadata, reach=reach)
 
     return read
+
+
+def _parent(spot: Spot, thread: str) -> str | None:
+    """Return the thread that has spawned a thread, or the one that has spawned that, where the file names it.
+
+    A compressed file names none here.
+    """
+    line = first_line(spot.path)
+    spawned_by = id_in(text_with(line, "parent_thread_id"))
+    root = id_in(text_with(line, "session_id"))
+    return spawned_by if spawned_by is None or root in (None, thread) else root
 
 
 def _numbers(kind: Kind) -> Callable[[str], Kind | None]:

@@ -616,9 +616,10 @@ class Calls:
 _MOST_WAITING = 64
 _MOST_CHARACTERS = 1 << 20
 """The length of the prompts that are kept until the next line shows whether they are the user's."""
+_SUBAGENT_END = "<subagent_notification"
 _CONTEXT = (
     *("<environment_context", "<user_instructions", "<turn_aborted", "<skills_instructions", "<skill"),
-    *("<user_shell_command", "<subagent_notification", "<permissions instructions", "<collaboration_mode"),
+    *("<user_shell_command", _SUBAGENT_END, "<permissions instructions", "<collaboration_mode"),
     *("<hook_prompt", "<model_switch", "<personality_spec", "<apps_instructions", "<plugins_instructions"),
     *("<recommended_plugins", "<INSTRUCTIONS", "<user_action", "<realtime_conversation", "<goal_context"),
     "# AGENTS.md instructions",
@@ -709,6 +710,8 @@ class Prompts:
         self._items: list[str] = []
         self._has_events = False
         """Whether this version writes an event for each prompt."""
+        self.is_notified = False
+        """Whether Codex has told the model in this turn that a subagent has ended."""
 
     def is_new_event(self, text: str) -> bool:
         """Return whether the text of an event is a prompt that has not come as an item."""
@@ -726,7 +729,9 @@ class Prompts:
         digest = _digest(text)
         if digest in self._events:
             self._events.remove(digest)
-        elif not self._is_context(text.lstrip()) and len(self._items) < _MOST_WAITING:
+        elif self._is_context(begin := text.lstrip()):
+            self.is_notified = self.is_notified or begin.startswith(_SUBAGENT_END)
+        elif len(self._items) < _MOST_WAITING:
             self._items.append(text[:_MOST_CHARACTERS])
 
     def _is_context(self, text: str) -> bool:
@@ -782,6 +787,7 @@ class Conversation:
     def announce_turn(self) -> None:
         """Note that a turn starts. Codex also starts one to compact the context, without a prompt."""
         self._is_announced = not self._awaits_answer
+        self._prompts.is_notified = False
         self.begin_step()
 
     def begin_step(self) -> None:
@@ -797,7 +803,7 @@ class Conversation:
         before = self.late_prompts()
         if events and self._is_announced:
             self._is_announced = False
-            before.append(TurnStarted())
+            before.append(TurnStarted(is_prompted=not self._prompts.is_notified))
         self._awaits_answer = self._awaits_answer and not events
         return [*before, *events]
 
@@ -1287,6 +1293,8 @@ class Counts:
     def __init__(self) -> None:
         self.inherits = False
         """Whether no turn of the file's own has begun: what comes is inherited."""
+        self._may_inherit = False
+        """Whether the thread was spawned by another, and no line shows yet whether it repeats its lines."""
         self._before = Tokens()
         """The tokens of the thread's files before this one."""
         self._own = Tokens()
@@ -1297,13 +1305,27 @@ class Counts:
         self._last_ms: int | None = None
         self._has_turn_ids = False
 
-    def begin(self, payload: Fields, at_ms: int | None) -> None:
+    def begin(self, payload: Fields, at_ms: int | None, *, is_spawned: bool = False) -> None:
         """Begin a file, which may inherit history."""
         self._before, self._own = added((self._before, self._own)), Tokens()
         self.inherits = _has_base(payload) or text(payload, "forked_from_id") is not None
-        self._inherited = None if self.inherits else Tokens()
+        self._may_inherit = is_spawned and not self.inherits
+        self._inherited = None if self.inherits or is_spawned else Tokens()
         self._began_ms, self._last_ms = iso_ms(payload.get("timestamp")), at_ms
         self._has_turn_ids = False
+
+    def is_history(self, kind: object, payload: Fields, at_ms: int | None) -> bool:
+        """Return whether a line shows that a thread repeats the lines of the one that has spawned it.
+
+        It is older than its file, or of a turn that is older, or it is the first line of the other thread. If
+        none of the lines before the first event is, the thread repeats nothing.
+        """
+        if not self._may_inherit or self._began_ms is None:
+            return False
+        made_ms = [ms for ms in (at_ms, _made_ms(text(payload, "turn_id"))) if ms is not None]
+        self.inherits = kind == "session_meta" or any(ms < self._began_ms for ms in made_ms)
+        self._may_inherit = not self.inherits and kind != "event_msg"
+        return self.inherits
 
     def has_own_turn(self, payload: Fields, at_ms: int | None) -> bool:
         """Return whether a line is of an own turn, which ends the inherited history.
@@ -1378,6 +1400,9 @@ class Decoder:
     def decode(self, fields: Fields) -> list[Event]:
         """Return the events of one line."""
         payload, at_ms = mapping(fields.get("payload")), time_of(fields)
+        if self._counts.is_history(fields.get("type"), payload, at_ms):
+            self._repeats_history = True
+            return [RunInfo(repeats_history=True), *self._events(fields, payload, at_ms)]
         if self._counts.inherits and self._counts.has_own_turn(payload, at_ms) and self._repeats_history:
             self._repeats_history = False
             return [RunInfo(repeats_history=False), *self._events(fields, payload, at_ms)]
@@ -1416,7 +1441,9 @@ class Decoder:
                 self._counts.begin(payload, at_ms)
             return []
         self._has_begun, self._thread = True, name
-        self._counts.begin(payload, at_ms)
+        spawned = mapping(mapping(mapping(payload.get("source")).get("subagent")).get("thread_spawn"))
+        parent = text(payload, "parent_thread_id") or text(spawned, "parent_thread_id")
+        self._counts.begin(payload, at_ms, is_spawned=parent is not None)
         self._repeats_history = self._counts.inherits and not _has_base(payload)
         started = RunStarted(
             FORMAT,
@@ -1431,8 +1458,7 @@ class Decoder:
             begun.append(RunInfo(repeats_history=True))
         if branch is not None or is_one_liner:
             begun.append(RunInfo(branch=branch, is_one_liner=is_one_liner))
-        spawned = mapping(mapping(mapping(payload.get("source")).get("subagent")).get("thread_spawn"))
-        if parent := text(payload, "parent_thread_id") or text(spawned, "parent_thread_id"):
+        if parent is not None:
             return [*begun, Notice(f"subagent of session {parent}")]
         if origin := text(payload, "forked_from_id"):
             return [*begun, Notice(f"forked from session {origin}")]

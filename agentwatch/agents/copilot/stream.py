@@ -7,6 +7,7 @@ from agentwatch.agents.decoder import Salvaged, SegmentText
 from agentwatch.agents.fields import MOST_ID, Fields, in_words, items, known_sum, mapping, number, text
 from agentwatch.agents.on_disk import time_of
 from agentwatch.agents.open_calls import remember
+from agentwatch.session.counts import added
 from agentwatch.session.events import (
     Channel,
     Compaction,
@@ -467,8 +468,6 @@ class Turns:
 
 # Token counts. `cost` counts premium requests, not dollars.
 
-_MOST_REQUESTS = 64
-
 _MOST_MODELS = 1000
 
 
@@ -476,12 +475,18 @@ class Counts:
     """The token counts of one recording."""
 
     def __init__(self) -> None:
-        self._requests: dict[str, None] = {}
-        """The ids of the last requests. One may be reported by two lines, of which one is not on disk."""
+        self._requests: set[int] = set()
+        """The hashes of their ids. One may be reported by two lines, of which one is not on disk."""
         self._are_known = False
         """Whether a request was counted alone."""
         self._said = 0
         """The tokens of the messages, which are all that the stream of most versions has."""
+        self._messages = 0
+        """The number of messages since the last total: about one for each request."""
+        self._before = Tokens()
+        """The tokens of the processes whose totals the newest one does not contain."""
+        self._total, self._requests_in_total = Tokens(), 0
+        """The newest total, and the number of requests that it counts."""
 
     def request(self, usage: Fields, *, is_main: bool) -> list[Event]:
         """Return the count of one request to the model, unless it is known.
@@ -490,9 +495,9 @@ class Counts:
         """
         request = text(usage, "apiCallId") or text(usage, "providerCallId")
         if request is not None and len(request) <= MOST_ID:
-            if request in self._requests:
+            if hash(request) in self._requests:
                 return []
-            remember(self._requests, request, None, _MOST_REQUESTS)
+            self._requests.add(hash(request))
         tokens = _tokens(usage)
         if not (tokens.input or tokens.output):
             return []
@@ -505,6 +510,7 @@ class Counts:
     def message(self, data: Fields) -> None:
         """Add the output tokens of a message."""
         self._said += max(0, number(data, "outputTokens") or 0)
+        self._messages += 1
 
     def result(self) -> list[Event]:
         """Return the output tokens of a stream at its end, if its requests were not counted."""
@@ -513,11 +519,15 @@ class Counts:
         return [Usage(Tokens(output=self._said), UsageScope.RUN)]
 
     def total(self, data: Fields) -> list[Event]:
-        """Return the counts of the whole session at its end, if its requests were not counted."""
+        """Return the counts of the whole session at the end of a process, if its requests were not counted.
+
+        In versions of May 2026, the counts begin anew with each process. Later ones add up.
+        """
         if self._are_known:
             return []
-        models = list(mapping(data.get("modelMetrics")).values())[:_MOST_MODELS]
-        counts = [_tokens(mapping(mapping(model).get("usage"))) for model in models]
+        models = [mapping(each) for each in mapping(data.get("modelMetrics")).values()][:_MOST_MODELS]
+        counts = [_tokens(mapping(model.get("usage"))) for model in models]
+        requests = sum(max(0, number(mapping(model.get("requests")), "count") or 0) for model in models)
         details = mapping(data.get("tokenDetails"))
         by_kind = {key: number(mapping(value), "tokenCount") for key, value in details.items()}
         total = Tokens(
@@ -526,7 +536,22 @@ class Counts:
             output=known_sum([each.output for each in counts]) or by_kind.get("output"),
             context_used=number(data, "currentTokens"),
         )
-        return [Usage(total, UsageScope.RUN)] if any(total) else []
+        if not any(total):
+            return []
+        if self._begins_anew(total, requests):
+            self._before = added((self._before, self._total))
+        self._total, self._requests_in_total, self._messages = total, requests, 0
+        return [Usage(added((self._before, total)), UsageScope.RUN)]
+
+    def _begins_anew(self, total: Tokens, requests: int) -> bool:
+        """Return whether a total leaves out the one before it.
+
+        It does if it is smaller. Otherwise the number of its requests decides: that of all messages, or that
+        of the messages since then.
+        """
+        pairs = zip(total[:3], self._total[:3], strict=True)
+        is_smaller = any((now or 0) < (before or 0) for now, before in pairs)
+        return is_smaller or (requests > 0 and 2 * (requests - self._messages) < self._requests_in_total)
 
 
 def context(data: Fields) -> list[Event]:

@@ -25,7 +25,6 @@ from agentwatch.session.events import (
     TextEnded,
     ToolEnded,
     ToolKind,
-    TurnStarted,
     Unknown,
 )
 
@@ -261,8 +260,8 @@ class Decoder:
 
     def _assistant(self, fields: Fields) -> Iterator[Event]:
         yield from self._calls.end_all()
-        if self._turns.resumes(None):
-            yield TurnStarted()
+        if (begun := self._turns.resumed(None)) is not None:
+            yield begun
         for part in parts_of(fields):
             kind = part.get("type")
             channel = _CHANNELS.get(kind) if isinstance(kind, str) else None

@@ -25,7 +25,6 @@ from agentwatch.session.events import (
     Text,
     TextEnded,
     TurnEnded,
-    TurnStarted,
     Unknown,
 )
 
@@ -119,9 +118,9 @@ class Decoder:
         if model is not None and model != self._model:
             self._model = model
             yield RunInfo(model=model)
-        if self._turns.resumes(None):
+        if (begun := self._turns.resumed(None)) is not None:
             self._outcome = None
-            yield TurnStarted()
+            yield begun
         has_text = has_calls = False
         for block in blocks_of(message):
             kind = block.get("type")

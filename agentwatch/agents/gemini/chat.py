@@ -485,7 +485,7 @@ class Known:
     """Its tokens: input, cached, output."""
 
 
-def new_usage(known: Known, counts: Fields, at_ms: int | None) -> list[Event]:
+def new_usage(known: Known, counts: Fields, at_ms: int | None, request: str | None) -> list[Event]:
     """Return the tokens of a request that were not counted when its message was written before.
 
     The input includes cached tokens. The output includes the thoughts, which are counted apart.
@@ -497,7 +497,7 @@ def new_usage(known: Known, counts: Fields, at_ms: int | None) -> list[Event]:
     new = [after - before for after, before in zip(tokens, known.tokens, strict=True)]
     known.tokens = tokens
     usage = Tokens(input=new[0], cached=new[1], output=new[2], context_used=tokens[0] + tokens[2])
-    return [Usage(usage, UsageScope.REQUEST, at_ms)]
+    return [Usage(usage, UsageScope.REQUEST, at_ms, request)]
 
 
 def _keep(found: dict[str, _Value], key: str, value: _Value, most: int) -> None:
@@ -630,7 +630,7 @@ class Chat:
             events += [Text(Channel.REASONING, thought, at_ms), TextEnded(Channel.REASONING, at_ms)]
         known.thoughts = max(known.thoughts, len(thoughts))
         if isinstance(fields.get("tokens"), dict):
-            events += new_usage(known, fields["tokens"], at_ms)
+            events += new_usage(known, fields["tokens"], at_ms, _key(fields) or None)
         return events
 
     def _notice(self, fields: Fields) -> list[Event]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from agentwatch.agents.changes import changed_lines
 from agentwatch.agents.claude.calls import argument_facts, plan_entries, questions_in
-from agentwatch.agents.fields import Fields, in_words, mapping, number, text
+from agentwatch.agents.fields import MOST_ID, Fields, in_words, mapping, number, text
 from agentwatch.agents.gemini.stream import exit_code_in
 from agentwatch.agents.on_disk import SessionFacts, Tree, Turns, iso_ms
 from agentwatch.agents.open_calls import OpenCalls, remember
@@ -33,7 +33,6 @@ from agentwatch.session.events import (
     ToolEnded,
     ToolKind,
     ToolStarted,
-    TurnStarted,
     Unknown,
     Usage,
     UsageScope,
@@ -327,6 +326,8 @@ class Decoder:
         """Why a request failed that the agent may repeat."""
         self._answer = _Answer()
         self._step = _Step()
+        self._counted: set[int] = set()
+        """The hashes of the ids of the answers whose tokens were counted."""
         self._has_response = False
         """Whether a line has reported the response that the next answer is from."""
         self._is_first = True
@@ -385,6 +386,7 @@ class Decoder:
             self._tree.add(line, parent, is_of_last_turn=bool(responses))
             yield from responses
             if words is not None and not responses:
+                self._turns.noticed(is_task=subtype == "notification")
                 message = words if subtype == "notification" else f"queued: {words}"
                 yield Notice(message, iso_ms(fields.get("timestamp")))
         elif parent_call is not None:
@@ -400,10 +402,11 @@ class Decoder:
     def _assistant(self, fields: Fields, parent_call: str | None) -> Iterator[Event]:
         self._failure, at_ms = None, iso_ms(fields.get("timestamp"))
         if parent_call is None:
-            is_resumed = self._turns.resumes(None)
-            self._tree.add_answer(fields.get("uuid"), fields.get("parentUuid"), begins_turn=is_resumed)
-            if is_resumed:
-                yield TurnStarted()
+            begun = self._turns.resumed(None)
+            is_turn = begun is not None and begun.is_prompted
+            self._tree.add_answer(fields.get("uuid"), fields.get("parentUuid"), begins_turn=is_turn)
+            if begun is not None:
+                yield begun
             self._answer.add(fields)
         calls, has_text = False, False
         for part in parts_of(fields):
@@ -417,16 +420,27 @@ class Decoder:
                 calls = True
                 yield from self._call(mapping(part["functionCall"]), fields, parent_call)
         if parent_call is not None:
+            yield from self._usage(fields, at_ms, is_main=False)
             return
-        usage = None if self._answer.has_usage else _usage(fields, at_ms)
-        if usage is not None:
-            self._answer.has_usage = True
-            yield usage
+        if not self._answer.has_usage:
+            yield from self._usage(fields, at_ms)
         self._turns.wrote(None)
         is_cut = not self._answer.has_usage and "provenance" in fields and not self._has_response
         self._has_response = False
         if has_text and not calls:
             yield from self._turns.end(Outcome.CANCELLED if is_cut else Outcome.SUCCEEDED)
+
+    def _usage(self, fields: Fields, at_ms: int | None, *, is_main: bool = True) -> Iterator[Usage]:
+        """Yield the tokens of an answer, once; the context of a subagent is not the session's."""
+        usage = _usage(fields, at_ms)
+        if usage is None:
+            return
+        self._answer.has_usage = self._answer.has_usage or is_main
+        if usage.request is not None and hash(usage.request) in self._counted:
+            return
+        self._counted.add(hash(usage.request))
+        tokens = usage.tokens if is_main else usage.tokens._replace(context_used=None, context_size=None)
+        yield usage._replace(tokens=tokens)
 
     def _call(self, call: Fields, fields: Fields, parent_call: str | None) -> Iterator[Event]:
         started = self._calls.started(call, fields, self._facts.folder, parent_call)
@@ -489,4 +503,5 @@ def _usage(fields: Fields, at_ms: int | None) -> Usage | None:
         context_used=sent,
         context_size=number(fields, "contextWindowSize"),
     )
-    return None if tokens == Tokens() else Usage(tokens, UsageScope.REQUEST, at_ms)
+    line = (text(fields, "uuid") or "")[:MOST_ID] or None
+    return None if tokens == Tokens() else Usage(tokens, UsageScope.REQUEST, at_ms, line)

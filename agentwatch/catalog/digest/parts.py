@@ -72,8 +72,6 @@ def line(words: str | None) -> str:
 
 # What the digest of a session needs to remember so that later lines can update it.
 
-_MOST_ENDED = 16
-"""The number of calls that are remembered after their end, which a line may report twice."""
 _MOST_PAUSES = 32
 _LEAST_PAUSES = 10
 
@@ -127,7 +125,8 @@ class Course:
     """The part of a digest's state that is not shown."""
 
     has_ended: dict[int, bool] = field(default_factory=dict)
-    """Whether a call has ended that is not open any more, by the hash of its id; at most 16."""
+    """Whether a call has ended that is not open any more, by the hash of its id. A resume may write all of
+    the session again, so none is dropped: 88 bytes each."""
     questions: dict[str, Question] = field(default_factory=dict)
     """The open questions by key, the oldest first."""
     plan: dict[int, PlanStatus] = field(default_factory=dict)
@@ -147,5 +146,3 @@ class Course:
     def settle(self, call_id: str, *, has_ended: bool) -> None:
         """Remember a call that is not open any more."""
         self.has_ended[hash(call_id)] = has_ended
-        if len(self.has_ended) > _MOST_ENDED:
-            del self.has_ended[next(iter(self.has_ended))]

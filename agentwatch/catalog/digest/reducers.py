@@ -104,10 +104,10 @@ def run_info(digest: Digest, event: RunInfo, _at_ms: int | None) -> None:
         digest.title, digest.is_users_title = title, event.is_users_title
 
 
-def turn_started(digest: Digest, _event: TurnStarted, at_ms: int | None) -> None:
+def turn_started(digest: Digest, event: TurnStarted, at_ms: int | None) -> None:
     """Begin a turn, which continues a run that had ended."""
     begin_turn(digest, at_ms)
-    digest.course.awaits_prompt = True
+    digest.course.awaits_prompt = event.is_prompted
     digest.course.last_error = ""
 
 

@@ -174,8 +174,9 @@ def test_a_request_is_counted_once() -> None:
     run = session_of(user("Go"), first, first, last, other, none).run
     assert run.tokens == Tokens(18, 10, 42, context_used=18)
     requests = Requests()
-    for number in range(100):
+    for number in range(1000):
         assert requests.usage({"id": f"{number}", "usage": usage}, None) is not None
+    assert not any(requests.usage({"id": f"{number}", "usage": usage}, None) for number in range(1000))
     assert requests.usage({"usage": usage}, None) is None
     assert requests.usage({"id": "x" * 5000, "usage": usage}, None) is None
     usage = {"input_tokens": 3, "output_tokens": 1}
@@ -205,6 +206,32 @@ def test_a_request_is_counted_once() -> None:
     late = call("c-3", uuid="d", message={"id": "p", "usage": usage}, **origin)
     found = session_of(*before, own, late, user("More", "w"))
     assert (found.run.tokens.input, len(found.calls), repeated_calls(found)) == (40, 3, 1)
+
+
+def test_answers_without_an_id_of_their_own_are_told_apart_by_time() -> None:
+    """Behind a gateway, ids may be missing or all the same; the lines of an answer still count once."""
+    usage = {"input_tokens": 10, "output_tokens": 1}
+
+    def answers(begin: int, **ids: Any) -> list[dict[str, Any]]:
+        """Return three answers to two prompts: the first has two lines and a call, the others a line each."""
+        message = {**ids, "usage": usage}
+        grown = {**ids, "usage": {"input_tokens": 30, "output_tokens": 2}}
+        lines = [
+            *(user("Go"), said("A", message=message)),
+            *(call("c", message={**message, "usage": {**usage, "output_tokens": 5}}), returned("c")),
+            *(said("B", message=grown), user("More"), said("C", message=grown)),
+        ]
+        times = (f"2026-11-28T09:00:{begin + second:02}.000Z" for second in range(len(lines)))
+        own = ({"timestamp": time, "uuid": f"{ids}{time}"} for time in times)
+        return [each | more for each, more in zip(lines, own, strict=True)]
+
+    for name, ids in {"empty": {"id": ""}, "missing": {}, "the same": {"id": "msg_relay"}}.items():
+        with case(name):
+            lines = answers(10, **ids)
+            copied = [each | {"uuid": f"copy of {each['uuid']}"} for each in lines]
+            for more, count in (((), 1), (copied, 1), (answers(30, **ids), 2)):
+                tokens = session_of(*lines, *more).run.tokens
+                assert (tokens.input, tokens.output) == (70 * count, 9 * count)
 
 
 def test_a_line_is_recognised_and_has_its_role() -> None:
@@ -651,18 +678,23 @@ def test_an_error_of_the_service_fails_the_turn() -> None:
     assert not session_of(user("Go"), named, user("on")).limits.is_refused
 
 
-def test_an_answer_after_the_end_of_a_turn_begins_another() -> None:
-    """A notification or a command of the user may begin a turn without a prompt; the run continues."""
-    lines = (
-        user("Go", "p"),
-        ended(uuid="a", parent="p", message={"id": "m1"}),
-        user("<task-notification><summary>Done</summary></task-notification>", "n", "a"),
-        said("B", uuid="b", parent="n", message={"id": "m2"}),
-        user("next", "q", "b"),
-    )
-    assert ends(*lines) == [Prompt("Go"), OK, TurnStarted(), Prompt("next")]
-    session = session_of(*lines)
-    assert (session.run.turns, session.outcome) == (2, Outcome.UNFINISHED)
+def test_an_answer_after_the_end_of_a_turn_begins_or_continues_one() -> None:
+    """A command of the user begins a turn without a prompt, a notification continues the last."""
+    commanded = "<command-name>/init</command-name>"
+    notified = "<task-notification><summary>Done</summary></task-notification>"
+    for words in (commanded, notified):
+        lines = (
+            user("Go", "p"),
+            ended(uuid="a", parent="p", message={"id": "m1"}),
+            user(words, "n", "a"),
+            said("B", uuid="b", parent="n", message={"id": "m2"}),
+        )
+        begun = TurnStarted(is_prompted=words is commanded)
+        assert ends(*lines) == [Prompt("Go"), OK, begun]
+        session = session_of(*lines)
+        assert (session.run.turns, session.outcome) == (1 + begun.is_prompted, Outcome.UNFINISHED)
+        more = (user("next", "q", "b"), ended(uuid="e", parent="q"), user("not that", "r", "b"))
+        assert session_of(*lines, *more).run.turns == 2 + begun.is_prompted
     assert ends(said("cut"), user("Go")) == [Prompt("Go")]
 
 

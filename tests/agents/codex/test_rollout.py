@@ -1021,3 +1021,21 @@ def test_a_tool_is_described_by_its_arguments() -> None:
     local = only_call(META, item("local_shell_call", id="c", action={"command": ["bash", "-c", "ls"]}))
     assert (local.call_id, local.target, local.tool) == ("c", "ls", "local_shell")
     assert only_call(META, item("custom_tool_call", input=7)).tool == "custom_tool_call"
+
+
+def test_a_spawned_thread_counts_its_own_requests() -> None:
+    """It may repeat the lines of the thread that has spawned it, and name that thread only in its source."""
+    source = {"subagent": {"thread_spawn": {"parent_thread_id": PARENT, "depth": 1}}}
+    cases = {
+        "with their times": (parent(has_id=False), 2),
+        "with the ids of their turns": (copied(parent(), FORKED_MS)[1:], 2),
+        "with its first line": (copied(parent(has_id=False), FORKED_MS), 2),
+        "none of them": ([], 0),
+    }
+    for name, (before, copies) in cases.items():
+        with case(name):
+            at_ms = FORKED_MS + (MINUTE_MS if before else 100)
+            own = turn(FORK, at_ms, 13, 6300, 3200, is_paginated=False, has_id="ids" in name)
+            found = read(meta(FORK, FORKED_MS, source=source), *before, *own)
+            assert (found.run.tokens.input, repeated_calls(found)) == (3200, copies)
+            assert (len(found.calls), found.run.turns) == (copies + 1, copies + 1)

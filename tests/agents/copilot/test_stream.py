@@ -374,12 +374,28 @@ def test_facts_and_requests_are_those_of_the_session() -> None:
     other_of_subagent = {**record(), "agentId": "a"}
     assert tokens(other_of_subagent) == Tokens(1000, 400, 20)
     many = [record(apiCallId=f"r-{number}") for number in range(70)]
-    assert tokens(*many, many[69], many[0], record(apiCallId="h" * 2000)).input == 72_000
+    assert tokens(*many, many[69], many[0], record(apiCallId="h" * 2000)).input == 71_000
     usage = {"inputTokens": 10, "outputTokens": 2, "cacheReadTokens": 4}
     metrics = {"m-1": {"usage": usage}, "m-2": {"usage": {"inputTokens": 5}}, "m-3": 7}
     end = line("session.shutdown", {"modelMetrics": metrics, "currentTokens": 9})
     assert tokens(end) == Tokens(15, 4, 2, None, 9)
     assert tokens(record(), end).input == 1000
+    # A process begins its counts anew, or with those of the last one: by the number of its requests.
+    for name, (numbers, counts, total) in {
+        "fewer tokens": ((2, 2), (9000, 2000), 11_000),
+        "more tokens, of as many requests as messages": ((2, 2), (2000, 9000), 11_000),
+        "more tokens, of the requests of both": ((2, 4), (2000, 9000), 9000),
+        "twice anew": ((2, 2, 2), (9000, 2000, 3000), 14_000),
+        "nothing was asked": ((2, 2), (2000, 2000), 2000),
+    }.items():
+        with case(name):
+            lines = []
+            for number, count in zip(numbers, counts, strict=True):
+                messages = 0 if name.startswith("nothing") and lines else 2
+                lines += [line("assistant.message", {"messageId": "m", "content": "x"})] * messages
+                model = {"requests": {"count": number}, "usage": {"inputTokens": count}}
+                lines.append(line("session.shutdown", {"modelMetrics": {"m": model}}))
+            assert tokens(*lines).input == total
     details = {"input": {"tokenCount": 100}, "output": {"tokenCount": 15}, "cache_read": {"tokenCount": 5}}
     older = line("session.shutdown", {"modelMetrics": {"m": {"requests": 2}}, "tokenDetails": details})
     assert tokens(older) == Tokens(100, 5, 15)

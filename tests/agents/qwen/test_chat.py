@@ -361,6 +361,10 @@ def test_other_lines_have_their_facts() -> None:
     counts = {"promptTokenCount": 1000, "candidatesTokenCount": 20, "cachedContentTokenCount": 400}
     one = said("A", usageMetadata=counts, contextWindowSize=8000)
     assert session_of(user("Go"), one, one).run.tokens == Tokens(2000, 800, 40, None, 1000, 8000)
+    inner = said(
+        "B", uuid="q", usageMetadata=counts | {"promptTokenCount": 50}, isSidechain=True, agentId="x"
+    )
+    assert session_of(user("Go"), one, inner, inner).run.tokens == Tokens(1050, 800, 40, None, 1000, 8000)
     written = decoded(call("c", "todo_write", todos=[{"content": "A", "status": "pending"}]))
     assert [event.entries[0].text for event in written if isinstance(event, Plan)] == ["A"]
     # A subagent's texts belong to no turn of the main agent; its own file shows it as the main agent.

@@ -248,6 +248,9 @@ def test_calls_are_counted_once() -> None:
     )
     assert (digest.calls, digest.failed, digest.rejected, digest.open_calls) == (3, 1, 1, {})
     assert (digest.lines_added, digest.lines_removed) == (3, 1)
+    # All of a session may be written again.
+    calls = [event for number in range(100) for event in (started(f"{number}"), ended(f"{number}"))]
+    assert after(*calls, *calls).calls == 100
     # Only a line that says so describes it again.
     digest = after(started(target=None, parent_call="p", limit_ms=5, at_ms=3), started(target="other"))
     assert digest.open_calls["c"].target == ""

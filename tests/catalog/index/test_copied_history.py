@@ -140,6 +140,12 @@ def test_messages_with_the_same_id_are_told_apart_by_their_requests(indexed: Ind
         keep(indexed, number, [user("go", "u1"), said, text("u3", "u2", 5) | {"message": said["message"]}])
     indexed.update()
     assert indexed.rows("SELECT sum(input_tokens) FROM session") == [(55 * 3,)]
+    # Some relays give each message the same id, and no request one.
+    for number in (2, 3):
+        said = text("u2", "u1", 5) | {"requestId": None}
+        keep(indexed, number, at([user("go", "u1"), said, user("on", "u3", "u2"), said], 0, number, 7, 8))
+    indexed.update()
+    assert indexed.rows("SELECT sum(input_tokens) FROM session") == [(55 * 6,)]
 
 
 def test_a_subagent_counts_the_same_in_both_forms(indexed: Indexed) -> None:
@@ -180,6 +186,59 @@ def test_forked_and_reverted_threads_count_once(indexed: Indexed) -> None:
         (fork, 1, 3200, 1, 1),
     ]
     assert indexed.rows("SELECT count(*) FROM call") == [(4,)]
+    # A spawned thread repeats the lines of another too, and is folded under it, or under the first of all.
+    at_ms = BEGAN_MS + 30 * MINUTE_MS
+    child, below = (name_at(at_ms, number) for number in (30, 40))
+    for name, spawned_by, more in (
+        (child, parent, {"session_id": child}),
+        (below, child, {"session_id": parent}),
+    ):
+        source = {"subagent": {"thread_spawn": {"parent_thread_id": spawned_by, "depth": 1}}}
+        own = turn(name, at_ms + MINUTE_MS, 15, 3600, 500)
+        lines = [meta(name, at_ms, source=source, **more), *whole, *own]
+        (day / file_name(at_ms, name)).write_bytes(written(lines))
+    indexed.update()
+    assert indexed.rows(f"SELECT {columns}, parent FROM session WHERE parent IS NOT NULL ORDER BY 1") == [
+        (child, 1, 500, 1, 1, parent),
+        (below, 1, 500, 1, 1, parent),
+    ]
+
+
+def test_a_copied_chat_counts_once(indexed: Indexed) -> None:
+    """Chats of Gemini and of Qwen give each answer an id, which a copy repeats."""
+    usage = {"promptTokenCount": 1000, "candidatesTokenCount": 20}
+    qwen = [
+        user("Go", "u1") | {"message": {"role": "user", "parts": [{"text": "Go"}]}},
+        line(
+            "assistant", "u2", "u1", message={"role": "model", "parts": [{"text": "A"}]}, usageMetadata=usage
+        ),
+    ]
+    gemini: list[Json] = [
+        {"id": "m1", "timestamp": "2026-11-28T09:00:00.000Z", "type": "user", "content": "Go"},
+        {
+            "id": "m2",
+            "timestamp": "2026-11-28T09:00:02.000Z",
+            "type": "gemini",
+            "content": "A",
+            "toolCalls": [],
+        }
+        | {"thoughts": [], "model": "m", "tokens": {"input": 1000, "output": 20, "cached": 0, "thoughts": 0}},
+    ]
+    for name in IDS[:2]:
+        start = {"sessionId": name, "projectHash": "h", "startTime": gemini[0]["timestamp"], "kind": "main"}
+        files = {
+            f".qwen/projects/-w/chats/{name}.jsonl": [each | {"sessionId": name} for each in qwen],
+            f".gemini/tmp/w/chats/session-2026-11-28T09-00-{name[:8]}.jsonl": [start, *gemini],
+        }
+        for path, lines in files.items():
+            kept_at = indexed.machine.home / path
+            kept_at.parent.mkdir(parents=True, exist_ok=True)
+            kept_at.write_text("".join(json.dumps(each) + "\n" for each in lines))
+    indexed.update()
+    assert indexed.rows("SELECT agent, count(*), sum(input_tokens) FROM session GROUP BY 1 ORDER BY 1") == [
+        ("gemini", 2, 1000),
+        ("qwen", 2, 1000),
+    ]
 
 
 SESSION = "11111111-2222-4333-8444-555555555555"
