@@ -14,12 +14,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-import orjson
-
 from agentwatch.agents.own_files import is_still_written
 from agentwatch.recording.store import within
 from agentwatch.sources.stores.json_values import as_line, parsed
-from agentwatch.sources.stores.tail import Tail
+from agentwatch.sources.stores.tail import Tail, timed_lines
 
 _PROJECTS, _FOLDER = "projects", "subagents"
 _START, _END, _META = "agent-", ".jsonl", ".meta.json"
@@ -102,7 +100,7 @@ class ClaudeSubagents:
         self._reopen()
         metas = self._find_agents()
         tails = [self._main, *self._agents.values()]
-        timed = [_timed(tail, number) for number, tail in enumerate(tails) if tail.has_grown()]
+        timed = [timed_lines(tail, number) for number, tail in enumerate(tails) if tail.has_grown()]
         merged = (line for _, _, line in heapq.merge(*timed, key=lambda each: each[:2]))
         for line in merged:
             yield line
@@ -139,20 +137,6 @@ class ClaudeSubagents:
                     self._agents[name] = Tail(fd)
                     metas.append(_meta_line(self._folder, name.removesuffix(_END)))
         return metas
-
-
-def _timed(tail: Tail, number: int) -> Iterator[tuple[str, int, bytes]]:
-    """Yield the lines of a file with their times; a line without a time has that of the line before it."""
-    at = ""
-    for line in tail.lines():
-        try:
-            fields = orjson.loads(line)
-        except orjson.JSONDecodeError:
-            fields = None
-        found = fields.get("timestamp") if isinstance(fields, dict) else None
-        if isinstance(found, str) and len(found) <= 40:
-            at = max(at, found)
-        yield at, number, line
 
 
 def _subagents_in(folder: Path) -> list[str]:

@@ -47,14 +47,19 @@ def _rollout(is_archived: bool) -> Callable[[Spot], list[Found]]:
 
 
 def _parent(spot: Spot, thread: str) -> str | None:
-    """Return the thread that has spawned a thread, or the one that has spawned that, where the file names it.
+    """Return the first of the threads above a thread; None for one of its own, and for a compressed file."""
+    return next((each for each in spawners_in(first_line(spot.path)) if each != thread), None)
 
-    A compressed file names none here.
+
+def spawners_in(line: bytes) -> list[str]:
+    """Return the threads that have spawned a thread, the first of all before its parent.
+
+    Args:
+        line: The first line of its file.
     """
-    line = first_line(spot.path)
-    spawned_by = id_in(text_with(line, "parent_thread_id"))
+    parent = id_in(text_with(line, "parent_thread_id"))
     root = id_in(text_with(line, "session_id"))
-    return spawned_by if spawned_by is None or root in (None, thread) else root
+    return [] if parent is None else [each for each in (root, parent) if each is not None]
 
 
 def _numbers(kind: Kind) -> Callable[[str], Kind | None]:

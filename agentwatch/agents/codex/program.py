@@ -54,13 +54,18 @@ def is_later_segment(name: str) -> bool:
     return name.startswith("rollout-") and stem[-_UUID - 1 : -_UUID] == "_"
 
 
-def _segments(path: Path, head: bytes) -> Store | None:
-    """Open a thread that has several rollouts, by its newest."""
-    if path.suffix != ".jsonl" or not head.startswith(b"{") or not is_later_segment(path.name):
+def _threads(path: Path, head: bytes) -> Store | None:
+    """Open a thread that has several rollouts, by its newest, or one that has spawned others."""
+    is_rollout = path.suffix == ".jsonl" and path.name.startswith("rollout-")
+    if not is_rollout or not head.startswith(b"{"):
         return None
-    from agentwatch.agents.codex.segments import open_segments
+    if is_later_segment(path.name):
+        from agentwatch.agents.codex.segments import open_segments
 
-    return open_segments(path)
+        return open_segments(path)
+    from agentwatch.agents.codex.threads import open_threads
+
+    return open_threads(path)
 
 
 def _is_of_session(path: str) -> bool:
@@ -182,7 +187,7 @@ PROGRAM = Program(
         server="A report of the server of Codex, which a terminal with options such as -c does not use.",
     ),
     hooks="agentwatch.agents.codex.hooks:HOOKS",
-    stores=(_segments,),
+    stores=(_threads,),
     id_in=id_in_stem,
     resume=Resume(
         ("codex", "exec", "resume", "{id}", "--json", "{mode}", "--", "{text}"),

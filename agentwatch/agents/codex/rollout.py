@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable
 from hashlib import blake2b
+from itertools import chain
 from typing import NamedTuple
 
 from agentwatch.agents.changes import patch_in_command, patched_files, summed
-from agentwatch.agents.codex.rollout_recognition import time_of
+from agentwatch.agents.codex.rollout_recognition import SPAWNED, time_of
 from agentwatch.agents.codex.stream import (
     MCP_REFUSALS,
     End,
@@ -64,6 +65,7 @@ from agentwatch.session.events import (
     ToolEnded,
     ToolKind,
     ToolProgress,
+    ToolStarted,
     TurnEnded,
     TurnStarted,
     Unknown,
@@ -1293,7 +1295,7 @@ class Counts:
     def __init__(self) -> None:
         self.inherits = False
         """Whether no turn of the file's own has begun: what comes is inherited."""
-        self._may_inherit = False
+        self.may_inherit = False
         """Whether the thread was spawned by another, and no line shows yet whether it repeats its lines."""
         self._before = Tokens()
         """The tokens of the thread's files before this one."""
@@ -1309,7 +1311,7 @@ class Counts:
         """Begin a file, which may inherit history."""
         self._before, self._own = added((self._before, self._own)), Tokens()
         self.inherits = _has_base(payload) or text(payload, "forked_from_id") is not None
-        self._may_inherit = is_spawned and not self.inherits
+        self.may_inherit = is_spawned and not self.inherits
         self._inherited = None if self.inherits or is_spawned else Tokens()
         self._began_ms, self._last_ms = iso_ms(payload.get("timestamp")), at_ms
         self._has_turn_ids = False
@@ -1320,11 +1322,11 @@ class Counts:
         It is older than its file, or of a turn that is older, or it is the first line of the other thread. If
         none of the lines before the first event is, the thread repeats nothing.
         """
-        if not self._may_inherit or self._began_ms is None:
+        if self._began_ms is None:
             return False
         made_ms = [ms for ms in (at_ms, _made_ms(text(payload, "turn_id"))) if ms is not None]
         self.inherits = kind == "session_meta" or any(ms < self._began_ms for ms in made_ms)
-        self._may_inherit = not self.inherits and kind != "event_msg"
+        self.may_inherit = not self.inherits and kind != "event_msg"
         return self.inherits
 
     def has_own_turn(self, payload: Fields, at_ms: int | None) -> bool:
@@ -1385,26 +1387,56 @@ def _made_ms(name: str | None) -> int | None:
         return None
 
 
+_SPAWN = "spawn_agent"
+_MOST_SPAWNED = 1000
+
+
+class _Spawned:
+    """A thread that this one has spawned."""
+
+    def __init__(self, decoder: Decoder, thread: str) -> None:
+        self.decoder = decoder
+        self.tokens = Tokens()
+        self.call_id = ""
+        """The call that has spawned it; empty if unknown."""
+        self._thread = thread
+
+    @property
+    def parent_call(self) -> str:
+        """The call, or else the id of the thread."""
+        return self.call_id or self._thread
+
+
 class Decoder:
     """Decodes the lines of a rollout into events."""
 
     def __init__(self) -> None:
         self._counts = Counts()
-        self._repeats_history = False
+        self.repeats_history = False
+        """Whether the present lines are a copy of another thread's history."""
+        self.parent: str | None = None
+        """The thread that has spawned this one."""
         self._turns = Turns()
         self._has_begun = False
         self._thread: str | None = None
         self._is_compacted = False
         """Whether the newest content of the conversation is a compaction, which up to three lines report."""
+        self._tokens = Tokens()
+        """The tokens of the thread's own requests."""
+        self.spawning: dict[str, str] = {}
+        """What the calls that spawn threads ask them to do, by the ids of those whose thread is not known."""
+        self._spawned: dict[str, _Spawned] = {}
 
     def decode(self, fields: Fields) -> list[Event]:
         """Return the events of one line."""
+        if SPAWNED in fields:
+            return self._decode_spawned(text(fields, SPAWNED) or "", fields)
         payload, at_ms = mapping(fields.get("payload")), time_of(fields)
-        if self._counts.is_history(fields.get("type"), payload, at_ms):
-            self._repeats_history = True
+        if self._counts.may_inherit and self._counts.is_history(fields.get("type"), payload, at_ms):
+            self.repeats_history = True
             return [RunInfo(repeats_history=True), *self._events(fields, payload, at_ms)]
-        if self._counts.inherits and self._counts.has_own_turn(payload, at_ms) and self._repeats_history:
-            self._repeats_history = False
+        if self._counts.inherits and self._counts.has_own_turn(payload, at_ms) and self.repeats_history:
+            self.repeats_history = False
             return [RunInfo(repeats_history=False), *self._events(fields, payload, at_ms)]
         return self._events(fields, payload, at_ms)
 
@@ -1428,7 +1460,8 @@ class Decoder:
 
     def end(self) -> list[Event]:
         """Return the events that follow from the end of the rollout."""
-        return [*self._turns.texts.late_prompts(), *self._turns.calls.end()]
+        of_spawned = (self._as_subagent(each, each.decoder.end()) for each in self._spawned.values())
+        return [*self._turns.texts.late_prompts(), *self._turns.calls.end(), *chain.from_iterable(of_spawned)]
 
     def _session(self, payload: Fields, at_ms: int | None) -> list[Event]:
         """Begin the run. A second session_meta is that of the session from which this one was forked.
@@ -1442,9 +1475,9 @@ class Decoder:
             return []
         self._has_begun, self._thread = True, name
         spawned = mapping(mapping(mapping(payload.get("source")).get("subagent")).get("thread_spawn"))
-        parent = text(payload, "parent_thread_id") or text(spawned, "parent_thread_id")
+        parent = self.parent = text(payload, "parent_thread_id") or text(spawned, "parent_thread_id")
         self._counts.begin(payload, at_ms, is_spawned=parent is not None)
-        self._repeats_history = self._counts.inherits and not _has_base(payload)
+        self.repeats_history = self._counts.inherits and not _has_base(payload)
         started = RunStarted(
             FORMAT,
             session_id=name,
@@ -1454,7 +1487,7 @@ class Decoder:
         branch = text(mapping(payload.get("git")), "branch")
         is_one_liner = payload.get("originator") == _ONE_LINER
         begun: list[Event] = [started]
-        if self._repeats_history:
+        if self.repeats_history:
             begun.append(RunInfo(repeats_history=True))
         if branch is not None or is_one_liner:
             begun.append(RunInfo(branch=branch, is_one_liner=is_one_liner))
@@ -1487,6 +1520,10 @@ class Decoder:
         if isinstance(kind, str) and kind in _CONTEXT_ITEMS:
             return []
         events = self._turns.item(kind, item, at_ms) if isinstance(kind, str) else None
+        if item.get("name") == _SPAWN and events:
+            for event in events:
+                if type(event) is ToolStarted:
+                    remember(self.spawning, event.call_id, event.target or "", _MOST_SPAWNED)
         return [Unknown(f"item {in_words(kind)}")] if events is None else self._changed(events)
 
     def _event(self, event: Fields, at_ms: int | None) -> list[Event]:
@@ -1533,5 +1570,49 @@ class Decoder:
         """Return the token count of the thread's own requests so far, and the context of the newest one."""
         used, counted = number(last, "total_tokens"), tokens_of(total)
         own = counted if counted == Tokens() else self._counts.usage(counted, tokens_of(last))
-        tokens = own._replace(context_used=used, context_size=size)
+        if counted != Tokens():
+            self._tokens = own
+        total_of_all = self._total(own) if self._spawned else own
+        tokens = total_of_all._replace(context_used=used, context_size=size)
         return [] if tokens == Tokens() else [Usage(tokens, UsageScope.RUN)]
+
+    def _total(self, own: Tokens) -> Tokens:
+        """Return tokens with those of the spawned threads."""
+        return added((own, *(each.tokens for each in self._spawned.values())))
+
+    def _decode_spawned(self, thread: str, fields: Fields) -> list[Event]:
+        """Return the events of a line of a spawned thread, as those of a subagent."""
+        spawned = self._spawned.get(thread)
+        if spawned is None:
+            if len(self._spawned) >= _MOST_SPAWNED:
+                return []
+            spawned = self._spawned[thread] = _Spawned(Decoder(), thread)
+        own = {key: value for key, value in fields.items() if key != SPAWNED}
+        return self._as_subagent(spawned, spawned.decoder.decode(own))
+
+    def _as_subagent(self, spawned: _Spawned, events: list[Event]) -> list[Event]:
+        """Return what the events of a spawned thread mean for this one; nothing of a copy of a history."""
+        found: list[Event] = []
+        for event in events:
+            if isinstance(event, Usage) and event.tokens[:3] != (None, None, None):
+                spawned.tokens = event.tokens._replace(context_used=None, context_size=None)
+                found.append(Usage(self._total(self._tokens), UsageScope.RUN))
+            elif spawned.decoder.repeats_history:
+                continue
+            elif isinstance(event, Prompt):
+                spawned.call_id = spawned.call_id or self._call_of(spawned, event.text)
+                found.append(event._replace(parent_call=spawned.parent_call))
+            elif isinstance(event, Text | TextEnded | ToolStarted | ToolEnded):
+                found.append(event._replace(parent_call=event.parent_call or spawned.parent_call))
+            elif isinstance(event, ToolProgress | Permission | Unknown):
+                found.append(event)
+        return found
+
+    def _call_of(self, spawned: _Spawned, prompt: str) -> str:
+        """Return the call that has spawned a thread: the one with its prompt, or else the oldest; or ""."""
+        above = self._spawned.get(spawned.decoder.parent or "")
+        spawning = self.spawning if above is None else above.decoder.spawning
+        same = (call_id for call_id, asked in spawning.items() if asked == one_line(prompt))
+        call_id = next(same, next(iter(spawning), ""))
+        spawning.pop(call_id, None)
+        return call_id

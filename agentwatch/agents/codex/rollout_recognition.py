@@ -22,6 +22,8 @@ _CALLS = frozenset(
     }
 )
 _TEXT_ITEMS = frozenset({"UserMessage", "AgentMessage", "Reasoning", "Plan", "ContextCompaction"})
+SPAWNED = "spawnedThread"
+"""The member that we add to the lines of a spawned thread, beside those of the thread that has spawned it."""
 _LATEST_MS = 7_258_118_400_000
 """The year 2200. A clock that shows a later time is wrong."""
 
@@ -38,7 +40,7 @@ def role(fields: Fields) -> LineRole:
     if not isinstance(payload, dict):
         return LineRole.OTHER
     if kind == "session_meta":
-        return LineRole.START
+        return LineRole.OTHER if SPAWNED in fields else LineRole.START
     of = payload.get("type")
     if not isinstance(of, str):
         return LineRole.OTHER

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+import orjson
+
 _CHUNK = 1 << 20
 _MOST_LINE = 64 << 20
 """A longer line loses its middle: its beginning and its end are kept."""
@@ -37,3 +39,17 @@ class Tail:
             size += len(rest)
             if size <= _MOST_LINE:
                 pieces.append(rest)
+
+
+def timed_lines(tail: Tail, number: int) -> Iterator[tuple[str, int, bytes]]:
+    """Yield the lines of a file with their times; a line without a time has that of the line before it."""
+    at = ""
+    for line in tail.lines():
+        try:
+            fields = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            fields = None
+        found = fields.get("timestamp") if isinstance(fields, dict) else None
+        if isinstance(found, str) and len(found) <= 40:
+            at = max(at, found)
+        yield at, number, line

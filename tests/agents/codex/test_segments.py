@@ -17,7 +17,18 @@ from agentwatch.agents.found import Reach
 from agentwatch.agents.opening import store_for
 from agentwatch.agents.places import Folder, Spot, Stamp
 from agentwatch.session.session import repeated_calls
-from tests.builders.codex.lines import BEGAN_MS, MINUTE_MS, Json, file_name, meta, name_at, turn, written
+from agentwatch.session.transcript import Kind
+from tests.builders.codex.lines import (
+    BEGAN_MS,
+    MINUTE_MS,
+    Json,
+    file_name,
+    function,
+    meta,
+    name_at,
+    turn,
+    written,
+)
 from tests.conftest import case
 from tests.sources.stores.test_zstd import Damaged, StandIn, frame
 
@@ -146,3 +157,37 @@ def test_the_first_line_names_the_thread(folder: Path) -> None:
             (found,) = day.read(Spot(place, name, (), (name,)))
             assert (found.id, found.reach) == (thread, Reach.PARTS)
     assert id_in_stem(name.removesuffix(".jsonl")) == THREAD
+
+
+def test_the_threads_that_a_thread_has_spawned_are_its_subagents(folder: Path) -> None:
+    """Their calls, texts and tokens are those of the calls that have spawned them; they may come later."""
+    path, at_ms = folder / file_name(BEGAN_MS, THREAD), BEGAN_MS + 5 * MINUTE_MS
+    assert store_for(path) is None
+    spawns = [function("spawn_agent", {"message": words}, call_id=words) for words in ("Look", "prompt 51")]
+    own = [each | {"timestamp": meta(THREAD, at_ms)["timestamp"]} for each in spawns]
+    path.write_bytes(written([*FIRST, *SECOND, *own]))
+    names = [name_at(at_ms + number, number) for number in (5, 6, 7)]
+    spawned = list(zip(names, (THREAD, THREAD, names[0]), (51, 52, 53), strict=True))
+
+    def keep(name: str, by: str, number: int) -> None:
+        begin = meta(name, at_ms, parent_thread_id=by, session_id=THREAD)
+        lines = [begin, *turn(name, at_ms + number * MINUTE_MS, number, 700, 700)]
+        (folder / file_name(at_ms, name)).write_bytes(written(lines))
+
+    keep(*spawned[0])
+    store = store_for(path)
+    assert store is not None
+    assert len(store.new_lines()) > len(FIRST) + len(SECOND)
+    for each in spawned[1:]:
+        keep(*each)
+    os.utime(folder, ns=(1, 1))
+    assert len([line for line in store.new_lines() if b"session_meta" in line]) == 2
+    store.close()
+    found = agentwatch.load(path)
+    assert (found.run.turns, found.run.tokens.input, found.outcome) == (2, 3000 + 3 * 700, "succeeded")
+    calls = {call.parent_call: call.parent for call in found.calls if call.parent_call}
+    assert calls == {"prompt 51": 4, "Look": 3, names[2]: 0}
+    (text,) = {
+        entry.parent for entry in found.transcript if entry.kind is Kind.PROMPT and entry.text == "prompt 51"
+    }
+    assert text == 4

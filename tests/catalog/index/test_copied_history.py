@@ -194,7 +194,7 @@ def test_forked_and_reverted_threads_count_once(indexed: Indexed) -> None:
         (below, child, {"session_id": parent}),
     ):
         source = {"subagent": {"thread_spawn": {"parent_thread_id": spawned_by, "depth": 1}}}
-        own = turn(name, at_ms + MINUTE_MS, 15, 3600, 500)
+        own = turn(name, at_ms + MINUTE_MS, 15 + (name == below), 3600, 500)
         lines = [meta(name, at_ms, source=source, **more), *whole, *own]
         (day / file_name(at_ms, name)).write_bytes(written(lines))
     indexed.update()
@@ -202,6 +202,10 @@ def test_forked_and_reverted_threads_count_once(indexed: Indexed) -> None:
         (child, 1, 500, 1, 1, parent),
         (below, 1, 500, 1, 1, parent),
     ]
+    # The summary of the thread has them; that of the spawned one has what it repeats too.
+    for name, began_ms, counts in ((parent, BEGAN_MS, (4100, 4, 2)), (child, at_ms, (1000, 4, 3))):
+        found = summary(day / file_name(began_ms, name))
+        assert (found["tokens"]["input"], len(found["calls"]), found["turns"]) == counts
 
 
 def test_a_copied_chat_counts_once(indexed: Indexed) -> None:
