@@ -617,8 +617,8 @@ class Decoder:
         self._model: str | None = None
         self._output = 0
         """The tokens that the main agent's newest message has written so far."""
-        self._message: str | None = None
-        """The id of the main agent's newest message."""
+        self._message: object = None
+        """The id of the main agent's newest message, and the counts of its input."""
         self._requests = Requests()
         """The requests of the subagents."""
         self._of_subagents = Tokens()
@@ -798,13 +798,18 @@ class Decoder:
         )
 
     def _request(self, message: Fields) -> list[Event]:
-        """Return the tokens of a request to the model, once for all lines of its message."""
-        key = (text(message, "id") or "")[:_MOST_MODEL]
+        """Return the tokens of a request to the model, once for all lines of its message.
+
+        A gateway may leave the ids of messages out, or give all the same: the counts of the input decide too.
+        """
         usage = mapping(message.get("usage"))
         tokens = tokens_in(usage, self.dialect, with_output=self.dialect.has_whole_usage)
-        if not tokens.input or (key and key == self._message):
+        message_id = (text(message, "id") or "")[:_MOST_MODEL]
+        found = message_id, tokens.input, tokens.cached
+        has_lines = message_id or not self.dialect.has_whole_usage  # otherwise each message is one line
+        if not tokens.input or (has_lines and found == self._message):
             return []
-        self._message = key
+        self._message = found
         self._model = self._model or (text(message, "model") or "")[:_MOST_MODEL]
         return [Usage(tokens._replace(context_used=tokens.input), UsageScope.REQUEST)]
 

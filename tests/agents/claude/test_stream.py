@@ -164,6 +164,17 @@ def test_tokens_are_those_of_the_results() -> None:
         init(), say("a", usage=USAGE), say("b", usage=USAGE), say("c", message_id="m-2", usage=USAGE)
     )
     assert found.run.tokens == (226, 200, None, None, 113, None)
+    # Behind a gateway, messages have no ids, or all the same.
+    grown = {**USAGE, "input_tokens": 4}
+    for name in ("", "msg_relay"):
+        lines = [
+            say(words, message_id=name, usage=usage) for words in "ab" for usage in (USAGE, USAGE, grown)
+        ]
+        assert read(init(), *lines).run.tokens.input == 2 * (113 + 114)
+    # An init after the end of a background task continues the turn.
+    task = (line("system", "task_started", task_id="1"), line("system", "task_notification", task_id="1"))
+    for between, turns in (((), 2), (task, 1)):
+        assert read(init(), result("a"), *between, init(), say("b"), result("b")).run.turns == turns
     written_so_far = line("stream_event", event={"type": "message_delta", "usage": {"output_tokens": 9}})
     assert read(init(), written_so_far).run.tokens.output == 9
     more = line("stream_event", event={"type": "message_delta", "usage": {"output_tokens": 12}})
