@@ -16,6 +16,7 @@ from agentwatch.agents.found import Key
 from agentwatch.agents.reported import State
 from agentwatch.catalog.hiding import hidden_from_ms, is_hidden, root
 from agentwatch.catalog.row import Row
+from agentwatch.catalog.row_counts import ended_ms, has_ended
 from agentwatch.catalog.row_filter import Matches, row_filter
 from agentwatch.catalog.standing import LIVE, Group
 from agentwatch.catalog.status.counts import midnight
@@ -31,11 +32,15 @@ class Heading:
 
     group: Group
     count: int
-    """The number of the sessions below it that are not hidden; folded ones are counted, subagents are not."""
+    """The number of the sessions below it that are not hidden; folded ones are counted, subagents are not.
+
+    Below a day, the number of those that count as ended in all views."""
     day_ms: int | None = None
     """The midnight with which the day of sessions that have ended began; None for other groups."""
     is_folds: bool = False
     """Whether the folds of ended sessions follow. They do not belong to a day."""
+    others: int = 0
+    """How many sessions more are below a day: unknown, archived, or run for one prompt by a program."""
 
 
 class RowLine(NamedTuple):
@@ -97,7 +102,7 @@ class Order:
 
         A session that is new in the list is placed by its last line, so that older ones that are found later
         come below. So is one that had ended: its process may only have been found late. Any other one that
-        changes its group goes to the top of the new one.
+        changes its group goes to the top of the new one. One that has ended moves only to the day of its end.
 
         The time of a file is that of its last copy, so a session whose lines were not read keeps its place
         only until they are.
@@ -110,9 +115,15 @@ class Order:
             self._vanished.pop(row.key, None)
             old = self._places.get(row.key)
             is_guessed = row.standing.state is State.UNKNOWN
+            is_over = row.group is Group.ENDED
             if old is None or (old.is_guessed and not is_guessed and old.group is row.group):
                 seen_ms = row.seen_ms or row.standing.since_ms or row.began_ms or 0
+                seen_ms = ended_ms(row) if is_over else seen_ms
                 self._places[row.key] = Place(row.group, seen_ms, seen_ms, is_guessed)
+            elif is_over:
+                at_ms = old.at_ms if old.group is Group.ENDED else now_ms
+                at_ms = at_ms if midnight(at_ms) == _day_ms(row) else ended_ms(row)
+                self._places[row.key] = Place(row.group, at_ms, old.first_ms, old.is_guessed and is_guessed)
             elif old.group is not row.group:
                 known_ms = max(row.seen_ms or 0, row.standing.since_ms or 0)
                 at_ms = known_ms if old.group is Group.ENDED and known_ms else now_ms
@@ -152,6 +163,10 @@ class Order:
             if len(self._folds) > _MOST_FOLDS:
                 del self._folds[next(iter(self._folds))]
         return self._folds[fold], fold
+
+
+def _day_ms(row: Row) -> int:
+    return midnight(ended_ms(row))
 
 
 class Sort(StrEnum):
@@ -263,7 +278,8 @@ class Arrangement:
         while begin < len(rows):
             day_ms = midnight(-before[begin])
             end = max(bisect_right(before, -day_ms), begin + 1)
-            yield Heading(Group.ENDED, end - begin, day_ms)
+            count = sum(map(has_ended, rows[begin:end]))
+            yield Heading(Group.ENDED, count, day_ms, others=end - begin - count)
             yield from self._with_subagents(rows[begin:end], 0)
             begin = end
 
@@ -539,5 +555,7 @@ class Listing:
             (row.cwd, row.repo, row.worktree, row.place),
             is_hidden(row, self._now_ms),
             began_ms,
+            _day_ms(row) if row.group is Group.ENDED else None,
+            row.is_archived,
             self._matches(row),
         )

@@ -18,6 +18,16 @@ _AGAIN_MS = 60_000
 _ENDED = frozenset({State.SUCCEEDED, State.FAILED, State.CANCELLED, State.UNFINISHED})
 
 
+def has_ended(row: Row) -> bool:
+    """Return whether a session counts as ended on its day; nobody knows that of one that may still run."""
+    return row.standing.state in _ENDED and not row.is_one_liner and not row.is_archived
+
+
+def ended_ms(row: Row) -> int:
+    """Return the time that decides the day of a session that does not run; 0 if it has no time."""
+    return max(row.seen_ms or 0, row.standing.since_ms or 0) or row.began_ms or 0
+
+
 class Counts(NamedTuple):
     """The numbers of sessions by group. Header, status line and title of the terminal show the same ones.
 
@@ -32,7 +42,8 @@ class Counts(NamedTuple):
     quiet: int = 0
     your_turn: int = 0
     ended_today: int = 0
-    """Without those that another program ran for one prompt."""
+    """As the heading of the day in the list: without those that another program ran for one prompt, and
+    without archived ones."""
     hidden: int = 0
     machines: int = 0
     """The number of machines, if sessions of other machines are listed; otherwise 0."""
@@ -57,8 +68,7 @@ def counts(rows: Iterable[Row], now_ms: int) -> Counts:
         in_group[group] += 1
         if group is Group.ENDED:
             hidden += is_hidden(row, now_ms)
-            if row.standing.state in _ENDED and not row.is_one_liner:
-                ended_today += max(row.seen_ms or 0, row.standing.since_ms or 0) >= today_ms
+            ended_today += has_ended(row) and ended_ms(row) >= today_ms
     return Counts(
         needs_you=in_group[Group.NEEDS_YOU],
         failed=in_group[Group.FAILED],

@@ -57,8 +57,9 @@ def shown(lines: list[Line] | tuple[Line, ...]) -> list[str]:
     texts = []
     for line in lines:
         match line:
-            case Heading(group, count, _, is_folds):
-                texts.append(f"# {'one-liners' if is_folds else group} {count}")
+            case Heading(group, count, _, is_folds, others):
+                more = f" + {others}" if others else ""
+                texts.append(f"# {'one-liners' if is_folds else group} {count}{more}")
             case RowLine():
                 texts.append(f"{'. ' * line.depth}{line.row.id}")
             case FoldLine():

@@ -13,8 +13,10 @@ from agentwatch.agents.reported import State
 from agentwatch.catalog.hiding import is_hidden, root
 from agentwatch.catalog.listing import FoldLine, Heading, Listing, Request, RowLine, Sort
 from agentwatch.catalog.row import Row
+from agentwatch.catalog.row_counts import ended_ms
 from agentwatch.catalog.row_filter import row_filter
 from agentwatch.catalog.standing import Group
+from agentwatch.catalog.status.counts import midnight
 from tests.catalog.listing.made_rows import DAY_MS, NOW_MS, in_state, row
 from tests.conftest import case
 
@@ -113,7 +115,8 @@ def test_no_row_moves_within_its_group() -> None:
 def stays(old: Row, new: Row) -> bool:
     """Return whether a session has to keep its place."""
     is_read = old.standing.state is State.UNKNOWN and new.standing.state is not State.UNKNOWN
-    return old.group is new.group and not is_read
+    is_of_day = new.group is not Group.ENDED or midnight(ended_ms(old)) == midnight(ended_ms(new))
+    return old.group is new.group and is_of_day and not is_read
 
 
 @pytest.mark.system

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import datetime
 
 from agentwatch.agents.found import Key
@@ -12,7 +13,7 @@ from agentwatch.catalog.listing import Heading, Listing
 from agentwatch.catalog.row import Row, changed_rows
 from agentwatch.catalog.row_counts import CountedRows, Counts, counts
 from agentwatch.catalog.standing import Ground, Group, Standing
-from agentwatch.catalog.status.counts import counts_of
+from agentwatch.catalog.status.counts import counts_of, midnight
 from tests.catalog.listing.made_rows import DAY_MS, MINUTE_MS, NOW_MS, row
 from tests.conftest import case
 
@@ -69,10 +70,22 @@ def test_the_counts_are_those_of_the_list() -> None:
         for number, state in enumerate([*State, *State])
     ]
     rows += [row(f"sub {number}", parent=("claude", f"{number}")) for number in range(10)]
+    # one that another program ran, one that may still run, one that is archived, and a process that ends now
+    rows += [
+        row("alone", State.SUCCEEDED, is_one_liner=True),
+        row("may run", State.UNKNOWN),
+        row("put away", State.FAILED, is_archived=True),
+        row("now", State.FAILED, ago_ms=1),
+        row("since yesterday", State.FAILED, ago_ms=DAY_MS),
+    ]
     listing = Listing()
+    listing.update([*rows[:-1], replace(rows[-1], standing=Standing(State.SHELL, Ground.SAID, 1))], NOW_MS)
     listing.update(rows, NOW_MS)
-    shown = {line.group: line.count for line in listing.lines if isinstance(line, Heading)}
+    headings = [line for line in listing.lines if isinstance(line, Heading)]
+    shown = {line.group: line.count for line in headings}
     numbers = counts(rows, NOW_MS)
+    today = [line.count for line in headings if line.day_ms == midnight(NOW_MS)]
+    assert today == [numbers.ended_today] == [1]
     for group in (Group.NEEDS_YOU, Group.FAILED, Group.WORKING, Group.QUIET, Group.YOUR_TURN):
         assert shown[group] == getattr(numbers, group.name.lower())
     assert listing.hidden_count == numbers.hidden > 0

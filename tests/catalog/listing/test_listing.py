@@ -33,7 +33,7 @@ def test_the_groups_and_their_first_order() -> None:
         *("# needs you 1", "ASKS", "# failed 1", "TURN_FAILED", "# working 1", "WORKING"),
         *("# quiet 1", "QUIET", "# your turn 1", "SHELL", "# ended 1", "SUCCEEDED"),
     ]
-    assert lines(listed([row("a", State.UNKNOWN)])) == ["# ended 1", "a"]
+    assert lines(listed([row("a", State.UNKNOWN)])) == ["# ended 0 + 1", "a"]
     assert lines(listed([])) == []
     # At first the sessions of a group are ordered by their last lines, also if they are found in parts.
     first, second, third = (row(name, ago_ms=ago * MINUTE_MS) for name, ago in (("a", 1), ("b", 2), ("c", 3)))
@@ -50,7 +50,7 @@ def test_the_groups_and_their_first_order() -> None:
     # Until then it is placed by the time of its file, which a copy or a backup may have changed.
     files = [row("old", State.UNKNOWN, ago_ms=1), row("new", State.UNKNOWN, ago_ms=2)]
     listing = listed(files)
-    assert lines(listing) == ["# ended 2", "old", "new"]
+    assert lines(listing) == ["# ended 0 + 2", "old", "new"]
     listing.update([row("old", State.SUCCEEDED, ago_ms=9_000), row("new", State.SUCCEEDED, ago_ms=8)], NOW_MS)
     assert lines(listing) == ["# ended 2", "new", "old"]
     listing.update([row("old", State.FAILED, ago_ms=1), row("new", State.SUCCEEDED, ago_ms=8)], NOW_MS)
@@ -145,12 +145,12 @@ def test_old_and_archived_sessions_are_hidden_and_counted() -> None:
         row("began", State.UNKNOWN, ago_ms=None, began_ms=0),
     ]
     listing = listed(rows)
-    assert lines(listing) == ["# quiet 1", "runs", "# ended 1", "week", "# ended 1", "undated"]
+    assert lines(listing) == ["# quiet 1", "runs", "# ended 1", "week", "# ended 0 + 1", "undated"]
     assert listing.hidden_count == 3
     listing.request(Request(shows_hidden=True))
     assert listing.hidden_count == 0
     assert lines(listing)[2:] == [
-        *("# ended 1", "archived", "# ended 2", "week", "old", "# ended 2", "undated", "began")
+        *("# ended 0 + 1", "archived", "# ended 2", "week", "old", "# ended 0 + 2", "undated", "began")
     ]
     assert not listing.update(rows, NOW_MS)
     # The list hides a session when its week is over, so that it does not contradict the counts.
@@ -212,7 +212,7 @@ def test_a_search_finds_what_is_hidden_and_folded() -> None:
         row("other", State.SUCCEEDED),
     ]
     listing = listed(rows, Request(search="PORT"))
-    assert lines(listing) == ["# ended 2", "sub", "one", "# ended 1", "old"]
+    assert lines(listing) == ["# ended 1 + 1", "sub", "one", "# ended 1", "old"]
     assert (listing.hidden_count, listing.filtered_count) == (0, 1)
     # Blanks do not search.
     assert row_search(" \t ") is None
@@ -291,7 +291,7 @@ def test_one_liners_are_folded_per_folder() -> None:
     ]
     listing = listed(rows)
     assert lines(listing) == [
-        *("# working 1", "works", "# ended 3", "b", "own", "c"),
+        *("# working 1", "works", "# ended 1 + 2", "b", "own", "c"),
         *("# one-liners 3", "+ 3 one-liners in api"),
     ]
     toggle(listing, "3 one-liners")
@@ -325,7 +325,7 @@ def test_sessions_that_have_ended_are_below_their_days() -> None:
     listing = listed(rows)
     assert lines(listing) == [
         *("# ended 2", "late", "first", "# ended 1", "yesterday"),
-        *("# ended 1", "older", "# ended 1", "undated"),
+        *("# ended 1", "older", "# ended 0 + 1", "undated"),
     ]
     days = [line.day_ms for line in listing.lines if isinstance(line, Heading)]
     assert days[0] == midnight_ms

@@ -25,6 +25,7 @@ from agentwatch.screen.screens.sessions.words import foreign
 from agentwatch.screen.terminal.frames import eager_classes
 from agentwatch.screen.widgets.line_view import HeadedView, RowView, Spans
 from agentwatch.screen.widgets.painting import CHOSEN_MARK, chosen_row, mark_strip
+from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, columns, cut, wrapped
 from agentwatch.text.times import day_words
 
@@ -278,7 +279,10 @@ class LineContent:
         if line.day_ms is not None and line.day_ms > DAY_MS:
             day = day_words(line.day_ms, now_ms)
         name = cut(SafeText(f"{line.group} {day}".rstrip().upper()), self.width)
-        return [(name, _HEADINGS.get(line.group, "heading")), (SafeText(f"  {line.count}"), "muted")]
+        counts = [f"{line.count}"] if line.count or not line.others else []
+        counts += [plural(line.others, "other")] if line.others else []
+        words = SafeText(f"  {' · '.join(counts)}")
+        return [(name, _HEADINGS.get(line.group, "heading")), (words, "muted")]
 
 
 _URGENT = (Group.NEEDS_YOU, Group.FAILED)
