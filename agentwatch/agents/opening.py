@@ -15,7 +15,7 @@ from agentwatch.recording.saved import open_saved
 from agentwatch.recording.store import SessionFiles, nameless_file
 from agentwatch.recording.stream import StreamGrowth, is_stream
 from agentwatch.sources.file import FileSource
-from agentwatch.sources.stores.store import Store
+from agentwatch.sources.stores.store import Store, WithSubagents
 
 if TYPE_CHECKING:
     from agentwatch.sources.stores.intake import StoreSource
@@ -32,8 +32,12 @@ _ZSTANDARD = b"\x28\xb5\x2f\xfd"
 """The first bytes of a Zstandard frame."""
 
 
-def store_for(path: Path) -> Store | None:
+def store_for(path: Path, *, is_alone: bool = False) -> Store | None:
     """Return the store that keeps the session at a path; None for a plain file of lines.
+
+    Args:
+        path: The path.
+        is_alone: Leave out the subagents that the store keeps as sessions of their own.
 
     Raises:
         OSError: The path belongs to a store that cannot be read.
@@ -44,6 +48,8 @@ def store_for(path: Path) -> Store | None:
     openers = [*(opener for program in programs() for opener in program.stores), _compressed]
     with reading(path):
         store = next((store for opener in openers if (store := opener(path, head)) is not None), None)
+    if is_alone and isinstance(store, WithSubagents):
+        store.leave_out_subagents()
     return None if store is None else _Guarded(store, path)
 
 
@@ -90,7 +96,12 @@ def head_of(path: Path) -> bytes:
 
 
 def saved_source(
-    path: Path, follow: bool | None = False, log_fd: int | None = None, *, follow_store: bool = False
+    path: Path,
+    follow: bool | None = False,
+    log_fd: int | None = None,
+    *,
+    follow_store: bool = False,
+    is_alone: bool = False,
 ) -> FileSource | StoreSource:
     """Open a saved recording, and what is known about the process of its agent; or a session in a store.
 
@@ -102,12 +113,13 @@ def saved_source(
         log_fd: The descriptor of the action log; None for no log.
         follow_store: Keep reading when a store changes, or a file that its agent still writes, unless
             `follow` is False; nobody knows when its writer ends.
+        is_alone: Leave out the subagents that a store keeps as sessions of their own.
 
     Raises:
         Fault: The recording cannot be opened, or is one JSON document; or the store cannot be read.
     """
     try:
-        store = store_for(path)
+        store = store_for(path, is_alone=is_alone)
         is_lines = path.suffix == ".jsonl"
         if follow is None and follow_store and (store is None or is_lines) and is_still_written(path):
             follow = True

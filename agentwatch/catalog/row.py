@@ -56,6 +56,7 @@ class Row:
     """How many calls failed; None if it is unknown."""
     rejected: int | None = None
     """How many calls a person or a rule refused; None if it is unknown."""
+    cancelled: int | None = None
     open_calls: int = 0
     """How many calls have not ended."""
     context_used: int | None = None

@@ -290,6 +290,7 @@ def row_of(
         calls=digest.calls if counts else None,
         failed=digest.failed if results else None,
         rejected=digest.rejected if results else None,
+        cancelled=digest.cancelled if results else None,
         open_calls=len(digest.open_calls),
         context_used=digest.context_used,
         context_size=digest.context_size,

@@ -16,12 +16,12 @@ _MOST_NUMBER = 1 << 63
 _NO_PATH = Path()
 """The path of a session that has no file yet."""
 _NUMBERS = {
-    *("since_ms", "calls", "failed", "rejected", "context_used", "context_size"),
+    *("since_ms", "calls", "failed", "rejected", "cancelled", "context_used", "context_size"),
     *("pid", "began_ms", "seen_ms"),
 }
 _NAMES = (
     *("id", "agent", "state", "ground", "since_ms", "now", "title", "cwd", "repo", "branch", "model"),
-    *("calls", "failed", "rejected", "context_used", "context_size"),
+    *("calls", "failed", "rejected", "cancelled", "context_used", "context_size"),
     *("path", "pid", "host", "began_ms", "seen_ms"),
 )
 _FIELDS = [

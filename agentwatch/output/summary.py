@@ -13,7 +13,7 @@ from agentwatch.session.actions import TARGET_COLUMNS, action, target
 from agentwatch.session.call import Call
 from agentwatch.session.events import ToolKind
 from agentwatch.session.runs import Run
-from agentwatch.session.session import Session, calls_by_outcome
+from agentwatch.session.session import Session, calls_by_outcome, own_turns
 from agentwatch.text.safe import cut, safe_line
 from agentwatch.text.safe_json import safe_json
 
@@ -86,7 +86,7 @@ def summary(session: Session, more: Mapping[str, object] | None = None) -> Itera
         request_id=run.request_id,
         usage=run.usage,
         runs=len(session.runs),
-        turns=run.turns,
+        turns=own_turns(session),
         tokens=run.tokens._asdict(),
     )
     yield b',"calls":['

@@ -53,6 +53,7 @@ class Card:
     failed: int | None = None
     rejected: int | None = None
     """How many calls a person or a rule refused."""
+    cancelled: int | None = None
     context_used: int | None = None
     context_size: int | None = None
     limits: tuple[Reported, ...] = ()
@@ -93,7 +94,7 @@ _LIMIT = (
 )
 FROM_ROW = (
     *("agent", "model", "cwd", "repo", "branch", "title"),
-    *("calls", "failed", "rejected", "context_used", "context_size", "limits", "duration_ms"),
+    *("calls", "failed", "rejected", "cancelled", "context_used", "context_size", "limits", "duration_ms"),
 )
 """The fields that the row of a list has too, under the same names."""
 

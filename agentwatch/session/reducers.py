@@ -75,6 +75,8 @@ def run_info(session: Session, event: RunInfo, place: Place) -> None:
     session.agent_name = bounded(event.agent_name) or session.agent_name
     if event.repeats_history is not None:
         copied = session.copied_calls = repeated_calls(session)
+        if session.repeats_history:
+            session.copied_outcomes, session.run.copied_turns = +session.ended_by_outcome, session.run.turns
         session.repeats_history = event.repeats_history and copied == len(session.calls)
 
 

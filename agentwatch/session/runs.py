@@ -255,6 +255,8 @@ class Run:
         """The assistant's text, one piece per transcript entry."""
         self.turn_starts: array[int] = array("I")
         """For each turn, the number of its first entry in the transcript."""
+        self.copied_turns = 0
+        """How many of the first turns are a copy of another session's."""
         self._prompt: Content | None = None
         self._earlier_ms: int | None = 0
         """The duration of the turns before the last one that ended; None if it is unknown."""

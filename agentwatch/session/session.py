@@ -132,6 +132,8 @@ class Session:
         """Whether the present lines are a copy of another session's history."""
         self.copied_calls = 0
         """The number of calls before the copy ended."""
+        self.copied_outcomes: Counter[Outcome] = Counter()
+        """The outcomes of those that had ended then."""
 
     @property
     def run(self) -> Run:
@@ -204,16 +206,23 @@ def repeated_calls(session: Session) -> int:
     return len(session.calls) if session.repeats_history else session.copied_calls
 
 
-def calls_by_outcome(session: Session) -> dict[Outcome, int]:
-    """Return the number of calls with each outcome, in the order of `Outcome`.
+def own_turns(session: Session) -> int:
+    """Return the number of turns of the last run, without those that are a copy of another session's."""
+    run = session.run
+    return 0 if session.repeats_history else max(run.turns - run.copied_turns, 0)
 
-    Outcomes without calls are left out. The counts add up to the number of calls.
+
+def calls_by_outcome(session: Session) -> dict[Outcome, int]:
+    """Return the number of the session's own calls with each outcome, in the order of `Outcome`.
+
+    Outcomes without calls are left out. The counts add up to the number of calls, without those that are a
+    copy of another session's.
     """
-    ended, running = session.ended_by_outcome, len(session.open_calls)
-    without_end = len(session.calls) - ended.total() - running
-    counts = {
-        **ended,
-        Outcome.RUNNING: running,
-        Outcome.UNFINISHED: ended[Outcome.UNFINISHED] + without_end,
-    }
-    return {outcome: counts[outcome] for outcome in Outcome if counts.get(outcome)}
+    if session.repeats_history:
+        return {}
+    ended, copied = session.ended_by_outcome - session.copied_outcomes, session.copied_calls
+    running = sum(call.number > copied for call in session.open_calls.values())
+    counts = ended + Counter(
+        {Outcome.RUNNING: running, Outcome.UNFINISHED: len(session.calls) - copied - ended.total() - running}
+    )
+    return {outcome: counts[outcome] for outcome in Outcome if outcome in counts}

@@ -68,6 +68,9 @@ class Rows(NamedTuple):
 class Reader(Protocol):
     """Reads the rows of one session and its subagents' sessions."""
 
+    most_sessions: int
+    """How many sessions are read, of which the first is the one that is shown."""
+
     def has_changed(self) -> bool:
         """Return whether the store may have changed since the last reading; this must be cheap."""
 
@@ -127,6 +130,7 @@ class Database:
             path: The database.
             session_id: The session; None for the main session that was changed last.
         """
+        self.most_sessions = _MOST_SESSIONS
         self._path = path
         self._session_id = session_id
         self._seen: tuple[object, ...] = ()
@@ -197,7 +201,7 @@ class Database:
             raise OSError(errno.ENOENT, f"it has no {name}", str(self._path))
         sessions: list[SessionRow] = []
         known: set[str] = set()
-        while found and len(sessions) < _MOST_SESSIONS:
+        while found and len(sessions) < self.most_sessions:
             row = dict(zip(chosen, found.pop(0), strict=True))
             session = _session(row)
             if session.id in known:
@@ -271,6 +275,7 @@ class Storage:
             folder: The folder `storage`.
             session_id: The session; None for the main session that was changed last.
         """
+        self.most_sessions = _MOST_SESSIONS
         self._folder = folder
         self._session_id = session_id
         self._seen: dict[str, tuple[int, int]] = {}
@@ -340,7 +345,7 @@ class Storage:
         for row in found:  # it grows while it is read
             new = [child for child in children.get(row.id, []) if child.id not in ids]
             ids |= {child.id for child in new}
-            found += new[: _MOST_SESSIONS - len(found)]
+            found += new[: self.most_sessions - len(found)]
         return found
 
     def _changed(self, *names: str) -> Iterator[tuple[Path, Object]]:
@@ -661,6 +666,10 @@ class SessionStore:
         self._due = 0.0
         self._error: OSError | None = None
         """Why the last reading failed."""
+
+    def leave_out_subagents(self) -> None:
+        """Read the session alone."""
+        self._reader.most_sessions = 1
 
     def new_lines(self) -> list[bytes]:
         """Return the lines that no earlier call has returned, each with its line end.

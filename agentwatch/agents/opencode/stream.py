@@ -333,8 +333,11 @@ def error_message(error: object) -> str | None:
     return text(mapping(fields.get("data")), "message") or text(fields, "message") or text(fields, "name")
 
 
-def usage(part: Fields) -> Usage:
-    """Return the tokens of a step. Its `input` excludes the cache, its `output` excludes the reasoning."""
+def usage(part: Fields, *, is_main: bool = True) -> Usage:
+    """Return the tokens of a step. Its `input` excludes the cache, its `output` excludes the reasoning.
+
+    The context of a subagent's step is not that of the session.
+    """
     tokens = mapping(part.get("tokens"))
     cache = mapping(tokens.get("cache"))
     cached = number(cache, "read")
@@ -345,7 +348,7 @@ def usage(part: Fields) -> Usage:
         cached=cached,
         output=known_sum(outputs),
         cost_usd=cost(part.get("cost")),
-        context_used=known_sum((*inputs, *outputs)),
+        context_used=known_sum((*inputs, *outputs)) if is_main else None,
     )
     return Usage(counts, UsageScope.REQUEST)
 
@@ -440,13 +443,18 @@ class Decoder:
         """Whether the model has requested calls in this step: another step follows, whatever its reason."""
         self._prompts: list[str | None] = []
         """The ids of the last messages whose text was a prompt."""
+        self._created_ms = 0
+        """When the session began."""
+        self._repeats_history = False
+        """Whether the newest line is a copy of one of the session from which this one was forked."""
 
     def decode(self, fields: Fields) -> list[Event]:
         """Return the events of one line."""
         parent_call = text(fields, "agent")
-        events = [] if parent_call is not None else self._begin(fields)
+        events = [] if parent_call is not None else [*self._begin(fields), *self._copied(fields)]
         match fields.get("type"):
             case "session":
+                self._created_ms = number(fields, "timestamp") or self._created_ms
                 info = mapping(fields.get("info"))
                 return [*events, self._info(info), *self._rewound(mapping(info.get("revert")))]
             case "message":
@@ -468,11 +476,20 @@ class Decoder:
             return []
         events = self._texts.close()
         self._session_id, self._cwd, self._texts = session_id, "", Texts()
-        self._is_over = self._calls_in_step = False
+        self._is_over = self._calls_in_step = self._repeats_history = False
+        self._created_ms = 0
         self._prompts.clear()
         events.append(RunStarted(FORMAT, session_id))
         is_stored = fields.get("type") in ("session", "message", "part")
         return events if is_stored else [*events, TurnStarted()]
+
+    def _copied(self, fields: Fields) -> list[Event]:
+        """Return whether a stored line is older than its session: a fork keeps the times of its copies."""
+        at_ms = number(fields, "timestamp") if fields.get("type") in ("message", "part") else None
+        if at_ms is None or (at_ms < self._created_ms) is self._repeats_history:
+            return []
+        self._repeats_history = not self._repeats_history
+        return [RunInfo(repeats_history=self._repeats_history)]
 
     def _info(self, info: Fields) -> RunInfo:
         cwd = text(info, "directory")
@@ -572,9 +589,10 @@ class Decoder:
 
     def _step_finished(self, part: Fields, message: Fields, parent_call: str | None) -> list[Event]:
         events: list[Event] = self._texts.close()
+        if not self._repeats_history:
+            events.append(usage(part, is_main=parent_call is None))
         if parent_call is not None:
             return events
-        events.append(usage(part))
         outcome = turn_outcome(part.get("reason"))
         if outcome is None or self._calls_in_step or message.get("summary") is True:
             return events

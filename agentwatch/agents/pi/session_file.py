@@ -118,6 +118,10 @@ class Decoder:
         self._calls = Calls()
         self._tree = Tree()
         self._model: str | None = None
+        self._forked_ms: int | None = None
+        """When this session was forked from another; None if it was not."""
+        self._repeats_history = False
+        """Whether the newest entry is a copy of one of the session from which this one was forked."""
 
     def decode(self, fields: Fields) -> list[Event]:
         """Return the events of one line."""
@@ -127,12 +131,20 @@ class Decoder:
         message = mapping(fields.get("message"))
         is_prompt = kind == "message" and message.get("role") == "user"
         turns = self._tree.add(fields, is_prompt=is_prompt)
-        events = self._events(kind, fields, message)
+        events = [*self._copied(fields), *self._events(kind, fields, message)]
         return [Rewound(turns), *events] if turns else events
 
     def end(self) -> list[Event]:
         """Return the events that follow from the end of the file: none."""
         return []
+
+    def _copied(self, fields: Fields) -> list[Event]:
+        """Return whether an entry is older than its session: a fork keeps the ids and times of its copies."""
+        at_ms = None if self._forked_ms is None else time_of(fields)
+        if at_ms is None or (at_ms < (self._forked_ms or 0)) is self._repeats_history:
+            return []
+        self._repeats_history = not self._repeats_history
+        return [RunInfo(repeats_history=self._repeats_history)]
 
     def _run_started(self, fields: Fields) -> RunStarted:
         """Read the header. Versions before 2 have the model in it."""
@@ -140,6 +152,9 @@ class Decoder:
         self._calls.begin_run(cwd)
         self._tree = Tree()
         self._model = model_of(fields, "modelId")
+        is_fork = text(fields, "parentSession") is not None or text(fields, "branchedFrom") is not None
+        self._forked_ms = time_of(fields) if is_fork else None
+        self._repeats_history = False
         return RunStarted("pi-session", session_id=text(fields, "id"), model=self._model, cwd=cwd)
 
     def _events(self, kind: object, fields: Fields, message: Fields) -> list[Event]:
@@ -156,7 +171,8 @@ class Decoder:
                 title = text(fields, "name")
                 return [] if title is None else [RunInfo(title=title, is_users_title=True)]
             case "usage":
-                return usage(mapping(fields.get("usage")), has_context=False)
+                counts = usage(mapping(fields.get("usage")), has_context=False, request=_request(fields))
+                return [] if self._repeats_history else counts
             case str() if kind in _SILENT:
                 return []
         return [Unknown(f"type {in_words(kind)}")]
@@ -192,7 +208,9 @@ class Decoder:
             events.append(self._calls.started(call_id, name, arguments, group=group, at_ms=at_ms))
         ended = turn_ended(message)
         is_whole = message.get("stopReason") not in ("error", "aborted")
-        events += usage(mapping(message.get("usage")), has_context=is_whole)
+        if not self._repeats_history:
+            request = _request(fields)
+            events += usage(mapping(message.get("usage")), has_context=is_whole, request=request)
         return events if ended is None else [*events, ended]
 
     def _info(self, model: str | None) -> list[Event]:
@@ -200,6 +218,12 @@ class Decoder:
             return []
         self._model = model
         return [RunInfo(model=model)]
+
+
+def _request(fields: Fields) -> str | None:
+    """Return the identity of a request: an entry's id has 8 digits, so that its time belongs to it."""
+    entry, at_ms = text(fields, "id"), time_of(fields)
+    return None if entry is None or at_ms is None else f"{entry[:_MOST_ID]} {at_ms}"
 
 
 def _custom(fields: Fields) -> list[Event]:

@@ -102,13 +102,14 @@ def model_of(message: Fields, key: str = "model") -> str | None:
     return f"{provider}/{model}" if model and provider else model
 
 
-def usage(counts: Fields, *, has_context: bool = True) -> list[Event]:
+def usage(counts: Fields, *, has_context: bool = True, request: str | None = None) -> list[Event]:
     """Read the token counts of one request. `input` excludes what the cache was read and written.
 
     Args:
         counts: The field `usage` of a message.
         has_context: Whether the request shows how much of the model's context is in use. One that failed
             does not.
+        request: The id of the request.
     """
     sent = [number(counts, key) for key in ("input", "cacheRead", "cacheWrite")]
     output = number(counts, "output")
@@ -121,7 +122,7 @@ def usage(counts: Fields, *, has_context: bool = True) -> list[Event]:
         cost_usd=cost(mapping(counts.get("cost")).get("total")),
         context_used=(number(counts, "totalTokens") or None) if has_context else None,
     )
-    return [Usage(tokens, UsageScope.REQUEST)]
+    return [Usage(tokens, UsageScope.REQUEST, request=request)]
 
 
 def turn_ended(message: Fields) -> TurnEnded | None:

@@ -59,6 +59,7 @@ class Digest:
     failed: int = 0
     rejected: int = 0
     """How many calls a person or a rule refused."""
+    cancelled: int = 0
     open_calls: dict[str, OpenCall] = field(default_factory=dict)
     """By call_id, the oldest first; at most 32."""
     asked: str = ""
@@ -143,7 +144,8 @@ class Digest:
         self.turn, self.turn_ms, self.outcome, self.reason = Turn.NONE, None, None, ""
         self.took_ms = None
         self.begun_ms, self.is_answered = None, False
-        self.calls = self.failed = self.rejected = self.lines_added = self.lines_removed = 0
+        self.calls = self.failed = self.rejected = self.cancelled = 0
+        self.lines_added = self.lines_removed = 0
         self.last_prompt = self.last_text = self.doing = ""
         self.todo = self.context_used = self.tests = None
 

@@ -137,6 +137,8 @@ class Course:
     """Whether a turn has started whose prompt has not arrived."""
     is_text_open: bool = False
     """Whether the next text continues the last one."""
+    repeats_history: bool = False
+    """Whether the present lines are a copy of another session's history."""
     has_line_times: bool = False
     """Whether lines have times of their own. A line without one does not count as activity then."""
     tests_key: int | None = None

@@ -99,6 +99,8 @@ def run_info(digest: Digest, event: RunInfo, _at_ms: int | None) -> None:
     digest.branch = digest.branch if event.branch is None else event.branch[:MOST_LINE]
     digest.last_prompt = line(event.last_prompt) or digest.last_prompt
     digest.is_one_liner = digest.is_one_liner or event.is_one_liner
+    if event.repeats_history is not None:
+        digest.course.repeats_history = event.repeats_history and not digest.calls
     title = line(event.title)
     if title and replaces_title(event, is_users_title=digest.is_users_title):
         digest.title, digest.is_users_title = title, event.is_users_title
@@ -221,7 +223,7 @@ def tool_started(digest: Digest, event: ToolStarted, at_ms: int | None) -> None:
         return
     if hash(call_id) in digest.course.has_ended:
         return
-    digest.calls += 1
+    digest.calls += not digest.course.repeats_history
     started = OpenCall(
         call_id,
         event.tool[:MOST_NAME],
@@ -261,8 +263,10 @@ def tool_ended(digest: Digest, event: ToolEnded, at_ms: int | None) -> None:
             _count(digest, event.corrects, -1)
             _count(digest, event.outcome, 1)
         return
-    digest.calls += not is_open and has_ended is None
     digest.course.settle(call_id, has_ended=True)
+    if digest.course.repeats_history:
+        return
+    digest.calls += not is_open and has_ended is None
     _count(digest, event.outcome, 1)
     digest.lines_added += event.lines_added or 0
     digest.lines_removed += event.lines_removed or 0
@@ -271,6 +275,7 @@ def tool_ended(digest: Digest, event: ToolEnded, at_ms: int | None) -> None:
 def _count(digest: Digest, outcome: Outcome, calls: int) -> None:
     digest.failed += calls * (outcome is Outcome.FAILED)
     digest.rejected += calls * (outcome is Outcome.REJECTED)
+    digest.cancelled += calls * (outcome is Outcome.CANCELLED)
 
 
 def permission(digest: Digest, event: Permission, at_ms: int | None) -> None:

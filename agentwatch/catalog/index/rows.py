@@ -341,7 +341,7 @@ def rows_of(found: Found, repositories: Repositories) -> Rows:
         calls.append(call_row(call, verdicts.get(call.number)))
         cwd = session.runs[call.run - 1].cwd or found.metadata.cwd
         edits += edit_rows(call, cwd, repositories.root(cwd) if cwd else None)
-    requests = [row_of((key, *counts[:3])) for key, counts in (session.requests or {}).items()]
+    requests = [row_of((key, *counts[:4])) for key, counts in (session.requests or {}).items()]
     turns = activity.turns() if requests else []
     row = _session_row(found, session, activity, tests, repositories, None)
     return Rows(row, calls, edits, requests, turns)
@@ -353,9 +353,9 @@ def path_of(found: Found) -> str:
 
 
 def _opened(found: Found) -> FileSource | StoreSource:
-    """Open one file. A subagent in another file is a session of its own, and is not joined to its parent."""
+    """Open one session. A subagent that is a session of its own is not joined to its parent."""
     if found.reach in (Reach.STORE, Reach.PARTS):
-        return saved_source(found.path)
+        return saved_source(found.path, is_alone=True)
     return FileSource(open_saved(found.path))
 
 
@@ -421,7 +421,7 @@ def _session_row(
 
 # The tables and views of the index. `docs/howto/statistics.md` describes them for those who query it.
 
-VERSION = 4
+VERSION = 5
 """The version of the schema, as `user_version` of the database."""
 SESSION_COLUMNS = (
     *("path", "agent", "session_id", "parent", "is_recording", "format", "title", "prompt", "model", "cwd"),
@@ -435,7 +435,7 @@ CALL_COLUMNS = (
     *("verdict_tool", "verdict_source", "verdict_passed", "verdict_failed", "call_id"),
 )
 EDIT_COLUMNS = ("number", "file", "lines_added", "lines_removed")
-REQUEST_COLUMNS = ("request", "input_tokens", "cached_tokens", "output_tokens")
+REQUEST_COLUMNS = ("request", "input_tokens", "cached_tokens", "output_tokens", "cost_usd")
 TURN_COLUMNS = ("number", "began_ms", "active_ms")
 _COPIED = frozenset({*("active_ms", "turns", "calls", "failed", "rejected"), *REQUEST_COLUMNS[1:]})
 _SHOWN = ", ".join(
@@ -481,7 +481,8 @@ CREATE TABLE stored_session (
     copied_rejected INTEGER NOT NULL DEFAULT 0,
     copied_input_tokens INTEGER NOT NULL DEFAULT 0,
     copied_cached_tokens INTEGER NOT NULL DEFAULT 0,
-    copied_output_tokens INTEGER NOT NULL DEFAULT 0
+    copied_output_tokens INTEGER NOT NULL DEFAULT 0,
+    copied_cost_usd REAL NOT NULL DEFAULT 0
 );
 CREATE INDEX session_by_id ON stored_session (agent, session_id);
 CREATE INDEX session_by_parent ON stored_session (agent, parent) WHERE parent IS NOT NULL;
@@ -526,6 +527,7 @@ CREATE TABLE stored_request (
     input_tokens INTEGER,
     cached_tokens INTEGER,
     output_tokens INTEGER,
+    cost_usd REAL,
     PRIMARY KEY (session, request)
 ) WITHOUT ROWID;
 CREATE INDEX session_of_request ON stored_request (request);
@@ -597,7 +599,7 @@ MARK_COPIES = (
     "DROP TABLE IF EXISTS temp.copied_turn",
     """
 CREATE TEMP TABLE copied_request AS
-SELECT session, request, input_tokens, cached_tokens, output_tokens FROM (
+SELECT session, request, input_tokens, cached_tokens, output_tokens, cost_usd FROM (
     SELECT stored_request.*, row_number() OVER (
         PARTITION BY agent, request ORDER BY stored_session.changed_ns, stored_session.path
     ) AS place
@@ -651,6 +653,7 @@ UPDATE stored_session SET
     copied_input_tokens = (SELECT total(input_tokens) FROM temp.copied_request WHERE session = id),
     copied_cached_tokens = (SELECT total(cached_tokens) FROM temp.copied_request WHERE session = id),
     copied_output_tokens = (SELECT total(output_tokens) FROM temp.copied_request WHERE session = id),
+    copied_cost_usd = (SELECT total(cost_usd) FROM temp.copied_request WHERE session = id),
     copied_turns = (SELECT total(turns) FROM temp.copied_turn WHERE session = id),
     copied_active_ms = (SELECT total(active_ms) FROM temp.copied_turn WHERE session = id)
 """,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 
 class Store(Protocol):
@@ -27,3 +27,11 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Close the files of the store."""
+
+
+@runtime_checkable
+class WithSubagents(Protocol):
+    """A store that keeps the subagents of a session as sessions of their own, and reads them with it."""
+
+    def leave_out_subagents(self) -> None:
+        """Read the session alone."""

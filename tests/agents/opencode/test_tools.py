@@ -341,7 +341,7 @@ def test_a_stored_session_is_read() -> None:
     assert session(session_line(directory="/home/ada/app"), made).calls[0].target == "x.py"
     assert session(message(path={"cwd": "/home/ada/app"}), made).calls[0].target == "x.py"
     assert session(message(path="/home/ada/app"), made).calls[0].target == "x.py"
-    # Its calls have a parent; its texts, prompts, steps and tokens are not the main agent's.
+    # Its calls have a parent; its texts, prompts, steps and context are not the main agent's.
     found = session(
         session_line(),
         stored_call("running", "call_task"),
@@ -357,7 +357,7 @@ def test_a_stored_session_is_read() -> None:
         is_over=False,
     )
     assert (found.text, found.run.turns, found.run.prompt, len(found.runs)) == ("", 0, None, 1)
-    assert (found.outcome, found.run.tokens.input, found.compacting) == (Outcome.RUNNING, None, None)
+    assert (found.outcome, found.run.tokens[::4], found.compacting) == (Outcome.RUNNING, (5, None), None)
     assert [(call.parent_call, call.parent) for call in found.calls] == [(None, None), ("call_task", 1)]
     assert str(found.transcript[-1].content) == "subagent: no"
     assert [entry.parent for entry in found.transcript if entry.kind in (Kind.PROMPT, Kind.ANSWER)] == [1, 1]

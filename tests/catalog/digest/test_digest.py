@@ -245,8 +245,10 @@ def test_calls_are_counted_once() -> None:
     digest = after(
         *(started("a"), started("a"), ended("a", Outcome.FAILED), ended("a", Outcome.FAILED), started("a")),
         *(ended("b", Outcome.REJECTED), ended("b"), started("b"), ended("c", lines_added=3, lines_removed=1)),
+        ended("d", Outcome.CANCELLED),
     )
-    assert (digest.calls, digest.failed, digest.rejected, digest.open_calls) == (3, 1, 1, {})
+    assert (digest.calls, digest.failed, digest.rejected, digest.cancelled) == (4, 1, 1, 1)
+    assert digest.open_calls == {}
     assert (digest.lines_added, digest.lines_removed) == (3, 1)
     # All of a session may be written again.
     calls = [event for number in range(100) for event in (started(f"{number}"), ended(f"{number}"))]

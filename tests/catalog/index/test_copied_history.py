@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,9 @@ from typing import Any
 import pytest
 
 from agentwatch import summary
+from agentwatch.catalog.digest import Tail
+from tests.agents.pi.lines import HEADER, assistant, call
+from tests.agents.pi.lines import user as pi_user
 from tests.builders import claude_lines as stream
 from tests.builders.codex.lines import BEGAN_MS, MINUTE_MS, copied, file_name, meta, name_at, turn, written
 from tests.builders.machine.fake import fake_machine
@@ -300,3 +305,119 @@ def test_a_subagent_counts_once(indexed: Indexed) -> None:
     assert indexed.rows(
         "SELECT is_recording, parent, calls FROM session WHERE calls < 3 AND parent = ?", SESSION
     ) == [(0, SESSION, 1)]
+
+
+TABLES = (
+    "CREATE TABLE session (id, parent_id, directory, title, version, time_created, time_updated)",
+    "CREATE TABLE message (id, session_id, time_created, time_updated, data)",
+    "CREATE TABLE part (id, session_id, message_id, time_created, time_updated, data)",
+)
+
+
+def opencode(
+    indexed: Indexed, session_id: str, created: int, *steps: tuple[int, Json], above: str | None = None
+) -> None:
+    """Write a session of opencode: each step has a time, a prompt and one part of the answer to it."""
+    path = indexed.machine.home / ".local/share/opencode/opencode.db"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    is_new = not path.exists()
+    with closing(sqlite3.connect(path)) as database, database:
+        for table in TABLES if is_new else ():
+            database.execute(table)
+        row = (session_id, above, AT_MS + created, AT_MS + 900_000 + created)
+        database.execute("INSERT INTO session VALUES (?, ?, '/w', 't', '1.18.33', ?, ?)", row)
+        for at, part in steps:
+            end = {"type": "step-finish", "cost": 0.01, "tokens": {"input": at, "output": 1}}
+            answer = [{"type": "step-start"}, part, end | {"reason": "stop"}]
+            for role, parts in (("user", [{"type": "text", "text": "go"}]), ("assistant", answer)):
+                message, time = f"msg_{session_id}_{at}_{role}", {"created": AT_MS + at}
+                data = {
+                    "role": role,
+                    "time": time if role == "user" else time | {"completed": AT_MS + at + 9},
+                }
+                values = (message, session_id, json.dumps(data))
+                database.execute("INSERT INTO message VALUES (?, ?, 1, 1, ?)", values)
+                for number, each in enumerate(parts):
+                    inside = (f"prt_{message}_{number}", session_id, message, json.dumps(each))
+                    database.execute("INSERT INTO part VALUES (?, ?, ?, 1, 1, ?)", inside)
+
+
+def tool(call_id: str, at: int, name: str = "bash", **metadata: Any) -> Json:
+    """Return a part with a call of opencode that has ended."""
+    state = {"status": "completed", "input": {"command": "ls"}, "metadata": {"exit": 0, **metadata}}
+    time = {"start": AT_MS + at + 1, "end": AT_MS + at + 3}
+    return {"type": "tool", "callID": call_id, "tool": name, "state": {**state, "time": time}}
+
+
+def views(indexed: Indexed, agent: str) -> dict[str, tuple[tuple[Any, ...], ...]]:
+    """Return the turns, calls, input tokens and cost of each session: in the index, its summary, the list."""
+    indexed.update()
+    query = "SELECT session_id, turns, calls, input_tokens, round(cost_usd, 3) FROM session WHERE agent = ?"
+    stored = {row[0]: row[1:] for row in indexed.rows(query, agent)}
+    found: dict[str, tuple[tuple[Any, ...], ...]] = {}
+    for each in indexed.found():
+        tail = Tail(each._replace(parent=None))
+        tail.update()
+        assert tail.digest is not None
+        said, tokens = summary(each.path), summary(each.path)["tokens"]
+        cost = tokens["cost_usd"] and round(tokens["cost_usd"], 3)
+        of_summary = (said["turns"], sum(said["calls_by_outcome"].values()), tokens["input"], cost)
+        found[each.id] = (stored[each.id], of_summary, (tail.digest.calls,))
+    return found
+
+
+def test_a_fork_of_opencode_counts_what_is_its_own(indexed: Indexed) -> None:
+    """Its messages have new ids, and the times of their originals; so has the fork of a fork."""
+    first, second = (10, tool("c1", 10)), (200, tool("c2", 200))
+    opencode(indexed, "ses_a", 0, first)
+    opencode(indexed, "ses_b", 100, first, second)
+    opencode(indexed, "ses_c", 300, first, second)
+    assert views(indexed, "opencode") == {
+        "ses_a": ((1, 1, 10, 0.01), (1, 1, 10, 0.01), (1,)),
+        "ses_b": ((1, 1, 200, 0.01), (1, 1, 200, 0.01), (1,)),
+        "ses_c": ((0, 0, None, None), (0, 0, None, None), (0,)),
+    }
+    assert indexed.rows("SELECT call_id FROM call ORDER BY 1") == [("c1",), ("c2",)]
+
+
+def test_a_subagent_of_opencode_counts_once(indexed: Indexed) -> None:
+    """The index has it as a session of its own; summaries and rows of its ancestors include it."""
+    opencode(indexed, "ses_a", 0, (10, tool("c1", 10, "task", sessionId="ses_b")))
+    opencode(indexed, "ses_b", 11, (20, tool("c2", 20, "task", sessionId="ses_c")), above="ses_a")
+    opencode(indexed, "ses_c", 21, (30, tool("c3", 30)), above="ses_b")
+    assert views(indexed, "opencode") == {
+        "ses_a": ((1, 1, 10, 0.01), (1, 3, 60, 0.03), (3,)),
+        "ses_b": ((1, 1, 20, 0.01), (1, 2, 50, 0.02), (2,)),
+        "ses_c": ((1, 1, 30, 0.01), (1, 1, 30, 0.01), (1,)),
+    }
+    tokens = summary(indexed.machine.home / ".local/share/opencode/opencode.db/ses_a")["tokens"]
+    assert tokens["context_used"] == 11  # not that of a subagent
+
+
+def pi(indexed: Indexed, name: str, began: str, *entries: tuple[str, str], **header: str) -> None:
+    """Write a session of Pi: each entry has an id and a time, and is a prompt, a call and its result."""
+    lines: list[Json] = [{**HEADER, "id": name, "timestamp": began, **header}]
+    cost = {"input": 5, "output": 1, "cost": {"total": 0.01}}
+    for entry, at in entries:
+        asked = assistant(call(f"call_{entry}", "bash", command="ls"), stop="toolUse", usage=cost)
+        result = {"role": "toolResult", "toolCallId": f"call_{entry}", "toolName": "bash", "content": []}
+        for number, message in enumerate((pi_user("go"), asked, result)):
+            ids = {"id": f"{entry}{number}", "parentId": lines[-1].get("id") if len(lines) > 1 else None}
+            lines.append({"type": "message", **ids, "timestamp": at, "message": message})
+    folder = indexed.machine.home / ".pi/agent/sessions/--w--"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"2026_{name}.jsonl").write_text("".join(json.dumps(each) + "\n" for each in lines))
+    os.utime(folder / f"2026_{name}.jsonl", (1_795_000_000 + len(entries),) * 2)
+
+
+def test_a_fork_of_pi_counts_what_is_its_own(indexed: Indexed) -> None:
+    """Its entries keep their ids and times. A copy whose header names no parent counts once in the index."""
+    first, second = ("a", "2026-11-20T10:00:00.000Z"), ("b", "2026-11-20T12:00:00.000Z")
+    pi(indexed, "one", "2026-11-20T09:00:00.000Z", first)
+    pi(indexed, "two", "2026-11-20T11:00:00.000Z", first, second, parentSession="/w/one.jsonl")
+    one, two = ((1, 1, 5, 0.01), (1, 1, 5, 0.01), (1,)), ((1, 1, 5, 0.01), (1, 1, 5, 0.01), (1,))
+    assert views(indexed, "pi") == {"one": one, "two": two}
+    third = ("c", "2026-11-20T13:00:00.000Z")
+    pi(indexed, "copy", "2026-11-20T09:00:00.000Z", first, second, third)
+    assert views(indexed, "pi")["copy"][:2] == ((1, 1, 5, 0.01), (3, 3, 15, 0.03))
+    assert indexed.rows("SELECT call_id FROM call ORDER BY 1") == [("call_a",), ("call_b",), ("call_c",)]

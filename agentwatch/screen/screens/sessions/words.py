@@ -295,7 +295,7 @@ def last_act(row: Row, now_ms: int) -> SafeText:
 def succeeded(row: Row) -> str:
     """Return how many calls of a session have ended and did not fail: `31 ✓`; a dash if it is unknown.
 
-    A call that was rejected has neither succeeded nor failed.
+    A call that was rejected or cancelled has neither succeeded nor failed.
 
     If only the outcomes are unknown, all calls are counted: `31 ↵`.
     """
@@ -303,7 +303,7 @@ def succeeded(row: Row) -> str:
         return UNKNOWN
     if row.failed is None:
         return f"{short_count(row.calls)} {SIGNS[Outcome.RETURNED]}"
-    others = row.failed + (row.rejected or 0) + row.open_calls
+    others = row.failed + (row.rejected or 0) + (row.cancelled or 0) + row.open_calls
     return f"{short_count(max(row.calls - others, 0))} ✓"
 
 

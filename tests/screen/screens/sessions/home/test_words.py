@@ -171,7 +171,7 @@ def test_counts() -> None:
     assert words.context(row("a", context_used=124_000, context_size=0)) == "124k"
     assert words.context(row("a", context_used=10**8, context_size=1)) == "999 %"
     # Only calls that have ended are counted.
-    assert words.succeeded(row("a", calls=6, failed=1, rejected=1, open_calls=2)) == "2 ✓"
+    assert words.succeeded(row("a", calls=7, failed=1, rejected=1, cancelled=1, open_calls=2)) == "2 ✓"
     # They are not taken to have succeeded.
     session = row("a", calls=33, failed=None)
     assert (words.succeeded(session), words.failed(session)) == ("33 ↵", "")
