@@ -286,6 +286,10 @@ def _turn(facts: Facts) -> Proof:
     return facts.written(f"The last turn has ended: {outcome}{reason}.", digest.turn_ms or digest.seen_ms)
 
 
+def _reason(error: OSError | None) -> str:
+    return "" if error is None else error.strerror or str(error)
+
+
 def _no_lines(facts: Facts) -> str:
     if facts.problem:
         return f"Its lines cannot be read: {facts.problem}."
@@ -471,6 +475,6 @@ def facts_of(
         processes=None if processes is None else near,
         has_hooks=has_hooks,
         subagent=later,
-        problem=str(session.problem or ""),
+        problem=_reason(session.problem or session.unread),
         skew_ms=session.skew_ms,
     )

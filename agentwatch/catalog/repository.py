@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agentwatch.recording.ends import first_bytes
+from agentwatch.text.paths import last_name
 
 _MOST_BYTES = 4096
 _MOST_PARENTS = 64
@@ -82,7 +83,7 @@ class Repositories:
 
     def _found(self, cwd: str) -> _Place:
         folder = Path(cwd)
-        name = folder.name or cwd
+        name = last_name(cwd)
         if not folder.is_absolute() or "\0" in cwd:
             return _Place(name, "", "", cwd)
         for each in [folder, *folder.parents][:_MOST_PARENTS]:

@@ -68,6 +68,12 @@ class Tracked:
         return error if error is not None and is_problem(error, is_known=is_known) else None
 
     @property
+    def unread(self) -> OSError | None:
+        """Why none of its lines was ever read; None if one was, or if it was not tried."""
+        is_known = self.digest is None or self.digest.seen_ms is not None or self.digest.is_whole
+        return None if self.tail is None or is_known else self.tail.problem
+
+    @property
     def is_behind(self) -> bool:
         """Whether its lines have changed, and may be read again only later."""
         return self.tail is not None and self.tail.is_behind
@@ -187,6 +193,10 @@ class Tracked:
         if self.tail is not None:
             self.tail.pass_time(now_ms)
         found, digest, skew_ms, said = self.found, self.digest, self.skew_ms, self.said
+        if (unread := self.unread) is not None:
+            known = standing(found, None, said, self.process, self.life, now_ms)
+            now = known.now or (unread.strerror or "cannot be read").removeprefix("it is ")
+            return known._replace(now=now) if known.state is State.UNKNOWN else known
         if said is not None and found.agent == OWN and (arrived := self._arrived_ms()) is not None:
             said = said._replace(began_ms=arrived[0])  # as the header, which counts from the first line
         if not skew_ms or (said is not None and said.state is not None):

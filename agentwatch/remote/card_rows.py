@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from agentwatch.agents.found import Key
@@ -20,6 +20,7 @@ from agentwatch.catalog.standing import LIVE, UNKNOWN, Ground, Standing
 from agentwatch.remote.card import FROM_ROW, Card, decode
 from agentwatch.remote.chunk import CARDS, LOST_TOUCH_SECONDS
 from agentwatch.remote.engine import SessionName, publisher_of
+from agentwatch.text.paths import last_name
 
 _EARLIEST_MS = 1_577_836_800_000
 """2020-01-01: a claimed time before it is not taken."""
@@ -50,7 +51,7 @@ def row_of(card: Card, session: SessionName, address: str, heard_ms: int, before
     values: dict[str, Any] = {name: getattr(card, name) for name in FROM_ROW}
     values["limits"] = tuple(each._replace(said_ms=_claimed(each.said_ms, heard_ms)) for each in card.limits)
     values["title"] = card.title or card.prompt
-    values["repo"] = card.repo or PurePosixPath(card.cwd).name
+    values["repo"] = card.repo or last_name(card.cwd)
     return Row(
         **values,
         key=(address, str(session)),

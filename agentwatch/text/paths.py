@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath, PureWindowsPath
+
 
 def is_windows(path: str) -> bool:
     """Return whether an absolute path is a Windows path: `C:\\src`, `C:/src`, `\\\\host\\share`."""
     return path.startswith("\\\\") or (path[1:2] == ":" and path[2:3] in ("", "/", "\\"))
+
+
+def last_name(path: str) -> str:
+    """Return the name of a folder or a file; the path itself if it has none, as the root has.
+
+    Example:
+        >>> last_name("/home/me/shop/"), last_name("C:\\\\src\\\\shop"), last_name("/")
+        ('shop', 'shop', '/')
+    """
+    return (PureWindowsPath if is_windows(path) else PurePosixPath)(path).name or path
 
 
 _PRIVATE = "/private"

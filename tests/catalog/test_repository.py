@@ -57,6 +57,9 @@ def test_a_folder_without_a_repository_has_its_own_name(tmp_path: Path) -> None:
     assert found.of("/gone/from/here") == Repository("here")
     assert found.of("relative/x") == Repository("x")
     assert found.of("/") == Repository("/")
+    for cwd in (r"C:\Users\ada\shop", "C:/Users/ada/shop/", r"\\host\share\shop"):
+        assert found.of(cwd) == Repository("shop")
+    assert found.of("C:\\") == Repository("C:\\")
     assert found.of("/nul\0byte") == Repository("nul\0byte")
     assert Repositories().of(f"/home/{name}") == Repository(name)
     # Folders are remembered until they are forgotten.

@@ -399,7 +399,7 @@ def _session_row(
         "cwd": cwd,
         "repository": repositories.of(cwd).name if cwd else None,
         "branch": run.branch or metadata.branch,
-        "outcome": session.outcome,
+        "outcome": None if problem else session.outcome,
         "tests": tests,
         "began_ms": metadata.began_ms if activity.began_ms is None else activity.began_ms,
         "seen_ms": seen_ms,

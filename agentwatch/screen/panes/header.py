@@ -22,6 +22,7 @@ from agentwatch.session.runs import Run
 from agentwatch.session.session import Session, calls_by_outcome
 from agentwatch.sources.source import Elsewhere, Publication, Source
 from agentwatch.text.durations import countdown, duration_words, running_clock
+from agentwatch.text.paths import last_name
 from agentwatch.text.safe import SafeText, columns, cut, safe_line
 from agentwatch.text.signs import ASKS_SIGN, PLAN_SIGNS, SIGNS
 from agentwatch.text.times import time_of_day
@@ -327,8 +328,7 @@ def _with_folders(facts: Facts, run: Run) -> Facts:
 
 
 def _project(run: Run) -> str:
-    cwd = _short(run.cwd) or ""
-    return os.path.basename(cwd.rstrip("/")) or cwd
+    return last_name(_short(run.cwd) or "")
 
 
 def _asks(wait: Wait, now_ms: int | None, width: int) -> SafeText:

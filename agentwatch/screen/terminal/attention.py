@@ -16,6 +16,7 @@ from agentwatch.feed.feed import Feed
 from agentwatch.session.events import Outcome
 from agentwatch.session.limits import WAITS_FOR_LIMIT
 from agentwatch.session.session import Session
+from agentwatch.text.paths import last_name
 from agentwatch.text.safe import SafeText, cut, safe_line
 
 _COLUMNS = 80
@@ -178,7 +179,7 @@ def _earlier_outcome(session: Session) -> str:
 
 
 def _project(session: Session) -> str:
-    return os.path.basename((session.run.cwd or "").rstrip("/"))
+    return last_name(session.run.cwd or "")
 
 
 def _sendable(text: str) -> str:

@@ -12,9 +12,17 @@ import orjson
 import pytest
 
 from agentwatch.agents.found import Reach
+from agentwatch.agents.reported import State
+from agentwatch.base.clock import now_ms
 from agentwatch.catalog.digest import Tail, Turn
 from agentwatch.catalog.digest import reading as stored_digests
+from agentwatch.catalog.evidence import facts_of
+from agentwatch.catalog.index.rows import SESSION_COLUMNS, rows_of
+from agentwatch.catalog.repository import Repositories
+from agentwatch.catalog.standing import Ground
+from agentwatch.catalog.tracked import Tracked
 from agentwatch.session.events import Outcome
+from agentwatch.sources.stores import zstd
 from tests.builders.captures import OWN
 from tests.builders.on_disk.digested import facts_of_digest, facts_of_session, found, session_of
 from tests.conftest import case
@@ -123,6 +131,23 @@ def test_an_answer_that_may_be_the_last_ends_the_turn_when_nothing_follows(chat:
     assert not tail.pass_time(changed_ms + 4_900)
     assert tail.pass_time(changed_ms + 5_000)
     assert (tail.digest.turn, tail.digest.outcome) == (Turn.ENDED, Outcome.SUCCEEDED)
+
+
+def test_a_session_of_which_nothing_is_read_is_unknown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its row says why and what to do, and the index has no outcome of it; its lines are not missing."""
+    path = tmp_path / "rollout.jsonl.zst"
+    path.write_bytes(zstd.MAGIC + b"lines")
+    monkeypatch.setattr(zstd, "_MODULES", ("no_such_module",))
+    session = Tracked(found(path, "codex", Reach.STORE))
+    session.read()
+    standing = session.judged(now_ms())
+    assert (standing.state, standing.ground) == (State.UNKNOWN, Ground.UNKNOWN)
+    assert standing.now.startswith("compressed with Zstandard: ")
+    assert facts_of(session, None, {}, {}, tmp_path).problem.startswith("it is compressed")
+    row = dict(zip(SESSION_COLUMNS, rows_of(session.found, Repositories()).session, strict=True))
+    assert (row["outcome"], "it is compressed" in row["problem"]) == (None, True)
 
 
 def test_what_is_no_store_keeps_its_metadata(tmp_path: Path) -> None:
