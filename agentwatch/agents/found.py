@@ -37,6 +37,8 @@ class Metadata(NamedTuple):
     changed_ms: int | None = None
     """The time of the last activity, if the metadata has it; otherwise the file's own time counts."""
     is_archived: bool = False
+    problem: str = ""
+    """Why its lines cannot be read, which may contain foreign text."""
 
 
 NO_METADATA = Metadata()

@@ -475,6 +475,6 @@ def facts_of(
         processes=None if processes is None else near,
         has_hooks=has_hooks,
         subagent=later,
-        problem=_reason(session.problem or session.unread),
+        problem=session.unread or _reason(session.problem),
         skew_ms=session.skew_ms,
     )

@@ -68,10 +68,11 @@ class Tracked:
         return error if error is not None and is_problem(error, is_known=is_known) else None
 
     @property
-    def unread(self) -> OSError | None:
-        """Why none of its lines was ever read; None if one was, or if it was not tried."""
+    def unread(self) -> str:
+        """Why none of its lines was ever read; empty if one was, or if it was not tried."""
         is_known = self.digest is None or self.digest.seen_ms is not None or self.digest.is_whole
-        return None if self.tail is None or is_known else self.tail.problem
+        error = None if self.tail is None or is_known else self.tail.problem
+        return self.found.metadata.problem if error is None else error.strerror or "they cannot be read"
 
     @property
     def is_behind(self) -> bool:
@@ -193,9 +194,9 @@ class Tracked:
         if self.tail is not None:
             self.tail.pass_time(now_ms)
         found, digest, skew_ms, said = self.found, self.digest, self.skew_ms, self.said
-        if (unread := self.unread) is not None:
+        if unread := self.unread:
             known = standing(found, None, said, self.process, self.life, now_ms)
-            now = known.now or (unread.strerror or "cannot be read").removeprefix("it is ")
+            now = known.now or unread.removeprefix("it is ")
             return known._replace(now=now) if known.state is State.UNKNOWN else known
         if said is not None and found.agent == OWN and (arrived := self._arrived_ms()) is not None:
             said = said._replace(began_ms=arrived[0])  # as the header, which counts from the first line

@@ -11,7 +11,7 @@ import orjson
 from agentwatch.agents.databases import Computed, Row, Rows, database_of
 from agentwatch.agents.described import folder_in, id_in, json_object, name_in, text_in, time_in
 from agentwatch.agents.found import Found, Metadata, Reach
-from agentwatch.agents.opencode.program import is_database
+from agentwatch.agents.opencode.program import LATER_SESSIONS, is_database, not_known
 from agentwatch.agents.places import Kind, Spot, any_folder, one_file, owns
 
 _COLUMNS = (
@@ -60,7 +60,23 @@ def named_database(name: str) -> Kind:
 
 def _databases(accepts: Callable[[str], bool], below: Callable[[str], Kind | None]) -> Kind:
     rows = Rows("session", _COLUMNS, _session, _CHANGES)
-    return Kind("opencode", lambda name: database_of(name, accepts), rows.read, below=below, is_polled=True)
+    later = Rows(LATER_SESSIONS, (*_COLUMNS, "version"), _later_session)
+
+    def read(spot: Spot) -> list[Found]:
+        found = {each.id: each for each in rows.read(spot)}
+        for each in later.read(spot):
+            if each.id not in found or each.changed_ns > found[each.id].changed_ns:
+                found[each.id] = each
+        return list(found.values())
+
+    return Kind("opencode", lambda name: database_of(name, accepts), read, below=below, is_polled=True)
+
+
+def _later_session(path: Path, row: Row) -> Found:
+    """Return a session of opencode 2, whose messages are in tables that are not read."""
+    found = _session(path, {**row, **dict.fromkeys((each.name for each in _CHANGES), None)})
+    metadata = found.metadata._replace(problem=not_known(row["version"]))
+    return found._replace(reach=Reach.LISTED, metadata=metadata)
 
 
 def _session(path: Path, row: Row) -> Found:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 
+from agentwatch.agents.described import name_in
 from agentwatch.agents.fields import Fields, mapping, text
 from agentwatch.agents.program import (
     CHANGES,
@@ -28,6 +29,15 @@ _ID = re.compile("ses_[A-Za-z0-9]{8,200}")
 def is_database(name: str) -> bool:
     """Return whether a file has the name of a database of opencode."""
     return name.startswith("opencode") and name.endswith(".db")
+
+
+LATER_SESSIONS = "session_v2"
+"""The table of the sessions of opencode 2. It begins with copies of those in `session`."""
+
+
+def not_known(version: object) -> str:
+    """Return that the sessions of a version of opencode cannot be read; the version is foreign."""
+    return f"this version does not read opencode {name_in(version) or '2'}"
 
 
 def _is_database_at(path: str) -> bool:

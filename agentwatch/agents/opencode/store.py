@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from agentwatch.agents.opencode.program import LATER_SESSIONS, not_known
 from agentwatch.base.clock import wall_ns
 from agentwatch.recording.store import is_foreign_id, open_regular, within
 from agentwatch.sources.stores.json_values import as_line, parsed
@@ -150,7 +151,7 @@ class Database:
             OSError: The database cannot be read: it is locked, damaged, or not opencode's.
         """
         signature, now_ns = self._signature(), wall_ns()
-        rows, updated = queried(self._path, _COLUMNS.keys(), self._rows)
+        rows, updated = queried(self._path, {*_COLUMNS, LATER_SESSIONS}, self._rows)
         self._updated |= updated
         self._seen = signature
         self._is_fresh = any(abs(now_ns - each[2]) < _FRESH_NS for each in signature)
@@ -197,6 +198,7 @@ class Database:
         else:
             found = connection.execute(select + "WHERE id = ?", (self._session_id,)).fetchall()
         if not found:
+            self._refuse_later(connection)
             name = "session" if self._session_id is None else f"session {self._session_id}"
             raise OSError(errno.ENOENT, f"it has no {name}", str(self._path))
         sessions: list[SessionRow] = []
@@ -211,6 +213,13 @@ class Database:
             found += connection.execute(select + "WHERE parent_id = ? ORDER BY time_created", (session.id,))
         self._session_id = sessions[0].id
         return sessions
+
+    def _refuse_later(self, connection: sqlite3.Connection) -> None:
+        """Raise an OSError for a session that only opencode 2 has kept."""
+        if stored_columns(connection, LATER_SESSIONS).issuperset(("id", "version")):
+            select = f"SELECT version FROM {LATER_SESSIONS} WHERE ? IN (id, '')"  # noqa: S608 - a constant
+            for (version,) in connection.execute(f"{select} LIMIT 1", (self._session_id or "",)):
+                raise OSError(errno.ENOTSUP, not_known(version), str(self._path))
 
 
 _MESSAGES = (

@@ -13,7 +13,9 @@ import pytest
 
 from agentwatch.agents import databases
 from agentwatch.agents.found import Found, Reach
+from agentwatch.agents.opencode.store import database_at
 from agentwatch.catalog import places as places_module
+from agentwatch.catalog.tracked import Tracked
 from tests.builders.machine.fake import FakeMachine, fake_machine
 from tests.builders.machine.searched import all_found, found_in, let_age, places_of, put
 from tests.conftest import case
@@ -138,6 +140,34 @@ def test_a_table_of_another_form_is_read_as_far_as_it_goes(machine: FakeMachine)
             change(database(machine), "CREATE TABLE session (id, title)")
             change(database(machine), "INSERT INTO session VALUES (?, 'x')", values=(name,))
             assert "opencode" not in {agent for agent, _ in found_in(machine)}
+
+
+def test_a_session_of_opencode_2_is_listed_with_what_is_known(machine: FakeMachine) -> None:
+    """Its messages are not read: its row and its opening say so. A copy of one from before is read there."""
+    found = replaced(
+        machine,
+        "CREATE TABLE session (id, time_updated)",
+        "CREATE TABLE session_v2 (id, directory, version, time_updated)",
+        "INSERT INTO session VALUES ('ses_copied', 5), ('ses_continued', 5)",
+        "INSERT INTO session_v2 VALUES ('ses_copied', '/w', '1.18', 5), ('ses_continued', '/w', '2.1', 6),"
+        " ('ses_new', '/w', '2.0.8', 7)",
+    )
+    reasons = {each.id: (each.reach, each.metadata.problem) for each in found}
+    assert reasons == {
+        "ses_copied": (Reach.STORE, ""),
+        "ses_continued": (Reach.LISTED, "this version does not read opencode 2.1"),
+        "ses_new": (Reach.LISTED, "this version does not read opencode 2.0.8"),
+    }
+    new = next(each for each in found if each.id == "ses_new")
+    assert (new.metadata.cwd, Tracked(new).judged(0).now) == ("/w", new.metadata.problem)
+    needed = ("parent_id", "directory", "version", "time_created")
+    change(database(machine), *(f"ALTER TABLE session ADD COLUMN {name}" for name in needed))
+    for table, columns in (("message", "data"), ("part", "message_id, data")):
+        change(
+            database(machine), f"CREATE TABLE {table} (id, session_id, time_created, time_updated, {columns})"
+        )
+    with pytest.raises(OSError, match="does not read opencode 2"):
+        database_at(new.path).new_lines()
 
 
 def test_a_row_that_changes_is_reported_alone(machine: FakeMachine, monkeypatch: pytest.MonkeyPatch) -> None:
