@@ -630,6 +630,8 @@ class Decoder:
         """The sessions that wait for the user, without a request that says for what."""
         self._loading: str | None = None
         """The session whose history is being replayed although the log contains it."""
+        self._replays = False
+        """Whether a history is being replayed that the log does not contain: another log has counted it."""
 
     def decode(self, fields: Fields) -> list[Event]:
         """Return the events of one line."""
@@ -704,7 +706,7 @@ class Decoder:
             return []
         if method == PROMPT:
             words = prompt_text(params.get("prompt"))
-            return [*self._updates.enter(session), *self._updates.prompted(session, words)]
+            return [*self._replayed(), *self._updates.enter(session), *self._updates.prompted(session, words)]
         if method == "session/load" and session is not None:
             return self._load(session, params)
         if method.startswith(CURSORS) or method == ELICITATION:
@@ -741,7 +743,13 @@ class Decoder:
         if self._sessions.is_seen(session):
             self._loading = session
             return facts
-        return facts + self._updates.enter(session)
+        self._replays = True
+        return [*facts, *self._updates.enter(session), RunInfo(repeats_history=True)]
+
+    def _replayed(self) -> list[Event]:
+        """Return the end of the history that is being replayed; nothing if none is."""
+        ended, self._replays = self._replays, False
+        return [RunInfo(repeats_history=False)] if ended else []
 
     def _asked(self, session: str | None, params: Fields, fields: Fields) -> list[Event]:
         call = asked_call(params)
@@ -775,8 +783,10 @@ class Decoder:
                 return []  # version 2 of the protocol: an update ends the turn
             return self._turn_ended(session, result, error, has_next=self._requests.has_prompt(request))
         if error is not None:
-            self._loading = None if request.method == "session/load" else self._loading
-            return [Notice(f"{request.method}: {_words(error)}", is_error=request.method in _OPENS)]
+            is_load = request.method == "session/load"
+            self._loading = None if is_load else self._loading
+            lead = self._replayed() if is_load else []
+            return [*lead, Notice(f"{request.method}: {_words(error)}", is_error=request.method in _OPENS)]
         return self._confirmed(request, result)
 
     def _confirmed(self, request: Request, result: Fields) -> list[Event]:
@@ -793,6 +803,7 @@ class Decoder:
                 self._loading = None
                 if method == "session/load":
                     self._updates.turn_ended()
+                    known = [*self._replayed(), *known]
                 return known + self._updates.enter(session)
             case "terminal/create":
                 self._terminals.created(text(result, "terminalId"), request.value)

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from agentwatch.agents.places import Kind, any_folder, owns, stem_is_id
+from agentwatch.agents.described import first_text, id_in
+from agentwatch.agents.found import Found
+from agentwatch.agents.places import Kind, Spot, any_folder, one_file, owns
 
 
 def sessions() -> Kind:
     """Return the kind of the folder `sessions`, whose folders are named after those of the sessions."""
-    in_folder = Kind("droid", owns(".jsonl"), stem_is_id)
-    return Kind("droid", below=any_folder(in_folder))
+    return Kind("droid", below=any_folder(Kind("droid", owns(".jsonl"), _session)))
+
+
+def _session(spot: Spot) -> list[Found]:
+    """Return the session in a file, whose first line names the session that it is a subagent of."""
+    session_id = spot.name.removesuffix(".jsonl")
+    parent = id_in(first_text(spot.path, "callingSessionId"))
+    return one_file(spot, session_id, parent=None if parent == session_id else parent)

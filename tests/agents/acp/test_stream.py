@@ -7,7 +7,7 @@ from collections.abc import Callable
 from agentwatch.agents import Decoder
 from agentwatch.agents.registry import agent_named
 from agentwatch.session.events import Tokens
-from agentwatch.session.session import Session
+from agentwatch.session.session import Session, calls_by_outcome
 from agentwatch.session.transcript import Kind
 from tests.builders.formats.acp import (
     SESSION,
@@ -177,6 +177,10 @@ def test_turns_follow_their_prompts_and_stop_reasons() -> None:
     assert (first.run.cwd, first.run.permission_mode, first.run.session_id) == ("/srv", "plan", SESSION)
     more = session(connect, load, history, done, prompt("More.", 9), chunk("Yes."), stopped("end_turn", 9))
     assert (more.run.text, more.run.turns, more.outcome) == ("Hi.Yes.", 2, "succeeded")
+    # What is replayed was counted in the log of its time.
+    own = session(connect, load, history, done, prompt("More.", 9), called("own", status="completed"))
+    counts = [(sum(calls_by_outcome(each).values()), each.run.copied_turns) for each in (first, more, own)]
+    assert counts == [(0, 1), (0, 1), (1, 1)]
     again = session(
         DIRECT, called(status="completed", kind="read"), chunk("Hi."), stopped(), load, history, done
     )

@@ -195,6 +195,12 @@ def test_each_agent_keeps_its_sessions_in_its_own_way(tmp_path: Path) -> None:
     # Codex compresses old rollouts; the one that is not compressed wins if both are there.
     stem = "rollout-2026-08-03T10-48-56-019fc8be-3658-7ca3-9e29-000000000000"
     rollout = put(machine.home / f".codex/sessions/2026/08/03/{stem}.jsonl.zst")
+    # A subagent of Droid names its session in its first line.
+    for name, calling in (
+        ("0d1", '"callingSessionId": "0d0"'),
+        ("0d0", '"title": "\\"callingSessionId\\": \\"x\\""'),
+    ):
+        put(machine.home / f".factory/sessions/-w/{name}.jsonl", f'{{"type": "session_start", {calling}}}\n')
     found = found_in(machine)
     assert {key: (each.parent, each.reach, each.metadata.title) for key, each in found.items()} == {
         ("claude", "agent-1"): (session, Reach.LINES, "general-purpose"),
@@ -203,6 +209,8 @@ def test_each_agent_keeps_its_sessions_in_its_own_way(tmp_path: Path) -> None:
         ("copilot", "b"): (None, Reach.LISTED, "Say hello"),
         ("agentwatch", "20261122-100000-000bbbbbb"): (None, Reach.LINES, "Fix the parser"),
         ("codex", stem[-36:]): (None, Reach.STORE, ""),
+        ("droid", "0d0"): (None, Reach.LINES, ""),
+        ("droid", "0d1"): ("0d0", Reach.LINES, ""),
     }
     assert found["copilot", "b"].metadata.is_users_title
     metadata = found["agentwatch", "20261122-100000-000bbbbbb"].metadata
