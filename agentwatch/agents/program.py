@@ -126,6 +126,8 @@ class Knowledge(NamedTuple):
     """Whether the lines always show that a turn has ended. If not, the state is unknown until one does."""
     has_results: bool = True
     """Whether the lines have the results of calls. If not, failures are unknown."""
+    joins_subagents: bool = False
+    """Whether the lines of a session have those of the subagents that are sessions of their own."""
     ends_in_silence: bool = False
     """Whether a turn is taken to have ended when nothing follows its answer."""
     announces: Callable[[str], bool] | None = None

@@ -34,16 +34,15 @@ from agentwatch.text.safe import SafeText, columns, cut, exact_line, safe_line
 
 if TYPE_CHECKING:
     from agentwatch.session.asked import Question
-    from agentwatch.session.runs import Run
 
 
 _MOST_SHOWN = 10**12
 """A larger count is not a real one, and is not shown."""
 
 
-def turn_words(run: Run) -> SafeText | None:
+def turn_words(turns: int) -> SafeText | None:
     """Return the number of the turn from the second one on: `turn 3`; None in the first turn."""
-    return SafeText(f"turn {run.turns:,}") if run.turns > 1 else None
+    return SafeText(f"turn {turns:,}") if turns > 1 else None
 
 
 def figures(tokens: Tokens) -> Iterator[SafeText]:

@@ -27,8 +27,9 @@ from agentwatch.catalog.reports import Registries
 from agentwatch.catalog.repository import Repositories, Repository
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import Process
-from agentwatch.catalog.states import Steady
-from agentwatch.catalog.tracked import NO_FILE, Tracked, row_of, without_file
+from agentwatch.catalog.states import Steady, knowledge_of
+from agentwatch.catalog.tracked import NO_FILE, Counts, Tracked, row_of, without_file
+from agentwatch.session.counts import known_sum
 from agentwatch.sources.proc import Proc
 from agentwatch.text.safe import SafeText, safe_line
 
@@ -93,6 +94,16 @@ class Twins:
 
 
 _NO_REPOSITORY = Repository()
+
+
+def descendants(subagents: Mapping[Key, AbstractSet[Key]], key: Key) -> list[Key]:
+    """Return a session, its subagents and theirs; foreign files may say that these are in a circle."""
+    family, seen = [key], {key}
+    for each in family:
+        below = subagents.get(each, set()) - seen
+        seen |= below
+        family += below
+    return family
 
 
 class RowTable:
@@ -179,7 +190,14 @@ class RowTable:
             of = self.twins.session_of(key)
             twin = None if of is None else self._sessions.get(of)
             subagents, is_archived = self._count_subagents(key), key in self.archive.keys
-            changed[key] = row_of(session, repositories[cwd], subagents, twin, is_archived=is_archived)
+            changed[key] = row_of(
+                session,
+                repositories[cwd],
+                subagents,
+                twin,
+                counts=self._counts(key),
+                is_archived=is_archived,
+            )
             if session.is_live:
                 self._shown[key] = repositories[cwd]
             else:
@@ -216,6 +234,19 @@ class RowTable:
         subagents = map(self._sessions.get, tuple(keys))  # another thread may ask, and one may vanish
         later = (each for each in subagents if each and each.is_running and each.seen_ms > seen_ms)
         return max(later, key=lambda each: each.seen_ms, default=None)
+
+    def _counts(self, key: Key) -> Counts | None:
+        """Return what was counted in a session and its subagents; None if one of them was not read whole.
+
+        The session notes when the last of its subagents wrote its last line.
+        """
+        whole = not knowledge_of(key[0]).joins_subagents
+        family = [self._sessions[each] for each in (descendants(self._subagents, key) if whole else (key,))]
+        digests = [each.digest for each in family[1:]]
+        family[0].below_ms = max((each.seen_ms or 0 for each in digests if each is not None), default=0)
+        counts = [each.counts for each in family]
+        known = [each for each in counts if each is not None]
+        return Counts(*map(known_sum, zip(*known, strict=True))) if len(known) == len(counts) else None
 
     def _count_subagents(self, key: Key) -> tuple[int, int]:
         """Return the number of subagents of a session, and of those that work."""
@@ -713,7 +744,7 @@ class Machine:
             self._recent.add(key)
             if not self._is_brief:
                 self._note(key)
-            self._want(now_ms, (key,))
+            self._want(now_ms, descendants(self._subagents, key))
         if is_recording_new and self.is_found:
             self._ask_agents(now_ms, frozenset())  # otherwise it has ended until its lock is seen
 
@@ -754,10 +785,26 @@ class Machine:
         """Return whether the lines of a session are to be read."""
         found = session.found
         if found.parent is not None:
-            return (found.agent, found.parent) in self._live
+            if (found.agent, found.parent) in self._live:
+                return True
+            above = self._above(session)
+            if self._is_brief or not above or knowledge_of(found.agent).joins_subagents:
+                return False
+            session = above[-1]  # its row counts what its subagents did
         if self._is_brief:
             return session.is_live
         return self.wants_all or session.is_live or now_ms - session.seen_ms < RECENT_MS
+
+    def _above(self, session: Tracked) -> list[Tracked]:
+        """Return the session whose subagent a session is, and those above it."""
+        found: list[Tracked] = []
+        while (parent := session.found.parent) is not None:
+            above = self._sessions.get((session.found.agent, parent))
+            if above is None or above in found:
+                break
+            found.append(above)
+            session = above
+        return found
 
     def _join(self, now_ms: int) -> None:
         """Find the process of each session that may have one."""
@@ -809,7 +856,6 @@ class Machine:
         session = self._sessions.get(key)
         if session is None:
             return
-        if session.found.parent is not None:
-            self._unjudged.add((session.found.agent, session.found.parent))
+        self._unjudged.update(each.found.key for each in self._above(session))
         if (twin := self._table.twins.note(key, session)) is not None:
             self._unjudged.add(twin)

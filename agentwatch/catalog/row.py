@@ -57,6 +57,12 @@ class Row:
     rejected: int | None = None
     """How many calls a person or a rule refused; None if it is unknown."""
     cancelled: int | None = None
+    turns: int | None = None
+    input_tokens: int | None = None
+    cached_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: float | None = None
+    """As the agent reports it."""
     open_calls: int = 0
     """How many calls have not ended."""
     context_used: int | None = None

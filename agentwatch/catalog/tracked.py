@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.agents.found import Found, Key, Metadata, Reach
 from agentwatch.agents.reported import Life, Said, State
@@ -29,11 +29,24 @@ _MOST_SKEW_MS = 60_000
 _MOST_SUBAGENTS = 10_000
 
 
+class Counts(NamedTuple):
+    """What was counted in a session and its subagents, by the names of the row; None means unknown."""
+
+    calls: int | None = None
+    failed: int | None = None
+    rejected: int | None = None
+    cancelled: int | None = None
+    input_tokens: int | None = None
+    cached_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: float | None = None
+
+
 class Tracked:
     """The facts about one session."""
 
     __slots__ = (
-        *("_acts_of", "_arrivals", "acts", "found", "is_joined", "is_read"),
+        *("_acts_of", "_arrivals", "acts", "below_ms", "found", "is_joined", "is_read"),
         *("life", "process", "said", "standing", "tail"),
     )
 
@@ -52,6 +65,8 @@ class Tracked:
         self.acts: Sequence[Act] = ()
         """What the user did to it through agentwatch, as it was last read."""
         self._acts_of: SessionActs | None = None
+        self.below_ms = 0
+        """The time of the last line of its subagents; 0 without one."""
         self._arrivals: tuple[int, tuple[int, int] | None] = (0, None)
         """The time of change of a recording of our own, and when its first and last line arrived."""
 
@@ -138,7 +153,8 @@ class Tracked:
         """The time of its first line; None if unknown."""
         digest, said = self.digest, self.said
         if digest is None or digest.began_ms is None:
-            return said and said.began_ms
+            known_ms = self.found.metadata.began_ms
+            return known_ms if known_ms is not None or said is None else said.began_ms
         return digest.began_ms + self.skew_ms
 
     @property
@@ -147,7 +163,19 @@ class Tracked:
         if self.is_running or self.digest is None:
             return None
         arrived = self._arrived_ms() if self.found.agent == OWN else None
-        return self.digest.duration_ms(arrived or (None, None))
+        return self.digest.duration_ms(arrived or (None, None), self.below_ms)
+
+    @property
+    def counts(self) -> Counts | None:
+        """What was counted in its own lines; None if they were not read whole."""
+        digest, found = self.digest, self.found
+        if digest is None or not digest.is_whole or not digest.format or found.reach is Reach.PARTS:
+            return None
+        tokens = digest.tokens
+        counts = Counts(digest.calls, digest.failed, digest.rejected, digest.cancelled, *tokens[:4])
+        if knowledge_of(found.agent).has_results:
+            return counts
+        return counts._replace(failed=None, rejected=None, cancelled=None)
 
     def read(self, *, is_brief: bool = False) -> bool:
         """Read the lines that were added; return whether the digest has changed.
@@ -262,6 +290,7 @@ def row_of(
     subagents: tuple[int, int] = (0, 0),
     twin: Tracked | None = None,
     *,
+    counts: Counts | None = None,
     is_archived: bool = False,
 ) -> Row:
     """Return the row of a session.
@@ -271,6 +300,7 @@ def row_of(
         repository: Where it works.
         subagents: The number of its subagents, and of those that work.
         twin: The same session in the agent's own file, which may have the prompt that the stream lacks.
+        counts: What was counted in it and its subagents; None if a part of that was not read.
         is_archived: Whether the user has archived it.
     """
     found, said, standing = session.found, session.said, session.standing
@@ -280,8 +310,8 @@ def row_of(
     is_own = found.agent == OWN
     prompts = (digest.first_prompt or metadata.prompt, digest.last_prompt)
     branch = metadata.branch if digest.branch is None else digest.branch
-    counts = digest.is_whole and digest.format and found.reach is not Reach.PARTS
-    results = counts and knowledge_of(found.agent).has_results
+    own = session.counts
+    results = own is not None and own.failed is not None
     return Row(
         key=found.key,
         agent=digest.agent or (said.runs if is_own and said is not None else "" if is_own else found.agent),
@@ -298,10 +328,8 @@ def row_of(
         branch=_branch(branch, repository, is_live=session.is_live),
         worktree=repository.worktree,
         model=digest.model or metadata.model or "",
-        calls=digest.calls if counts else None,
-        failed=digest.failed if results else None,
-        rejected=digest.rejected if results else None,
-        cancelled=digest.cancelled if results else None,
+        **(counts or Counts())._asdict(),
+        turns=None if own is None else digest.turns,
         open_calls=len(digest.open_calls),
         context_used=digest.context_used,
         context_size=digest.context_size,

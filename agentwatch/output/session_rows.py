@@ -16,13 +16,13 @@ _MOST_NUMBER = 1 << 63
 _NO_PATH = Path()
 """The path of a session that has no file yet."""
 _NUMBERS = {
-    *("since_ms", "calls", "failed", "rejected", "cancelled", "context_used", "context_size"),
-    *("pid", "began_ms", "seen_ms"),
+    *("since_ms", "calls", "failed", "rejected", "cancelled", "turns", "input_tokens", "cached_tokens"),
+    *("output_tokens", "context_used", "context_size", "pid", "began_ms", "seen_ms", "duration_ms"),
 }
 _NAMES = (
     *("id", "agent", "state", "ground", "since_ms", "now", "title", "cwd", "repo", "branch", "model"),
-    *("calls", "failed", "rejected", "cancelled", "context_used", "context_size"),
-    *("path", "pid", "host", "began_ms", "seen_ms"),
+    *("calls", "failed", "rejected", "cancelled", "turns", "input_tokens", "cached_tokens", "output_tokens"),
+    *("context_used", "context_size", "path", "pid", "host", "began_ms", "seen_ms", "duration_ms"),
 )
 _FIELDS = [
     Field(name, int, _MOST_NUMBER, least=-_MOST_NUMBER) if name in _NUMBERS else Field(name, str)
@@ -61,6 +61,7 @@ def row_json(row: Row, host: str) -> bytes:
         }
         for each in row.limits
     ]
+    values["cost_usd"] = row.cost_usd
     values["limits"] = limits or None
     values["tests"] = tests and {"state": tests.state, "passed": tests.passed, "failed": tests.failed}
     return orjson.dumps({"version": 1, **values})

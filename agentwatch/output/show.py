@@ -13,7 +13,7 @@ from agentwatch.agents.payloads import arguments_in, result_in
 from agentwatch.analysis.block_text import block_title, named_places, printed, whole_text
 from agentwatch.analysis.episodes import for_reading, whole_episodes
 from agentwatch.analysis.silence import call_clock, running_ms, since_ms
-from agentwatch.analysis.status import status
+from agentwatch.analysis.status import status, turn_words
 from agentwatch.analysis.verdict_history import call_verdict
 from agentwatch.feed.feed import Feed
 from agentwatch.output.summary import call_members, whole_summary
@@ -235,7 +235,7 @@ def _about(session: Session) -> Iterator[SafeText]:
     if words := " · ".join(filter(None, facts)):
         yield safe_line(words)
     if run.session_id:
-        yield safe_line(f"session {run.session_id}{f' · turn {run.turns}' if run.turns > 1 else ''}")
+        yield safe_line(" · ".join(filter(None, (f"session {run.session_id}", turn_words(session.turns)))))
     if run.prompt:
         yield safe_line(f"prompt: {run.prompt[:_MOST_TEXT]}")
 

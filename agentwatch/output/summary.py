@@ -13,7 +13,7 @@ from agentwatch.session.actions import TARGET_COLUMNS, action, target
 from agentwatch.session.call import Call
 from agentwatch.session.events import ToolKind
 from agentwatch.session.runs import Run
-from agentwatch.session.session import Session, calls_by_outcome, own_turns
+from agentwatch.session.session import Session, calls_by_outcome
 from agentwatch.text.safe import cut, safe_line
 from agentwatch.text.safe_json import safe_json
 
@@ -81,13 +81,13 @@ def summary(session: Session, more: Mapping[str, object] | None = None) -> Itera
     yield _members(
         b",",
         text_matches_result=checks.text_matches_result,
-        duration_ms=run.duration_ms,
+        duration_ms=session.duration_ms,
         duration_api_ms=run.duration_api_ms,
         request_id=run.request_id,
         usage=run.usage,
         runs=len(session.runs),
-        turns=own_turns(session),
-        tokens=run.tokens._asdict(),
+        turns=session.turns,
+        tokens=session.tokens._asdict(),
     )
     yield b',"calls":['
     for start in range(0, len(session.calls), _CALLS_AT_ONCE):

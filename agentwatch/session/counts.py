@@ -92,23 +92,38 @@ class LineCounts:
 
 
 _Number = TypeVar("_Number", int, float)
+_NOTHING = Tokens()
 
 
 class UsageCounts:
-    """The token counts of one run."""
+    """The token counts of one run, or of several."""
 
-    __slots__ = ("_earlier", "_turn", "tokens")
+    __slots__ = ("_before", "_earlier", "_turn")
 
     def __init__(self) -> None:
-        self._earlier = Tokens()
+        self._before = _NOTHING
+        """The counts of the runs before the present one."""
+        self._earlier = _NOTHING
         """The counts of the turns before the present one."""
-        self._turn = Tokens()
-        self.tokens = Tokens()
+        self._turn = _NOTHING
+
+    @property
+    def tokens(self) -> Tokens:
         """The counts of the run, and its context."""
+        return _sum(self._earlier, self._turn)
+
+    @property
+    def total(self) -> Tokens:
+        """The counts of all runs."""
+        return _sum(self._before, self.tokens)
+
+    def begin_run(self) -> None:
+        """Begin another run: its counts do not replace those of the runs before."""
+        self._before, self._earlier, self._turn = self.total, _NOTHING, _NOTHING
 
     def begin_turn(self) -> None:
         """Begin a turn: a count of the turn does not replace those of the turns before."""
-        self._earlier, self._turn = _sum(self._earlier, self._turn), Tokens()
+        self._earlier, self._turn = self.tokens, _NOTHING
 
     def add(self, event: Usage) -> None:
         """Add a count, or replace the one that it continues."""
@@ -117,14 +132,12 @@ class UsageCounts:
         elif event.scope is UsageScope.TURN:
             self._turn = _latest(self._turn, event.tokens)
         else:
-            total = _latest(_sum(self._earlier, self._turn), event.tokens)
-            self._earlier, self._turn = Tokens(), total
-        self.tokens = _sum(self._earlier, self._turn)
+            self._earlier, self._turn = _NOTHING, _latest(self.tokens, event.tokens)
 
 
 def added(counts: Iterable[Tokens]) -> Tokens:
     """Return the sums of counts, and the context of the last."""
-    return reduce(_sum, counts, Tokens())
+    return reduce(_sum, counts, _NOTHING)
 
 
 def known_sum(numbers: Iterable[_Number | None]) -> _Number | None:
@@ -140,20 +153,16 @@ def known_sum(numbers: Iterable[_Number | None]) -> _Number | None:
 
 def _sum(first: Tokens, second: Tokens) -> Tokens:
     """Return the sums of two counts, and the context of the second."""
+    if first is _NOTHING or second is _NOTHING:
+        return first if second is _NOTHING else second
     return Tokens(
-        _added(first.input, second.input),
-        _added(first.cached, second.cached),
-        _added(first.output, second.output),
-        _added(first.cost_usd, second.cost_usd),
+        second.input if first.input is None else first.input + (second.input or 0),
+        second.cached if first.cached is None else first.cached + (second.cached or 0),
+        second.output if first.output is None else first.output + (second.output or 0),
+        second.cost_usd if first.cost_usd is None else first.cost_usd + (second.cost_usd or 0),
         first.context_used if second.context_used is None else second.context_used,
         first.context_size if second.context_size is None else second.context_size,
     )
-
-
-def _added(first: _Number | None, second: _Number | None) -> _Number | None:
-    if first is None or second is None:
-        return second if first is None else first
-    return first + second
 
 
 def _latest(first: Tokens, second: Tokens) -> Tokens:

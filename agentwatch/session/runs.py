@@ -384,6 +384,7 @@ class Run:
         """Remove the last turns and their texts."""
         self.answer.rewind(self.turn_starts[-turns])
         del self.turn_starts[-turns:]
+        self.copied_turns = min(self.copied_turns, self.turns)
         self.awaits_prompt = False
 
     def add_prompt(self, content: Content) -> None:

@@ -9,7 +9,7 @@ from agentwatch.session.asked import Asked
 from agentwatch.session.bounds import bounded
 from agentwatch.session.call import Call, CallKey, Place
 from agentwatch.session.call_store import Calls, EndedCalls
-from agentwatch.session.counts import LineCounts, Phase, Rhythm
+from agentwatch.session.counts import LineCounts, Phase, Rhythm, added
 from agentwatch.session.events import Compaction, Outcome, PlanEntry, Retry, Tokens, Traits
 from agentwatch.session.limits import NO_LIMITS
 from agentwatch.session.rules import span_ms
@@ -163,11 +163,26 @@ class Session:
         if len(self.runs) == run.ended_turns == 1 and run.duration_ms is not None:
             return run.duration_ms
         first_ms, last_ms = self.first_seen_ms, self.last_seen_ms
-        if first_ms is None or last_ms is None:
+        if (first_ms is None or last_ms is None) and self.traits.has_times:
             entries = self.transcript
             first_ms = next(_times(entries[:_MOST_UNTIMED]), None)
             last_ms = max(_times(entries[-_MOST_UNTIMED:]), default=None)
         return span_ms(first_ms, last_ms)
+
+    @property
+    def turns(self) -> int:
+        """The number of the user's prompts in all runs, without those of a copied history."""
+        return 0 if self.repeats_history else sum(run.turns - run.copied_turns for run in self.runs)
+
+    @property
+    def tokens(self) -> Tokens:
+        """The tokens and the cost of all runs, and the context of the last."""
+        if len(self.runs) <= 1:
+            return self.run.tokens
+        last = self.run.tokens
+        return added(run.tokens for run in self.runs)._replace(
+            context_used=last.context_used, context_size=last.context_size
+        )
 
     @property
     def phase(self) -> Phase:
@@ -206,10 +221,9 @@ def repeated_calls(session: Session) -> int:
     return len(session.calls) if session.repeats_history else session.copied_calls
 
 
-def own_turns(session: Session) -> int:
-    """Return the number of turns of the last run, without those that are a copy of another session's."""
-    run = session.run
-    return 0 if session.repeats_history else max(run.turns - run.copied_turns, 0)
+def own_calls(session: Session) -> int:
+    """Return the number of calls that are not a copy of another session's history."""
+    return len(session.calls) - repeated_calls(session)
 
 
 def calls_by_outcome(session: Session) -> dict[Outcome, int]:

@@ -98,7 +98,9 @@ def at_once(lines: list[bytes], path: Path) -> Session:
 def facts_of(read: Session) -> list[object]:
     """Return everything known about a session, including the transcript with its times."""
     entries = [(entry.kind, entry.text, entry.started_ms, entry.ended_ms) for entry in read.transcript]
-    return [json.loads(b"".join(summary(read))), entries, [odd.event for odd in read.lines.odd]]
+    found = json.loads(b"".join(summary(read)))
+    del found["duration_ms"]  # by the arrival of the lines, which only a saved recording has
+    return [found, entries, [odd.event for odd in read.lines.odd]]
 
 
 def bursts(lines: list[bytes]) -> list[int]:

@@ -183,7 +183,7 @@ def assert_printable(read: Session) -> None:
 
 
 def test_turns_outcomes_and_tokens_are_counted() -> None:
-    """Turns are the prompts of the last run; the calls of all runs are counted by their outcome. Cursor's
+    """Turns are the prompts of all runs; their calls are counted by their outcome. Cursor's
     usage is printed unchanged, and its counts by their common names; the rest is null. The format is that of
     the line that was recognised, also without a line that starts a run.
     """
@@ -191,7 +191,7 @@ def test_turns_outcomes_and_tokens_are_counted() -> None:
     first = (init(), user("one"), completed("read", "a", {"success": {}}), result("x"))
     read = session(*first, init(), user("two"), user("three"), *calls, started("read", "d"))
     printed = json.loads(b"".join(summary(read)))
-    assert (printed["runs"], printed["turns"]) == (2, 2)
+    assert (printed["runs"], printed["turns"]) == (2, 3)
     assert printed["calls_by_outcome"] == {"succeeded": 1, "failed": 1, "rejected": 1, "unfinished": 1}
     usage = {"inputTokens": 9723, "outputTokens": 169, "cacheReadTokens": 44288, "cacheWriteTokens": 0}
     printed = json.loads(b"".join(summary(session(init(), result("x", usage=usage)))))

@@ -70,7 +70,7 @@ PROGRAM = Program(
         one_prompt=frozenset({"run"}),
         opens=_is_database_at,  # without the database it shows the sessions of a server
     ),
-    knowledge=Knowledge(COMMANDS | CHANGES),
+    knowledge=Knowledge(COMMANDS | CHANGES, joins_subagents=True),
     resume=Resume(
         ("opencode", "run", "--format", "json", "{mode}", "--session", "{id}", "--", "{text}"),
         "opencode run --session",

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from agentwatch.catalog.digest import reducers
 from agentwatch.catalog.digest.parts import Course, LastTests, OpenCall, Turn
-from agentwatch.session.events import Event, LineTime, Outcome, agent_ms
+from agentwatch.session.counts import UsageCounts
+from agentwatch.session.events import Event, LineTime, Outcome, Tokens, agent_ms
 from agentwatch.session.limits import NO_LIMITS, KnownLimits
 from agentwatch.session.rules import span_ms
 
@@ -60,6 +61,8 @@ class Digest:
     rejected: int = 0
     """How many calls a person or a rule refused."""
     cancelled: int = 0
+    turns: int = 0
+    """The number of the user's prompts."""
     open_calls: dict[str, OpenCall] = field(default_factory=dict)
     """By call_id, the oldest first; at most 32."""
     asked: str = ""
@@ -89,6 +92,7 @@ class Digest:
     the turn."""
     is_one_liner: bool = False
     """Whether another program has started the session for one prompt, by its own lines."""
+    usage: UsageCounts = field(default_factory=UsageCounts, repr=False, compare=False)
     course: Course = field(default_factory=Course, repr=False, compare=False)
     """What later events depend on."""
 
@@ -121,7 +125,9 @@ class Digest:
             self.course.pauses.end()
             self.usual_pause_ms = self.course.pauses.usual_ms
 
-    def duration_ms(self, arrived: tuple[int | None, int | None] = (None, None)) -> int | None:
+    def duration_ms(
+        self, arrived: tuple[int | None, int | None] = (None, None), below_ms: int = 0
+    ) -> int | None:
         """Return how long the session took, as `Session.duration_ms`; None if unknown.
 
         If lines were left out, a result that covers nine tenths of the time between the first and the last
@@ -129,8 +135,10 @@ class Digest:
 
         Args:
             arrived: When the first and the last line arrived, in milliseconds since the epoch.
+            below_ms: The time of the last line of its subagents.
         """
-        span = span_ms(*arrived) or span_ms(self.began_ms, self.seen_ms)
+        last_ms = None if self.seen_ms is None else max(self.seen_ms, below_ms)
+        span = span_ms(*arrived) or span_ms(self.began_ms, last_ms)
         if self.took_ms is None or self.ended_turns > 1:
             return span
         is_only = self.is_whole or self.took_ms >= _COVERED * (span or 0)
@@ -144,10 +152,16 @@ class Digest:
         self.turn, self.turn_ms, self.outcome, self.reason = Turn.NONE, None, None, ""
         self.took_ms = None
         self.begun_ms, self.is_answered = None, False
-        self.calls = self.failed = self.rejected = self.cancelled = 0
+        self.calls = self.failed = self.rejected = self.cancelled = self.turns = 0
         self.lines_added = self.lines_removed = 0
+        self.usage = UsageCounts()
         self.last_prompt = self.last_text = self.doing = ""
         self.todo = self.context_used = self.tests = None
+
+    @property
+    def tokens(self) -> Tokens:
+        """The tokens and the cost of all runs."""
+        return self.usage.total
 
     @property
     def _is_with_model(self) -> bool:

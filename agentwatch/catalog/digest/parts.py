@@ -139,6 +139,8 @@ class Course:
     """Whether the next text continues the last one."""
     repeats_history: bool = False
     """Whether the present lines are a copy of another session's history."""
+    run_turns: int = 0
+    """The number of turns of the run, with those of a copied history."""
     has_line_times: bool = False
     """Whether lines have times of their own. A line without one does not count as activity then."""
     tests_key: int | None = None

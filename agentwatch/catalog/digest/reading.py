@@ -31,6 +31,7 @@ from agentwatch.recording.ends import (
 from agentwatch.recording.lines import split_lines
 from agentwatch.recording.saved import open_both
 from agentwatch.recording.store import nameless_file, open_own
+from agentwatch.session.counts import UsageCounts
 from agentwatch.session.events import (
     Event,
     LineTime,
@@ -173,7 +174,6 @@ def digest_of(found: Found, agent: Agent | None) -> Digest:
         model=about.model or "",
         cwd=about.cwd or "",
         branch=about.branch,
-        began_ms=about.began_ms,
         seen_ms=about.changed_ms,
         course=Course(has_line_times=agent is not None and agent.time_of is not None),
     )
@@ -448,7 +448,7 @@ def _continued(head: _Head) -> tuple[Digest, Decoder]:
 
 def _copy(digest: Digest) -> Digest:
     course = Course(has_line_times=digest.course.has_line_times)
-    return replace(digest, open_calls={}, course=course)
+    return replace(digest, open_calls={}, usage=UsageCounts(), course=course)
 
 
 _WHOLE_BYTES = 1 << 20

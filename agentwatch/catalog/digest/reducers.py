@@ -34,6 +34,7 @@ from agentwatch.session.events import (
     PlanStatus,
     Prompt,
     Retry,
+    Rewound,
     RunInfo,
     RunStarted,
     Text,
@@ -84,6 +85,8 @@ def run_started(digest: Digest, event: RunStarted, _at_ms: int | None) -> None:
     """Begin another run, and end everything of the last one."""
     end_run(digest)
     digest.course.has_ended.clear()
+    digest.usage.begin_run()
+    digest.course.run_turns = 0
     digest.course.last_error = ""
     digest.course.awaits_prompt = digest.course.is_text_open = False
     digest.turn, digest.turn_ms, digest.outcome, digest.reason = Turn.NONE, None, None, ""
@@ -108,7 +111,7 @@ def run_info(digest: Digest, event: RunInfo, _at_ms: int | None) -> None:
 
 def turn_started(digest: Digest, event: TurnStarted, at_ms: int | None) -> None:
     """Begin a turn, which continues a run that had ended."""
-    begin_turn(digest, at_ms)
+    begin_turn(digest, at_ms, is_prompted=event.is_prompted)
     digest.course.awaits_prompt = event.is_prompted
     digest.course.last_error = ""
 
@@ -124,9 +127,17 @@ def prompt(digest: Digest, event: Prompt, at_ms: int | None) -> None:
     digest.first_prompt = digest.first_prompt or digest.last_prompt
 
 
+def rewound(digest: Digest, event: Rewound, _at_ms: int | None) -> None:
+    """Leave out the last turns of the run. Their calls were made, and stay."""
+    turns = max(min(event.turns, digest.course.run_turns), 0)
+    digest.course.run_turns -= turns
+    digest.turns = max(digest.turns - turns, 0)
+
+
 def usage(digest: Digest, event: Usage, _at_ms: int | None) -> None:
-    """Keep the size of the context. The tokens of a request come with its answer."""
+    """Count tokens, and keep the size of the context. The tokens of a request come with its answer."""
     digest.is_answered = True
+    digest.usage.add(event)
     tokens = event.tokens
     digest.context_used = digest.context_used if tokens.context_used is None else tokens.context_used
     digest.context_size = digest.context_size if tokens.context_size is None else tokens.context_size
@@ -167,10 +178,13 @@ def goes_on(digest: Digest, at_ms: int | None) -> None:
         digest.begun_ms = digest.turn_ms
 
 
-def begin_turn(digest: Digest, at_ms: int | None) -> None:
-    """Open a turn. It closes no call."""
+def begin_turn(digest: Digest, at_ms: int | None, *, is_prompted: bool = True) -> None:
+    """Open a turn, or the last one again. It closes no call."""
     digest.turn, digest.turn_ms, digest.begun_ms = Turn.OPEN, at_ms, at_ms
     digest.took_ms, digest.is_answered = None, False
+    digest.course.run_turns += is_prompted
+    digest.turns += is_prompted and not digest.course.repeats_history
+    digest.usage.begin_turn()
     digest.course.is_text_open = False
     digest.course.pauses.drop()
     continues(digest)
@@ -196,6 +210,7 @@ RUN_APPLIERS: dict[type[Event], Applier] = {
     RunInfo: run_info,
     TurnStarted: turn_started,
     Prompt: prompt,
+    Rewound: rewound,
     Usage: usage,
     TurnEnded: turn_ended,
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from itertools import islice, pairwise
@@ -20,10 +19,9 @@ from agentwatch.catalog.repository import Repositories
 from agentwatch.feed.feed import Feed
 from agentwatch.recording.saved import open_saved
 from agentwatch.session.call import Call, Pieces, Place
-from agentwatch.session.counts import known_sum
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.session.reducers import forget_texts
-from agentwatch.session.session import Session, repeated_calls
+from agentwatch.session.session import Session, calls_by_outcome, own_calls, repeated_calls
 from agentwatch.sources.file import FileSource
 from agentwatch.sources.stores.intake import StoreSource
 
@@ -285,10 +283,6 @@ class Activity:
             if turn.number[1] and not turn.is_copy and turn.began_ms is not None
         ]
 
-    def copied_turns(self) -> int:
-        """Return the number of turns whose lines say that they are copied from another session."""
-        return len({turn.number for turn in self._turns if turn.is_copy and turn.number[1]})
-
     def active_ms(self) -> int | None:
         """Return how long the session's own turns took together, in milliseconds; None if it is unknown.
 
@@ -382,10 +376,9 @@ def _session_row(
     run, metadata = session.run, found.metadata
     is_recording = found.agent == OWN
     cwd = run.cwd or metadata.cwd
-    tokens = [each.tokens for each in session.runs]
+    outcomes, tokens = calls_by_outcome(session), session.tokens
     prompt = next((prompt for each in session.runs if (prompt := each.prompt) is not None), metadata.prompt)
     seen_ms = found.changed_ns // 10**6 if session.last_seen_ms is None else session.last_seen_ms
-    outcomes = Counter(call.outcome for call in islice(session.calls, repeated_calls(session), None))
     values = {
         "path": path_of(found),
         "agent": (session.agent_name if is_recording else None) or found.agent,
@@ -404,14 +397,15 @@ def _session_row(
         "began_ms": metadata.began_ms if activity.began_ms is None else activity.began_ms,
         "seen_ms": seen_ms,
         "active_ms": activity.active_ms(),
-        "turns": max(sum(each.turns for each in session.runs) - activity.copied_turns(), 0),
-        "calls": len(session.calls) - repeated_calls(session),
+        "turns": session.turns,
+        "calls": own_calls(session),
         "failed": outcomes.get(Outcome.FAILED, 0),
         "rejected": outcomes.get(Outcome.REJECTED, 0),
-        "input_tokens": known_sum(each.input for each in tokens),
-        "cached_tokens": known_sum(each.cached for each in tokens),
-        "output_tokens": known_sum(each.output for each in tokens),
-        "cost_usd": known_sum(each.cost_usd for each in tokens),
+        "cancelled": outcomes.get(Outcome.CANCELLED, 0),
+        "input_tokens": tokens.input,
+        "cached_tokens": tokens.cached,
+        "output_tokens": tokens.output,
+        "cost_usd": tokens.cost_usd,
         "size": found.size,
         "changed_ns": found.changed_ns,
         "problem": problem,
@@ -426,8 +420,8 @@ VERSION = 5
 SESSION_COLUMNS = (
     *("path", "agent", "session_id", "parent", "is_recording", "format", "title", "prompt", "model", "cwd"),
     *("repository", "branch", "outcome", "tests", "began_ms", "seen_ms", "active_ms", "turns", "calls"),
-    *("failed", "rejected", "input_tokens", "cached_tokens", "output_tokens", "cost_usd", "size"),
-    *("changed_ns", "problem"),
+    *("failed", "rejected", "cancelled", "input_tokens", "cached_tokens", "output_tokens", "cost_usd"),
+    *("size", "changed_ns", "problem"),
 )
 CALL_COLUMNS = (
     *("number", "tool", "kind", "program", "command", "target", "path", "outcome", "error", "exit_code"),
@@ -437,7 +431,9 @@ CALL_COLUMNS = (
 EDIT_COLUMNS = ("number", "file", "lines_added", "lines_removed")
 REQUEST_COLUMNS = ("request", "input_tokens", "cached_tokens", "output_tokens", "cost_usd")
 TURN_COLUMNS = ("number", "began_ms", "active_ms")
-_COPIED = frozenset({*("active_ms", "turns", "calls", "failed", "rejected"), *REQUEST_COLUMNS[1:]})
+_COPIED = frozenset(
+    {*("active_ms", "turns", "calls", "failed", "rejected", "cancelled"), *REQUEST_COLUMNS[1:]}
+)
 _SHOWN = ", ".join(
     f"{name} - copied_{name} AS {name}" if name in _COPIED else name for name in SESSION_COLUMNS
 )
@@ -466,6 +462,7 @@ CREATE TABLE stored_session (
     calls INTEGER NOT NULL,
     failed INTEGER NOT NULL,
     rejected INTEGER NOT NULL,
+    cancelled INTEGER NOT NULL,
     input_tokens INTEGER,
     cached_tokens INTEGER,
     output_tokens INTEGER,
@@ -479,6 +476,7 @@ CREATE TABLE stored_session (
     copied_calls INTEGER NOT NULL DEFAULT 0,
     copied_failed INTEGER NOT NULL DEFAULT 0,
     copied_rejected INTEGER NOT NULL DEFAULT 0,
+    copied_cancelled INTEGER NOT NULL DEFAULT 0,
     copied_input_tokens INTEGER NOT NULL DEFAULT 0,
     copied_cached_tokens INTEGER NOT NULL DEFAULT 0,
     copied_output_tokens INTEGER NOT NULL DEFAULT 0,
@@ -663,6 +661,9 @@ UPDATE stored_session SET
     copied_failed = (SELECT count(*) FROM stored_call WHERE session = id AND is_copy AND outcome = 'failed'),
     copied_rejected = (
         SELECT count(*) FROM stored_call WHERE session = id AND is_copy AND outcome = 'rejected'
+    ),
+    copied_cancelled = (
+        SELECT count(*) FROM stored_call WHERE session = id AND is_copy AND outcome = 'cancelled'
     )
 WHERE copied_calls OR id IN (SELECT session FROM temp.copied_call)
 """,

@@ -31,9 +31,9 @@ from agentwatch.output.compare.alignment import (
 )
 from agentwatch.output.text import final_answer
 from agentwatch.session.call import Call
-from agentwatch.session.counts import added, known_sum
+from agentwatch.session.counts import known_sum
 from agentwatch.session.events import Outcome, Tokens
-from agentwatch.session.session import Session, calls_by_outcome
+from agentwatch.session.session import Session, calls_by_outcome, own_calls
 
 # One side.
 
@@ -124,13 +124,13 @@ def side_of(name: str, feed: Feed) -> Side:
 
 def _totals(session: Session, files: Iterable[Lines], tests: State | None) -> Totals:
     outcomes = calls_by_outcome(session)
-    tokens = added(run.tokens for run in session.runs)
+    tokens = session.tokens
     lines = [*files]
     return Totals(
         outcome=session.outcome,
         duration_ms=_count(session.duration_ms),
-        turns=sum(run.turns for run in session.runs),
-        calls=len(session.calls),
+        turns=session.turns,
+        calls=own_calls(session),
         failed=outcomes.get(Outcome.FAILED, 0),
         rejected=outcomes.get(Outcome.REJECTED, 0),
         unfinished=outcomes.get(Outcome.UNFINISHED, 0),

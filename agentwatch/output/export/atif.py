@@ -675,10 +675,7 @@ class _Document:
         """Return the token counts of the session; nothing if only a part of it is exported."""
         if self._exported.start or self._exported.filter_words:
             return {}
-        return {f"total_{name}": count for name, count in _counts(self._tokens()).items()}
-
-    def _tokens(self) -> Tokens:
-        return added(run.tokens for run in self._session.runs)
+        return {f"total_{name}": count for name, count in _counts(self._session.tokens).items()}
 
     def _notes(self) -> str:
         """Return what was masked, and whether the whole session is exported."""
@@ -695,6 +692,8 @@ class _Document:
             recording=self._exported.name,
             outcome=session.outcome,
             runs=len(session.runs),
+            turns=session.turns,
+            duration_ms=session.duration_ms,
             calls_by_outcome={outcome.value: count for outcome, count in calls_by_outcome(session).items()},
             only=self._exported.filter_words or None,
             is_redacted=self._exported.report is not None,

@@ -308,7 +308,7 @@ def _facts(exported: Exported) -> Iterator[tuple[str, str]]:
     yield "calls", ", ".join(count_words(calls_by_outcome(session)))
     if run.cwd:
         yield "folder", run.cwd
-    tokens = run.tokens
+    tokens = session.tokens
     counts = [
         f"{count:,} {name}"
         for name, count in zip(("in", "out"), (tokens.input, tokens.output), strict=True)

@@ -34,7 +34,7 @@ from agentwatch.session.call import Call
 from agentwatch.session.counts import known_sum
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.session.limits import most_used
-from agentwatch.session.session import calls_by_outcome
+from agentwatch.session.session import calls_by_outcome, own_calls
 
 _LEAST_OF_AN_OUTCOME = 3
 """The number of letters from which a word can be the beginning of an outcome, while it is being typed."""
@@ -151,7 +151,7 @@ def _run_values(facts: CallFacts) -> dict[str, Callable[[Call], Value]]:
         return lambda _call: calls_by_outcome(facts.session).get(outcome, 0)
 
     def tokens(_call: Call) -> Value:
-        found = facts.session.run.tokens
+        found = facts.session.tokens
         return known_sum((found.input, found.output))
 
     def elapsed(_call: Call) -> Value:
@@ -164,11 +164,11 @@ def _run_values(facts: CallFacts) -> dict[str, Callable[[Call], Value]]:
         return None if now_ms is None else most_used(facts.session.limits.windows, now_ms)
 
     return {
-        "calls": lambda _call: len(facts.session.calls),
+        "calls": lambda _call: own_calls(facts.session),
         "failed": counted(Outcome.FAILED),
         "rejected": counted(Outcome.REJECTED),
         "elapsed": elapsed,
-        "cost": lambda _call: facts.session.run.tokens.cost_usd,
+        "cost": lambda _call: facts.session.tokens.cost_usd,
         "tokens": tokens,
         "context": lambda _call: facts.context_percent,
         "limit": limit,

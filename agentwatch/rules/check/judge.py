@@ -20,7 +20,7 @@ from agentwatch.session.call import Call, Pieces, Place
 from agentwatch.session.counts import known_sum
 from agentwatch.session.events import Outcome, Tokens
 from agentwatch.session.runs import Run
-from agentwatch.session.session import Session, calls_by_outcome
+from agentwatch.session.session import Session, calls_by_outcome, own_calls
 from agentwatch.text.amounts import dollars, plural
 from agentwatch.text.durations import duration_words
 from agentwatch.text.safe import SafeText
@@ -115,7 +115,7 @@ class Limited:
         """Return the amount; None and the reason if the amount is unknown."""
         not_said = _NOT_SAID.get(self._amount, "")
         if self._amount is Amount.CALLS:
-            return len(session.calls), ""
+            return own_calls(session), ""
         if (outcome := _OUTCOMES.get(self._amount)) is not None:
             if self._calls and not self._known and calls_by_outcome(session).get(Outcome.RETURNED):
                 return None, "the recording does not show whether calls succeeded"
@@ -131,7 +131,7 @@ class Limited:
             self._see_context()
             return self._most, not_said
         read = _cost if self._amount is Amount.COST else _tokens
-        return known_sum(read(run.tokens) for run in session.runs), not_said
+        return read(session.tokens), not_said
 
     def _note(self, call: Call) -> None:
         self._hits += 1

@@ -186,7 +186,7 @@ class HeaderLine(Static):
         context = None if is_preview or not counts else context_words(session.run.tokens)
         found = _fitting_facts(session, room, 0 if context is None else columns(context) + 4)
         if not is_preview and counts:
-            counts = _with_figures(counts, session.run.tokens, found.room)
+            counts = _with_figures(counts, session.tokens, found.room)
         room = width - columns(state) - columns(place) - _width(counts)
         facts = _with_folders(found._replace(room=room - _facts_width(found)), session.run).groups
         if earlier:
@@ -236,7 +236,7 @@ def _fitting_counts(session: Session, room: int, asking: int = 0) -> list[Count]
     if asking:
         whole.insert(0, Count(SafeText(f"{asking} asks"), Outcome.RUNNING, asks=True))
         short.insert(0, Count(SafeText(f"{asking} {ASKS_SIGN}"), Outcome.RUNNING, asks=True))
-    turn = [Count(words)] if (words := turn_words(session.run)) is not None else []
+    turn = [Count(words)] if (words := turn_words(session.turns)) is not None else []
     forms = ([*turn, Count(total), *whole], [*turn, Count(total), *short], [Count(total), *short], short)
     return next((counts for counts in forms if _width(counts) <= room), [])
 

@@ -160,7 +160,7 @@ def test_a_session_without_lines_has_what_its_metadata_say(path: Path) -> None:
     assert digest is not None
     assert not tail.update()
     assert (digest.title, digest.first_prompt, digest.cwd, digest.branch) == ("Tidy", "Tidy up", "/w", "main")
-    assert (digest.model, digest.began_ms, digest.seen_ms) == ("m", 1, 2)
+    assert (digest.model, digest.began_ms, digest.seen_ms) == ("m", None, 2)  # no line was read
     # A session that was only created shows nothing but its file.
     path.write_bytes(b"")
     _, digest = tail_of(path)

@@ -424,14 +424,14 @@ def _counts(exported: Exported) -> Iterator[str]:
     found = exported.outcomes()
     by_outcome = {outcome: found[outcome] for outcome in Outcome if outcome in found}
     total, *_ = count_words(by_outcome)
-    if (turn := turn_words(exported.session.run)) is not None:
+    if (turn := turn_words(exported.session.turns)) is not None:
         yield escaped(turn)
     yield escaped(total)
     for outcome, count in by_outcome.items():
         if outcome is not Outcome.SUCCEEDED:
             words = f"{SIGNS[outcome]} {count} {outcome}"
             yield f'<span class="{escaped(outcome)}" data-filter="{escaped(outcome)}">{escaped(words)}</span>'
-    for figure in figures(exported.session.run.tokens):
+    for figure in figures(exported.session.tokens):
         yield escaped(figure)
 
 
