@@ -3,6 +3,9 @@
 `agentwatch sessions` prints them, and the list of all sessions draws them. Each session is a copy of one
 generated recording with a prompt of its own. It is older than a week, so the hidden sessions are asked for.
 Ten times as many sessions should take at most ten times as long. Times are wall clock.
+
+The second table has sessions of today: how long the first list takes, which reads them, and the next ones, which
+read only what has changed since.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from measure import AGENTWATCH, MILLISECONDS, command_line, environment, head, row, session
+from measure import AGENTWATCH, MILLISECONDS, command_line, environment, head, row, run, session
 from terminal import Terminal
 
 PROMPT = b"Mend it."
@@ -49,20 +52,36 @@ def main() -> None:
             min(getattr(each, name) for each in way) for way in (printed, chosen) for name in Listing._fields
         ]
         row(count, *(f"{seconds * MILLISECONDS:.0f}" for seconds in cells))
+    count = 30 if given.smoke else 1800
+    home = _home(given.folder, count, recording.read_bytes(), time.time() - 3 * 3600 - count)
+    head(f"{count:,} sessions of today", "first, ms (CPU)", "next, ms (CPU)", "next / first (CPU)")
+    os.environ["AGENTWATCH_HOME"] = str(home)
+    for words in (("--all",), ("--since", "2h")):
+        argv = (*AGENTWATCH, "sessions", *words)
+        first, following = [], []
+        for _ in range(rounds):
+            (home / "digests.jsonl").unlink(missing_ok=True)
+            first.append(run(argv))
+            following.append(run(argv))
+        (wall, cpu), (wall_next, cpu_next) = (
+            (min(each.wall for each in some), min(each.cpu for each in some)) for some in (first, following)
+        )
+        cells = [f"{1000 * a:.0f} ({1000 * b:.0f})" for a, b in ((wall, cpu), (wall_next, cpu_next))]
+        row(f"`sessions {' '.join(words)}`", *cells, f"{wall_next / wall:.2f} ({cpu_next / cpu:.2f})")
 
 
-def _home(folder: Path, count: int, recording: bytes) -> Path:
-    """Return a home with `count` sessions, which is made once and kept."""
-    home = folder / f"saved-{count}"
+def _home(folder: Path, count: int, recording: bytes, ended: float = _ENDED) -> Path:
+    """Return a home with `count` sessions, which is made once and kept; `ended` is when the oldest ended."""
+    home = folder / (f"saved-{count}" if ended == _ENDED else f"saved-today-{count}")
     sessions = home / "sessions"
-    if home.exists():
-        return home
-    sessions.mkdir(parents=True)
+    is_made = home.exists()
+    sessions.mkdir(parents=True, exist_ok=True)
     for number in range(count):
         words = {0: OLDEST, count - 1: NEWEST}.get(number, b"prompt %d" % number)
         path = sessions / f"20260101-{number:06}-000aaaaaa.ndjson"
-        path.write_bytes(recording.replace(PROMPT, words, 1))
-        os.utime(path, (_ENDED + number, _ENDED + number))
+        if not is_made:
+            path.write_bytes(recording.replace(PROMPT, words, 1))
+        os.utime(path, (ended + number, ended + number))
     return home
 
 

@@ -15,12 +15,12 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentwatch.agents.found import OWN, Found, Key
+from agentwatch.agents.found import OWN, Found, Key, Reach
 from agentwatch.agents.plugins import PROGRAMS
 from agentwatch.agents.reported import Life, Said, State
 from agentwatch.agents.session_folders import SessionFolder, session_folders
 from agentwatch.catalog.hiding import Archive
-from agentwatch.catalog.joining import Joined, joined, without_session
+from agentwatch.catalog.joining import Joined, changed_ms_of, joined, least_changes, without_session
 from agentwatch.catalog.places import Changes, Places, notes_of
 from agentwatch.catalog.processes import Processes
 from agentwatch.catalog.reports import Registries
@@ -34,6 +34,7 @@ from agentwatch.sources.proc import Proc
 from agentwatch.text.safe import SafeText, safe_line
 
 if TYPE_CHECKING:
+    from agentwatch.catalog.digest.kept import Identity, KeptDigests
     from agentwatch.catalog.evidence import Facts
 
 _LATER_MS = 60_000
@@ -281,6 +282,8 @@ class Joins:
         self._subagents: set[Key] = set()
         """The subagents, whose locks name no session of their own."""
         self._identities: dict[int, tuple[object, ...]] = {}
+        self._least: dict[str, int] = {}
+        """When a session must have changed to belong to a process of each agent, by its folder."""
         self.starting: Mapping[Key, Said] = {}
         """The processes without a session, which have a row each."""
         self._pruned_ms = 0
@@ -309,9 +312,21 @@ class Joins:
     def read_processes(self, now_ms: int) -> None:
         """Read the processes. The sessions are due again if what they are joined by has changed."""
         self._processes.refresh(now_ms / 1000)
-        identities = {pid: _identity(process) for pid, process in self._processes.agents.items()}
-        self.is_due = self.is_due or identities != self._identities
-        self._identities = identities
+        agents = self._processes.agents
+        identities = {pid: _identity(process) for pid, process in agents.items()}
+        if identities != self._identities:
+            self.is_due, self._identities, self._least = True, identities, least_changes(agents.values())
+
+    def continues(self, agent: str) -> bool:
+        """Return whether a process continues the newest session of its folder, whichever that is."""
+        return self._least.get(agent) == 0
+
+    def depends_on_folder(self, session: Tracked) -> bool:
+        """Return whether a process may be joined by the folder of a session."""
+        if session.life is not Life.DEAD:
+            return True
+        least = self._least.get(session.found.agent)
+        return least is not None and changed_ms_of(session.found, session.said) >= least
 
     def changed(self, live: Iterable[Key]) -> dict[Key, Joined]:
         """Return the sessions of which only the process has changed: its children, or its CPU time.
@@ -373,6 +388,8 @@ _SECONDS = {
     "silences": 10.0,
     "branches": 5.0,
     "acts": 2.0,
+    "folders": 0.2,
+    "digests": 5.0,
 }
 """The seconds between two readings of each part. A pass over the folders of 5,000 sessions takes 20 ms, one
 over 140 processes 3 ms, one over 300 files 0.7 ms."""
@@ -447,6 +464,10 @@ class Machine:
         """Whether all places were searched once."""
         self.wants_all = False
         """Whether the lines of hidden sessions are read too, for a search or for a list of everything."""
+        self.agents: AbstractSet[str] = frozenset()
+        """The agents whose sessions alone are read, besides our own recordings; empty for all."""
+        self.since_ms: int | None = None
+        """The sessions whose file has not changed since are read only if they run; None without a limit."""
         self.in_view: AbstractSet[Key] | None = None
         """The sessions whose files and records are read twice a second, those of the others every 2 s.
 
@@ -479,6 +500,14 @@ class Machine:
         self._problems: dict[Key, OSError] = {}
         """Why the lines of a session cannot be read."""
         self._table = RowTable(self._sessions, self._subagents)
+        self._kept: KeptDigests | None = None
+        """The digests of an earlier list; None before the first."""
+        self._fresh: dict[Key, Identity] = {}
+        """The sessions that were read and are not kept yet, with what their digests depend on."""
+        self._has_folders = False
+        """Whether folders have become known by which sessions may be joined."""
+        self._is_settling = False
+        """Whether only the last rows count: nothing is joined or judged before everything is read."""
         self._unjudged: set[Key] = set()
         self._live: set[Key] = set()
         self._starting: AbstractSet[Key] = set()
@@ -601,12 +630,18 @@ class Machine:
         else:
             self._find_changes(now_ms, viewed if is_due else frozenset())
         self._read(now_ms, until)
+        if self._is_settling and (not self.is_found or self._unread):
+            return True
         self._join(now_ms)
         self._unjudged |= self._table.archive.refresh() & self._sessions.keys()
         if self._schedule.is_due("acts"):
             shown = (self._live | self._recent | (self.in_view or frozenset())) & self._sessions.keys()
             self._unjudged.update(key for key in shown if self._sessions[key].read_acts())
+        if self._is_settling and self._unread:
+            return True
         self._judge(now_ms)
+        if self.is_found and not self._unread and self._schedule.is_due("digests"):
+            self._keep()
         return not self.is_found or bool(self._unread)
 
     def close(self) -> None:
@@ -623,9 +658,11 @@ class Machine:
             Whether all rows are complete.
         """
         until = None if seconds is None else self._clock() + seconds
+        self._is_settling = seconds is None
         while self.step(now_ms):
             if until is not None and self._clock() >= until:
                 return False
+        self._is_settling = False
         self._joins.is_due = True  # the folders of sessions are known only now
         self._join(now_ms)
         self._judge(now_ms)
@@ -737,11 +774,12 @@ class Machine:
                     if (parent := self._sessions.get((each.agent, each.parent))) is not None:
                         session.join(parent.life, parent.process)
             elif session.found.inode != each.inode or session.found.path != each.path:
-                session.tail = None
+                session.tail = session.kept = None
             session.found = each
             session.is_read = False
             self._joins.add(key, session, now_ms)
-            self._recent.add(key)
+            if now_ms - session.seen_ms < _HOUR_MS:
+                self._recent.add(key)
             if not self._is_brief:
                 self._note(key)
             self._want(now_ms, descendants(self._subagents, key))
@@ -750,7 +788,7 @@ class Machine:
 
     def _read(self, now_ms: int, until: float) -> None:
         """Read the lines of sessions that have changed, until the step is over."""
-        if self.wants_all and self._unwanted:
+        if self.wants_all and self._unwanted and self.since_ms is None and not self.agents:
             newest = sorted(self._unwanted, key=lambda key: -self._sessions[key].seen_ms)
             self._want(now_ms, newest)
         self._unread |= dict.fromkeys(key for key in self._behind if self._sessions[key].is_due)
@@ -759,17 +797,58 @@ class Machine:
             del self._unread[key]
             session = self._sessions[key]
             before = session.cwd
-            session.read(is_brief=not session.is_live and now_ms - session.seen_ms >= RECENT_MS)
+            self._read_lines(session, now_ms)
             (self._behind.add if session.is_behind else self._behind.discard)(key)
             if (problem := session.problem) is None:
                 self._problems.pop(key, None)
             else:
                 self._problems[key] = problem
             self._joins.add(key, session, now_ms)
-            self._joins.is_due = self._joins.is_due or session.cwd != before
+            if session.cwd != before and self._joins.depends_on_folder(session):
+                self._has_folders = True
             self._note(key)
+            if (twin := self._table.twins.session_of(key)) in self._unwanted:
+                self._want(now_ms, (twin,))
             if self._clock() >= until:
                 return
+
+    def _read_lines(self, session: Tracked, now_ms: int) -> None:
+        """Read the lines of a session, or take the digest of an earlier list that has read the same ones."""
+        found = session.found
+        is_brief = not session.is_live and now_ms - session.seen_ms >= RECENT_MS
+        identity = self._identity(found, is_brief=is_brief)
+        if identity is not None and self._kept is not None and session.tail is None:
+            session.kept = self._kept.of(identity) if session.life is Life.DEAD else None
+            if session.kept is not None:
+                session.is_read = True
+                return
+        session.read(is_brief=is_brief)
+        if identity is not None:
+            self._fresh[found.key] = identity
+
+    def _identity(self, found: Found, *, is_brief: bool) -> Identity | None:
+        """Return what the digest of a session depends on; None if it is not kept."""
+        if self._is_brief or found.parent is not None or found.reach is Reach.LISTED:
+            return None
+        from agentwatch.catalog.digest.kept import KeptDigests, identity_of  # imports what a digest has
+
+        self._kept = self._kept or KeptDigests(self._environ)
+        subagents = [self._sessions[each].found for each in self._subagents.get(found.key, ())]
+        return identity_of(found, subagents, is_brief=is_brief)
+
+    def _keep(self) -> None:
+        """Keep the digests of the sessions that have ended."""
+        if self._kept is None or not (self._fresh or self._kept.is_open):
+            return
+        for key, identity in list(self._fresh.items()):
+            session = self._sessions.get(key)
+            if session is None or session.life is Life.DEAD:
+                del self._fresh[key]
+            if session is not None and (digest := session.final) is not None:
+                self._kept.add(identity, digest)
+        self._kept.write(
+            lambda: {os.fspath(each.found.path): each.found.changed_ns for each in self._sessions.values()}
+        )
 
     def _want(self, now_ms: int, keys: Iterable[Key]) -> None:
         """Note that the lines of sessions are to be read, if they are wanted and were not read yet."""
@@ -791,7 +870,9 @@ class Machine:
             if self._is_brief or not above or knowledge_of(found.agent).joins_subagents:
                 return False
             session = above[-1]  # its row counts what its subagents did
-        if self._is_brief:
+        if self.agents and found.agent not in self.agents and found.agent != OWN:
+            return False
+        if self._is_brief or not self._is_in_time(session):
             return session.is_live
         return self.wants_all or session.is_live or now_ms - session.seen_ms < RECENT_MS
 
@@ -806,13 +887,33 @@ class Machine:
             session = above
         return found
 
+    def _is_in_time(self, session: Tracked) -> bool:
+        """Return whether a session may have a line since the limit, or its lines may decide about others.
+
+        No line is newer than the last change of its file, apart from another clock. A recording of our own
+        shows the title of its session, and a process that continues the newest one needs all folders.
+        """
+        found = session.found
+        if self.since_ms is None or self._table.twins.recordings_of(found.key):
+            return True
+        changed_ms = max(found.changed_ns // 10**6, found.metadata.changed_ms or 0)
+        return changed_ms >= self.since_ms - _LATER_MS or self._joins.continues(found.agent)
+
     def _join(self, now_ms: int) -> None:
-        """Find the process of each session that may have one."""
+        """Find the process of each session that may have one.
+
+        While lines are read, the folders that become known in them wait for each other.
+        """
         if self._schedule.is_due("processes"):
             self._joins.read_processes(now_ms)
+            if self.since_ms is not None:
+                self._want(now_ms, self._unwanted)
             if not self._joins.is_due:
                 self._take_lives(self._joins.changed(self._live), now_ms)
+        if self._has_folders and (not self._unread or self._schedule.is_due("folders")):
+            self._joins.is_due = True
         if self._joins.is_due:
+            self._has_folders = False
             lives = self._joins.joined(now_ms)
             self._take_starting(self._joins.starting)
             gone = dict.fromkeys(self._live - lives.keys(), (Life.DEAD, None))
@@ -830,7 +931,8 @@ class Machine:
     def _take_lives(self, lives: Mapping[Key, Joined], now_ms: int) -> None:
         """Note which sessions run, and the processes of the sessions and of their subagents."""
         for key, (life, process) in lives.items():
-            if key not in self._sessions:
+            session = self._sessions.get(key)
+            if session is None or (session.is_joined and (session.life, session.process) == (life, process)):
                 continue
             family = (key, *self._subagents.get(key, ()))
             for each in family:

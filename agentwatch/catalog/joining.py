@@ -138,19 +138,19 @@ class _Joins:
         said = self._said.get(key)
         if said is not None and (life := self._claimed(said)) is not None:
             self._join(
-                key, life, self._processes.get(said.pid or 0), _cwd(found, cwds), _recent_ms(found, said)
+                key, life, self._processes.get(said.pid or 0), _cwd(found, cwds), changed_ms_of(found, said)
             )
             return True
         file = self._by_file and (self._by_file.get(found.path.name) or self._by_file.get(f"{found.id}.lock"))
         if file and file.agent == found.agent:
             self._taken.add(file.pid)
-            self._join(key, Life.LIVE, file, _cwd(found, cwds), _recent_ms(found, said))
+            self._join(key, Life.LIVE, file, _cwd(found, cwds), changed_ms_of(found, said))
             return True
         named = self._by_argument and (
             self._by_argument.get(key) or self._by_argument.get((found.agent, os.fspath(found.path)))
         )
         if named and named.pid not in self._taken:
-            self._movable[named.pid] = key, _recent_ms(found, said)
+            self._movable[named.pid] = key, changed_ms_of(found, said)
             self.found[key] = Life.LIVE, named
             return True
         return False
@@ -178,7 +178,7 @@ class _Joins:
         for found in founds:
             self.found[found.key] = _DEAD
             first = oldest.get(found.agent)
-            if first is not None and (changed := _recent_ms(found, self._said.get(found.key))) >= first:
+            if first is not None and (changed := changed_ms_of(found, self._said.get(found.key))) >= first:
                 candidates[found.agent].add(_cwd(found, cwds), changed, found.key)
         claims: defaultdict[Key, list[Process]] = defaultdict(list)
         for some in candidates.values():
@@ -269,6 +269,15 @@ class _Joins:
             self.found[key] = life, process
 
 
+def least_changes(processes: Iterable[Process]) -> dict[str, int]:
+    """Return for each agent since when a session must have changed that its folder may join to a process."""
+    least: dict[str, int] = {}
+    for each in processes:
+        since = 0 if _continues(each) else (each.began_ms or 0) - _TOLERANCE_MS
+        least[each.agent] = min(since, least.get(each.agent, since))
+    return least
+
+
 def _continues(process: Process) -> bool:
     """Return whether a process continues the newest session of its folder, which it may not have written."""
     return not look_of(process.agent).continues.isdisjoint(process.arguments)
@@ -336,7 +345,7 @@ def _cwd(found: Found, cwds: Mapping[Key, str]) -> str | None:
     return (cwd.rstrip("/") or "/") if cwd else None
 
 
-def _recent_ms(found: Found, said: Said | None) -> int:
+def changed_ms_of(found: Found, said: Said | None) -> int:
     """Return when a session was last written, or when a hook in it has reported, or when it was loaded."""
     changed = found.metadata.changed_ms
     reported = (0, 0) if said is None else (said.since_ms or 0, said.began_ms or 0)

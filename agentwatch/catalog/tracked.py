@@ -46,7 +46,7 @@ class Tracked:
     """The facts about one session."""
 
     __slots__ = (
-        *("_acts_of", "_arrivals", "acts", "below_ms", "found", "is_joined", "is_read"),
+        *("_acts_of", "_arrivals", "acts", "below_ms", "found", "is_joined", "is_read", "kept"),
         *("life", "process", "said", "standing", "tail"),
     )
 
@@ -54,6 +54,8 @@ class Tracked:
         self.found = found
         self.tail: Tail | None = None
         """Reads the session's lines; None until the first time, and without lines."""
+        self.kept: Digest | None = None
+        """What an earlier list has read, after whose lines nothing follows if its process has ended."""
         self.is_read = False
         """Whether the lines were read since the file has changed."""
         self.said: Said | None = None
@@ -73,7 +75,14 @@ class Tracked:
     @property
     def digest(self) -> Digest | None:
         """The digest of its lines; None if they were not read."""
-        return None if self.tail is None else self.tail.digest
+        return self.kept if self.tail is None else self.tail.digest
+
+    @property
+    def final(self) -> Digest | None:
+        """The digest, if its process has ended and reading its lines again would give the same."""
+        if self.tail is None or not self.is_joined or self.life is not Life.DEAD:
+            return None
+        return self.tail.final
 
     @property
     def problem(self) -> OSError | None:
@@ -209,6 +218,8 @@ class Tracked:
         if self.is_joined and (self.life, self.process) == (life, process):
             return False
         self.life, self.process, self.is_joined = life, process, True
+        if self.kept is not None and life is not Life.DEAD:
+            self.kept, self.is_read = None, False
         self.end()
         return True
 

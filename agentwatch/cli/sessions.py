@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from agentwatch.agents.found import Key
+from agentwatch.agents.found import OWN, Key
 from agentwatch.base.clock import now_ms
 from agentwatch.base.faults import INCOMPLETE_RECORDING, USAGE, Fault, cannot_open
 from agentwatch.catalog.catalog import Machine
@@ -63,8 +63,10 @@ def list_sessions(wanted: Wanted, machines: Sequence[str], *, as_json: bool) -> 
         Fault: A word names no machine, or a machine cannot be listed as it is named.
     """
     at_ms = now_ms()
-    wants_all = wanted.shows_all or wanted.since_ms is not None
-    rows, code = of_machines(machines, wants_all=wants_all) if machines else (_of_this_one(wants_all), 0)
+    if machines:
+        rows, code = of_machines(machines, wants_all=wanted.has_old)
+    else:
+        rows, code = _of_this_one(wanted), 0
     found = chosen(rows, wanted, at_ms)
     lines = table(found.rows, rows.values(), _width(), at_ms)
     code = (_print_json(found.rows) if as_json else print_lines(lines)) or code
@@ -86,10 +88,11 @@ def list_sessions(wanted: Wanted, machines: Sequence[str], *, as_json: bool) -> 
     return code
 
 
-def _of_this_one(wants_all: bool) -> Mapping[Key, Row]:
-    """Return the rows of this machine."""
+def _of_this_one(wanted: Wanted) -> Mapping[Key, Row]:
+    """Return the rows of this machine; of sessions that are not wanted, no line need be read."""
     machine = Machine(os.environ, Path.home())
-    machine.wants_all = wants_all
+    machine.wants_all, machine.since_ms = wanted.has_old, wanted.since_ms
+    machine.agents = frozenset() if OWN in wanted.agents else wanted.agents
     machine.settle_surely(now_ms)
     for note in machine.notes:
         say(note)
@@ -153,9 +156,14 @@ class Wanted(NamedTuple):
     since_ms: int | None = None
     shows_all: bool = False
 
+    @property
+    def has_old(self) -> bool:
+        """Whether sessions that the list hides may be among them."""
+        return self.shows_all or self.since_ms is not None
+
     def matches(self, row: Row) -> bool:
         """Return whether a session matches the options, hidden or not."""
-        if self.agents and row.agent not in self.agents and not (row.is_own and "agentwatch" in self.agents):
+        if self.agents and row.agent not in self.agents and not (row.is_own and OWN in self.agents):
             return False
         if self.states and row.standing.state.value not in self.states:
             return False

@@ -73,7 +73,7 @@ def acts_file(agent: str, session_id: str, recording: Path | None, environ: Mapp
     if recording is not None:
         return SessionFiles(recording).acts
     is_name = is_foreign_id(session_id) and len(session_id) <= _MOST_TEXT
-    return state_folder(environ) / "acts" / f"{agent}-{session_id}.acts" if is_name else None
+    return Path(state_folder(environ), "acts", f"{agent}-{session_id}.acts") if is_name else None
 
 
 def append_act(path: Path, act: Act) -> None:

@@ -514,6 +514,21 @@ class Tail:
         self._problem: OSError | None = None
         self._held: list[Event] | None = None
         """Events to apply if the file stays silent; None until requested."""
+        self._is_at_once = False
+        """Whether it was read in one go: lines that are appended may be applied in another way."""
+
+    @property
+    def final(self) -> Digest | None:
+        """The digest, if reading the file again as it was found would give the same; None while more may
+        follow, and if the file could not be read.
+        """
+        seen, found = self._seen, self.found
+        if not self._is_at_once or self._decoder is not None or self._held != [] or self.problem is not None:
+            return None
+        if self._stored is not None:
+            return None if self._stored.is_behind(found) else self.digest
+        is_found = seen is not None and (seen.size, seen.changed_ns) == (found.size, found.changed_ns)
+        return self.digest if is_found else None
 
     @property
     def problem(self) -> OSError | None:
@@ -614,7 +629,7 @@ class Tail:
         read = stored.read(self.found)
         if read is not None:
             self.digest, self._decoder = read
-            self._held = None
+            self._held, self._is_at_once = None, True
         return read is not None
 
     def _read(self, fd: int) -> bool:
@@ -631,6 +646,7 @@ class Tail:
         ):
             self._begin(fd, size, changed_ms)
         else:
+            self._is_at_once = False
             self._append(fd, size, self.digest, self._decoder, changed_ms)
         self._held, self._seen = None, version
         return True
@@ -656,6 +672,7 @@ class Tail:
         ):
             self._begin_both(files, version.size, changed_ms)
         else:
+            self._is_at_once = False
             lines, _ = split_lines(b"".join(data for _, data in self._exchange.read(files)))
             apply_lines(self.digest, self._decoder, lines, changed_ms)
         self._held, self._seen = None, version
@@ -683,6 +700,7 @@ class Tail:
         return not self._before or bytes_before(fd, self._offset) == self._before
 
     def _begin(self, fd: int, size: int, changed_ms: int) -> None:
+        self._is_at_once = True
         start = digest_of(self.found, format_of(self.found))
         found = read_briefly(fd, size, start) if self.is_brief else None
         found = found or (read_whole if size <= _WHOLE_BYTES else read_ends)(fd, size, start)

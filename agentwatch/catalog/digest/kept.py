@@ -1,0 +1,271 @@
+"""The digests of sessions that have ended, kept in a file: the next list reads only what has changed.
+
+`digests.jsonl` in the state folder begins with a JSON object, which says where the session of each path is.
+One JSON array for each session follows. The file is read in one go and replaced as a whole. What is damaged,
+or was made by another version, is read from the sessions again.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import fields
+from enum import Enum
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
+from zlib import crc32
+
+import orjson
+
+import agentwatch
+from agentwatch.agents.found import Found
+from agentwatch.agents.registry import AGENTS
+from agentwatch.base.files import state_folder
+from agentwatch.catalog.digest.digest import Digest
+from agentwatch.recording.store import open_own, private_folder, replace_file
+
+_MOST_SESSIONS = 10_000
+"""The newest sessions are kept. Reading them takes 40 ms, if all of them are asked for."""
+_MOST_BYTES = 1 << 25
+_LARGEST = 1 << 14
+"""A larger digest is not kept; most have 1 KB."""
+_WORTH_BYTES = 1 << 20
+"""The file is written when the sessions that are new in it have this size: reading them takes 30 ms."""
+
+Identity = list[Any]
+"""What a digest depends on: the session as it was found, its subagents, and how it was read."""
+
+
+def identity_of(found: Found, subagents: Iterable[Found], *, is_brief: bool) -> Identity | None:
+    """Return the identity of a digest; None if it is not kept: the decoder of a plug-in has no version."""
+    if found.agent not in AGENTS and found.agent != "agentwatch":
+        return None
+    path, reach = os.fspath(found.path), found.reach.value
+    below = sorted([each.id, each.size, each.changed_ns] for each in subagents)
+    about = found.agent, found.id, path, found.size, found.changed_ns, found.inode, reach, found.parent
+    return [*about, [*found.metadata], is_brief, below]
+
+
+_PATH, _SIZE = 2, 3
+"""Their places in an identity."""
+
+
+class KeptDigests:
+    """The digests of one state folder. No file makes it raise."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self.path = state_folder(environ) / "digests.jsonl"
+        self._file: _File | None = None
+        """What was read; None before, and after it was released."""
+        self._new: dict[str, bytes] = {}
+        self._size = 0
+        """The bytes of the new sessions."""
+
+    def of(self, identity: Identity) -> Digest | None:
+        """Return the digest that was kept; None if there is none of exactly this identity."""
+        if self._file is None:
+            self._file = _File.read(self.path)
+        return _kept(self._file.at(identity[_PATH]), identity)
+
+    def add(self, identity: Identity, digest: Digest) -> None:
+        """Add a digest that reads back as it is; one with half a surrogate pair, for example, does not."""
+        values = [getattr(digest, name) for name in _READERS]
+        try:
+            entry = orjson.dumps([identity, values], default=_plain)
+        except TypeError:
+            return
+        if len(entry) <= _LARGEST and _kept(entry, identity) == digest:
+            self._new[identity[_PATH]] = entry
+            self._size += max(identity[_SIZE], len(entry))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the file was read, and is still in memory."""
+        return self._file is not None
+
+    def write(self, present: Callable[[], Mapping[str, int]]) -> None:
+        """Write what is new, if it is worth it, and release what was read.
+
+        What another process has written in the meantime stays. Sessions that are gone are removed.
+
+        Args:
+            present: Returns when each session that exists was changed, by its path.
+        """
+        known, self._file = self._file, None
+        is_worth = self._size >= _WORTH_BYTES
+        if is_worth or (known is not None and not known.places.keys() <= present().keys()):
+            with suppress(OSError):  # it only costs time
+                private_folder(self.path.parent)
+                replace_file(self.path, lambda: self._content(present()), is_lasting=False)
+            self._new, self._size = {}, 0
+
+    def _content(self, present: Mapping[str, int]) -> bytes:
+        known = _File.read(self.path)
+        newest = sorted(present, key=lambda path: -present[path])
+        entries, size = dict[str, bytes](), 0
+        for path in newest:
+            entry = self._new.get(path) or known.at(path)
+            if entry and (size := size + len(entry)) <= _MOST_BYTES and len(entries) < _MOST_SESSIONS:
+                entries[path] = entry
+        places, begin = dict[str, tuple[int, int, int]](), 0
+        for path, entry in entries.items():
+            places[path] = begin, len(entry), crc32(entry)
+            begin += len(entry) + 1
+        first = orjson.dumps({"made_by": _made_by(), "places": places})
+        return b"\n".join((first, *entries.values(), b""))
+
+
+class _File(NamedTuple):
+    """The file as it was read."""
+
+    places: Mapping[str, Any] = {}
+    """The place of each path, its length and its checksum. It is foreign data."""
+    data: bytes = b""
+    begin: int = 0
+
+    @classmethod
+    def read(cls, path: Path) -> _File:
+        """Return the file; an empty one if it is not there, is damaged, or was made by another version."""
+        try:
+            with open(open_own(path), "rb", buffering=0) as file:
+                data = file.read(2 * _MOST_BYTES)
+            begin = data.index(b"\n") + 1
+            first = orjson.loads(data[:begin])
+        except (OSError, ValueError):
+            return cls()
+        if type(first) is not dict or first.get("made_by") != _made_by():
+            return cls()
+        places = first.get("places")
+        return cls(places, data, begin) if type(places) is dict else cls()
+
+    def at(self, path: str) -> bytes:
+        """Return the entry of a path; empty without one, and if it is damaged."""
+        match self.places.get(path):
+            case [int() as at, int() as length, int() as checksum]:
+                entry = self.data[self.begin + at : self.begin + at + length]
+                return entry if len(entry) <= _LARGEST and crc32(entry) == checksum else b""
+        return b""
+
+
+def _kept(entry: bytes, identity: Identity) -> Digest | None:
+    """Return the digest in an entry of this identity; None for another entry, or a value of another type."""
+    if not entry:
+        return None
+    try:
+        known, values = orjson.loads(entry)
+        found: Digest | None = _digest(values) if known == identity else None
+    except (ValueError, TypeError, KeyError):
+        return None
+    return found
+
+
+# A value as JSON has it, made again from its type. A type that is not known here is an error of the program.
+
+
+class _Reader(NamedTuple):
+    """What reads the values of a type."""
+
+    types: frozenset[type]
+    """The types that they have in JSON."""
+    make: Callable[[Any], Any] | None = None
+    """Makes the value, or raises `ValueError`, `TypeError` or `KeyError`; None if it is the same in JSON."""
+
+
+def _plain(value: object) -> list[object]:
+    if isinstance(value, tuple | set | frozenset):
+        return list(value)
+    raise TypeError(type(value))
+
+
+def _reader(hint: Any) -> _Reader:
+    origin, inside = get_origin(hint), get_args(hint)
+    if hint in (str, int, bool, float, NoneType):
+        return _Reader(frozenset({hint, int} if hint is float else {hint}))
+    if origin in (Union, UnionType):
+        [some] = [_reader(each) for each in inside if each is not NoneType]
+        return _Reader(some.types | {NoneType}, some.make and _or_none(some.make))
+    if origin is tuple and inside[-1] is ...:
+        return _Reader(_LISTS, _each(_reader(inside[0])))
+    if origin in (list, set, frozenset):
+        each = _each(_reader(inside[0]))
+        return _Reader(_LISTS, lambda values: origin(each(values)))
+    if origin is tuple:
+        return _Reader(_LISTS, _one_by_one(tuple, [*map(_reader, inside)]))
+    if origin is dict and inside[0] is str:
+        each = _each(_reader(inside[1]))
+        return _Reader(
+            frozenset({dict}), lambda values: dict(zip(values, each(values.values()), strict=True))
+        )
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return _Reader(frozenset({str}), {each.value: each for each in hint}.__getitem__)
+    if isinstance(hint, type) and issubclass(hint, tuple):
+        make = hint._make  # type: ignore[attr-defined]
+        return _Reader(_LISTS, _one_by_one(make, [*map(_reader, get_type_hints(hint).values())]))
+    raise TypeError(hint)
+
+
+_LISTS = frozenset({list})
+
+
+def _or_none(make: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda value: None if value is None else make(value)
+
+
+def _each(reader: _Reader) -> Callable[[Iterable[Any]], tuple[Any, ...]]:
+    return lambda values: tuple(_value(reader, value) for value in values)
+
+
+def _one_by_one(make: Callable[[list[Any]], Any], readers: list[_Reader]) -> Callable[[Any], Any]:
+    def made(values: Any) -> Any:
+        found = []
+        for value, (types, read) in zip(values, readers, strict=True):
+            if type(value) not in types:
+                raise TypeError
+            found.append(value if read is None else read(value))
+        return make(found)
+
+    return made
+
+
+def _value(reader: _Reader, value: Any) -> Any:
+    if type(value) not in reader.types:
+        raise TypeError
+    return value if reader.make is None else reader.make(value)
+
+
+_HINTS = get_type_hints(Digest)
+_READERS = {each.name: _reader(_HINTS[each.name]) for each in fields(Digest) if each.compare}
+"""The fields that are the value of a digest. The others are needed only for lines that follow."""
+_digest = _one_by_one(lambda values: Digest(**dict(zip(_READERS, values, strict=True))), [*_READERS.values()])
+
+
+def _shape(hint: Any) -> str:
+    """Return a type in words, with the fields of named tuples and the values of enumerations."""
+    inside = [_shape(each) for each in get_args(hint)]
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        inside = [f"{each.value}" for each in hint]
+    elif isinstance(hint, type) and issubclass(hint, tuple):
+        inside = [f"{name} {_shape(each)}" for name, each in get_type_hints(hint).items()]
+    return f"{getattr(hint, '__name__', hint)}({', '.join(inside)})"
+
+
+_CODE = ("agents", "session", "analysis", "catalog/digest", "recording", "sources/stores")
+"""What reads a digest."""
+
+
+def _made_by() -> list[Any]:
+    """Return what reads digests: the version, the fields, and when the folders of the code were changed.
+
+    An installed version never changes. A checkout does, with the time of each folder in which git has
+    replaced a file.
+    """
+    package = Path(agentwatch.__file__).parent
+    times = []
+    for name in _CODE:
+        with suppress(OSError), os.scandir(package / name) as entries:
+            folders = [entry for entry in entries if entry.is_dir() and entry.name != "__pycache__"]
+            times.append(max(os.stat(each).st_mtime_ns for each in [package / name, *folders]))
+    shapes = "; ".join(f"{name} {_shape(_HINTS[name])}" for name in _READERS)
+    return [agentwatch.__version__, crc32(shapes.encode()), times]
