@@ -4,8 +4,8 @@
 generated recording with a prompt of its own. It is older than a week, so the hidden sessions are asked for.
 Ten times as many sessions should take at most ten times as long. Times are wall clock.
 
-The second table has sessions of today: how long the first list takes, which reads them, and the next ones, which
-read only what has changed since.
+The second table has sessions of today: how long the first list takes, which reads them, and the next ones,
+which read only what has changed since.
 """
 
 from __future__ import annotations

@@ -351,8 +351,11 @@ class Joins:
         self.is_due = False
         if not 0 <= now_ms - self._pruned_ms < _PRUNE_MS:
             self._pruned_ms = now_ms
-            sessions = self._sessions.items()
-            self._sessions = {key: each for key, each in sessions if self._may_run(each, now_ms)}
+            over = {key: each for key, each in self._sessions.items() if not self._may_run(each, now_ms)}
+            for key, each in over.items():
+                del self._sessions[key]
+                if not each.is_joined:
+                    each.join(Life.DEAD, None)
         founds = [each.found for each in self._sessions.values()]
         cwds = {key: each.cwd for key, each in self._sessions.items()}
         processes = self.processes
@@ -502,12 +505,14 @@ class Machine:
         self._table = RowTable(self._sessions, self._subagents)
         self._kept: KeptDigests | None = None
         """The digests of an earlier list; None before the first."""
+        self._must_read: set[Key] = set()
+        """The sessions that may run, so that what was kept of their end is not used."""
         self._fresh: dict[Key, Identity] = {}
         """The sessions that were read and are not kept yet, with what their digests depend on."""
         self._has_folders = False
         """Whether folders have become known by which sessions may be joined."""
         self._is_settling = False
-        """Whether only the last rows count: nothing is joined or judged before everything is read."""
+        """Whether only the last rows count: nothing is judged before everything is read."""
         self._unjudged: set[Key] = set()
         self._live: set[Key] = set()
         self._starting: AbstractSet[Key] = set()
@@ -629,10 +634,16 @@ class Machine:
             self._find(now_ms, until)
         else:
             self._find_changes(now_ms, viewed if is_due else frozenset())
+        if self._is_settling and not self.is_found:
+            return True
+        if self._is_settling and self._joins.is_due:
+            self._join(now_ms)  # a session that runs may have old lines
         self._read(now_ms, until)
-        if self._is_settling and (not self.is_found or self._unread):
+        if self._is_settling and self._unread:
             return True
         self._join(now_ms)
+        if not self._unread:
+            self._drop_kept(now_ms)
         self._unjudged |= self._table.archive.refresh() & self._sessions.keys()
         if self._schedule.is_due("acts"):
             shown = (self._live | self._recent | (self.in_view or frozenset())) & self._sessions.keys()
@@ -753,7 +764,7 @@ class Machine:
             self._subagents[found.agent, found.parent].discard(key)
         for keys in (self._unread, self._unwanted, self._problems):
             keys.pop(key, None)
-        for keys_of in (self._live, self._recent, self._behind):
+        for keys_of in (self._live, self._recent, self._behind, self._must_read):
             keys_of.discard(key)
         self._joins.forget(key)
         self._table.twins.forget(key)
@@ -817,14 +828,26 @@ class Machine:
         found = session.found
         is_brief = not session.is_live and now_ms - session.seen_ms >= RECENT_MS
         identity = self._identity(found, is_brief=is_brief)
-        if identity is not None and self._kept is not None and session.tail is None:
-            session.kept = self._kept.of(identity) if session.life is Life.DEAD else None
+        is_usable = (
+            session.tail is None and session.life is not Life.LIVE and found.key not in self._must_read
+        )
+        if identity is not None and self._kept is not None and is_usable:
+            session.kept = self._kept.of(identity)
             if session.kept is not None:
                 session.is_read = True
                 return
         session.read(is_brief=is_brief)
         if identity is not None:
             self._fresh[found.key] = identity
+
+    def _drop_kept(self, now_ms: int) -> None:
+        """Let the sessions be read that may run still when the kept folders of all are known."""
+        for key in self._live:
+            session = self._sessions[key]
+            if session.kept is not None:
+                session.kept, session.is_read = None, False
+                self._must_read.add(key)
+                self._want(now_ms, (key,))
 
     def _identity(self, found: Found, *, is_brief: bool) -> Identity | None:
         """Return what the digest of a session depends on; None if it is not kept."""

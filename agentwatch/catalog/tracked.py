@@ -198,7 +198,7 @@ class Tracked:
         if self.tail is None or (self.tail.is_brief and not is_brief):
             from agentwatch.catalog.digest.reading import Tail
 
-            self.tail = Tail(self.found, is_brief=is_brief)
+            self.tail, self.kept = Tail(self.found, is_brief=is_brief), None
         self.tail.found = self.found
         has_changed = self.tail.update()
         return self.end() or has_changed
@@ -218,8 +218,6 @@ class Tracked:
         if self.is_joined and (self.life, self.process) == (life, process):
             return False
         self.life, self.process, self.is_joined = life, process, True
-        if self.kept is not None and life is not Life.DEAD:
-            self.kept, self.is_read = None, False
         self.end()
         return True
 

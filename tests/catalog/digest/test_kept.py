@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from agentwatch.agents.found import OWN, Found, Key
+from agentwatch.agents.reported import State
 from agentwatch.base.clock import now_ms
 from agentwatch.catalog.catalog import Joins, Machine
 from agentwatch.catalog.digest import kept, reading
@@ -199,17 +200,25 @@ def test_the_file_is_bounded(listed: Listed, monkeypatch: pytest.MonkeyPatch) ->
     assert listed.file.stat().st_size < 1 << 13
 
 
-def test_a_session_that_runs_is_read(listed: Listed) -> None:
+def test_a_session_that_runs_is_read(listed: Listed, monkeypatch: pytest.MonkeyPatch) -> None:
     """The kept digest is that of an end: a session whose process runs again is read as without it."""
     listed.as_read()
     key = next(key for key in listed.fake.made if key[0] == "claude")
-    record = {"pid": os.getpid(), "procStart": f"{Proc().stat(os.getpid()).began}", "sessionId": key[1]}  # type: ignore[union-attr]
+    stat = Proc().stat(os.getpid())
+    record = {"pid": os.getpid(), "procStart": f"{stat.began if stat else 0}", "sessionId": key[1]}
     registry = listed.fake.home / ".claude" / "sessions"
     registry.mkdir(parents=True, exist_ok=True)
     (registry / f"{os.getpid()}.json").write_text(json.dumps(record))
     rows = listed.rows()
     assert key in listed.read
     assert rows[key].pid == os.getpid()
+    same(rows, listed.as_read())
+    # A process without a name or a file of its own may have any session of its folder.
+    monkeypatch.setattr(Proc, "exists", lambda _: False)
+    monkeypatch.setattr(Joins, "processes", None)
+    rows = listed.rows()
+    unknown = {key for key, row in rows.items() if row.standing.state is State.UNKNOWN}
+    assert len(unknown & listed.read) > 20
     same(rows, listed.as_read())
 
 
