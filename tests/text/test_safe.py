@@ -9,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agentwatch.text.safe import (
+    PLAIN,
     SafeText,
     columns,
     cut,
@@ -210,3 +211,12 @@ def test_a_path_is_cut_at_whole_folders() -> None:
     ):
         with case(f"{limit}, {shown}"):
             assert cut_middle(SafeText("agentwatch/screen/parser/tokens.py"), limit) == shown
+
+
+def test_a_plain_character_is_shown_as_it_is_in_one_column() -> None:
+    """Each character of a plain line is safe and one column wide, also where other characters are beside it."""
+    plain = [char for char in map(chr, range(0x10FFFF)) if PLAIN.fullmatch(char)]
+    assert len(plain) > 800
+    for char in plain:
+        with case(char):
+            assert (safe_line(f"{char}\0"), columns(SafeText(f"{char}日"))) == (f"{char}␀", 3)
