@@ -851,7 +851,7 @@ class Machine:
 
     def _identity(self, found: Found, *, is_brief: bool) -> Identity | None:
         """Return what the digest of a session depends on; None if it is not kept."""
-        if self._is_brief or found.parent is not None or found.reach is Reach.LISTED:
+        if self._is_brief or found.reach is Reach.LISTED:
             return None
         from agentwatch.catalog.digest.kept import KeptDigests, identity_of  # imports what a digest has
 

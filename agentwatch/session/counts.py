@@ -95,44 +95,42 @@ _Number = TypeVar("_Number", int, float)
 _NOTHING = Tokens()
 
 
+@dataclass(slots=True)
 class UsageCounts:
     """The token counts of one run, or of several."""
 
-    __slots__ = ("_before", "_earlier", "_turn")
-
-    def __init__(self) -> None:
-        self._before = _NOTHING
-        """The counts of the runs before the present one."""
-        self._earlier = _NOTHING
-        """The counts of the turns before the present one."""
-        self._turn = _NOTHING
+    before: Tokens = _NOTHING
+    """The counts of the runs before the present one."""
+    earlier: Tokens = _NOTHING
+    """The counts of the turns before the present one."""
+    turn: Tokens = _NOTHING
 
     @property
     def tokens(self) -> Tokens:
         """The counts of the run, and its context."""
-        return _sum(self._earlier, self._turn)
+        return _sum(self.earlier, self.turn)
 
     @property
     def total(self) -> Tokens:
         """The counts of all runs."""
-        return _sum(self._before, self.tokens)
+        return _sum(self.before, self.tokens)
 
     def begin_run(self) -> None:
         """Begin another run: its counts do not replace those of the runs before."""
-        self._before, self._earlier, self._turn = self.total, _NOTHING, _NOTHING
+        self.before, self.earlier, self.turn = self.total, _NOTHING, _NOTHING
 
     def begin_turn(self) -> None:
         """Begin a turn: a count of the turn does not replace those of the turns before."""
-        self._earlier, self._turn = self.tokens, _NOTHING
+        self.earlier, self.turn = self.tokens, _NOTHING
 
     def add(self, event: Usage) -> None:
         """Add a count, or replace the one that it continues."""
         if event.scope is UsageScope.REQUEST:
-            self._turn = _sum(self._turn, event.tokens)
+            self.turn = _sum(self.turn, event.tokens)
         elif event.scope is UsageScope.TURN:
-            self._turn = _latest(self._turn, event.tokens)
+            self.turn = _latest(self.turn, event.tokens)
         else:
-            self._earlier, self._turn = _NOTHING, _latest(self.tokens, event.tokens)
+            self.earlier, self.turn = _NOTHING, _latest(self.tokens, event.tokens)
 
 
 def added(counts: Iterable[Tokens]) -> Tokens:

@@ -92,7 +92,7 @@ class Digest:
     the turn."""
     is_one_liner: bool = False
     """Whether another program has started the session for one prompt, by its own lines."""
-    usage: UsageCounts = field(default_factory=UsageCounts, repr=False, compare=False)
+    usage: UsageCounts = field(default_factory=UsageCounts, repr=False)
     course: Course = field(default_factory=Course, repr=False, compare=False)
     """What later events depend on."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from enum import Enum
 from pathlib import Path
 from types import NoneType, UnionType
@@ -73,7 +73,7 @@ class KeptDigests:
         """Add a digest that reads back as it is; one with half a surrogate pair, for example, does not."""
         values = [getattr(digest, name) for name in _READERS]
         try:
-            entry = orjson.dumps([identity, values], default=_plain)
+            entry = orjson.dumps([identity, values], default=_plain, option=orjson.OPT_PASSTHROUGH_DATACLASS)
         except TypeError:
             return
         if len(entry) <= _LARGEST and _kept(entry, identity) == digest:
@@ -174,6 +174,8 @@ class _Reader(NamedTuple):
 
 
 def _plain(value: object) -> list[object]:
+    if is_dataclass(value):
+        return [getattr(value, each.name) for each in fields(value)]
     if isinstance(value, tuple | set | frozenset):
         return list(value)
     raise TypeError(type(value))
@@ -200,10 +202,16 @@ def _reader(hint: Any) -> _Reader:
         )
     if isinstance(hint, type) and issubclass(hint, Enum):
         return _Reader(frozenset({str}), {each.value: each for each in hint}.__getitem__)
+    if isinstance(hint, type) and is_dataclass(hint):
+        return _Reader(_LISTS, _one_by_one(lambda values: hint(*values), _fields(hint)))
     if isinstance(hint, type) and issubclass(hint, tuple):
         make = hint._make  # type: ignore[attr-defined]
-        return _Reader(_LISTS, _one_by_one(make, [*map(_reader, get_type_hints(hint).values())]))
+        return _Reader(_LISTS, _one_by_one(make, _fields(hint)))
     raise TypeError(hint)
+
+
+def _fields(hint: type) -> list[_Reader]:
+    return [*map(_reader, get_type_hints(hint).values())]
 
 
 _LISTS = frozenset({list})
@@ -246,7 +254,7 @@ def _shape(hint: Any) -> str:
     inside = [_shape(each) for each in get_args(hint)]
     if isinstance(hint, type) and issubclass(hint, Enum):
         inside = [f"{each.value}" for each in hint]
-    elif isinstance(hint, type) and issubclass(hint, tuple):
+    elif isinstance(hint, type) and (issubclass(hint, tuple) or is_dataclass(hint)):
         inside = [f"{name} {_shape(each)}" for name, each in get_type_hints(hint).items()]
     return f"{getattr(hint, '__name__', hint)}({', '.join(inside)})"
 
