@@ -214,7 +214,7 @@ def test_a_path_is_cut_at_whole_folders() -> None:
 
 
 def test_a_plain_character_is_shown_as_it_is_in_one_column() -> None:
-    """Each character of a plain line is safe and one column wide, also where other characters are beside it."""
+    """Each character of a plain line is safe and one column wide, whatever is beside it."""
     plain = [char for char in map(chr, range(0x10FFFF)) if PLAIN.fullmatch(char)]
     assert len(plain) > 800
     for char in plain:
