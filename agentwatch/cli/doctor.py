@@ -24,6 +24,7 @@ from agentwatch.agents.hooks import HookedAgent
 from agentwatch.agents.session_folders import variables
 from agentwatch.base.config import ACTS, EngineSettings, Machines
 from agentwatch.base.credentials import PREFIX
+from agentwatch.base.extras import EXTRAS
 from agentwatch.base.faults import Fault, reading
 from agentwatch.base.files import state_folder
 from agentwatch.cli.default_command import HelpfulCommand
@@ -32,7 +33,6 @@ from agentwatch.text.amounts import byte_size, plural
 from agentwatch.text.safe import safe_line
 
 PACKAGES = ("textual", "rich", "markdown-it-py", "pygments", "orjson", "click")
-EXTRAS = ("zstandard", "opentelemetry-exporter-otlp-proto-http", "nats-py", "google-re2")
 _OURS = ("AGENTWATCH_HOME", "AGENTWATCH_CONFIG", "AGENTWATCH_PLUGINS", "AGENTWATCH_STOCK")
 _OTHERS = (
     *("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"),
@@ -113,7 +113,7 @@ def _versions() -> dict[str, object]:
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
     }
-    for name in (*PACKAGES, *EXTRAS):
+    for name in (*PACKAGES, *(each.partition(">=")[0] for each in EXTRAS.values())):
         try:
             found[name] = version(name)
         except PackageNotFoundError:

@@ -301,9 +301,6 @@ class Archive(Protocol):
         """Close the connection and all readers. It never raises, and never waits for longer than a second."""
 
 
-INSTALL = "pip install 'nats-py>=2.16,<2.17'"
-
-
 class Login(NamedTuple):
     """An engine, and how to log in to it."""
 
@@ -321,7 +318,9 @@ def check_extra() -> None:
     """
     found = importlib.util.find_spec("nats")
     if found is None or found.origin is None:  # a folder of this name is a package without an origin
-        raise Fault(f"engines need a package that is not installed: {INSTALL}", USAGE)
+        from agentwatch.base.extras import EXTRAS, install_command
+
+        raise Fault(f"engines need a package that is not installed: {install_command(EXTRAS['nats'])}", USAGE)
 
 
 def open_sink(login: Login, publisher: str) -> Sink:

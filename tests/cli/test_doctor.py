@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import platform
+import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 
 from agentwatch import __version__
-from agentwatch.cli.doctor import EXTRAS, PACKAGES, facts, machines
+from agentwatch.base.extras import EXTRAS, install_command
+from agentwatch.cli.doctor import PACKAGES, facts, machines
 from tests.builders.formats.plugin import install
-from tests.conftest import RECORDINGS, ROOT
+from tests.conftest import RECORDINGS, ROOT, case
 from tests.harness.program import ran, watch
 from tests.project.test_imports import distribution
 
@@ -42,9 +44,9 @@ def test_it_prints_each_section_and_dependency(monkeypatch: pytest.MonkeyPatch) 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert set(PACKAGES) == {distribution(each) for each in project["dependencies"]}
     extras = project["optional-dependencies"]
-    assert set(EXTRAS) == {
-        distribution(each) for name in ("zstd", "otlp", "nats", "regex") for each in extras[name]
-    }
+    assert {name: [each] for name, each in EXTRAS.items()} == {name: extras[name] for name in EXTRAS}
+    assert set(extras) - {*EXTRAS} == {"docs", "dev"}
+    assert set(found["versions"]) >= {distribution(each) for each in EXTRAS.values()}
     # Of a variable that turns something on or off, the value is shown; of others, that they are set. Whatever
     # is wrong on a machine, its report has all that can be found out
     found = facts({"AGENTWATCH_PLUGINS": "0", "AGENTWATCH_CONFIG": "/x", "TERM": "dumb"})
@@ -169,3 +171,46 @@ def test_it_numbers_engines_and_counts_copies(tmp_path: Path) -> None:
     found = machines({"AGENTWATCH_CONFIG": "/dev/null", "AGENTWATCH_HOME": str(tmp_path)})
     assert found["copies"] == "2 recordings, 1.5 kB"
     assert found["settings"] == "only this machine, runs are not published"
+
+
+def test_a_missing_package_is_installed_as_the_program_was(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The command is that of uv, pipx or pip, whichever installed the program; uv keeps what it was given.
+
+    uv installs the tool from where it came: it would take a bare name for a package of the index.
+    """
+    package, tool = "nats-py>=2.16,<2.17", tmp_path / "tools" / "agentwatch-tui"
+    with_nats = "uv tool install --with 'nats-py>=2.16,<2.17'"
+    own = '{ name = "agentwatch-tui"'
+    receipts = {
+        f"{own} }}": f"{with_nats} agentwatch-tui",
+        f'{own}, extras = ["otlp"], specifier = "==1.0" }}': f"{with_nats} 'agentwatch-tui[otlp]==1.0'",
+        f'{own}, directory = "/a b" }}': f"{with_nats} '/a b'",
+        f'{own}, extras = ["a", "b"], editable = "/src" }}': f"{with_nats} '/src[a,b]'",
+        f'{own}, url = "https://x/a.whl" }}': f"{with_nats} 'agentwatch-tui @ https://x/a.whl'",
+        f'{own}, git = "https://x/a?rev=main" }}': f"{with_nats} 'agentwatch-tui @ git+https://x/a@main'",
+        f'{{ name = "nkeys" }}, {{ name = "nats-py" }}, {own} }}': (
+            "uv tool install --with nkeys --with 'nats-py>=2.16,<2.17' agentwatch-tui"
+        ),
+        "1, { name = 2 }": f"{with_nats} agentwatch-tui",
+        '], x = ["': f"{with_nats} agentwatch-tui",
+    }
+    tool.mkdir(parents=True)
+    monkeypatch.setattr(sys, "prefix", str(tool))
+    for receipt, command in receipts.items():
+        with case(receipt):
+            (tool / "uv-receipt.toml").write_text(f"[tool]\nrequirements = [{receipt}]\n")
+            assert install_command(package) == command
+    (tool / "uv-receipt.toml").write_bytes(b"\xff")
+    (tool / "pipx_metadata.json").write_text("{}")
+    assert install_command("nkeys") == "pipx inject agentwatch-tui nkeys"
+    (tool / "pipx_metadata.json").unlink()
+    # The pip of another environment would install it there
+    pip = tool / "bin" / "pip"
+    pip.parent.mkdir()
+    pip.touch(0o700)
+    for path, command in (("/nowhere", f"{sys.executable} -m pip"), (str(pip.parent), "pip")):
+        with case(path):
+            monkeypatch.setenv("PATH", path)
+            assert install_command(package) == f"{command} install 'nats-py>=2.16,<2.17'"

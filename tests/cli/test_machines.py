@@ -58,7 +58,8 @@ def test_without_the_extra_the_way_to_it_is_named(tmp_path: Path, monkeypatch: p
     listed.settle(5)
     listed.close()
     (note,) = listed.notes
-    assert note.startswith("nats://team: engines need a package that is not installed: pip install")
+    assert note.startswith("nats://team: engines need a package that is not installed: ")
+    assert note.endswith("pip install 'nats-py>=2.16,<2.17'")
 
 
 def test_what_cannot_be_listed_is_a_usage_error() -> None:

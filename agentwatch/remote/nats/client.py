@@ -36,7 +36,6 @@ from agentwatch.base.faults import USAGE, Fault, cannot_open
 from agentwatch.remote.engine import EngineError, Login, Trouble
 from agentwatch.remote.nats.errors import plain
 
-NKEYS = "pip install nkeys"
 _MOST_BYTES = 1 << 16
 _JWT = b"BEGIN NATS USER JWT"
 _SEED = b"BEGIN USER NKEY SEED"
@@ -67,7 +66,10 @@ def _signing(path: Path) -> dict[str, Callable[..., bytes]]:
     nats-py can read the file as well, and reads a damaged one without end.
     """
     if importlib.util.find_spec("nkeys") is None:
-        raise Fault(f"{path}: .creds files need a package that is not installed: {NKEYS}", USAGE)
+        from agentwatch.base.extras import NKEYS, install_command
+
+        needed = f"a package that is not installed: {install_command(NKEYS)}"
+        raise Fault(f"{path}: .creds files need {needed}", USAGE)
     nkeys = importlib.import_module("nkeys")
     jwt, seed = _creds(path)
     try:

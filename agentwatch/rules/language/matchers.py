@@ -101,7 +101,9 @@ def pattern_matcher(pattern: str, at: int = 0) -> Matcher:
     try:
         import re2  # type: ignore[import-untyped]  # an extra, and 8 ms that few rules need
     except ImportError:
-        raise RuleError("re:/…/ needs RE2: pip install 'agentwatch-tui[regex]'") from None
+        from agentwatch.base.extras import EXTRAS, install_command
+
+        raise RuleError(f"re:/…/ needs RE2: {install_command(EXTRAS['regex'])}") from None
     options = re2.Options()
     options.case_sensitive = False
     options.log_errors = False

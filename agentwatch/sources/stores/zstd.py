@@ -19,9 +19,6 @@ _MOST_BYTES = 4 << 30
 """The limit of the decompressed size: a small file may contain any amount of data."""
 _MODULES = ("compression.zstd", "backports.zstd", "zstandard")
 """Python 3.14 has the first. The others are packages; the extra `zstd` installs the last."""
-_WHAT_TO_DO = (
-    "it is compressed with Zstandard: pip install zstandard, use Python 3.14, or decompress it (zstd -d)"
-)
 
 
 def compressed_at(path: Path, head: bytes) -> CompressedLines | None:
@@ -119,7 +116,10 @@ def _zstandard() -> Any:
             return importlib.import_module(name)
         except ImportError:
             continue
-    raise OSError(errno.ENOTSUP, _WHAT_TO_DO)
+    from agentwatch.base.extras import EXTRAS, install_command
+
+    what_to_do = f"{install_command(EXTRAS['zstd'])}, use Python 3.14, or decompress it (zstd -d)"
+    raise OSError(errno.ENOTSUP, f"it is compressed with Zstandard: {what_to_do}")
 
 
 def _stream(module: Any, file: io.FileIO) -> Any:

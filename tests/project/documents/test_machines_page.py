@@ -37,7 +37,7 @@ def blocks(text: str, kind: str) -> list[str]:
 def test_the_first_steps(tmp_path: Path) -> None:
     """The commands set up a server that runs, publish a session to it, and list it."""
     install, start, *commands, watch = blocks(MACHINES, "bash")[0].splitlines()
-    assert install.startswith("pip install '.[nats]'")
+    assert install.startswith("uv tool install '.[nats]'")
     assert start.startswith("nats-server -a 127.0.0.1 -p 4333 -js ")
     assert watch == f"agentwatch {LOCAL}"
     with nats_server(tmp_path) as server:

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from junitparser import Error, Failure, JUnitXml, Skipped
 
+from agentwatch.base.extras import EXTRAS, install_command
 from agentwatch.base.faults import USAGE, Fault
 from agentwatch.feed.feed import Feed
 from agentwatch.recording.acts import Act, SessionActs, append_act
@@ -461,7 +462,7 @@ def test_a_file_of_rules_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(sys.modules, "re2", None)
     with pytest.raises(Fault) as caught:
         read(text, tmp_path)
-    needed = "re:/…/ needs RE2: pip install 'agentwatch-tui[regex]'"
+    needed = f"re:/…/ needs RE2: {install_command(EXTRAS['regex'])}"
     assert str(caught.value) == f'{tmp_path}/rules.toml: forbid 1 "x": {needed}'
 
 

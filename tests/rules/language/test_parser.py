@@ -307,7 +307,7 @@ def test_regular_expressions(monkeypatch: pytest.MonkeyPatch) -> None:
     assert pattern_matcher("b")("a" * 65_536 + "b") is False
     monkeypatch.setitem(sys.modules, "re2", None)
     assert name_matcher("a*")("ab")
-    with pytest.raises(RuleError, match=re.escape("pip install 'agentwatch-tui[regex]'")) as caught:
+    with pytest.raises(RuleError, match=re.escape("pip install 'google-re2>=1.1'")) as caught:
         pattern_matcher("a")
     assert "\n" not in caught.value.reason
 

@@ -53,9 +53,10 @@ def _backend_class() -> type[Backend]:
     try:
         from agentwatch.output.export.otlp.backend import Backend
     except ImportError:
-        raise Fault(
-            "--to otlp needs a package: pip install opentelemetry-exporter-otlp-proto-http", USAGE
-        ) from None
+        from agentwatch.base.extras import EXTRAS, install_command
+
+        words = f"--to otlp needs a package that is not installed: {install_command(EXTRAS['otlp'])}"
+        raise Fault(words, USAGE) from None
     return Backend
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from agentwatch.base.extras import EXTRAS, install_command
 from agentwatch.output.export.otlp.spans import first_program
 from tests.conftest import RECORDINGS, ROOT, case
 from tests.harness.program import watch
@@ -98,10 +99,8 @@ def test_without_the_extra_the_command_says_how_to_install_it(backend: Collector
     path = f"{tmp_path}:{ROOT}"
     done = watch("export", "absent.ndjson", "--to", "otlp", PYTHONPATH=path)
     assert done.returncode == 2
-    assert (
-        done.stderr
-        == b"agentwatch: --to otlp needs a package: pip install opentelemetry-exporter-otlp-proto-http\n"
-    )
+    needed = f"a package that is not installed: {install_command(EXTRAS['otlp'])}"
+    assert done.stderr.decode() == f"agentwatch: --to otlp needs {needed}\n"
     assert watch("export", PLAIN, "--to", "atif", "-o", "-", PYTHONPATH=path).returncode == 0
 
 
