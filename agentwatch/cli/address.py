@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.base.faults import USAGE, Fault
 from agentwatch.recording.lines import LineReader
+from agentwatch.text.safe import cut, safe_line
 
 if TYPE_CHECKING:
     from agentwatch.agents import Agent
@@ -27,6 +28,7 @@ _SCHEMES = (ENGINE, SSH)
 """The beginnings of remote addresses."""
 _MOST_SPLITS = 32
 """The number of `#` and `@`, from the end on, at which an address may be split."""
+_SHOWN_COLUMNS = 60
 _MOST_BYTES = 8 << 20
 """Reading a larger recording would delay the screen by more than 70 ms. The screen reports its problem."""
 
@@ -58,8 +60,8 @@ def parse_address(words: str) -> Address:
     """Return the address that the user has typed.
 
     A file with the literal name wins, also if the name contains `#` or `@`. Otherwise the words are split at
-    the last `#` or `@` after the path of a file, or the id of a session on this machine. A file that does not
-    exist is reported when it is opened.
+    the last `#` or `@` after the path of a file, or the id of a session on this machine. A path at which
+    nothing is is reported when it is opened.
 
     Args:
         words: `FILE`, `-`, `FILE#12`, `FILE@14:03:07`, `FILE@+95s`, or a session of any agent instead of
@@ -67,8 +69,8 @@ def parse_address(words: str) -> Address:
             bytes of a remote session, `nats://HOST/SESSION`, are fetched first.
 
     Raises:
-        Fault: The words after the file are not a moment, or several sessions begin with the words, or of the
-            session only the metadata can be read; or a session of another machine cannot be read.
+        Fault: The words after the file are not a moment; no session begins with the words, or several do, or
+            only the metadata of the session can be read; or a session of another machine cannot be read.
     """
     if (named := named_file(words)) is not None:
         file, part = named
@@ -88,13 +90,28 @@ def parse_address(words: str) -> Address:
         if (path := ids.path_of(name)) is not None:
             return Address(path, _moment(words, rest), words)
     if not splits:
-        return Address(Path(words), None, words)
+        return Address(_checked(words), None, words)
     from agentwatch.analysis.moments import Named, Problem, parse  # 4 ms, which most addresses do not need
 
     for name, rest in splits:
         if name and not isinstance(moment := parse(rest), Named | Problem):
-            return Address(Path(name), moment, words)
-    return Address(Path(words), None, words)
+            return Address(_checked(name), moment, words)
+    return Address(_checked(words), None, words)
+
+
+def _checked(name: str) -> Path:
+    """Return the path of a file; a name without a folder and a suffix is an id, and raises a Fault."""
+    path = Path(name)
+    if os.sep in name or path.suffix or os.path.lexists(name):
+        return path
+    import shlex
+
+    from agentwatch.catalog.session_ids import LEAST_CHARACTERS
+
+    shown, short = shlex.quote(cut(safe_line(name), _SHOWN_COLUMNS)), ""
+    if len(name) < LEAST_CHARACTERS:
+        short = f"; at least {LEAST_CHARACTERS} characters of an id are needed"
+    raise Fault(f"no session or file {shown} (agentwatch sessions lists them{short})", USAGE)
 
 
 def named_file(words: str) -> tuple[str, str | None] | None:

@@ -113,6 +113,4 @@ def _named(name: str, sessions: Iterable[Named[Row]]) -> Row | None:
 
 def _unknown(words: str) -> Fault:
     shown = cut(safe_line(words), _SHOWN_COLUMNS)
-    return Fault(
-        f"no session of the list is called {shown}; agentwatch sessions --all prints their ids", USAGE
-    )
+    return Fault(f"no session of the list is called {shown} (agentwatch sessions --all lists them)", USAGE)

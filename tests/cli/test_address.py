@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -57,13 +58,12 @@ ADDRESSES: list[tuple[str, str, CallEnd | TimeOfDay | Shift | End | Named | None
     ("a.ndjson/ses_1#2", "a.ndjson/ses_1", CallEnd(2)),
     ("-", "-", None),
     ("-#2", "-", CallEnd(2)),
-    ("missing", "missing", None),
-    ("missing#2", "missing", CallEnd(2)),
-    ("missing@12:00", "missing", NOON),
-    ("me@home", "me@home", None),
-    ("#2", "#2", None),
-    ("@", "@", None),
-    ("", ".", None),
+    ("no/such", "no/such", None),
+    ("no.ndjson", "no.ndjson", None),
+    ("no/such#2", "no/such", CallEnd(2)),
+    ("no.jsonl@12:00", "no.jsonl", NOON),
+    ("./me@home", "me@home", None),
+    ("dangling", "dangling", None),
 ]
 
 
@@ -71,10 +71,21 @@ def test_a_file_and_its_moment_are_parted(folder: Path) -> None:
     """A file with the literal name wins; otherwise the words are split after a file that is there."""
     for name in ("a.ndjson", "b#1", "c@12:00"):
         (folder / name).touch()
+    (folder / "dangling").symlink_to("none")
     for words, path, moment in ADDRESSES:
         with case(words):
             assert parse_address(words) == Address(Path(path), moment, words)
     assert Path("-") == STDIN
+    # A name that is neither a path nor there is the id of no session
+    short = "; at least 6 characters of an id are needed"
+    for words, shown in (
+        *(("5b0c6a1e", "5b0c6a1e ("), ("5b0c6a1e#2", "5b0c6a1e ("), ("5b0c6a1e@12:00", "5b0c6a1e (")),
+        *(("me@home", "me@home ("), ("5b0c", f"5b0c (agentwatch sessions lists them{short})"), ("", "'' (")),
+        *(("#2", "'#2' ("), ("\x1b[2J" * 99, "'␛[2J␛[2J")),
+    ):
+        with case(words), pytest.raises(Fault, match=re.escape(f"no session or file {shown}")) as raised:
+            parse_address(words)
+        assert raised.value.exit_code == 2
     # After the name of a file that is there, anything but a moment is an error
     for words, reason in (
         ("a.ndjson#two", "a.ndjson#two: #two is not a call; a moment is "),
@@ -98,7 +109,8 @@ def test_saved_sessions_are_found_by_their_ids(folder: Path, home: Path) -> None
     assert parse_address("20261121").path == second
     assert parse_address("d3410ecf-7a95#3") == Address(first, CallEnd(3), "d3410ecf-7a95#3")
     assert parse_address("d3410f@12:00") == Address(second, NOON, "d3410f@12:00")
-    assert parse_address("d3410").path == Path("d3410")
+    with pytest.raises(Fault, match="at least 6 characters"):
+        parse_address("d3410")
     (folder / "d3410f").touch()
     assert parse_address("d3410f").path == Path("d3410f")
     # The error names the sessions; a whole id of two recordings is that of the newer one
@@ -194,8 +206,9 @@ def test_an_id_that_two_agents_have_is_refused_by_every_command(folder: Path, ho
     # The beginning of the id is as ambiguous; another agent has no such session; a file comes first
     with pytest.raises(Fault, match=rf"begin with {THREAD[:8]}: \w+:{THREAD}, \w+:{THREAD}$"):
         parse_address(THREAD[:8])
-    assert parse_address(f"pi:{THREAD}").path == Path(f"pi:{THREAD}")
-    assert parse_address(f"other:{THREAD}").path == Path(f"other:{THREAD}")
+    for agent in ("pi", "other"):
+        with pytest.raises(Fault, match=f"no session or file {agent}:{THREAD}"):
+            parse_address(f"{agent}:{THREAD}")
     (folder / f"claude:{THREAD}").touch()
     assert parse_address(f"claude:{THREAD}").path == Path(f"claude:{THREAD}")
     # A recording is a session of the agent that wrote it
@@ -210,16 +223,16 @@ def test_an_id_that_two_agents_have_is_refused_by_every_command(folder: Path, ho
 def test_the_machine_is_searched_once_and_only_for_an_id(
     home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """If the sessions folder cannot be read, the error is that the file does not exist."""
+    """If the sessions folder cannot be read, the error is that nothing is called so."""
     home.mkdir()
     (home / "sessions").write_bytes(b"")
     done = ran("show", "missing", cwd=folder)
-    said = b"agentwatch: cannot open missing: no such file or directory\n"
+    said = b"agentwatch: no session or file missing (agentwatch sessions lists them)\n"
     assert (done.returncode, done.stderr) == (2, said)
     # For a plain file, with or without a moment, the sessions of the machine are not searched
     (folder / "a.ndjson").touch()
     monkeypatch.setattr(session_ids, "_known", lambda: pytest.fail("the machine was searched"))
-    for words in ("a.ndjson", "a.ndjson#2", "-", "-#2", str(folder / "missing"), "short"):
+    for words in ("a.ndjson", "a.ndjson#2", "-", "-#2", str(folder / "missing"), "a.b"):
         parse_address(words)
     # An address with many signs is looked up in one list of the sessions
     searches: list[int] = []
@@ -229,7 +242,8 @@ def test_the_machine_is_searched_once_and_only_for_an_id(
         return iter(())
 
     monkeypatch.setattr(session_ids, "_known", known)
-    parse_address("missing#1#2#3@4@5")
+    with pytest.raises(Fault, match="no session or file"):
+        parse_address("missing#1#2#3@4@5")
     assert searches == [1]
 
 

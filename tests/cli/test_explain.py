@@ -121,10 +121,10 @@ def test_a_row_is_explained_by_what_names_it(
     apart = tmp_path / "apart.ndjson"
     shutil.copy(RECORDINGS / "plain.ndjson", apart)
     for words, message in (
-        ("nothing", "no session of the list is called nothing; agentwatch sessions --all prints their ids"),
+        ("nothing", "no session or file nothing (agentwatch sessions lists them)"),
         (f"{path.stem}#1", f"no session of the list is called {path.stem}#1"),
         (str(apart), "no session of the list is called"),
-        ("a\x1b[2Jb", "no session of the list is called a␛[2Jb"),
+        ("a\x1b[2Jb", "no session or file 'a␛[2Jb'"),
         (path.stem[:8], "several sessions begin with"),
     ):
         with case(words):

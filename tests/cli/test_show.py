@@ -62,7 +62,7 @@ def test_a_call_or_the_state_at_a_moment_is_shown() -> None:
         ("{}#3", "{}#3: no call #3: the session has 2 calls"),
         ("{}@09:00", "{}@09:00: 09:00:00 is not in the recording: 10:02:11 to 10:02:18"),
         ("{}@rewrite", "{}@rewrite: no bookmark rewrite: a moment is "),
-        ("missing#3", "cannot open missing: no such file or directory"),
+        ("missing#3", "no session or file missing (agentwatch sessions lists them)"),
     ]
     for words, error in wrong:
         with case(words):
