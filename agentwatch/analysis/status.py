@@ -113,10 +113,15 @@ def reason(session: Session, agent: AgentFacts) -> Reason | None:
     return Reason(agent.stderr.strip(), is_stderr=True) if agent.stderr else None
 
 
-def ending(session: Session, agent: AgentFacts) -> SafeText | None:
+def ending(session: Session, agent: AgentFacts, nothing: str = "") -> SafeText | None:
     """Return in one line how a session that did not succeed ended, and why; None if nothing is wrong.
 
     Examples: `the run failed: rate limit`, `the stream ended without a result, exit 4: no login`.
+
+    Args:
+        session: The session.
+        agent: The facts about the agent's process.
+        nothing: That there was nothing to read, `the agent wrote nothing`; empty if there was.
     """
     outcome, code = session.outcome, exit_words(agent.exit_code)
     if outcome is None:
@@ -128,7 +133,7 @@ def ending(session: Session, agent: AgentFacts) -> SafeText | None:
     if outcome is Outcome.UNFINISHED and not session.traits.has_result and not code:
         return None
     words = "the stream ended without a result" if session.traits.has_result else "the run ended"
-    words = _ENDINGS.get(outcome, words)
+    words = nothing or _ENDINGS.get(outcome, words)
     words = f"{words}, {code}" if code else words
     why = reason(session, agent)
     if why is None:
@@ -163,6 +168,8 @@ def unknown_agent(session: Session, width: int | None = None) -> SafeText:
             do matters more. None means no limit.
     """
     lines = session.lines
+    if not lines.total:
+        return SafeText("no line was read")
     is_text = not lines.unknown and not lines.first_text.startswith(("{", "["))
     advice = f": {_FOR_TEXT if is_text else _FOR_JSON}"
     room = _FIRST_LINE_COLUMNS

@@ -66,7 +66,7 @@ def watch_stdin(options: Options) -> int:
             raise Fault("nothing to watch: name a FILE, or pipe an agent's stream into stdin", USAGE)
         options = _with_settings(options)
         return _watch_machines(options.config.machines.listed or (HERE,), options)
-    return _watch_pipe(os.dup(0), options)
+    return _watch_pipe(os.dup(0), options, "stdin")
 
 
 def watch_sources(words: Sequence[str], options: Options) -> int:
@@ -147,7 +147,7 @@ def watch_file(path: Path, options: Options) -> int:
     except OSError as error:
         raise cannot_open(path, error) from None
     if stream_fd is not None:
-        return _watch_pipe(stream_fd, options)
+        return _watch_pipe(stream_fd, options, str(path))
     options = _with_settings(options)
     _check_unwatched(path, options)
     if options.record or options.tee:
@@ -259,7 +259,7 @@ def replay_file(path: Path, options: Options, name: str = "", *, is_bundled: boo
     return watch(source, options, replay)
 
 
-def _watch_pipe(source_fd: int, options: Options) -> int:
+def _watch_pipe(source_fd: int, options: Options, name: str) -> int:
     options = _with_rules(options, is_started=False)
     held: HeldSignals | None = None
     if not options.prints():
@@ -268,7 +268,7 @@ def _watch_pipe(source_fd: int, options: Options) -> int:
         held = HeldSignals()
         held.hold()
     source = pipe_source(source_fd, options.keep_options(by_default=not options.prints()))
-    source.facts = AgentFacts(started_ms=now_ms())
+    source.stream, source.facts = name, AgentFacts(started_ms=now_ms())
     try:
         return watch(source, options, held=held)
     except (KeyboardInterrupt, Signalled):

@@ -131,7 +131,7 @@ def _ending(source: Source, session: Session) -> list[str]:
     from agentwatch.analysis.status import ending, reason  # 2 ms, which a success does not need
 
     facts = source.agent_facts()
-    words, why = ending(session, facts), reason(session, facts)
+    words, why = ending(session, facts, _nothing(source)), reason(session, facts)
     if session.outcome is not Outcome.FAILED and (source.fault is not None or source.ended_by is not None):
         words = None  # the recording is incomplete, or a new one follows in the same file; either is reported
     first = session.lines.first_text if session.outcome is None else ""
@@ -147,6 +147,18 @@ def _ending(source: Source, session: Session) -> list[str]:
     if words and why is not None and why.is_stderr:
         stderr = stderr[:-1]
     return [*(f"the agent's stderr: {safe_line(line)}" for line in stderr), *([words] if words else [])]
+
+
+def _nothing(source: Source) -> str:
+    """Return that there was nothing to read, and what to do; empty if there was a byte."""
+    if source.reader.growth.size():
+        return ""
+    if source.agent_pid is not None:
+        return "the agent wrote nothing"
+    if source.stream:
+        what_to_do = "pipe an agent's output into agentwatch, or run agentwatch sessions"
+        return f"there is nothing on {safe_line(source.stream)}: {what_to_do}"
+    return "the session is empty" if source.path is None else f"{safe_line(str(source.path))} is empty"
 
 
 def report_survivors(source: Source) -> None:

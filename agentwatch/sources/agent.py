@@ -27,6 +27,7 @@ class AgentSource:
     """A started agent, whose stdout is recorded."""
 
     ended_by = None
+    stream = ""
     elsewhere: Elsewhere | None = None
     outlasts_screen = is_filling = is_interrupted = False
 

@@ -45,7 +45,7 @@ class KeepOptions(NamedTuple):
         try:
             return new_session_files()
         except OSError as error:
-            raise cannot_create(Path(error.filename or "the sessions folder"), error) from None
+            raise _advised(cannot_create(Path(error.filename or "the sessions folder"), error)) from None
 
 
 def create_log(path: Path) -> int:
@@ -54,7 +54,7 @@ def create_log(path: Path) -> int:
     Raises:
         Fault: The log cannot be created.
     """
-    return _NewFiles().create(path)
+    return _NewFiles(KeepOptions(log=path)).create(path)
 
 
 def pipe_source(source_fd: int, keep: KeepOptions) -> PipeSource:
@@ -75,14 +75,14 @@ def pipe_source(source_fd: int, keep: KeepOptions) -> PipeSource:
     not_kept: OSError | None = None
     try:
         files = keep.session_files()
-        recording_fd, times, log_fd = _create_files(_NewFiles(), files, keep)
+        recording_fd, times, log_fd = _create_files(_NewFiles(keep), files, keep)
     except Fault as fault:
         if keep.recording is not None or not keep.record:
             raise
-        not_kept = OSError(errno.EIO, f"{fault} (set AGENTWATCH_HOME to another folder, or add --no-record)")
+        not_kept = OSError(errno.EIO, str(fault))
         keep = keep._replace(record=False)
         files = keep.session_files()
-        recording_fd, times, log_fd = _create_files(_NewFiles(), files, keep)
+        recording_fd, times, log_fd = _create_files(_NewFiles(keep), files, keep)
     pipe = PipeIntake(source_fd, recording_fd, times)
     return PipeSource(LineReader(recording_fd, pipe, times), pipe, files, log_fd, not_kept)
 
@@ -101,7 +101,7 @@ def agent_source(argv: Sequence[str], keep: KeepOptions, *, direct: bool = False
     from agentwatch.sources.agent import AgentSource
     from agentwatch.sources.process import AgentProcess
 
-    files, new = keep.session_files(), _NewFiles()
+    files, new = keep.session_files(), _NewFiles(keep)
     recording_fd, times, log_fd = _create_files(new, files, keep, is_relayed=not direct)
     stderr_fd = new.nameless() if files is None else new.create(files.stderr)
     process_fd = None if files is None else new.create(files.process)
@@ -147,10 +147,17 @@ def cannot_start(command: str, error: OSError) -> Fault:
     return Fault(f"cannot start {command}: {reason}", NOT_EXECUTABLE)
 
 
+def _advised(fault: Fault) -> Fault:
+    """Return the fault of a file in the folder of saved sessions, with what to do."""
+    advice = "set AGENTWATCH_HOME to another folder, or add --no-record"
+    return Fault(f"{fault} ({advice})", fault.exit_code)
+
+
 class _NewFiles:
     """The files of a new session. If one of them cannot be created, all are removed."""
 
-    def __init__(self) -> None:
+    def __init__(self, keep: KeepOptions) -> None:
+        self._keep = keep
         self._created: dict[Path, int] = {}
 
     def create(self, path: Path) -> int:
@@ -158,7 +165,9 @@ class _NewFiles:
             fd = self._created[path] = create_file(path)
         except OSError as error:
             self.remove()
-            raise cannot_create(path, error) from None
+            fault = cannot_create(path, error)
+            is_named = self._keep.recording is not None or path == self._keep.log
+            raise (fault if is_named else _advised(fault)) from None
         return fd
 
     def nameless(self) -> int:

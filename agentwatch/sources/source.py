@@ -57,6 +57,8 @@ class Source(Protocol):
     """Reads the recording from its beginning; the front end's feed uses it."""
     written: WrittenFiles
     """The files that agentwatch writes for the session."""
+    stream: str
+    """What the user calls the pipe that is recorded: `stdin`; empty for another source."""
     path: Path | None
     """The recording, or the path of the store, by which commands can open it; None for one without a name."""
 
@@ -166,6 +168,7 @@ class WithoutAgent:
     """The members that are the same for all sources whose agent was not started by agentwatch."""
 
     runs_agent = is_interrupted = False
+    stream = ""
     pausing: Pausing | None = None
     elsewhere: Elsewhere | None = None
     agent_pid: int | None = None

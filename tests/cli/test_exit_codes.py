@@ -26,7 +26,7 @@ from tests.harness.program import (
 )
 
 
-def test_the_exit_code_is_that_of_the_run() -> None:
+def test_the_exit_code_is_that_of_the_run(tmp_path: Path) -> None:
     """A run that failed, or has no result, exits with 1 in every output format. A stream that ends without a
     result exits with 1, even if it is empty.
     """
@@ -34,11 +34,24 @@ def test_the_exit_code_is_that_of_the_run() -> None:
         for form in ("text", "stream-json"):
             with case(f"{path.stem}, {form}"):
                 assert ran(path, "--output-format", form).returncode == 1
-    for data in (b"", b"\n \n", init(), b"a notice\n" + init()):
+    for data in (b"\n \n", init(), b"a notice\n" + init()):
         with case(data):
             done = ran("-p", stdin=data)
             assert (done.returncode, done.stdout) == (1, b"")
             assert done.stderr == b"agentwatch: the stream ended without a result\n"
+    # Where no byte came, the line says so, and names what a newcomer may have wanted
+    (tmp_path / "empty").touch()
+    what_to_do = "pipe an agent's output into agentwatch, or run agentwatch sessions"
+    for name, words in (
+        ("-", f"there is nothing on stdin: {what_to_do}"),
+        ("empty", "empty is empty"),
+        (os.devnull, f"there is nothing on {os.devnull}: {what_to_do}"),
+    ):
+        for options in ("--output-format=json", "-p", "--format=pi"):
+            with case(f"{name} {options}"):
+                done = ran(options, name, stdin=b"", cwd=tmp_path)
+                assert (done.returncode, done.stdout) == (1, b"")
+                assert done.stderr.decode() == f"agentwatch: {words}\n"
 
 
 def test_wrong_use_is_one_error_line(tmp_path: Path) -> None:

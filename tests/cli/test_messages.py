@@ -114,7 +114,7 @@ def test_an_agent_cannot_act_in_its_last_words(name: str) -> None:
     done = watch("run", "-p", "--", sys.executable, "-c", agent, GITHUB_ACTIONS="true")
     assert done.returncode == 4
     lines = check(done).splitlines()
-    assert re.match(r"agentwatch: the stream ended without a result, exit 4: \S", lines[-1])
+    assert re.match(r"agentwatch: the agent wrote nothing, exit 4: \S", lines[-1])
     assert all(line.startswith("agentwatch: the agent's stderr: ") for line in lines[:-1])
 
 

@@ -125,6 +125,7 @@ def test_an_unwritable_folder_is_refused(tmp_path: Path) -> None:
             assert (done.returncode, done.stdout) == (73, b"")
             assert done.stderr.startswith(b"agentwatch: cannot create ")
             assert b"/r: " in done.stderr
+            assert b"--no-record" not in done.stderr
             assert state(folder) == before
     # A sessions folder that cannot be made is reported with 73 before the agent starts.
     kinds = ("a file", "dangling", "a loop", "sessions is a file", "read-only")
@@ -151,6 +152,7 @@ def test_an_unwritable_folder_is_refused(tmp_path: Path) -> None:
             done = ran("run", "-p", "--", *agent, cwd=folder, AGENTWATCH_HOME=str(home))
             assert (done.returncode, done.stdout) == (73, b"")
             assert done.stderr.startswith(b"agentwatch: cannot create ")
+            assert done.stderr.endswith(b" (set AGENTWATCH_HOME to another folder, or add --no-record)\n")
             assert done.stderr.count(b"\n") == 1
             assert state(folder) == before
 

@@ -91,9 +91,9 @@ def test_an_agent_without_a_result_is_reported(recording: Saver) -> None:
     """
     done = watch("run", "--", "sh", "-c", "exit 4")
     assert (done.returncode, done.stdout) == (4, b"")
-    assert done.stderr == b"agentwatch: the stream ended without a result, exit 4\n"
+    assert done.stderr == b"agentwatch: the agent wrote nothing, exit 4\n"
     done = watch("run", "-p", "--", "sh", "-c", "kill -9 $$")
-    assert done.stderr == b"agentwatch: the stream ended without a result, exit 137 (SIGKILL)\n"
+    assert done.stderr == b"agentwatch: the agent wrote nothing, exit 137 (SIGKILL)\n"
     switches = ("--stderr", "loading\n\nno login", "--exit", "1")
     done = watch("run", "-p", "--", *command(recording(init()), *switches))
     assert done.stderr.decode().splitlines() == [
