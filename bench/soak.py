@@ -25,7 +25,7 @@ _SETTLED_SECONDS = 300.0
 _USUAL_RATE = 350.0
 """The lines per second of which an hour is meant."""
 _MIB = 1 << 20
-_WHOLE = rb"checks pass"
+_WHOLE = rb"recording whole"
 _OVER = rb"succeeded"
 
 

@@ -33,6 +33,8 @@ class Integrity:
     """What the agent's format can express. What it cannot express is not checked."""
     is_error: bool = False
     """Whether the result is an error message, which is not a copy of the text."""
+    is_empty: bool = False
+    """Whether there is no line yet, of which nothing can be said."""
     is_known: bool = True
     """Whether a known agent wrote the lines. A kind of line that is new in its format loses nothing."""
 
@@ -59,6 +61,11 @@ class Integrity:
             f"{self.unknown} unknown": self.unknown and not self.is_known,
         }
         return SafeText(" · ".join(words for words, is_so in parts.items() if is_so))
+
+    def words(self) -> SafeText:
+        """Return `recording whole`, or `recording not whole: 1 malformed`."""
+        problems = self.problems()
+        return SafeText(f"recording not whole: {problems}" if problems else "recording whole")
 
     def line(self) -> SafeText:
         """Return all checks: `text = result · 212 of 212 calls paired · 0 malformed · 2 unknown`.
@@ -109,6 +116,7 @@ def integrity(session: Session) -> Integrity:
         is_running=bool(session.runs) and not run.is_over and traits.has_result,
         is_error=traits.has_result and run.outcome is Outcome.FAILED and run.result_length > 0,
         traits=traits,
+        is_empty=not lines.total,
         is_known=session.format is not None,
     )
 

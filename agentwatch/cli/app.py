@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agentwatch.base.faults import INTERNAL_ERROR, USAGE, Fault, Signalled
-from agentwatch.cli.default_command import DefaultCommand, show_version
+from agentwatch.cli.default_command import ARGUMENTS, DefaultCommand, show_version
 from agentwatch.cli.messages import internal_error, say
 from agentwatch.cli.parameters import ADDRESS, colour, keeping, on, printing, reading
 from agentwatch.cli.terminal import fill_descriptors
@@ -25,10 +25,9 @@ if TYPE_CHECKING:
 @click.group(
     cls=DefaultCommand,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    help="Watch a coding agent: its stream on stdin, a saved recording, or an agent started by `run`.",
-    epilog="ADDRESS: a FILE, the id of a saved session or its first 6 characters, or - for stdin. FILE#12 is "
-    "the 12th call; FILE@14:03:07, FILE@+95s and FILE@50% are moments. MACHINE: . is this one, nats://HOST "
-    "an engine, ssh://HOST a host; agentwatch lists the sessions of all that are named.",
+    help="agentwatch alone lists every session of every coding agent on this machine, live. It also watches "
+    "one session: a stream on stdin, an ADDRESS, or an agent started by `run`.",
+    epilog=f"{ARGUMENTS['ADDRESS']} {ARGUMENTS['MACHINE']}",
 )
 @click.option(
     "--version",

@@ -57,7 +57,10 @@ def repeated(args: list[str]) -> list[str]:
 @click.option("--no-color", is_flag=True, help="Use no colours (same as NO_COLOR).")
 @reading
 def compare(addresses: tuple[str, ...], others: tuple[str, ...], **given: Any) -> int:
-    """Show where two runs differ, or several runs a side."""
+    """Show where two runs differ, or several runs a side.
+
+    A and B are addresses of sessions: see agentwatch --help.
+    """
     from agentwatch.cli.compare import SCREEN, Request, draws_screen, run_compare
     from agentwatch.cli.options import Options
 

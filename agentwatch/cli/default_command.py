@@ -29,7 +29,7 @@ SUBCOMMANDS = {
     "engine": ("engine_options", "engine", "Set up and check the NATS server to which machines publish."),
     "explain": ("subcommands", "explain", "Print why the list says what it says about a session."),
     "export": ("export_options", "export", "Write a session as a file for others, redacted."),
-    "hooks": ("subcommands", "hooks", "Let Codex, Gemini CLI or Cursor say what they do, by hooks."),
+    "hooks": ("subcommands", "hooks", "Let Claude Code, Codex, Cursor or Gemini CLI report by hooks."),
     "host-pieces": ("subcommands", "host_pieces", ""),
     "host-rows": ("subcommands", "host_rows", ""),
     "log": ("subcommands", "log", "Print the action log of a recording, as written live."),
@@ -51,10 +51,28 @@ SUBCOMMANDS = {
 `--help`, which takes half as long if it imports none of them. A hidden command has no line."""
 
 
+ARGUMENTS = {
+    "ADDRESS": "ADDRESS: a FILE, the id of a session or its first 6 characters, or - for stdin. FILE#12 is "
+    "the 12th call; FILE@14:03:07, FILE@+95s and FILE@50% are moments.",
+    "MACHINE": "MACHINE: . is this one, nats://HOST an engine, ssh://HOST a host; agentwatch lists the "
+    "sessions of all that are named.",
+    "AGENT": "AGENT: the command of the agent, with its arguments.",
+    "ENGINE": "ENGINE: nats://HOST, or the name of an engine in the settings.",
+}
+"""What the arguments of the commands are, for the end of `--help`."""
+
+
 class HelpfulCommand(click.Command):
-    """A command whose help can be printed to a full disk without an internal error."""
+    """A command whose help explains its arguments, and can be printed to a full disk without a bug."""
 
     _help: click.Option | None = None
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Explain the arguments of the usage."""
+        if not self.epilog:
+            usage = " ".join(self.collect_usage_pieces(ctx))
+            self.epilog = " ".join(words for name, words in ARGUMENTS.items() if name in usage)
+        super().format_epilog(ctx, formatter)
 
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
         """Return the option `--help` with our way to print."""

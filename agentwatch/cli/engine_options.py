@@ -17,7 +17,7 @@ class _HelpfulGroup(HelpfulCommand, click.Group):
 
 
 _login = together(
-    click.argument("address", type=str),
+    click.argument("address", metavar="ENGINE", type=str),
     click.option(
         "--credentials",
         type=PATH,

@@ -115,7 +115,7 @@ def _show_or_print(
 
 
 def _check_integrity(feed: Feed, code: int) -> int:
-    """Report a failed integrity check, and return the exit code."""
+    """Report a recording that is not whole, and return the exit code."""
     from agentwatch.analysis.integrity import integrity
 
     found = integrity(feed.session)
@@ -123,7 +123,7 @@ def _check_integrity(feed: Feed, code: int) -> int:
         if found.unknown:
             say(f"{plural(found.unknown, 'line')} unknown to this version: agentwatch drift lists them")
         return code
-    say(f"integrity check failed: {found.line()}")
+    say(f"recording not whole: {found.line()}")
     return code or 1
 
 

@@ -140,7 +140,7 @@ printing = together(
         help="Format of --print (default: text). `final`: only the answer after the last call.",
     ),
     click.option("--brief", is_flag=True, help="With text: print only the action phrase."),
-    click.option("--strict", is_flag=True, help="With --print: exit 1 if an integrity check fails."),
+    click.option("--strict", is_flag=True, help="With --print: exit 1 if the recording is not whole."),
 )
 keeping = together(
     click.option("--log", type=PATH, metavar="FILE", help="Write the action log to FILE."),

@@ -72,7 +72,7 @@ def run_ship(sessions: Sequence[str], to: str | None, given: Given, *, ships_all
         Fault: A session or an engine cannot be used.
     """
     if bool(sessions) is ships_all:
-        raise click.UsageError("ship needs either SESSION or --all")
+        raise click.UsageError("ship needs either ADDRESS or --all")
     check_extra()
     machines = read_machines()
     request = Request(to or "", given, machines.engines, machines.publish)

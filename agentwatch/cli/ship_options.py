@@ -56,7 +56,7 @@ _NAMES = ("publish", "no_publish", "publish_wait", *_LOGGING_IN)
     help="Ship every session that was published in part; with --to, every one that runs.",
 )
 @_logging_in
-@click.argument("sessions", nargs=-1, metavar="[SESSION]...")
+@click.argument("sessions", nargs=-1, metavar="[ADDRESS]...")
 def ship(sessions: tuple[str, ...], to: str | None, *, ships_all: bool, **login: Any) -> int:
     """Copy saved sessions to an engine, and follow those that run."""
     from agentwatch.cli.ship import run_ship

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 _address = click.argument("address", type=ADDRESS)
+_agent = click.argument("command", metavar="-- AGENT...", nargs=-1, required=True, type=click.UNPROCESSED)
 _pacing = together(
     click.option(
         "--speed", type=click.FloatRange(0.05, 1000), default=1.0, help="Speed factor (default: 1)."
@@ -64,7 +65,7 @@ _pacing = together(
 @click.option("--direct", is_flag=True, help="Let the agent write the recording itself, without a relay.")
 @publishing
 @colour
-@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+@_agent
 def run(command: tuple[str, ...], **given: Any) -> int:
     """Start an agent and watch it; exit with the agent's exit code."""
     from agentwatch.cli.commands import watch_agent
@@ -118,7 +119,7 @@ def continue_(
 
 
 @click.command(cls=HelpfulCommand)
-@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+@_agent
 def acp(command: tuple[str, ...]) -> int:
     """Start an editor's agent and record both directions.
 
@@ -201,7 +202,7 @@ def show(address: str, as_json: bool, **given: Any) -> int:
 
 
 @click.command(cls=HelpfulCommand)
-@click.argument("session", type=ADDRESS)
+@click.argument("session", metavar="ADDRESS", type=ADDRESS)
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object, with the keys of `sessions`.")
 @printed_colour
 def explain(session: str, *, as_json: bool) -> int:
@@ -275,9 +276,10 @@ class _HookedAgent(click.ParamType[str]):
 )
 @click.option("--yes", "is_confirmed", is_flag=True, help="Change files without asking.")
 def hooks(action: str, agent: str | None, *, answers: bool, is_confirmed: bool) -> int:
-    """Let Codex, Gemini CLI or Cursor say what they do, by hooks.
+    """Let Claude Code, Codex, Cursor or Gemini CLI report by hooks.
 
-    With --answer, the list answers the permission prompts of Claude Code.
+    Codex, Cursor and Gemini CLI report their states. Claude Code, with --answer, lets the list answer its
+    permission prompts; its state is known without hooks.
     """
     from agentwatch.cli.hooks import run_hooks
 

@@ -255,7 +255,7 @@ SESSION = (
                 "Files",
             ),
             Shortcut("spent", "T", "time breakdown, tools, tokens", "session", "time", "Time"),
-            Shortcut("integrity", "i", "integrity details", "session", "integrity"),
+            Shortcut("integrity", "i", "whether the recording is whole", "session", "integrity"),
             Shortcut("copy", "y", "copy the selection, a call with its address", "session", "copy", "Copy"),
             Shortcut(
                 "open-file",

@@ -37,7 +37,7 @@ def commands() -> list[Command]:
     with patch("agentwatch.agents.plugins.plugin_names", list):  # those of this machine are not in a document
         group = click.Context(program, info_name="agentwatch", **program.context_settings)
         watch = _command(program.commands["watch"], group, "agentwatch")
-        first = watch._replace(summary=_sentence(program.help), usage="[OPTIONS] [ADDRESS]")
+        first = watch._replace(summary=_sentence(program.help), usage="[OPTIONS] [ADDRESS | MACHINE...]")
         version = [option for option in _options(program, group) if "--version" in option.names]
         return [
             first._replace(options=(*first.options[:-1], *version, first.options[-1])),

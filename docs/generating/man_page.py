@@ -10,7 +10,7 @@ from textwrap import wrap
 from agentwatch import __version__
 from generating.commands import Command, Option, commands
 
-_REVISED = "2026-11-22"
+_REVISED = "2026-11-29"
 """When the sentences of this module were last changed."""
 _DESCRIPTION = """\
 agentwatch is a live monitor, in the terminal, for coding-agent sessions. It reads the stream that an agent
@@ -18,7 +18,8 @@ prints, or the file in which an agent keeps its session, and shows what the agen
 works. It keeps a recording of the stream and a plain-text log of the agent's actions.
 
 Without arguments, on a terminal, it lists the sessions of all agents on this machine. With a stream on
-stdin, it watches that stream. With an ADDRESS, it opens a recording.
+stdin, as in `AGENT | agentwatch`, it watches that stream. With an ADDRESS, it opens a recording. With a
+MACHINE or several, it lists their sessions: `.` is this one, `nats://HOST` an engine, `ssh://HOST` a host.
 
 With `--print`, or without a terminal, it prints instead of opening the screen."""
 _FILES = """\
@@ -73,9 +74,9 @@ def _section(name: str, *lines: str) -> list[str]:
 
 
 def _synopsis() -> Iterator[str]:
-    yield "\\fBagentwatch\\fR [\\fIOPTIONS\\fR] [\\fIADDRESS\\fR]"
+    yield "\\fBagentwatch\\fR [\\fIOPTIONS\\fR] [\\fIADDRESS\\fR | \\fIMACHINE\\fR...]"
     yield ".br"
-    yield "\\fICOMMAND\\fR | \\fBagentwatch\\fR [\\fIOPTIONS\\fR]"
+    yield "\\fIAGENT\\fR | \\fBagentwatch\\fR [\\fIOPTIONS\\fR]"
     yield ".br"
     yield "\\fBagentwatch\\fR \\fICOMMAND\\fR [\\fIARGUMENTS\\fR]"
 

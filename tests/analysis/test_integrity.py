@@ -48,6 +48,7 @@ def test_integrity_holds() -> None:
     """
     read = session(init(), user(), segment("a"), *CALL, final("b"), result("ab"))
     assert integrity(read).passes
+    assert integrity(read).words() == "recording whole"
     assert integrity(read).line() == "text = result · 1 of 1 call paired · 0 malformed · 0 unknown"
     assert line(result("a")).startswith("no result to compare")
     assert line(delta("b"), result("a")).startswith("text ≠ result")
@@ -209,7 +210,7 @@ def test_strict_fails_if_integrity_does_not_hold(name: str, words: str) -> None:
     plain, strict = watch(path, "-p"), watch(path, "-p", "--strict")
     assert (plain.returncode, plain.stderr) == (0, b"")
     assert (strict.returncode, strict.stdout) == (1, plain.stdout)
-    assert strict.stderr.decode() == f"agentwatch: integrity check failed: {words}\n"
+    assert strict.stderr.decode() == f"agentwatch: recording not whole: {words}\n"
 
 
 @pytest.mark.slow
@@ -231,7 +232,7 @@ def test_strict_checks_what_is_printed() -> None:
     data = (RECORDINGS / "disagreement.ndjson").read_bytes()
     done = watch("--strict", "-p", stdin=data)
     assert done.returncode == 1
-    assert re.fullmatch(rb"agentwatch: integrity check failed: [^\n]+\n", done.stderr)
+    assert re.fullmatch(rb"agentwatch: recording not whole: [^\n]+\n", done.stderr)
     # A failed run whose integrity holds keeps its exit code.
     failed = init() + final("a") + result("a", is_error=True, subtype="error")
     done = watch("-p", "--strict", stdin=failed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,12 +15,13 @@ from py_compile import compile as compile_to
 import click
 import pytest
 
+from agentwatch.agents.registry import answered_agents, hooked_agents
 from agentwatch.base.faults import Signalled
 from agentwatch.cli.app import agentwatch as program
 from agentwatch.cli.commands import _raising_on
 from agentwatch.cli.default_command import SUBCOMMANDS
 from tests.conftest import ROOT, case
-from tests.harness.program import AGENTWATCH, PLAIN, environment
+from tests.harness.program import AGENTWATCH, PLAIN, environment, ran
 
 INTERRUPTED = """
 import gc, os, signal, sys
@@ -141,3 +143,22 @@ def test_the_line_of_a_command_is_what_its_own_help_begins_with() -> None:
             assert command.name == name
             assert command.hidden is (words == "")
             assert command.hidden or (command.help or "").partition("\n\n")[0] == words
+
+
+def test_the_help_explains_each_argument_and_names_each_agent() -> None:
+    """The help begins with what the program alone does; no word of a usage is left unexplained."""
+    context = click.Context(program)
+    assert " ".join((program.help or "").split()).startswith("agentwatch alone lists every session of every")
+    for name in SUBCOMMANDS:
+        command = program.get_command(context, name)
+        assert command is not None
+        inner = click.Context(command, info_name=name, parent=context)
+        words = " ".join(command.get_help(inner).split())
+        for argument in re.findall(r"[A-Z]{2,20}", " ".join(command.collect_usage_pieces(inner))):
+            with case(f"{name}: {argument}"):
+                is_known = argument in ("OPTIONS", "TEXT", "COMMAND", "ARGS") or command.hidden
+                assert is_known or f" {argument}: " in words
+    hooks = ran("hooks", "--help").stdout.decode()
+    for hooked in (*hooked_agents().values(), *answered_agents().values()):
+        with case(hooked.title):
+            assert hooked.title in hooks

@@ -47,7 +47,7 @@ def test_in_the_transcript(recording: Saver, share: int) -> None:
         viewer.see("", marks_of("e", texts))
         viewer.press("t")
         viewer.see("m", marks_of(SAID, texts))
-        viewer.wait_for("integrity details", "?")
+        viewer.wait_for("whether the recording is whole", "?")
         viewer.see("q", marks_of(SAID, texts))
         viewer.see("i", marks_of("e", texts))
         viewer.see("q", marks_of(SAID, texts))

@@ -96,7 +96,7 @@ async def test_the_whole_recording_follows_the_preview(
         await stage.shows("3 Detail · #399 edit 398.py")
         # After the preview the whole recording is shown: every call, their number and the integrity.
         await stage.shows("400 calls")
-        assert "checks pass" in stage.status
+        assert "recording whole" in stage.status
         assert len(lines_of(stage.pane("calls"))) == 400
         await stage.press("2", "g")
         await stage.shows("3 Detail · #1 edit")

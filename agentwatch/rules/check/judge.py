@@ -432,8 +432,8 @@ def _acted(rule: Require, feed: Feed) -> tuple[State, str]:
 
 def _integrity(session: Session) -> tuple[State, str]:
     """Judge the lines and the calls. Whether text and result differ is another fact."""
-    found = integrity(session).without_text().problems()
-    return (State.BROKEN, found) if found else (State.HOLDS, "nothing is missing or malformed")
+    found = integrity(session).without_text()
+    return State.HOLDS if found.passes else State.BROKEN, found.words()
 
 
 def _text(session: Session) -> tuple[State, str]:

@@ -1,4 +1,4 @@
-"""The line below the header: what the agent is doing, and the state of the view or the integrity."""
+"""The line below the header: what the agent does, and the state of the view, or if the recording is whole."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from agentwatch.text.signs import SIGNS
 
 
 class StatusLine(Static):
-    """The current status and what is left of the work; at the right, faults, or the integrity."""
+    """The current status and what is left of the work; at the right, faults, or if the recording is whole."""
 
     def __init__(self) -> None:
         super().__init__(id="status")
@@ -41,7 +41,7 @@ class StatusLine(Static):
 
         Args:
             words: The status of the session, which comes first.
-            view: The state of the view; if it is empty, the integrity is shown in its place.
+            view: The state of the view; if it is empty, whether the recording is whole is shown.
             integrity: The result of the integrity checks, shortened to the space available.
             left: What is left of the work, the most important first, each with the outcome whose colour it
                 has; only those are shown for which there is room.
@@ -76,11 +76,13 @@ class StatusLine(Static):
 
 
 def _fitting(integrity: Integrity, room: int) -> SafeText:
-    """Return the result of the checks in the longest form that fits."""
+    """Return whether the recording is whole, in the longest form that fits."""
+    if integrity.is_empty:
+        return SafeText("")
     unknown = f" · {integrity.unknown:,} unknown" if integrity.unknown and integrity.is_known else ""
-    found = integrity.problems() or "checks pass"
     sign = SIGNS[Outcome.SUCCEEDED if integrity.passes else Outcome.FAILED]
-    forms = (f"{sign} {found}{unknown}", f"{sign} {found}", "" if integrity.passes else "i: integrity")
+    found = f"{sign} {integrity.words()}"
+    forms = (f"{found}{unknown}", found, found.partition(":")[0], "" if integrity.passes else "i: recording")
     return next((SafeText(form) for form in forms if columns(SafeText(form)) <= room), SafeText(""))
 
 

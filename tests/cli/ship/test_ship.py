@@ -165,8 +165,8 @@ def test_ctrl_c_ends_it_with_one_line(server: Server) -> None:
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        ([], "ship needs either SESSION or --all"),
-        (["--all", "x"], "ship needs either SESSION or --all"),
+        ([], "ship needs either ADDRESS or --all"),
+        (["--all", "x"], "ship needs either ADDRESS or --all"),
         (["STEM"], "no engine is known: name it with --to nats://HOST"),
         (["STEM", "--to", "nowhere"], "nowhere: neither an address nats://HOST nor the name of an engine"),
         (["gone.ndjson", "--to", "nats://127.0.0.1:1"], "cannot open"),

@@ -1,4 +1,4 @@
-"""Integrity details: the lines, calls and texts that failed a check."""
+"""Whether the recording is whole: the lines, calls and texts for which it is not."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class IntegrityScreen(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         """List the findings as of now."""
-        yield PopupLines("Integrity", partial(_cut, list(findings(self._feed))), id="findings")
+        yield PopupLines("Recording", partial(_cut, list(findings(self._feed))), id="findings")
 
 
 def _cut(lines: Iterable[tuple[SafeText, str]], width: int) -> Iterator[Spans]:

@@ -256,11 +256,11 @@ async def test_the_status_line_has_the_activity_and_the_view(lines: Lines, recor
     # The status line counts lines that were not understood, malformed and unknown ones separately.
     session = read(recording(init() + b"nonsense\n" + event("weather") + result("")))
     shown = await lines.status("", "", 100, integrity(session))
-    assert shown.endswith(" ✗ 1 malformed · 1 unknown ")
+    assert shown.endswith(" ✗ recording not whole: 1 malformed · 1 unknown ")
     # After the activity come the parts that fit, the most important first; passing checks take the rest.
     parts = ((SafeText("tests ✗ 1 failed"), Outcome.FAILED), (SafeText("2 files +3 −1"), None))
     for width, shown in (
-        (60, " writing · tests ✗ 1 failed · 2 files +3 −1   ✓ checks pass "),
+        (64, " writing · tests ✗ 1 failed · 2 files +3 −1   ✓ recording whole "),
         (50, " writing · tests ✗ 1 failed · 2 files +3 −1       "),
         (34, " writing · tests ✗ 1 failed       "),
         (20, " writing            "),
@@ -268,10 +268,11 @@ async def test_the_status_line_has_the_activity_and_the_view(lines: Lines, recor
         assert await lines.status("writing", "", width, integrity(read(bundled("demo"))), parts) == shown
     # Without a view state, the status line shows the integrity, as detailed as the width allows.
     for name, width, expected in (
-        ("demo", 50, "✓ checks pass"),
+        ("demo", 50, "✓ recording whole"),
         ("demo", 30, ""),
-        ("disagreement", 40, "✗ text ≠ result"),
-        ("disagreement", 32, "i: integrity"),
+        ("disagreement", 60, "✗ recording not whole: text ≠ result"),
+        ("disagreement", 44, "✗ recording not whole"),
+        ("disagreement", 32, "i: recording"),
     ):
         with case(f"{name}, {width}"):
             shown = await lines.status("what is going on", "", width, integrity(read(bundled(name))))
