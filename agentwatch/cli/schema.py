@@ -37,7 +37,7 @@ def _text(name: str) -> str:
     return (_FOLDER / f"{name}.json").read_text(encoding="utf-8")
 
 
-@click.command("schema", cls=HelpfulCommand)
+@click.command("schema", cls=HelpfulCommand, epilog=f"NAME: {', '.join(NAMES)}.")
 @click.argument("name", type=click.Choice(NAMES), metavar="[NAME]", required=False)
 def print_schema(name: str | None) -> int:
     """Print the JSON Schema of what a command prints as JSON.
