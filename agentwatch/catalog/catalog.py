@@ -784,6 +784,8 @@ class Machine:
                     self._subagents[each.agent, each.parent].add(key)
                     if (parent := self._sessions.get((each.agent, each.parent))) is not None:
                         session.join(parent.life, parent.process)
+                for below in self._subagents.get(key, ()):
+                    self._sessions[below].join(session.life, session.process)
             elif session.found.inode != each.inode or session.found.path != each.path:
                 session.tail = session.kept = None
             session.found = each
@@ -856,8 +858,8 @@ class Machine:
         from agentwatch.catalog.digest.kept import KeptDigests, identity_of  # imports what a digest has
 
         self._kept = self._kept or KeptDigests(self._environ)
-        subagents = [self._sessions[each].found for each in self._subagents.get(found.key, ())]
-        return identity_of(found, subagents, is_brief=is_brief)
+        below = self._subagents.get(found.key, ()) if knowledge_of(found.agent).joins_subagents else ()
+        return identity_of(found, [self._sessions[each].found for each in below], is_brief=is_brief)
 
     def _keep(self) -> None:
         """Keep the digests of the sessions that have ended."""
