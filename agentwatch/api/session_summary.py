@@ -69,11 +69,11 @@ def summary(path: Readable) -> Summary:
     from agentwatch.output.summary import whole_summary
 
     with closing(opened(path)) as source:
-        members: Summary = orjson.loads(b"".join(whole_summary(_read(source, path))))
+        members: Summary = orjson.loads(b"".join(whole_summary(_read(source, path, is_priced=True))))
     return members
 
 
-def _read(source: Opened, path: Readable) -> Feed:
+def _read(source: Opened, path: Readable, *, is_priced: bool = False) -> Feed:
     """Return a feed that has read all of a source, which is open.
 
     Raises:
@@ -81,6 +81,10 @@ def _read(source: Opened, path: Readable) -> Feed:
     """
     feed = Feed(source.reader)
     feed.takes_agent_times = True
+    if is_priced:
+        from agentwatch.analysis.prices import count_uses
+
+        count_uses(feed.session)
     feed.advance()
     if feed.session.outcome is None:
         raise Fault(f"{name_of(path)}: {unknown_agent(feed.session)}", USAGE)

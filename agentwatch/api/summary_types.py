@@ -142,6 +142,8 @@ class Summary(TypedDict):
     """Their number. `calls` and `text` cover all of them, the other members the last."""
     turns: int
     tokens: TokenSummary
+    cost_estimated_usd: float | None
+    """What the session costs by the price list; None if the agent reports a cost, and without the list."""
     calls: list[CallSummary]
     calls_by_outcome: dict[str, int]
     """The number of calls with each outcome that occurs."""

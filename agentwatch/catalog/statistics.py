@@ -8,12 +8,16 @@ from __future__ import annotations
 import sqlite3
 from array import array
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
 from statistics import median
 from typing import Any, NamedTuple
 
-from agentwatch.session.counts import known_sum
-from agentwatch.session.events import Outcome, ToolKind
+from agentwatch.analysis.prices import Estimate, estimate
+from agentwatch.catalog.index.rows import REQUEST_COLUMNS
+from agentwatch.session.counts import Use, known_sum
+from agentwatch.session.events import Outcome, Tokens, ToolKind
+from agentwatch.text.times import local
 
 _MOST_EXACT = 1 << 53
 """A greater sum is returned as a float, because other programs read it from JSON as a float."""
@@ -230,8 +234,117 @@ def most_edited(connection: sqlite3.Connection, most: int) -> list[EditedFile]:
     ]
 
 
+_SPENT = f"""
+SELECT chosen.id, stored_session.agent, chosen.repository, coalesce(used.model, stored_session.model),
+    used.at_ms, used.size, stored_session.cost_usd IS NULL AND parent.id IS NULL,
+    {", ".join(f"CASE WHEN count(used.{name}) THEN total(used.{name}) END" for name in REQUEST_COLUMNS[1:7])}
+FROM temp.chosen CROSS JOIN stored_request AS used ON used.session = chosen.id AND NOT used.is_copy
+JOIN stored_session ON stored_session.id = chosen.id
+LEFT JOIN stored_session AS parent ON parent.agent = stored_session.agent
+    AND parent.session_id = stored_session.parent AND parent.cost_usd IS NOT NULL AND NOT parent.is_duplicate
+GROUP BY 1, 4, 5, 6
+"""  # noqa: S608 - constants
+"""The tokens of each session that cost alike. A cost that the agent reports has the cost of its subagents."""
+
+
+_COUNTS = ("input", "cached", "output", "cost_usd", "written", "written_1h")
+
+
+class Spent(NamedTuple):
+    """Tokens of a session that cost alike."""
+
+    session: int
+    agent: str
+    repository: str | None
+    use: Use
+    has_no_cost: int
+    """Whether the agent reports no cost, so that it is estimated."""
+    tokens: Tokens
+
+
+def spending(connection: sqlite3.Connection) -> list[Spent]:
+    """Return the tokens of the chosen sessions, without those that a copy repeats."""
+    found = []
+    for session, agent, repository, model, at_ms, size, has_no_cost, *counts in connection.execute(_SPENT):
+        tokens = Tokens(**dict(zip(_COUNTS, counts, strict=True)))
+        found.append(Spent(session, agent, repository, Use(model, at_ms, size), has_no_cost, tokens))
+    return found
+
+
+def estimated(spent: Iterable[Spent]) -> Estimate:
+    """Return what the tokens cost of which the agent reports no cost."""
+    return estimate((each.use, each.tokens) for each in spent if each.has_no_cost)
+
+
+class By(StrEnum):
+    """What costs are summed by."""
+
+    DAY = "day"
+    MODEL = "model"
+    REPO = "repo"
+    AGENT = "agent"
+
+
+class Cost(NamedTuple):
+    """What the sessions of a day, a model, a repository or an agent have used; None means unknown."""
+
+    name: str | None
+    sessions: int
+    """The number of sessions, with those of subagents that are sessions of their own."""
+    input_tokens: float | None
+    cached_tokens: float | None
+    output_tokens: float | None
+    cost_usd: float | None
+    """What the agents report."""
+    cost_estimated_usd: float | None
+    """What the rest costs by the price list."""
+    unpriced: list[str]
+    """The models that the price list does not have."""
+
+
+def costs(spent: Iterable[Spent], by: By) -> list[Cost]:
+    """Return the costs by day, the newest first, or else by name, the greatest first."""
+    groups: dict[str | None, list[Spent]] = {}
+    for each in spent:
+        groups.setdefault(_name(each, by), []).append(each)
+    rows = [_cost(name, group) for name, group in groups.items()]
+    if by is By.DAY:
+        return sorted(rows, key=lambda row: row.name or "", reverse=True)
+    return sorted(
+        rows,
+        key=lambda row: (
+            -(row.cost_usd or 0) - (row.cost_estimated_usd or 0),
+            -(row.input_tokens or 0) - (row.output_tokens or 0),
+            row.name or "",
+        ),
+    )
+
+
+def _name(spent: Spent, by: By) -> str | None:
+    if by is By.DAY:
+        at = local(spent.use.at_ms)
+        return None if at is None else at.date().isoformat()
+    return {By.MODEL: spent.use.model, By.REPO: spent.repository, By.AGENT: spent.agent}[by]
+
+
+def _cost(name: str | None, spent: list[Spent]) -> Cost:
+    tokens = [each.tokens for each in spent]
+    found = estimated(spent)
+    return Cost(
+        name,
+        len({each.session for each in spent}),
+        total(each.input for each in tokens),
+        total(each.cached for each in tokens),
+        total(each.output for each in tokens),
+        total(each.cost_usd for each in tokens),
+        found.cost_usd,
+        sorted(found.unpriced),
+    )
+
+
 _COLUMNS = (
     *(
+        "id",
         "agent",
         "session.repository",
         "parent IS NOT NULL",
@@ -269,11 +382,14 @@ class Sums(NamedTuple):
     cost_usd: float | None = None
     cost_sessions: int = 0
     """The number of `sessions` whose cost is known."""
+    cost_estimated_usd: float | None = None
+    """What the sessions without a known cost cost by the price list."""
 
 
 class _Row(NamedTuple):
     """A session, in the order of the columns of the query."""
 
+    id: int
     agent: str
     repository: str | None
     is_subagent: int
@@ -305,17 +421,20 @@ class SessionFacts(NamedTuple):
     """None is for sessions whose folder is unknown."""
 
 
-def session_facts(connection: sqlite3.Connection) -> SessionFacts:
-    """Return the sums over the chosen sessions."""
+def session_facts(connection: sqlite3.Connection, spent: Iterable[Spent]) -> SessionFacts:
+    """Return the sums over the chosen sessions, which have used `spent`."""
+    used: dict[int, list[Spent]] = {}
+    for each in spent:
+        used.setdefault(each.session, []).append(each)
     rows = [_Row(*row) for row in connection.execute(_SESSIONS_QUERY)]
     mains = [row for row in rows if not row.is_subagent]
     return SessionFacts(
-        _sums(rows),
+        _sums(rows, used),
         _counted(row.outcome for row in mains),
         _counted(row.tests for row in mains),
         sum(row.is_unreadable for row in rows),
-        _by(rows, lambda row: row.agent),
-        _by(rows, lambda row: row.repository),
+        _by(rows, used, lambda row: row.agent),
+        _by(rows, used, lambda row: row.repository),
     )
 
 
@@ -324,15 +443,15 @@ def _counted(names: Iterable[str | None]) -> dict[str, int]:
     return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _by(rows: Iterable[_Row], key: Any) -> dict[Any, Sums]:
+def _by(rows: Iterable[_Row], used: Mapping[int, list[Spent]], key: Any) -> dict[Any, Sums]:
     groups: dict[Any, list[_Row]] = {}
     for row in rows:
         groups.setdefault(key(row), []).append(row)
-    found = {name: _sums(group) for name, group in groups.items()}
+    found = {name: _sums(group, used) for name, group in groups.items()}
     return dict(sorted(found.items(), key=lambda item: (-item[1].sessions, -item[1].calls, item[0] or "")))
 
 
-def _sums(rows: list[_Row]) -> Sums:
+def _sums(rows: list[_Row], used: Mapping[int, list[Spent]]) -> Sums:
     mains = [row for row in rows if not row.is_subagent]
     active = [row.active_ms for row in mains if row.active_ms is not None]
     return Sums(
@@ -349,6 +468,7 @@ def _sums(rows: list[_Row]) -> Sums:
         token_sessions=sum(row.input_tokens is not None or row.output_tokens is not None for row in mains),
         cost_usd=total(row.cost_usd for row in rows),
         cost_sessions=sum(row.cost_usd is not None for row in mains),
+        cost_estimated_usd=estimated(each for row in rows for each in used.get(row.id, ())).cost_usd,
     )
 
 
@@ -364,6 +484,7 @@ class Statistics(NamedTuple):
     of_calls: CallFacts
     files: list[EditedFile]
     """The file with the most edits is first."""
+    spent: list[Spent]
 
 
 def statistics(connection: sqlite3.Connection, chosen: Chosen) -> Statistics:
@@ -377,6 +498,6 @@ def statistics(connection: sqlite3.Connection, chosen: Chosen) -> Statistics:
         sqlite3.Error: The database cannot be read.
     """
     choose(connection, chosen)
-    return Statistics(
-        chosen, session_facts(connection), call_facts(connection, MOST), most_edited(connection, MOST)
-    )
+    spent = spending(connection)
+    facts = session_facts(connection, spent)
+    return Statistics(chosen, facts, call_facts(connection, MOST), most_edited(connection, MOST), spent)

@@ -44,6 +44,10 @@ def watch(
 
         held = HeldSignals()
     feed = _feed(source, options, replay)
+    if options.prints() and options.printed_format() == "summary":
+        from agentwatch.analysis.prices import count_uses
+
+        count_uses(feed.session)
     try:
         return _show_or_print(source, feed, options, held, replay)
     except Exception as error:  # noqa: BLE001 - the edge of a session: the error is reported, and recording continues

@@ -11,12 +11,25 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
+from agentwatch.analysis.prices import price_list
 from agentwatch.base.faults import USAGE, Fault
-from agentwatch.catalog.statistics import LEAST, Chosen, Failures, Statistics, Sums, names, statistics
+from agentwatch.catalog.statistics import (
+    LEAST,
+    By,
+    Chosen,
+    Cost,
+    Failures,
+    Statistics,
+    Sums,
+    costs,
+    estimated,
+    names,
+    statistics,
+)
 from agentwatch.cli.index import with_index
 from agentwatch.cli.stdout import print_json, print_lines
 from agentwatch.rules.language.errors import nearest
-from agentwatch.text.amounts import dollars, plural, short_count
+from agentwatch.text.amounts import about_dollars, dollars, plural, short_count
 from agentwatch.text.durations import duration_words
 from agentwatch.text.safe import SafeText, columns, cut, fitted, safe_line, styled, wrapped
 from agentwatch.text.safe_json import safe_json
@@ -44,11 +57,12 @@ UNKNOWN = "-"
 _LEAST_PERCENT = 0.05
 
 
-def print_statistics(chosen: Chosen, output_format: str) -> int:
+def print_statistics(chosen: Chosen, by: By | None, output_format: str) -> int:
     """Read new and changed sessions into the index, and print the statistics over the chosen sessions.
 
     Args:
         chosen: The sessions.
+        by: Print the costs by this, and no other table.
         output_format: `text`, `json` or `csv`.
 
     Returns:
@@ -68,12 +82,12 @@ def print_statistics(chosen: Chosen, output_format: str) -> int:
 
     found = with_index("stats", use)
     if output_format == "json":
-        data = orjson.dumps(json_record(found))
+        data = orjson.dumps(json_record(found, by))
         return print_json([safe_json(data) if os.isatty(1) else data])
     if output_format == "csv":
-        return print_lines(csv_lines(found))
+        return print_lines(csv_lines(found, by))
     width = shutil.get_terminal_size((_WIDTH, 0)).columns if os.isatty(1) else _WHOLE
-    return print_lines(report(found, width))
+    return print_lines(report(found, by, width))
 
 
 def _check(option: str, name: str, known: Sequence[str]) -> None:
@@ -92,11 +106,12 @@ def _check(option: str, name: str, known: Sequence[str]) -> None:
     raise Fault(f"{option}: no session has {name!r}{hint}", USAGE)
 
 
-def report(found: Statistics, width: int) -> Iterator[SafeText]:
+def report(found: Statistics, by: By | None, width: int) -> Iterator[SafeText]:
     """Yield the lines of the report.
 
     Args:
         found: The statistics.
+        by: Only the costs by this; None for everything else.
         width: The width of the terminal, in columns.
     """
     sums = found.of_sessions.sums
@@ -105,6 +120,11 @@ def report(found: Statistics, width: int) -> Iterator[SafeText]:
         return
     yield styled((cut(_title(found), width), "strong"))
     yield SafeText("")
+    if by is not None:
+        yield from _costs(found, by).lines(width)
+        yield SafeText("")
+        yield from wrapped(safe_line(_price_note(found)[:_MOST_CHARACTERS]), width)
+        return
     yield from facts(list(_facts(found)), width)
     for table in _tables(found):
         if table.rows:
@@ -154,6 +174,8 @@ def _facts(found: Statistics) -> Iterator[tuple[str, str]]:
     is_unknown = sums.input_tokens is None and sums.output_tokens is None
     yield "tokens", UNKNOWN if is_unknown else _known(tokens, sums.token_sessions, sums)
     yield "cost", _known(cost(sums.cost_usd), sums.cost_sessions, sums)
+    if sums.cost_estimated_usd is not None:
+        yield "", f"{estimate_words(sums.cost_estimated_usd)} where no cost is reported ({price_list()})"
 
 
 def _known(words: str, known: int, sums: Sums) -> str:
@@ -211,17 +233,52 @@ def _tables(found: Statistics) -> Iterator[Table]:
 
 
 def _sums(title: str, groups: Mapping[str | None, Sums] | Mapping[str, Sums]) -> Table:
+    is_estimated = any(sums.cost_estimated_usd is not None for sums in groups.values())
+    heads = ("cost", "≈ cost")[: 1 + is_estimated]
     rows = [
         (
             name or UNKNOWN,
             (
                 *(count(sums.sessions), duration(sums.active_ms), count(sums.calls), count(sums.failed)),
-                *(cost(sums.cost_usd), amount(sums.input_tokens), amount(sums.output_tokens)),
+                *(cost(sums.cost_usd), estimate_words(sums.cost_estimated_usd))[: len(heads)],
+                *(amount(sums.input_tokens), amount(sums.output_tokens)),
             ),
         )
         for name, sums in [*groups.items()][:_MOST_ROWS]
     ]
-    return Table(title, ("sessions", "active", "calls", "failed", "cost", "input", "output"), rows)
+    return Table(title, ("sessions", "active", "calls", "failed", *heads, "input", "output"), rows)
+
+
+def _costs(found: Statistics, by: By) -> Table:
+    """Return the table of costs. The last row is the sum of all."""
+    rows = costs(found.spent, by)
+    sums = found.of_sessions.sums
+    tokens = (sums.input_tokens, sums.cached_tokens, sums.output_tokens)
+    every = Cost("all", sums.sessions + sums.subagents, *tokens, sums.cost_usd, sums.cost_estimated_usd, [])
+    return Table(
+        by.value,
+        ("cost", "≈ cost", "input", "cached", "output", "sessions"),
+        [
+            (
+                row.name or UNKNOWN,
+                (
+                    *(cost(row.cost_usd), estimate_words(row.cost_estimated_usd), amount(row.input_tokens)),
+                    *(amount(row.cached_tokens), amount(row.output_tokens), count(row.sessions)),
+                ),
+            )
+            for row in (*rows, every)
+        ],
+    )
+
+
+def _price_note(found: Statistics) -> str:
+    """Return what the estimates are made of, and what they leave out."""
+    known = price_list()
+    if known is None:
+        return "The cost is what the agents report. The package genai-prices estimates the rest."
+    unpriced = sorted(estimated(found.spent).unpriced)
+    note = f"≈ is the cost by the price list {known} where no cost is reported."
+    return f"{note} It has no price for: {', '.join(unpriced)}." if unpriced else note
 
 
 def _failures(title: str, found: Iterable[Failures]) -> Table:
@@ -268,7 +325,7 @@ def facts(rows: Sequence[tuple[str, str]], width: int) -> Iterator[SafeText]:
             yield styled((SafeText(f"{'' if at else name:{left}}"), "muted"), (line, ""))
 
 
-def json_record(found: Statistics) -> dict[str, Any]:
+def json_record(found: Statistics, by: By | None) -> dict[str, Any]:
     """Return the statistics as an object. Its keys are always the same; what is unknown is None."""
     chosen, of_sessions, of_calls = found.chosen, found.of_sessions, found.of_calls
     return {
@@ -286,20 +343,23 @@ def json_record(found: Statistics) -> dict[str, Any]:
         "slowest": [row._asdict() for row in of_calls.slowest],
         "files": [row._asdict() for row in found.files],
         "verdicts": [row._asdict() for row in of_calls.verdicts],
+        "by": by,
+        "costs": [] if by is None else [row._asdict() for row in costs(found.spent, by)],
+        "price_list": price_list(),
     }
 
 
-def csv_lines(found: Statistics) -> Iterator[SafeText]:
+def csv_lines(found: Statistics, by: By | None) -> Iterator[SafeText]:
     """Yield the statistics as lines of CSV: one value per line, with its section, its name and its metric.
 
     An unknown value is empty. A name that a spreadsheet would take for a formula begins with `'`.
     """
     yield _line(CSV_HEADS)
-    record = json_record(found)
+    record = json_record(found, by)
     for section in ("totals", "outcomes", "tests"):
         for metric, value in record[section].items():
             yield _line((section, "", "", metric, value))
-    for section in ("agents", "repositories", "tools", "commands", "slowest", "files", "verdicts"):
+    for section in ("agents", "repositories", "tools", "commands", "slowest", "files", "verdicts", "costs"):
         for row in record[section]:
             name = next(row.pop(key) for key in ("name", "file", "tool") if key in row)
             repository = row.pop("repository", "")
@@ -342,6 +402,11 @@ def duration(milliseconds: float | None) -> str:
 def cost(sum_usd: float | None) -> str:
     """Return a sum of costs: `$12.40`."""
     return UNKNOWN if sum_usd is None else dollars(sum_usd)
+
+
+def estimate_words(sum_usd: float | None) -> str:
+    """Return an estimated sum: `≈ $12.40`."""
+    return UNKNOWN if sum_usd is None else about_dollars(sum_usd)
 
 
 def percent(share: float | None) -> str:

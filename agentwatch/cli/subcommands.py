@@ -358,6 +358,11 @@ def script(program: click.Command, shell: str) -> str:
 )
 @click.option("--repo", default="", metavar="NAME", help="Count only sessions in this repository.")
 @click.option(
+    "--by",
+    type=click.Choice(("day", "model", "repo", "agent")),
+    help="Print tokens and cost by day, model, repository or agent.",
+)
+@click.option(
     "--output-format",
     type=click.Choice(("text", "json", "csv")),
     help="Format of the output (default: text).",
@@ -365,7 +370,13 @@ def script(program: click.Command, shell: str) -> str:
 @click.option("--json", "as_json", is_flag=True, help="The same as --output-format json.")
 @printed_colour
 def stats(
-    since_ms: int | None, agents: tuple[str, ...], repo: str, output_format: str | None, *, as_json: bool
+    since_ms: int | None,
+    agents: tuple[str, ...],
+    repo: str,
+    by: str | None,
+    output_format: str | None,
+    *,
+    as_json: bool,
 ) -> int:
     """Print statistics over all sessions on this machine.
 
@@ -373,8 +384,10 @@ def stats(
     """
     if as_json and output_format not in (None, "json"):
         raise click.UsageError(f"--json excludes --output-format {output_format}")
-    from agentwatch.catalog.statistics import Chosen
+    from agentwatch.catalog.statistics import By, Chosen
     from agentwatch.cli.stats import print_statistics
 
     chosen = Chosen(frozenset(name.casefold() for name in agents), repo, since_ms)
-    return print_statistics(chosen, "json" if as_json else output_format or "text")
+    return print_statistics(
+        chosen, None if by is None else By(by), "json" if as_json else output_format or "text"
+    )

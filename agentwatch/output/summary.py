@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 
 import orjson
 
@@ -19,6 +20,8 @@ from agentwatch.text.safe_json import safe_json
 
 _CALLS_AT_ONCE = 1000
 _TEXTS_AT_ONCE = 100
+_COUNTS = 6
+"""The first fields of `Tokens`. What was written to the cache only decides what the input costs."""
 
 
 def whole_summary(feed: Feed, more: Mapping[str, object] | None = None) -> Iterator[bytes]:
@@ -87,7 +90,8 @@ def summary(session: Session, more: Mapping[str, object] | None = None) -> Itera
         usage=run.usage,
         runs=len(session.runs),
         turns=session.turns,
-        tokens=session.tokens._asdict(),
+        tokens=dict(islice(session.tokens._asdict().items(), _COUNTS)),
+        cost_estimated_usd=_estimate(session),
     )
     yield b',"calls":['
     for start in range(0, len(session.calls), _CALLS_AT_ONCE):
@@ -113,6 +117,14 @@ def summary(session: Session, more: Mapping[str, object] | None = None) -> Itera
         **(more or {}),
     )
     yield b"}"
+
+
+def _estimate(session: Session) -> float | None:
+    if session.uses is None:
+        return None
+    from agentwatch.analysis.prices import cost_of
+
+    return cost_of(session)
 
 
 def _texts(run: Run) -> Iterator[bytes]:

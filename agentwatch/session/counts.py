@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
@@ -133,6 +134,79 @@ class UsageCounts:
             self.earlier, self.turn = _NOTHING, _latest(self.tokens, event.tokens)
 
 
+class Use(NamedTuple):
+    """What the price of tokens depends on."""
+
+    model: str | None
+    """The model that answered; None if it is unknown."""
+    at_ms: int | None
+    """The quarter of an hour in which they were counted, in milliseconds since the epoch."""
+    size: int
+    """The largest of `SIZES` that the input of the request exceeds; 0 for a smaller or an unknown one."""
+
+
+SIZES = (32_000, 100_000, 128_000, 199_999, 200_000, 256_000, 272_000, 512_000, 524_288)
+"""A request with more input than one of these may cost more per token."""
+_FLOORS = (0, *SIZES)
+_QUARTER_MS = 900_000
+"""Every time zone is a whole number of quarters of an hour from UTC: a quarter is of one day everywhere."""
+_MOST_USES = 1 << 14
+
+
+class Uses:
+    """The tokens of a session by request, or else by what their price depends on."""
+
+    def __init__(self, *, by_request: bool) -> None:
+        """Create counts of no tokens.
+
+        Args:
+            by_request: Keep requests that have an id apart: a copy in another file has the same id.
+        """
+        self._by_request = by_request
+        self.requests: dict[str, tuple[Use, Tokens]] = {}
+        """By the id of the request."""
+        self.others: dict[Use, Tokens] = {}
+        """The tokens without an id, or of which the id does not matter."""
+
+    def add(self, event: Usage, tokens: Tokens, model: str | None, seen_ms: int | None) -> None:
+        """Add tokens.
+
+        Args:
+            event: The count.
+            tokens: What it adds to the counts of the run.
+            model: The model of the run; None if it is unknown.
+            seen_ms: When the line arrived, in milliseconds since the epoch.
+        """
+        if not any(tokens[:4]):
+            return
+        at_ms = seen_ms if event.at_ms is None else event.at_ms
+        sent = tokens.input if event.scope is UsageScope.REQUEST else event.tokens.context_used
+        use = Use(
+            bounded(event.model) or model,
+            None if at_ms is None else at_ms - at_ms % _QUARTER_MS,
+            _FLOORS[bisect_left(SIZES, sent or 0)],
+        )
+        if event.request is not None and self._by_request:
+            use, before = self.requests.get(event.request, (use, _NOTHING))
+            self.requests[event.request] = use, _sum(before, tokens)
+            return
+        if len(self.others) >= _MOST_USES:
+            use = Use(None, None, 0)
+        self.others[use] = _sum(self.others.get(use, _NOTHING), tokens)
+
+
+def less(total: Tokens, part: Tokens) -> Tokens:
+    """Return what a count has more than another, without a context."""
+    return Tokens(
+        _less(total.input, part.input),
+        _less(total.cached, part.cached),
+        _less(total.output, part.output),
+        _less(total.cost_usd, part.cost_usd),
+        written=_less(total.written, part.written),
+        written_1h=_less(total.written_1h, part.written_1h),
+    )
+
+
 def added(counts: Iterable[Tokens]) -> Tokens:
     """Return the sums of counts, and the context of the last."""
     return reduce(_sum, counts, _NOTHING)
@@ -160,7 +234,13 @@ def _sum(first: Tokens, second: Tokens) -> Tokens:
         second.cost_usd if first.cost_usd is None else first.cost_usd + (second.cost_usd or 0),
         first.context_used if second.context_used is None else second.context_used,
         first.context_size if second.context_size is None else second.context_size,
+        second.written if first.written is None else first.written + (second.written or 0),
+        second.written_1h if first.written_1h is None else first.written_1h + (second.written_1h or 0),
     )
+
+
+def _less(total: _Number | None, part: _Number | None) -> _Number | None:
+    return total if total is None or part is None else total - part
 
 
 def _latest(first: Tokens, second: Tokens) -> Tokens:

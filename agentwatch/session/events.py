@@ -319,6 +319,11 @@ class Tokens(NamedTuple):
     """The tokens in the model's context after the newest request."""
     context_size: int | None = None
     """The tokens that the context can hold."""
+    written: int | None = None
+    """The tokens of `input` that were written to the model's cache."""
+    written_1h: int | None = None
+    """The tokens of `written` that the cache keeps for an hour. They cost more than those kept for five
+    minutes."""
 
 
 class UsageScope(StrEnum):
@@ -354,6 +359,8 @@ class Usage(NamedTuple):
     at_ms: int | None = None
     request: str | None = None
     """The agent's id of the request. A copy of the session's history in another file repeats it."""
+    model: str | None = None
+    """The model that answered; None if it is that of the run."""
 
 
 class TurnEnded(NamedTuple):

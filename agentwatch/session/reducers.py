@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from agentwatch.session.bounds import MOST_COMMAND, bounded, bounded_id
 from agentwatch.session.call import Call, CallKey, Pieces, Place, call_key
 from agentwatch.session.call_store import FEW_SETTLED
-from agentwatch.session.counts import added
+from agentwatch.session.counts import less
 from agentwatch.session.events import (
     Channel,
     Compaction,
@@ -31,7 +31,6 @@ from agentwatch.session.events import (
     Text,
     TextEnded,
     TextRetracted,
-    Tokens,
     ToolEnded,
     ToolKind,
     ToolProgress,
@@ -40,6 +39,7 @@ from agentwatch.session.events import (
     TurnStarted,
     Unknown,
     Usage,
+    UsageScope,
 )
 from agentwatch.session.limits import with_report
 from agentwatch.session.rules import asks_user, begins_turn, planned, question_words, repeats_end, retry_words
@@ -108,10 +108,14 @@ def rewound(session: Session, event: Rewound, place: Place) -> None:
 
 def usage(session: Session, event: Usage, place: Place) -> None:
     """Add a token count to the current run."""
-    current_run(session, place).usage_counts.add(event)
-    if event.request is not None and session.requests is not None:
-        counted = session.requests.get(event.request, Tokens())
-        session.requests[event.request] = added((counted, event.tokens))
+    run = current_run(session, place)
+    if session.uses is None:
+        run.usage_counts.add(event)
+        return
+    before = None if event.scope is UsageScope.REQUEST else run.tokens
+    run.usage_counts.add(event)
+    tokens = event.tokens if before is None else less(run.tokens, before)
+    session.uses.add(event, tokens, run.model, place.seen_ms)
 
 
 def turn_ended(session: Session, event: TurnEnded, place: Place) -> None:

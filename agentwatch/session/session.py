@@ -9,7 +9,7 @@ from agentwatch.session.asked import Asked
 from agentwatch.session.bounds import bounded
 from agentwatch.session.call import Call, CallKey, Place
 from agentwatch.session.call_store import Calls, EndedCalls
-from agentwatch.session.counts import LineCounts, Phase, Rhythm, added
+from agentwatch.session.counts import LineCounts, Phase, Rhythm, Uses, added
 from agentwatch.session.events import Compaction, Outcome, PlanEntry, Retry, Tokens, Traits
 from agentwatch.session.limits import NO_LIMITS
 from agentwatch.session.rules import span_ms
@@ -126,8 +126,8 @@ class Session:
         """The number of runs whose text was dropped; it cannot grow again."""
         self.unended: dict[CallKey, Call] = {}
         """The calls without an end line. A result line closes open calls, but their end may still follow."""
-        self.requests: dict[str, Tokens] | None = None
-        """The tokens of each request that has an id; None unless a reader of the session asks for them."""
+        self.uses: Uses | None = None
+        """The tokens by model and time; None unless a reader of the session asks for them."""
         self.repeats_history = False
         """Whether the present lines are a copy of another session's history."""
         self.copied_calls = 0

@@ -80,3 +80,8 @@ def dollars(cost: float) -> str:
     if 0 < cost < 0.01:
         return f"${cost:.4f}" if cost >= _LEAST else "<$0.0001"
     return f"${cost:,.2f}"
+
+
+def about_dollars(cost: float) -> str:
+    """Return an estimated cost: `≈ $12.40`."""
+    return f"≈ {dollars(cost)}"

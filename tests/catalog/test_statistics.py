@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from agentwatch.catalog.statistics import (
+    By,
     Chosen,
     Durations,
     EditedFile,
@@ -17,9 +18,11 @@ from agentwatch.catalog.statistics import (
     Statistics,
     Sums,
     Verdicts,
+    costs,
     names,
     statistics,
 )
+from tests.builders import claude_lines as claude
 from tests.builders.screen.lines import BEGAN_MS
 from tests.catalog.index.machines import Indexed
 from tests.catalog.index.truth import machine_of_truth
@@ -134,3 +137,40 @@ def test_hostile_numbers_are_added(indexed: Indexed) -> None:
     assert values.of_sessions.sums.active_ms == float(most * 4)
     assert values.of_calls.slowest[0].total_ms == float(most * 4)
     assert values.files[0].lines_added == float(most * 4)
+
+
+def test_costs_by_day_model_repository_and_agent(tmp_path: Path) -> None:
+    """The rows of each kind add up to the sums of all sessions. What the agents report is apart from what the
+    price list asks for the rest. A copied request counts in one session. A day is one of local time.
+    """
+    indexed = machine_of_truth(tmp_path)
+    projects = indexed.machine.home / ".claude/projects/-home-ada-tidepool"
+    answers = []
+    for number, model in enumerate(("claude-opus-4-5", "claude-opus-4-5", "claude-sonnet-4-5", "odd")):
+        at = datetime(2026, 11, 1 + number // 2, 12).astimezone(UTC)
+        said = claude.say("x", message_id=f"m-{number}", model=model, usage={"output_tokens": 10**6})
+        answers.append(said | {"cwd": claude.CWD, "timestamp": at.isoformat(), "requestId": f"r-{number}"})
+    for letter, chosen in (("a", answers), ("b", answers[:1])):
+        name = f"{letter * 8}-2222-4333-8444-555555555555"
+        lines = (line | {"sessionId": name} for line in chosen)
+        (projects / f"{name}.jsonl").write_bytes(claude.written(*lines))
+    indexed.update()
+    everything = found(indexed)
+    sums = everything.of_sessions.sums
+    assert (sums.output_tokens, sums.cost_usd) == (4_000_057, 1.5)
+    assert sums.cost_estimated_usd is not None
+    for by in By:
+        with case(by):
+            rows = costs(everything.spent, by)
+            assert sum(row.output_tokens or 0 for row in rows) == sums.output_tokens
+            assert sum(row.input_tokens or 0 for row in rows) == sums.input_tokens
+            assert sum(row.cost_usd or 0 for row in rows) == sums.cost_usd
+            assert sum(row.cost_estimated_usd or 0 for row in rows) == pytest.approx(sums.cost_estimated_usd)
+    models = {row.name: row for row in costs(everything.spent, By.MODEL)}
+    assert (models["claude-opus-4-5"].cost_estimated_usd, models["claude-sonnet-4-5"].cost_estimated_usd) == (
+        50,
+        15,
+    )
+    assert (models["odd"].cost_estimated_usd, models["odd"].unpriced) == (None, ["odd"])
+    by_day = [(row.name, row.output_tokens) for row in costs(everything.spent, By.DAY)]
+    assert by_day[:2] == [("2026-11-02", 2_000_000), ("2026-11-01", 2_000_000)]

@@ -13,17 +13,21 @@ from pathlib import Path
 import pytest
 
 from agentwatch.catalog.statistics import (
+    By,
     CallFacts,
     Chosen,
     Durations,
     EditedFile,
     Failures,
     SessionFacts,
+    Spent,
     Statistics,
     Sums,
     Verdicts,
 )
-from agentwatch.cli.stats import amount, cost, count, csv_lines, duration, percent, report
+from agentwatch.cli.stats import amount, cost, count, csv_lines, duration, estimate_words, percent, report
+from agentwatch.session.counts import Use
+from agentwatch.session.events import Tokens
 from agentwatch.text.safe import columns
 from tests.catalog.index.machines import Indexed
 from tests.catalog.index.truth import machine_of_truth
@@ -115,6 +119,16 @@ def test_the_report_and_its_json_object(indexed: Indexed) -> None:
         with case(options):
             done = stats(indexed, *options)
             assert (done.returncode, done.stdout.decode(), done.stderr) == (0, f"{line}\n", b"")
+    # With --by, one table has the costs, and the object has them too.
+    done = stats(indexed, "--by", "agent")
+    assert [line.split()[0] for line in done.stdout.decode().splitlines() if line][1:4] == [
+        "agent",
+        "claude",
+        "cursor",
+    ]
+    record = json.loads(stats(indexed, "--by", "repo", "--json").stdout)
+    assert record["by"] == "repo"
+    assert [(row["name"], row["cost_usd"]) for row in record["costs"]] == [("tidepool", 1.5), ("mill", None)]
     # What has been recorded or deleted since the last time is counted.
     before = json.loads(stats(indexed, "--json").stdout)
     indexed.machine.home.joinpath(".agentwatch/sessions/20261122-120002-000bbbbbb.ndjson").unlink()
@@ -204,7 +218,12 @@ class Made:
             [Verdicts(name, number, 0, 0, number, None)],
         )
         files = [EditedFile(name, name, number, number, None, number), EditedFile(None, name, 1, 1, 1, None)]
-        return Statistics(Chosen(frozenset({name}), name, 1 << 62), facts, calls, files)
+        tokens = Tokens(number, number, number, written=number)
+        spent = [
+            Spent(1, name, name, Use(name, number * 10**6, 0), is_estimated, tokens)
+            for is_estimated in (0, 1)
+        ]
+        return Statistics(Chosen(frozenset({name}), name, 1 << 62), facts, calls, files, spent)
 
 
 def test_every_line_fits_and_unknown_is_no_zero() -> None:
@@ -214,27 +233,30 @@ def test_every_line_fits_and_unknown_is_no_zero() -> None:
     for width in (60, 80, 200):
         for number in (0, 12_345, HUGE):
             for name in ("pytest", HOSTILE, FORMULA, ""):
-                with case(f"{width}, {number}, {name:.20}"):
-                    lines = [*report(Made(name, number).statistics(), width)]
-                    assert len(lines) > 20
-                    for line in lines:
-                        assert columns(line) <= width
-                        assert line.isprintable()
-    assert (count(None), amount(None), duration(None), cost(None), percent(None)) == ("-",) * 5
+                for by in (None, By.MODEL, By.DAY):
+                    with case(f"{width}, {number}, {name:.20}, {by}"):
+                        lines = [*report(Made(name, number).statistics(), by, width)]
+                        assert len(lines) > (20 if by is None else 5)
+                        for line in lines:
+                            assert columns(line) <= width
+                            assert line.isprintable()
+    assert (count(None), amount(None), duration(None), cost(None), percent(None), estimate_words(None)) == (
+        "-",
+    ) * 6
     assert (count(0), amount(0), duration(0), cost(0), percent(0)) == ("0", "0", "0 ms", "$0.00", "0 %")
     # Large numbers have a unit, small ones are not shown as nothing; a narrow terminal has fewer columns.
     assert [amount(number) for number in (999, 1000, 12_345, 123_456, 999_499, 1_000_000, 2.5e9)] == [
         *("999", "1.0k", "12k", "123k", "999k", "1.0M", "2.5G")
     ]
     assert [percent(share) for share in (0.0001, 0.074, 0.5, 1)] == ["<0.1 %", "7.4 %", "50 %", "100 %"]
-    lines = [*report(Made("pytest").statistics(), 60)]
+    lines = [*report(Made("pytest").statistics(), None, 60)]
     [head] = [line for line in lines if line.startswith("agents")]
     assert "sessions" in head
     assert "output" not in head
     # No cell of CSV begins like a formula, and a name does not break its line.
     for name in (FORMULA, "+1", "-1", "@a", HOSTILE):
         with case(f"{name:.20}"):
-            lines = [*csv_lines(Made(name).statistics())]
+            lines = [*csv_lines(Made(name).statistics(), By.MODEL)]
             assert len(lines) > 20
             for line in lines:
                 [row] = csv.reader([line])

@@ -88,6 +88,7 @@ def test_the_summary_is_complete(recording: Saver) -> None:
         "runs": 1,
         "turns": 1,
         "tokens": dict.fromkeys(("input", "cached", "output", "cost_usd", "context_used", "context_size")),
+        "cost_estimated_usd": None,
         "calls": [
             {
                 "number": 1,

@@ -10,7 +10,7 @@ import pytest
 from agentwatch.agents import Decoder
 from agentwatch.session import runs
 from agentwatch.session.call import Pieces, Place
-from agentwatch.session.counts import Phase, Rhythm, UsageCounts, added, known_sum, usually_under
+from agentwatch.session.counts import Phase, Rhythm, UsageCounts, Use, Uses, added, known_sum, usually_under
 from agentwatch.session.events import (
     Channel,
     Compaction,
@@ -203,18 +203,34 @@ def test_requests_are_added() -> None:
     assert counted((turn, TURN), None, (Tokens(input=15), RUN)) == Tokens(input=15, output=7)
     figures = [(Tokens(context_used=used, context_size=100), REQUEST) for used in (40, 60, 20)]
     assert counted(*figures, None) == Tokens(context_used=20, context_size=100)
+    # A reader of the session may ask for the tokens by request, model, quarter of an hour and size.
     lines = [
         Usage(Tokens(input=3, output=number), REQUEST, request=name) for number, name in enumerate("aab")
     ]
-    for asked in (None, dict[str, Tokens]()):
+    long = Usage(Tokens(input=250_000), REQUEST, 1_000_000, model="large")
+    quarter, large = Use("small", 900_000, 0), Use("large", 900_000, 200_000)
+    both, other, alone = Tokens(6, None, 1), Tokens(3, None, 2), Tokens(250_000)
+    for asked, requests, others in (
+        (None, {}, {}),
+        (
+            Uses(by_request=True),
+            {"a": (quarter, both), "b": (quarter, other)},
+            {large: alone},
+        ),
+        (Uses(by_request=False), {}, {quarter: Tokens(9, None, 3), large: alone}),
+    ):
         session = Session()
-        session.requests = asked
-        for number, event in enumerate([*lines, Usage(Tokens(input=5), REQUEST)]):
-            apply_line(session, [event], Place(number, 1, None))
-        assert session.run.tokens.input == 14
-        assert session.requests == (
-            None if asked is None else {"a": Tokens(6, None, 1), "b": Tokens(3, None, 2)}
-        )
+        session.uses = asked
+        apply_line(session, [RunInfo(model="small")], Place(0, 1, 1_700_000))
+        for number, event in enumerate([*lines, long], 1):
+            apply_line(session, [event], Place(number, 1, 1_700_000))
+        assert session.run.tokens.input == 250_009
+        assert asked is None or (asked.requests, asked.others) == (requests, others)
+    replaced = Session()
+    replaced.uses = Uses(by_request=True)
+    for number, event in enumerate([Usage(Tokens(10), REQUEST), Usage(Tokens(8, None, 2), TURN)]):
+        apply_line(replaced, [event], Place(number, 1, None))
+    assert replaced.uses.others == {Use(None, None, 0): Tokens(8, None, 2)}
     # Counts of several runs are added.
     first, second = Tokens(input=10, context_used=5), Tokens(input=1, output=2, context_used=7)
     assert added([first, second]) == Tokens(input=11, output=2, context_used=7)

@@ -729,7 +729,9 @@ class Requests:
         if last == self._last:
             return None
         given = [part for part in parts if part is not None]
-        tokens = Tokens(sum(given) if given else None, cached, output)
+        sent = sum(given) if given else None
+        kept = kept_for_an_hour(counts) if "cache_creation" in counts else None
+        tokens = Tokens(sent, cached, output, written=parts[2], written_1h=kept)
         names = (message_id or "", (request_id or "")[:MOST_ID], (parent_call or "")[:MOST_ID])
         if not any(tokens) or (key := self._key(names, at_ms, parts)) is None:
             return None
@@ -748,8 +750,10 @@ class Requests:
             _added(tokens.cached, before.cached),
             _added(tokens.output, before.output),
             context_used=(tokens.input or None) if parent_call is None else None,
+            written=_added(tokens.written, before.written),
+            written_1h=_added(tokens.written_1h, before.written_1h),
         )
-        return Usage(added, UsageScope.REQUEST, at_ms, key)
+        return Usage(added, UsageScope.REQUEST, at_ms, key, text(message, "model"))
 
     def _key(self, names: tuple[str, str, str], at_ms: int | None, parts: object) -> str | None:
         """Return the identity of an answer; None if nothing distinguishes it from others.
@@ -769,6 +773,11 @@ class Requests:
         key = known[1] if known is not None and is_same else f"{message_id} {request_id} {at_ms} {parts}"
         remember(self._open, names, (parts, key), _MOST_OPEN_ANSWERS)
         return key
+
+
+def kept_for_an_hour(counts: Fields) -> int | None:
+    """Return the tokens of a request that the model's cache keeps for an hour; None if it does not say so."""
+    return number(mapping(counts.get("cache_creation")), "ephemeral_1h_input_tokens")
 
 
 def _added(now: int | None, before: int | None) -> int | None:

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from agentwatch.agents.agent import Agent
-from agentwatch.agents.claude.calls import CLAUDE_CODE, Calls, Dialect, Requests
+from agentwatch.agents.claude.calls import CLAUDE_CODE, Calls, Dialect, Requests, kept_for_an_hour
 from agentwatch.agents.claude.limits import limits_in
 from agentwatch.agents.decoder import Salvaged, SegmentText
 from agentwatch.agents.fields import (
@@ -521,6 +521,8 @@ def tokens_in(usage: Fields, dialect: Dialect, *, with_output: bool) -> Tokens:
         input=None if given is None else given + more,
         cached=cached,
         output=number(usage, "output_tokens") if with_output else None,
+        written=written,
+        written_1h=kept_for_an_hour(usage),
     )
 
 
@@ -811,7 +813,8 @@ class Decoder:
             return []
         self._message = found
         self._model = self._model or (text(message, "model") or "")[:_MOST_MODEL]
-        return [Usage(tokens._replace(context_used=tokens.input), UsageScope.REQUEST)]
+        model = text(message, "model")
+        return [Usage(tokens._replace(context_used=tokens.input), UsageScope.REQUEST, model=model)]
 
     def _request_of_subagent(self, message: Fields, at_ms: int | None, parent_call: str) -> list[Event]:
         """Return what a line of a subagent adds to the input of the turn; its output counts at the end."""

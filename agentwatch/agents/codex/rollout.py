@@ -44,7 +44,7 @@ from agentwatch.agents.json_line import whole_text
 from agentwatch.agents.on_disk import iso_ms
 from agentwatch.agents.open_calls import OpenCalls, remember
 from agentwatch.agents.tool import Phrase, other_tool
-from agentwatch.session.counts import added
+from agentwatch.session.counts import added, less
 from agentwatch.session.events import (
     Channel,
     Compaction,
@@ -1370,11 +1370,11 @@ def _has_base(payload: Fields) -> bool:
 
 def _less(total: Tokens, part: Tokens) -> Tokens:
     """Return what is left of a count without a part of it."""
-    left = (
-        None if each is None else max(each - (of or 0), 0)
-        for each, of in zip(total[:3], part[:3], strict=True)
+    own = less(total, part)
+    sent, cached, output, written = (
+        None if each is None else max(each, 0) for each in (own.input, own.cached, own.output, own.written)
     )
-    return Tokens(*left)
+    return Tokens(sent, cached, output, written=written)
 
 
 def _made_ms(name: str | None) -> int | None:

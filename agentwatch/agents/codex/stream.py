@@ -531,6 +531,7 @@ def tokens_of(usage: Fields) -> Tokens:
         input=number(usage, "input_tokens"),
         cached=number(usage, "cached_input_tokens"),
         output=number(usage, "output_tokens"),
+        written=number(usage, "cache_write_input_tokens"),
     )
 
 

@@ -565,6 +565,7 @@ def _tokens(usage: Fields) -> Tokens:
         input=number(usage, "inputTokens"),
         cached=number(usage, "cacheReadTokens"),
         output=number(usage, "outputTokens"),
+        written=number(usage, "cacheWriteTokens"),
     )
 
 

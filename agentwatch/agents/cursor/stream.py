@@ -339,8 +339,9 @@ def _tokens(usage: Fields) -> Tokens:
     counts = [number(usage, key) for key in ("inputTokens", "cacheReadTokens", "cacheWriteTokens")]
     return Tokens(
         input=None if counts[0] is None else sum(count or 0 for count in counts),
-        cached=number(usage, "cacheReadTokens"),
+        cached=counts[1],
         output=number(usage, "outputTokens"),
+        written=counts[2],
     )
 
 

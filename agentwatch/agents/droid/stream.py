@@ -299,4 +299,5 @@ def _tokens(usage: Fields) -> Tokens:
         input=None if counts[0] is None else sum(count or 0 for count in counts),
         cached=counts[1],
         output=number(usage, "output_tokens"),
+        written=counts[2],
     )

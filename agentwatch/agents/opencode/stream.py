@@ -349,6 +349,7 @@ def usage(part: Fields, *, is_main: bool = True) -> Usage:
         output=known_sum(outputs),
         cost_usd=cost(part.get("cost")),
         context_used=known_sum((*inputs, *outputs)) if is_main else None,
+        written=inputs[2],
     )
     return Usage(counts, UsageScope.REQUEST)
 

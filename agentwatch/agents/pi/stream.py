@@ -121,6 +121,7 @@ def usage(counts: Fields, *, has_context: bool = True, request: str | None = Non
         output=output,
         cost_usd=cost(mapping(counts.get("cost")).get("total")),
         context_used=(number(counts, "totalTokens") or None) if has_context else None,
+        written=sent[2],
     )
     return [Usage(tokens, UsageScope.REQUEST, request=request)]
 

@@ -19,7 +19,8 @@ from agentwatch.catalog.repository import Repositories
 from agentwatch.feed.feed import Feed
 from agentwatch.recording.saved import open_saved
 from agentwatch.session.call import Call, Pieces, Place
-from agentwatch.session.events import Outcome, ToolKind
+from agentwatch.session.counts import Use, Uses
+from agentwatch.session.events import Outcome, Tokens, ToolKind
 from agentwatch.session.reducers import forget_texts
 from agentwatch.session.session import Session, calls_by_outcome, own_calls, repeated_calls
 from agentwatch.sources.file import FileSource
@@ -335,10 +336,17 @@ def rows_of(found: Found, repositories: Repositories) -> Rows:
         calls.append(call_row(call, verdicts.get(call.number)))
         cwd = session.runs[call.run - 1].cwd or found.metadata.cwd
         edits += edit_rows(call, cwd, repositories.root(cwd) if cwd else None)
-    requests = [row_of((key, *counts[:4])) for key, counts in (session.requests or {}).items()]
-    turns = activity.turns() if requests else []
+    uses = session.uses or Uses(by_request=True)
+    requests = [_request_row(key, *used) for key, used in uses.requests.items()]
+    requests += [_request_row(f"{_NO_REQUEST}{at}", *used) for at, used in enumerate(uses.others.items())]
+    turns = activity.turns() if uses.requests else []
     row = _session_row(found, session, activity, tests, repositories, None)
     return Rows(row, calls, edits, requests, turns)
+
+
+def _request_row(key: str, use: Use, tokens: Tokens) -> Row:
+    """Return the row of a request, or of all requests without an id that cost alike."""
+    return row_of((key, *tokens[:4], tokens.written, tokens.written_1h, *use))
 
 
 def path_of(found: Found) -> str:
@@ -357,7 +365,7 @@ def _read(source: FileSource | StoreSource) -> tuple[Feed, Activity]:
     """Return a feed that has read a session without its texts, and the times of its lines."""
     feed = Feed(source.reader)
     feed.takes_agent_times = True
-    feed.session.requests = {}
+    feed.session.uses = Uses(by_request=True)
     feed.observer = activity = Activity(feed.session)
     while not feed.is_over:
         feed.advance(_STEP_SECONDS)
@@ -415,7 +423,7 @@ def _session_row(
 
 # The tables and views of the index. `docs/howto/statistics.md` describes them for those who query it.
 
-VERSION = 5
+VERSION = 6
 """The version of the schema, as `user_version` of the database."""
 SESSION_COLUMNS = (
     *("path", "agent", "session_id", "parent", "is_recording", "format", "title", "prompt", "model", "cwd"),
@@ -429,10 +437,15 @@ CALL_COLUMNS = (
     *("verdict_tool", "verdict_source", "verdict_passed", "verdict_failed", "call_id"),
 )
 EDIT_COLUMNS = ("number", "file", "lines_added", "lines_removed")
-REQUEST_COLUMNS = ("request", "input_tokens", "cached_tokens", "output_tokens", "cost_usd")
+REQUEST_COLUMNS = (
+    *("request", "input_tokens", "cached_tokens", "output_tokens", "cost_usd", "written_tokens"),
+    *("written_1h_tokens", "model", "at_ms", "size"),
+)
+_NO_REQUEST = "\n"
+"""The first character of the key of requests without an id. No id of an agent begins with it."""
 TURN_COLUMNS = ("number", "began_ms", "active_ms")
 _COPIED = frozenset(
-    {*("active_ms", "turns", "calls", "failed", "rejected", "cancelled"), *REQUEST_COLUMNS[1:]}
+    {*("active_ms", "turns", "calls", "failed", "rejected", "cancelled"), *REQUEST_COLUMNS[1:5]}
 )
 _SHOWN = ", ".join(
     f"{name} - copied_{name} AS {name}" if name in _COPIED else name for name in SESSION_COLUMNS
@@ -526,6 +539,12 @@ CREATE TABLE stored_request (
     cached_tokens INTEGER,
     output_tokens INTEGER,
     cost_usd REAL,
+    written_tokens INTEGER,
+    written_1h_tokens INTEGER,
+    model TEXT,
+    at_ms INTEGER,
+    size INTEGER NOT NULL,
+    is_copy INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (session, request)
 ) WITHOUT ROWID;
 CREATE INDEX session_of_request ON stored_request (request);
@@ -540,6 +559,10 @@ CREATE VIEW session AS SELECT id, {_SHOWN} FROM stored_session WHERE NOT is_dupl
 CREATE VIEW call AS
     SELECT stored_call.* FROM stored_call JOIN stored_session ON stored_session.id = stored_call.session
     WHERE NOT stored_session.is_duplicate AND NOT stored_call.is_copy;
+CREATE VIEW request AS
+    SELECT stored_request.* FROM stored_request
+    JOIN stored_session ON stored_session.id = stored_request.session
+    WHERE NOT stored_session.is_duplicate AND NOT stored_request.is_copy;
 CREATE VIEW edit AS
     SELECT stored_session.repository, stored_edit.*
     FROM stored_edit JOIN stored_session ON stored_session.id = stored_edit.session
@@ -602,7 +625,7 @@ SELECT session, request, input_tokens, cached_tokens, output_tokens, cost_usd FR
         PARTITION BY agent, request ORDER BY stored_session.changed_ns, stored_session.path
     ) AS place
     FROM stored_request JOIN stored_session ON stored_session.id = stored_request.session
-    WHERE NOT is_duplicate
+    WHERE NOT is_duplicate AND request >= ' '
 ) WHERE place > 1
 """,
     "CREATE INDEX temp.copied_request_of ON copied_request (session)",
@@ -642,6 +665,11 @@ FROM (
 GROUP BY session
 """,
     "UPDATE stored_call SET is_copy = 0 WHERE is_copy",
+    "UPDATE stored_request SET is_copy = 0 WHERE is_copy",
+    """
+UPDATE stored_request SET is_copy = 1
+WHERE (session, request) IN (SELECT session, request FROM temp.copied_request)
+""",
     """
 UPDATE stored_call SET is_copy = 1
 WHERE (session, number) IN (SELECT session, number FROM temp.copied_call)

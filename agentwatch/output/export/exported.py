@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from agentwatch.agents import Agent
 from agentwatch.analysis.moments import Asked, Problem, part_of
+from agentwatch.analysis.prices import count_uses
 from agentwatch.feed.feed import Feed
 from agentwatch.feed.history import History
 from agentwatch.feed.timeline import RecordedTimes
@@ -167,6 +168,7 @@ def exported(
         by_name = {each: copy.offset_of(offset) for each, offset in by_name.items()}
     feed = Feed(reader, agent)
     feed.session.calls.most_settled = _MOST_SETTLED
+    count_uses(feed.session)
     history = History(feed, reader, goes_back=wanted.asked.until is not None)
     while feed.advance(_STEP_SECONDS) and shown is not None:
         shown(feed.offset, reader.growth.size())

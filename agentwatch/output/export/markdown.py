@@ -16,6 +16,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.analysis.block_text import block_title, named_places, printed, whole_text
+from agentwatch.analysis.prices import cost_of
 from agentwatch.analysis.silence import call_clock
 from agentwatch.analysis.status import status
 from agentwatch.base.faults import USAGE, Fault
@@ -29,7 +30,7 @@ from agentwatch.session.call import Call, Place
 from agentwatch.session.events import Outcome
 from agentwatch.session.session import calls_by_outcome
 from agentwatch.session.transcript import Entry, Kind
-from agentwatch.text.amounts import plural
+from agentwatch.text.amounts import about_dollars, plural
 from agentwatch.text.durations import UNKNOWN, duration_words
 from agentwatch.text.safe import SafeText, exact_text, safe_line, safe_text
 from agentwatch.text.signs import SIGNS
@@ -316,6 +317,8 @@ def _facts(exported: Exported) -> Iterator[tuple[str, str]]:
     ]
     if counts:
         yield "tokens", ", ".join(counts)
+    if (estimate := cost_of(session)) is not None:
+        yield "cost", about_dollars(estimate)
     if not exported.is_whole:
         yield "part", ", ".join(_part(exported))
     yield "secrets", "not redacted" if exported.masked is None else exported.masked

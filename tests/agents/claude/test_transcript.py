@@ -165,6 +165,7 @@ def test_a_request_is_counted_once() -> None:
         "input_tokens": 3,
         "cache_read_input_tokens": 10,
         "cache_creation_input_tokens": 5,
+        "cache_creation": {"ephemeral_1h_input_tokens": 4, "ephemeral_5m_input_tokens": 1},
         "output_tokens": 1,
     }
     first = said("A", message={"id": "m", "usage": usage})
@@ -172,7 +173,7 @@ def test_a_request_is_counted_once() -> None:
     other = said("B", message={"id": "n", "usage": {"output_tokens": 2}})
     none = said("C", message={"id": "o", "usage": {"input_tokens": 0, "output_tokens": 0}})
     run = session_of(user("Go"), first, first, last, other, none).run
-    assert run.tokens == Tokens(18, 10, 42, context_used=18)
+    assert run.tokens == Tokens(18, 10, 42, context_used=18, written=5, written_1h=4)
     requests = Requests()
     for number in range(1000):
         assert requests.usage({"id": f"{number}", "usage": usage}, None) is not None

@@ -825,8 +825,9 @@ def test_the_first_meta_line_is_the_session() -> None:
     start = event("task_started", model_context_window=50)
     assert read(META, start).run.tokens.context_size == 50
     found = read(META, start, event("token_count", info=counts), event("token_count", info=None))
-    assert found.run.tokens == (9, 4, 2, None, 7, 100)
-    assert read(META, start, event("token_count", info=counts), record).run.tokens == (12, 4, 2, None, 8, 100)
+    assert found.run.tokens[:6] == (9, 4, 2, None, 7, 100)
+    found = read(META, start, event("token_count", info=counts), record)
+    assert found.run.tokens[:6] == (12, 4, 2, None, 8, 100)
 
 
 def test_an_event_beside_the_turn_is_a_notice() -> None:

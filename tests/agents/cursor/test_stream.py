@@ -115,7 +115,7 @@ def test_a_result_has_the_fields_of_its_line() -> None:
             assert isinstance(ended, TurnEnded)
             assert ended.outcome is outcome
     usage = {"inputTokens": 5, "cacheReadTokens": "7", "outputTokens": 3, "cacheWriteTokens": 9, "note": "x"}
-    counts = Usage(Tokens(input=21, cached=7, output=3), UsageScope.TURN)
+    counts = Usage(Tokens(input=21, cached=7, output=3, written=9), UsageScope.TURN)
     whole = TurnEnded(Outcome.SUCCEEDED, "x", "s-1", "r-1", 5234, 5200, usage)
     assert events(init(), result("x", usage=usage)) == [whole, counts]
     bare = event("result", "success", session_id=None)

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from agentwatch.analysis.prices import cost_of
 from agentwatch.analysis.silence import call_clock
 from agentwatch.analysis.status import figures, turn_words
 from agentwatch.analysis.verdict_history import call_verdict
@@ -40,6 +41,7 @@ from agentwatch.session.events import Outcome
 from agentwatch.session.runs import Run
 from agentwatch.session.storage import Spill
 from agentwatch.session.transcript import Entry, Kind
+from agentwatch.text.amounts import about_dollars
 from agentwatch.text.durations import duration_words
 from agentwatch.text.safe import SafeText, cut, safe_line
 from agentwatch.text.signs import SIGNS
@@ -433,6 +435,8 @@ def _counts(exported: Exported) -> Iterator[str]:
             yield f'<span class="{escaped(outcome)}" data-filter="{escaped(outcome)}">{escaped(words)}</span>'
     for figure in figures(exported.session.tokens):
         yield escaped(figure)
+    if (estimate := cost_of(exported.session)) is not None:
+        yield escaped(SafeText(about_dollars(estimate)))
 
 
 def _scope(exported: Exported) -> Iterator[str]:
