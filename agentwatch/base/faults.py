@@ -86,4 +86,5 @@ def cannot_create(path: Path, error: OSError) -> Fault:
 def _reason(error: OSError) -> str:
     if isinstance(error, FileExistsError):
         return "it already exists and is not overwritten"
-    return (error.strerror or str(error)).lower()
+    reason = error.strerror or str(error)
+    return reason[:1].lower() + reason[1:]  # it may contain a command or a path
