@@ -88,7 +88,7 @@ class KeptDigests:
     def write(self, present: Callable[[], Mapping[str, int]]) -> None:
         """Write what is new, if it is worth it, and release what was read.
 
-        What another process has written in the meantime stays. Sessions that are gone are removed.
+        What another process has written in the meantime stays. Sessions that no longer exist are removed.
 
         Args:
             present: Returns when each session that exists was changed, by its path.
