@@ -494,7 +494,7 @@ class WatchScreen(Screen[None]):
         self.app.push_screen(TimeScreen(shown, spent), self.go_to_call)
 
     def action_integrity(self) -> None:
-        """Show the details of the integrity check."""
+        """Show whether the recording is whole, in detail."""
         from agentwatch.screen.screens.session.integrity import IntegrityScreen
 
         self.app.push_screen(IntegrityScreen(self._moment.shown))
