@@ -92,7 +92,7 @@ def test_closed_or_empty_stdin() -> None:
             terminal.wait_for(WHOLE)
             check_alive(terminal)
     with through_shell("</dev/null") as terminal:
-        terminal.wait_for(re.compile(r"\A ◌ unfinished .* 0 calls\n ended without a result "))
+        terminal.wait_for(re.compile(r"\A ◌ unfinished .* 0 calls\n ended without a result\s"))
         terminal.press("?", IN_THE_HELP)
         terminal.leave("qq", 1)
 

@@ -82,7 +82,9 @@ def _fitting(integrity: Integrity, room: int) -> SafeText:
     unknown = f" · {integrity.unknown:,} unknown" if integrity.unknown and integrity.is_known else ""
     sign = SIGNS[Outcome.SUCCEEDED if integrity.passes else Outcome.FAILED]
     found = f"{sign} {integrity.words()}"
-    forms = (f"{found}{unknown}", found, found.partition(":")[0], "" if integrity.passes else "i: recording")
+    forms = [f"{found}{unknown}", found]
+    if not integrity.passes:
+        forms += [found.replace("recording ", "", 1), found.partition(":")[0], "i: recording"]
     return next((SafeText(form) for form in forms if columns(SafeText(form)) <= room), SafeText(""))
 
 

@@ -271,6 +271,7 @@ async def test_the_status_line_has_the_activity_and_the_view(lines: Lines, recor
         ("demo", 50, "✓ recording whole"),
         ("demo", 30, ""),
         ("disagreement", 60, "✗ recording not whole: text ≠ result"),
+        ("disagreement", 50, "✗ not whole: text ≠ result"),
         ("disagreement", 44, "✗ recording not whole"),
         ("disagreement", 32, "i: recording"),
     ):
