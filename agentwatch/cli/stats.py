@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 
 from agentwatch.analysis.prices import price_list
+from agentwatch.base.extras import EXTRAS, install_command
 from agentwatch.base.faults import USAGE, Fault
 from agentwatch.catalog.statistics import (
     LEAST,
@@ -275,7 +276,9 @@ def _price_note(found: Statistics) -> str:
     """Return what the estimates are made of, and what they leave out."""
     known = price_list()
     if known is None:
-        return "The cost is what the agents report. The package genai-prices estimates the rest."
+        return (
+            f"The cost is what the agents report. To estimate the rest: {install_command(EXTRAS['prices'])}"
+        )
     unpriced = sorted(estimated(found.spent).unpriced)
     note = f"≈ is the cost by the price list {known} where no cost is reported."
     return f"{note} It has no price for: {', '.join(unpriced)}." if unpriced else note

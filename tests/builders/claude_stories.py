@@ -92,6 +92,8 @@ class Story:
     session_id: str = "s-0"
     tokens: dict[str, int] = field(default_factory=dict)
     cost: float | None = None
+    """The cost of the process, as its result lines have it; `turns` and `tokens` are those of all runs."""
+    _earlier_cost: float | None = None
     _messages: int = 0
     _denials: list[str] = field(default_factory=list)
     _below: dict[str, int] = field(default_factory=dict)
@@ -104,7 +106,8 @@ class Story:
                 self.session_id = f"s-{number}"
             is_same = number > 0 and self.session_id != f"s-{number}"
             if not is_same or self.outcome == "unfinished":
-                self.runs, self.turns, self.tokens, self.cost = self.runs + 1, 0, {}, None
+                self.runs += 1
+                self._earlier_cost, self.cost = self._whole_cost(), None
             for _ in range(self._number(1, 3)):
                 self.turns += 1
                 self._turn()
@@ -125,11 +128,15 @@ class Story:
             "runs": self.runs,
             "turns": self.turns,
             "tokens": {key: self.tokens.get(key) for key in ("input", "cached", "output")},
-            "cost_usd": self.cost,
+            "cost_usd": self._whole_cost(),
             "calls": self.calls,
             "unknown": 0,
             "malformed": 0,
         }
+
+    def _whole_cost(self) -> float | None:
+        known = [cost for cost in (self._earlier_cost, self.cost) if cost is not None]
+        return sum(known) if known else None
 
     def _turn(self) -> None:
         self.outcome, self._denials = "unfinished", []

@@ -60,6 +60,8 @@ def summary_and_truth(story: Story, read: Session, data: bytes, repaired: int) -
     if repaired:
         expected["integrity"]["line"] += f" · {repaired} repaired"
     found: Json = json.loads(b"".join(summary(read)))
+    if expected["duration_ms"] is None:  # it depends on the times of single lines
+        del found["duration_ms"], expected["duration_ms"]
     return found, expected
 
 
@@ -110,7 +112,7 @@ def test_both_modes_have_the_same_facts(story: Story) -> None:
         json.loads(b"".join(summary(session(rendered(story, mode)[0])))) for mode in (False, True)
     )
     for facts in (whole, partial):
-        del facts["lines"], facts["integrity"]
+        del facts["lines"], facts["integrity"], facts["duration_ms"]  # only partial texts have times
     assert whole == partial
 
 

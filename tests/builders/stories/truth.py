@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
+from agentwatch.session.counts import known_sum
 from tests.builders.lines import CWD
 from tests.builders.stories.story import Aside, Ending, Json, RunStory, Say, Story, Think, ToolCall
 
@@ -59,9 +61,10 @@ def result_of(run: RunStory) -> str | None:
     return text_of(run) if run.finish.result is None else run.finish.result
 
 
-def _tokens_of(usage: Json) -> Json:
+def _tokens_of(runs: Iterable[RunStory]) -> Json:
+    usages = [(run.finish and run.finish.usage) or {} for run in runs]
     known = {
-        name: usage.get(key)
+        name: known_sum(usage.get(key) for usage in usages)
         for name, key in (("input", "inputTokens"), ("cached", "cacheReadTokens"), ("output", "outputTokens"))
     }
     return known | dict.fromkeys(("cost_usd", "context_used", "context_size"))
@@ -100,13 +103,14 @@ def truth(story: Story) -> Json:
         "text": "".join(map(text_of, story.runs)),
         "result": result,
         "text_matches_result": matches,
-        "duration_ms": None if finish is None else 5234,
+        "duration_ms": 5234 if finish is not None and len(story.runs) == 1 else None,
         "duration_api_ms": None if finish is None else 5200,
         "request_id": finish and finish.request_id,
         "usage": finish and finish.usage,
         "runs": len(story.runs),
-        "turns": 1,
-        "tokens": _tokens_of((finish and finish.usage) or {}),
+        "turns": len(story.runs),
+        "tokens": _tokens_of(story.runs),
+        "cost_estimated_usd": None,
         "calls": [call_truth(call, number) for number, call in enumerate(calls, 1)],
         "calls_by_outcome": Counter(call_truth(call, 0)["outcome"] for call in calls),
         "lines": {"malformed": malformed, "unknown": unknown},
