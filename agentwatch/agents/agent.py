@@ -102,7 +102,7 @@ class Agent(NamedTuple):
     """Returns the blocks of a line that starts or ends a tool call. The second argument is the call_id: the
     line may belong to several calls."""
     traits: Traits
-    """What the format can express. The integrity checks depend on it."""
+    """What the format can express. Whether a recording is whole is judged by it."""
     agent: str | None = None
     """The agent's short name, if it is not the name of the format: `claude` for `claude-transcript`."""
     time_of: Callable[[Fields], int | None] | None = None
