@@ -100,7 +100,7 @@ class _Replacements(dict[int, str | int]):
 PLAIN = re.compile(r"[ -~\xa1-\xac\xae-\u02ff\u2010-\u2027\u2190-\u21ff\u2500-\u25fc]*")
 """A line of Latin letters, punctuation, arrows and frames, which are safe and one column wide each.
 
-Matching it takes a tenth of the time of looking at each character.
+Matching it takes a tenth of the time that each character alone takes.
 """
 _REPLACEMENTS = _Replacements(_replacement)
 _EXACT_REPLACEMENTS = _Replacements(_exact_replacement)

@@ -252,7 +252,7 @@ def test_strict_and_the_code_of_an_agent() -> None:
             path: Path = RECORDINGS / f"{name}.ndjson"
             done = watch("run", "-p", "--strict", "--", *command(path, *switches))
             assert done.returncode == code
-            assert (b"integrity" in done.stderr) == (name == "disagreement")
+            assert (b"not whole" in done.stderr) == (name == "disagreement")
     # The agent calls its run good.
     path = RECORDINGS / "disagreement.ndjson"
     assert watch("run", "-p", "--", *command(path)).returncode == 0

@@ -156,7 +156,7 @@ def test_an_error_of_any_kind_is_one_line(machine: FakeMachine, monkeypatch: pyt
     done = asked(machine, ("sessions", "--all"))
     said = done.stderr.decode()
     for name in (".claude/sessions", "events.jsonl", "20261121-231500-000aaaaaa.ndjson"):
-        assert f"{name}: it is damaged (zerodivisionerror)" in said
+        assert f"{name}: it is damaged (ZeroDivisionError)" in said
     assert done.stdout
     sound = asked(machine, ("show", STORED))
     assert sound.returncode == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
+import shlex
 import sys
 import tomllib
 from pathlib import Path
@@ -210,7 +211,7 @@ def test_a_missing_package_is_installed_as_the_program_was(
     pip = tool / "bin" / "pip"
     pip.parent.mkdir()
     pip.touch(0o700)
-    for path, command in (("/nowhere", f"{sys.executable} -m pip"), (str(pip.parent), "pip")):
+    for path, command in (("/nowhere", f"{shlex.quote(sys.executable)} -m pip"), (str(pip.parent), "pip")):
         with case(path):
             monkeypatch.setenv("PATH", path)
             assert install_command(package) == f"{command} install 'nats-py>=2.16,<2.17'"

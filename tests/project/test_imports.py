@@ -29,6 +29,7 @@ PACKAGE = ROOT / "agentwatch"
 OF_EXTRAS = {
     "nats": {*(PACKAGE / "remote" / "nats").rglob("*.py")},
     "otlp": {*(PACKAGE / "output" / "export" / "otlp").rglob("*.py")},
+    "prices": {PACKAGE / "analysis" / "prices.py"},
     "regex": {PACKAGE / "rules" / "language" / "matchers.py"},
 }
 """The modules that import the packages of each extra."""
@@ -240,7 +241,12 @@ def test_imported_packages_are_dependencies() -> None:
     wanted = {distribution(wanted) for wanted in project["dependencies"]}
     found = foreign(modules.difference(*OF_EXTRAS.values()))
     assert {distributions[name][0].lower() for name in found} == wanted
-    for extra, package in (("nats", "nats"), ("otlp", "opentelemetry"), ("regex", "re2")):
+    for extra, package in {
+        "nats": "nats",
+        "otlp": "opentelemetry",
+        "prices": "genai_prices",
+        "regex": "re2",
+    }.items():
         with case(extra):
             names = {distribution(each) for each in project["optional-dependencies"][extra]}
             names |= {distribution(each) for name in list(names) for each in requires(name) or ()}

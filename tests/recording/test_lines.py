@@ -216,21 +216,23 @@ def test_two_threads_see_the_same_end_of_a_followed_file(
     assert isinstance(growth, SavedGrowth)
     path.write_bytes(b"1\n2\n")
     ends: list[int] = []
+    threads: list[threading.Thread] = []
 
     def stop() -> None:
         growth.stop_following()
         ends.append(growth.size())
 
-    thread, fstat = threading.Thread(target=stop), os.fstat
+    fstat = os.fstat
 
     def fstat_meanwhile(fd: int) -> os.stat_result:
-        if not thread.is_alive() and not ends:
-            thread.start()
-            thread.join(0.2)  # it waits for this call, or ends before it
+        if not threads:  # only once: a thread that begins under coverage asks for sizes too
+            threads.append(threading.Thread(target=stop))
+            threads[0].start()
+            threads[0].join(0.2)  # it waits for this call, or ends before it
         return fstat(fd)
 
     monkeypatch.setattr(os, "fstat", fstat_meanwhile)
     assert growth.size() == 4
-    thread.join()
+    threads[0].join()
     assert ends == [growth.size()] == [4]
     os.close(reader.fd)
