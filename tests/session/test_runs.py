@@ -8,6 +8,7 @@ from collections import deque
 import pytest
 
 from agentwatch.agents import Decoder
+from agentwatch.session import counts as session_counts
 from agentwatch.session import runs
 from agentwatch.session.call import Pieces, Place
 from agentwatch.session.counts import Phase, Rhythm, UsageCounts, Use, Uses, added, known_sum, usually_under
@@ -185,7 +186,7 @@ def counted(*counts: tuple[Tokens, UsageScope] | None) -> Tokens:
     return usage.tokens
 
 
-def test_requests_are_added() -> None:
+def test_requests_are_added(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each request adds to the counts; that of a turn replaces its requests, that of the run everything.
     The sum of several runs has what any of them has, its context is the newest; a sum of no known number is
     unknown.
@@ -226,6 +227,12 @@ def test_requests_are_added() -> None:
             apply_line(session, [event], Place(number, 1, 1_700_000))
         assert session.run.tokens.input == 250_009
         assert asked is None or (asked.requests, asked.others) == (requests, others)
+    # A count of the context alone is none of tokens; in a session of too many kinds, the rest is of no kind.
+    monkeypatch.setattr(session_counts, "_MOST_USES", 1)
+    crowded = Uses(by_request=False)
+    for number, used in enumerate((Tokens(context_used=9), Tokens(1), Tokens(2), Tokens(4))):
+        crowded.add(Usage(used, REQUEST, model=f"{number}"), used, None, None)
+    assert crowded.others == {Use("1", None, 0): Tokens(1), Use(None, None, 0): Tokens(6)}
     replaced = Session()
     replaced.uses = Uses(by_request=True)
     for number, event in enumerate([Usage(Tokens(10), REQUEST), Usage(Tokens(8, None, 2), TURN)]):

@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 import agentwatch
-from agentwatch.agents.codex import segments
+from agentwatch.agents.codex import rollout, segments, threads
 from agentwatch.agents.codex.places import sessions
 from agentwatch.agents.codex.program import id_in_stem
 from agentwatch.agents.found import Reach
@@ -191,3 +191,39 @@ def test_the_threads_that_a_thread_has_spawned_are_its_subagents(folder: Path) -
         entry.parent for entry in found.transcript if entry.kind is Kind.PROMPT and entry.text == "prompt 51"
     }
     assert text == 4
+
+
+def test_threads_are_read_within_bounds(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of another thread is none of them; of too many files, none is looked for. Lines come in batches.
+
+    What a spawned thread repeats of another one is left out, and what is unknown in it is named.
+    """
+    path, at_ms = folder / file_name(BEGAN_MS, THREAD), BEGAN_MS + 5 * MINUTE_MS
+    other, child = (name_at(at_ms, number) for number in (60, 61))
+    (folder / file_name(at_ms, other)).write_bytes(written([meta(other, at_ms)]))
+    assert store_for(path) is None
+    begin = meta(child, at_ms, parent_thread_id=THREAD, session_id=THREAD)
+    odd = {"timestamp": begin["timestamp"], "type": "odd", "payload": {}}
+    own = turn(child, at_ms + MINUTE_MS, 61, 700, 700)
+    (folder / file_name(at_ms, child)).write_bytes(written([begin, *FIRST[1:], *own, odd]))
+    found = agentwatch.load(path)
+    assert (len(found.calls), found.lines.unknown) == (3, 1)
+    monkeypatch.setattr(threads, "_BATCH", 1)
+    store = store_for(path)
+    assert store is not None
+    assert [len(store.new_lines()) for _ in range(2)] == [1, 1]
+    store.close()
+    monkeypatch.setattr(rollout, "_MOST_SPAWNED", 0)
+    assert len(agentwatch.load(path).calls) == 2
+    monkeypatch.setattr(threads, "_MOST_FILES", 0)
+    assert store_for(path) is None
+    monkeypatch.setattr(rollout, "_MOST_WAITING", 0)
+    bare = folder / "rollout-bare.jsonl"
+    said = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hi"}]}
+    done = {"type": "function_call_output", "name": "spawn_agent", "call_id": "c", "output": "x"}
+    items = [{"type": "response_item", "payload": each} for each in (said, said, done)]
+    bare.write_bytes(written([FIRST[0], function("spawn_agent", {"message": "Look"}, call_id="c"), *items]))
+    assert [call.outcome for call in agentwatch.load(bare).calls] == ["returned"]
+    elsewhere = folder.parent / "elsewhere"
+    folder.rename(elsewhere)
+    assert store_for(elsewhere / path.name) is None
