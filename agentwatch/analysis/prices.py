@@ -8,16 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 from importlib.util import find_spec
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from agentwatch.session.counts import Use, Uses
+from agentwatch.session.counts import DAY_MS, Use, Uses
 from agentwatch.session.events import Tokens
-from agentwatch.session.session import Session
 from agentwatch.text.times import utc
+
+if TYPE_CHECKING:
+    from agentwatch.session.session import Session
 
 _MOST_NAME = 200
 """Longer names of models have no price."""
-_DAY_MS = 86_400_000
 
 
 class Estimate(NamedTuple):
@@ -57,7 +58,7 @@ def estimate(used: Iterable[tuple[Use, Tokens]]) -> Estimate:
     unpriced: set[str] = set()
     for use, tokens in used if is_installed() else ():
         if tokens.input or tokens.output:
-            prices = _prices(use.model, use.size, None if use.at_ms is None else use.at_ms // _DAY_MS)
+            prices = _prices_of(use)
             if prices is None:
                 unpriced.add(use.model or "unknown")
             else:
@@ -65,20 +66,25 @@ def estimate(used: Iterable[tuple[Use, Tokens]]) -> Estimate:
     return Estimate(total, frozenset(unpriced))
 
 
+def no_uses() -> Uses | None:
+    """Return the counts by which the cost of a session is estimated, still empty; None without a list."""
+    return Uses(by_request=False) if is_installed() else None
+
+
 def count_uses(session: Session) -> None:
     """Let a session that has read nothing count what its cost is estimated by, if there is a list."""
-    session.uses = Uses(by_request=False) if is_installed() else None
+    session.uses = no_uses()
 
 
 def cost_of(session: Session) -> float | None:
     """Return the estimated cost of a session; None if the agent reports a cost, or nothing was counted."""
     if session.uses is None or session.tokens.cost_usd is not None:
         return None
-    model, found = session.run.model, session.uses.others.items()
-    return estimate((use._replace(model=use.model or model), used) for use, used in found).cost_usd
+    session.uses.model = session.run.model
+    return estimate(session.uses.priced()).cost_usd
 
 
-class _Prices(NamedTuple):
+class Prices(NamedTuple):
     """The prices of one token in dollars."""
 
     input: float
@@ -100,21 +106,28 @@ class _Prices(NamedTuple):
         )
 
 
-@cache
-def _prices(model: str | None, size: int, day: int | None) -> _Prices | None:
-    """Return the prices of a model; None if the list does not have it.
+found: dict[Use, Prices | None] = {}
+"""The prices that the list was asked for: of a model, on a day, for a size of request. None without a price.
 
-    Args:
-        model: The name of the model.
-        size: The input of the request is larger than this number of tokens.
-        day: The days from the epoch to the request; None for today.
-    """
-    if model is None or len(model) > _MOST_NAME:
+A day of None is today. Those that were kept may be added before the first estimate.
+"""
+
+
+def _prices_of(use: Use) -> Prices | None:
+    """Return the prices of a model; None if the list does not have it."""
+    if use.model is None or len(use.model) > _MOST_NAME:
         return None
+    of_day = use if use.at_ms is None else use._replace(at_ms=use.at_ms - use.at_ms % DAY_MS)
+    if of_day not in found:
+        found[of_day] = _asked(use.model, of_day)
+    return found[of_day]
+
+
+def _asked(model: str, use: Use) -> Prices | None:
     from genai_prices import Usage, calc_price
 
-    at = None if day is None else utc(day * _DAY_MS)
-    sent = size + 1
+    at = utc(use.at_ms)
+    sent = use.size + 1
 
     def price(**counts: int) -> float:
         usage = Usage(input_tokens=sent, **counts)
@@ -122,7 +135,7 @@ def _prices(model: str | None, size: int, day: int | None) -> _Prices | None:
 
     try:
         plain = price()
-        return _Prices(
+        return Prices(
             plain / sent,
             price(cache_read_tokens=sent) / sent,
             price(cache_write_tokens=sent) / sent,

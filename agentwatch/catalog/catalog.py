@@ -247,7 +247,15 @@ class RowTable:
         family[0].below_ms = max((each.seen_ms or 0 for each in digests if each is not None), default=0)
         counts = [each.counts for each in family]
         known = [each for each in counts if each is not None]
-        return Counts(*map(known_sum, zip(*known, strict=True))) if len(known) == len(counts) else None
+        if len(known) < len(counts):
+            return None
+        sums = Counts(*map(known_sum, zip(*known, strict=True)))
+        if sums.cost_usd is not None:
+            return sums
+        used = [
+            use for each in family if each.digest and each.digest.uses for use in each.digest.uses.priced()
+        ]
+        return sums._replace(uses=tuple(used)) if used else sums
 
     def _count_subagents(self, key: Key) -> tuple[int, int]:
         """Return the number of subagents of a session, and of those that work."""

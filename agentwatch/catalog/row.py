@@ -14,6 +14,8 @@ from agentwatch.catalog.standing import Group, Standing
 if TYPE_CHECKING:  # commands that print rows do not read sessions
     from agentwatch.catalog.digest import LastTests
     from agentwatch.recording.acts import Act
+    from agentwatch.session.counts import Use
+    from agentwatch.session.events import Tokens
     from agentwatch.session.limits import Reported
 
 
@@ -63,6 +65,8 @@ class Row:
     output_tokens: int | None = None
     cost_usd: float | None = None
     """As the agent reports it."""
+    uses: tuple[tuple[Use, Tokens], ...] | None = None
+    """What the cost is estimated by, if the agent reports none; None without a price list."""
     open_calls: int = 0
     """How many calls have not ended."""
     context_used: int | None = None

@@ -18,6 +18,8 @@ from agentwatch.recording.acts import Act, SessionActs
 
 if TYPE_CHECKING:
     from agentwatch.catalog.digest import Digest, Tail
+    from agentwatch.session.counts import Use
+    from agentwatch.session.events import Tokens
     from agentwatch.session.limits import Reported
 
 OWN = "agentwatch"
@@ -40,6 +42,8 @@ class Counts(NamedTuple):
     cached_tokens: int | None = None
     output_tokens: int | None = None
     cost_usd: float | None = None
+    uses: tuple[tuple[Use, Tokens], ...] | None = None
+    """What the cost is estimated by, if the agent reports none."""
 
 
 class Tracked:

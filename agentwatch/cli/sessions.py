@@ -121,13 +121,17 @@ def of_machines(words: Sequence[str], *, wants_all: bool) -> tuple[Mapping[Key, 
     return rows, 0 if has_answer else USAGE
 
 
-def _print_json(rows: Iterable[Row]) -> int:
+def _print_json(rows: Sequence[Row]) -> int:
     import platform
 
     from agentwatch.output.session_rows import row_json
 
     host = platform.node()
     lines = [row_json(row, host) for row in rows]
+    if any(row.uses for row in rows):
+        from agentwatch.catalog.kept_prices import keep
+
+        keep()
     if not lines:
         return 0
     return print_json([b"\n".join(map(safe_json, lines) if os.isatty(1) else lines)])

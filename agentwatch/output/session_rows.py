@@ -62,9 +62,18 @@ def row_json(row: Row, host: str) -> bytes:
         for each in row.limits
     ]
     values["cost_usd"] = row.cost_usd
+    values["cost_estimated_usd"] = _estimate(row)
     values["limits"] = limits or None
     values["tests"] = tests and {"state": tests.state, "passed": tests.passed, "failed": tests.failed}
     return orjson.dumps({"version": 1, **values})
+
+
+def _estimate(row: Row) -> float | None:
+    if not row.uses:
+        return None
+    from agentwatch.catalog.kept_prices import cost_of
+
+    return cost_of(row)
 
 
 def state_names() -> list[str]:

@@ -140,7 +140,7 @@ class Use(NamedTuple):
     model: str | None
     """The model that answered; None if it is unknown."""
     at_ms: int | None
-    """The quarter of an hour in which they were counted, in milliseconds since the epoch."""
+    """When the span of time began in which they were counted, in milliseconds since the epoch."""
     size: int
     """The largest of `SIZES` that the input of the request exceeds; 0 for a smaller or an unknown one."""
 
@@ -150,43 +150,51 @@ SIZES = (32_000, 100_000, 128_000, 199_999, 200_000, 256_000, 272_000, 512_000, 
 _FLOORS = (0, *SIZES)
 _QUARTER_MS = 900_000
 """Every time zone is a whole number of quarters of an hour from UTC: a quarter is of one day everywhere."""
+DAY_MS = 86_400_000
+"""A price depends on nothing shorter."""
 _MOST_USES = 1 << 14
 
 
+@dataclass(slots=True)
 class Uses:
-    """The tokens of a session by request, or else by what their price depends on."""
+    """The tokens of a session by request and quarter of an hour, or else by what their price depends on."""
 
-    def __init__(self, *, by_request: bool) -> None:
-        """Create counts of no tokens.
+    by_request: bool
+    """Keep requests that have an id apart: a copy in another file has the same id."""
+    model: str | None = None
+    """The model of the run, for tokens that name none; None if it is unknown."""
+    requests: dict[str, tuple[Use, Tokens]] = field(default_factory=dict)
+    """By the id of the request."""
+    others: dict[Use, Tokens] = field(default_factory=dict)
+    """The tokens without an id, or of which the id does not matter."""
 
-        Args:
-            by_request: Keep requests that have an id apart: a copy in another file has the same id.
-        """
-        self._by_request = by_request
-        self.requests: dict[str, tuple[Use, Tokens]] = {}
-        """By the id of the request."""
-        self.others: dict[Use, Tokens] = {}
-        """The tokens without an id, or of which the id does not matter."""
-
-    def add(self, event: Usage, tokens: Tokens, model: str | None, seen_ms: int | None) -> None:
-        """Add tokens.
+    def count(self, counts: UsageCounts, event: Usage, seen_ms: int | None) -> None:
+        """Add a count here and to the counts of the run.
 
         Args:
+            counts: The counts of the run.
             event: The count.
-            tokens: What it adds to the counts of the run.
-            model: The model of the run; None if it is unknown.
             seen_ms: When the line arrived, in milliseconds since the epoch.
         """
+        before = None if event.scope is UsageScope.REQUEST else counts.tokens
+        counts.add(event)
+        self._add(event, event.tokens if before is None else less(counts.tokens, before), seen_ms)
+
+    def priced(self) -> list[tuple[Use, Tokens]]:
+        """Return what the price depends on; tokens that name no model are of the model of the last run."""
+        return [(use._replace(model=use.model or self.model), used) for use, used in self.others.items()]
+
+    def _add(self, event: Usage, tokens: Tokens, seen_ms: int | None) -> None:
         if not any(tokens[:4]):
             return
         at_ms = seen_ms if event.at_ms is None else event.at_ms
         sent = tokens.input if event.scope is UsageScope.REQUEST else event.tokens.context_used
         use = Use(
-            bounded(event.model) or model,
-            None if at_ms is None else at_ms - at_ms % _QUARTER_MS,
+            bounded(event.model) or self.model,
+            None if at_ms is None else at_ms - at_ms % (_QUARTER_MS if self.by_request else DAY_MS),
             _FLOORS[bisect_left(SIZES, sent or 0)],
         )
-        if event.request is not None and self._by_request:
+        if event.request is not None and self.by_request:
             use, before = self.requests.get(event.request, (use, _NOTHING))
             self.requests[event.request] = use, _sum(before, tokens)
             return

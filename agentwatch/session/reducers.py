@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from agentwatch.session.bounds import MOST_COMMAND, bounded, bounded_id
 from agentwatch.session.call import Call, CallKey, Pieces, Place, call_key
 from agentwatch.session.call_store import FEW_SETTLED
-from agentwatch.session.counts import less
 from agentwatch.session.events import (
     Channel,
     Compaction,
@@ -39,7 +38,6 @@ from agentwatch.session.events import (
     TurnStarted,
     Unknown,
     Usage,
-    UsageScope,
 )
 from agentwatch.session.limits import with_report
 from agentwatch.session.rules import asks_user, begins_turn, planned, question_words, repeats_end, retry_words
@@ -112,10 +110,8 @@ def usage(session: Session, event: Usage, place: Place) -> None:
     if session.uses is None:
         run.usage_counts.add(event)
         return
-    before = None if event.scope is UsageScope.REQUEST else run.tokens
-    run.usage_counts.add(event)
-    tokens = event.tokens if before is None else less(run.tokens, before)
-    session.uses.add(event, tokens, run.model, place.seen_ms)
+    session.uses.model = run.model
+    session.uses.count(run.usage_counts, event, place.seen_ms)
 
 
 def turn_ended(session: Session, event: TurnEnded, place: Place) -> None:

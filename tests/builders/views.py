@@ -14,18 +14,21 @@ from typing import Any
 
 from agentwatch import summary
 from agentwatch.agents.found import Found, Key, Reach
+from agentwatch.analysis.prices import estimate
 from agentwatch.analysis.status import figures
 from agentwatch.base.clock import now_ms
 from agentwatch.catalog.catalog import Machine
 from agentwatch.catalog.index.index import SessionIndex, update
 from agentwatch.catalog.index.rows import path_of
 from agentwatch.catalog.places import Places
+from agentwatch.catalog.statistics import Chosen, choose, spending
 from agentwatch.output.export import atif
 from agentwatch.output.export.exporters import Choices
 from agentwatch.output.export.html.page import header
 from agentwatch.output.session_rows import row_json
 from agentwatch.session.counts import known_sum
 from agentwatch.session.events import Outcome, Tokens
+from agentwatch.text.amounts import about_dollars
 from agentwatch.text.durations import duration_words
 from agentwatch.text.signs import SIGNS
 from tests.builders.exports.opened import RAW, opened
@@ -38,6 +41,8 @@ TOKENS = {
     "output_tokens": "output",
     "cost_usd": "cost_usd",
 }
+ESTIMATE = "cost_estimated_usd"
+"""What the list, the statistics, the summary and the page say where the agent reports no cost."""
 COUNTS = ("calls", *OUTCOMES, *TOKENS.values(), "turns")
 """What every view says about a session; `duration_ms` too, but the index has only the active time."""
 
@@ -57,13 +62,19 @@ def views(home: Path) -> dict[Key, dict[str, Numbers]]:
         update(opened_index, list(found.values()))
         opened_index.connection.row_factory = sqlite3.Row
         stored = {row["path"]: row for row in opened_index.connection.execute("SELECT * FROM session")}
+        choose(opened_index.connection, Chosen())
+        spent = spending(opened_index.connection)
     said: dict[Key, dict[str, Numbers]] = {}
     for key, each in found.items():
         family = [stored[path] for path in map(path_of, _family(found, each)) if path in stored]
         row = json.loads(row_json(machine.rows[key], "here")) if key in machine.rows else {}
         if not family or not row or family[0]["format"] is None:
             continue  # a recording of our own is shown in its place, or no known agent wrote it
-        said[key] = {"list": _known(_of_row(row)), "index": _known(_of_index(family)), **read(each.path)}
+        index, members = _of_index(family), {row["id"] for row in family}
+        if index["cost_usd"] is None:
+            used = [(each.use, each.tokens) for each in spent if each.session in members]
+            index[ESTIMATE] = estimate(used).cost_usd
+        said[key] = {"list": _known(_of_row(row)), "index": _known(index), **read(each.path)}
     return said
 
 
@@ -79,7 +90,7 @@ def read(path: Path) -> dict[str, Numbers]:
     by_atif = {**_by_outcome(about["calls_by_outcome"]), **steps, "cost_usd": metrics.get("total_cost_usd")}
     tokens = {name: members["tokens"][name] for name in TOKENS.values()}
     by_summary = {**_by_outcome(members["calls_by_outcome"]), **tokens}
-    last = {"turns": members["turns"], "duration_ms": members["duration_ms"]}
+    last = {name: members[name] for name in ("turns", "duration_ms", ESTIMATE)}
     return {
         "summary": _known({**by_summary, **last}),
         "ATIF": _known({**by_atif, "turns": about["turns"], "duration_ms": about.get("duration_ms")}),
@@ -93,7 +104,7 @@ def differing(said: Mapping[str, Numbers]) -> list[str]:
     found = [
         f"{view}: {name} {numbers[name]}, not {truth.get(name)}"
         for view, numbers in said.items()
-        for name in (*COUNTS, "duration_ms")
+        for name in (*COUNTS, "duration_ms", ESTIMATE)
         if name in numbers and not _equals(numbers[name], truth.get(name))
     ]
     found += [
@@ -102,6 +113,8 @@ def differing(said: Mapping[str, Numbers]) -> list[str]:
         for name in COUNTS
         if name in truth and name not in said.get(view, truth)
     ]
+    known = [view for view in ("list", "index") if ESTIMATE in truth and "calls" in said.get(view, ())]
+    found += [f"{view}: no {ESTIMATE}" for view in known if ESTIMATE not in said[view]]
     words = said["page"]["words"]
     took = duration_words(truth["duration_ms"]) if "duration_ms" in truth else ""
     found += [f"page: no “{each}” in {words}" for each in _words(truth) if each not in words]
@@ -117,6 +130,7 @@ def _words(numbers: Numbers) -> Iterator[str]:
     yield f"{numbers['calls']:,} call" + ("" if numbers["calls"] == 1 else "s")
     yield from (f"{SIGNS[Outcome(name)]} {numbers[name]} {name}" for name in OUTCOMES if numbers[name])
     yield from figures(Tokens(**{name: numbers.get(name) for name in TOKENS.values()}))
+    yield from (about_dollars(numbers[name]) for name in (ESTIMATE,) if name in numbers)
     if numbers["turns"] > 1:
         yield f"turn {numbers['turns']:,}"
 
@@ -128,7 +142,8 @@ def _by_outcome(counts: Mapping[str, int]) -> Numbers:
 def _of_row(row: Numbers) -> Numbers:
     counts = {name: row[name] for name in ("calls", *OUTCOMES, "turns")}
     duration = {} if row["calls"] is None else {"duration_ms": row["duration_ms"]}
-    return {**counts, **{name: row[column] for column, name in TOKENS.items()}, **duration}
+    tokens = {name: row[column] for column, name in TOKENS.items()}
+    return {**counts, **tokens, **duration, ESTIMATE: row[ESTIMATE]}
 
 
 def _of_index(family: list[sqlite3.Row]) -> Numbers:

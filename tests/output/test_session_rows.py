@@ -7,12 +7,18 @@ import os
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from agentwatch.agents.reported import State
+from agentwatch.analysis import prices
 from agentwatch.analysis.verdict_history import State as FinalState
+from agentwatch.catalog import kept_prices
 from agentwatch.catalog.digest import LastTests
 from agentwatch.catalog.standing import Ground
 from agentwatch.cli.schema import schema
 from agentwatch.output.session_rows import row_json, state_names
+from agentwatch.session.counts import Use
+from agentwatch.session.events import Tokens
 from agentwatch.session.limits import Reported
 from tests.builders.machine.rows import NOW_MS, row
 from tests.conftest import case
@@ -28,6 +34,44 @@ def printed(**fields: Any) -> dict[str, Any]:
     check_json("sessions", line)
     found: dict[str, Any] = json.loads(line)
     return found
+
+
+def test_a_session_without_a_cost_has_an_estimate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The prices that were found are kept for the next list; those of another price list are not used, nor is
+    what is damaged.
+    """
+    monkeypatch.setenv("AGENTWATCH_HOME", str(tmp_path))
+    uses = tuple((Use(name, 1_790_000_000_000, 0), Tokens(1_000_000)) for name in ("claude-opus-4-5", "none"))
+    estimated = row(uses=uses)
+
+    def estimate() -> float | None:
+        kept_prices._kept.cache_clear()
+        prices.found.clear()
+        return kept_prices.cost_of(estimated)
+
+    assert printed(cost_usd=1.5, uses=uses)["cost_estimated_usd"] is None
+    assert estimate() == printed(uses=uses)["cost_estimated_usd"] == 5
+    kept_prices.keep()
+    known = (tmp_path / "prices.json").read_bytes()
+    with monkeypatch.context() as without:
+        without.setattr(prices, "_asked", None)
+        assert estimate() == 5
+    for damaged in (
+        b"",
+        b"[]",
+        b"{}",
+        known[:-2],
+        known.replace(b"5e-6", b"true"),
+        known.replace(b'"none"', b"7"),
+        known.replace(b"genai_prices", b"another"),
+        known.replace(b'"prices":[', b'"prices":[7,[],[[]],[["a",1,2],[1.5]],'),
+    ):
+        with case(damaged[:200]):
+            (tmp_path / "prices.json").write_bytes(damaged)
+            (tmp_path / "prices.json").chmod(0o600)
+            assert estimate() == 5
+            kept_prices.keep()
+            assert len(json.loads((tmp_path / "prices.json").read_bytes())["prices"]) >= 2
 
 
 def test_what_is_unknown_is_null() -> None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from importlib.metadata import packages_distributions, requires
 from pathlib import Path
 
@@ -183,6 +184,35 @@ def test_the_library_loads_neither_a_screen_nor_a_command_line() -> None:
             modules = loaded(f"import agentwatch; path = {PLAIN!r}; {call}")
             assert modules.isdisjoint({*DRAWING, "click"})
             assert "orjson" in modules
+
+
+def test_a_list_without_costs_does_not_load_the_price_list(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The table of `sessions` and the help do not import it; `--json` does, until the prices are kept."""
+    folder = tmp_path / ".claude" / "projects" / "-src"
+    folder.mkdir(parents=True)
+    usage = {"input_tokens": 9, "output_tokens": 3}
+    message = {"id": "m", "model": "claude-opus-4-5", "role": "assistant", "content": [], "usage": usage}
+    line: dict[str, object] = {
+        "type": "assistant",
+        "sessionId": "s",
+        "uuid": "u",
+        "requestId": "r",
+        "message": message,
+    }
+    line["timestamp"] = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.000Z}"
+    (folder / "0f3a5c1e-0000-4000-8000-000000000001.jsonl").write_text(f"{json.dumps(line)}\n")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("AGENTWATCH_HOME", str(tmp_path / "state"))
+    for words, is_loaded in (
+        (["--help"], False),
+        (["sessions"], False),
+        (["sessions", "--json"], True),
+        (["sessions", "--json"], False),
+    ):
+        with case(words):
+            assert ("genai_prices" in loaded(RUN, *words)) is is_loaded
 
 
 @pytest.mark.system

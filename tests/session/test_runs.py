@@ -204,7 +204,7 @@ def test_requests_are_added(monkeypatch: pytest.MonkeyPatch) -> None:
     assert counted((turn, TURN), None, (Tokens(input=15), RUN)) == Tokens(input=15, output=7)
     figures = [(Tokens(context_used=used, context_size=100), REQUEST) for used in (40, 60, 20)]
     assert counted(*figures, None) == Tokens(context_used=20, context_size=100)
-    # A reader of the session may ask for the tokens by request, model, quarter of an hour and size.
+    # A reader of the session may ask for the tokens by request, model, span of time and size.
     lines = [
         Usage(Tokens(input=3, output=number), REQUEST, request=name) for number, name in enumerate("aab")
     ]
@@ -218,7 +218,11 @@ def test_requests_are_added(monkeypatch: pytest.MonkeyPatch) -> None:
             {"a": (quarter, both), "b": (quarter, other)},
             {large: alone},
         ),
-        (Uses(by_request=False), {}, {quarter: Tokens(9, None, 3), large: alone}),
+        (
+            Uses(by_request=False),
+            {},
+            {quarter._replace(at_ms=0): Tokens(9, None, 3), large._replace(at_ms=0): alone},
+        ),
     ):
         session = Session()
         session.uses = asked
@@ -231,7 +235,7 @@ def test_requests_are_added(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session_counts, "_MOST_USES", 1)
     crowded = Uses(by_request=False)
     for number, used in enumerate((Tokens(context_used=9), Tokens(1), Tokens(2), Tokens(4))):
-        crowded.add(Usage(used, REQUEST, model=f"{number}"), used, None, None)
+        crowded.count(UsageCounts(), Usage(used, REQUEST, model=f"{number}"), None)
     assert crowded.others == {Use("1", None, 0): Tokens(1), Use(None, None, 0): Tokens(6)}
     replaced = Session()
     replaced.uses = Uses(by_request=True)

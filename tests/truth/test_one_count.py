@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
+from agentwatch.analysis.prices import is_installed
 from tests.builders.captures import Captures
 from tests.builders.copied_stories import BEGAN_MS, WRITERS, Turns, stories, truth
 from tests.builders.exports.opened import every_recording
 from tests.builders.lines import PROPERTY
 from tests.builders.machine.captured import CAPTURED_S
 from tests.builders.machine.fake import fake_machine
-from tests.builders.views import differing, views
+from tests.builders.views import ESTIMATE, differing, views
 from tests.conftest import case, present
 
 HOMES = {
@@ -31,8 +32,8 @@ HOMES = {
 
 
 def test_every_view_of_a_capture_says_the_same_numbers(captures: Captures, tmp_path: Path) -> None:
-    """Calls by outcome, tokens by kind, cost, turns and the duration: of sessions where the agent keeps them,
-    with subagents in files of their own, and of recordings of ours.
+    """Calls by outcome, tokens by kind, cost, estimate, turns and the duration: of sessions where the agent
+    keeps them, with subagents in files of their own, and of recordings of ours.
     """
     kept = fake_machine(tmp_path / "kept", 8 if captures.is_own else 0, with_captures=captures.is_own)
     for folder in sorted(captures.root.glob("real/*/sessions")):
@@ -45,7 +46,7 @@ def test_every_view_of_a_capture_says_the_same_numbers(captures: Captures, tmp_p
         target = recorded.home / f".agentwatch/sessions/{stem}.ndjson"
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target)
-    compared = unknown = 0
+    compared = unknown = estimated = 0
     homes = [kept.home, recorded.home]
     for home in sorted(captures.root.glob("public/*/home")):
         homes.append(tmp_path / home.parent.name / "home")
@@ -57,8 +58,10 @@ def test_every_view_of_a_capture_says_the_same_numbers(captures: Captures, tmp_p
             with case(f"{agent}: {names.get(name, name)}"):
                 assert differing(numbers) == []
                 compared += 1
+                estimated += numbers["list"].keys() & numbers["summary"].keys() >= {ESTIMATE}
                 unknown += agent != "cursor" and not numbers["list"].keys() >= numbers["summary"].keys()
     assert compared > 80
+    assert estimated > 20 or not is_installed()
     assert unknown <= 2  # a subagent of opencode is read with its session; Cursor does not write outcomes
 
 

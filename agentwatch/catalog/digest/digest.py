@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from agentwatch.catalog.digest import reducers
 from agentwatch.catalog.digest.parts import Course, LastTests, OpenCall, Turn
-from agentwatch.session.counts import UsageCounts
+from agentwatch.session.counts import UsageCounts, Uses
 from agentwatch.session.events import Event, LineTime, Outcome, Tokens, agent_ms
 from agentwatch.session.limits import NO_LIMITS, KnownLimits
 from agentwatch.session.rules import span_ms
@@ -93,6 +93,8 @@ class Digest:
     is_one_liner: bool = False
     """Whether another program has started the session for one prompt, by its own lines."""
     usage: UsageCounts = field(default_factory=UsageCounts, repr=False)
+    uses: Uses | None = field(default=None, repr=False)
+    """What its cost is estimated by; None without a price list."""
     course: Course = field(default_factory=Course, repr=False, compare=False)
     """What later events depend on."""
 
@@ -155,6 +157,7 @@ class Digest:
         self.calls = self.failed = self.rejected = self.cancelled = self.turns = 0
         self.lines_added = self.lines_removed = 0
         self.usage = UsageCounts()
+        self.uses = None if self.uses is None else Uses(by_request=False)
         self.last_prompt = self.last_text = self.doing = ""
         self.todo = self.context_used = self.tests = None
 

@@ -22,6 +22,7 @@ import orjson
 import agentwatch
 from agentwatch.agents.found import Found
 from agentwatch.agents.registry import AGENTS
+from agentwatch.analysis.prices import is_installed
 from agentwatch.base.files import state_folder
 from agentwatch.catalog.digest.digest import Digest
 from agentwatch.recording.store import open_own, private_folder, replace_file
@@ -175,10 +176,16 @@ class _Reader(NamedTuple):
 
 def _plain(value: object) -> list[object]:
     if is_dataclass(value):
-        return [getattr(value, each.name) for each in fields(value)]
+        return [_pairs(getattr(value, each.name)) for each in fields(value)]
     if isinstance(value, tuple | set | frozenset):
         return list(value)
     raise TypeError(type(value))
+
+
+def _pairs(value: object) -> object:
+    """Return a dictionary whose keys are tuples, which JSON does not have, as a list of pairs."""
+    has_tuples = isinstance(value, dict) and any(type(key) is not str for key in value)
+    return [*value.items()] if isinstance(value, dict) and has_tuples else value
 
 
 def _reader(hint: Any) -> _Reader:
@@ -200,6 +207,9 @@ def _reader(hint: Any) -> _Reader:
         return _Reader(
             frozenset({dict}), lambda values: dict(zip(values, each(values.values()), strict=True))
         )
+    if origin is dict:
+        pairs = _each(_Reader(_LISTS, _one_by_one(tuple, [*map(_reader, inside)])))
+        return _Reader(frozenset({list, dict}), lambda values: dict(pairs(values)))
     if isinstance(hint, type) and issubclass(hint, Enum):
         return _Reader(frozenset({str}), {each.value: each for each in hint}.__getitem__)
     if isinstance(hint, type) and is_dataclass(hint):
@@ -264,7 +274,8 @@ _CODE = ("agents", "session", "analysis", "catalog/digest", "recording", "source
 
 
 def _made_by() -> list[Any]:
-    """Return what reads digests: the version, the fields, and when the folders of the code were changed.
+    """Return what reads digests: the version, the fields, when the folders of the code were changed, and
+    whether there is a price list, for which tokens are counted.
 
     An installed version never changes. A checkout does, with the time of each folder in which git has
     replaced a file.
@@ -276,4 +287,4 @@ def _made_by() -> list[Any]:
             folders = [entry for entry in entries if entry.is_dir() and entry.name != "__pycache__"]
             times.append(max(os.stat(each).st_mtime_ns for each in [package / name, *folders]))
     shapes = "; ".join(f"{name} {_shape(_HINTS[name])}" for name in _READERS)
-    return [agentwatch.__version__, crc32(shapes.encode()), times]
+    return [agentwatch.__version__, crc32(shapes.encode()), times, is_installed()]

@@ -17,6 +17,7 @@ from agentwatch.agents.agent import Agent
 from agentwatch.agents.found import OWN, Found, Reach
 from agentwatch.agents.opening import MOST_FILE_BYTES, MOST_STORE_BYTES, store_for
 from agentwatch.agents.registry import agent_named, agent_on_disk
+from agentwatch.analysis.prices import no_uses
 from agentwatch.base.faults import reading
 from agentwatch.catalog.digest.digest import Digest
 from agentwatch.catalog.digest.parts import MOST_LINE, MOST_PATH, Course, LastTests
@@ -31,7 +32,7 @@ from agentwatch.recording.ends import (
 from agentwatch.recording.lines import split_lines
 from agentwatch.recording.saved import open_both
 from agentwatch.recording.store import nameless_file, open_own
-from agentwatch.session.counts import UsageCounts
+from agentwatch.session.counts import UsageCounts, Uses
 from agentwatch.session.events import (
     Event,
     LineTime,
@@ -175,6 +176,7 @@ def digest_of(found: Found, agent: Agent | None) -> Digest:
         cwd=about.cwd or "",
         branch=about.branch,
         seen_ms=about.changed_ms,
+        uses=no_uses(),
         course=Course(has_line_times=agent is not None and agent.time_of is not None),
     )
 
@@ -448,7 +450,8 @@ def _continued(head: _Head) -> tuple[Digest, Decoder]:
 
 def _copy(digest: Digest) -> Digest:
     course = Course(has_line_times=digest.course.has_line_times)
-    return replace(digest, open_calls={}, usage=UsageCounts(), course=course)
+    uses = None if digest.uses is None else Uses(by_request=False)
+    return replace(digest, open_calls={}, usage=UsageCounts(), uses=uses, course=course)
 
 
 _WHOLE_BYTES = 1 << 20

@@ -21,6 +21,7 @@ from agentwatch.catalog.digest.parts import (
     Turn,
     line,
 )
+from agentwatch.session.bounds import bounded
 from agentwatch.session.events import (
     Channel,
     Compaction,
@@ -86,6 +87,8 @@ def run_started(digest: Digest, event: RunStarted, _at_ms: int | None) -> None:
     end_run(digest)
     digest.course.has_ended.clear()
     digest.usage.begin_run()
+    if digest.uses is not None:
+        digest.uses.model = None
     digest.course.run_turns = 0
     digest.course.last_error = ""
     digest.course.awaits_prompt = digest.course.is_text_open = False
@@ -134,10 +137,13 @@ def rewound(digest: Digest, event: Rewound, _at_ms: int | None) -> None:
     digest.turns = max(digest.turns - turns, 0)
 
 
-def usage(digest: Digest, event: Usage, _at_ms: int | None) -> None:
+def usage(digest: Digest, event: Usage, at_ms: int | None) -> None:
     """Count tokens, and keep the size of the context. The tokens of a request come with its answer."""
     digest.is_answered = True
-    digest.usage.add(event)
+    if digest.uses is None:
+        digest.usage.add(event)
+    else:
+        digest.uses.count(digest.usage, event, at_ms)
     tokens = event.tokens
     digest.context_used = digest.context_used if tokens.context_used is None else tokens.context_used
     digest.context_size = digest.context_size if tokens.context_size is None else tokens.context_size
@@ -200,6 +206,8 @@ def describe(digest: Digest, event: RunStarted | RunInfo) -> None:
     """Apply the facts that both kinds of lines have."""
     digest.session_id = (event.session_id or digest.session_id)[:MOST_NAME]
     digest.model = (event.model or digest.model)[:MOST_NAME]
+    if digest.uses is not None:
+        digest.uses.model = bounded(event.model) or digest.uses.model
     digest.cwd = (event.cwd or digest.cwd)[:MOST_PATH]
     digest.permission_mode = (event.permission_mode or digest.permission_mode)[:MOST_NAME]
 

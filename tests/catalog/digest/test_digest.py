@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from agentwatch.catalog.digest import Digest, Tail, Turn
+from agentwatch.session.counts import Use, Uses
 from agentwatch.session.events import (
     Channel,
     Compaction,
@@ -108,7 +109,9 @@ def test_a_gap_leaves_what_does_not_change() -> None:
         *said("Hi"),
     )
     digest.is_whole = True
+    digest.uses = Uses(by_request=False, others={Use("m", 0, 0): Tokens(1)})
     digest.skip()
+    assert digest.uses == Uses(by_request=False)
     assert (digest.title, digest.cwd, digest.first_prompt) == ("T", "/w", "Go")
     assert (digest.open_calls, digest.asked, digest.calls, digest.turn) == ({}, "", 0, Turn.NONE)
     assert (digest.last_prompt, digest.last_text, digest.is_whole) == ("", "", False)

@@ -19,6 +19,8 @@ from agentwatch.catalog.digest import kept, reading
 from agentwatch.catalog.joining import Joined
 from agentwatch.catalog.row import Row
 from agentwatch.cli.sessions import Wanted, chosen
+from agentwatch.session.counts import Use, Uses
+from agentwatch.session.events import Tokens
 from agentwatch.sources.proc import Proc
 from tests.builders.machine.fake import FakeMachine, fake_machine
 from tests.conftest import case
@@ -174,6 +176,11 @@ def test_values_that_are_not_those_of_a_digest_are_none(tmp_path: Path) -> None:
     [entry] = digests._new.values()
     assert kept._kept(entry, identity) == Digest(title="t")
     values = json.loads(entry)
+    used = Uses(
+        by_request=False, model="m", others={Use("m", None, 0): Tokens(3), Use(None, 5, 9): Tokens(4)}
+    )
+    digests.add(identity, Digest(uses=used))
+    assert kept._kept(digests._new[str(found.path)], identity) == Digest(uses=used)
     odd: object
     for odd in ([], {}, None, 7, [values[0]], [values[0], None], [values[0], values[1][:-1]], [*values, 1]):
         with case(odd):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import LIVE, Group
 from agentwatch.screen.screens.sessions import words
+from agentwatch.text import UNKNOWN
 from agentwatch.text.safe import SafeText, columns, cut, fitted
 
 if TYPE_CHECKING:
@@ -54,15 +55,17 @@ class Widths(NamedTuple):
     changed: int = 0
     age: int = 0
     tests: int = 0
+    cost: int = 0
 
-    def grown(self, rows: Iterable[Row], now_ms: int) -> Widths:
+    def grown(self, rows: Iterable[Row], now_ms: int, *, has_cost: bool = False) -> Widths:
         """Return widths that have room for more rows as well; none is smaller than before.
 
         Args:
             rows: The rows to make room for.
             now_ms: The current time, in ms since the epoch.
+            has_cost: Whether the cost is shown, which is estimated only then.
         """
-        agent, project, succeeded, failed, context, changed, age, tests = self
+        agent, project, succeeded, failed, context, changed, age, tests, cost = self
         for row in rows:
             agent = max(agent, columns(words.foreign(row.agent)))
             place = words.repository(row) + words.branch(row) + words.worktree(row)
@@ -78,18 +81,25 @@ class Widths(NamedTuple):
                 tests = max(tests, len(shown), len("tests"))
             if shown := words.age(row, now_ms):
                 age = max(age, len(shown), len("59 min"))
+            if has_cost and (shown := words.cost(row)) != UNKNOWN:
+                cost = max(cost, len(shown), len("$9.99"))
         project += -project % _PROJECT_STEP
-        return Widths(min(agent, _AGENT), project, succeeded, failed, context, changed, age, tests)
+        return Widths(min(agent, _AGENT), project, succeeded, failed, context, changed, age, tests, cost)
 
 
-NAMES = ("for", "agent", "project", "now", "calls", "ctx", "age", "tests", "lines")
-"""The columns that the user can choose, by their headings. State and title are always shown."""
+NAMES = ("for", "agent", "project", "now", "calls", "ctx", "age", "cost", "tests", "lines")
+"""The columns that the user can choose, by their headings. State and title are always shown.
+
+The cost is not shown unless it is chosen: its estimate takes 0.26 s if the prices are not kept.
+"""
+_USUAL = frozenset({*NAMES} - {"cost"})
 
 
 class Columns(NamedTuple):
     """The widths of the columns in a pane; 0 for a column that is not shown.
 
-    The columns give way in this order, the first one first: changed lines, tests, age, context, calls.
+    The columns give way in this order, the first one first: changed lines, tests, cost, age, context,
+    calls.
     At 80 columns, state, clock, agent, project, title and activity are left. In a pane of fewer than 68
     columns, each session takes two rows: state and title; below them the clock and the activity, and behind
     it the project if there is room.
@@ -107,6 +117,7 @@ class Columns(NamedTuple):
     changed: int
     age: int
     tests: int
+    cost: int
 
 
 def columns_for(width: int, needed: Widths, chosen: Sequence[str] = ()) -> Columns:
@@ -119,7 +130,7 @@ def columns_for(width: int, needed: Widths, chosen: Sequence[str] = ()) -> Colum
             room at all; empty for those that fit well.
     """
     gap = 2 if width >= _LEAST_FOR_WIDE_GAPS else 1
-    wanted = chosen or NAMES
+    wanted = chosen or _USUAL
     since = SINCE if "for" in wanted else 0
     agent = needed.agent if "agent" in wanted else 0
     has_project, has_now = "project" in wanted, "now" in wanted
@@ -139,6 +150,7 @@ def columns_for(width: int, needed: Widths, chosen: Sequence[str] = ()) -> Colum
         ("calls", needed.succeeded + (needed.failed and needed.failed + 1), 0),
         ("ctx", needed.context, 0),
         ("age", needed.age, _MORE),
+        ("cost", needed.cost, _MORE),
         ("tests", needed.tests, _MORE),
         ("lines", needed.changed, 2 * _MORE),
     ):
@@ -163,6 +175,7 @@ def columns_for(width: int, needed: Widths, chosen: Sequence[str] = ()) -> Colum
         changed=needed.changed if "lines" in kept else 0,
         age=needed.age if "age" in kept else 0,
         tests=needed.tests if "tests" in kept else 0,
+        cost=needed.cost if "cost" in kept else 0,
     )
 
 
@@ -224,6 +237,7 @@ def wide_row(row: Row, shown: Columns, now_ms: int, depth: int, *, is_dated: boo
     for text, width, name in (
         (words.context(row), shown.context, "muted"),
         (words.age(row, now_ms), shown.age, "muted"),
+        (words.cost(row) if shown.cost else "", shown.cost, "muted"),
         (words.tests(row), shown.tests, words.tests_style(row)),
         (words.changed_lines(row), shown.changed, "muted"),
     ):
@@ -240,7 +254,7 @@ def heading(shown: Columns) -> Spans:
     cells += [fitted(SafeText(name), width) for name, width in named if width]
     calls = shown.succeeded + (shown.failed and shown.failed + 1)
     named = [("calls", calls), ("ctx", shown.context), ("age", shown.age)]
-    named += [("tests", shown.tests), ("lines", shown.changed)]
+    named += [("cost", shown.cost), ("tests", shown.tests), ("lines", shown.changed)]
     cells += [f"{name:>{width}}" for name, width in named if width]
     return [(SafeText((" " * shown.gap).join(cells)), "muted")]
 

@@ -208,6 +208,7 @@ class LineContent:
     def choose(self, columns: Sequence[str]) -> None:
         """Show other columns; empty for those that fit."""
         self.chosen, self._columns = columns, None
+        self._measured = {}
 
     def nothing_rows(self, height: int) -> list[Spans]:
         """Return the words of an empty list as rows, in the middle of `height` rows."""
@@ -227,10 +228,16 @@ class LineContent:
     def measure(self, rows: Sequence[Row], now_ms: int) -> None:
         """Make room for the contents of rows."""
         measured = self._measured
-        needed = self._needed.grown([row for row in rows if measured.get(row.key) is not row], now_ms)
+        new = [row for row in rows if measured.get(row.key) is not row]
+        has_cost = "cost" in self.chosen
+        needed = self._needed.grown(new, now_ms, has_cost=has_cost)
         self._measured = {row.key: row for row in rows}
         if needed != self._needed:
             self._needed, self._columns = needed, None
+        if has_cost and any(row.uses for row in new):
+            from agentwatch.catalog.kept_prices import keep
+
+            keep()
 
     def spans(self, line: Line, part: int, now_ms: int) -> Spans:
         """Return the pieces of a row.
@@ -261,7 +268,7 @@ class LineContent:
         shown = self._fitting()
         widths = (
             *(shown.since, shown.agent, shown.project, shown.now, shown.succeeded, shown.context),
-            *(shown.age, shown.tests, shown.changed),
+            *(shown.age, shown.cost, shown.tests, shown.changed),
         )
         return [name for name, width in zip(cells.NAMES, widths, strict=True) if width]
 
@@ -550,8 +557,13 @@ class SessionList(RowView, HeadedView):
     def show_columns(self, names: Sequence[str]) -> None:
         """Show the columns with these names, or with none those that fit."""
         self._content.choose(names)
+        self._measure(self._rows.lines)
         self._drawn.clear()
         self.refresh()
+
+    def _measure(self, lines: Sequence[Line]) -> None:
+        measured = [line.row for line in lines[:_MOST_MEASURED] if isinstance(line, RowLine)]
+        self._content.measure(measured, self._now_ms)
 
     def action_urgent(self, step: int) -> None:
         """Select the next (1) or previous (-1) session that needs the user or failed."""
@@ -590,8 +602,7 @@ class SessionList(RowView, HeadedView):
             at = before if is_in_view else rows.at(min(top, len(rows) - 1))[0]
             held, distance = identity(rows.lines[at]), rows.top(at) - top
         chosen = None if self._chosen is None else identity(self._chosen)
-        measured = [line.row for line in lines[:_MOST_MEASURED] if isinstance(line, RowLine)]
-        self._content.measure(measured, self._now_ms)
+        self._measure(lines)
         rows.put(lines, is_wide=self._content.is_wide)
         is_first = not (self._is_placed or self._is_settled)
         index = rows.selectable(0, 1) if is_first else rows.find(self._kept, before)

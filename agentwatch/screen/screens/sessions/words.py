@@ -18,7 +18,7 @@ from agentwatch.recording.acts import receipt_words
 from agentwatch.session.agent_process import NO_FACTS, AgentFacts
 from agentwatch.session.events import Outcome
 from agentwatch.text import UNKNOWN
-from agentwatch.text.amounts import short_count
+from agentwatch.text.amounts import about_dollars, dollars, short_count
 from agentwatch.text.durations import age_words, countdown, in_seven_columns
 from agentwatch.text.safe import SafeText, cut, cut_middle, safe_line, wrapped
 from agentwatch.text.signs import ASKS_SIGN, MINUS, SIGNS
@@ -318,6 +318,25 @@ def context(row: Row) -> str:
     if used is None or not _is_count(used):
         return UNKNOWN
     return f"{min(100 * used // size, 999)} %" if size is not None and size > 0 else short_count(used)
+
+
+def cost(row: Row) -> str:
+    """Return the cost that the agent reports, `$1.20`, or else the estimated one, `≈ $12.40`.
+
+    It is a dash if it is unknown.
+    """
+    known = row.cost_usd
+    if known is None and row.uses:
+        from agentwatch.catalog.kept_prices import cost_of
+
+        estimate = cost_of(row)
+        return about_dollars(estimate) if estimate is not None and _is_cost(estimate) else UNKNOWN
+    return dollars(known) if known is not None and _is_cost(known) else UNKNOWN
+
+
+def _is_cost(number: float) -> bool:
+    """Return whether a cost may be real: the numbers are foreign."""
+    return 0 <= number < _MOST_SHOWN
 
 
 def changed_lines(row: Row) -> str:

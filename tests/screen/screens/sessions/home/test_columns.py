@@ -106,6 +106,14 @@ def test_a_wider_pane_shows_more() -> None:
     assert not columns_for(220, bare).changed
     assert not columns_for(220, bare).tests
     assert columns_for(220, bare).title > columns_for(220, NEEDED).title
+    # The cost is shown only if it is chosen.
+    paid = Widths().grown([row("a", cost_usd=12.4)], NOW_MS, has_cost=True)
+    assert not columns_for(220, paid).cost
+    shown = columns_for(100, paid, ("calls", "cost"))
+    assert "".join(text for text, _ in heading(shown)).endswith("  cost")
+    assert "".join(text for text, _ in wide_row(row("a", cost_usd=12.4), shown, NOW_MS, 0)).endswith(
+        " $12.40"
+    )
 
 
 def test_widths_never_shrink_and_grow_rarely() -> None:

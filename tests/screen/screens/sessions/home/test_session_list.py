@@ -284,13 +284,13 @@ async def test_columns_can_be_chosen() -> None:
     """A column that is chosen is shown where it would not fit well. Columns and order are remembered."""
     async with home_of(working(3), (100, 20)) as (app, pilot):
         assert "lines" not in screen_rows(app)[2]
-        app.put(row("s0000", lines_added=3, lines_removed=4))
+        app.put(row("s0000", lines_added=3, lines_removed=4, cost_usd=1.2))
         assert app.home.sessions.columns == ["for", "agent", "project", "now"]
-        for name in ("agent", "now", "lines"):
+        for name in ("agent", "now", "lines", "cost"):
             app.home.toggle_column(name)
         await pilot.pause()
-        assert screen_rows(app)[2].split() == ["│", "state", "for", "project", "title", "lines", "│"]
-        assert "+3 −4" in screen_rows(app)[4]
+        assert screen_rows(app)[2].split() == ["│", "state", "for", "project", "title", "cost", "lines", "│"]
+        assert screen_rows(app)[4].split()[-4:-1] == ["$1.20", "+3", "−4"]
         await pilot.press("s")
     async with home_of([row("s0000", lines_added=3)], (100, 20)) as (app, _):
         assert app.home.sessions.columns == ["for", "project", "lines"]

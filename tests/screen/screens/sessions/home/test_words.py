@@ -10,6 +10,8 @@ from agentwatch.catalog.standing import Ground
 from agentwatch.recording.acts import Act
 from agentwatch.screen.screens.sessions import words
 from agentwatch.screen.screens.sessions.cells import STATE, Widths, columns_for, wide_row
+from agentwatch.session.counts import Use
+from agentwatch.session.events import Tokens
 from agentwatch.text.safe import columns
 from agentwatch.text.times import coming
 from tests.builders.home.home_app import MINUTE_MS, NOW_MS, row
@@ -182,6 +184,19 @@ def test_counts() -> None:
     wrong = row("a", calls=-1, failed=10**15, context_used=-3, lines_added=10**15, lines_removed=-2)
     assert words.succeeded(wrong) == words.context(wrong) == "–"
     assert words.failed(wrong) == words.changed_lines(wrong) == ""
+    # The cost is the agent's; without one, that of the price list.
+    uses = ((Use("claude-opus-4-5", 1_790_000_000_000, 0), Tokens(input=1_000_000)),)
+    for cost_usd, used, shown in (
+        (1.2, uses, "$1.20"),
+        (None, uses, "≈ $5.00"),
+        (None, ((uses[0][0]._replace(model="none"), uses[0][1]),), "–"),
+        (None, None, "–"),
+        (-1.0, None, "–"),
+        (float("nan"), None, "–"),
+        (1e300, None, "–"),
+    ):
+        with case(shown):
+            assert words.cost(row("a", cost_usd=cost_usd, uses=used)) == shown
     # Green has the number that passed, red the number that failed; `?` marks what changed since.
     for tests, shown, said, style in (
         (None, "", "", "muted"),
