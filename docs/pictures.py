@@ -14,14 +14,13 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from pathlib import Path
 
-from drawing import animation, comparison, exported_page, machine, picture
+from drawing import animation, exported_page, machine, picture
 
 FOLDER = Path(__file__).parent / "pictures"
 Drawing = Callable[[], Coroutine[None, None, str]]
 DRAWINGS: dict[str, Drawing] = {
     **{name: partial(picture.drawn, each) for name, each in picture.PICTURES.items()},
     **{name: partial(machine.drawn, each) for name, each in machine.PICTURES.items()},
-    **{name: partial(comparison.drawn, each) for name, each in comparison.PICTURES.items()},
     **{name: partial(animation.drawn, each) for name, each in animation.FILMS.items()},
 }
 """How each picture is drawn, by the name of its file."""

@@ -18,5 +18,5 @@ def resource(folder: str) -> Path:
 
 def stylesheets() -> list[str | PurePath]:
     """Return the stylesheets of the screen, in the order in which they are read."""
-    names = ("app", "lines", "calls", "workspace", "overlays", "home", "comparing", "short")
+    names = ("app", "lines", "calls", "workspace", "overlays", "home", "short")
     return [resource("styles") / f"{name}.tcss" for name in names]

@@ -1,15 +1,14 @@
-"""The command `compare`: prints where two runs differ, writes it to a file, or shows it on the screen."""
+"""The command `compare`: prints where two runs differ, or writes it to a file."""
 
 from __future__ import annotations
 
-import gc
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from agentwatch.agents import Agent
-from agentwatch.base.faults import USAGE, Fault, Signalled
+from agentwatch.base.faults import USAGE, Fault
 from agentwatch.cli.address import STDIN, Address, is_once, parse_address
 from agentwatch.cli.export import open_session
 from agentwatch.cli.messages import say
@@ -17,8 +16,7 @@ from agentwatch.cli.options import Options
 from agentwatch.cli.output import STDOUT, check_output, write_file
 from agentwatch.cli.progress import ShownProgress
 from agentwatch.cli.stdout import print_json, print_lines
-from agentwatch.cli.terminal import claimed_terminal
-from agentwatch.output.compare.comparison import Comparison, Side, compare, compare_several, side_of
+from agentwatch.output.compare.comparison import Side, compare, compare_several, side_of
 from agentwatch.output.compare.reports import (
     WHOLE,
     WIDTH,
@@ -31,12 +29,8 @@ from agentwatch.output.compare.reports import (
 )
 from agentwatch.output.export.exported import Wanted
 from agentwatch.output.redact.mask import Masks
-from agentwatch.screen.terminal.signals import HeldSignals
-from agentwatch.text.safe import safe_line
 from agentwatch.text.signs import MINUS
 
-SCREEN = "screen"
-"""The output format that is not a report: the comparison is shown on the screen."""
 _REDACTED = ("markdown", "html")
 """The formats that are made to be given away."""
 
@@ -49,7 +43,7 @@ class Request(NamedTuple):
     b: tuple[str, ...]
     """The addresses of the second side."""
     output_format: str
-    """`text`, `json`, `markdown`, `html`, or `SCREEN`."""
+    """`text`, `json`, `markdown` or `html`."""
     output: Path | None
     """The file; `-` or None for stdout."""
     is_forced: bool
@@ -65,14 +59,14 @@ class _Opened(NamedTuple):
 
     a: list[Side]
     b: list[Side]
-    addresses: list[Address]
-    """Their addresses, in the same order."""
+    addresses: list[str]
+    """Their addresses, in the same order; empty for what can be read only once."""
     masked: list[str]
     """What was masked in each of them."""
 
 
 def run_compare(request: Request, options: Options) -> int:
-    """Write or show the comparison, and return the exit code: 0 whether or not the sessions differ.
+    """Write the comparison, and return the exit code: 0 whether or not the sessions differ.
 
     Raises:
         Fault: An address names a moment, or a session cannot be opened or is of no known agent.
@@ -87,13 +81,10 @@ def run_compare(request: Request, options: Options) -> int:
         progress.step("aligning the calls").show("…")
         comparison = compare(opened.a[0], opened.b[0])
         progress.clear()
-        if request.output_format == SCREEN:
-            a, b = opened.addresses
-            return show(comparison, a, b, options)
         if request.output_format == "json":
             return _write(request, json_pieces(comparison, every=request.every))
         minus = MINUS if request.output_format == "html" else "-"
-        report = report_of(comparison, every=request.every, minus=minus)
+        report = report_of(comparison, *opened.addresses, every=request.every, minus=minus)
     else:
         several = compare_several(opened.a, opened.b)
         if request.output_format == "json":
@@ -164,7 +155,7 @@ def _open(request: Request, agent: Agent | None, progress: ShownProgress) -> _Op
             progress.step(f"reading the verdicts of {letter}").show("…")
             sides.append(side_of(session.name, session.feed))
             progress.clear()
-            opened.addresses.append(address)
+            opened.addresses.append("" if is_once(address.path) else address.words)
             if request.output_format in _REDACTED:
                 name = f"{letter}{nth}" if len(each) > 1 else letter
                 opened.masked.append(f"{name}: {session.masked or 'nothing was redacted (--raw)'}")
@@ -186,46 +177,3 @@ def _parsed(words: str) -> Address:
     if address.moment is not None:
         raise Fault(f"compare takes whole sessions, not a moment of one: {address.session}", USAGE)
     return address
-
-
-def draws_screen(options: Options) -> bool:
-    """Return whether the comparison is shown on the screen: a terminal reads it, and another gives the keys.
-
-    Args:
-        options: The options of the command; an option about the report counts as printing.
-    """
-    return not options.prints() and os.isatty(0)
-
-
-def show(comparison: Comparison, a: Address, b: Address, options: Options) -> int:
-    """Show a comparison on the screen until the user quits, and return the exit code.
-
-    Raises:
-        Signalled: A signal has ended the screen.
-    """
-    held = HeldSignals()
-    held.hold()
-    with claimed_terminal():
-        from agentwatch.screen.screens.compare.screen import ComparisonApp
-
-        gc.freeze()
-        app = ComparisonApp(
-            held,
-            comparison,
-            (a.path, b.path),
-            (_address(a), _address(b)),
-            options.config,
-            no_color=options.no_color,
-        )
-        app.run()
-    held.release()
-    if app.fault is not None:
-        raise app.fault
-    if app.ended_by is not None:
-        raise Signalled(app.ended_by)
-    return 0
-
-
-def _address(address: Address) -> str:
-    """Return the address of a whole session, which is valid in every folder."""
-    return safe_line(address.elsewhere or os.path.abspath(address.path))

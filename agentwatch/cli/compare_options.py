@@ -48,7 +48,7 @@ def repeated(args: list[str]) -> list[str]:
     _WITH, "others", multiple=True, metavar="B…", help="Several runs a side: compare A1 A2 --with B1 B2."
 )
 @click.option("--all", "every", is_flag=True, help="List equal calls too.")
-@click.option("-p", "--print", "printing", is_flag=True, help="Print instead of opening the screen.")
+@click.option("-p", "--print", "printing", is_flag=True, hidden=True)  # it always prints
 @click.option("--output-format", type=click.Choice(FORMATS), help="Format of the report (default: text).")
 @click.option("--json", "as_json", is_flag=True, help="Same as --output-format json.")
 @click.option("-o", "output", type=PATH, metavar="FILE", help="Write FILE; - is stdout.")
@@ -61,7 +61,7 @@ def compare(addresses: tuple[str, ...], others: tuple[str, ...], **given: Any) -
 
     A and B are addresses of sessions: see agentwatch --help.
     """
-    from agentwatch.cli.compare import SCREEN, Request, draws_screen, run_compare
+    from agentwatch.cli.compare import Request, run_compare
     from agentwatch.cli.options import Options
 
     if not others and len(addresses) != 2:
@@ -71,14 +71,7 @@ def compare(addresses: tuple[str, ...], others: tuple[str, ...], **given: Any) -
     output_format = "json" if given["as_json"] else given["output_format"]
     if given["is_forced"] and given["output"] is None:
         raise click.UsageError("--force needs -o")
-    is_report = output_format or any(given[name] for name in ("printing", "output", "every", "is_raw"))
-    options = Options(printing=bool(is_report or others), format=given["format"], no_color=given["no_color"])
-    if draws_screen(options):
-        from agentwatch.cli.config_file import read_config
-
-        output_format, options = SCREEN, options._replace(settings=read_config())
-    output_format = output_format or "text"
     a, b = (addresses, others) if others else (addresses[:1], addresses[1:])
     chosen = {name: given[name] for name in ("output", "is_forced", "every", "is_raw")}
-    request = Request(a, b, output_format, **chosen)
-    return run_compare(request, options)
+    request = Request(a, b, output_format or "text", **chosen)
+    return run_compare(request, Options(format=given["format"], no_color=given["no_color"]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.keys import _character_to_key
 
-from agentwatch.screen.keys import COMPARISON, SESSION, SESSIONS, Shortcut
+from agentwatch.screen.keys import SESSION, SESSIONS, Shortcut
 
 _SHOWN = {"escape": "esc", "pageup": "page up", "pagedown": "page down"}
 _HEAD = """\
@@ -24,7 +24,6 @@ def page() -> str:
     for heading, suffix, topics in (
         ("In a session", "", SESSION),
         ("In the list of sessions", " of the list", SESSIONS),
-        ("In a comparison of two runs", " of a comparison", COMPARISON),
     ):
         lines += [f"## {heading}", ""]
         for topic in topics:

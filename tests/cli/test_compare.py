@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agentwatch.cli.compare_options import repeated
-from tests.builders.comparing.runs import Run, run_tests, shell
+from tests.builders.compared_runs import Run, run_tests, shell
 from tests.conftest import case
 from tests.harness.program import ran
 

@@ -79,7 +79,7 @@ class Side:
     name: str
     """The name of the recording, as the user typed it. Foreign text."""
     feed: Feed
-    """The feed, which has read the recording to its end. It also reads the details of calls."""
+    """The feed, which has read the recording to its end."""
     totals: Totals
     by_tool: Counter[str]
     """The number of calls of each kind of tool."""

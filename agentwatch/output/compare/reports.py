@@ -93,6 +93,8 @@ class Report(NamedTuple):
     sides: list[tuple[str, str]]
     """The letter of each side, and the names of its recordings with what ran."""
     sections: list[Section]
+    addresses: tuple[str, str] = ("", "")
+    """The addresses of A and B, with which a call is opened; empty for what can be read only once."""
 
 
 # Text, in at most 80 columns where the words allow it.
@@ -126,7 +128,7 @@ def text_lines(report: Report, width: int = WIDTH) -> Iterator[SafeText]:
                     yield from _wrapped(line, width, 2, first=2)
             case Steps():
                 for step in section.content.lines():
-                    yield from _step(step, width)
+                    yield from _step(step, width, report.addresses)
             case TextDifference():
                 yield from _words(section.content, width)
 
@@ -157,7 +159,7 @@ def _table(table: Table, width: int) -> Iterator[SafeText]:
         yield styled((SafeText(f"  {'  '.join(cells)}".rstrip()), "" if nth else "muted"))
 
 
-def _step(step: StepLine | Gap, width: int) -> Iterator[SafeText]:
+def _step(step: StepLine | Gap, width: int, addresses: tuple[str, str]) -> Iterator[SafeText]:
     if isinstance(step, Gap):
         yield styled((SafeText(f"  … {plural(step.calls, 'equal call')}"), "muted"))
         return
@@ -171,6 +173,17 @@ def _step(step: StepLine | Gap, width: int) -> Iterator[SafeText]:
         for words in wrapped(safe_line(line), width - _STEP_COLUMNS):
             yield styled(*head, (words, "muted" if step.sign == "=" else ""))
             head = [(SafeText(" " * _STEP_COLUMNS), "")]
+    if step.sign != "=":
+        for words in _addresses(step, width - _STEP_COLUMNS, addresses):
+            yield styled(*head, (words, "muted"))
+
+
+def _addresses(step: StepLine, width: int, addresses: tuple[str, str]) -> list[SafeText]:
+    """Return the addresses of the calls, on one line if they fit. An address is not wrapped: it is copied."""
+    calls = zip(addresses, (step.a, step.b), strict=True)
+    found = [safe_line(f"{address}{number}") for address, number in calls if address and number]
+    line = SafeText("  ".join(found))
+    return found if columns(line) > width or not found else [line]
 
 
 def _words(difference: TextDifference, width: int) -> Iterator[SafeText]:
@@ -481,11 +494,15 @@ PARTING = "Where they part"
 """The heading of the section that a page begins with."""
 
 
-def report_of(comparison: Comparison, *, every: bool = False, minus: str = "-") -> Report:
+def report_of(
+    comparison: Comparison, a: str = "", b: str = "", *, every: bool = False, minus: str = "-"
+) -> Report:
     """Return the report on two runs.
 
     Args:
         comparison: The comparison.
+        a: The address of the first run, with which its calls are opened; empty without one.
+        b: That of the second run.
         every: Whether equal calls are listed too.
         minus: The sign of removed lines: `MINUS` on a page, `-` in text.
     """
@@ -493,6 +510,7 @@ def report_of(comparison: Comparison, *, every: bool = False, minus: str = "-") 
         TITLE,
         [("A", named(comparison.a)), ("B", named(comparison.b))],
         [*_sections(comparison, every=every, minus=minus)],
+        (a, b),
     )
 
 

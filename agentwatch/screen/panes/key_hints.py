@@ -31,13 +31,9 @@ _PANES = {
     "home-asks": ("answer", *_HOME),
     "home-unseen": ("show-hidden", "find-session", "filter-sessions", "sort-sessions"),
     "home-empty": (),
-    "comparison": (
-        *("next-difference previous-difference", "open-pair", "next-view", "equal-calls"),
-        *("open-a open-b", "copy-addresses"),
-    ),
 }
 """The bindings of each pane, the most important first; their words are the label of the first of a group."""
-_ALONE = frozenset(("home", "home-asks", "home-unseen", "home-empty", "home-demo", "comparison"))
+_ALONE = frozenset(("home", "home-asks", "home-unseen", "home-empty", "home-demo"))
 """The screens that have no other keys than their own."""
 _BARS = {
     "find": ("find-next find-previous", "find-back"),

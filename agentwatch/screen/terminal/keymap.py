@@ -84,7 +84,7 @@ def _keys_of(value: str) -> list[str]:
 
 
 def _can_meet(name: str, other: str) -> bool:
-    """Return whether two bindings are in force in the same screen: a list, a session, or a comparison."""
+    """Return whether two bindings are in force in the same screen: a list, or a session."""
     return any(
         {name, other} <= {each.id for topic in screen for each in topic.shortcuts} for screen in SCREENS
     )

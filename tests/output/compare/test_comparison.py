@@ -30,7 +30,7 @@ from agentwatch.output.compare.comparison import (
     text_difference,
 )
 from agentwatch.session.events import Outcome
-from tests.builders.comparing.runs import Did, Run, compared, edit, read, run_tests, shell, side_at
+from tests.builders.compared_runs import Did, Run, compared, edit, read, run_tests, shell, side_at
 from tests.builders.lines import DONE, completed, init, started
 from tests.builders.stories.lines import rendered
 from tests.builders.stories.story import STORIES, Story

@@ -22,7 +22,7 @@ from agentwatch.output.compare.reports import (
     text_lines,
 )
 from agentwatch.text.safe import columns, safe_text
-from tests.builders.comparing.runs import Run, edit, open_comparison, read, run_tests, side_at
+from tests.builders.compared_runs import Run, edit, open_comparison, read, run_tests, side_at
 from tests.builders.payloads import PAYLOADS
 from tests.conftest import RECORDINGS, case
 from tests.output.export.html.test_page import MARKUP
@@ -35,13 +35,14 @@ B = replace(A.changed(5, run_tests(3)), text="Mended: the race turns again.", us
 def text_of(folder: Path, a: Run, b: Run, *, every: bool = False) -> str:
     """Return the comparison of two runs as text."""
     with open_comparison(folder, a, b) as found:
-        return "\n".join(text_lines(report_of(found, every=every)))
+        return "\n".join(text_lines(report_of(found, "a.ndjson", "x/b.ndjson", every=every)))
 
 
 def test_the_text_has_totals_the_parting_and_the_differences(tmp_path: Path) -> None:
     """What a reader wants first is read first. One equal call is listed before and after each difference; the
-    others are only counted. The contexts of differences that are close to each other do not repeat calls. The
-    report says that they do not part.
+    others are only counted. Below a difference are the addresses of its calls, one per line if both do not
+    fit. The contexts of differences that are close to each other do not repeat calls. The report says that
+    they do not part.
     """
     text = text_of(tmp_path, A, B)
     places = [text.index(words) for words in ("Totals", "They part after 5 calls in common", "\nCalls\n")]
@@ -58,6 +59,15 @@ def test_the_text_has_totals_the_parting_and_the_differences(tmp_path: Path) -> 
     listed = [text.count(f"\n  {sign} #{number} ") for number, sign in enumerate("=-=-==", 1)]
     assert listed == [1, 1, 1, 1, 1, 0]
     assert "  … 1 equal call\n" in text
+    assert re.findall(r"\n {18}(\S+#\d+)(?=\n)", text) == ["a.ndjson#2", "a.ndjson#4"]
+    with open_comparison(tmp_path, A, A.changed(1, read("src/race.py"))) as found:
+        for a, expected in (
+            ("a.ndjson", ["a.ndjson#2  b#2"]),
+            ("a" * 60, ["a" * 60 + "#2", "b#2"]),
+            ("", ["b#2"]),
+        ):
+            lines = map(str.strip, text_lines(report_of(found, a, "b")))
+            assert [line for line in lines if line.endswith("#2")] == expected
     text = text_of(tmp_path, A, A)
     assert "They do not part: both made the same calls with the same results.\n" in text
     assert "\nCalls\n" not in text

@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textual import on
@@ -19,7 +18,7 @@ from agentwatch.agents.opening import saved_source
 from agentwatch.agents.reported import State
 from agentwatch.base.clock import now_ms
 from agentwatch.base.config import Config, Machines
-from agentwatch.base.faults import USAGE, Fault, cannot_open
+from agentwatch.base.faults import Fault, cannot_open
 from agentwatch.base.resources import resource
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.row_counts import CountedRows, Counts, counts
@@ -74,7 +73,7 @@ class OpenSession(NamedTuple):
 
 
 def open_row(row: Row, machines: Machines) -> OpenSession:
-    """Open the session of a row.
+    """Open the session of a row. Nothing is written but bookmarks, as by `agentwatch FILE`.
 
     Args:
         row: The session.
@@ -85,29 +84,12 @@ def open_row(row: Row, machines: Machines) -> OpenSession:
     """
     if row.address:
         return _open_elsewhere(row.address, machines)
-    return open_session(row.path, _follows(row))
-
-
-def open_session(path: Path, follow: bool | None) -> OpenSession:
-    """Open a session.
-
-    Nothing is written but bookmarks, as by `agentwatch FILE`.
-
-    Args:
-        path: The address of the session.
-        follow: Whether to follow it; None: while its files show that it is written.
-
-    Raises:
-        Fault: The session cannot be opened.
-    """
-    if path.is_fifo():  # a comparison has read it
-        raise Fault(f"{path} can be read only once: save it in a file to open it here", USAGE)
-    source = saved_source(path, follow, follow_store=True)
+    source = saved_source(row.path, _follows(row), follow_store=True)
     try:
         return OpenSession(source, first_shown(source, Feed(source.reader)))
     except OSError as error:
         source.close()
-        raise cannot_open(path, error) from None
+        raise cannot_open(row.path, error) from None
 
 
 def open_demo(row: Row) -> OpenSession:

@@ -13,7 +13,7 @@ from agentwatch.output.compare.comparison import compare_several
 from agentwatch.output.compare.html_report import page_pieces
 from agentwatch.output.compare.reports import report_of, several_report
 from agentwatch.text.safe import safe_text
-from tests.builders.comparing.runs import Run, edit, open_comparison, read, run_tests, shell
+from tests.builders.compared_runs import Run, edit, open_comparison, read, run_tests, shell
 from tests.builders.payloads import PAYLOADS
 from tests.conftest import case
 from tests.output.export.html.parsed import Page, check_inert

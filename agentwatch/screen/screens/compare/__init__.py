@@ -1,1 +1,0 @@
-"""The app that shows two runs side by side: their calls, their files and their final texts."""

@@ -1,1 +1,0 @@
-"""Generated runs that are compared."""
