@@ -21,8 +21,6 @@ from agentwatch.output.export.exporters import Choices, Exporter, Sender
 from agentwatch.recording.store import SessionFiles
 from agentwatch.text.amounts import byte_size, plural
 
-FILM = "asciicast"
-"""The format that can also be a film of the screen."""
 _MOST_COPIES = 1000
 """Up to this number, an export gets a new name beside earlier ones; after it, the fault is reported."""
 _UNFIT = re.compile(r"[^0-9A-Za-z._-]")
@@ -58,22 +56,12 @@ def run_export(request: Request, agent: Agent | None) -> int:
     path = request.output or _new_file(session.name, exporter.suffix)
     choices = request.choices._replace(progress=progress.step("writing"))
     try:
-        pieces = _pieces(exporter, session, choices)
-        size = write_file(path, pieces, replaces=request.is_forced)
+        size = write_file(path, exporter.write(session, choices), replaces=request.is_forced)
     finally:
         progress.clear()
     is_limited = request.choices.max_bytes is not None
     say("; ".join(_report(session, None if path == STDOUT else path, size, is_limited=is_limited)))
     return 0
-
-
-def _pieces(exporter: Exporter, session: Exported, choices: Choices) -> Iterator[bytes]:
-    """Return the pieces of the file. A film of the screen needs the screen, which no format may load."""
-    if choices.screen and exporter.name == FILM:
-        from agentwatch.screen.screens.film import filmed
-
-        return filmed(session, choices)
-    return exporter.write(session, choices)
 
 
 def _send(request: Request, sender: Sender, agent: Agent | None, progress: ShownProgress) -> int:

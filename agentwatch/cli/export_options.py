@@ -49,7 +49,6 @@ _of_formats = together(
     click.option(
         "--max-idle", type=click.FloatRange(0), metavar="SECONDS", help="asciicast: shorten silences."
     ),
-    click.option("--screen", is_flag=True, help="asciicast: the screen instead of the text format."),
     click.option("--content", is_flag=True, help="otlp: send texts, arguments and results too."),
 )
 _raw = click.option("--raw", "is_raw", is_flag=True, help="Leave secrets and personal data in.")
@@ -125,7 +124,7 @@ def export(address: str, **given: Any) -> int:
     if parsed.moment is not None:
         raise click.UsageError("export takes a whole recording; --from and --until choose a part of it")
     wanted = Wanted(Asked(given["begin"], given["until"]), given["only"], given["is_raw"])
-    chosen = {name: given[name] for name in ("max_bytes", "max_idle", "screen", "content")}
+    chosen = {name: given[name] for name in ("max_bytes", "max_idle", "content")}
     request = Request(parsed, given["exporter"], wanted, Choices(**chosen), output, is_forced)
     return run_export(request, Options(format=given["format"]).agent())
 

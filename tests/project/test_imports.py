@@ -106,6 +106,7 @@ COMMANDS = [
     ["log", PLAIN],
     ["show", f"{PLAIN}#1"],
     ["show", f"{PLAIN}@50%", "--json"],
+    ["export", PLAIN, "--to", "asciicast", "-o", "-"],
     *(
         ["compare", PLAIN, str(RECORDINGS / "demo.ndjson"), *option]
         for option in (["-p"], ["--json"], ["--output-format", "text"])

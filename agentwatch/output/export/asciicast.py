@@ -67,15 +67,9 @@ class Cast:
         return orjson.dumps([passed_ms / 1000, code, data]) + b"\n"
 
 
-def header(exported: Exported, choices: Choices, begin_ms: int | None, command: str) -> Iterator[bytes]:
-    """Yield the header, and the comment that says what was masked.
-
-    Args:
-        exported: The session.
-        choices: The size of the terminal.
-        begin_ms: When it begins, in milliseconds since the epoch; None if unknown.
-        command: The command whose output is shown.
-    """
+def _header(exported: Exported, choices: Choices) -> Iterator[bytes]:
+    """Yield the header, and the comment that says what was masked."""
+    begin_ms = exported.timeline.ms_at(exported.start)
     seconds = None if begin_ms is None else begin_ms // 1000
     is_known = seconds is not None and 0 <= seconds < _YEAR_10000_SECONDS
     fields = {
@@ -83,7 +77,7 @@ def header(exported: Exported, choices: Choices, begin_ms: int | None, command: 
         "term": {"cols": choices.columns, "rows": choices.rows, "type": "xterm-256color"},
         **({"timestamp": seconds} if is_known else {}),
         "title": _title(exported.session, exported.name),
-        "command": command,
+        "command": f"agentwatch --print {quote(safe_line(exported.name))}",
     }
     yield orjson.dumps(fields) + b"\n"
     masked = exported.masked
@@ -91,7 +85,7 @@ def header(exported: Exported, choices: Choices, begin_ms: int | None, command: 
     yield f"# {words}\n".encode()
 
 
-def exit_code(session: Session) -> str | None:
+def _exit_code(session: Session) -> str | None:
     """Return the exit code of a command that shows a session; None if the session has not ended."""
     outcome = session.outcome
     if outcome is None or outcome is Outcome.RUNNING or not session.is_closed:
@@ -112,11 +106,10 @@ _PIECE = 1 << 20
 
 def write(exported: Exported, choices: Choices) -> Iterator[bytes]:
     """Yield the lines of the file."""
-    clock = Clock(exported)
+    clock = _Clock(exported)
     end = exported.feed.offset
     begin_ms = clock.ms_at(exported.start)
-    started_ms = exported.timeline.ms_at(exported.start)
-    yield from header(exported, choices, started_ms, f"agentwatch --print {quote(safe_line(exported.name))}")
+    yield from _header(exported, choices)
     cast = Cast(begin_ms, choices.max_idle)
     for call in _ended(exported):
         place = call.ended
@@ -127,15 +120,14 @@ def write(exported: Exported, choices: Choices) -> Iterator[bytes]:
         yield cast.event(at_ms, Code.OUTPUT, f"{action(call)}\r\n")
         if choices.progress is not None:
             choices.progress(moment, end)
-    if (code := exit_code(exported.session)) is not None:
+    if (code := _exit_code(exported.session)) is not None:
         yield cast.event(clock.ms_at(end), Code.EXIT, code)
 
 
-class Clock:
+class _Clock:
     """The time of each moment of a recording: its recorded time, or 20 lines a second."""
 
     def __init__(self, exported: Exported) -> None:
-        """Create the clock of the recording that is exported."""
         reader = exported.feed.reader
         assert isinstance(reader, LineReader)
         self._fd = reader.fd

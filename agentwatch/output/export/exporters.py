@@ -17,8 +17,6 @@ class Choices(NamedTuple):
     """Markdown: the most bytes; the export stops at a call."""
     max_idle: float | None = None
     """asciicast: shorten silences to this number of seconds."""
-    screen: bool = False
-    """asciicast: the screen instead of the text format."""
     content: bool = False
     """OTLP: send the texts, the arguments and the results too."""
     columns: int = 120

@@ -209,18 +209,6 @@ def draw_now(screen: Screen[Any]) -> None:
     lay_out(screen)
 
 
-def drawn_rows(screen: Screen[Any], console: Console) -> list[str]:
-    """Return the rows of a screen, as they are written to a terminal.
-
-    No public method returns them; `export_screenshot` returns a picture.
-
-    Args:
-        screen: The screen, which is laid out.
-        console: The terminal, which sets the colours.
-    """
-    return [strip.render(console) for strip in screen._compositor.render_strips()]  # noqa: SLF001
-
-
 # The frame to the left and right of a pane's rows: border, padding, and their colours.
 
 

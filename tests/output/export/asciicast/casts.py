@@ -1,12 +1,10 @@
-"""Reads recordings of a terminal, and plays them on an emulated one."""
+"""Reads recordings of a terminal."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
-
-from tests.harness.pyte_screen import Screen, Stream
 
 
 class Event(NamedTuple):
@@ -32,16 +30,6 @@ class Cast(NamedTuple):
     def marks(self) -> list[tuple[float, str]]:
         """Return the time and the name of each marker."""
         return [(event.at, event.data) for event in self.events if event.code == "m"]
-
-    def screen_at(self, seconds: float) -> list[str]:
-        """Return the rows that a terminal shows at a time, without trailing blanks."""
-        term = self.header["term"]
-        screen = Screen(term["cols"], term["rows"])
-        stream = Stream(screen)
-        for event in self.events:
-            if event.code == "o" and event.at <= seconds + 1e-9:
-                stream.take(event.data.encode())
-        return [row.rstrip() for row in screen.display]
 
 
 def read(data: bytes) -> Cast:
