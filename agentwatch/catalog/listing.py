@@ -428,10 +428,6 @@ class Listing:
         """The number of sessions and subagents that do not match the filter or the search."""
         return self._filtered
 
-    def index_of(self, key: Key) -> int | None:
-        """Return the index of the line of a session; None if it has none: folded, hidden or removed."""
-        return self._at.get(key)
-
     def update(self, rows: Iterable[Row], now_ms: int) -> Update:
         """Take all sessions of the machine; those that are not among them have vanished.
 

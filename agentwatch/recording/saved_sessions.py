@@ -21,7 +21,6 @@ from agentwatch.recording.store import (
     lock,
     open_folder,
     open_regular,
-    read_object,
     sessions_folder,
 )
 from agentwatch.recording.write_lock import MOST_BYTES, is_being_written, read_process, release
@@ -353,19 +352,6 @@ def working_folder() -> str | None:
 MOST_NAME = 200
 """Characters."""
 _OPEN = os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
-
-
-def read_name(process: Path) -> str:
-    """Return the name that the user has given a session; empty without a name. It is foreign text.
-
-    Args:
-        process: The path of its `STEM.json`.
-    """
-    try:
-        name = read_object(open_regular(process), MOST_BYTES).get(NAME)
-    except OSError:
-        return ""
-    return name[:MOST_NAME] if isinstance(name, str) else ""
 
 
 def rename_session(recording: Path, name: str) -> None:

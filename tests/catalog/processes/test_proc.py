@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.catalog.processes import Processes, is_same_process
-from agentwatch.catalog.standing import Process
+from agentwatch.catalog.processes import Processes
 from agentwatch.sources.proc import Proc
 from tests.conftest import case
 
@@ -44,13 +43,6 @@ def test_what_a_process_shows_is_read(root: Path) -> None:
     (root / "7" / "fd" / "0").symlink_to("/x/rollout-a.jsonl")
     (root / "7" / "fd" / "1").write_text("no link")
     assert proc.open_paths(7) == ["/x/rollout-a.jsonl"]
-    # A process id that is used again is another process; one whose start is unknown is not believed.
-    process = Process(7, 4242, "codex")
-    assert is_same_process(process, proc)
-    assert not is_same_process(process._replace(began=4243), proc)
-    assert not is_same_process(process._replace(pid=8), proc)
-    (root / "7" / "stat").write_text(f"7 (x) {FIELDS.replace('4242', '0')}")
-    assert not is_same_process(process._replace(began=0), proc)
     # A process whose files are empty, or that has ended and was not reaped, does not exist.
     for text in ("", "7 (x)", "7 (x) S", "7 (x) S a", f"7 (x) {FIELDS.replace('S', 'Z')}"):
         with case(text):
