@@ -70,38 +70,26 @@ def watch(
 
 
 def _feed(source: Source, options: Options, replay: Replay | None) -> Feed:
-    """Return the feed that is shown or printed, and start to write the action log if one is wanted.
-
-    The log follows the session of a screen only. A printed session may have to wait for the program that
-    reads stdout, so that its log reads the recording itself.
-    """
+    """Return the feed that is shown or printed, and start to write the action log if one is wanted."""
     log_fd, agent = source.written.log_fd, options.agent()
     if options.tripwires or (options.settings is not None and options.settings.on_sessions):
         from agentwatch.cli.tripwires import judged
 
         judged(source, options)
         return Feed(source.reader, agent)
-    if options.prints():
-        if log_fd is not None:
-            from agentwatch.output.log import LogWriter
+    if log_fd is not None:
+        from agentwatch.output.log import LogWriter
 
-            source.written.log = LogWriter(source.reader, log_fd, agent=agent, path=source.path)
-        if replay is None:
-            return Feed(source.reader, agent)
-        from agentwatch.analysis.moments import NOTHING_ASKED, Problem
-        from agentwatch.output.stream_json import replayed
-
-        played = replayed(source, replay, options.asked() or NOTHING_ASKED, agent)
-        if isinstance(played, Problem):
-            raise Fault(played.words, USAGE)
-        return played
-    if log_fd is None:
+        source.written.log = LogWriter(source.reader, log_fd, agent, source.path)
+    if replay is None or not options.prints():
         return Feed(source.reader, agent)
-    from agentwatch.output.log import LoggedFeed
+    from agentwatch.analysis.moments import NOTHING_ASKED, Problem
+    from agentwatch.output.stream_json import replayed
 
-    feed = LoggedFeed(source.reader, log_fd, agent, source.path)
-    source.written.log = feed.log
-    return feed
+    played = replayed(source, replay, options.asked() or NOTHING_ASKED, agent)
+    if isinstance(played, Problem):
+        raise Fault(played.words, USAGE)
+    return played
 
 
 def _show_or_print(

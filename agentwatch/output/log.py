@@ -13,12 +13,9 @@ from __future__ import annotations
 import math
 import os
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
 from pathlib import Path
-from queue import Empty, SimpleQueue
 
 from agentwatch.agents import Agent
 from agentwatch.base.files import write_all
@@ -179,7 +176,7 @@ class ActionLog:
 
 def follow_log(
     feed: Feed,
-    wait: Callable[[], object] = lambda: None,
+    wait: Callable[[int], object] = lambda applied: None,
     alarms: Sequence[Alarm] = (),
     *,
     addresses: bool = False,
@@ -191,16 +188,17 @@ def follow_log(
 
     Args:
         feed: The feed of the recording.
-        wait: Called when no new line has arrived; it should wait a moment.
+        wait: Called with the number of lines that were just read, while the recording may go on.
         alarms: The rules that were hit.
         addresses: Whether each line of a call has its number: `#12`.
     """
     log = ActionLog(feed.session, alarms, lambda: feed.acts, addresses=addresses)
     while not feed.is_over:
-        if not feed.advance(POLL_SECONDS) and not feed.is_over:
-            wait()
+        applied = feed.advance(POLL_SECONDS)
         yield from log.new_lines(feed.is_over)
         forget_texts(feed.session)
+        if not feed.is_over:
+            wait(applied)
 
 
 def _arrived_ms(call: Call) -> float:
@@ -224,168 +222,55 @@ def _run_outcome(run: Run) -> str:
     return f"{run.outcome}{duration}{turns}"
 
 
-# The log follows the live session of the screen, which does not advance while an editor has the terminal or
-# while the terminal does not read. A thread therefore monitors the screen's feed, and reads the recording
-# itself once the feed has left bytes unread for 3 s. Only then is every line decoded twice: half a core at
-# 10,000 lines a second.
-
-_POLL_SECONDS = 0.1
-_CHECK_SECONDS = 1.0
-"""How often the followed feed is checked for a stall."""
-_STALL_SECONDS = 3.0
-"""The log stops following after this time; a screen that is not blocked advances its feed every second."""
+_REST_SECONDS = 2 * POLL_SECONDS
+"""The log decodes for a third of the time while lines are left, so that the screen is read first."""
+_IDLE_SECONDS = (0.1, 0.2, 0.5, 1.0)
+"""The pauses while nothing arrives; the last one is repeated."""
 
 
 class LogWriter:
-    """Writes an action log in a thread, so that a slow or full disk delays neither agent nor screen."""
+    """Writes an action log in a thread, from the recording, whatever a screen or a reader of stdout does."""
 
     def __init__(
-        self,
-        reader: LineReader,
-        log_fd: int,
-        followed: Feed | None = None,
-        agent: Agent | None = None,
-        path: Path | None = None,
+        self, reader: LineReader, log_fd: int, agent: Agent | None = None, path: Path | None = None
     ) -> None:
         """Start the thread.
 
         Args:
             reader: The reader of the recording that is logged; its own position stays unchanged.
             log_fd: The descriptor of the log; it is closed at the end.
-            followed: The feed whose session is logged. It belongs to the calling thread, and must call
-                `update`. None to read the recording instead.
             agent: The agent that wrote the recording; None to detect it.
             path: The recording, beside which its alarms and acts are; None if nothing is kept.
         """
         self.fault: OSError | None = None
         """Why the log is incomplete; None while no write has failed."""
-        self._reader = LineReader(reader.fd, reader.growth, reader.times)
         self._log_fd = log_fd
-        self._followed = followed
-        self._agent, self._path, self._alarms = agent, path, alarms_of(path)
-        self._log = None
-        if followed is not None:
-            self._log = ActionLog(followed.session, self._alarms, lambda: followed.acts)
-        self._owner = threading.get_ident()
-        self._queue: SimpleQueue[list[str] | None] = SimpleQueue()
-        """The lines of the followed session; no lines wake the thread; None after the last line."""
-        self._updated = time.monotonic()
         self._finishing = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="log", daemon=True)
+        self._idle = 0
+        """The number of pauses since a line arrived."""
+        feed = Feed(LineReader(reader.fd, reader.growth, reader.times), agent=agent)
+        feed.acts_of = SessionActs.of_file(path)
+        self._thread = threading.Thread(target=self._run, args=(feed, path), name="log", daemon=True)
         self._thread.start()
 
-    def update(self) -> None:
-        """Queue the new lines of the followed session."""
-        followed, log = self._followed, self._log
-        if followed is None or log is None:
-            return
-        self._updated = time.monotonic()
-        if lines := [f"{line}\n" for line in log.new_lines(followed.is_over)]:
-            self._queue.put(lines)
-        if followed.is_over:
-            self._queue.put(None)
-            self.unfollow()
-
-    def unfollow(self) -> None:
-        """Stop following the session; the rest of the log is read from the recording."""
-        self._followed = None
-        self._queue.put([])
-
     def finish(self) -> None:
-        """Wait until the log of an ended recording is written.
-
-        The screen may have been closed before it had read everything. The thread that owns the followed feed
-        therefore advances it to its end here. In another thread, this does nothing until the feed is over.
-        """
-        while (followed := self._followed) is not None:
-            if self._owner != threading.get_ident():
-                return
-            if not followed.advance(POLL_SECONDS):
-                time.sleep(POLL_SECONDS)
+        """Wait until the log of an ended recording is written."""
         self._finishing.set()
         self._thread.join()
 
-    def _run(self) -> None:
+    def _run(self, feed: Feed, path: Path | None) -> None:
         try:
-            written = self._write_followed()
-            if written is not None:
-                self._write_from_recording(written)
+            for line in follow_log(feed, self._wait, alarms_of(path)):
+                write_all(self._log_fd, f"{line}\n".encode())
         except OSError as error:
             self.fault = error
         finally:
             os.close(self._log_fd)
 
-    def _write_followed(self) -> int | None:
-        """Write the queued lines of the followed session.
-
-        Returns:
-            The number of lines written when the session is no longer followed; None if the log is complete.
-        """
-        written = 0
-        while True:
-            is_followed = self._is_followed()
-            try:
-                lines = self._queue.get(block=is_followed, timeout=_CHECK_SECONDS)
-            except Empty:
-                if not is_followed:
-                    return written
-                continue
-            if lines is None:
-                return None
-            write_all(self._log_fd, "".join(lines).encode())
-            written += len(lines)
-
-    def _is_followed(self) -> bool:
-        """Return whether a session is followed; stop following one that has left bytes unread for 3 s."""
-        followed = self._followed
-        if followed is None:
-            return False
-        if time.monotonic() - self._updated > _STALL_SECONDS and followed.backlog():
-            self.unfollow()
-            return False
-        return True
-
-    def _write_from_recording(self, written: int) -> None:
-        """Write the log from the recording, except its first `written` lines."""
-        feed = Feed(self._reader, agent=self._agent)
-        feed.acts_of = SessionActs.of_file(self._path)
-        lines = follow_log(feed, lambda: self._finishing.wait(_POLL_SECONDS), self._alarms)
-        for line in islice(lines, written, None):
-            write_all(self._log_fd, f"{line}\n".encode())
-
-
-class LoggedFeed(Feed):
-    """A feed that writes an action log of its session."""
-
-    def __init__(
-        self,
-        reader: LineReader,
-        log_fd: int,
-        agent: Agent | None = None,
-        path: Path | None = None,
-    ) -> None:
-        """Create a feed.
-
-        Args:
-            reader: Reads the recording.
-            log_fd: The descriptor of the log; it is closed at the end.
-            agent: The agent that wrote the recording; None to detect it.
-            path: The recording, beside which its alarms and acts are; None if nothing is kept.
-        """
-        super().__init__(reader, agent=agent)
-        self.acts_of = SessionActs.of_file(path)
-        self.log = LogWriter(reader, log_fd, self, agent, path)
-
-    def advance(self, seconds: float | None = None) -> int:
-        """Apply the lines that have arrived, log the calls that ended, and return the number of lines.
-
-        Args:
-            seconds: Stop after about this time; None for no limit.
-        """
-        try:
-            applied = super().advance(seconds)
-            self.log.update()
-        except BaseException:  # the exception may have left the session or its log half updated
-            self.log.unfollow()
-            raise
-        return applied
+    def _wait(self, applied: int) -> None:
+        if applied:
+            self._idle = 0
+            self._finishing.wait(_REST_SECONDS)
+        else:
+            self._finishing.wait(_IDLE_SECONDS[min(self._idle, len(_IDLE_SECONDS) - 1)])
+            self._idle += 1

@@ -5,19 +5,16 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from tempfile import mkdtemp
 
 import pytest
 
 from agentwatch.base.clock import now_ms
 from agentwatch.feed.feed import Feed
 from agentwatch.output import log
-from agentwatch.output.log import ActionLog, LoggedFeed, LogWriter, follow_log
+from agentwatch.output.log import ActionLog, LogWriter, follow_log
 from agentwatch.recording.acts import Act, SessionActs, append_act
-from agentwatch.recording.alarms import Alarm
 from agentwatch.recording.lines import LineReader
 from agentwatch.recording.saved import open_saved
 from agentwatch.recording.store import create_file
@@ -230,7 +227,7 @@ class Growing:
 
 
 class Case:
-    """A recording, a feed over it that is logged, and the log."""
+    """A growing recording, and its log."""
 
     def __init__(self, folder: Path, data: bytes) -> None:
         self._recording_fd = create_file(folder / "r.ndjson")
@@ -238,8 +235,8 @@ class Case:
         self._growing = Growing(b"")
         self.append(data)
         times = open_saved(folder / "r.ndjson").times
-        self.reader = LineReader(self._recording_fd, self._growing, times)
-        self.feed = LoggedFeed(self.reader, create_file(folder / "r.log"))
+        reader = LineReader(self._recording_fd, self._growing, times)
+        self.writer = LogWriter(reader, create_file(folder / "r.log"))
 
     def append(self, data: bytes, *, is_over: bool = False) -> None:
         """Let the recording grow."""
@@ -258,128 +255,24 @@ class Case:
         return "".join(f"{line}\n" for line in follow_log(Feed(open_saved(self._folder / "r.ndjson"))))
 
 
-@pytest.fixture
-def made(tmp_path: Path) -> Callable[[bytes], Case]:
-    """Make a recording in a folder of its own, and the feed of a screen over it."""
-    return lambda data: Case(Path(mkdtemp(dir=tmp_path)), data)
-
-
-@pytest.fixture
-def alone(monkeypatch: pytest.MonkeyPatch) -> list[Feed]:
-    """Collect the feeds that the log reads for itself."""
-    found: list[Feed] = []
-
-    def spied(feed: Feed, wait: Callable[[], object], alarms: Sequence[Alarm]) -> object:
-        found.append(feed)
-        return follow_log(feed, wait, alarms)
-
-    monkeypatch.setattr(log, "follow_log", spied)
-    return found
-
-
-def test_a_session_that_is_shown_is_not_decoded_again(
-    made: Callable[[bytes], Case], alone: list[Feed], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """While the screen reads on, each line is logged once it is applied, and no second feed is made."""
-    case = made(FIRST)
-    case.feed.advance()
-    until(lambda: case.log.endswith("Read file a\n"))
-    case.append(SECOND)
-    case.feed.advance()
-    until(lambda: case.log.endswith("Read file b\n"))
-    case.append(result(), is_over=True)
-    case.feed.advance()
-    case.feed.log.finish()
-    assert case.log == case.whole_log
-    assert case.log.endswith(" · 2 calls\n")
-    assert not alone
-    # When the screen is gone before it has read all, `finish` reads the rest into its session.
-    case = made(FIRST)
-    case.feed.advance()
-    case.append(SECOND + result(), is_over=True)
-    case.feed.log.finish()
-    assert case.log == case.whole_log
-    assert case.feed.is_over
-    assert not alone
-    # A session that has applied all there is may wait as long as it will: the log waits with it.
-    monkeypatch.setattr(log, "_CHECK_SECONDS", 0.01)
-    case = made(FIRST)
-    case.feed.advance()
-    backlog, asked = case.feed.backlog, []
-
-    def counted() -> int:
-        asked.append(backlog())
-        return asked[-1]
-
-    with monkeypatch.context() as patch:  # only while nothing is left to apply: a busy machine may be slow
-        patch.setattr(log, "_STALL_SECONDS", 0.05)
-        patch.setattr(case.feed, "backlog", counted)
-        until(lambda: len(asked) > 3)
-    case.append(result(), is_over=True)
-    case.feed.advance()
-    case.feed.log.finish()
-    assert case.log == case.whole_log
-    assert not alone
-    # When a signal comes while lines are applied, the log is read from the recording itself.
-    case = made(FIRST)
-    case.feed.advance()
-    case.append(SECOND + result(), is_over=True)
-    with monkeypatch.context() as patch:
-
-        def interrupted(*_: object) -> None:
-            raise KeyboardInterrupt
-
-        patch.setattr("agentwatch.feed.feed.apply_line", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            case.feed.advance()
-    case.feed.log.finish()
-    assert case.log == case.whole_log
-    assert len(alone) == 1
-
-
-@pytest.mark.system
-def test_a_blocked_screen_does_not_hold_the_log_back(
-    made: Callable[[bytes], Case], alone: list[Feed], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """When the screen leaves bytes unread the log goes on without it, and repeats no line."""
-    monkeypatch.setattr(log, "_STALL_SECONDS", 0.05)
-    case = made(FIRST)
-    case.feed.advance()
-    until(lambda: case.log.endswith("Read file a\n"))
-    case.append(SECOND)
-    until(lambda: case.log.endswith("Read file b\n"))
-    assert len(alone) == 1
-    assert len(case.feed.session.ended_calls) == 1
-    case.append(result(), is_over=True)
-    case.feed.advance()
-    case.feed.log.finish()
-    assert case.log == case.whole_log
-
-
-def test_the_log_does_not_wait_for_a_session_that_is_not_followed(
-    made: Callable[[bytes], Case], alone: list[Feed], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """When the session is no longer followed, the thread that waits for its lines wakes at once."""
-    monkeypatch.setattr(log, "_CHECK_SECONDS", 3600.0)
-    case = made(FIRST)
-    case.feed.advance()
-    until(lambda: case.log.endswith("Read file a\n"))
-    case.append(SECOND)
-    case.feed.log.unfollow()
-    until(lambda: case.log.endswith("Read file b\n"))
-    assert len(alone) == 1
-    case.append(result(), is_over=True)
-    case.feed.log.finish()
-    assert case.log == case.whole_log
-
-
 @pytest.mark.parametrize("name", ["demo", "two-runs", "hostile", "unfinished"])
-def test_followed_and_read_alone_it_is_the_same(tmp_path: Path, name: str) -> None:
-    """Whether it follows a session line by line or reads the recording, the log holds the same bytes."""
+def test_the_thread_writes_what_the_command_prints(tmp_path: Path, name: str) -> None:
+    """The log of a whole recording is what `agentwatch log` prints; the reader keeps its position."""
     reader = open_saved(RECORDINGS / f"{name}.ndjson")
-    LogWriter(reader, create_file(tmp_path / "alone.log")).finish()
-    feed = LoggedFeed(reader, create_file(tmp_path / "followed.log"))
-    while not feed.is_over:
-        feed.advance(0)
-    feed.log.finish()
-    assert (tmp_path / "followed.log").read_bytes() == (tmp_path / "alone.log").read_bytes() != b""
+    LogWriter(reader, create_file(tmp_path / "r.log")).finish()
+    whole = "".join(f"{line}\n" for line in follow_log(Feed(reader)))
+    assert (tmp_path / "r.log").read_text() == whole != ""
+
+
+def test_the_log_follows_the_recording_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each line is logged as it arrives, though no screen reads; at the end no pause is waited for."""
+    case_ = Case(tmp_path, FIRST)
+    until(lambda: case_.log.endswith("Read file a\n"))
+    case_.append(SECOND)
+    until(lambda: case_.log.endswith("Read file b\n"))
+    monkeypatch.setattr(log, "_IDLE_SECONDS", (3600.0,))
+    monkeypatch.setattr(log, "_REST_SECONDS", 3600.0)
+    case_.append(result(), is_over=True)
+    case_.writer.finish()
+    assert case_.log == case_.whole_log
+    assert case_.log.endswith(" · 2 calls\n")
