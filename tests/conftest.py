@@ -25,7 +25,7 @@ from agentwatch.base import clock
 from agentwatch.feed.feed import Feed
 from agentwatch.recording.lines import LineReader
 from agentwatch.recording.saved import open_saved
-from agentwatch.recording.wakeup import Wakeup
+from agentwatch.recording.times import Wakeup
 from agentwatch.session.session import Session
 from tests.builders.captures import FOREIGN, OURS, Captures
 

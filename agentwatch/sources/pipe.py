@@ -11,8 +11,7 @@ from agentwatch.base.clock import now_ms
 from agentwatch.recording.appender import BURST_BYTES, READ_BYTES, Appender, enlarge, is_truncated, truncated
 from agentwatch.recording.lines import LineReader
 from agentwatch.recording.store import SessionFiles
-from agentwatch.recording.times import ArrivalTimes
-from agentwatch.recording.wakeup import Wakeup
+from agentwatch.recording.times import ArrivalTimes, Wakeup
 from agentwatch.recording.write_lock import release
 from agentwatch.sources.source import WithoutAgent, WrittenFiles
 

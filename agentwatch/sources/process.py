@@ -13,7 +13,7 @@ from contextlib import suppress
 from agentwatch.base.clock import now_ms
 from agentwatch.recording.ends import last_lines
 from agentwatch.recording.saved_sessions import working_folder
-from agentwatch.recording.wakeup import Wakeup
+from agentwatch.recording.times import Wakeup
 from agentwatch.sources.agent_output import Output
 from agentwatch.sources.survivors import Descendants, Survivor, marked_environment
 

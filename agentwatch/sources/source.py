@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from agentwatch.recording.alarms import Alarm
-    from agentwatch.recording.wakeup import Wakeup
+    from agentwatch.recording.times import Wakeup
     from agentwatch.sources.pausing import Pausing
     from agentwatch.sources.survivors import Survivor
     from agentwatch.text.safe import SafeText

@@ -20,7 +20,7 @@ from textual.dom import DOMNode
 from textual.drivers import linux_driver
 from textual.drivers._writer_thread import WriterThread
 
-from agentwatch.recording.wakeup import Wakeup
+from agentwatch.recording.times import Wakeup
 
 _READ_BYTES = 1 << 12
 _PAIR = 2

@@ -13,7 +13,7 @@ from textual.dom import DOMNode
 from textual.screen import Screen
 from textual.widget import Widget
 
-from agentwatch.recording.wakeup import Wakeup
+from agentwatch.recording.times import Wakeup
 
 LIVE_SHARE = 0.18
 """Share of wall time that reading and drawing may use; the rest of the machine belongs to the agent.
