@@ -13,8 +13,7 @@ from agentwatch.agents.fields import Fields, in_words
 from agentwatch.agents.json_line import parse, parse_joined
 from agentwatch.agents.registry import detect
 from agentwatch.analysis.block_text import as_json
-from agentwatch.feed.feed import POLL_SECONDS, Feed
-from agentwatch.feed.line_joiner import LineJoiner
+from agentwatch.feed.feed import POLL_SECONDS, Feed, LineJoiner
 from agentwatch.recording.lines import LineReader
 from agentwatch.session.counts import LineCounts
 from agentwatch.session.events import Event, Malformed, Unknown

@@ -11,7 +11,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from agentwatch.agents import Decoder
-from agentwatch.feed.line_joiner import LineJoiner
+from agentwatch.feed.feed import LineJoiner
 from agentwatch.recording.lines import Line
 from agentwatch.session.call import Call, Place
 from agentwatch.session.events import Event, FormatDetected

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from agentwatch.agents import Decoder
 from agentwatch.analysis.status import status
-from agentwatch.feed.line_joiner import LineJoiner
+from agentwatch.feed.feed import LineJoiner
 from agentwatch.recording.lines import Line
 from agentwatch.session.agent_process import NO_FACTS, AgentFacts
 from agentwatch.session.reducers import apply_line

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentwatch.agents import Decoder
-from agentwatch.feed.feed import Feed
-from agentwatch.feed.line_joiner import LineJoiner
+from agentwatch.feed.feed import Feed, LineJoiner
 from agentwatch.recording.saved import open_saved
 from agentwatch.session.actions import action
 from agentwatch.session.blocks import OutputBlock, TextBlock

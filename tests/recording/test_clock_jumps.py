@@ -17,8 +17,7 @@ from agentwatch.analysis.silence import call_clock
 from agentwatch.analysis.status import status
 from agentwatch.base.clock import now_ms
 from agentwatch.cli.printing import print_session
-from agentwatch.feed.feed import Feed
-from agentwatch.feed.line_joiner import LineJoiner
+from agentwatch.feed.feed import Feed, LineJoiner
 from agentwatch.output.log import ActionLog
 from agentwatch.output.summary import summary
 from agentwatch.recording.lines import Line

@@ -133,7 +133,7 @@ class Reader:
 
     def __init__(self) -> None:
         from agentwatch.agents import Decoder
-        from agentwatch.feed.line_joiner import LineJoiner
+        from agentwatch.feed.feed import LineJoiner
         from agentwatch.recording.lines import Line
 
         self.session = Session()

@@ -12,8 +12,7 @@ from agentwatch.agents import Agent, Decoder
 from agentwatch.agents.registry import agent_named
 from agentwatch.analysis.moments import EMPTY, Asked, CallEnd, MomentSpec, Problem
 from agentwatch.base.files import write_all
-from agentwatch.feed.feed import Feed
-from agentwatch.feed.line_joiner import DecodedLine, LineJoiner
+from agentwatch.feed.feed import DecodedLine, Feed, LineJoiner
 from agentwatch.output.export.exported import Exported
 from agentwatch.output.redact.recording import Complete
 from agentwatch.recording.lines import LineReader

@@ -10,7 +10,7 @@ from typing import Any
 
 from agentwatch.agents import Agent, Decoder
 from agentwatch.agents.registry import agent_named, known_agents
-from agentwatch.feed.line_joiner import LineJoiner
+from agentwatch.feed.feed import LineJoiner
 from agentwatch.session.call import Place
 from agentwatch.session.events import FormatDetected
 from agentwatch.session.reducers import apply_line, close_session
