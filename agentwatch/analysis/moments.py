@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from enum import Enum
 from typing import Literal, NamedTuple, Protocol
 
-from agentwatch.feed.timeline import Timeline
+from agentwatch.feed.feed import Timeline
 from agentwatch.session.session import Session
 from agentwatch.text.amounts import plural
 from agentwatch.text.durations import read_duration

@@ -12,8 +12,7 @@ from agentwatch.analysis.files import TouchedFile, TouchedFiles
 from agentwatch.analysis.seen import Happened, Mark, happened, mark, new_turns
 from agentwatch.analysis.verdict_history import call_verdict
 from agentwatch.analysis.verdicts import Verdict, only_reads, parts_of
-from agentwatch.feed.feed import Feed
-from agentwatch.feed.timeline import Timeline
+from agentwatch.feed.feed import Feed, Timeline
 from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.session.session import Session

@@ -12,7 +12,7 @@ from enum import StrEnum
 from time import perf_counter
 from typing import NamedTuple
 
-from agentwatch.feed.timeline import Timeline
+from agentwatch.feed.feed import Timeline
 from agentwatch.session.call import Call, Place
 from agentwatch.session.events import Outcome
 from agentwatch.session.session import Session

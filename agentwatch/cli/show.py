@@ -9,9 +9,8 @@ from agentwatch.base.faults import USAGE, Fault
 from agentwatch.cli.address import Address, is_once, opened
 from agentwatch.cli.messages import say
 from agentwatch.cli.stdout import print_json, print_lines
-from agentwatch.feed.feed import Feed
+from agentwatch.feed.feed import Feed, Timeline
 from agentwatch.feed.history import History
-from agentwatch.feed.timeline import Timeline
 from agentwatch.output.show import State, call_json, call_text, state_json, state_text
 from agentwatch.recording.bookmarks import Bookmarks, ends_a_line
 from agentwatch.recording.store import SessionFiles

@@ -10,8 +10,7 @@ from bisect import bisect_left
 
 from agentwatch.agents import Decoder
 from agentwatch.feed.checkpoints import Checkpoint, Checkpoints
-from agentwatch.feed.feed import Feed
-from agentwatch.feed.timeline import RecordedTimes
+from agentwatch.feed.feed import Feed, RecordedTimes
 from agentwatch.recording.ends import line_end_after
 from agentwatch.recording.lines import LineReader, Until
 from agentwatch.session.earlier import empty_session

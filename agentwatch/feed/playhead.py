@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Protocol
 
-from agentwatch.feed.timeline import Timeline
+from agentwatch.feed.feed import Timeline
 
 UNTIMED_MS = 50
 """The time that each line takes if the recording has no times: 20 lines a second."""

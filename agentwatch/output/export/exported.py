@@ -13,9 +13,8 @@ from typing import NamedTuple
 from agentwatch.agents import Agent
 from agentwatch.analysis.moments import Asked, Problem, part_of
 from agentwatch.analysis.prices import count_uses
-from agentwatch.feed.feed import Feed
+from agentwatch.feed.feed import Feed, RecordedTimes
 from agentwatch.feed.history import History
-from agentwatch.feed.timeline import RecordedTimes
 from agentwatch.output.redact.mask import Masks
 from agentwatch.output.redact.recording import Progress, redacted
 from agentwatch.output.redact.writing import Report

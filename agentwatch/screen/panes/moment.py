@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.analysis.search import Match, Query, Search, Side, text_of
 from agentwatch.base.clock import now_ms
-from agentwatch.feed.feed import Feed
+from agentwatch.feed.feed import Feed, RecordedTimes
 from agentwatch.feed.history import History
 from agentwatch.feed.playhead import Playhead, Replay
-from agentwatch.feed.timeline import RecordedTimes
 from agentwatch.recording.lines import LineReader
 from agentwatch.screen.panes.header import moment_name
 from agentwatch.session.actions import action, target

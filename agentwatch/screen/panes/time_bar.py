@@ -14,7 +14,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from agentwatch.analysis.time_bar import Axis, Bar, Cell, Kind
-from agentwatch.feed.timeline import Timeline
+from agentwatch.feed.feed import Timeline
 from agentwatch.screen.widgets.line_view import Spans
 from agentwatch.screen.widgets.painting import LineStyles
 from agentwatch.session.session import Session

@@ -18,8 +18,7 @@ from agentwatch.analysis.since import Digest, OpenFailure, Play, VerdictChange, 
 from agentwatch.analysis.status import NO_WAITS, Wait, Waits, waiting_calls
 from agentwatch.analysis.verdicts import Verdict
 from agentwatch.base.clock import now_ms
-from agentwatch.feed.feed import Feed
-from agentwatch.feed.timeline import Timeline
+from agentwatch.feed.feed import Feed, Timeline
 from agentwatch.screen.screens.session.breakdown import keep_updated, take_slice
 from agentwatch.screen.screens.session.call_rows import CallRowsView
 from agentwatch.screen.screens.session.episodes import episode_calls, episode_sign

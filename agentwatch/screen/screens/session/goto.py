@@ -17,7 +17,7 @@ from textual.widgets import Input, Static
 
 from agentwatch.analysis.markers import Marker, MarkerKind, Markers
 from agentwatch.analysis.moments import ENDS, End, Named, Problem, offset_of, parse
-from agentwatch.feed.timeline import Timeline
+from agentwatch.feed.feed import Timeline
 from agentwatch.recording.bookmarks import Bookmark, Bookmarks
 from agentwatch.screen.widgets.input_bar import InputBox, LineInput
 from agentwatch.screen.widgets.line_view import RowView, Spans

@@ -18,7 +18,7 @@ from agentwatch.text.safe import SafeText
 if TYPE_CHECKING:
     from agentwatch.analysis.remaining import ChangeHistory
     from agentwatch.analysis.verdict_history import VerdictHistory
-    from agentwatch.feed.timeline import RecordedTimes
+    from agentwatch.feed.feed import RecordedTimes
     from agentwatch.screen.panes.calls.list import CallList
     from agentwatch.screen.screens.session.goto import Marks
 
