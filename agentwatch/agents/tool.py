@@ -7,7 +7,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from agentwatch.agents.fields import Fields, items, mapping, number, text
-from agentwatch.session.bounds import MOST_COMMAND
+from agentwatch.session.call import MOST_COMMAND
 from agentwatch.session.events import Outcome, PlanEntry, PlanStatus, ToolEnded, ToolKind, ToolStarted
 from agentwatch.text.amounts import plural
 from agentwatch.text.paths import relative_to

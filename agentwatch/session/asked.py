@@ -2,8 +2,7 @@
 
 from typing import NamedTuple
 
-from agentwatch.session.bounds import bounded, bounded_id
-from agentwatch.session.call import Place
+from agentwatch.session.call import Place, bounded, bounded_id
 from agentwatch.session.events import Permission
 from agentwatch.session.rules import (
     add_question,

@@ -10,8 +10,7 @@ from enum import StrEnum
 from functools import reduce
 from typing import NamedTuple, TypeVar
 
-from agentwatch.session.bounds import bounded
-from agentwatch.session.call import Pieces, Place
+from agentwatch.session.call import Pieces, Place, bounded
 from agentwatch.session.events import Malformed, Tokens, Unknown, Usage, UsageScope
 
 _MOST_ODD_LINES = 1000

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from agentwatch.session.bounds import MOST_COMMAND, bounded, bounded_id
-from agentwatch.session.call import Call, CallKey, Pieces, Place, call_key
+from agentwatch.session.call import MOST_COMMAND, Call, CallKey, Pieces, Place, bounded, bounded_id, call_key
 from agentwatch.session.call_store import FEW_SETTLED
 from agentwatch.session.events import (
     Channel,

@@ -6,8 +6,7 @@ from array import array
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, overload
 
-from agentwatch.session.bounds import bounded, bounded_members
-from agentwatch.session.call import Place
+from agentwatch.session.call import Place, bounded, bounded_members
 from agentwatch.session.counts import UsageCounts
 from agentwatch.session.events import Outcome, RunInfo, RunStarted, Tokens, TurnEnded
 from agentwatch.session.rules import replaces_title

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from agentwatch.session.asked import Asked
-from agentwatch.session.bounds import bounded
-from agentwatch.session.call import Call, CallKey, Place
+from agentwatch.session.call import Call, CallKey, Place, bounded
 from agentwatch.session.call_store import Calls, EndedCalls
 from agentwatch.session.counts import LineCounts, Phase, Rhythm, Uses, added
 from agentwatch.session.events import Compaction, Outcome, PlanEntry, Retry, Tokens, Traits

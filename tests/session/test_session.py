@@ -12,8 +12,7 @@ import pytest
 
 from agentwatch.analysis.integrity import integrity
 from agentwatch.analysis.status import status
-from agentwatch.session.bounds import bounded, bounded_id, bounded_members
-from agentwatch.session.call import Place
+from agentwatch.session.call import Place, bounded, bounded_id, bounded_members
 from agentwatch.session.events import (
     Channel,
     Event,

@@ -18,8 +18,7 @@ from agentwatch.output.redact.recording import Complete
 from agentwatch.recording.lines import LineReader
 from agentwatch.recording.store import nameless_file
 from agentwatch.recording.times import ArrivalTimes
-from agentwatch.session.bounds import bounded_id
-from agentwatch.session.call import Call, Place
+from agentwatch.session.call import Call, Place, bounded_id
 from agentwatch.session.events import (
     Channel,
     Event,

@@ -29,8 +29,7 @@ from agentwatch.rules.language.matchers import (
     text_matcher,
     word_matcher,
 )
-from agentwatch.session.bounds import MOST_COMMAND
-from agentwatch.session.call import Call
+from agentwatch.session.call import MOST_COMMAND, Call
 from agentwatch.session.counts import known_sum
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.session.limits import most_used
