@@ -52,7 +52,7 @@ ROLLOUT = Agent(
     recognises=rollout.recognises,
     role=rollout.role,
     decoder=on_first_use("agentwatch.agents.codex.rollout:Decoder"),
-    blocks=on_first_use("agentwatch.agents.codex.rollout_blocks:blocks"),
+    blocks=on_first_use("agentwatch.agents.codex.blocks:rollout_blocks"),
     traits=Traits(has_result=False),
     time_of=rollout.time_of,
 )
