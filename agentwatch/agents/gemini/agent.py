@@ -63,7 +63,7 @@ CHAT = Agent(
     recognises=chat.recognises,
     role=chat.role,
     decoder=on_first_use("agentwatch.agents.gemini.chat:Decoder"),
-    blocks=on_first_use("agentwatch.agents.gemini.chat_blocks:call_blocks"),
+    blocks=on_first_use("agentwatch.agents.gemini.blocks:call_blocks"),
     traits=Traits(announces_calls=False, has_result=False, has_exit_codes=False),
     time_of=on_first_use("agentwatch.agents.gemini.chat:line_time"),
 )
