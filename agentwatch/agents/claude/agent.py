@@ -25,7 +25,7 @@ TRANSCRIPT = Agent(
     recognises=transcript.recognises,
     role=transcript.role,
     decoder=on_first_use("agentwatch.agents.claude.transcript:Decoder"),
-    blocks=on_first_use("agentwatch.agents.claude.transcript_blocks:blocks"),
+    blocks=on_first_use("agentwatch.agents.claude.blocks:transcript_blocks"),
     traits=Traits(has_result=False),
     time_of=time_of,
 )
