@@ -85,7 +85,7 @@ TRANSCRIPT = Agent(
     recognises=on_first_use("agentwatch.agents.cursor.transcript_recognition:recognises"),
     role=on_first_use("agentwatch.agents.cursor.transcript_recognition:role"),
     decoder=on_first_use("agentwatch.agents.cursor.transcript:Decoder"),
-    blocks=on_first_use("agentwatch.agents.cursor.transcript_blocks:blocks"),
+    blocks=on_first_use("agentwatch.agents.cursor.blocks:transcript_blocks"),
     traits=Traits(announces_calls=False, has_result=False, has_times=False, has_exit_codes=False),
 )
 """Decodes the transcripts that Cursor's editor and its CLI keep.
