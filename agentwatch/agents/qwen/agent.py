@@ -29,7 +29,7 @@ CHAT = Agent(
     recognises=chat.recognises,
     role=chat.role,
     decoder=on_first_use("agentwatch.agents.qwen.chat:Decoder"),
-    blocks=on_first_use("agentwatch.agents.qwen.chat_blocks:blocks"),
+    blocks=on_first_use("agentwatch.agents.qwen.blocks:blocks"),
     traits=Traits(has_result=False),
     time_of=time_of,
 )
