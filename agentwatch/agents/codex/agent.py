@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from agentwatch.agents.agent import Agent, LineRole
-from agentwatch.agents.codex import rollout_recognition as rollout
 from agentwatch.agents.fields import Fields
+from agentwatch.agents.on_disk import iso_ms
 from agentwatch.agents.program import on_first_use
 from agentwatch.session.events import Traits
 
@@ -38,6 +38,63 @@ def role(fields: Fields) -> LineRole:
     return LineRole.OTHER
 
 
+_ROLLOUT_TYPES = frozenset(
+    {
+        *("session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state"),
+        *("token_usage_record", "inter_agent_communication", "inter_agent_communication_metadata"),
+    }
+)
+_ROLLOUT_CALLS = frozenset(
+    {
+        *("function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output"),
+        *("local_shell_call", "web_search_call", "tool_search_call", "tool_search_output"),
+        *("image_generation_call", "exec_command_end", "patch_apply_end", "mcp_tool_call_end"),
+        *("web_search_end", "view_image_tool_call", "image_generation_end", "dynamic_tool_call_response"),
+        "collab_agent_spawn_end",
+    }
+)
+_TEXT_ITEMS = frozenset({"UserMessage", "AgentMessage", "Reasoning", "Plan", "ContextCompaction"})
+SPAWNED = "spawnedThread"
+"""The member that we add to the lines of a spawned thread, beside those of the thread that has spawned it."""
+_LATEST_MS = 7_258_118_400_000
+"""The year 2200. A clock that shows a later time is wrong."""
+
+
+def recognises_rollout(fields: Fields) -> bool:
+    """Return whether only Codex can have written a line to a rollout."""
+    kind = fields.get("type")
+    return isinstance(kind, str) and kind in _ROLLOUT_TYPES and isinstance(fields.get("payload"), dict)
+
+
+def rollout_role(fields: Fields) -> LineRole:
+    """Return the role of a line."""
+    payload, kind = fields.get("payload"), fields.get("type")
+    if not isinstance(payload, dict):
+        return LineRole.OTHER
+    if kind == "session_meta":
+        return LineRole.OTHER if SPAWNED in fields else LineRole.START
+    of = payload.get("type")
+    if not isinstance(of, str):
+        return LineRole.OTHER
+    if of == "item_completed":
+        item = payload.get("item")
+        name = item.get("type") if isinstance(item, dict) else None
+        is_call = isinstance(name, str) and name not in _TEXT_ITEMS
+        return LineRole.CALL if is_call else LineRole.OTHER
+    return LineRole.CALL if of in _ROLLOUT_CALLS else LineRole.OTHER
+
+
+def time_of(fields: Fields) -> int | None:
+    """Return the time of a line, in milliseconds since the epoch; None if it has none.
+
+    Example:
+        >>> time_of({"timestamp": "1970-01-01T00:00:01.500Z"})
+        1500
+    """
+    at_ms = iso_ms(fields.get("timestamp"))
+    return at_ms if at_ms is not None and 0 < at_ms < _LATEST_MS else None
+
+
 AGENT = Agent(
     name="codex",
     recognises=recognises,
@@ -49,11 +106,11 @@ AGENT = Agent(
 ROLLOUT = Agent(
     name="codex-rollout",
     agent="codex",
-    recognises=rollout.recognises,
-    role=rollout.role,
+    recognises=recognises_rollout,
+    role=rollout_role,
     decoder=on_first_use("agentwatch.agents.codex.rollout:Decoder"),
     blocks=on_first_use("agentwatch.agents.codex.blocks:rollout_blocks"),
     traits=Traits(has_result=False),
-    time_of=rollout.time_of,
+    time_of=time_of,
 )
 FORMATS = (AGENT, ROLLOUT)

@@ -14,7 +14,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from agentwatch.agents.changes import patch_in_command, patched_files, summed
-from agentwatch.agents.codex.rollout_recognition import SPAWNED, time_of
+from agentwatch.agents.codex.agent import SPAWNED, time_of
 from agentwatch.agents.codex.stream import (
     MCP_REFUSALS,
     End,

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import orjson
 
+from agentwatch.agents.codex.agent import SPAWNED
 from agentwatch.agents.codex.places import spawners_in
 from agentwatch.agents.codex.program import is_later_segment, thread_in_name
-from agentwatch.agents.codex.rollout_recognition import SPAWNED
 from agentwatch.agents.described import first_line
 from agentwatch.recording.store import open_own
 from agentwatch.sources.stores.tail import Tail, timed_lines

@@ -10,8 +10,8 @@ import pytest
 from agentwatch.agents import Decoder, open_calls
 from agentwatch.agents.agent import LineRole
 from agentwatch.agents.codex.agent import recognises as is_stream
+from agentwatch.agents.codex.agent import recognises_rollout, rollout_role, time_of
 from agentwatch.agents.codex.agent import role as role_in_stream
-from agentwatch.agents.codex.rollout_recognition import recognises, role, time_of
 from agentwatch.agents.registry import agent_named
 from agentwatch.session.blocks import (
     BinaryBlock,
@@ -940,8 +940,8 @@ def test_the_time_and_the_role_of_a_line() -> None:
     ]
     for line, expected in further:
         with case(line):
-            assert role(line) is expected
-            assert recognises(line) is isinstance(line["payload"], dict)
+            assert rollout_role(line) is expected
+            assert recognises_rollout(line) is isinstance(line["payload"], dict)
     others: list[tuple[Json, LineRole]] = [
         (THREAD, LineRole.START),
         (begun("command_execution"), LineRole.CALL),
@@ -955,7 +955,7 @@ def test_the_time_and_the_role_of_a_line() -> None:
             assert is_stream(line)
             assert not is_stream({"type": "error", "message": "x"})
             assert not is_stream({"type": 7})
-            assert not recognises(line)
+            assert not recognises_rollout(line)
 
 
 EDITS = """*** Begin Patch
