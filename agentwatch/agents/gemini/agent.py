@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from agentwatch.agents.agent import Agent, LineRole
 from agentwatch.agents.fields import Fields
-from agentwatch.agents.gemini import chat_recognition as chat
 from agentwatch.agents.program import on_first_use
 from agentwatch.session.events import Traits
 
@@ -49,6 +48,36 @@ def role(fields: Fields) -> LineRole:
     return LineRole.OTHER
 
 
+_CHAT_TYPES = frozenset(("user", "gemini", "model", "info", "error", "warning"))
+_NOT_OF_A_CHAT = frozenset(
+    ("session_id", "sessionID", "sessionId", "uuid", "parentUuid", "parentId", "message", "data", "role")
+)
+
+
+def recognises_chat(fields: Fields) -> bool:
+    """Return whether only Gemini can have written a line of a chat, judged by its top-level keys.
+
+    The first line has the hash of the project. A message has an id, a time, one of five types and a content,
+    but no id of its session. All other lines are changes, which no other agent writes.
+    """
+    if isinstance(fields.get("$set"), dict) or isinstance(fields.get("$rewindTo"), str):
+        return True
+    if isinstance(fields.get("sessionId"), str) and isinstance(fields.get("projectHash"), str):
+        return True
+    kind = fields.get("type")
+    if not isinstance(kind, str) or kind not in _CHAT_TYPES or not _NOT_OF_A_CHAT.isdisjoint(fields):
+        return False
+    has_content = "content" in fields or "parts" in fields
+    return has_content and isinstance(fields.get("id"), str) and isinstance(fields.get("timestamp"), str)
+
+
+def chat_role(fields: Fields) -> LineRole:
+    """Return the role of a line."""
+    if "projectHash" in fields or fields.get("type") == "user":
+        return LineRole.START
+    return LineRole.CALL if fields.get("toolCalls") else LineRole.OTHER
+
+
 AGENT = Agent(
     name="gemini",
     recognises=recognises,
@@ -60,8 +89,8 @@ AGENT = Agent(
 CHAT = Agent(
     name="gemini-chat",
     agent="gemini",
-    recognises=chat.recognises,
-    role=chat.role,
+    recognises=recognises_chat,
+    role=chat_role,
     decoder=on_first_use("agentwatch.agents.gemini.chat:Decoder"),
     blocks=on_first_use("agentwatch.agents.gemini.blocks:call_blocks"),
     traits=Traits(announces_calls=False, has_result=False, has_exit_codes=False),
