@@ -2,17 +2,51 @@
 
 from __future__ import annotations
 
-from agentwatch.agents.agent import Agent
+from agentwatch.agents.agent import Agent, LineRole
 from agentwatch.agents.claude.recognition import is_init, is_qwens_init, role
-from agentwatch.agents.fields import Fields
+from agentwatch.agents.fields import Fields, items, mapping
 from agentwatch.agents.on_disk import time_of
 from agentwatch.agents.program import on_first_use
-from agentwatch.agents.qwen import chat_recognition as chat
 from agentwatch.session.events import Traits
 
 
 def _recognises(fields: Fields) -> bool:
     return is_init(fields) and is_qwens_init(fields)
+
+
+CHAT_FORMAT = "qwen-chat"
+_CHAT_TYPES = frozenset(("user", "assistant", "tool_result", "system"))
+_OWN_FIELDS = ("provenance", "systemPayload", "toolCallResult", "usageMetadata")
+
+
+def parts_of(fields: Fields) -> list[Fields]:
+    """Return the parts of the message of a line."""
+    return [mapping(part) for part in items(mapping(fields.get("message")).get("parts"))]
+
+
+def recognises_chat(fields: Fields) -> bool:
+    """Return whether only Qwen Code can have written a line, in a chat file.
+
+    The envelope is that of Claude Code's transcripts; the messages are Gemini's, with `parts`.
+    """
+    kind = fields.get("type")
+    if (
+        "sessionId" not in fields
+        or "uuid" not in fields
+        or not isinstance(kind, str)
+        or kind not in _CHAT_TYPES
+    ):
+        return False
+    has_parts = isinstance(mapping(fields.get("message")).get("parts"), list)
+    return has_parts or any(name in fields for name in _OWN_FIELDS)
+
+
+def chat_role(fields: Fields) -> LineRole:
+    """Return the role of a line."""
+    kind = fields.get("type")
+    if any("functionCall" in part or "functionResponse" in part for part in parts_of(fields)):
+        return LineRole.CALL
+    return LineRole.START if kind == "user" else LineRole.OTHER
 
 
 AGENT = Agent(
@@ -24,10 +58,10 @@ AGENT = Agent(
     traits=Traits(has_times=False, has_exit_codes=False, result_is_last_text=True),
 )
 CHAT = Agent(
-    name=chat.FORMAT,
+    name=CHAT_FORMAT,
     agent="qwen",
-    recognises=chat.recognises,
-    role=chat.role,
+    recognises=recognises_chat,
+    role=chat_role,
     decoder=on_first_use("agentwatch.agents.qwen.chat:Decoder"),
     blocks=on_first_use("agentwatch.agents.qwen.blocks:blocks"),
     traits=Traits(has_result=False),

@@ -8,7 +8,7 @@ from agentwatch.agents.blocks import binary_block
 from agentwatch.agents.changes import replaced_texts, replacement
 from agentwatch.agents.claude.calls import plan_entries
 from agentwatch.agents.fields import Fields, items, mapping, text
-from agentwatch.agents.qwen.chat_recognition import parts_of
+from agentwatch.agents.qwen.agent import parts_of
 from agentwatch.agents.qwen.stream import tool_named
 from agentwatch.agents.tool import Phrase, Tool
 from agentwatch.session.blocks import (

@@ -11,7 +11,7 @@ from agentwatch.agents.fields import MOST_ID, Fields, in_words, mapping, number,
 from agentwatch.agents.gemini.stream import exit_code_in
 from agentwatch.agents.on_disk import SessionFacts, Tree, Turns, iso_ms
 from agentwatch.agents.open_calls import OpenCalls, remember
-from agentwatch.agents.qwen.chat_recognition import FORMAT, parts_of
+from agentwatch.agents.qwen.agent import CHAT_FORMAT, parts_of
 from agentwatch.agents.qwen.stream import ASKING, tool_named
 from agentwatch.agents.tool import NO_FACTS, Facts, Phrase, Result, Tool
 from agentwatch.session.events import (
@@ -339,7 +339,7 @@ class Decoder:
         begun: list[Event] = []
         if self._is_first:
             self._is_first = False
-            begun.append(RunStarted(FORMAT))
+            begun.append(RunStarted(CHAT_FORMAT))
             self._own_agent = text(fields, "agentId") if fields.get("isSidechain") is True else True
         info = self._facts.new(fields, text(fields, "model"))
         if info is not None:
