@@ -65,6 +65,43 @@ def role(fields: Fields) -> LineRole:
     return LineRole.OTHER
 
 
+TRANSCRIPT_FORMAT = "cursor-transcript"
+_ROLES = frozenset(("user", "assistant"))
+
+
+def parts_of(fields: Fields) -> list[Fields]:
+    """Return the parts of the message of a line. A text alone is one part."""
+    content = mapping(fields.get("message")).get("content")
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return [mapping(part) for part in items(content)]
+
+
+def parts_of_type(fields: Fields, kind: str) -> list[Fields]:
+    """Return the parts of one type: `tool_use`."""
+    return [part for part in parts_of(fields) if part.get("type") == kind]
+
+
+def recognises_transcript(fields: Fields) -> bool:
+    """Return whether only Cursor can have written a line, in a transcript.
+
+    Its messages have their role beside them, and no type. The line that ends a turn has no message, and is
+    not taken for Cursor's in the recording of another agent.
+    """
+    role_name = fields.get("role")
+    if "type" in fields or not isinstance(role_name, str) or role_name not in _ROLES:
+        return False
+    message = fields.get("message")
+    return isinstance(message, dict) and isinstance(message.get("content"), list)
+
+
+def transcript_role(fields: Fields) -> LineRole:
+    """Return the role of a line."""
+    if parts_of_type(fields, "tool_use") or parts_of_type(fields, "tool_result"):
+        return LineRole.CALL
+    return LineRole.START if fields.get("role") == "user" else LineRole.OTHER
+
+
 AGENT = Agent(
     name=FORMAT,
     recognises=recognises,
@@ -80,10 +117,10 @@ AGENT = Agent(
     reworded=f'"{SUBAGENT_STEPS}"'.encode(),
 )
 TRANSCRIPT = Agent(
-    name="cursor-transcript",
+    name=TRANSCRIPT_FORMAT,
     agent="cursor",
-    recognises=on_first_use("agentwatch.agents.cursor.transcript_recognition:recognises"),
-    role=on_first_use("agentwatch.agents.cursor.transcript_recognition:role"),
+    recognises=recognises_transcript,
+    role=transcript_role,
     decoder=on_first_use("agentwatch.agents.cursor.transcript:Decoder"),
     blocks=on_first_use("agentwatch.agents.cursor.blocks:transcript_blocks"),
     traits=Traits(announces_calls=False, has_result=False, has_times=False, has_exit_codes=False),

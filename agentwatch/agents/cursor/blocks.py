@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from agentwatch.agents.blocks import fields_block, short_and_long
 from agentwatch.agents.claude.blocks import argument_blocks, result_blocks
+from agentwatch.agents.cursor.agent import parts_of_type
 from agentwatch.agents.cursor.stream import plan_entries
 from agentwatch.agents.cursor.tools import (
     REASONS,
@@ -20,7 +21,6 @@ from agentwatch.agents.cursor.tools import (
     read_tool,
 )
 from agentwatch.agents.cursor.transcript import place_id, tool_named
-from agentwatch.agents.cursor.transcript_recognition import parts_of_type
 from agentwatch.agents.fields import Fields, items, mapping, number, text
 from agentwatch.agents.tool import IDS, other_tool
 from agentwatch.session.blocks import (

@@ -7,9 +7,9 @@ from typing import NamedTuple
 from zlib import crc32
 
 from agentwatch.agents.claude.calls import mcp_tool, reason_of
+from agentwatch.agents.cursor.agent import TRANSCRIPT_FORMAT, parts_of, parts_of_type
 from agentwatch.agents.cursor.stream import plan_entries
 from agentwatch.agents.cursor.tools import TOOLS as CURSOR_TOOLS
-from agentwatch.agents.cursor.transcript_recognition import FORMAT, parts_of, parts_of_type
 from agentwatch.agents.fields import MOST_ID, Fields, in_words, items, mapping, text
 from agentwatch.agents.on_disk import Turns
 from agentwatch.agents.open_calls import MOST_OPEN
@@ -230,7 +230,7 @@ class Decoder:
         begun: list[Event] = []
         if self._is_first:
             self._is_first = False
-            begun.append(RunStarted(FORMAT))
+            begun.append(RunStarted(TRANSCRIPT_FORMAT))
         return [*begun, *self._events(fields)]
 
     def end(self) -> list[Event]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from agentwatch.agents import LineRole
+from agentwatch.agents.cursor.agent import recognises_transcript, transcript_role
 from agentwatch.agents.cursor.transcript import user_words
-from agentwatch.agents.cursor.transcript_recognition import recognises, role
 from agentwatch.agents.registry import agent_named, agent_on_disk, detect
 from agentwatch.analysis.block_text import block_text
 from agentwatch.session.events import (
@@ -196,7 +196,7 @@ def test_a_line_is_recognised_and_has_its_role() -> None:
     ]
     for fields in cases:
         with case(fields):
-            assert not recognises(fields)
+            assert not recognises_transcript(fields)
     further: list[tuple[Line, LineRole]] = [
         (user("Go"), LineRole.START),
         (said("Done."), LineRole.OTHER),
@@ -206,7 +206,7 @@ def test_a_line_is_recognised_and_has_its_role() -> None:
     ]
     for fields, expected in further:
         with case(fields):
-            assert role(fields) is expected
+            assert transcript_role(fields) is expected
 
 
 def test_prompts_and_ends_of_turns() -> None:
