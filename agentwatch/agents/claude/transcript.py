@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import NamedTuple
 
+from agentwatch.agents.claude.agent import BESIDE, SILENT, TRANSCRIPT_FORMAT
 from agentwatch.agents.claude.calls import ASKING, Requests, questions_in, tool_named
 from agentwatch.agents.claude.calls import Calls as ClaudeCalls
 from agentwatch.agents.claude.limits import limits_in
-from agentwatch.agents.claude.transcript_recognition import BESIDE, FORMAT, SILENT
 from agentwatch.agents.fields import MOST_ID, Fields, in_words, items, mapping, number, text
 from agentwatch.agents.on_disk import SessionFacts, Tree, Turns, iso_ms
 from agentwatch.agents.open_calls import OpenCalls, remember
@@ -525,7 +525,7 @@ class Decoder:
         begun: list[Event] = []
         if self._is_first:
             self._is_first = False
-            begun.append(RunStarted(FORMAT))
+            begun.append(RunStarted(TRANSCRIPT_FORMAT))
         if info is not None:
             begun.append(info)
         if ("forkedFrom" in fields) is not self._repeats_history and "uuid" in fields:

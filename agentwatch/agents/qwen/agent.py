@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentwatch.agents.agent import Agent, LineRole
-from agentwatch.agents.claude.recognition import is_init, is_qwens_init, role
+from agentwatch.agents.claude.agent import is_init, is_qwens_init, role
 from agentwatch.agents.fields import Fields, items, mapping
 from agentwatch.agents.on_disk import time_of
 from agentwatch.agents.program import on_first_use
