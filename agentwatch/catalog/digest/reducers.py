@@ -21,7 +21,7 @@ from agentwatch.catalog.digest.parts import (
     Turn,
     line,
 )
-from agentwatch.session.bounds import bounded
+from agentwatch.session.call import bounded
 from agentwatch.session.events import (
     Channel,
     Compaction,
