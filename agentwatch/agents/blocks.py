@@ -19,11 +19,7 @@ def fields_block(name: str, fields: Fields) -> Iterator[Block]:
 
 def short_and_long(arguments: Fields, contents: Collection[str] = ()) -> Iterator[Block]:
     """Yield the short arguments in one block, then each text of several lines in a block of its own.
-
-    Args:
-        arguments: The arguments.
-        contents: The names of those that are the content of a file.
-    """
+    `contents` names those that are the content of a file."""
     texts = {key: value for key, value in arguments.items() if isinstance(value, str) and "\n" in value}
     yield from fields_block("arguments", {key: arguments[key] for key in arguments if key not in texts})
     for name, value in texts.items():

@@ -266,13 +266,7 @@ def argument_blocks(
     is_change_known: bool = False,
 ) -> Iterator[Block]:
     """Yield the change or the to-do list, the short arguments in one block, then each text of several lines.
-
-    Args:
-        kind: What the tool does.
-        arguments: The arguments.
-        entries: The to-do list in the arguments.
-        is_change_known: Whether the result contains the change of the file.
-    """
+    `is_change_known` says whether the result contains the change of the file."""
     rest = dict(arguments)
     if kind is ToolKind.EDIT:
         changes = [] if is_change_known else list(_changes(arguments))

@@ -51,15 +51,8 @@ class Rows:
         found: Callable[[Path, Row], Found],
         computed: Sequence[Computed] = (),
     ) -> None:
-        """Read the sessions of a table.
-
-        Args:
-            table: The table.
-            columns: The columns that are read; those that the table does not have are None in the row.
-                The first one is the id.
-            found: Returns the session in a row, given its address.
-            computed: Values that other tables have; the row has them by their names.
-        """
+        """Read the sessions of a table. `columns` begin with the id; those that the table does not have are
+        None in the row. `computed` are values that other tables have; the row has them by their names."""
         self._table = table
         self._computed = computed
         self._columns = columns
@@ -68,11 +61,7 @@ class Rows:
         """The rows and their sessions, by the id, for each database."""
 
     def read(self, spot: Spot) -> Sequence[Found]:
-        """Return the sessions in a database.
-
-        Raises:
-            OSError: It cannot be read now.
-        """
+        """Return the sessions in a database. Raise `OSError` if it cannot be read now."""
         path, stamp = spot.path, spot.stamp
         if stamp is None:
             self._known.pop(path, None)
@@ -101,11 +90,7 @@ class Rows:
         return found._replace(changed_ns=changed_ns, inode=stamp.inode)
 
     def _rows(self, path: Path) -> list[tuple[object, ...]]:
-        """Return the rows of the table; none if it has not got the table, or Python has no SQLite.
-
-        Raises:
-            OSError: They cannot be read.
-        """
+        """Return the rows of the table; none if it has not got the table, or Python has no SQLite."""
         if find_spec("_sqlite3") is None:
             return []
         tables = {self._table, *(name for each in self._computed for name in each.needs)}

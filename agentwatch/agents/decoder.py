@@ -61,11 +61,8 @@ class LineBatches:
         """
 
     def events_at(self, lines: list[bytes], start: int) -> tuple[list[Event], int] | None:
-        """Return the events of the batch that starts at `lines[start]`, and the number of its lines.
-
-        Returns:
-            None if the line must be decoded alone.
-        """
+        """Return the events of the batch that starts at `lines[start]`, and the number of its lines. Return
+        None if the line must be decoded alone."""
         may_batch, count = self._decoder.may_batch, 0
         for line in lines[start : start + self._most_lines]:
             if len(line) > _MOST_BYTES or not may_batch(line) or not line.endswith(_LINE_END):
@@ -172,7 +169,7 @@ class Decoder:
     The agent is detected at the first line that only one agent can have written; the first event of all may
     also be of a type that other agents have. Earlier lines are decoded as `Unknown` and kept. Once the agent
     is known, `take_redecoded` returns their real events. If another agent starts a run later in the
-    recording, its format is used from there on.
+    recording, its format is used from there on. `agent` is None to detect it.
 
     Example:
         >>> Decoder().decode(b'{"type":"thinking","subtype":"delta","text":"Hm"}')[-1].text
@@ -180,11 +177,6 @@ class Decoder:
     """
 
     def __init__(self, agent: Agent | None = None) -> None:
-        """Create a decoder.
-
-        Args:
-            agent: The agent that wrote the recording; None to detect it.
-        """
         self._agent: Agent | None = None
         self._decoder: AgentDecoder | None = None
         self._deltas: DeltaDecoder | None = None
@@ -223,16 +215,8 @@ class Decoder:
         return events
 
     def burst(self, lines: list[bytes], start: int) -> tuple[list[Event], int] | None:
-        """Return the events of consecutive deltas or other short lines, and the number of the lines.
-
-        Args:
-            lines: The lines, each with its line end.
-            start: The index of the first delta.
-
-        Returns:
-            The events and the number of lines that were decoded, or None if the line at `start` must be
-            decoded alone.
-        """
+        """Return the events of consecutive deltas or other short lines, and the number of the lines. `lines`
+        have their line ends. Return None if the line at `start` must be decoded alone."""
         if self._batches is not None:
             return self._batches.events_at(lines, start)
         if self._deltas is None or not lines[start].startswith(self._frames.heads):
@@ -242,14 +226,8 @@ class Decoder:
         return None if burst is None or events is None else (events, len(burst.texts))
 
     def decode_joined(self, pieces: list[bytes]) -> list[Event] | None:
-        """Return the events of one line that raw line ends have split into pieces.
-
-        Args:
-            pieces: The physical lines, without their line ends.
-
-        Returns:
-            None if the joined pieces are not a JSON object.
-        """
+        """Return the events of one line that raw line ends have split into pieces. `pieces` have no line
+        ends. Return None if the joined pieces are not a JSON object."""
         try:
             value = parse_joined(pieces)
         except ValueError:
@@ -287,14 +265,8 @@ class Decoder:
         return redecoded
 
     def blocks(self, data: bytes, call_id: str = "") -> list[Block]:
-        """Return the blocks of a line that starts or ends a tool call.
-
-        If the agent is unknown or the line is not a JSON object, the only block is the line as text.
-
-        Args:
-            data: The line.
-            call_id: The id of the call; the line may belong to several calls.
-        """
+        """Return the blocks of a line that starts or ends a tool call. If the agent is unknown or the line is
+        not a JSON object, the only block is the line as text. The line may belong to several calls."""
         try:
             value = parse_joined(data.split(b"\n"))
         except ValueError:

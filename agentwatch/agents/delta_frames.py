@@ -84,15 +84,8 @@ class DeltaFrames:
 
     def learn(self, data: bytes, channel: Channel, text: str, at_ms: int | None) -> None:
         """Learn the frame of a delta, if its text and its timestamp each occur only once in the line.
-
-        Learning stops after 64 frames that led to no burst: such lines also differ in something else.
-
-        Args:
-            data: The line, with its line end.
-            channel: The channel of the text.
-            text: The text of the delta.
-            at_ms: Its timestamp; None if the line has no timestamp.
-        """
+        Learning stops after 64 frames that led to no burst: such lines also differ in something else. `data`
+        ends with its line end."""
         if self._misses >= _MOST_MISSES or not text or len(data) > _MOST_BYTES:
             return
         self._misses += 1

@@ -78,11 +78,8 @@ def cost(value: object) -> float | None:
 
 
 def percent(value: object, whole: float = 100) -> float | None:
-    """Return a share in percent; None for a value that is not a number, or not a possible share.
-
-    Args:
-        value: The share.
-        whole: The share of everything: 1 for `0.62`, 100 for `62`.
+    """Return a share in percent; None for a value that is not a number, or not a possible share. `whole` is
+    the share of everything: 1 for `0.62`, 100 for `62`.
 
     Example:
         >>> percent(0.29, 1), percent(62.0), percent("62")
@@ -117,13 +114,8 @@ def scalars(value: object) -> dict[str, object] | None:
 
 
 def unknown_keys(fields: Fields, known: Collection[str], where: str) -> Iterator[tuple[str, object]]:
-    """Yield each field whose name is not known, as its description and its value.
-
-    Args:
-        fields: The fields.
-        known: The names that are known.
-        where: What the fields belong to, for the description: `of a read call`.
-    """
+    """Yield each field whose name is not known, as its description and its value. `where` is what the fields
+    belong to, for the description: `of a read call`."""
     for key in fields:
         if key not in known:
             yield f"field {in_words(key)} {where}", fields[key]

@@ -38,12 +38,7 @@ class HookedAgent(NamedTuple):
     """The file of the program that answers permission prompts; empty if the hooks only log events."""
 
     def folder(self, environ: Mapping[str, str], home: Path) -> Path:
-        """Return the agent's folder, which may not exist.
-
-        Args:
-            environ: The environment with the variable.
-            home: The home folder.
-        """
+        """Return the agent's folder, which may not exist."""
         given = environ.get(self.variable, "")
         if not os.path.isabs(given):
             return home / self.default

@@ -24,11 +24,8 @@ class Repaired(dict[str, Any]):
 
 
 def parse(data: bytes) -> object:
-    """Return the JSON value of a line. An object that orjson rejected is `Repaired`.
-
-    Raises:
-        ValueError: The line is not JSON, or it is nested deeper than Python can parse.
-    """
+    """Return the JSON value of a line. An object that orjson rejected is `Repaired`. Raise `ValueError` if
+    the line is not JSON, or it is nested deeper than Python can parse."""
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError:
@@ -40,10 +37,8 @@ def parse_leniently(data: bytes) -> object:
 
     orjson rejects a BOM, NaN, invalid UTF-8, and half a surrogate pair, which real agents send when they
     split a text inside an emoji. Python's parser reads such lines, and U+FFFD replaces what cannot be
-    decoded. A number of more than 20 digits becomes a string of its digits.
-
-    Raises:
-        ValueError: The line is not JSON, or it is nested deeper than Python can parse.
+    decoded. A number of more than 20 digits becomes a string of its digits. Raise `ValueError` if the line is
+    not JSON, or it is nested deeper than Python can parse.
     """
     try:
         value = _DECODER.decode(data.removeprefix(_BOM).decode("utf-8", "replace"))
@@ -53,16 +48,9 @@ def parse_leniently(data: bytes) -> object:
 
 
 def parse_joined(pieces: list[bytes]) -> object:
-    """Return the JSON value of a line that raw line ends inside a string have split.
-
-    Users of the real agent have reported `stream-json` with literal newlines in its strings.
-
-    Args:
-        pieces: The physical lines, without their line ends.
-
-    Raises:
-        ValueError: The joined line is not JSON.
-    """
+    """Return the JSON value of a line that raw line ends inside a string have split. Users of the real agent
+    have reported `stream-json` with literal newlines in its strings. `pieces` have no line ends. Raise
+    `ValueError` if the joined line is not JSON."""
     return parse(joined(pieces))
 
 

@@ -29,14 +29,8 @@ class SessionFacts:
         """The first working directory, without a trailing separator: paths are shown relative to it."""
 
     def new(self, fields: Fields, model: str | None = None) -> RunInfo | None:
-        """Return the facts of a line that differ from those before; None without any.
-
-        A resumed session may begin with the lines of an earlier one, so its id may change.
-
-        Args:
-            fields: The line.
-            model: The model that it names.
-        """
+        """Return the facts of a line that differ from those before; None without any. A resumed session may
+        begin with the lines of an earlier one, so its id may change."""
         get = fields.get  # called for each line; very few differ from the line before
         session_id, cwd, version = get("sessionId"), get("cwd"), get("version")
         mode, branch = get("permissionMode"), get("gitBranch")
@@ -156,13 +150,8 @@ class Tree:
         return isinstance(line, str) and len(line) == _LINE_ID_LENGTH and line in self._lines
 
     def add(self, line: object, parent: object, *, is_of_last_turn: bool = False) -> None:
-        """Add a line that is not a prompt. It belongs to the turn of its parent.
-
-        Args:
-            line: The line's id.
-            parent: The id of its parent.
-            is_of_last_turn: Whether it belongs to the last turn, whatever its parent is.
-        """
+        """Add a line that is not a prompt. It belongs to the turn of its parent. `is_of_last_turn` says that
+        it belongs to the last turn, whatever its parent is."""
         if isinstance(parent, str):
             self._has_parents = True
         turn = None if is_of_last_turn or not isinstance(parent, str) else self._lines[parent]
@@ -176,12 +165,8 @@ class Tree:
 
     def add_prompt(self, line: object, parent: object, *, begins_turn: bool) -> int:
         """Add a prompt, and return the number of turns that are not part of the present branch any more.
-
-        Args:
-            line: The line's id.
-            parent: The id of its parent; None for the first line of a conversation.
-            begins_turn: Whether the prompt begins a turn, and not the agent's own activity before it.
-        """
+        `parent` is None for the first line of a conversation. `begins_turn` says whether the prompt begins a
+        turn, and not the agent's own activity before it."""
         turn = self.turns
         if isinstance(parent, str):
             self._has_parents = True
@@ -261,14 +246,8 @@ class Turns:
             yield from self.end(Outcome.SUCCEEDED)
 
     def interrupted(self, message_id: str | None, at_ms: int | None) -> Iterator[Event]:
-        """Yield the end of the turn that the user has interrupted.
-
-        A prompt that the user wrote before may already have begun the next turn.
-
-        Args:
-            message_id: The message that was interrupted, if the line says it.
-            at_ms: The time of the line.
-        """
+        """Yield the end of the turn that the user has interrupted. A prompt that the user wrote before may
+        already have begun the next turn."""
         if message_id is not None and message_id == self._message_id and not self._is_answering:
             yield Notice("interrupted by the user", at_ms)
             return

@@ -29,13 +29,8 @@ class OpenCalls(dict[str, _Call]):
     """
 
     def keep(self, call_id: str, call: _Call, name: str = "") -> None:
-        """Add a call, and drop the oldest one of more than 1,024.
-
-        Args:
-            call_id: Its id. If it has more than 1,000 characters, the call is not added.
-            call: What its end depends on.
-            name: The name in `call`, whose length is limited too.
-        """
+        """Add a call, and drop the oldest one of more than 1,024. A call whose id has more than 1,000
+        characters is not added."""
         if len(call_id) <= MOST_ID and len(name) <= MOST_ID:
             self[call_id] = call
             if len(self) > MOST_OPEN:

@@ -33,15 +33,9 @@ _ZSTANDARD = b"\x28\xb5\x2f\xfd"
 
 
 def store_for(path: Path, *, is_alone: bool = False) -> Store | None:
-    """Return the store that keeps the session at a path; None for a plain file of lines.
-
-    Args:
-        path: The path.
-        is_alone: Leave out the subagents that the store keeps as sessions of their own.
-
-    Raises:
-        OSError: The path belongs to a store that cannot be read.
-    """
+    """Return the store that keeps the session at a path; None for a plain file of lines. `is_alone` leaves
+    out the subagents that the store keeps as sessions of their own. Raise `OSError` if the path belongs to a
+    store that cannot be read."""
     head = head_of(path)
     if path.suffix == ".ndjson" and head.startswith(b"{"):  # a recording, for which no program is imported
         return None
@@ -105,18 +99,11 @@ def saved_source(
 ) -> FileSource | StoreSource:
     """Open a saved recording, and what is known about the process of its agent; or a session in a store.
 
-    A pipe is read to its end.
-
-    Args:
-        path: The recording, or the path of a store.
-        follow: Keep reading when the file grows; None: until its writer ends, if one is known.
-        log_fd: The descriptor of the action log; None for no log.
-        follow_store: Keep reading when a store changes, or a file that its agent still writes, unless
-            `follow` is False; nobody knows when its writer ends.
-        is_alone: Leave out the subagents that a store keeps as sessions of their own.
-
-    Raises:
-        Fault: The recording cannot be opened, or is one JSON document; or the store cannot be read.
+    A pipe is read to its end. `follow` is None to keep reading until the writer ends, if one is known.
+    `log_fd` is None for no log. `follow_store` keeps reading when a store changes, or a file that its agent
+    still writes, unless `follow` is False. `is_alone` leaves out the subagents that the store keeps as
+    sessions of their own. Raise `Fault` if the recording cannot be opened, or is one JSON document; or the
+    store cannot be read.
     """
     try:
         store = store_for(path, is_alone=is_alone)
@@ -177,11 +164,7 @@ def _check_lines(fd: int, path: Path) -> None:
 def _store_source(
     store: Store, path: Path | None, log_fd: int | None, *, follow: bool, waits: bool
 ) -> StoreSource:
-    """Fill a recording without a name with the lines of a store.
-
-    Raises:
-        OSError: The store cannot be read, or the recording cannot be written.
-    """
+    """Fill a recording without a name with the lines of a store."""
     from agentwatch.sources.stores.intake import StoreIntake, StoreSource
 
     recording_fd = nameless_file()

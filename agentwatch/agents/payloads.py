@@ -31,11 +31,7 @@ class Payloads:
     """The arguments and the results in one line, which may belong to several calls."""
 
     def __init__(self, line: Fields) -> None:
-        """Find the objects that name a call.
-
-        Args:
-            line: The line.
-        """
+        """Find the objects that name a call."""
         self._line = line
         self._left = _MOST_SEARCHES * _MOST_VALUES
         self._owners: dict[str, list[Fields]] = {}
@@ -95,23 +91,13 @@ class Payloads:
 
 
 def arguments_in(line: Fields, call_id: str) -> object:
-    """Return the arguments of a call from the line that has them.
-
-    If no field has the name of arguments, such as in a format whose calls have fields of their own, the whole
-    object of the call is returned; if the line does not name the call, the whole line.
-
-    Args:
-        line: The line.
-        call_id: The id of the call; the line may belong to several calls.
-    """
+    """Return the arguments of a call from the line that has them. If no field has the name of arguments, such
+    as in a format whose calls have fields of their own, the whole object of the call is returned; if the line
+    does not name the call, the whole line. The line may belong to several calls."""
     return Payloads(line).arguments(call_id).value
 
 
 def result_in(line: Fields, call_id: str) -> object:
-    """Return the result of a call from the line that ended it, or else the object as for the arguments.
-
-    Args:
-        line: The line.
-        call_id: The id of the call; the line may belong to several calls.
-    """
+    """Return the result of a call from the line that ended it, or else the object as for the arguments. The
+    line may belong to several calls."""
     return Payloads(line).result(call_id).value

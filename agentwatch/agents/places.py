@@ -94,7 +94,6 @@ class Folder:
     __slots__ = ("changed_ns", "files", "folders", "founds", "kind", "passed_at", "path")
 
     def __init__(self, path: str, kind: Kind) -> None:
-        """Create a folder that was not scanned yet."""
         self.path = path
         self.kind = kind
         self.changed_ns = -1

@@ -123,11 +123,9 @@ def _hooked_agent(program: Program) -> HookedAgent | None:
 def detect(fields: Fields, *, is_first: bool = True, asks_plugins: bool = True) -> Agent | None:
     """Return the agent that wrote a line; None if several can have, or no known agent.
 
-    Args:
-        fields: The line.
-        is_first: Whether no event came before it in the recording. After a line that was not an agent's, a
-            line of a type that several agents have is not the agent's either.
-        asks_plugins: Whether the formats of other packages are asked if no built-in one recognises the line.
+    `is_first` says whether no event came before it in the recording. After a line that was not an agent's, a
+    line of a type that several agents have is not the agent's either. `asks_plugins` says whether the formats
+    of other packages are asked if no built-in one recognises the line.
 
     Example:
         >>> detect({"type": "thinking", "subtype": "delta", "text": "Hm"}).name
@@ -161,10 +159,8 @@ def agent_named(name: str) -> Agent | None:
 
 
 def agent_on_disk(name: str) -> Agent | None:
-    """Return the format in which an agent keeps its sessions on disk; None if it is unknown.
-
-    Args:
-        name: The short name of the agent.
+    """Return the format in which an agent keeps its sessions on disk; None if it is unknown. `name` is the
+    short name of the agent.
 
     Example:
         >>> agent_on_disk("claude").name

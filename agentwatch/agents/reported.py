@@ -105,10 +105,6 @@ class Reporter(Protocol):
     """Whether every open session is reported, so that the others are not open."""
 
     def refresh(self, now: float, keys: Container[Key] | None = None) -> bool:
-        """Read what may have changed, and return whether there is a new report.
-
-        Args:
-            now: The time, in seconds since the epoch.
-            keys: The sessions whose files are read again; None for all of them, and for new ones. A reader
-                whose files are few reads them all each time.
-        """
+        """Read what may have changed, and return whether there is a new report. `now` is in seconds. `keys`
+        are the sessions whose files are read again; None for all of them, and for new ones. A reader whose
+        files are few reads them all each time."""

@@ -29,13 +29,8 @@ def variables() -> list[str]:
 
 
 def session_folders(environ: Mapping[str, str], home: Path) -> list[SessionFolder]:
-    """Return the folders in which agents may keep sessions, each once.
-
-    Args:
-        environ: The environment. A variable with a relative path is ignored: the path depends on where the
-            agent was started.
-        home: The home folder.
-    """
+    """Return the folders in which agents may keep sessions, each once. A variable with a relative path is
+    ignored: the path depends on where the agent was started."""
     found = (
         SessionFolder(program.name, each.part, os.path.realpath(os.path.join(root, each.part)))
         for program in programs()

@@ -32,13 +32,8 @@ class FileState(NamedTuple):
 
 
 def own_files(folder: str | Path, uid: int, wanted: Callable[[str], bool]) -> Iterator[tuple[str, FileState]]:
-    """Yield the name and the state of the regular files of a user; none if the folder cannot be read.
-
-    Args:
-        folder: The folder, which is no link.
-        uid: The user.
-        wanted: Whether a file of this name is wanted; the others are not asked for their state.
-    """
+    """Yield the name and the state of the regular files of a user; none if the folder cannot be read. Only
+    the files whose name is `wanted` are asked for their state."""
     try:
         if not stat.S_ISDIR(os.lstat(folder).st_mode):
             return
@@ -78,14 +73,9 @@ def _checked(found: os.stat_result, uid: int) -> FileState | None:
 def own_object(path: Path, most_bytes: int) -> dict[str, Any]:
     """Return the JSON object in a small file of this user; {} if it contains none.
 
-    An agent that cuts a title inside an emoji writes half a surrogate pair, which U+FFFD replaces.
-
-    Args:
-        path: The file.
-        most_bytes: Only the first bytes are read; an object that is longer counts as none.
-
-    Raises:
-        OSError: It cannot be read, or is not a regular file of this user.
+    An agent that cuts a title inside an emoji writes half a surrogate pair, which U+FFFD replaces. Only the
+    first `most_bytes` are read; a longer object counts as none. Raise `OSError` if it cannot be read, or is
+    not a regular file of this user.
     """
     fd = open_own(path)
     from agentwatch.agents.json_line import parse  # orjson takes 20 ms

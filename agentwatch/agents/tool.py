@@ -71,12 +71,8 @@ class Tool(NamedTuple):
     """Returns the facts in a successful result."""
 
     def described(self, arguments: Fields, cwd: str = "") -> tuple[str | None, list[str]]:
-        """Return the target of a call as it is shown, and the files that the call acts on.
-
-        Args:
-            arguments: The arguments of the call.
-            cwd: The folder to which paths are shown relative, without a trailing separator; empty if unknown.
-        """
+        """Return the target of a call as it is shown, and the files that the call acts on. `cwd` has no
+        trailing separator; it is empty if unknown."""
         paths = self.paths(arguments)
         if not paths:
             return self.target(arguments), paths
@@ -94,18 +90,8 @@ class Tool(NamedTuple):
         at_ms: int | None = None,
         parent_call: str | None = None,
     ) -> ToolStarted:
-        """Return the start of a call.
-
-        Args:
-            call_id: The id of the call.
-            name: The agent's own name of the tool.
-            arguments: The arguments of the call.
-            cwd: The folder to which paths are shown relative, without a trailing separator; empty if unknown.
-            group: The model step that requested the call.
-            limit_ms: The time limit of the call, in milliseconds.
-            at_ms: The time of the line, in milliseconds since the epoch.
-            parent_call: The call_id of the call whose subagent makes the call; None for the main agent.
-        """
+        """Return the start of a call. `cwd` has no trailing separator; it is empty if unknown. `group` is the
+        model step that requested the call. `parent_call` is None for the main agent."""
         target, paths = self.described(arguments, cwd)
         return ToolStarted(
             call_id=call_id,
@@ -133,17 +119,8 @@ class Tool(NamedTuple):
         parent_call: str | None = None,
         duration_ms: int | None = None,
     ) -> ToolEnded:
-        """Return the end of a call, whose target is that of its start.
-
-        Args:
-            call_id: The id of the call.
-            name: The agent's own name of the tool.
-            result: How the call ended.
-            has_arguments: Whether the target and the path of the start come from the arguments.
-            at_ms: The time of the line, in milliseconds since the epoch.
-            parent_call: The call_id of the call whose subagent made the call; None for the main agent.
-            duration_ms: How long the call ran, if the agent has measured it.
-        """
+        """Return the end of a call, whose target is that of its start. `has_arguments` says whether the
+        target and the path of the start come from the arguments. `parent_call` is None for the main agent."""
         facts = result.facts
         return ToolEnded(
             call_id=call_id,
@@ -258,12 +235,8 @@ _STATUSES = {status.value: status for status in PlanStatus}
 
 
 def listed_entries(value: object, *keys: str) -> tuple[PlanEntry, ...]:
-    """Return the entries of a list, at most 10,000; empty for any other value.
-
-    Args:
-        value: The list.
-        keys: The fields of an entry that may contain its text. The first that does counts.
-    """
+    """Return the entries of a list, at most 10,000; empty for any other value. The first of `keys` that an
+    entry has contains its text."""
     return tuple(entry_in(mapping(each), *keys) for each in islice(items(value), MOST_ENTRIES))
 
 
@@ -274,11 +247,6 @@ def entry_in(fields: Fields, *keys: str) -> PlanEntry:
 
 
 def plan_entry(words: str, status: str | None, otherwise: PlanStatus = PlanStatus.PENDING) -> PlanEntry:
-    """Return an entry, its text cut to 4,096 characters.
-
-    Args:
-        words: The text.
-        status: The status: `pending`, `in_progress`, `completed` or `cancelled`.
-        otherwise: The status of an entry whose own is unknown.
-    """
+    """Return an entry, its text cut to 4,096 characters. `status` is `pending`, `in_progress`, `completed` or
+    `cancelled`. `otherwise` is the status of an entry whose own is unknown."""
     return PlanEntry(words[:_MOST_CHARACTERS], _STATUSES.get(status or "", otherwise))

@@ -128,17 +128,8 @@ def whole_text(block: Block) -> str:
 
 
 def bounded(text: str, most: int) -> tuple[list[SafeText], int]:
-    """Return the first lines of a text, in which nothing is hidden.
-
-    A very long line is cut; a note at its end says how much is missing.
-
-    Args:
-        text: The text.
-        most: The maximum number of lines.
-
-    Returns:
-        The lines, and the number of lines that were left out.
-    """
+    """Return the first lines of a text, in which nothing is hidden. A very long line is cut; a note at its
+    end says how much is missing. Also return the number of lines that were left out."""
     end = -1
     for _ in range(most):
         end = text.find("\n", end + 1)

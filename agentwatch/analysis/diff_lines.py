@@ -27,18 +27,9 @@ class DiffLine(NamedTuple):
 
 
 def parsed(diff: str, most: int) -> tuple[list[DiffLine], int]:
-    """Parse a unified diff into numbered lines.
-
-    The name of the file is left out if there is only one. Lines before the first hunk header are kept as they
-    are. A diff without any hunk header has no line numbers.
-
-    Args:
-        diff: The unified diff.
-        most: The maximum number of lines to read.
-
-    Returns:
-        The lines, and the number of lines that were not read.
-    """
+    """Parse a unified diff into numbered lines. The name of the file is left out if there is only one. Lines
+    before the first hunk header are kept as they are. A diff without any hunk header has no line numbers.
+    Also return the number of lines that were not read."""
     lines: list[DiffLine] = []
     old: int | None = None
     new: int | None = None
@@ -73,16 +64,8 @@ def parsed(diff: str, most: int) -> tuple[list[DiffLine], int]:
 
 
 def compared(before: str, after: str, most: int) -> tuple[list[DiffLine], int]:
-    """Compute a line diff between two texts, with three lines of context around each change.
-
-    Args:
-        before: The old text.
-        after: The new text.
-        most: The maximum number of diff lines to return.
-
-    Returns:
-        The lines, and the number of lines that were left out.
-    """
+    """Compute a line diff between two texts, with three lines of context around each change. Also return the
+    number of lines that were left out."""
     old, new = (exact_text(text).split("\n") for text in (before, after))
     old, new = (lines[:-1] if lines[-1] == "" else lines for lines in (old, new))
     start = _shared(old, new)

@@ -66,14 +66,11 @@ class TestCommand(NamedTuple):
 def same_command(command: str, cwd: str | None) -> str | None:
     """Return a key that is equal for two spellings of the same command; None if unknown.
 
-    These parts are ignored: `cd` to the session's own folder, options, redirections, assignments and
-    programs such as `npx` or `python -m` before the program, the folder of the program, and filters after
-    it. All other words count: `pytest tests/a.py` and `pytest tests/b.py` are two commands. A command with a
-    here-document, or whose quotes are still open at the end of its first line, cannot be compared.
-
-    Args:
-        command: The command; only its first 2,000 characters are compared.
-        cwd: The folder of the session; None if unknown.
+    These parts are ignored: `cd` to the session's own folder, options, redirections, assignments and programs
+    such as `npx` or `python -m` before the program, the folder of the program, and filters after it. All
+    other words count: `pytest tests/a.py` and `pytest tests/b.py` are two commands. A command with a
+    here-document, or whose quotes are still open at the end of its first line, cannot be compared. Only the
+    first 2,000 characters of the command are read.
 
     Example:
         >>> same_command("cd /src && python -m pytest -q tests 2>&1 | tail -3", "/src")
@@ -177,13 +174,8 @@ class Cycles:
         self._changed = self._changed or number
 
     def tested(self, number: int, tried: int | None, is_red: bool) -> Row | None:
-        """Note the result of a test run; return the row that a green one ends.
-
-        Args:
-            number: The number of the call.
-            tried: The hash of the command; None if it cannot be compared.
-            is_red: Whether the tests failed.
-        """
+        """Note the result of a test run; return the row that a green one ends. `tried` is None if it cannot
+        be compared."""
         changed, self._changed = self._changed, 0
         row = self.row
         if not is_red:
@@ -329,13 +321,8 @@ class Rereads:
         """The newest 1,000 episodes, by the number of their first call."""
 
     def add(self, number: int, first: int, times: int) -> None:
-        """Add a candidate that is not the first of its chain.
-
-        Args:
-            number: The number of the call.
-            first: The number of the first call of its chain.
-            times: How many candidates the chain has.
-        """
+        """Add a candidate that is not the first of its chain. `times` is how many candidates the chain
+        has."""
         self._numbers.append(number)
         self._firsts.append(first)
         self._has_long = self._has_long or times >= LEAST
@@ -526,16 +513,9 @@ class Tries:
     def add(
         self, call: Call, tried: int, has_failed: bool | None, tests: str = ""
     ) -> tuple[int, Failing | None]:
-        """Add a call; return the number of the try, and the failure that the call has fixed.
-
-        Args:
-            call: A call that has ended.
-            tried: The hash of the command or target.
-            tests: The words of a command that runs tests.
-            has_failed: Whether the call failed; None if that is unknown. Then the failure stays as it is,
-                unless the last failed try had exactly the same target: an exit code that has changed
-                from 1 to 0 is a success even after a pipe.
-        """
+        """Add a call; return the number of the try, and the failure that the call has fixed. `has_failed` is
+        None if unknown. Then the failure stays as it is, unless the last failed try had exactly the same
+        target: an exit code that has changed from 1 to 0 is a success even after a pipe."""
         failing = self._open.get(tried)
         ended = 0 if call.ended is None else call.ended.offset
         if failing is None:
@@ -761,11 +741,6 @@ class Episodes:
     """
 
     def __init__(self, feed: Feed) -> None:
-        """Create a reader that has read no call.
-
-        Args:
-            feed: The feed of the session. It may still grow.
-        """
         self._feed = feed
         self._session = feed.session
         self.calls_read = 0
@@ -795,11 +770,7 @@ class Episodes:
         """The numbers of the failed calls that are searches which printed nothing."""
 
     def update(self, most: int = 200) -> bool:
-        """Read at most `most` newly ended calls; fewer if outputs have to be read for them.
-
-        Returns:
-            Whether there are more.
-        """
+        """Read at most `most` newly ended calls; fewer if outputs have to be read for them."""
         ended, first = self._session.ended_calls, self.calls_read
         for call in ended[first : first + most]:
             self._add(call)
@@ -814,32 +785,17 @@ class Episodes:
 
         The same thing is the same file for edits, the same command for shells (see `same_command`), and the
         same tool and target for other calls. A try after the first starts after the last one has ended.
-
-        Args:
-            number: The number of a call.
-
-        Returns:
-            0 if the call was not read yet. A call is read when it has ended.
+        Return 0 if the call was not read yet; a call is read when it has ended.
         """
         return self._tries[number - 1] if 0 < number <= len(self._tries) else 0
 
     def cycle(self, number: int) -> int:
-        """Return how many edit-test-fail cycles in a row were completed when a call had ended.
-
-        Args:
-            number: The number of a call.
-        """
+        """Return how many edit-test-fail cycles in a row were completed when a call had ended."""
         return self._cycle[number - 1] if 0 < number <= len(self._cycle) else 0
 
     def reread(self, number: int) -> int:
         """Return how often the part of the file that a call reads was read in its run without a change.
-
-        Args:
-            number: The number of a call.
-
-        Returns:
-            1 for the first time, 0 for a call that does not read a file or was not read yet.
-        """
+        Return 1 for the first time, 0 for a call that does not read a file or was not read yet."""
         if not 0 < number <= len(self._reread):
             return 0
         if self._reread[number - 1] > 1 and self._rereads.is_pending(number):
@@ -847,22 +803,13 @@ class Episodes:
         return self._reread[number - 1]
 
     def repeat(self, number: int) -> int:
-        """Return how often in a row the identical call was made, in the order in which calls started.
-
-        Args:
-            number: The number of a call.
-
-        Returns:
-            1 for the first time, 0 if the call was not read yet.
-        """
+        """Return how often in a row the identical call was made, in the order in which calls started. Return
+        1 for the first time, 0 if the call was not read yet."""
         return self._repeat[number - 1] if 0 < number <= len(self._repeat) else 0
 
     def later(self, number: int) -> int:
-        """Return the number of the call that tried again what a failed call did, or passed its tests; or 0.
-
-        Args:
-            number: The number of a call that failed, or whose tests failed.
-        """
+        """Return the number of the call that tried again what a failed call did, or passed its tests; or
+        0."""
         return self._failures.later.get(number, 0)
 
     def read_one(self) -> bool:
@@ -1062,12 +1009,8 @@ class RankedFailure(NamedTuple):
 
 def ranked_failures(session: Session, failed: Iterable[int], episodes: Episodes) -> list[RankedFailure]:
     """Return the failures of a session, those that matter most first, each rank in the order of the calls.
-
-    Args:
-        session: The session at the moment that is shown.
-        failed: The numbers of its failed calls, and of calls whose tests failed.
-        episodes: Has read the session, perhaps further than this moment.
-    """
+    `failed` are the numbers of failed calls, and of calls whose tests failed. `episodes` may have read
+    further than this moment."""
     found, calls = [], session.calls
     for number in failed:
         later = episodes.later(number)

@@ -43,15 +43,9 @@ def is_failing(line: str) -> bool:
 
 
 def files_near(lines: Sequence[str], at: int) -> list[FileLine]:
-    """Return the files that a failing line is about, the most likely first.
-
-    These are the files in the line itself, then those in the nearest lines. A traceback begins with its
-    outermost call: the last of its files comes first.
-
-    Args:
-        lines: The lines of the output.
-        at: The index of the failing line.
-    """
+    """Return the files that a failing line is about, the most likely first. These are the files in the line
+    itself, then those in the nearest lines. A traceback begins with its outermost call: the last of its files
+    comes first."""
     before, after = range(max(at - _NEAR, 0), at), range(at + 1, min(at + _NEAR, len(lines)))
     if lines[at].startswith("Traceback "):
         end = next((each for each in after if not lines[each].startswith(" ")), after.stop)

@@ -110,15 +110,10 @@ class TouchedFile:
 
 
 class TouchedFiles:
-    """The files that the calls of a session read, changed or deleted."""
+    """The files that the calls of a session read, changed or deleted. `first` is the number of calls that had
+    ended before the first one that is read."""
 
     def __init__(self, session: Session, first: int = 0) -> None:
-        """Create a list without files; `update` reads the calls.
-
-        Args:
-            session: The session.
-            first: The number of calls that had ended before the first one that is read.
-        """
         self._session = session
         self._calls_read = first
         self._files: dict[str, TouchedFile] = {}
@@ -133,11 +128,7 @@ class TouchedFiles:
         return self._calls_read
 
     def update(self, most: int = 200) -> bool:
-        """Read at most `most` newly ended calls.
-
-        Returns:
-            Whether there are more.
-        """
+        """Read at most `most` newly ended calls."""
         ended = self._session.ended_calls
         end = min(self._calls_read + most, len(ended))
         for call in ended[self._calls_read : end]:
@@ -149,12 +140,7 @@ class TouchedFiles:
         return end < len(ended)
 
     def named(self, path: str, run: int) -> TouchedFile | None:
-        """Return the file that an output names, perhaps relative to a folder in the cwd; None without one.
-
-        Args:
-            path: The path, foreign text.
-            run: The number of the run in which it was printed.
-        """
+        """Return the file that an output names, perhaps relative to a folder in the cwd; None without one."""
         file = self._files.get(named(path, self._session.runs[run - 1].cwd)[0])
         end = "/" + path.replace("\\", "/").removeprefix("./")
         if file is None:
@@ -234,13 +220,9 @@ def named(path: str, cwd: str | None) -> tuple[str, str, bool]:
 
 
 def is_back_to_start(file: TouchedFile, feed: Feed) -> bool | None:
-    """Return whether a file has the content again that it had before its first change.
-
-    The contents are read back from the recording.
-
-    Returns:
-        None if the file was not changed, or if its content at either time is unknown.
-    """
+    """Return whether a file has the content again that it had before its first change. The contents are read
+    back from the recording. Return None if the file was not changed, or if its content at either time is
+    unknown."""
     first, last = file.first_change, file.last_change
     if first is None or last is None or file.may_be_changed or file_action_of(first) is FileAction.DELETED:
         return None

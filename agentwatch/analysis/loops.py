@@ -64,13 +64,9 @@ class Loops:
     """
 
     def __init__(self, arguments: Callable[[Call], Hashable | None]) -> None:
-        """Compare calls by tool, target and arguments.
-
-        Args:
-            arguments: Returns a hashable form of a call's arguments. None equals nothing, not even another
-                None. It is only called for a call whose tool and target equal those of another of the
-                last ten calls.
-        """
+        """Compare calls by tool, target and arguments. `arguments` returns a hashable form of a call's
+        arguments, or None, which equals nothing. It is only called for a call whose tool and target equal
+        those of another of the last ten calls."""
         self._arguments = arguments
         self._checked = 0
         self._last: deque[Call] = deque(maxlen=WINDOW)
@@ -82,11 +78,7 @@ class Loops:
         """The calls in the reported loops of the episodes that have not ended."""
 
     def update(self, calls: Sequence[Call]) -> list[Loop]:
-        """Check the calls that are new since the last update, and return the loops that they complete.
-
-        Args:
-            calls: All calls of the session.
-        """
+        """Check the calls that are new since the last update, and return the loops that they complete."""
         first = max(self._checked, len(calls) - _MOST_AT_ONCE)
         self._checked = len(calls)
         return [loop for call in calls[first:] if (loop := self._add(call)) is not None]
@@ -133,12 +125,8 @@ class Loops:
 
 
 def arguments_of(feed: Feed, call: Call) -> int | None:
-    """Return a hash of a call's arguments, read back from the recording.
-
-    Returns:
-        None if the recording does not contain the arguments, or if their line exceeds 64 KiB and would take
-        too long to read.
-    """
+    """Return a hash of a call's arguments, read back from the recording. Return None if the recording does
+    not contain the arguments, or if their line exceeds 64 KiB and would take too long to read."""
     place = call.arguments_place
     if place is None or place.length > _MOST_ARGUMENT_BYTES:
         return None

@@ -57,7 +57,8 @@ class Marker(NamedTuple):
 
 
 class Markers:
-    """The markers of a session, 13 bytes each. Calls are read a few at a time, as they end.
+    """The markers of a session, 13 bytes each. Calls are read a few at a time, as they end. `line_end`
+    returns the moment after the line that contains the byte at an offset.
 
     Example:
         >>> markers = Markers(Session(), lambda offset: offset)
@@ -66,12 +67,6 @@ class Markers:
     """
 
     def __init__(self, session: Session, line_end: Callable[[int], int]) -> None:
-        """Create the markers of a session, none of which is read yet.
-
-        Args:
-            session: The session that was read so far.
-            line_end: Returns the moment after the line that contains the byte at an offset.
-        """
         self._session = session
         self._line_end = line_end
         self._offsets = array("Q")
@@ -121,11 +116,8 @@ class Markers:
 
     def show_verdicts(self, verdicts: Iterable[VerdictMark]) -> None:
         """Mark the test runs that turned red or green, from the next update that reads the last call on.
-
-        Args:
-            verdicts: All verdicts that are known, in the order in which their calls ended. Old ones may have
-                been added or left out since the last time.
-        """
+        `verdicts` are all that are known, in the order in which their calls ended. Old ones may have been
+        added or left out since the last time."""
         turned: dict[int, VerdictMark] = {}
         is_red: bool | None = None
         for each in verdicts:

@@ -100,15 +100,9 @@ MomentSpec = TimeOfDay | Instant | Shift | CallEnd | Share | End | Named
 
 
 def parse(words: str) -> MomentSpec | Problem:
-    """Return the moment that words describe, in the order of the forms in `HINT`.
-
-    Args:
-        words: What the user typed. Spaces around it have no meaning. A duration without a unit is in
-            seconds. A time may be an ISO date and time, with or without an offset from UTC.
-
-    Returns:
-        The moment, or why a time, a percentage or the number of a call is out of range.
-    """
+    """Return the moment that words describe, in the order of the forms in `HINT`. A duration without a unit
+    is in seconds. A time may be an ISO date and time, with or without an offset from UTC. Return the reason
+    if a time, a percentage or the number of a call is out of range."""
     if len(words) > _MOST_CHARACTERS:
         return _problem(words, "is too long")
     words = words.strip()
@@ -178,16 +172,8 @@ def offset_of(
     """Return the offset of a moment, or why the session does not have it.
 
     A moment after the last line is the last line's, and one that is a duration before the start is the start.
-
-    Args:
-        moment: The moment.
-        session: The session that was read so far.
-        timeline: The times of the recording.
-        base: The offset of the moment to which a duration is relative; 0 is the start.
-        bookmarks: The offset of each bookmark, by its name.
-
-    Returns:
-        The number of bytes. That of a percentage of a recording without times may lie within a line.
+    `base` is the moment to which a duration is relative; 0 is the start. The offset of a percentage of a
+    recording without times may lie within a line.
     """
     match moment:
         case End.START:
@@ -211,15 +197,8 @@ def offset_of(
 
 def time_of(moment: MomentSpec, timeline: Timeline, base: int) -> int | None:
     """Return the time that a moment names, which may lie between two lines, in milliseconds since the epoch.
-
-    Args:
-        moment: The moment.
-        timeline: The times of the recording.
-        base: The offset of the moment to which a duration is relative; 0 is the start.
-
-    Returns:
-        None for a moment that is not described by a time, and for one that the session does not have.
-    """
+    `base` is the moment to which a duration is relative; 0 is the start. Return None for a moment that is not
+    described by a time, and for one that the session does not have."""
     if isinstance(moment, End | CallEnd | Named):
         return None
     at_ms = _time(moment, timeline, base)
@@ -302,31 +281,14 @@ def base_of(moment: MomentSpec, timeline: Timeline) -> int:
 def addressed(
     moment: MomentSpec, session: Session, timeline: Timeline, bookmarks: Mapping[str, int]
 ) -> int | Problem:
-    """Return the offset of the moment of an address, or why the session does not have it.
-
-    Args:
-        moment: The moment.
-        session: The session that was read so far.
-        timeline: The times of the recording.
-        bookmarks: The offset of each bookmark, by its name.
-
-    Returns:
-        The number of bytes. That of a percentage of a recording without times may lie within a line.
-    """
+    """Return the offset of the moment of an address, or why the session does not have it. The offset of a
+    percentage of a recording without times may lie within a line."""
     return offset_of(moment, session, timeline, base_of(moment, timeline), bookmarks)
 
 
 def is_known(moment: MomentSpec, session: Session, timeline: Timeline, bookmarks: Mapping[str, int]) -> bool:
-    """Return whether reading on cannot change the offset of the moment of an address.
-
-    A percentage, the end and a duration before it depend on the whole recording.
-
-    Args:
-        moment: The moment.
-        session: The session that was read so far.
-        timeline: The times of the recording.
-        bookmarks: The offset of each bookmark, by its name.
-    """
+    """Return whether reading on cannot change the offset of the moment of an address. A percentage, the end
+    and a duration before it depend on the whole recording."""
     match moment:
         case End():
             return moment is End.START
@@ -379,14 +341,8 @@ class Part(NamedTuple):
 
 
 def part_of(asked: Asked, session: Session, timeline: Lines, bookmarks: Mapping[str, int]) -> Part | Problem:
-    """Return the part that is asked of a recording, or why the recording has no such part.
-
-    Args:
-        asked: The moments.
-        session: The session, whose recording was read to its end.
-        timeline: The times of the recording.
-        bookmarks: The offset of each bookmark, by its name.
-    """
+    """Return the part that is asked of a recording, or why the recording has no such part. The recording was
+    read to its end."""
     start: int | Problem = 0
     until: int | Problem | None = None
     if asked.begin is not None:

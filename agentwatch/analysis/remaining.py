@@ -39,7 +39,6 @@ class ChangeHistory:
     """How much was changed after each ended call of a session: 32 bytes for each call that changed a file."""
 
     def __init__(self, session: Session) -> None:
-        """Create it for the live session, without having read a call."""
         self._session = session
         self._read = 0
         self._files: set[str] = set()
@@ -87,14 +86,8 @@ def remaining_words(
     verdicts: Sequence[CallVerdict], failures: Sequence[Call], changed: Changed
 ) -> Iterator[tuple[SafeText, Outcome | None]]:
     """Yield what is left in words, the most important first, each with the outcome whose colour it has.
-
-    Examples: `tests ✗ 1 failed since #270`, `git push failed #251 and 1 more`, `15 files +92 −46`.
-
-    Args:
-        verdicts: The verdicts of the test runs up to the moment, the newest last.
-        failures: The failed calls that were not tried again up to the moment, the newest last.
-        changed: How much was changed up to the moment.
-    """
+    Examples: `tests ✗ 1 failed since #270`, `git push failed #251 and 1 more`, `15 files +92 −46`. The newest
+    of `verdicts` and `failures` is the last."""
     if verdicts:
         yield _tests(verdicts)
     if failures:

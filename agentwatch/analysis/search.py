@@ -138,17 +138,9 @@ def _marked_gap(word: str) -> str:
 def _skipped(
     chars: str, following: str = "", *, most: int = _MOST_MARKS, blanks: bool = False, least: int = 0
 ) -> str:
-    """Return a pattern for a run of some characters that ends before the character `following`.
-
-    The run never gives characters back, so it costs its own length and no more.
-
-    Args:
-        chars: The characters of the run.
-        following: The character that the pattern after the run begins with.
-        most: The greatest length of the run.
-        blanks: Whether white space belongs to the run too.
-        least: The least length of the run.
-    """
+    """Return a pattern for a run of some characters that ends before the character `following`. The run never
+    gives characters back, so it costs its own length and no more. `blanks` says whether white space belongs
+    to the run too."""
     space = r"\s" if blanks else ""
     return f"[{space}{re.escape(chars.replace(following, '') if following else chars)}]{{{least},{most}}}+"
 
@@ -191,16 +183,9 @@ class Matcher:
         self._query = query
 
     def in_text(self, index: int, start: int, end: int) -> Generator[Match | None, None, int]:
-        """Yield the matches that begin between two character offsets of an entry's text.
-
-        Args:
-            index: The index of the entry in the transcript.
-            start: The offset of the first character that is searched.
-            end: The offset before which a match must begin.
-
-        Returns:
-            The offset at which the last match ends, or `start` if there is no match.
-        """
+        """Yield the matches that begin between two character offsets of an entry's text. `start` and `end`
+        are offsets in characters; a match must begin before `end`. Return the offset at which the last match
+        ends, or `start` if there is no match."""
         entry, query = self._feed.session.transcript[index], self._query
         pattern = query.pattern_in(entry.kind)
         at = resume = start
@@ -298,14 +283,7 @@ class Search:
     """
 
     def __init__(self, feed: Feed, text: str, entry: int = 0, offset: int = 0) -> None:
-        """Prepare a search. `advance` does the work.
-
-        Args:
-            feed: The session to search.
-            text: The query. It must not be blank.
-            entry: The index of the transcript entry at which the search starts.
-            offset: The offset of the first character in that entry.
-        """
+        """Prepare a search. `advance` does the work. The query must not be blank."""
         self.query = Query(text)
         self.found: list[Match] = []
         """The matches, in transcript order."""
@@ -352,22 +330,16 @@ class Search:
         self.is_complete = True
 
     def first(self) -> Match | None:
-        """Return the first match after the start position, or else the last match before it.
-
-        Returns:
-            None while the match is unknown, or if there is none.
-        """
+        """Return the first match after the start position, or else the last match before it. Return None
+        while the match is unknown, or if there is none."""
         ahead = bisect_left(self.found, self._begin)
         if ahead < len(self.found):
             return self.found[ahead]
         return self.found[-1] if self.found and self._is_ahead_done else None
 
     def step(self, match: Match, direction: int) -> Match | None:
-        """Return the match after (`direction` 1) or before (-1) a match, wrapping around at the ends.
-
-        Returns:
-            None while it is unknown. If the search has paused before that match, it resumes.
-        """
+        """Return the match after (`direction` 1) or before (-1) a match, wrapping around at the ends. Return
+        None while it is unknown. If the search has paused before that match, it resumes."""
         index = bisect_left(self.found, match) + direction
         if not 0 <= index < len(self.found):
             if self.is_complete and len(self.found) >= self._most:

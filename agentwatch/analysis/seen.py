@@ -32,13 +32,8 @@ class Mark(NamedTuple):
 
 
 def mark(session: Session, offset: int, at_ms: int | None) -> Mark:
-    """Return the present counts of a session.
-
-    Args:
-        session: The session: the live one, or the session as it was at an earlier moment.
-        offset: The number of bytes of the recording that the session has read.
-        at_ms: The time of the moment, in milliseconds since the epoch; None if it is unknown.
-    """
+    """Return the present counts of a session. `session` may be that of an earlier moment. `offset` is in
+    bytes."""
     return Mark(
         offset=offset,
         at_ms=at_ms,

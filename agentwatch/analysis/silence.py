@@ -118,14 +118,8 @@ def running_ms(call: Call, now_ms: int | None) -> int | None:
 
 
 def call_clock(call: Call, now_ms: int | None, unknown: str = UNKNOWN) -> str:
-    """Return the duration of a call, or the clock of a running one; `~` marks the clock of agentwatch.
-
-    Args:
-        call: The call.
-        now_ms: The present time by the clock of the arrival times, in ms since the epoch; if it is None, the
-            duration of a running call is unknown.
-        unknown: What is returned if the duration is unknown.
-    """
+    """Return the duration of a call, or the clock of a running one; `~` marks the clock of agentwatch. If
+    `now_ms` is None, the duration of a running call is `unknown`."""
     if call.outcome is Outcome.RUNNING:
         running = running_ms(call, now_ms)
         return unknown if running is None else running_clock(running)

@@ -102,27 +102,18 @@ class _OfTool:
 
 
 class VerdictChanges:
-    """The verdicts on commands that ended since a moment, by tool. `read_one` reads them one at a time."""
+    """The verdicts on commands that ended since a moment, by tool. `read_one` reads them one at a time.
+    `first` is the number of calls that had ended at the moment."""
 
     def __init__(self, feed: Feed, first: int) -> None:
-        """Create a list without verdicts.
-
-        Args:
-            feed: Reads the outputs.
-            first: The number of calls that had ended at the moment.
-        """
         self._feed = feed
         self._first = first
         self._unread: deque[tuple[int, Call]] = deque(maxlen=MOST_READ)
         self._tools: dict[str, _OfTool] = {}
 
     def add(self, position: int, call: Call) -> None:
-        """Add an ended call, if it may have a verdict.
-
-        Args:
-            position: The position of the call among the ended calls.
-            call: The call.
-        """
+        """Add an ended call, if it may have a verdict. `position` is the position of the call among the ended
+        calls."""
         if call.kind is not ToolKind.EXECUTE or call.ended is None:
             return
         if call.target and not only_reads(parts_of(call.target)):
@@ -179,12 +170,6 @@ class Digest:
     """
 
     def __init__(self, feed: Feed, since: Mark) -> None:
-        """Create a digest that has read no call.
-
-        Args:
-            feed: The feed of the session at the later moment; usually the live one.
-            since: The earlier moment.
-        """
         self.since = since
         self.failures = OpenFailures()
         self.verdicts = VerdictChanges(feed, since.ended_calls)
@@ -197,10 +182,7 @@ class Digest:
 
     def update(self, most: int = 200) -> bool:
         """Read at most `most` newly ended calls; if there are none, the output of one command or one file.
-
-        Returns:
-            Whether there may be more to read.
-        """
+        Return whether there may be more to read."""
         ended = self._session.ended_calls
         end = min(self._next + most, len(ended))
         for position in range(self._next, end):
@@ -282,16 +264,9 @@ class Play(NamedTuple):
 
 
 def play_missed(timeline: Timeline, start: int, end: int) -> Play | None:
-    """Return how a part of a recording is played in 30 seconds; None if its times are unknown.
-
-    The speed is the recorded duration divided by 30 s, rounded up to a power of two. If 64 does not suffice,
-    silences are shortened only as much as necessary, and to no less than one second.
-
-    Args:
-        timeline: The times of the recording.
-        start: The offset with which the part begins.
-        end: The offset with which it ends.
-    """
+    """Return how a part of a recording is played in 30 seconds; None if its times are unknown. The speed is
+    the recorded duration divided by 30 s, rounded up to a power of two. If 64 does not suffice, silences are
+    shortened only as much as necessary, and to no less than one second."""
     end_ms, start_ms = timeline.ms_at(end), timeline.ms_at(start)
     if start_ms is None:
         start_ms = timeline.first_ms
@@ -312,11 +287,7 @@ def play_missed(timeline: Timeline, start: int, end: int) -> Play | None:
 
 def _shortest(silences: list[int], rest_ms: int) -> int:
     """Return the duration at which silences cut to it last at most `rest_ms` together; whole seconds, in ms.
-
-    Args:
-        silences: The durations of the silences in ascending order; together they last longer than `rest_ms`.
-        rest_ms: The time that they may last.
-    """
+    `silences` are in ascending order, and together last longer than `rest_ms`."""
     left = len(silences)
     for silence in silences:
         if silence * left > rest_ms:
@@ -358,15 +329,8 @@ _NOTHING = SafeText("nothing happened since")
 
 
 def since_words(session: Session, since: Mark) -> SafeText:
-    """Return what happened since a mark: `37 events: 6 calls, 2 failed, 3 files`.
-
-    Parts that are zero are left out; `nothing happened since` if nothing did. The files are those that were
-    changed.
-
-    Args:
-        session: The session.
-        since: The mark, made by `mark` from the session as it was then.
-    """
+    """Return what happened since a mark: `37 events: 6 calls, 2 failed, 3 files`. Parts that are zero are
+    left out; `nothing happened since` if nothing did. The files are those that were changed."""
     new = happened(session, since)
     files = _changed_files(session, since)
     parts = [*_counts(new), plural(files[0], "file") if files[0] else "", ending_words(session, new)]
@@ -377,16 +341,8 @@ def since_words(session: Session, since: Mark) -> SafeText:
 
 
 def away_summary(session: Session, since: Mark, now_ms: int) -> SafeText:
-    """Return what happened while the user was away: `6:12 away: 14 calls, 1 failed, 3 files +41 −7`.
-
-    Args:
-        session: The session.
-        since: The mark, made by `mark` when the user left.
-        now_ms: The present time, by the clock of `since.at_ms`.
-
-    Returns:
-        The summary; empty if nothing happened.
-    """
+    """Return what happened while the user was away: `6:12 away: 14 calls, 1 failed, 3 files +41 −7`. Return
+    an empty text if nothing happened."""
     new = happened(session, since)
     if new.is_nothing:
         return SafeText("")
@@ -409,12 +365,6 @@ def behind_words(shown: Session, live: Session, lead: SafeText, width: int) -> S
     - `‖ as of 09:14:31`
 
     A finished session is not live: `37 events before the end`.
-
-    Args:
-        shown: The session as it was at the moment.
-        live: The live session.
-        lead: The name of the moment, which comes first.
-        width: The columns that are free.
     """
     new = happened(live, mark(shown, 0, None))
     failed = new.outcomes.get(Outcome.FAILED, 0)

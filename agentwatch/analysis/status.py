@@ -115,14 +115,8 @@ def reason(session: Session, agent: AgentFacts) -> Reason | None:
 
 def ending(session: Session, agent: AgentFacts, nothing: str = "") -> SafeText | None:
     """Return in one line how a session that did not succeed ended, and why; None if nothing is wrong.
-
-    Examples: `the run failed: rate limit`, `the stream ended without a result, exit 4: no login`.
-
-    Args:
-        session: The session.
-        agent: The facts about the agent's process.
-        nothing: That there was nothing to read, `the agent wrote nothing`; empty if there was.
-    """
+    Examples: `the run failed: rate limit`, `the stream ended without a result, exit 4: no login`. `nothing`
+    says that there was nothing to read: `the agent wrote nothing`; it is empty if there was."""
     outcome, code = session.outcome, exit_words(agent.exit_code)
     if outcome is None:
         return unknown_agent(session)
@@ -160,13 +154,8 @@ def rejected_edits(session: Session) -> SafeText | None:
 
 
 def unknown_agent(session: Session, width: int | None = None) -> SafeText:
-    """Return that no known agent wrote the stream, how it begins, and what to do.
-
-    Args:
-        session: The session.
-        width: The available columns. In few columns the first line is shortened or left out, because what to
-            do matters more. None means no limit.
-    """
+    """Return that no known agent wrote the stream, how it begins, and what to do. `width` is None for no
+    limit. In few columns the first line is shortened or left out, because what to do matters more."""
     lines = session.lines
     if not lines.total:
         return SafeText("no line was read")
@@ -205,11 +194,7 @@ class Wait(NamedTuple):
     """When the agent answers by itself, by the same clock; None if it does not."""
 
     def clock(self, now_ms: int | None) -> str:
-        """Return how long it waits, `3:03`; empty if it is unknown.
-
-        Args:
-            now_ms: The present time by the clock of the arrival times; None if unknown.
-        """
+        """Return how long it waits, `3:03`; empty if it is unknown."""
         waited = since_ms(self.since_ms, now_ms)
         return "" if waited is None else running_clock(waited)
 
@@ -226,13 +211,7 @@ _NAMED = 60
 
 def user_wait(session: Session, agent: AgentFacts = NO_FACTS, waits: Waits = NO_WAITS) -> Wait | None:
     """Return what a session waits for, if it waits for the user: by its stream, or else by the agent's word.
-
-    Args:
-        session: The session.
-        agent: The facts about the agent's process; at an earlier moment there are none.
-        waits: The open calls that wait for the user. What the agent says is about one of them, if there is
-            one.
-    """
+    What the agent says is about one of `waits`, the open calls that wait for the user, if there is one."""
     if session.asked and session.phase is not Phase.NOTHING:
         return next(_wait(key, question) for key, question in session.asked.open_questions.items())
     if session.asked or not agent.asks:
@@ -242,15 +221,9 @@ def user_wait(session: Session, agent: AgentFacts = NO_FACTS, waits: Waits = NO_
 
 
 def waiting_calls(session: Session, agent: AgentFacts = NO_FACTS) -> Waits:
-    """Return the open calls that wait for the user.
-
-    A question of the stream names its call. One that names none is about the newest open call of the main
-    agent. So is what the agent says outside the stream, unless it names another open call.
-
-    Args:
-        session: The session.
-        agent: The facts about the agent's process; at an earlier moment there are none.
-    """
+    """Return the open calls that wait for the user. A question of the stream names its call. One that names
+    none is about the newest open call of the main agent. So is what the agent says outside the stream, unless
+    it names another open call."""
     if not session.open_calls or not (session.asked or agent.asks):
         return NO_WAITS
     calls = [*session.open_calls.values()]
@@ -284,17 +257,8 @@ _MESSAGE_COLUMNS = 40
 
 def waiting_words(session: Session, now_ms: int | None) -> SafeText | None:
     """Return what the session waits for: an answer of the user, the end of a compaction, or a retry.
-
     Examples: `asks: Bash rm -rf build · 0:14`, `compacting the context · 0:20`,
-    `retry 4 of 10: overloaded · next in 0:08`.
-
-    Args:
-        session: The session, which is not over.
-        now_ms: The present time by the clock of the arrival times; None if unknown.
-
-    Returns:
-        The words; None if it waits for none of these.
-    """
+    `retry 4 of 10: overloaded · next in 0:08`. Return the words; None if it waits for none of these."""
     question = session.asked.oldest
     if question is not None:
         more = f" (and {len(session.asked) - 1} more)" if len(session.asked) > 1 else ""
@@ -319,14 +283,8 @@ def limit_words(session: Session, now_ms: int | None) -> SafeText | None:
 
 
 def asking_words(question: str, asked_ms: int | None, now_ms: int | None, more: str = "") -> SafeText:
-    """Return what the agent asks the user, and since when.
-
-    Args:
-        question: The question, which is foreign text.
-        asked_ms: When it was asked, by the clock of `now_ms`; None if unknown.
-        now_ms: The present time, in milliseconds since the epoch; None if unknown.
-        more: What follows the question: ` (and 2 more)`, ` · answers itself in 0:12`.
-    """
+    """Return what the agent asks the user, and since when. The question is foreign text. `asked_ms` is by the
+    clock of `now_ms`."""
     words = cut(exact_line(question), _QUESTION_COLUMNS)
     return SafeText(f"asks: {words}{more}{_since(asked_ms, now_ms)}")
 
@@ -385,16 +343,10 @@ def status(
 
     Examples: `running pytest -q · 0:12 of its 2:00 limit`, `thinking · 0:14 (usually under 0:09)`,
     `3 parallel calls, 2 left: grep TODO 0:07`, `stalled? quiet for 3:20, no open call`,
-    `failed: rate limit · exit 1`, `succeeded in 16.7 s · 4 calls, 4 rejected`.
-
-    Args:
-        session: The session.
-        now_ms: The present time by the clock of the arrival times; in a replay, the recorded time. None if
-            unknown: the line then contains no durations.
-        agent: The facts about the agent's process, if agentwatch started it.
-        width: The available columns. Fewer than 60 result in shorter words. None means no limit.
-        is_below_header: Whether the line is below one with the outcome, the duration, the counts of calls and
-            the clock of a question, which it then leaves out. A question is not cut at 60 columns there.
+    `failed: rate limit · exit 1`, `succeeded in 16.7 s · 4 calls, 4 rejected`. Without `now_ms`, the line
+    contains no durations; in a replay, it is the recorded time. `width` is in columns, None for no limit;
+    fewer than 60 result in shorter words. A line that `is_below_header` leaves out the outcome, the duration,
+    the counts of calls and the clock of a question, and does not cut a question at 60 columns.
     """
     is_narrow = width is not None and width < _NARROW_COLUMNS
     phase = session.phase

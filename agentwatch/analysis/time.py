@@ -201,11 +201,7 @@ class TimeBreakdown:
         """The same for earlier runs: a list of calls and the last moment of each run."""
 
     def update(self, most: int = 200) -> bool:
-        """Read new entries and ended calls of the session, at most `most` of each.
-
-        Returns:
-            Whether there are more.
-        """
+        """Read new entries and ended calls of the session, at most `most` of each."""
         entries, calls = self._session.transcript, self._session.ended_calls
         if self._growing is not None:
             self._add_text(self._growing)

@@ -27,17 +27,11 @@ class Axis:
     """Converts between moments and positions on the scale of the bar.
 
     A position is a time in ms since the epoch; a number of bytes if the recording has no times; or a time
-    that silences were cut from.
+    that silences were cut from. `shortened` returns a time with the long silences before it shortened, in ms;
+    it must not decrease. None leaves silences as they are.
     """
 
     def __init__(self, timeline: Timeline, shortened: Callable[[int], int] | None = None) -> None:
-        """Create the axis.
-
-        Args:
-            timeline: The times of the recording.
-            shortened: Returns a time with the long silences before it shortened, in ms; it must not decrease.
-                None leaves silences as they are.
-        """
         self._timeline = timeline
         self._shortened = shortened or _same
 
@@ -110,12 +104,8 @@ class Axis:
         return low
 
     def silence_ms(self, moment: int, position: int) -> int:
-        """Return how long no line was recorded after a moment, in ms.
-
-        Args:
-            moment: The moment at which the silence begins.
-            position: A position at which a later line is already recorded.
-        """
+        """Return how long no line was recorded after a moment, in ms. At `position`, a later line is already
+        recorded."""
         began_ms = self._timeline.ms_at(moment)
         if began_ms is None:
             return 0
@@ -244,13 +234,8 @@ class Layout:
     """
 
     def __init__(self, axis: Axis, width: int, length: int) -> None:
-        """Lay out an axis.
-
-        Args:
-            axis: The axis.
-            width: The number of cells; at least 1.
-            length: The length of the scale, in its positions.
-        """
+        """Lay out an axis. `width` is in cells, at least 1. `length` is the length of the scale, in its
+        positions."""
         self._axis = axis
         self.width = width
         self.length = length
@@ -292,12 +277,8 @@ class Layout:
         return min(bisect_left(self.ends, moment), self.width - 1)
 
     def cell_at(self, moment: int, ms: int) -> int:
-        """Return the cell of a time at which a moment is shown: in a silence it moves towards the next line.
-
-        Args:
-            moment: The moment.
-            ms: The recorded time, in ms since the epoch.
-        """
+        """Return the cell of a time at which a moment is shown: in a silence it moves towards the next
+        line."""
         cell = self.cell_of(moment)
         if not self._has_times:
             return cell
@@ -382,15 +363,10 @@ _AHEAD = "╌"
 
 
 class Bar:
-    """The bar of one session: a few comparisons per cell and frame, whatever the number of calls."""
+    """The bar of one session: a few comparisons per cell and frame, whatever the number of calls. `session`
+    is the whole one, not that of an earlier moment."""
 
     def __init__(self, session: Session, axis: Axis) -> None:
-        """Create the bar.
-
-        Args:
-            session: The whole session, not that of an earlier moment.
-            axis: The scale.
-        """
         self._session = session
         self._axis = axis
         self.calls = CallMoments(session)
@@ -435,16 +411,8 @@ class Bar:
         verdicts: Sequence[tuple[int, bool]] = (),
         alarms: Sequence[tuple[int, str]] = (),
     ) -> list[Cell]:
-        """Return the cells, from left to right.
-
-        A failure is always drawn unless a rule was hit in its cell, and a bookmark gives way to both.
-
-        Args:
-            handle: The cell of the moment that is shown.
-            bookmarks: The moment and the name of each bookmark.
-            verdicts: The moment of each test run, and whether it is red.
-            alarms: The moment of each hit of a rule, and the name of the rule.
-        """
+        """Return the cells, from left to right. A failure is always drawn unless a rule was hit in its cell,
+        and a bookmark gives way to both. `handle` is the cell of the moment that is shown."""
         cells, place = [*self._cells], self._layout.cell_of
         for at, is_red in verdicts:
             cell = place(at)
@@ -468,13 +436,9 @@ class Bar:
         return cells
 
     def cell_of(self, moment: int, ms: int | None = None) -> int:
-        """Return the cell of a moment. A later moment is never in an earlier cell.
-
-        Args:
-            moment: The moment.
-            ms: The recorded time that is shown, in ms since the epoch. In a silence, time passes while the
-                moment stays. None for the time of the moment's last line.
-        """
+        """Return the cell of a moment. A later moment is never in an earlier cell. `ms` is the recorded time
+        that is shown: in a silence it passes while the moment stays. None is the time of the moment's last
+        line."""
         return self._layout.cell_of(moment) if ms is None else self._layout.cell_at(moment, ms)
 
     def moment_of(
@@ -484,14 +448,8 @@ class Bar:
         verdicts: Sequence[tuple[int, bool]] = (),
         alarms: Sequence[tuple[int, str]] = (),
     ) -> int:
-        """Return the moment to which a click on a cell leads: of its first mark, else the end of the cell.
-
-        Args:
-            cell: The cell; one outside the bar counts as the nearest.
-            bookmarks: As in `cells`.
-            verdicts: As in `cells`.
-            alarms: As in `cells`.
-        """
+        """Return the moment to which a click on a cell leads: of its first mark, else the end of the cell. A
+        cell outside the bar counts as the nearest."""
         ends = self._layout.ends
         cell = min(max(cell, 0), self.width - 1)
         begin, end = ends[cell - 1] if cell else 0, ends[cell]
@@ -510,12 +468,7 @@ class Bar:
         return axis.ms_at(min(self._layout.position_after(cell) - 1, axis.end))
 
     def percent_of(self, moment: int, ms: int | None = None) -> int:
-        """Return the share of the session before a moment, in whole percent; 100 only at its end.
-
-        Args:
-            moment: The moment.
-            ms: As in `cell_of`.
-        """
+        """Return the share of the session before a moment, in whole percent; 100 only at its end."""
         axis = self._axis
         if moment >= axis.size:
             return 100

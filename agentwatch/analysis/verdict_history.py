@@ -77,12 +77,8 @@ class ChangedFiles(NamedTuple):
 
 def changed_files(session: Session, start: int, end: int) -> ChangedFiles:
     """Return the files that calls have edited, created or deleted; what shell commands change is unknown.
-
-    Args:
-        session: The session.
-        start: The index, among the ended calls, of the first call; after that of the earlier test run.
-        end: The index after the last call; that of the later test run.
-    """
+    `start` is the index of the first ended call after the earlier test run, `end` the index after the later
+    one."""
     first = max(start, end - _MOST_CALLS)
     files: dict[str, TouchedFile] = {}
     for index in range(first, end):
@@ -115,11 +111,7 @@ def command_key(command: str, cwd: str | None) -> str:
 
     Extra spaces, `cd` to the cwd, time limits, `2>&1`, and parts that only print or ignore the result are
     left out: `| tail -3`, `|| true`. A `cd` to another folder stays: `npm test` in two folders are two
-    commands.
-
-    Args:
-        command: The command as the shell got it; only its first 2,000 characters are read.
-        cwd: The folder in which the shell starts; None if unknown.
+    commands. Only the first 2,000 characters of the command are read.
 
     Example:
         >>> command_key("cd /home/me/app && timeout 60 pytest  -q 2>&1 | tail -3", "/home/me/app")
@@ -239,11 +231,8 @@ def final_verdicts(feed: Feed, verdict_of: Callable[[Call], Verdict | None] | No
     did not run, so the call of that command before it counts.
 
     If the last call of a command has no verdict, the two calls before it are read: if one of them has a
-    verdict, the command runs tests whose last result is unknown.
-
-    Args:
-        feed: The feed.
-        verdict_of: Returns the verdict on a call, if it was read before; None to read it.
+    verdict, the command runs tests whose last result is unknown. `verdict_of` returns the verdict on a call,
+    if it was read before; None to read it.
     """
     key_of = lru_cache(_MOST_KEYS)(_key)
     found: dict[int, CommandVerdict] = {}
@@ -307,7 +296,6 @@ class VerdictHistory:
     """
 
     def __init__(self, feed: Feed) -> None:
-        """Create an empty history of the session that `feed` reads; it must be at the live end."""
         self._feed = feed
         self._kept: deque[CallVerdict] = deque()
         self._verdicts: Sequence[CallVerdict] = ()
@@ -405,14 +393,9 @@ def ribbon(verdicts: Sequence[CallVerdict], width: int) -> SafeText:
 def ribbon_pieces(
     verdicts: Sequence[CallVerdict], width: int, chosen: int | None = None
 ) -> list[RibbonPiece]:
-    """Return the words of the ribbon, which are drawn with a blank between two.
-
-    Args:
-        verdicts: The verdicts, the newest last.
-        width: The width of the ribbon, in columns.
-        chosen: The index of a verdict that must be among them; None for the newest. If they do not all fit,
-            half of the ribbon is for the newer ones.
-    """
+    """Return the words of the ribbon, which are drawn with a blank between two. The newest verdict is the
+    last. `chosen` is the index of a verdict that must be among them; None for the newest. If they do not all
+    fit, half of the ribbon is for the newer ones."""
     pieces = _pieces_before(verdicts, len(verdicts), width)
     if chosen is None or any(piece.at is not None and piece.at <= chosen for piece in pieces):
         return pieces

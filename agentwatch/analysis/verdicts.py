@@ -147,16 +147,9 @@ def rule(
     read: Callable[[Tally, re.Match[str]], None],
     noun: Noun = Noun.TESTS,
 ) -> Rule:
-    """Return a rule.
-
-    Args:
-        tool: The name of the tool.
-        first: The characters with which the line may begin; `0` stands for any digit.
-        pattern: The pattern. `<N>` is a group that matches a number, `<S>` a number of seconds, `<_>` blanks.
-            Each repetition in it must be bounded.
-        read: Adds what the line reports to the tally of the tool.
-        noun: What the tool counts.
-    """
+    """Return a rule. The line may begin with one of the characters in `first`; `0` stands for any digit. In
+    `pattern`, `<N>` is a group that matches a number, `<S>` a number of seconds, `<_>` blanks; each
+    repetition must be bounded. `read` adds what the line reports to the tally of the tool."""
     return Rule(tool, noun, first.replace("0", _DIGITS), pattern, read)
 
 
@@ -265,16 +258,9 @@ Each repetition is bounded, so one search costs at most a constant per character
 
 
 def last_lines(output: str) -> list[str]:
-    """Return the last lines of an output, each without escape sequences and surrounding blanks.
-
-    A carriage return ends a line too, because progress bars redraw their line with it.
-
-    Args:
-        output: What the command printed. Only its last 65,536 characters and its last 400 lines are read.
-
-    Returns:
-        The lines, each cut at 400 characters. Blank lines are left out.
-    """
+    """Return the last lines of an output, each without escape sequences and surrounding blanks. A carriage
+    return ends a line too, because progress bars redraw their line with it. Only its last 65,536 characters
+    and its last 400 lines are read. A line is cut at 400 characters, and blank lines are left out."""
     tail = output[-MOST_CHARACTERS:].rstrip()
     if "\r" in tail:
         tail = tail.replace("\r\n", "\n").replace("\r", "\n")
@@ -707,13 +693,8 @@ def verdict(command: str, output: str | Sequence[str], exit_code: int | None) ->
     with an exit code other than 0 is red: the coverage may be too low. Without a line, an exit code of 0 is
     green only for tools that print nothing if they succeed: tsc, eslint and make.
 
-    The cost is bounded, whatever the output contains: under 2 ms.
-
-    Args:
-        command: The command as the shell got it; only its first 2,000 characters are read.
-        output: What the command printed, or its stdout and its stderr. Only the last 65,536 characters and
-            400 lines of each are read.
-        exit_code: The exit code; None if unknown.
+    The cost is bounded, whatever the output contains: under 2 ms. Only the first 2,000 characters of the
+    command are read. Only the last 65,536 characters and 400 lines of each output are read.
 
     Example:
         >>> found = verdict("pytest -q | tail -1", "1 failed, 4 passed in 0.31s", 0)

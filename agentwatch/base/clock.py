@@ -26,10 +26,7 @@ def epoch_ns() -> int:
 
 
 def now_ms(epoch_ns: int | None = None) -> int:
-    """Return the time in milliseconds since the epoch; within a process it never goes backwards.
-
-    Args:
-        epoch_ns: The `epoch_ns()` of the process whose times this one is compared with; None for this one.
-    """
+    """Return the time in milliseconds since the epoch; within a process it never goes backwards. `epoch_ns`
+    is the `epoch_ns()` of the process whose times this one is compared with; None for this one."""
     began_ns = _EPOCH_NS + ahead_ns if epoch_ns is None else epoch_ns
     return (began_ns + time.clock_gettime_ns(CLOCK)) // 1_000_000

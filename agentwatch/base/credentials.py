@@ -45,16 +45,9 @@ class Credentials:
 
 
 def credentials(environ: Mapping[str, str], file: Path | None = None, ca: Path | None = None) -> Credentials:
-    """Return the credentials in a file, or else in the environment.
-
-    Args:
-        environ: The environment.
-        file: The file that an option or the settings name; None for the one that the environment names.
-        ca: The certificates that an option or the settings name.
-
-    Raises:
-        Fault: The file cannot be read, others may read it, or it contains something else.
-    """
+    """Return the credentials in a file, or else in the environment. `file` is None for the one that the
+    environment names. Raise `Fault` if the file cannot be read, others may read it, or it contains something
+    else."""
     named = environ.get(f"{PREFIX}CREDENTIALS", "")
     given_ca = environ.get(f"{PREFIX}CA", "")
     ca = ca or (Path(given_ca) if given_ca else None)

@@ -26,12 +26,8 @@ class Group:
     """
 
     def __init__(self, name: str, words: str) -> None:
-        """Describe a group. Nothing is searched yet.
-
-        Args:
-            name: The name of the group: `agentwatch.agents`.
-            words: What one of its plugins is called in messages: `format plugin`.
-        """
+        """Describe a group. Nothing is searched yet. `words` are what one of its plugins is called in
+        messages: `format plugin`."""
         self.name = name
         self._words = words
         self.problems: list[str] = []

@@ -9,13 +9,8 @@ from pathlib import Path
 
 
 def state_folder(environ: Mapping[str, str] = os.environ) -> Path:
-    """Return the folder of saved sessions and of the list, which may not exist yet.
-
-    It is AGENTWATCH_HOME, or else the user's state folder.
-
-    Args:
-        environ: The environment with the variable.
-    """
+    """Return the folder of saved sessions and of the list, which may not exist yet. It is AGENTWATCH_HOME, or
+    else the user's state folder."""
     home = environ.get("AGENTWATCH_HOME")
     return Path(home) if home else _own_folder("XDG_STATE_HOME", "~/.local/state")
 
@@ -43,11 +38,8 @@ def _own_folder(variable: str, default: str) -> Path:
 
 
 def write_all(fd: int, data: bytes | memoryview) -> None:
-    """Write all of `data`.
-
-    Raises:
-        OSError: The data cannot be written; `BrokenPipeError` if nobody reads it any more.
-    """
+    """Write all of `data`. Raise `OSError` if the data cannot be written; `BrokenPipeError` if nobody reads
+    it any more."""
     left = memoryview(data)
     while left:
         left = left[os.write(fd, left) :]

@@ -34,13 +34,8 @@ class Field(NamedTuple):
 
 
 def values_of(fields: Iterable[Field], source: object, **others: object) -> dict[str, Any]:
-    """Return the bounded attributes of an object by the names of fields.
-
-    Args:
-        fields: The table of the format.
-        source: The object.
-        others: The values of the fields that are not attributes of the object.
-    """
+    """Return the bounded attributes of an object by the names of fields. `others` has the values of the
+    fields that are not attributes of the object."""
     return {
         field.name: field.bounded(others[field.name] if field.name in others else getattr(source, field.name))
         for field in fields

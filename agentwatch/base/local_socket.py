@@ -41,27 +41,15 @@ _MOST_PLACE = 60
 
 
 def reach(connection: _socket.socket, path: str) -> None:
-    """Connect to the socket at a path of any length.
-
-    Raises:
-        OSError: No process listens at the path, or no folder with a short path can be made.
-    """
+    """Connect to the socket at a path of any length. Raise `OSError` if no process listens at the path, or no
+    folder with a short path can be made."""
     _with_short_path(path, 0, connection.connect)
 
 
 def listen(listener: _socket.socket, path: str, most: int) -> None:
-    """Listen at a path of any length, where only this user may connect; a file that is there is replaced.
-
-    The socket is made under another name, so it listens as soon as it is at the path.
-
-    Args:
-        listener: The socket.
-        path: Its path.
-        most: How many connections may wait.
-
-    Raises:
-        OSError: The socket or a folder with a short path cannot be made.
-    """
+    """Listen at a path of any length, where only this user may connect; a file that is there is replaced. The
+    socket is made under another name, so it listens as soon as it is at the path. At most `most` connections
+    may wait. Raise `OSError` if the socket or a folder with a short path cannot be made."""
     folder = os.path.dirname(path) or "."
     name = f".{os.urandom(8).hex()}"
     made = f"{folder}/{name}"
@@ -76,13 +64,9 @@ def listen(listener: _socket.socket, path: str, most: int) -> None:
 
 
 def short_folder() -> str:
-    """Make a folder with a short path that only this user may use, in TMPDIR or /tmp.
-
-    Nobody can guess its name, and nobody else can move it.
-
-    Raises:
-        OSError: The folder cannot be made, neither in TMPDIR nor in /tmp.
-    """
+    """Make a folder with a short path that only this user may use, in TMPDIR or /tmp. Nobody can guess its
+    name, and nobody else can move it. Raise `OSError` if the folder cannot be made, neither in TMPDIR nor in
+    /tmp."""
     for place in (os.environ.get("TMPDIR", ""), "/tmp"):  # noqa: S108 - the name in it cannot be guessed
         if not place.startswith("/") or len(os.fsencode(place)) > _MOST_PLACE:
             continue
@@ -128,25 +112,16 @@ def _remove(path: str, remove: Callable[[str], None]) -> None:
 
 
 def require_private(folder: str) -> None:
-    """Check that only this user can use a folder, and that it is not a link.
-
-    Raises:
-        OSError: It does not exist, or is open to others.
-    """
+    """Check that only this user can use a folder, and that it is not a link. Raise `OSError` if it does not
+    exist, or is open to others."""
     status = os.lstat(folder)
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid() or status.st_mode & 0o077:
         raise PermissionError(1, "other users can write in it, or it is a link", folder)
 
 
 def connect(folder: str) -> _socket.socket:
-    """Return a connection to the open list, once the list has greeted.
-
-    Args:
-        folder: The folder of the socket.
-
-    Raises:
-        OSError: No list is open, or it hangs, is not one of this user, or has another version.
-    """
+    """Return a connection to the open list, once the list has greeted. Raise `OSError` if no list is open, or
+    it hangs, is not one of this user, or has another version."""
     require_private(folder)
     connection = _socket.socket(_socket.AF_UNIX)
     try:

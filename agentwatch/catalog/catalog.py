@@ -53,15 +53,8 @@ class Twins:
         self._sessions: dict[Key, Key] = {}
 
     def note(self, key: Key, session: Tracked) -> Key | None:
-        """Note whose session a recording is.
-
-        Args:
-            key: The key of any session.
-            session: The session.
-
-        Returns:
-            The key of the same session in the agent's own file; None for a session that is not a recording.
-        """
+        """Note whose session a recording is. Return the key of the same session in the agent's own file; None
+        for a session that is not a recording."""
         digest = session.digest
         if session.found.agent != OWN or digest is None or not digest.agent or not digest.session_id:
             return None
@@ -108,15 +101,10 @@ def descendants(subagents: Mapping[Key, AbstractSet[Key]], key: Key) -> list[Key
 
 
 class RowTable:
-    """The rows of sessions, of which each is replaced when something in it has changed."""
+    """The rows of sessions, of which each is replaced when something in it has changed. The caller adds and
+    removes the sessions."""
 
     def __init__(self, sessions: Mapping[Key, Tracked], subagents: Mapping[Key, AbstractSet[Key]]) -> None:
-        """Create the table of sessions.
-
-        Args:
-            sessions: The sessions; the caller adds and removes them.
-            subagents: The keys of each session's subagents.
-        """
         self.rows: Mapping[Key, Row] = {}
         """It is replaced by a new mapping when a row has changed."""
         self.twins = Twins()
@@ -131,13 +119,8 @@ class RowTable:
         self._steady = Steady()
 
     def running(self, live: AbstractSet[Key], *, is_silence_due: bool) -> set[Key]:
-        """Return the sessions and subagents whose state may change because time passes.
-
-        Args:
-            live: The sessions that run.
-            is_silence_due: Whether to include those whose agent reports the state: only the minutes of their
-                silence change.
-        """
+        """Return the sessions and subagents whose state may change because time passes. `is_silence_due`
+        includes those whose agent reports the state: only the minutes of their silence change."""
         running = {key for key in live if is_silence_due or not self._sessions[key].is_reported}
         for key in live & self._subagents.keys():
             running.update(each for each in self._subagents[key] if self._sessions[each].is_running)
@@ -148,27 +131,15 @@ class RowTable:
         return self._steady.due(now_ms)
 
     def moved(self, live: AbstractSet[Key]) -> set[Key]:
-        """Return the sessions in whose folder another branch is checked out than their rows show.
-
-        Args:
-            live: The sessions that run.
-        """
+        """Return the sessions in whose folder another branch is checked out than their rows show."""
         cwds = {key: self._sessions[key].cwd for key in live}
         now = self._checked = {cwd: self._repositories.of(cwd) for cwd in set(cwds.values()) if cwd}
         return {key for key, cwd in cwds.items() if cwd and self._shown.get(key) != now[cwd]}
 
     def judge(self, due: AbstractSet[Key], timed: AbstractSet[Key], now_ms: int) -> set[Key]:
-        """Judge sessions, and update their rows.
-
-        Args:
-            due: The sessions of which something is new.
-            timed: The sessions whose state alone may have changed.
-            now_ms: The present time, in milliseconds since the epoch.
-
-        Returns:
-            The sessions to judge next: those whose subagents have another state now, and the recordings of
-            those that have changed.
-        """
+        """Judge sessions, and update their rows. Something is new about the sessions in `due`; those in
+        `timed` may only have another state. Return the sessions to judge next: those whose subagents have
+        another state now, and the recordings of those that have changed."""
         changed: dict[Key, Row | None] = {}
         parents: set[Key] = set()
         repositories = {"": _NO_REPOSITORY, **self._checked}  # `HEAD` is read once for a folder
@@ -222,12 +193,7 @@ class RowTable:
         self.rows = rows
 
     def later_subagent(self, key: Key, session: Tracked) -> Tracked | None:
-        """Return the subagent that works and has written last, after its session; None without one.
-
-        Args:
-            key: The session.
-            session: What is known about it.
-        """
+        """Return the subagent that works and has written last, after its session; None without one."""
         keys = self._subagents.get(key)
         if not keys or session.digest is None or session.digest.seen_ms is None:
             return None
@@ -337,11 +303,7 @@ class Joins:
         return least is not None and changed_ms_of(session.found, session.said) >= least
 
     def changed(self, live: Iterable[Key]) -> dict[Key, Joined]:
-        """Return the sessions of which only the process has changed: its children, or its CPU time.
-
-        Args:
-            live: The sessions that run.
-        """
+        """Return the sessions of which only the process has changed: its children, or its CPU time."""
         agents = self._processes.agents
         found: dict[Key, Joined] = {}
         for key in live:
@@ -407,14 +369,9 @@ over 140 processes 3 ms, one over 300 files 0.7 ms."""
 
 
 class Schedule:
-    """The parts that are due, by a clock that is never set back."""
+    """The parts that are due, by a clock that is never set back. `clock` is in seconds, from any start."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
-        """Create a schedule; every part is due at first.
-
-        Args:
-            clock: Returns the time in seconds, from any start.
-        """
         self._clock = clock
         self._now = clock()
         self._due: dict[str, float] = {}
@@ -448,7 +405,9 @@ _MOST_LOOKS = 4
 
 
 class Machine:
-    """The sessions of this machine. It satisfies `machine.watched.Watched`."""
+    """The sessions of this machine. It satisfies `machine.watched.Watched`. `clock` is in seconds, from any
+    start. `proc` is None for /proc. `registries` may have been read; None to read it. If `is_brief`, only
+    sessions that run, or may run, are read and have rows. Nothing is read before the first step."""
 
     def __init__(
         self,
@@ -460,16 +419,6 @@ class Machine:
         registries: Registries | None = None,
         is_brief: bool = False,
     ) -> None:
-        """Create the watcher; nothing is read before the first step.
-
-        Args:
-            environ: The environment, which names the folders of agents.
-            home: The user's home folder.
-            clock: Returns the time in seconds, from any start.
-            proc: Where the processes are read; None for /proc.
-            registries: What agents report, which may have been read; None to read it.
-            is_brief: Whether only sessions that run, or may run, are read and have rows.
-        """
         self._is_brief = is_brief
         self.is_found = False
         """Whether all places were searched once."""
@@ -537,11 +486,7 @@ class Machine:
 
     def settle_processes(self, now_ms: Callable[[], int], seconds: float) -> None:
         """Work until every row is complete, and the processes are known, which takes a moment without /proc.
-
-        Args:
-            now_ms: Returns the time, in milliseconds since the epoch.
-            seconds: Stop after this time if the processes are not known by then.
-        """
+        It stops after `seconds` if the processes are not known by then."""
         until = self._clock() + seconds
         self.settle(now_ms())
         is_known = self._proc.exists()
@@ -552,11 +497,8 @@ class Machine:
             self.settle(now_ms())
 
     def session_at(self, path: Path) -> Tracked | None:
-        """Return the session at an address, and read the beginning and the end of its lines.
-
-        Args:
-            path: The address: a file, also by another name of it, or the path of a session in a store.
-        """
+        """Return the session at an address, and read the beginning and the end of its lines. `path` is a
+        file, also by another name of it, or the path of a session in a store."""
         try:
             inode = os.stat(path).st_ino
         except (OSError, ValueError):
@@ -621,14 +563,7 @@ class Machine:
         return (*map(safe_line, PROGRAMS.problems), *files)
 
     def step(self, now_ms: int) -> bool:
-        """Do the work that is due, for about 20 ms.
-
-        Args:
-            now_ms: The time, in milliseconds since the epoch.
-
-        Returns:
-            Whether more work is due at once.
-        """
+        """Do the work that is due, for about 20 ms. Return whether more work is due at once."""
         self._proc.read_once()
         self._schedule.begin_step()
         until = self._clock() + (_STEP_SECONDS if self._sessions else _FIRST_SECONDS)
@@ -667,15 +602,7 @@ class Machine:
         """Stop to watch; no file is open."""
 
     def settle(self, now_ms: int, seconds: float | None = None) -> bool:
-        """Work until every row that is wanted is complete.
-
-        Args:
-            now_ms: The time, in milliseconds since the epoch.
-            seconds: Stop after about this time; None for no limit.
-
-        Returns:
-            Whether all rows are complete.
-        """
+        """Work until every row that is wanted is complete. `seconds` is None for no limit."""
         until = None if seconds is None else self._clock() + seconds
         self._is_settling = seconds is None
         while self.step(now_ms):
@@ -690,15 +617,9 @@ class Machine:
         return True
 
     def settle_surely(self, now_ms: Callable[[], int], wait: Callable[[float], object] = time.sleep) -> None:
-        """Work until every row is complete, and look again at a question that is inferred.
-
-        Whether an agent is busy, and so does not ask, is known only by two looks: 0.5 s if it does nothing,
-        and up to 2 s if it does, or if its store is read again only then.
-
-        Args:
-            now_ms: Returns the time, in milliseconds since the epoch.
-            wait: Waits for a number of seconds.
-        """
+        """Work until every row is complete, and look again at a question that is inferred. Whether an agent
+        is busy, and so does not ask, is known only by two looks: 0.5 s if it does nothing, and up to 2 s if
+        it does, or if its store is read again only then."""
         self.settle(now_ms())
         for _ in range(_MOST_LOOKS):
             if not self._proc.exists() or not self.doubtful(now_ms()):
@@ -708,12 +629,7 @@ class Machine:
             self.settle(now_ms())
 
     def _ask_agents(self, now_ms: int, keys: AbstractSet[Key] | None = None) -> None:
-        """Take what agents say about their sessions.
-
-        Args:
-            now_ms: The present time, in milliseconds since the epoch.
-            keys: The sessions that are asked about; None for all.
-        """
+        """Take what agents say about their sessions. `keys` is None for all."""
         self._registries.refresh(now_ms / 1000, keys)
         before, said = self._said, self._registries.said
         if said is before:
@@ -744,11 +660,7 @@ class Machine:
 
     def _find_changes(self, now_ms: int, viewed: AbstractSet[Key]) -> None:
         """Find what has changed on disk: sessions that run by themselves, the others with their folders.
-
-        Args:
-            now_ms: The present time, in milliseconds since the epoch.
-            viewed: The sessions in view that run, if they are due.
-        """
+        `viewed` are the sessions in view that run, if they are due."""
         if self._schedule.is_due("places"):
             self._change(self._places.refresh(self._clock()), now_ms)
         if live := self._live if self._schedule.is_due("live") else viewed:

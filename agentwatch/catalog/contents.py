@@ -45,11 +45,8 @@ _LEFT = Piece(0, b"", is_left=True)
 
 
 def pieces(path: Path) -> Generator[Piece]:
-    """Yield the parts of the session at a path, in their order.
-
-    Raises:
-        OSError: The session cannot be read.
-    """
+    """Yield the parts of the session at a path, in their order. Raise `OSError` if the session cannot be
+    read."""
     try:
         fd = open_lines(path)
     except NotADirectoryError:  # a session in a database: opencode.db/ses_…
@@ -137,20 +134,13 @@ class Needle:
     """The words of a search."""
 
     def __init__(self, words: str) -> None:
-        """Prepare a search.
-
-        Args:
-            words: The words. All must occur in one string, in any order, in capitals or not.
-        """
+        """Prepare a search. All words must occur in one string, in any order, in capitals or not."""
         self.words = [word[:_MOST_WORD] for word in words.lower().split()[:_MOST_WORDS]]
         self._forms = _forms_of(self.words)
 
     def lines(self, data: bytes) -> Iterator[tuple[int, bytes]]:
-        """Yield the lines that may contain the words, each with its offset in the data.
-
-        Args:
-            data: Whole lines. The data is read once for each form in which the words may be written.
-        """
+        """Yield the lines that may contain the words, each with its offset in the data. The data are whole
+        lines, which are read once for each form in which the words may be written."""
         lowered = data.lower()
         places = {form: lowered.find(form) for form in self._forms}
         while found := [place for place in places.values() if place >= 0]:
@@ -255,12 +245,7 @@ class ContentsSearch:
     """
 
     def __init__(self, words: str, rows: Sequence[Row]) -> None:
-        """Prepare a search; nothing is read yet.
-
-        Args:
-            words: The words.
-            rows: The sessions, in any order.
-        """
+        """Prepare a search; nothing is read yet."""
         needle = Needle(words)
         self.is_over = not needle.words
         """Whether every session was searched."""
@@ -274,11 +259,8 @@ class ContentsSearch:
         self._steps = self._search(needle, sorted(rows, key=_age))
 
     def advance(self, seconds: float) -> list[Hit]:
-        """Search on for a time, and return what was found meanwhile.
-
-        Args:
-            seconds: The time after which no other piece of 1 MiB is begun.
-        """
+        """Search on for a time, and return what was found meanwhile. After `seconds`, no other piece of 1 MiB
+        is begun."""
         until = time.monotonic() + seconds
         found: list[Hit] = []
         while not self.is_over:

@@ -127,16 +127,8 @@ class Plan(NamedTuple):
 
 
 def session_to_continue(path: Path, environ: Mapping[str, str], home: Path) -> Continued:
-    """Return the session at an address, and who holds it now.
-
-    Args:
-        path: The address: one of the sessions of this machine, or the recording of any session.
-        environ: The environment, which names the folders of agents.
-        home: The user's home folder.
-
-    Raises:
-        Fault: The session cannot be read.
-    """
+    """Return the session at an address, and who holds it now. The session is one of this machine, or any in a
+    recording. Raise `Fault` if the session cannot be read."""
     if path == NO_FILE:
         raise Fault("nothing of this session is written yet", REFUSED)
     path = path.absolute()
@@ -321,11 +313,8 @@ def check_confirmed(plan: Plan, session: Continued) -> None:
 
 
 def check_allowed(session: Continued, allowed: Container[str], *, is_queued: bool = False) -> None:
-    """Check that the user allows the act, and that the session can be continued now.
-
-    Raises:
-        Fault: The switch is off, or another process holds the session, or none does that reads its queue.
-    """
+    """Check that the user allows the act, and that the session can be continued now. Raise `Fault` if the
+    switch is off, or another process holds the session, or none does that reads its queue."""
     act = "queue" if is_queued else "continue"
     if act not in allowed:
         raise Fault(f"switched off: set {act} = true under [act] in the settings to allow it", USAGE)
@@ -345,11 +334,8 @@ def check_allowed(session: Continued, allowed: Container[str], *, is_queued: boo
 
 
 def in_folder(plan: Plan, session: Continued) -> Plan:
-    """Return a plan with the folder of its session, as it is now; all links in its path are resolved.
-
-    Raises:
-        Fault: The session has no folder, or it does not exist.
-    """
+    """Return a plan with the folder of its session, as it is now; all links in its path are resolved. Raise
+    `Fault` if the session has no folder, or it does not exist."""
     shown = safe_line(session.folder)
     if not os.path.isabs(session.folder):
         why = shown or "its lines name none under which its agent keeps it"
@@ -368,14 +354,9 @@ def in_folder(plan: Plan, session: Continued) -> Plan:
 
 
 def enter(plan: Plan) -> None:
-    """Make the folder of a plan the working directory, if it is still the one that was checked.
-
-    Relative folders in PATH, and in the variables that name the folders of agents, are made absolute first,
-    so that the folder of the session names no program and no settings.
-
-    Raises:
-        Fault: It is another folder now.
-    """
+    """Make the folder of a plan the working directory, if it is still the one that was checked. Relative
+    folders in PATH, and in the variables that name the folders of agents, are made absolute first, so that
+    the folder of the session names no program and no settings. Raise `Fault` if it is another folder now."""
     os.environ["PATH"] = os.pathsep.join(map(os.path.abspath, os.get_exec_path()))
     for name in variables():
         value = os.environ.get(name, "")
@@ -401,11 +382,7 @@ class RunMode:
     """Reads the permission mode that a run says first, in its stream and in the session that it continues."""
 
     def __init__(self, plan: Plan, session: Continued) -> None:
-        """Note where the session ends before the run.
-
-        Raises:
-            OSError: The session cannot be read.
-        """
+        """Note where the session ends before the run. Raise `OSError` if the session cannot be read."""
         self._plan = plan
         self.is_said = False
         """Whether a line has said a mode."""

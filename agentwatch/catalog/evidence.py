@@ -108,13 +108,8 @@ class Facts(NamedTuple):
 
 
 def evidence(row: Row, facts: Facts | None, now_ms: int) -> list[Proof]:
-    """Return the evidence for the state of a row: what decided, what was outweighed, what is missing.
-
-    Args:
-        row: The row.
-        facts: What is known about its session; None for a session of another machine.
-        now_ms: The present time, in milliseconds since the epoch.
-    """
+    """Return the evidence for the state of a row: what decided, what was outweighed, what is missing. `facts`
+    is None for a session of another machine."""
     if facts is None:
         return list(_elsewhere(row))
     standing, life = row.standing, [Basis.PROCESS]
@@ -447,15 +442,8 @@ def facts_of(
     environ: Mapping[str, str],
     home: Path,
 ) -> Facts:
-    """Return what is known about a session of this machine.
-
-    Args:
-        session: The session.
-        subagent: Its subagent that works and has written a later line; None without one.
-        processes: The processes of all agents; None if they cannot be listed.
-        environ: The environment, which may name the folders of agents.
-        home: The home folder.
-    """
+    """Return what is known about a session of this machine. `subagent` is its subagent that works and has
+    written a later line; None without one. `processes` is None if they cannot be listed."""
     found, cwd, has_hooks = session.found, session.cwd, None
     if (hooked := hooked_agents().get(found.agent)) is not None:
         with suppress(Fault):

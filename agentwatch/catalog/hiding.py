@@ -17,12 +17,7 @@ SHOWN_DAYS = 7
 
 
 def is_hidden(row: Row, now_ms: int) -> bool:
-    """Return whether a session is hidden: it does not run, and is archived or older than a week.
-
-    Args:
-        row: The session.
-        now_ms: The present time, in milliseconds since the epoch.
-    """
+    """Return whether a session is hidden: it does not run, and is archived or older than a week."""
     from_ms = hidden_from_ms(row)
     return from_ms is not None and now_ms > from_ms
 

@@ -40,11 +40,8 @@ class Candidates:
             some.sort()
 
     def since(self, folder: str | None, since: int) -> list[Key]:
-        """Return the sessions of a folder that have changed since a time, the newest last.
-
-        Returns:
-            The sessions; none if the folder of a session that may be one of them is not known.
-        """
+        """Return the sessions of a folder that have changed since a time, the newest last. Return none if the
+        folder of a session that may be one of them is not known."""
         if folder is None or _after(self._of.get(None, []), since):
             return []
         return _after(self._of.get(folder, []), since)
@@ -85,14 +82,9 @@ def joined(
     """Return for each session whether its process runs, and which it is.
 
     A session that has ended is `DEAD` with None. `UNKNOWN` is a session that some process may belong to. The
-    process of a session that runs is None if several may be it.
-
-    Args:
-        founds: The sessions.
-        processes: The processes of the agents by their id; None if they are not known.
-        said: What the agents say; its sessions need not be found yet.
-        cwds: The folders of sessions, where the lines of a session have one that its metadata lacks.
-        exact: The agents that report for each session whether it is open.
+    process of a session that runs is None if several may be it. `processes` is None if they are not known.
+    The sessions in `said`, the reports of agents, need not be found yet. The agents in `exact` report for
+    each session whether it is open.
     """
     joins = _Joins(processes or {}, said)
     left = [found for found in founds if not joins.by_evidence(found, cwds)]
@@ -284,14 +276,8 @@ def _continues(process: Process) -> bool:
 
 
 def _may_show(window: Process, key: Key, cwd: str, recent_ms: int) -> bool:
-    """Return whether a window may show a session of a daemon.
-
-    Args:
-        window: The process of the window.
-        key: The session.
-        cwd: The folder of the session; empty if it is not known.
-        recent_ms: When the session was loaded or written last.
-    """
+    """Return whether a window may show a session of a daemon. `recent_ms` is when the session was loaded or
+    written last."""
     if window.agent != key[0]:
         return False
     if key[1] in window.arguments:
@@ -307,17 +293,9 @@ def without_session(
     lives: Mapping[Key, Joined],
     cwds: Mapping[Key, str],
 ) -> dict[Key, Said]:
-    """Return what is known of the processes in a terminal that have written nothing yet, by made-up keys.
-
-    Pi writes the first line of a session when its first prompt is answered, and a window of Codex has no
-    session in its daemon before the first prompt.
-
-    Args:
-        processes: The processes of the agents by their id.
-        said: What the agents say.
-        lives: For each session whether its process runs, and which it is.
-        cwds: The folders of the sessions.
-    """
+    """Return what is known of the processes in a terminal that have written nothing yet, by made-up keys. Pi
+    writes the first line of a session when its first prompt is answered, and a window of Codex has no session
+    in its daemon before the first prompt."""
     taken = {pid for _, each in lives.values() if each is not None for pid in (each.pid, each.viewer)}
     taken |= {each.pid for each in said.values()}
     doubtful = {
@@ -353,16 +331,9 @@ def changed_ms_of(found: Found, said: Said | None) -> int:
 
 
 def _since(process: Process, is_exact: bool, has_daemon: bool) -> int | None:
-    """Return the time since which a session of a process must have changed.
-
-    Args:
-        process: The process, of which no session is known.
-        is_exact: Whether its agent says of each session whether it is open.
-        has_daemon: Whether another process of the agent serves several sessions.
-
-    Returns:
-        Milliseconds since the epoch; None if no session without other evidence may belong to the process.
-    """
+    """Return the time since which a session of a process must have changed. `is_exact` says whether its agent
+    says of each session whether it is open. `has_daemon` says whether another process of the agent serves
+    several sessions. Return None if no session without other evidence may belong to the process."""
     since = (process.began_ms or 0) - _TOLERANCE_MS
     if is_exact and (process.is_shared or process.cwd is None or has_daemon):
         return None

@@ -47,11 +47,7 @@ class NewestLimits:
                     windows[window.name] = window
 
     def shown(self, now_ms: int) -> Limits:
-        """Return the windows that are not over, and whose report is fresh.
-
-        Args:
-            now_ms: The present time, in milliseconds since the epoch.
-        """
+        """Return the windows that are not over, and whose report is fresh."""
         since_ms = now_ms - FRESH_MS
         fresh = {
             agent: [
@@ -65,27 +61,14 @@ class NewestLimits:
 
 
 def limits_words(limits: Limits, now_ms: int) -> SafeText:
-    """Return the limits of all agents in one line.
-
-    Example: `claude 5 h 62 % · week 87 % · resets 14:00 · 3 min ago, codex 5 h 7 % · resets 15:30`.
-
-    Args:
-        limits: The windows that are shown.
-        now_ms: The present time, in milliseconds since the epoch.
-    """
+    """Return the limits of all agents in one line. Example:
+    `claude 5 h 62 % · week 87 % · resets 14:00 · 3 min ago, codex 5 h 7 % · resets 15:30`."""
     return SafeText(", ".join(_words(agent, windows, now_ms) for agent, windows in limits.items()))
 
 
 def forms(limits: Limits, now_ms: int) -> list[SafeText]:
-    """Return the limits in words, the longest form first.
-
-    The other agents give way first, then the reset, then the windows that are less full; at last the age,
-    if the report is younger than 10 minutes.
-
-    Args:
-        limits: The windows that are shown.
-        now_ms: The present time, in milliseconds since the epoch.
-    """
+    """Return the limits in words, the longest form first. The other agents give way first, then the reset,
+    then the windows that are less full; at last the age, if the report is younger than 10 minutes."""
     if not limits:
         return []
     agent = max(limits, key=lambda each: max(map(_used, limits[each])))

@@ -106,10 +106,6 @@ class Order:
 
         The time of a file is that of its last copy, so a session whose lines were not read keeps its place
         only until they are.
-
-        Args:
-            rows: New and changed sessions.
-            now_ms: The present time, in milliseconds since the epoch.
         """
         for row in rows:
             self._vanished.pop(row.key, None)
@@ -152,12 +148,7 @@ class Order:
         return self._places[row.key].first_ms, row.key
 
     def of_fold(self, fold: FoldId, rows: Iterable[Row]) -> tuple[int, FoldId]:
-        """Return the sort key of a fold, which is given when it is first seen and never changes.
-
-        Args:
-            fold: The fold.
-            rows: The sessions in it.
-        """
+        """Return the sort key of a fold, which is given when it is first seen and never changes."""
         if fold not in self._folds:
             self._folds[fold] = max(self._places[row.key].first_ms for row in rows)
             if len(self._folds) > _MOST_FOLDS:
@@ -191,11 +182,7 @@ class Request(NamedTuple):
 
 
 def row_search(text: str) -> Matches | None:
-    """Return a predicate for the words of a search in titles and prompts; None if there are no words.
-
-    Args:
-        text: The words; all must occur.
-    """
+    """Return a predicate for the words of a search in titles and prompts; None if there are no words."""
     words = text.lower().split()
 
     def matches(row: Row) -> bool:
@@ -212,14 +199,8 @@ NO_REPO = "no folder"
 
 
 class Arrangement:
-    """One pass over the sessions that are shown.
-
-    Args:
-        rows: The sessions that are shown, by key.
-        order: The places of all sessions.
-        toggled: Whether a fold is open; repositories with sessions that run are added.
-        folds: Whether sessions are folded at all. A search shows each hit.
-    """
+    """One pass over the sessions that are shown. `toggled` says whether a fold is open; repositories with
+    sessions that run are added. Without `folds`, no session is folded: a search shows each hit."""
 
     def __init__(
         self, rows: Mapping[Key, Row], order: Order, toggled: dict[FoldId, bool], *, folds: bool = True
@@ -429,12 +410,7 @@ class Listing:
         return self._filtered
 
     def update(self, rows: Iterable[Row], now_ms: int) -> Update:
-        """Take all sessions of the machine; those that are not among them have vanished.
-
-        Args:
-            rows: All sessions.
-            now_ms: The present time, in milliseconds since the epoch.
-        """
+        """Take all sessions of the machine; those that are not among them have vanished."""
         known, changed, kept = self._rows, [], 0
         rows = tuple(rows)
         for row in rows:
@@ -448,13 +424,7 @@ class Listing:
         return self.change(changed, [key for key in known if key not in present], now_ms)
 
     def change(self, rows: Iterable[Row], vanished: Iterable[Key], now_ms: int) -> Update:
-        """Take new and changed sessions, and remove those that have vanished.
-
-        Args:
-            rows: The sessions that are new or have changed.
-            vanished: The keys of the sessions that no longer exist.
-            now_ms: The present time, in milliseconds since the epoch.
-        """
+        """Take new and changed sessions, and remove those that have vanished."""
         self._now_ms = now_ms
         rows = list(rows)
         self._order.place(rows, now_ms)
@@ -491,11 +461,7 @@ class Listing:
         return Update(changed=tuple(changed))
 
     def request(self, wanted: Request) -> None:
-        """Show what the user wants to see.
-
-        Args:
-            wanted: The filter, the search, the order, and whether hidden sessions are shown.
-        """
+        """Show what the user wants to see."""
         self._request = wanted
         self._filter, self._search = row_filter(wanted.filter), row_search(wanted.search)
         self._build()

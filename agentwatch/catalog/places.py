@@ -232,14 +232,9 @@ class Entries(NamedTuple):
 
 
 def entries_of(folder: Folder, uid: int) -> Entries:
-    """Return the entries that matter: regular files and folders, no links.
-
-    A name with a character that cannot be printed is left out: no agent writes one, and it could be neither
-    shown nor typed. Files of another user are left out.
-
-    Raises:
-        OSError: The folder cannot be read.
-    """
+    """Return the entries that matter: regular files and folders, no links. A name with a character that
+    cannot be printed is left out: no agent writes one, and it could be neither shown nor typed. Files of
+    another user are left out. Raise `OSError` if the folder cannot be read."""
     files: dict[str, Stamp] = {}
     folders: dict[str, Kind] = {}
     owner, below = folder.kind.owner, folder.kind.below
@@ -294,12 +289,8 @@ _EXPECTED = (errno.ENOENT, errno.ENOTDIR, errno.ENOTSUP)
 
 
 def is_problem(error: OSError, *, is_known: bool) -> bool:
-    """Return whether the user should know that a file cannot be read.
-
-    Args:
-        error: Why it cannot be read.
-        is_known: Whether it was read before. If an agent writes it now, it is read again soon.
-    """
+    """Return whether the user should know that a file cannot be read. A file that `is_known` was read before:
+    if an agent writes it now, it is read again soon."""
     return error.errno not in _EXPECTED and not (is_known and error.errno == errno.EBUSY)
 
 
@@ -328,16 +319,10 @@ _Pending = tuple[bool, int, int, int, Folder]
 
 
 class Tree:
-    """All folders that are known. It reads them, and records in the candidates what was found there."""
+    """All folders that are known. It reads them, and records in the candidates what was found there. `roots`
+    returns the folders to begin with, which may not exist. Creating it reads nothing."""
 
     def __init__(self, roots: Callable[[], Roots], candidates: Candidates, uid: int) -> None:
-        """Create the tree; nothing is read yet.
-
-        Args:
-            roots: Returns the folders to begin with, which may not exist.
-            candidates: Is given what was found.
-            uid: The user whose files count.
-        """
         self.problems: dict[str, OSError] = {}
         """Why a file could not be read when that was tried last, by its path."""
         self._new_roots = roots
@@ -360,15 +345,9 @@ class Tree:
         return list(new.values())
 
     def explore(self, folders: Iterable[Folder], first: Container[str] = ()) -> Iterator[set[Key]]:
-        """Scan folders and all folders that are new in them, those that were changed last first.
-
-        Args:
-            folders: The folders.
-            first: The paths of folders that come before all others.
-
-        Yields:
-            The sessions that may have changed, after each folder with sessions.
-        """
+        """Scan folders and all folders that are new in them, those that were changed last first. The folders
+        in `first` come before all others. Yield the sessions that may have changed, after each folder with
+        sessions."""
         pending: list[_Pending] = []
         for folder in folders:
             yield from self._enter(folder, pending, first)
@@ -393,12 +372,8 @@ class Tree:
                 yield self.poll(folder)
 
     def due(self, now: float, share: float) -> Iterator[set[Key]]:
-        """Scan the folders that were not scanned for a minute.
-
-        Args:
-            now: The time, in seconds of the caller's clock.
-            share: The share of all folders that is scanned at most, so that they do not all come at once.
-        """
+        """Scan the folders that were not scanned for a minute. `now` is in seconds of the caller's clock. At
+        most `share` of all folders is scanned, so that they do not all come at once."""
         for _ in range(int(len(self._queue) * share) + 1):
             if not self._queue or now - self._queue[0].passed_at < FULL_PASS_S:
                 return
@@ -565,16 +540,10 @@ _BATCH_S = 0.02
 
 
 class Places:
-    """Finds sessions. One thread uses it."""
+    """Finds sessions. One thread uses it. Files of other users than `uid` are left out. Creating it reads
+    nothing."""
 
     def __init__(self, environ: Mapping[str, str], home: Path, uid: int) -> None:
-        """Create it; nothing is read yet.
-
-        Args:
-            environ: The environment, whose variables may move the folders of agents.
-            home: The home folder.
-            uid: The user whose files count; those of others are left out.
-        """
         self._candidates = Candidates()
         self._tree = Tree(Layouts(environ, home).roots, self._candidates, uid)
         self.problems: Mapping[str, OSError] = self._tree.problems
@@ -602,14 +571,8 @@ class Places:
             yield self._candidates.changes(touched).found
 
     def refresh(self, now: float) -> Changes:
-        """Look again at what is due: the folders every 2 s, and all files within a minute.
-
-        Args:
-            now: The time, in seconds of a clock that does not go back.
-
-        Returns:
-            What has changed since the last report.
-        """
+        """Look again at what is due: the folders every 2 s, and all files within a minute. `now` is in
+        seconds of a clock that does not go back. Return what has changed since the last report."""
         passed_s = now - self._passed_at
         if passed_s < PASS_S:
             return Changes([], [])
@@ -624,11 +587,7 @@ class Places:
         return self._candidates.changes(touched)
 
     def check(self, keys: Iterable[Key]) -> Changes:
-        """Look at the files of some sessions only.
-
-        Returns:
-            What has changed since the last report.
-        """
+        """Look at the files of some sessions only. Return what has changed since the last report."""
         touched: set[Key] = set()
         for key in keys:
             for candidate in self._candidates.of(key):

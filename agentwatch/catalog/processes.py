@@ -73,11 +73,7 @@ class Command(NamedTuple):
 
 
 def command_of(arguments: Sequence[str]) -> Command | None:
-    """Return the command of an agent; None for any other program.
-
-    Args:
-        arguments: The arguments of the process, of which the first is the program.
-    """
+    """Return the command of an agent; None for any other program. The first of `arguments` is the program."""
     if len(arguments) == 1 and " " in arguments[0]:
         arguments = arguments[0].split()  # a program that has set its title: `npm exec @google/gemini-cli`
     if not arguments:
@@ -99,12 +95,7 @@ def command_of(arguments: Sequence[str]) -> Command | None:
 
 
 def session_in(agent: str, arguments: Sequence[str]) -> str | None:
-    """Return the id or the path of the session that arguments resume; None if they name no session.
-
-    Args:
-        agent: The short name of the agent.
-        arguments: The arguments of the process.
-    """
+    """Return the id or the path of the session that arguments resume; None if they name no session."""
     if not _FORKS.isdisjoint(arguments):
         return None
     for word, following in zip(arguments, (*arguments[1:], ""), strict=False):
@@ -230,12 +221,8 @@ class ProcessTable:
         """The working directories of the processes that were asked for."""
 
     def refresh(self, now: float, wanted: Sequence[int]) -> None:
-        """Start the next run if it is due and the last one has ended.
-
-        Args:
-            now: The time, in seconds.
-            wanted: The processes whose working directory is needed.
-        """
+        """Start the next run if it is due and the last one has ended. `now` is in seconds. `wanted` are the
+        processes whose working directory is needed."""
         if now < self._due or (self._thread is not None and self._thread.is_alive()):
             return
         self._due = now + _SECONDS
@@ -262,12 +249,8 @@ class ProcessTable:
 
 
 def listed_processes(selection: tuple[str, ...]) -> dict[int, Listed] | None:
-    """Return the processes that `ps` shows, by their id; None if there are none, or it takes
-    longer than 5 s.
-
-    Args:
-        selection: The options that select processes: `-U 501`, `-p 1234`.
-    """
+    """Return the processes that `ps` shows, by their id; None if there are none, or it takes longer than 5 s.
+    `selection` are options of `ps`: `-U 501`, `-p 1234`."""
     shown = _output(("ps", "-ww", *selection, "-o", "pid=,ppid=,lstart=,command="), _PS_LIMIT_SECONDS)
     if shown is None:
         return None
@@ -287,11 +270,8 @@ def folders_in(shown: str) -> dict[int, str]:
 
 
 def started_ms(text: str) -> int | None:
-    """Return the time that `ps` shows as `lstart`, `Sat Sep 12 15:07:13 2026` (UTC), in milliseconds.
-
-    Returns:
-        The milliseconds since the epoch; None if the text is not such a time.
-    """
+    """Return the time that `ps` shows as `lstart`, `Sat Sep 12 15:07:13 2026` (UTC), in milliseconds. Return
+    None if the text is not such a time."""
     import calendar
 
     match text.split():
@@ -409,15 +389,10 @@ def _uses_little(start: tuple[float, int], end: tuple[float, int], share: float 
 
 
 class Processes:
-    """Finds the agents among the processes of the own user."""
+    """Finds the agents among the processes of the own user. `uid` is None for the own user, `proc` None for
+    /proc."""
 
     def __init__(self, uid: int | None = None, proc: Proc | None = None) -> None:
-        """Create an empty table.
-
-        Args:
-            uid: The user whose processes count; None for the own one.
-            proc: Where the processes are read; None for /proc.
-        """
         self._uid = os.geteuid() if uid is None else uid
         self._proc = proc or Proc()
         self._table = None if self._proc.exists() else ProcessTable(self._uid)
@@ -434,11 +409,7 @@ class Processes:
         return self._table is None or self._table.is_known
 
     def refresh(self, now: float) -> None:
-        """Read what may have changed.
-
-        Args:
-            now: The time, in seconds since the epoch.
-        """
+        """Read what may have changed. `now` is in seconds."""
         if self._table is not None:
             self._refresh_from_table(self._table, now)
             return
@@ -562,12 +533,7 @@ class Processes:
 def _children(
     agents: Container[int], processes: Iterable[tuple[int, int, int]]
 ) -> dict[int, tuple[int, int | None]]:
-    """Return the number of child processes of each agent that has some, and the start of the youngest.
-
-    Args:
-        agents: The ids of the agents.
-        processes: The id, the parent and the start of each process, in milliseconds since the epoch.
-    """
+    """Return the number of child processes of each agent that has some, and the start of the youngest."""
     found: dict[int, tuple[int, int | None]] = {}
     for _, parent, began_ms in processes:
         if parent in agents:

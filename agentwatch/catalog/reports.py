@@ -40,12 +40,6 @@ class OwnRecordings:
     """Finds the recordings that are being written. Of the others nothing is said."""
 
     def __init__(self, folder: Path, uid: int) -> None:
-        """Create it without recordings.
-
-        Args:
-            folder: The folder of the recordings.
-            uid: The user whose files count.
-        """
         self._folder = folder
         self._uid = uid
         self._changed_ns = -1
@@ -57,11 +51,7 @@ class OwnRecordings:
         self.said: dict[Key, Said] = {}
 
     def refresh(self, now: float) -> bool:
-        """Read what may have changed, and return whether something new is said.
-
-        Args:
-            now: The time, in seconds since the epoch.
-        """
+        """Read what may have changed, and return whether something new is said. `now` is in seconds."""
         self._list(now)
         said = {}
         due = [stem for _, stem in self.said]
@@ -123,12 +113,7 @@ def _writer(files: SessionFiles, stem: str) -> Said | None:
 
 
 def said_of(stem: str, process: SavedProcess) -> Said:
-    """Return what is said of a recording whose agent `run` has started, and that is being written.
-
-    Args:
-        stem: The stem of the recording.
-        process: The process of the agent.
-    """
+    """Return what is said of a recording whose agent `run` has started, and that is being written."""
     command = command_of(process.command)
     runs, has_one_prompt = ("", None) if command is None else (command.agent, command.has_one_prompt)
     return Said(
@@ -186,12 +171,6 @@ class HookLogs:
     """Reads the logs that have changed."""
 
     def __init__(self, folder: Path, uid: int) -> None:
-        """Create it without logs.
-
-        Args:
-            folder: The folder `hooks`.
-            uid: The user whose files count.
-        """
         self._folder = folder
         self._uid = uid
         self._full_due = 0.0
@@ -200,11 +179,7 @@ class HookLogs:
         self.said: dict[Key, Said] = {}
 
     def refresh(self, now: float) -> bool:
-        """Read what has changed, and return whether something new is said.
-
-        Args:
-            now: The time, in seconds since the epoch.
-        """
+        """Read what has changed, and return whether something new is said. `now` is in seconds."""
         if 0 <= self._full_due - now <= _ALL_LOGS_SECONDS:
             paths = list(islice(self._logs, _MOST_RECENT))
             states = {path: state for path in paths if (state := file_state(path, self._uid)) is not None}
@@ -287,19 +262,12 @@ def _last_lines(path: Path) -> list[Fields]:
 
 
 class Registries:
-    """Reads what has changed of the files in which agents describe their sessions."""
+    """Reads what has changed of the files in which agents describe their sessions. `uid` is None for the own
+    user, `proc` None for /proc."""
 
     def __init__(
         self, environ: Mapping[str, str], home: Path, uid: int | None = None, proc: Proc | None = None
     ) -> None:
-        """Create it without a statement.
-
-        Args:
-            environ: The environment, whose variables move the folders of the agents.
-            home: The home folder.
-            uid: The user whose files and processes count; None for the own one.
-            proc: Where the processes are read; None for /proc.
-        """
         uid = os.geteuid() if uid is None else uid
         proc = proc or Proc()
         own_home = environ.get("AGENTWATCH_HOME")
@@ -327,13 +295,9 @@ class Registries:
         return frozenset(name for name, each in self._agents.items() if each.is_exact)
 
     def refresh(self, now: float, keys: AbstractSet[Key] | None = None) -> bool:
-        """Read what has changed, and return whether something new is said.
-
-        Args:
-            now: The time, in seconds since the epoch.
-            keys: The sessions whose records are read; None for all, and for new ones. Locks and logs are few
-                or have their own times.
-        """
+        """Read what has changed, and return whether something new is said. `now` is in seconds. `keys` are
+        the sessions whose records are read; None for all, and for new ones. Locks and logs are few or have
+        their own times."""
         agents: list[Reporter | OwnRecordings] = [*self._agents.values(), self._own]
         has_changed = False
         refreshes: list[Callable[[float], bool]] = [

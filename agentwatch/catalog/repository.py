@@ -42,31 +42,18 @@ class Repositories:
     """Finds the repositories of folders. Folders are remembered; only `HEAD` is read again."""
 
     def __init__(self, read: Callable[[str], str] | None = None) -> None:
-        """Create the finder.
-
-        Args:
-            read: Returns the beginning of a file, empty if it cannot be read; for tests.
-        """
         self._read = read or _beginning
         self._places: dict[str, _Place] = {}
 
     def of(self, cwd: str) -> Repository:
-        """Return the repository of a folder, with the branch that is checked out now.
-
-        If the folder no longer exists, its name is shown.
-
-        Args:
-            cwd: An absolute path. A relative one is not searched.
-        """
+        """Return the repository of a folder, with the branch that is checked out now. If the folder no longer
+        exists, its name is shown. A relative `cwd` is not searched."""
         place = self._place(cwd)
         return Repository(place.name, self._branch(place.head), place.worktree)
 
     def root(self, cwd: str) -> str:
-        """Return the folder of the files of the repository, or of the worktree, that a folder is in.
-
-        Args:
-            cwd: An absolute path. Without a repository, it is returned as it is.
-        """
+        """Return the folder of the files of the repository, or of the worktree, that a folder is in. `cwd` is
+        absolute, and is returned as it is without a repository."""
         return self._place(cwd).root
 
     def forget(self) -> None:

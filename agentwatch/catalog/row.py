@@ -126,15 +126,9 @@ class Row:
 
 
 def changed_rows(before: Mapping[Key, Row], rows: Mapping[Key, Row]) -> list[Row]:
-    """Return the rows that are new, or another object than before: 0.1 ms for 5,000 rows.
-
-    Mostly rows were replaced in their places, and new ones were appended. Otherwise each row is looked up,
-    which takes four times as long.
-
-    Args:
-        before: All sessions as they were.
-        rows: All sessions.
-    """
+    """Return the rows that are new, or another object than before: 0.1 ms for 5,000 rows. Mostly rows were
+    replaced in their places, and new ones were appended. Otherwise each row is looked up, which takes four
+    times as long."""
     pairs = [pair for pair in zip(before.values(), rows.values(), strict=False) if pair[0] is not pair[1]]
     if len(rows) >= len(before) and all(old.key == new.key for old, new in pairs):
         return [*(new for _, new in pairs), *islice(rows.values(), len(before), None)]

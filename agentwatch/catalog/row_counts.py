@@ -50,12 +50,7 @@ class Counts(NamedTuple):
 
 
 def counts(rows: Iterable[Row], now_ms: int) -> Counts:
-    """Count the sessions.
-
-    Args:
-        rows: All sessions.
-        now_ms: The present time, in milliseconds since the epoch. The day is that of the local time.
-    """
+    """Count the sessions. The day is that of the local time."""
     by_key = {row.key: row for row in rows}
     hosts = {row.host for row in by_key.values()}
     today_ms = midnight(now_ms)
@@ -82,17 +77,11 @@ def counts(rows: Iterable[Row], now_ms: int) -> Counts:
 
 
 class CountedRows(Generic[Counted]):
-    """The counts of sessions that change a few at a time: counting 5,000 of them takes 3 ms.
-
-    A session that changes is counted as it was and as it is, and the difference is added.
-    """
+    """The counts of sessions that change a few at a time: counting 5,000 of them takes 3 ms. A session that
+    changes is counted as it was and as it is, and the difference is added. `count` returns the counts of rows
+    at a time, such as `counts`."""
 
     def __init__(self, count: Callable[[Iterable[Row], int], Counted]) -> None:
-        """Create the counts of no sessions.
-
-        Args:
-            count: Returns the counts of rows at a time, such as `counts`.
-        """
         self._count = count
         self._rows: Mapping[Key, Row] = {}
         self._counts = count((), 0)
@@ -104,16 +93,9 @@ class CountedRows(Generic[Counted]):
         """Whether a session of this machine was listed."""
 
     def update(self, rows: Mapping[Key, Row], changed: Iterable[Row], now_ms: int) -> Counted:
-        """Return the counts of rows.
-
-        All of them are counted once a minute; when a session goes or changes its parent or host; and when one
-        comes that is on another machine, or after one of its subagents.
-
-        Args:
-            rows: All sessions.
-            changed: Those that are new or have changed.
-            now_ms: The present time, in milliseconds since the epoch.
-        """
+        """Return the counts of rows. All of them are counted once a minute; when a session goes or changes
+        its parent or host; and when one comes that is on another machine, or after one of its subagents.
+        `changed` are those that are new or have changed."""
         before, self._rows = self._rows, rows
         pairs = [(before.get(row.key), row) for row in changed]
         new = [row for old, row in pairs if old is None]

@@ -91,9 +91,6 @@ def row_filter(text: str) -> Matches | None:
     repository, branch or worktree; or be the beginning of its state (at least three letters, so that it
     matches while it is being typed). Several names of states select the sessions in any of these states;
     `failed` also selects those whose last turn failed. `docs/rules.md` has the fields.
-
-    Args:
-        text: The words.
     """
     condition = typed(text, ROWS).condition
     if condition is None:

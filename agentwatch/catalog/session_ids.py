@@ -85,10 +85,8 @@ class SessionIds:
         """Return the path of the session with an id or a stem, or that alone begins so; None without one.
 
         Recordings of our own come first: of a session that was recorded and that its agent has kept too, the
-        recording is returned. If a session has several recordings, the newest is.
-
-        Raises:
-            Fault: Several sessions are meant, or the session cannot be opened.
+        recording is returned. If a session has several recordings, the newest is. Raise `Fault` if several
+        sessions are meant, or the session cannot be opened.
         """
         if len(name) < LEAST_CHARACTERS or os.sep in name:
             return None

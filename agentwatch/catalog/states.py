@@ -44,13 +44,8 @@ def knowledge_of(agent: str) -> Knowledge:
 
 
 def may_ask(known: Knowledge, mode: str, kind: ToolKind) -> bool:
-    """Return whether a call may wait for permission without a line that says so.
-
-    Args:
-        known: What is known about the agent.
-        mode: The permission mode of the session, in the agent's words; empty if unknown.
-        kind: The kind of the call.
-    """
+    """Return whether a call may wait for permission without a line that says so. `mode` is in the agent's
+    words; empty if unknown."""
     mode = mode.lower().replace("-", "").replace("_", "")
     if mode in _NEVER_ASKING or (mode in _CHANGING_FREELY and kind in CHANGES):
         return False
@@ -128,13 +123,8 @@ def is_left_over(process: Process | None, then_ms: int | None) -> bool:
 
 
 def visible_calls(digest: Digest, known: Knowledge, process: Process | None = None) -> tuple[OpenCall, ...]:
-    """Return the open calls, the oldest first; none of an agent that does not write them in time.
-
-    Args:
-        digest: The digest of the session.
-        known: What is known about the agent.
-        process: The process of the session. Calls of an earlier one are left out: it was killed.
-    """
+    """Return the open calls, the oldest first; none of an agent that does not write them in time. Calls of an
+    earlier process than `process` are left out: it was killed."""
     if not known.has_calls:
         return ()
     return tuple(call for call in digest.open_calls.values() if not is_left_over(process, call.started_ms))
@@ -143,18 +133,8 @@ def visible_calls(digest: Digest, known: Knowledge, process: Process | None = No
 def waiting_call(
     calls: Sequence[OpenCall], mode: str, process: Process | None, known: Knowledge, now_ms: int
 ) -> OpenCall | None:
-    """Return the oldest open call that seems to wait for permission.
-
-    Args:
-        calls: The open calls.
-        mode: The permission mode of the session.
-        process: The process of the session, if it is known.
-        known: What is known about the agent.
-        now_ms: The present time, in milliseconds since the epoch.
-
-    Returns:
-        The call; None if a call seems to run, which may be a reason for the silence of the others.
-    """
+    """Return the oldest open call that seems to wait for permission. Return None if a call seems to run,
+    which may be a reason for the silence of the others."""
     if process is None:
         return None
     with_calls = {call.parent_call for call in calls}
@@ -175,28 +155,15 @@ def waiting_call(
 
 
 def may_run(process: Process, call: OpenCall) -> bool:
-    """Return whether a call may run: it has a process, or the agent itself is busy with it.
-
-    A command runs in a process of its own, however busy the agent is: with what it draws, or another session.
-
-    Args:
-        process: The process of the session.
-        call: The call, which may wait for permission.
-    """
+    """Return whether a call may run: it has a process, or the agent itself is busy with it. A command runs in
+    a process of its own, however busy the agent is: with what it draws, or another session."""
     is_busy = process.is_idle is False and not process.is_shared  # a daemon may work for another session
     is_busy = is_busy and call.kind is not ToolKind.EXECUTE
     return is_busy or has_child_since(process, call.started_ms) is not False
 
 
 def is_silent(digest: Digest, calls: Sequence[OpenCall], process: Process | None, now_ms: int) -> bool:
-    """Return whether nothing has happened for longer than is usual, and no call and no child explains it.
-
-    Args:
-        digest: The digest of the session.
-        calls: The open calls.
-        process: The process of the session, if it is known.
-        now_ms: The present time, in milliseconds since the epoch.
-    """
+    """Return whether nothing has happened for longer than is usual, and no call and no child explains it."""
     if digest.seen_ms is None or now_ms - digest.seen_ms <= tolerated_ms(digest):
         return False
     if not calls:
@@ -390,17 +357,8 @@ def standing(
     *,
     has_subagent: bool = False,
 ) -> Standing:
-    """Return the state of a session at one time, and how it is known.
-
-    Args:
-        found: The session.
-        digest: What its lines show; None if they were not read.
-        said: What the agent, or a hook in it, says about the session.
-        process: The process of the session, if it is known.
-        life: Whether the process runs.
-        now_ms: The present time, in milliseconds since the epoch.
-        has_subagent: Whether a subagent works whose last line is newer than those of the session.
-    """
+    """Return the state of a session at one time, and how it is known. `digest` is None if its lines were not
+    read. `has_subagent` says whether a subagent works whose last line is newer than those of the session."""
     known = knowledge_of(found.agent)
     is_still_open = (
         digest is not None
@@ -475,13 +433,9 @@ def _depends_on_window(process: Process | None, said: Said | None) -> bool:
 
 
 def _recorded(found: Found, digest: Digest | None, said: Said | None) -> Standing | None:
-    """Return the state of a recording that is being written, whose agent has no turn of the user's.
-
-    The stream of an agent answers one prompt, unless it is a conversation.
-
-    Returns:
-        The state; None if its lines show it like those of any session.
-    """
+    """Return the state of a recording that is being written, whose agent has no turn of the user's. The
+    stream of an agent answers one prompt, unless it is a conversation. Return the state; None if its lines
+    show it like those of any session."""
     began_ms = None if said is None else said.began_ms
     if digest is None or not digest.format:
         if not found.size:
@@ -642,22 +596,12 @@ class Steady:
         self._since.pop(key, None)
 
     def due(self, now_ms: int) -> set[Key]:
-        """Return the sessions whose question is a second old now.
-
-        Args:
-            now_ms: The present time, in milliseconds since the epoch.
-        """
+        """Return the sessions whose question is a second old now."""
         return {key for key, since_ms in self._since.items() if not 0 <= now_ms - since_ms < _HOLD_MS}
 
     def shown(self, key: Key, known: Standing, before: Standing | None, now_ms: int) -> Standing:
-        """Return the state to show: a question that is inferred only when it is a second old.
-
-        Args:
-            key: The session.
-            known: Its state.
-            before: The state that was shown before; None for a session that is new in the list.
-            now_ms: The present time, in milliseconds since the epoch.
-        """
+        """Return the state to show: a question that is inferred only when it is a second old. `before` is
+        None for a session that is new in the list."""
         is_guess = known.state is State.ASKS and known.ground is Ground.INFERRED
         if not is_guess or before is None or before.state is not State.WORKING:
             self._since.pop(key, None)

@@ -100,12 +100,7 @@ class CallFacts(NamedTuple):
 
 
 def call_facts(connection: sqlite3.Connection, most: int) -> CallFacts:
-    """Return the statistics of the calls of the chosen sessions.
-
-    Args:
-        connection: The database.
-        most: The length of each list.
-    """
+    """Return the statistics of the calls of the chosen sessions."""
     counted = Counter(connection.execute(_COUNTED))
     tools: dict[str, Counter[str]] = {}
     commands: dict[str, Counter[str]] = {}
@@ -488,15 +483,8 @@ class Statistics(NamedTuple):
 
 
 def statistics(connection: sqlite3.Connection, chosen: Chosen) -> Statistics:
-    """Return the statistics over sessions of an index that is up to date.
-
-    Args:
-        connection: The database.
-        chosen: The sessions.
-
-    Raises:
-        sqlite3.Error: The database cannot be read.
-    """
+    """Return the statistics over sessions of an index that is up to date. Raise `sqlite3.Error` if the
+    database cannot be read."""
     choose(connection, chosen)
     spent = spending(connection)
     facts = session_facts(connection, spent)

@@ -191,11 +191,8 @@ class Tracked:
         return counts._replace(failed=None, rejected=None, cancelled=None)
 
     def read(self, *, is_brief: bool = False) -> bool:
-        """Read the lines that were added; return whether the digest has changed.
-
-        Args:
-            is_brief: Read only the beginning and the end: the session has ended long ago.
-        """
+        """Read the lines that were added; return whether the digest has changed. `is_brief` reads only the
+        beginning and the end: the session has ended long ago."""
         self.is_read = True
         if self.found.reach is Reach.LISTED:
             return False
@@ -226,12 +223,8 @@ class Tracked:
         return True
 
     def judged(self, now_ms: int, *, has_subagent: bool = False) -> Standing:
-        """Return the state at a time.
-
-        Args:
-            now_ms: The time, in milliseconds since the epoch.
-            has_subagent: Whether a subagent works whose last line is newer than its own.
-        """
+        """Return the state at a time. `has_subagent` says whether a subagent works whose last line is newer
+        than its own."""
         if self.tail is not None:
             self.tail.pass_time(now_ms)
         found, digest, skew_ms, said = self.found, self.digest, self.skew_ms, self.said
@@ -279,11 +272,7 @@ class Tracked:
         return self._arrivals[1]
 
     def end(self) -> bool:
-        """Apply what the end of the process means for the lines, if it has ended.
-
-        Returns:
-            Whether the digest has changed.
-        """
+        """Apply what the end of the process means for the lines, if it has ended."""
         if self.tail is None or self.life is not Life.DEAD or not self.is_joined:
             return False
         has_changed = self.tail.settle()
@@ -306,16 +295,9 @@ def row_of(
     counts: Counts | None = None,
     is_archived: bool = False,
 ) -> Row:
-    """Return the row of a session.
-
-    Args:
-        session: The session.
-        repository: Where it works.
-        subagents: The number of its subagents, and of those that work.
-        twin: The same session in the agent's own file, which may have the prompt that the stream lacks.
-        counts: What was counted in it and its subagents; None if a part of that was not read.
-        is_archived: Whether the user has archived it.
-    """
+    """Return the row of a session. `subagents` are the number of its subagents, and of those that work.
+    `twin` is the same session in the agent's own file, which may have the prompt that the stream lacks.
+    `counts` is None if a part of them was not read."""
     found, said, standing = session.found, session.said, session.standing
     from agentwatch.catalog.digest.digest import Digest
 

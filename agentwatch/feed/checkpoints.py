@@ -59,13 +59,9 @@ class Checkpoints:
         self._next = _LEAST_BYTES
 
     def take(self, offset: int, session: Session, decoder: Decoder) -> None:
-        """Take a checkpoint, if the last one is far enough back.
-
-        Args:
-            offset: The number of bytes of the recording that the session contains.
-            session: The session of the feed, which is the same at each call.
-            decoder: The decoder, after the last line before the offset.
-        """
+        """Take a checkpoint, if the last one is far enough back. `offset` is the number of bytes that the
+        session contains. `session` is the same at each call, and `decoder` is after the last line before the
+        offset."""
         if offset < self._next:
             return
         try:
@@ -78,12 +74,8 @@ class Checkpoints:
         self._next = offset + max(_LEAST_BYTES, _STATE_SHARE * len(data))
 
     def before(self, offset: int, newest: Session) -> Checkpoint | None:
-        """Return the last checkpoint at or before an offset, of which `newest` is the present session.
-
-        Returns:
-            The checkpoint; None before the first one. If a checkpoint cannot be restored, also None: an
-            earlier one is not tried.
-        """
+        """Return the last checkpoint at or before an offset, of which `newest` is the present session. Return
+        None before the first one, and if a checkpoint cannot be restored: an earlier one is not tried."""
         index = bisect_right(self._offsets, offset) - 1
         if index < 0:
             return None

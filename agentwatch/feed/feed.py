@@ -244,19 +244,16 @@ class Observer(Protocol):
     """Is called while a feed reads its recording."""
 
     def applied(self, place: Place, pieces: Pieces | None) -> None:
-        """Note a line that was applied, or several lines that were applied at once.
-
-        Args:
-            place: The place of the line, or of all of the lines.
-            pieces: The times of several lines; None of one line, and if they are not known.
-        """
+        """Note a line that was applied, or several lines that were applied at once. `pieces` are the times of
+        several lines; None for one line, and if they are not known."""
 
     def paused(self, offset: int, session: Session, decoder: Decoder) -> None:
         """Note that every line before an offset was applied, and that none is held back."""
 
 
 class Feed:
-    """A session and the recording that it follows."""
+    """A session and the recording that it follows. `agent` is None to detect it. The reader begins at
+    `checkpoint`; None to begin at the start."""
 
     def __init__(
         self,
@@ -264,13 +261,6 @@ class Feed:
         agent: Agent | None = None,
         checkpoint: Checkpoint | None = None,
     ) -> None:
-        """Create a feed.
-
-        Args:
-            reader: Reads the recording.
-            agent: The agent that wrote the recording; None to detect it.
-            checkpoint: Where to continue; the reader begins there. None to begin at the start.
-        """
         self.reader = reader
         self.agent = agent
         self.is_over = False
@@ -306,13 +296,8 @@ class Feed:
         return self.acts_of.read(session.agent_name or "", session.run.session_id or "")
 
     def advance(self, seconds: float | None = None) -> int:
-        """Apply the lines that have arrived and are due, and return their number.
-
-        At the end of a recording that will not grow, the session is closed once.
-
-        Args:
-            seconds: Stop after about this time; None for no limit.
-        """
+        """Apply the lines that have arrived and are due, and return their number. At the end of a recording
+        that will not grow, the session is closed once. It stops after about `seconds`; None for no limit."""
         until = None if seconds is None else time.perf_counter() + seconds
         applied, session, observer = 0, self.session, self.observer
         while True:  # the loop of `decoded`: a generator around it would cost 2 % more
@@ -372,12 +357,8 @@ class Feed:
         return self._detection.held_lines
 
     def blocks(self, place: Place, call_id: str = "") -> list[Block]:
-        """Return the blocks of the line at a place, which is read from the recording again.
-
-        Args:
-            place: The place of the line.
-            call_id: The id of the call; the line may belong to several calls.
-        """
+        """Return the blocks of the line at a place, which is read from the recording again. The line may
+        belong to several calls."""
         if place.length > MOST_LINE_BYTES:
             from agentwatch.session.blocks import TooLargeBlock
 
@@ -451,14 +432,7 @@ class Feed:
             offset += length + 1
 
     def _pieces(self, lines: Lines, offset: int, burst: list[bytes], events: list[Event]) -> Pieces | None:
-        """Return the times of lines that were decoded at once; None if none are known.
-
-        Args:
-            lines: The batch that contains them.
-            offset: The offset of the first line.
-            burst: The lines.
-            events: Their events.
-        """
+        """Return the times of lines that were decoded at once; None if none are known."""
         first_ms = lines.seen_ms(offset + len(burst[0]) - 1)
         if first_ms is not None:
             times_ms: Sequence[int] = lines.arrivals(offset, burst)
@@ -494,16 +468,9 @@ _ESCAPES = (("\\n", "\n"), ("\\r", "\r"), ("\\t", "\t"), ("\\u001b", "\x1b"), ("
 
 
 def output_tail(feed: Feed, place: Place, call_id: str) -> list[str]:
-    """Return what a command printed: its stdout and its stderr.
-
-    Only the last 160 KiB of a line over 1 MiB are read, and returned as one text. It contains the end of the
-    output, and the strings that follow it in the line, each on lines of its own.
-
-    Args:
-        feed: Reads the recording.
-        place: The line that ended the call.
-        call_id: The id of the call.
-    """
+    """Return what a command printed: its stdout and its stderr. Only the last 160 KiB of a line over 1 MiB
+    are read, and returned as one text. It contains the end of the output, and the strings that follow it in
+    the line, each on lines of its own."""
     from agentwatch.session.blocks import ContentBlock, OutputBlock
 
     if place.length > _MOST_PARSED:

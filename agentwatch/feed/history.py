@@ -22,14 +22,8 @@ _MOST_LINES = 10_000
 
 
 def next_event(feed: Feed, until: Until, fd: int, end: int) -> int:
-    """Advance a feed line by line until something changes, and return its offset.
-
-    Args:
-        feed: A feed at an earlier moment.
-        until: Where the feed stops.
-        fd: The recording.
-        end: The live moment, at which the search ends.
-    """
+    """Advance a feed line by line until something changes, and return its offset. The feed is at an earlier
+    moment. The search ends at `end`, the live moment."""
     before = _state(feed.session)
     for _ in range(_MOST_LINES):
         if until.end >= end:
@@ -42,14 +36,8 @@ def next_event(feed: Feed, until: Until, fd: int, end: int) -> int:
 
 
 def event_ends(feed: Feed, until: Until, fd: int, end: int) -> list[int]:
-    """Advance a feed line by line, and return the moments at which something changed.
-
-    Args:
-        feed: A feed at an earlier moment.
-        until: Where the feed stops.
-        fd: The recording.
-        end: Where the search ends.
-    """
+    """Advance a feed line by line, and return the moments at which something changed. The feed is at an
+    earlier moment."""
     ends, before = [], _state(feed.session)
     while until.end < end:
         until.end = min(line_end_after(fd, until.end, end), end)
@@ -91,14 +79,9 @@ class History:
     """A feed that reads the whole recording, and feeds at its earlier moments."""
 
     def __init__(self, feed: Feed, reader: LineReader, *, goes_back: bool = True) -> None:
-        """Observe a feed that has not read anything yet.
-
-        Args:
-            feed: The feed. Whoever shows its session advances it.
-            reader: The reader of the feed.
-            goes_back: Whether earlier moments will be asked for. Without checkpoints they are read from the
-                start, and a recording of many calls is read in four fifths of the time.
-        """
+        """Observe a feed that has not read anything yet. Whoever shows the session of the feed advances it.
+        `goes_back` says whether earlier moments will be asked for. Without checkpoints they are read from the
+        start, and a recording of many calls is read in four fifths of the time."""
         self.feed = feed
         """The feed at the live moment."""
         self.timeline = RecordedTimes(reader.fd)
@@ -199,13 +182,9 @@ class CallChanges:
         self._run = (len(self._session.runs), self._session.run.ended, self._session.is_closed)
 
     def take(self, most: int) -> list[int]:
-        """Return the indices of the calls that are new or changed since the last call of this method.
-
-        Each index is returned once.
-
-        Args:
-            most: The limit for new calls, and separately for ended ones; the rest follows next time.
-        """
+        """Return the indices of the calls that are new or changed since the last call of this method. Each
+        index is returned once. `most` limits new calls, and separately ended ones; the rest follows next
+        time."""
         session = self._session
         run = (len(session.runs), session.run.ended, session.is_closed)
         ended = session.ended_calls.indices(self._ended, self._ended + most)

@@ -30,15 +30,10 @@ class Times(Timeline, Protocol):
 
 
 class Pace:
-    """The recorded time of a playhead, also between two lines."""
+    """The recorded time of a playhead, also between two lines. Silences longer than `max_idle` seconds are
+    shortened to it; None for no limit."""
 
     def __init__(self, times: Times, max_idle: float | None = None) -> None:
-        """Create a pace that is paused at the start.
-
-        Args:
-            times: The times of the recording.
-            max_idle: Longer silences are shortened to this duration, in seconds; None for no limit.
-        """
         self.max_idle = max_idle
         self.at_ms: float | None = None
         """The recorded time; None at the start, and if the recording has no times."""
@@ -54,13 +49,8 @@ class Pace:
         self.at_ms = self._times.ms_at(offset) if offset else None
 
     def go_on(self, offset: int, milliseconds: float, *, is_reversed: bool) -> int:
-        """Let recorded time pass, and return the moment to which it leads.
-
-        Args:
-            offset: The moment that is shown.
-            milliseconds: The recorded time that passes; left out silences take none of it.
-            is_reversed: Whether the moment plays backwards.
-        """
+        """Let recorded time pass, and return the moment to which it leads. Silences that are left out take
+        none of the `milliseconds`."""
         at_ms = self._times.first_ms if self.at_ms is None else self.at_ms
         last_ms, self.cut_ms = self._times.last_ms, 0
         if at_ms is None or last_ms is None:
@@ -83,12 +73,8 @@ class Pace:
     def _cut(
         self, at_ms: float, milliseconds: float, most_ms: float, is_reversed: bool
     ) -> tuple[float, float]:
-        """Go on from line to line over shortened silences.
-
-        Returns:
-            The time of the last line that is reached, and what remains of the milliseconds, which lead to a
-            time before the next line.
-        """
+        """Go on from line to line over shortened silences. Return the time of the last line that is reached,
+        and what remains of the milliseconds, which lead to a time before the next line."""
         if most_ms == 0:
             first_ms, last_ms = self._times.first_ms, self._times.last_ms
             return (first_ms or 0) - 1 if is_reversed else last_ms or 0, 0
@@ -132,7 +118,9 @@ class Playhead:
     """The moment that is shown: the live one, or an earlier one, paused or playing in either direction.
 
     A moment is a number of bytes of the recording, and lies after a line end. Between two lines, time passes
-    while the moment stays.
+    while the moment stays. `replay` is None to show the live moment. `is_read` returns whether the times
+    contain what is in the recording now: a replay that has come to the end of a part of it waits for the
+    rest.
     """
 
     def __init__(
@@ -143,15 +131,6 @@ class Playhead:
         is_over: Callable[[], bool],
         is_read: Callable[[], bool] = lambda: True,
     ) -> None:
-        """Create a playhead at the live moment, or one that plays from the start.
-
-        Args:
-            times: The times of the recording.
-            replay: How to replay the recording; None to show the live moment.
-            is_over: Returns whether the recording has ended.
-            is_read: Returns whether the times contain what is in the recording now. A replay that has come to
-                the end of a part of it waits for the rest.
-        """
         self.speed = 1.0 if replay is None else replay.speed
         """Seconds of the recording that pass per second of real time."""
         self.is_live = replay is None
@@ -305,11 +284,8 @@ class Playhead:
             self.is_paused, self.is_reversed = True, False
 
     def _end(self, before: int) -> None:
-        """Pause at a stop; at the end, start over, stay there, or be live again.
-
-        Args:
-            before: The moment from which time has passed.
-        """
+        """Pause at a stop; at the end, start over, stay there, or be live again. `before` is the moment from
+        which time has passed."""
         until, after = self.until, self._offset
         is_end = until is not None and before < until <= after
         after = until if is_end and until is not None else after

@@ -26,13 +26,7 @@ class HeadTailReader:
     def __init__(
         self, reader: LineReader, starts_run: Callable[[bytes], bool], is_call: Callable[[bytes], bool]
     ) -> None:
-        """Read the recording of `reader`, whose own position stays unchanged.
-
-        Args:
-            reader: The reader of the whole recording.
-            starts_run: Whether a line belongs to the start of a run.
-            is_call: Whether a line belongs to a tool call.
-        """
+        """Read the recording of `reader`, whose own position stays unchanged."""
         self._starts_run = starts_run
         self._is_call = is_call
         self.fd = reader.fd
@@ -89,14 +83,8 @@ def preview_reader(reader: LineReader, agent: Agent | None = None) -> HeadTailRe
 
 
 def preview_feed(reader: LineReader, agent: Agent | None = None) -> Feed:
-    """Return a feed whose session holds the first and last lines of a recording.
-
-    The results of its runs are dropped: most of the text that they repeat was not read.
-
-    Args:
-        reader: Reads the recording.
-        agent: The agent that wrote the recording; None to detect it.
-    """
+    """Return a feed whose session holds the first and last lines of a recording. The results of its runs are
+    dropped: most of the text that they repeat was not read. `agent` is None to detect it."""
     feed = Feed(preview_reader(reader, agent), agent=agent)
     feed.takes_agent_times = True  # as the feed of the whole recording, whose places must be the same
     feed.advance()

@@ -59,17 +59,9 @@ class Act(NamedTuple):
 
 
 def acts_file(agent: str, session_id: str, recording: Path | None, environ: Mapping[str, str]) -> Path | None:
-    """Return the file of the acts on a session.
-
-    Args:
-        agent: The short name of its agent.
-        session_id: Its id, a foreign text.
-        recording: Our recording of it; None if there is none.
-        environ: The environment; AGENTWATCH_HOME may name the state folder.
-
-    Returns:
-        The file, which may not exist; None if the id cannot be a part of a name.
-    """
+    """Return the file of the acts on a session. `recording` is None if there is none. AGENTWATCH_HOME in
+    `environ` may name the state folder. The file may not exist. Return None if the id cannot be a part of a
+    name."""
     if recording is not None:
         return SessionFiles(recording).acts
     is_name = is_foreign_id(session_id) and len(session_id) <= _MOST_TEXT
@@ -77,12 +69,8 @@ def acts_file(agent: str, session_id: str, recording: Path | None, environ: Mapp
 
 
 def append_act(path: Path, act: Act) -> None:
-    """Append an act to a file, which is created if necessary.
-
-    Raises:
-        OSError: The file cannot be written, is a link or no regular file, has another name too, or belongs to
-            another user.
-    """
+    """Append an act to a file, which is created if necessary. Raise `OSError` if the file cannot be written,
+    is a link or no regular file, has another name too, or belongs to another user."""
     if not path.parent.exists():
         private_folder(path.parent)
     texts = {name: writable(getattr(act, name), _MOST_TEXT) for name in (*_TEXTS, *_MORE)}
@@ -137,24 +125,16 @@ def _is_repeated(act: Act, opening: Act, receipt: Act | None) -> bool:
 
 
 def index_after(acts: Sequence[Act], last: Act | None) -> int:
-    """Return the index of the first act after one that was read before; 0 if that is not kept any more.
-
-    Args:
-        acts: The acts on a session, of which the oldest may have been dropped since.
-        last: The act; None for the beginning.
-    """
+    """Return the index of the first act after one that was read before; 0 if that is not kept any more. The
+    oldest of the `acts` may have been dropped since. `last` is None for the beginning."""
     return next((at for at in range(len(acts), 0, -1) if acts[at - 1] == last), 0)
 
 
 class SessionActs:
-    """The acts on one session. Their file is read again when it has changed."""
+    """The acts on one session. Their file is read again when it has changed. `own` is None without a
+    recording. Creating it reads nothing."""
 
     def __init__(self, own: Path | None) -> None:
-        """Create the acts on a session; nothing is read yet.
-
-        Args:
-            own: Our recording of the session; None without one.
-        """
         self._own = own
         self._file: tuple[tuple[str, str], Path | None] = (("", ""), None)
         self._version: tuple[int, ...] = ()
@@ -168,12 +148,8 @@ class SessionActs:
         return cls(path if path is not None and os.path.lexists(SessionFiles(path).times) else None)
 
     def read(self, agent: str, session_id: str) -> Sequence[Act]:
-        """Return the acts, the same object while there are no new ones.
-
-        Args:
-            agent: The short name of the agent; empty while it is unknown.
-            session_id: The id of the session, a foreign text; empty while it is unknown.
-        """
+        """Return the acts, the same object while there are no new ones. `agent` and `session_id`, a foreign
+        text, are empty while they are unknown."""
         if self._own is None and not (agent and session_id):
             return ()
         if self._file[1] is None or self._file[0] != (agent, session_id):

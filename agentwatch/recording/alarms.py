@@ -53,7 +53,6 @@ class AlarmsFile:
     """Appends alarms to a file, which is created with the first one."""
 
     def __init__(self, path: Path | None) -> None:
-        """Create a writer for the file at a path; None to keep no alarms."""
         self.fault: OSError | None = None
         """Why the file is incomplete: the last write that has failed; None while none has."""
         self._path = path

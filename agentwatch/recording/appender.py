@@ -46,15 +46,10 @@ class Appender:
         *,
         continues: bool = False,
     ) -> None:
-        """Append to the open file `fd`, which is in append mode.
-
-        Args:
-            fd: The file.
-            times: Takes the arrival time of each piece; None for a file without arrival times.
-            now_ms: Returns the time, in milliseconds since the epoch.
-            announce: Called with each fault before the file is cut.
-            continues: Another process has written the beginning of the stream, and may have ended in a line.
-        """
+        """Append to the open file `fd`, which is in append mode. `times` takes the arrival time of each
+        piece; None for a file without arrival times. `announce` is called with each fault before the file is
+        cut. If it `continues`, another process has written the beginning of the stream, and may have ended in
+        a line."""
         self.fault: OSError | None = None
         """Why the file is incomplete; still set after writing has resumed."""
         self.lost_bytes = 0
@@ -91,11 +86,8 @@ class Appender:
         self._noted_bytes = self.lost_bytes
 
     def skip(self, missing: int) -> None:
-        """Continue after bytes of the stream that were not received, at the next start of a line.
-
-        Args:
-            missing: The number of those bytes; 0 if none are missing after the end of the file.
-        """
+        """Continue after bytes of the stream that were not received, at the next start of a line. `missing`
+        is the number of those bytes; 0 if none are missing after the end of the file."""
         before = self.size
         self._is_writing = False
         self._retry_at = 0.0 if self._cut(before) else _NEVER
@@ -182,11 +174,8 @@ def is_truncated(fd: int, size: int) -> bool:
 
 
 def line_start(fd: int, end: int, first: int = 0) -> int:
-    """Return the offset in bytes after the last line end before `end`; without one, return `first`.
-
-    Raises:
-        OSError: The file cannot be read.
-    """
+    """Return the offset in bytes after the last line end before `end`; without one, return `first`. Raise
+    `OSError` if the file cannot be read."""
     step = _FIRST_STEP_BYTES
     while end > first:
         start = max(end - step, first)

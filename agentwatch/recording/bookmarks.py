@@ -44,10 +44,8 @@ def read_bookmarks(path: Path) -> dict[int, Bookmark]:
     """Return the bookmarks in a file by their offsets; none if the file does not exist or is empty.
 
     Entries with fields of a wrong type are ignored. If two entries have the same offset, the last counts.
-
-    Raises:
-        OSError: The file is a link, is not a regular file, belongs to another user, or is not a file of
-            bookmarks that this version knows.
+    Raise `OSError` if the file is a link, is not a regular file, belongs to another user, or is not a file of
+    bookmarks that this version knows.
     """
     try:
         fd = open_regular(path)
@@ -73,17 +71,9 @@ def replace_bookmarks(
 ) -> dict[int, Bookmark]:
     """Read the file, change its bookmarks, and write them as a new file in its place.
 
-    Another viewer of the recording waits, so that its bookmarks are read too.
-
-    Args:
-        path: The file; it may not exist yet.
-        change: Returns what is to be written for what was read.
-
-    Returns:
-        What was written.
-
-    Raises:
-        OSError: The file cannot be used, as with `read_bookmarks`, or cannot be written.
+    Another viewer of the recording waits, so that its bookmarks are read too. The file may not exist yet.
+    `change` returns what is to be written for what was read. Raise `OSError` if the file cannot be used, as
+    with `read_bookmarks`, or cannot be written.
     """
     kept: dict[int, Bookmark] = {}
 
@@ -157,14 +147,10 @@ class Bookmarks:
     """
 
     def __init__(self, path: Path | None, is_moment: Callable[[int], bool]) -> None:
-        """Read the bookmarks of a recording.
-
-        Args:
-            path: The file of bookmarks; None if nothing is written beside the recording: they stay in memory.
-            is_moment: Returns whether a line of the recording ends just before an offset. Bookmarks at other
-                offsets belong to another recording, or to bytes that are still missing; they are kept in
-                the file, but not shown.
-        """
+        """Read the bookmarks of a recording. `path` is None if nothing is written beside the recording: they
+        stay in memory. `is_moment` returns whether a line of the recording ends just before an offset.
+        Bookmarks at other offsets belong to another recording, or to bytes that are still missing; they are
+        kept in the file, but not shown."""
         self._path = path
         self._is_moment = is_moment
         self._in_file: Mapping[int, Bookmark] = {}
@@ -201,13 +187,7 @@ class Bookmarks:
         return self._show()
 
     def toggle(self, offset: int, ms: int | None, name: str = "") -> bool:
-        """Set a bookmark at a moment, or remove the one that is shown there; return whether it is set now.
-
-        Args:
-            offset: The moment.
-            ms: Its recorded time, in milliseconds since the epoch; None if unknown.
-            name: The name of a new bookmark.
-        """
+        """Set a bookmark at a moment, or remove the one that is shown there; return whether it is set now."""
         if offset in self._shown:
             self._change(offset, None)
         elif len({*self._in_file, *self._unwritten}) < MOST_BOOKMARKS:
@@ -217,12 +197,8 @@ class Bookmarks:
         return offset in self._shown
 
     def rename(self, offset: int, name: str) -> bool:
-        """Give the bookmark at a moment another name; return False if it has none any more.
-
-        Args:
-            offset: The moment.
-            name: The name; an empty one removes the present one.
-        """
+        """Give the bookmark at a moment another name; return False if it has none any more. An empty name
+        removes the present one."""
         self.refresh()
         if (bookmark := self._shown.get(offset)) is None:
             return False
@@ -295,14 +271,9 @@ class Bookmarks:
 
 
 def ends_a_line(line_at: Callable[[int, int], bytes], offset: int) -> bool:
-    """Return whether a moment lies at the start of a recording, or just after the end of a line.
-
-    A last line without its line end counts as one with it, as in the places of the session.
-
-    Args:
-        line_at: Reads bytes of the recording: `LineReader.line_at`.
-        offset: The moment.
-    """
+    """Return whether a moment lies at the start of a recording, or just after the end of a line. A last line
+    without its line end counts as one with it, as in the places of the session. `line_at` reads bytes of the
+    recording, as `LineReader.line_at`."""
     try:
         before = line_at(offset - 1, 1) if offset else b"\n"
         return before == b"\n" or (not before and offset > 1 and line_at(offset - 2, 1) not in (b"", b"\n"))

@@ -45,55 +45,27 @@ def first_bytes(path: str | Path, most_bytes: int) -> bytes:
 
 def lines_between(fd: int, begin: int, end: int) -> tuple[list[bytes], bytes]:
     """Return the whole lines between two offsets with their line ends, and the bytes after the last line end.
-
-    Args:
-        fd: The file. It may end before `end`.
-        begin: The offset in bytes at which a line begins.
-        end: The offset in bytes before which bytes are read.
-
-    Raises:
-        OSError: The file cannot be read.
-    """
+    The file may end before `end`. Raise `OSError` if the file cannot be read."""
     data = os.pread(fd, end - begin, begin) if end > begin else b""
     return split_lines(data) if data else ([], b"")
 
 
 def first_lines(fd: int, most_bytes: int = HEAD_BYTES) -> list[bytes]:
-    """Return the whole lines in the first bytes of a file, with their line ends.
-
-    Args:
-        fd: The file.
-        most_bytes: The number of bytes to read; a line that does not end within them is left out.
-
-    Raises:
-        OSError: The file cannot be read.
-    """
+    """Return the whole lines in the first bytes of a file, with their line ends. A line that does not end
+    within `most_bytes` is left out. Raise `OSError` if the file cannot be read."""
     return lines_between(fd, 0, most_bytes)[0]
 
 
 def last_lines(fd: int, most_bytes: int) -> list[bytes]:
-    """Return the lines in the last bytes of a file, without their line ends.
-
-    Args:
-        fd: The file.
-        most_bytes: The number of bytes to read; the first line may have begun before them.
-
-    Raises:
-        OSError: The file cannot be read.
-    """
+    """Return the lines in the last bytes of a file, without their line ends. The first line may have begun
+    before the last `most_bytes`. Raise `OSError` if the file cannot be read."""
     start = max(os.fstat(fd).st_size - most_bytes, 0)
     return os.pread(fd, most_bytes, start).split(b"\n")
 
 
 def arrivals_ms(times: Path) -> tuple[int, int] | None:
-    """Return when the first and the last bytes of a recording arrived; None if unknown.
-
-    Args:
-        times: The file with the arrival times.
-
-    Returns:
-        Both times, in milliseconds since the epoch.
-    """
+    """Return when the first and the last bytes of a recording arrived; None if unknown. Both times are in
+    milliseconds since the epoch."""
     try:
         fd = open_regular(times)
     except OSError:
@@ -111,15 +83,8 @@ def arrivals_ms(times: Path) -> tuple[int, int] | None:
 
 def lines_from_end(fd: int, most_bytes: int) -> Iterator[tuple[int, int]]:
     """Yield the offset and the length in bytes of each line that is not blank, the last line first.
-
-    Args:
-        fd: The file.
-        most_bytes: The number of bytes to search, counted from the end of the file; a line that began before
-            them is left out.
-
-    Raises:
-        OSError: The file cannot be read.
-    """
+    `most_bytes` counts from the end of the file; a line that began before them is left out. Raise `OSError`
+    if the file cannot be read."""
     end = os.fstat(fd).st_size
     first = max(end - most_bytes, 0)
     while (end := _end_of_text(fd, end, first)) > first:
@@ -131,11 +96,8 @@ def lines_from_end(fd: int, most_bytes: int) -> Iterator[tuple[int, int]]:
 
 
 def ends_of_line(fd: int, start: int, length: int) -> tuple[bytes, bytes]:
-    """Return the first and the last 64 KiB of an oversize line at an offset.
-
-    Raises:
-        OSError: The file cannot be read.
-    """
+    """Return the first and the last 64 KiB of an oversize line at an offset. Raise `OSError` if the file
+    cannot be read."""
     return os.pread(fd, KEPT_BYTES, start), os.pread(fd, KEPT_BYTES, start + length - KEPT_BYTES)
 
 
@@ -154,24 +116,16 @@ def line_end_after(fd: int, offset: int, end: int) -> int:
 
 
 def bytes_before(fd: int, offset: int) -> bytes:
-    """Return the last 64 bytes before an offset: a file that was rewritten since has other ones.
-
-    Raises:
-        OSError: The file cannot be read.
-    """
+    """Return the last 64 bytes before an offset: a file that was rewritten since has other ones. Raise
+    `OSError` if the file cannot be read."""
     start = max(offset - COMPARED_BYTES, 0)
     return os.pread(fd, offset - start, start)
 
 
 def is_one_document(fd: int) -> bool:
     """Return whether a file begins like one JSON document over many lines, as `jq` or an editor writes it.
-
     Its first line is only `{` or `[`, and its second line is the beginning of a member or an item. The event
-    of an agent is an object on one line.
-
-    Args:
-        fd: The file. One that cannot be read at an offset is not a document.
-    """
+    of an agent is an object on one line. A file that cannot be read at an offset is not a document."""
     try:
         lines = (line.removeprefix(_BOM).strip() for line in first_lines(fd))
     except OSError:

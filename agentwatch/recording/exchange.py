@@ -67,12 +67,8 @@ class Exchange:
         """The pieces before that offset that are still to be read."""
 
     def read(self, files: Files, *, has_ended: bool = False) -> Iterator[tuple[int | None, bytes]]:
-        """Yield the new lines as bytes, which joined are whole lines, with the time of their arrival.
-
-        Args:
-            files: The recording.
-            has_ended: Whether it does not grow any more; a last line without a line end gets one.
-        """
+        """Yield the new lines as bytes, which joined are whole lines, with the time of their arrival. If it
+        `has_ended`, it does not grow any more, and a last line without a line end gets one."""
         sizes = files.sizes()  # first: a time is noted before its bytes are written
         pieces, self._skipped = self._skipped, []
         is_over, most = False, _TIMES_BYTES
@@ -106,13 +102,8 @@ class Exchange:
                     yield self._at_ms[way], b"\n"
 
     def take(self, files: Files, fd: int, most_bytes: int | None = None) -> int:
-        """Write the new lines to a file, and return their number of bytes.
-
-        Args:
-            files: The recording.
-            fd: The file. With `most_bytes`, it is empty.
-            most_bytes: Stop after this number of bytes, at the end of a line; None for all.
-        """
+        """Write the new lines to a file, and return their number of bytes. With `most_bytes`, the file is
+        empty, and gets about this number of bytes, to the end of a line; None for all."""
         size = 0
         for _, data in self.read(files):
             write_all(fd, data)
@@ -124,12 +115,8 @@ class Exchange:
         return size
 
     def skip(self, files: Files, most_bytes: int) -> None:
-        """Continue near the end of the recording, at a line of each direction.
-
-        Args:
-            files: The recording.
-            most_bytes: The number of bytes before the end, except for the beginning of a line.
-        """
+        """Continue near the end of the recording, at a line of each direction. `most_bytes` counts back from
+        the end, except for the beginning of a line."""
         sizes = files.sizes()
         size = os.fstat(files.times).st_size
         start = max(size - _TAIL_TIMES_BYTES, 0)
@@ -149,12 +136,7 @@ class Exchange:
             self._begins[direction] = self._read_to[direction] = line_start(files[direction], begin)
 
     def _new_pieces(self, times_fd: int, most: int) -> list[_Piece]:
-        """Return the next pieces; none after the last one.
-
-        Args:
-            times_fd: The arrival times.
-            most: The number of bytes of them to read.
-        """
+        """Return the next pieces; none after the last one. `most` is the number of bytes of them to read."""
         pieces: list[_Piece] = []
         while not pieces and (data := os.pread(times_fd, most, self._times_offset)):
             pieces, end = _pieces_in(data)
@@ -198,17 +180,10 @@ def _pieces_in(data: bytes) -> tuple[list[_Piece], int]:
 
 
 class Merged:
-    """A nameless file with both directions of a recording of `acp`, in the order of arrival."""
+    """A nameless file with both directions of a recording of `acp`, in the order of arrival. `files`, those
+    of the recording, are closed with this object. Creating it raises `OSError` if no file can be created."""
 
     def __init__(self, files: Files) -> None:
-        """Create it without lines.
-
-        Args:
-            files: The recording. Its files are closed with this object.
-
-        Raises:
-            OSError: No file can be created.
-        """
         self.fd = nameless_file()
         self._files = files
         self._exchange = Exchange()
@@ -219,12 +194,7 @@ class Merged:
         self._files.close()
 
     def size(self, times: ArrivalTimes, *, has_ended: bool = False) -> int:
-        """Append the lines that have arrived, note when, and return the size of the file.
-
-        Args:
-            times: Takes the arrival times.
-            has_ended: Whether the recording does not grow any more.
-        """
+        """Append the lines that have arrived, note when, and return the size of the file."""
         for at_ms, data in self._exchange.read(self._files, has_ended=has_ended):
             if at_ms is not None:
                 times.note(self._size, at_ms)

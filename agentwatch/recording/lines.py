@@ -43,15 +43,10 @@ class Lines:
     def __init__(
         self, offset: int, data: list[bytes], times: ArrivalTimes, tail: bytes = b"", oversize: int = 0
     ) -> None:
-        """Hold the raw lines of a batch.
-
-        Args:
-            offset: The offset of the first line in the recording.
-            data: The lines with their line ends. An oversize line is the only line of its batch.
-            times: The arrival times of the recording.
-            tail: The last 64 KiB of an oversize line.
-            oversize: The total number of bytes of an oversize line; 0 for other lines.
-        """
+        """Hold the raw lines of a batch. `offset` is that of the first line in the recording. `data` has the
+        lines with their line ends; an oversize line is the only line of its batch. `tail` is the last 64 KiB
+        of an oversize line. `oversize` is the total number of bytes of an oversize line; 0 for other
+        lines."""
         self.offset = offset
         self.data = data
         self.tail = tail
@@ -70,12 +65,8 @@ class Lines:
             offset += length + 1
 
     def arrivals(self, offset: int, burst: Sequence[bytes]) -> list[int]:
-        """Return when each of some lines of this batch arrived; nothing if all arrived in one read.
-
-        Args:
-            offset: The offset of the first line.
-            burst: The lines with their line ends.
-        """
+        """Return when each of some lines of this batch arrived; nothing if all arrived in one read. `offset`
+        is that of the first line in `burst`, which has the lines with their line ends."""
         ends = list(accumulate(map(len, burst), initial=offset - 1))[1:]
         if not self._times.has_between(ends[0], ends[-1]):
             return []
@@ -120,17 +111,10 @@ class Until:
 
 
 class LineReader:
-    """Reads a recording line by line. Only `\\n` ends a line."""
+    """Reads a recording line by line. Only `\\n` ends a line. `growth` says how much of it may be read.
+    `start` is the offset of the first line that is read."""
 
     def __init__(self, fd: int, growth: Growth, times: ArrivalTimes, start: int = 0) -> None:
-        """Create a reader.
-
-        Args:
-            fd: The recording, open for reading.
-            growth: How much of it may be read.
-            times: The arrival times of its lines.
-            start: The offset of the first line that is read.
-        """
         self.fd = fd
         self.growth = growth
         self.times = times

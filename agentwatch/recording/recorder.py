@@ -50,18 +50,10 @@ class _SentTimes:
 
 
 class Recorder:
-    """Writes frames to the files of a session."""
+    """Writes frames to the files of a session. If it `continues`, another recorder has created them and was
+    killed. Creating it raises `OSError` if a file cannot be created or opened."""
 
     def __init__(self, files: SessionFiles, *, continues: bool) -> None:
-        """Create the files, or open them.
-
-        Args:
-            files: Their paths.
-            continues: Whether another recorder has created them and was killed.
-
-        Raises:
-            OSError: A file cannot be created or opened.
-        """
         opened = _open if continues else create_file
         sent_fd, times_fd, recording_fd = (
             opened(path) for path in (files.sent, files.times, files.recording)
@@ -82,11 +74,7 @@ class Recorder:
                 self._noted[stream] += _missing(times_fd, words)
 
     def run(self, frames: IO[bytes]) -> tuple[int, int] | None:
-        """Write all frames.
-
-        Returns:
-            When the agent exited, and its exit code; None if its end is not known.
-        """
+        """Write all frames. Return when the agent exited, and its exit code; None if its end is not known."""
         ended = None
         while (header := frames.readline(_MOST_HEADER)).endswith(b"\n"):
             direction, *numbers = header.split()
@@ -122,12 +110,8 @@ def _missing(times_fd: int, words: bytes) -> int:
 
 
 def main(arguments: list[str]) -> None:
-    """Run the recorder in a process of its own.
-
-    Args:
-        arguments: The path of the recording, empty for a new one; when the agent was started, in milliseconds
-            since the epoch; its process id; and its command.
-    """
+    """Run the recorder in a process of its own. `arguments` are the path of the recording, empty for a new
+    one; when the agent was started, in milliseconds since the epoch; its process id; and its command."""
     ignore_signals()
     with suppress(OSError):
         os.setsid()

@@ -21,11 +21,7 @@ from agentwatch.recording.appender import BURST_BYTES, PIPE_BYTES, READ_BYTES, A
 
 
 def take_name(name: bytes) -> None:
-    """Name this process; Linux only.
-
-    Args:
-        name: At most 15 bytes.
-    """
+    """Name this process; Linux only. The name has at most 15 bytes."""
     try:
         with open("/proc/self/comm", "wb") as comm:
             comm.write(name)
@@ -44,14 +40,9 @@ class Relay:
     """Copies two pipes into files."""
 
     def __init__(self, fds: tuple[int, ...], epoch_ns: int | None = None, *, continues: bool = False) -> None:
-        """Copy between open files.
-
-        Args:
-            fds: The descriptors of the pipes of stdout and stderr, of the pipes of requests and reports, of
-                the recording, its arrival times, and the file of stderr.
-            epoch_ns: The clock of the monitor; None if this process is the monitor.
-            continues: Another relay has copied the beginning.
-        """
+        """Copy between open files. `fds` are the descriptors of the pipes of stdout and stderr, of the pipes
+        of requests and reports, of the recording, its arrival times, and the file of stderr. `epoch_ns` is
+        None if this process is the monitor. If it `continues`, another relay has copied the beginning."""
         stdout_fd, stderr_fd, self._request_fd, self._report_fd, recording_fd, times_fd, errors_fd = fds
         self._times = TimesFile(times_fd)
         self._recording_fd = recording_fd
@@ -162,11 +153,8 @@ class Relay:
 
 
 def main(arguments: list[str]) -> None:
-    """Run the relay in a process of its own.
-
-    Args:
-        arguments: The clock of the monitor, then the descriptors.
-    """
+    """Run the relay in a process of its own. `arguments` are the clock of the monitor, then the
+    descriptors."""
     take_name(b"agentwatch-pipe")
     ignore_signals()
     epoch_ns, *fds = map(int, arguments)

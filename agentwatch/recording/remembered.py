@@ -84,27 +84,15 @@ _SCREEN = Choices[bool | str]("screen.json", 100, bool, str)
 
 
 def remembered(part: str, kind: type[Choice]) -> Choice | None:
-    """Return what the user has chosen for a part of the screen.
-
-    Args:
-        part: The part, such as `actions`, `sort` or `theme`.
-        kind: The type of the choice.
-
-    Returns:
-        The choice; None if the user has not chosen.
-    """
+    """Return what the user has chosen for a part of the screen. A part is, for example, `actions`, `sort` or
+    `theme`. Return None if the user has not chosen."""
     chosen = _SCREEN.read().get(part)
     return chosen if isinstance(chosen, kind) else None
 
 
 def remember(part: str, choice: bool | str | None, tell: Callable[[str], object]) -> None:
-    """Remember what the user has chosen for a part of the screen; None forgets it.
-
-    Args:
-        part: The part.
-        choice: The choice.
-        tell: Is called with the reason if it cannot be remembered.
-    """
+    """Remember what the user has chosen for a part of the screen; None forgets it. `tell` is called with the
+    reason if it cannot be remembered."""
 
     def change(chosen: dict[str, bool | str]) -> None:
         chosen.pop(part, None)

@@ -86,11 +86,7 @@ class SavedGrowth:
         self._with_writer = self._has_writer()
 
     def end_when_not(self, is_written: Callable[[], bool]) -> None:
-        """Stop following the file when it is not written any more, as somebody says who knows it.
-
-        Args:
-            is_written: Returns whether more bytes may be written.
-        """
+        """Stop following the file when it is not written any more, as somebody says who knows it."""
         self._with_writer, self._is_written = True, is_written
 
     def stop_following(self) -> None:
@@ -134,11 +130,8 @@ def has_both_directions(path: Path) -> bool:
 
 
 def open_both(path: Path) -> Files | None:
-    """Open the files of a recording with both directions; None if it has only one.
-
-    Raises:
-        OSError: The recording cannot be opened.
-    """
+    """Open the files of a recording with both directions; None if it has only one. Raise `OSError` if the
+    recording cannot be opened."""
     if not has_both_directions(path):
         return None
     from agentwatch.recording.exchange import Files
@@ -162,10 +155,7 @@ def open_both(path: Path) -> Files | None:
 
 def open_lines(path: Path) -> int:
     """Open a file of lines of this user; of a recording with both directions, a nameless file with its lines.
-
-    Raises:
-        OSError: A file cannot be opened or created, or belongs to another user.
-    """
+    Raise `OSError` if a file cannot be opened or created, or belongs to another user."""
     fd = open_own(path)
     if (files := open_both(path)) is None:
         return fd
@@ -185,16 +175,8 @@ def _open(path: Path) -> int:
 def open_saved(
     path: Path, follow: bool | None = False, open_file: Callable[[Path], int] = _open
 ) -> LineReader:
-    """Open a recording and the arrival times beside it.
-
-    Args:
-        path: The recording.
-        follow: Keep reading when the file grows; None: until its writer ends, if one is known.
-        open_file: Opens the recording for reading.
-
-    Raises:
-        OSError: The file cannot be opened, or is a folder.
-    """
+    """Open a recording and the arrival times beside it. `follow` is None to keep reading until the writer
+    ends, if one is known. Raise `OSError` if the file cannot be opened, or is a folder."""
     fd = open_file(path)
     merged = None
     try:

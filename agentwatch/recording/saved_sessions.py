@@ -41,16 +41,9 @@ class SavedStem(NamedTuple):
 
 
 def saved_stems(uid: int | None = None) -> list[SavedStem]:
-    """Return the saved sessions with the sizes of their files, newest first; none without a folder.
-
-    Files with other names, links, and sessions whose recording belongs to another user are left out.
-
-    Args:
-        uid: The user; None for the user of this process.
-
-    Raises:
-        OSError: The folder cannot be read, or is a link.
-    """
+    """Return the saved sessions with the sizes of their files, newest first; none without a folder. Files
+    with other names, links, and sessions whose recording belongs to another user are left out. `uid` is None
+    for the user of this process. Raise `OSError` if the folder cannot be read, or is a link."""
     found: dict[str, dict[str, os.stat_result]] = {}
     foreign = set()
     folder = sessions_folder()
@@ -71,11 +64,8 @@ def saved_stems(uid: int | None = None) -> list[SavedStem]:
 
 
 def session_size(recording: Path) -> int:
-    """Return the size of all files of a session of our own, in bytes; files that cannot be read count as 0.
-
-    Args:
-        recording: The path of the recording.
-    """
+    """Return the size of all files of a session of our own, in bytes; files that cannot be read count as
+    0."""
     try:
         with opened_folder() as fd:
             found = (own_file(path.name, fd, None) for path in session_files(recording).every)
@@ -85,14 +75,8 @@ def session_size(recording: Path) -> int:
 
 
 def session_files(recording: Path) -> SessionFiles:
-    """Return the files of a saved session that agentwatch has named itself.
-
-    Args:
-        recording: The path of the recording.
-
-    Raises:
-        OSError: The path is not one that agentwatch gives to a recording.
-    """
+    """Return the files of a saved session that agentwatch has named itself. Raise `OSError` if the path is
+    not one that agentwatch gives to a recording."""
     folder = sessions_folder()
     is_beside = recording.parent == folder or os.path.realpath(recording.parent) == os.path.realpath(folder)
     if not is_beside or recording.suffix != _RECORDING or not is_stem(recording.stem):
@@ -109,13 +93,8 @@ def is_stem(name: str) -> bool:
 
 
 def own_file(name: str, folder_fd: int, uid: int | None) -> os.stat_result | None:
-    """Return the state of a regular file of this user; None for anything else.
-
-    Args:
-        name: The name of the file in the folder.
-        folder_fd: The folder.
-        uid: The user; None for the user of this process.
-    """
+    """Return the state of a regular file of this user; None for anything else. `uid` is None for the user of
+    this process."""
     try:
         status = os.stat(name, dir_fd=folder_fd, follow_symlinks=False)
     except OSError:
@@ -126,11 +105,8 @@ def own_file(name: str, folder_fd: int, uid: int | None) -> os.stat_result | Non
 
 @contextmanager
 def opened_folder() -> Iterator[int]:
-    """Open the folder of saved sessions.
-
-    Raises:
-        OSError: It does not exist, cannot be read, or is a link.
-    """
+    """Open the folder of saved sessions. Raise `OSError` if it does not exist, cannot be read, or is a
+    link."""
     fd = open_folder(sessions_folder())
     try:
         yield fd
@@ -155,14 +131,8 @@ def delete_session(recording: Path, uid: int | None = None) -> int:
 
     The recording is deleted first, so that no session is left without its times or its bookmarks. A file that
     somebody else has deleted meanwhile is not an error. What is not a regular file of this user is left.
-
-    Args:
-        recording: The path of the recording.
-        uid: The user; None for the user of this process.
-
-    Raises:
-        OSError: The session is still being recorded, was not saved by agentwatch, belongs to another user, or
-            cannot be deleted.
+    `uid` is None for the user of this process. Raise `OSError` if the session is still being recorded, was
+    not saved by agentwatch, belongs to another user, or cannot be deleted.
     """
     files = session_files(recording)
     with opened_folder() as fd:
@@ -188,11 +158,8 @@ def delete_session(recording: Path, uid: int | None = None) -> int:
 
 
 def is_recorded(files: SessionFiles) -> bool:
-    """Return whether a session is still being recorded; True if that cannot be checked.
-
-    Raises:
-        FileNotFoundError: It has no recording.
-    """
+    """Return whether a session is still being recorded; True if that cannot be checked. Raise
+    `FileNotFoundError` if it has no recording."""
     try:
         fd = open_regular(files.recording)
     except FileNotFoundError:
@@ -206,11 +173,7 @@ def is_recorded(files: SessionFiles) -> bool:
 
 
 def _check(files: SessionFiles, folder_fd: int, uid: int | None) -> None:
-    """Check that a session may be deleted.
-
-    Raises:
-        OSError: It may not.
-    """
+    """Check that a session may be deleted."""
     path = str(files.recording)
     try:
         os.stat(files.recording.name, dir_fd=folder_fd, follow_symlinks=False)
@@ -235,16 +198,10 @@ _LOCK_SECONDS = 0.005
 
 
 def replace_object(fd: int, change: Callable[[dict[str, Any] | None], dict[str, Any]]) -> None:
-    """Change the JSON object in a file, so that a reader finds the old one or the new one.
-
-    Args:
-        fd: The file, open for reading and writing.
-        change: Returns the new object for the old one, which is None if the file contains something else. An
-            empty file contains an empty object.
-
-    Raises:
-        OSError: The file is not a regular file, or cannot be written. What it contained is left in it.
-    """
+    """Change the JSON object in a file, so that a reader finds the old one or the new one. `fd` is open for
+    reading and writing. `change` returns the new object for the old one, which is None if the file contains
+    something else; an empty file contains an empty object. Raise `OSError` if the file is not a regular file,
+    or cannot be written."""
     status = os.fstat(fd)
     if not stat.S_ISREG(status.st_mode):
         raise OSError(errno.EINVAL, "it is not a regular file")
@@ -309,16 +266,9 @@ def describe_process(
     """Write the command, working directory, process id, times and exit code as one JSON object.
 
     In the command and the directory, a byte that is not UTF-8 is written as `\\xNN`. A name that the user has
-    given the session is kept. A file that cannot be written stays as it is.
-
-    Args:
-        fd: The file, open for reading and writing.
-        command: The command of the agent.
-        cwd: Its working directory; None if it did not exist any more when the agent was started.
-        pid: Its process id.
-        started_ms: When it was started, in milliseconds since the epoch.
-        ended_ms: When it exited; None while it runs.
-        exit_code: Its exit code; None while it runs.
+    given the session is kept. A file that cannot be written stays as it is. `fd` is open for reading and
+    writing. `cwd` is None if it did not exist any more when the agent was started. `ended_ms` and `exit_code`
+    are None while it runs.
     """
     process = {
         "command": [_as_text(argument) for argument in command],
@@ -357,15 +307,9 @@ _OPEN = os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 def rename_session(recording: Path, name: str) -> None:
     """Give a saved session a name, which its recording and its files do not depend on.
 
-    The other keys of `STEM.json` stay as they are, also while `run` writes them.
-
-    Args:
-        recording: The path of the recording.
-        name: The name; an empty one removes the present one.
-
-    Raises:
-        OSError: The session was not saved by agentwatch, its recording does not exist, `STEM.json` is not a
-            file of this user, or it cannot be written.
+    The other keys of `STEM.json` stay as they are, also while `run` writes them. An empty name removes the
+    present one. Raise `OSError` if the session was not saved by agentwatch, its recording does not exist,
+    `STEM.json` is not a file of this user, or it cannot be written.
     """
     files = session_files(recording)
     os.close(open_regular(files.recording))
@@ -405,17 +349,9 @@ class Prunable(NamedTuple):
 
 
 def prunable(before_ms: int, *, keep_bookmarked: bool = False, uid: int | None = None) -> Prunable:
-    """Return the saved sessions whose recording was started and last written before a time.
-
-    Args:
-        before_ms: The time, in milliseconds since the epoch.
-        keep_bookmarked: Whether sessions with bookmarks are kept. If the file of bookmarks cannot be read,
-            the session is kept too.
-        uid: The user; None for the user of this process.
-
-    Raises:
-        OSError: The folder of saved sessions cannot be read, or is a link.
-    """
+    """Return the saved sessions whose recording was started and last written before a time. `keep_bookmarked`
+    keeps sessions with bookmarks, and those whose file of bookmarks cannot be read. `uid` is None for the
+    user of this process. Raise `OSError` if the folder of saved sessions cannot be read, or is a link."""
     sessions = []
     bookmarked = recorded = 0
     for stem in saved_stems(uid):

@@ -110,25 +110,15 @@ class SessionFiles(NamedTuple):
 
 
 def sessions_folder(environ: Mapping[str, str] = os.environ) -> Path:
-    """Return the folder of saved sessions, which may not exist yet.
-
-    Args:
-        environ: The environment; AGENTWATCH_HOME may name its parent.
-    """
+    """Return the folder of saved sessions, which may not exist yet. AGENTWATCH_HOME in `environ` may name its
+    parent."""
     return state_folder(environ) / "sessions"
 
 
 def new_session_files(folder: Path | None = None) -> SessionFiles:
-    """Return paths for a new session in a private folder, which is created if necessary.
-
-    The stem consists of the local time and random bits.
-
-    Args:
-        folder: The folder; None for that of saved sessions.
-
-    Raises:
-        OSError: The folder cannot be created, is a link, or belongs to another user.
-    """
+    """Return paths for a new session in a private folder, which is created if necessary. The stem consists of
+    the local time and random bits. `folder` is None for that of saved sessions. Raise `OSError` if the folder
+    cannot be created, is a link, or belongs to another user."""
     folder = folder or sessions_folder()
     private_folder(folder)
     now_ns = wall_ns()
@@ -138,11 +128,8 @@ def new_session_files(folder: Path | None = None) -> SessionFiles:
 
 
 def private_folder(folder: Path) -> None:
-    """Create a folder that only the user may use, if necessary.
-
-    Raises:
-        OSError: The folder cannot be created, is a link, or belongs to another user.
-    """
+    """Create a folder that only the user may use, if necessary. Raise `OSError` if the folder cannot be
+    created, is a link, or belongs to another user."""
     for parent in reversed([folder, *folder.parents]):
         try:
             parent.mkdir(mode=0o700, exist_ok=True)  # `parents=True` would ignore `mode` for the parents
@@ -160,11 +147,8 @@ def private_folder(folder: Path) -> None:
 
 
 def saved_recordings() -> list[Path]:
-    """Return the paths of the saved recordings, newest first; none if their folder does not exist.
-
-    Raises:
-        OSError: The folder cannot be read, or is a link.
-    """
+    """Return the paths of the saved recordings, newest first; none if their folder does not exist. Raise
+    `OSError` if the folder cannot be read, or is a link."""
     folder = sessions_folder()
     try:
         fd = open_folder(folder)
@@ -181,14 +165,8 @@ def open_regular(path: Path, *, follow_links: bool = False) -> int:
     """Open a regular file for reading, and return its descriptor.
 
     This is for paths that the user has not named. Opening a FIFO could wait for ever, and a device could be
-    read without end.
-
-    Args:
-        path: The file.
-        follow_links: Whether the path may be a link to a regular file.
-
-    Raises:
-        OSError: The file cannot be opened, is a link, or is not a regular file.
+    read without end. `follow_links` allows a link to a regular file. Raise `OSError` if the file cannot be
+    opened, is a link, or is not a regular file.
     """
     fd = os.open(path, _OPEN | (0 if follow_links else getattr(os, "O_NOFOLLOW", 0)))
     if not stat.S_ISREG(os.fstat(fd).st_mode):
@@ -198,11 +176,8 @@ def open_regular(path: Path, *, follow_links: bool = False) -> int:
 
 
 def open_own(path: Path) -> int:
-    """Open a regular file of this user for reading.
-
-    Raises:
-        OSError: It cannot be opened, is a link or no regular file, or belongs to another user.
-    """
+    """Open a regular file of this user for reading. Raise `OSError` if it cannot be opened, is a link or no
+    regular file, or belongs to another user."""
     fd = open_regular(path)
     if hasattr(os, "geteuid") and os.fstat(fd).st_uid != os.geteuid():
         os.close(fd)
@@ -216,15 +191,8 @@ def is_foreign_id(name: str) -> bool:
 
 
 def within(root: Path, *names: str) -> Path | None:
-    """Return a path below a folder, made of names that a file of another program contains.
-
-    Args:
-        root: The folder.
-        names: The names, from the top.
-
-    Returns:
-        The path; None if a name is not that of an entry of a folder, or a link leads out of the folder.
-    """
+    """Return a path below a folder, made of names that a file of another program contains. Return None if a
+    name is not that of an entry of a folder, or a link leads out of the folder."""
     path = root.joinpath(*names)
     is_plain = all(name not in ("", ".", "..") and "/" not in name for name in names)
     try:
@@ -235,12 +203,8 @@ def within(root: Path, *names: str) -> Path | None:
 
 
 def read_object(fd: int, most_bytes: int) -> dict[str, Any]:
-    """Return the JSON object in a small file, and close the file; {} if it contains none.
-
-    Args:
-        fd: The file.
-        most_bytes: Only the first bytes are read; an object that is longer counts as none.
-    """
+    """Return the JSON object in a small file, and close the file; {} if it contains none. Only the first
+    `most_bytes` are read; a longer object counts as none."""
     import orjson  # 20 ms, which a prompt waits for only if there is such a file
 
     try:
@@ -253,13 +217,8 @@ def read_object(fd: int, most_bytes: int) -> dict[str, Any]:
 
 
 def own_objects(path: Path, most_bytes: int, *, newest: bool = False) -> Iterator[dict[str, Any]]:
-    """Yield the JSON object of each line of a file of this user; none if the file cannot be read.
-
-    Args:
-        path: The file, which is read as foreign data: other lines are ignored.
-        most_bytes: Only the first bytes are read.
-        newest: Read the last bytes instead.
-    """
+    """Yield the JSON object of each line of a file of this user; none if the file cannot be read. Other lines
+    are ignored. Only the first `most_bytes` are read, or the last ones for `newest`."""
     import orjson
 
     try:
@@ -283,21 +242,13 @@ def own_objects(path: Path, most_bytes: int, *, newest: bool = False) -> Iterato
 
 
 def writable(text: str, most: int) -> str:
-    """Return the beginning of a text without lone surrogates, which JSON does not have.
-
-    Args:
-        text: The text.
-        most: The number of characters.
-    """
+    """Return the beginning of a text without lone surrogates, which JSON does not have."""
     return text[:most].encode("utf-8", "replace").decode()
 
 
 def create_file(path: Path) -> int:
-    """Create a file that only the user may read, and return its descriptor, which is in append mode.
-
-    Raises:
-        OSError: The path exists, even as a dangling link, or the file cannot be created.
-    """
+    """Create a file that only the user may read, and return its descriptor, which is in append mode. Raise
+    `OSError` if the path exists, even as a dangling link, or the file cannot be created."""
     return os.open(path, _CREATE, 0o600)
 
 
@@ -389,14 +340,9 @@ def lock(fd: int) -> bool | None:
 
 
 def nameless_file() -> int:
-    """Create a file without a name, and return its descriptor, which is in append mode.
-
-    Closing the descriptor removes the file. On Linux it is in memory if no folder can be written, as in a
-    container with a read-only root.
-
-    Raises:
-        OSError: No file can be created in a temporary folder, nor in memory.
-    """
+    """Create a file without a name, and return its descriptor, which is in append mode. Closing the
+    descriptor removes the file. On Linux it is in memory if no folder can be written, as in a container with
+    a read-only root. Raise `OSError` if no file can be created in a temporary folder, nor in memory."""
     import tempfile
 
     try:
@@ -415,11 +361,8 @@ def nameless_file() -> int:
 
 
 def open_folder(folder: Path) -> int:
-    """Open a folder that is not a link.
-
-    Raises:
-        OSError: It does not exist, cannot be opened, is a link, or is not a folder.
-    """
+    """Open a folder that is not a link. Raise `OSError` if it does not exist, cannot be opened, is a link, or
+    is not a folder."""
     if folder.is_symlink():
         raise _not_a_folder(folder)
     try:

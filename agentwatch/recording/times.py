@@ -78,13 +78,8 @@ class TimeColumns:
         return epochs_ms[index] if index >= 0 else None
 
     def around(self, epoch_ms: float) -> tuple[tuple[int, int] | None, tuple[int, int] | None]:
-        """Return the last pair whose time is not later, and the first pair whose time is later.
-
-        The times must be in order.
-
-        Returns:
-            None instead of a pair that does not exist.
-        """
+        """Return the last pair whose time is not later, and the first pair whose time is later. The times
+        must be in order. A pair that does not exist is None."""
         newest = self._newest
         if not newest[1] or epoch_ms < newest[1][0]:
             number = bisect_right(self._first_times, epoch_ms)

@@ -62,11 +62,8 @@ def read_process(path: Path) -> SavedProcess | None:
 
 
 def is_alive(process: SavedProcess) -> bool | None:
-    """Return whether a process still runs.
-
-    Returns:
-        None if a process has this id, and the system does not show when it was started.
-    """
+    """Return whether a process still runs. Return None if a process has this id, and the system does not show
+    when it was started."""
     if process.exit_code is not None:
         return False
     try:
@@ -109,13 +106,9 @@ def release(fd: int) -> None:
 
 
 def is_being_written(fd: int, process: SavedProcess | None, pipe_seconds: float = _FRESH_SECONDS) -> bool:
-    """Return whether a recording is still being written.
-
-    Args:
-        fd: A descriptor that was opened for reading; not that of the writer, whose lock it would change.
-        process: The process of the agent; None if it is not known.
-        pipe_seconds: If there is neither a lock nor a process, how long the recording may not have grown.
-    """
+    """Return whether a recording is still being written. `fd` was opened for reading, and is not that of the
+    writer, whose lock it would change. `process` is None if it is not known. Without a lock and a process, a
+    recording that has not grown for `pipe_seconds` is not being written."""
     if process is not None and process.exit_code is not None:
         return False
     locked = is_locked(fd)
@@ -129,11 +122,8 @@ def is_being_written(fd: int, process: SavedProcess | None, pipe_seconds: float 
 
 
 def is_locked(fd: int) -> bool | None:
-    """Return whether a writer holds the lock of a recording; None on a file system without locks.
-
-    Args:
-        fd: A descriptor that was opened for reading; not that of the writer, whose lock it would change.
-    """
+    """Return whether a writer holds the lock of a recording; None on a file system without locks. `fd` was
+    opened for reading, and is not that of the writer, whose lock it would change."""
     try:
         fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:

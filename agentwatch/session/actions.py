@@ -98,11 +98,8 @@ def shown_action(call: Call, waits: str = "") -> SafeText:
 
     Examples: `Edited file src/app.py (+3 −1)`, `Running pytest -q`,
     `Wants to run rm -rf build (waits for your permission)`. A phrase of a plugin with an unknown first word
-    stays as it is: `Moved file a.py (running)`.
-
-    Args:
-        call: The call.
-        waits: What the call waits for, if it waits for the user: `waits for your permission`.
+    stays as it is: `Moved file a.py (running)`. `waits` is what the call waits for, if it waits for the user:
+    `waits for your permission`.
     """
     note = waits or shown_note(call)
     words = [safe_line(call.phrase)]
@@ -219,12 +216,8 @@ def ended_ms(call: Call) -> int | None:
 
 
 def change_size(call: Call, minus: str = "-") -> str | None:
-    """Return the number of lines that an edit added and removed, `+3 -1`; None if both are unknown.
-
-    Args:
-        call: The call.
-        minus: The sign of the removed lines.
-    """
+    """Return the number of lines that an edit added and removed, `+3 -1`; None if both are unknown. `minus`
+    is the sign of the removed lines."""
     return line_counts(call.lines_added, call.lines_removed, minus) or None
 
 

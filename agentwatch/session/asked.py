@@ -68,14 +68,7 @@ class Asked:
         return next(iter(self.open_questions.values()), None)
 
     def update(self, event: Permission, place: Place, run: int, ended_calls: int) -> None:
-        """Add a question, or remove the one that is answered. Automatic ones are ignored.
-
-        Args:
-            event: The question or the answer.
-            place: Its line in the recording.
-            run: The number of the run.
-            ended_calls: The number of calls that have ended so far.
-        """
+        """Add a question, or remove the one that is answered. Automatic ones are ignored."""
         key = bounded_id(question_key(event))
         at_ms = place.seen_ms if event.at_ms is None else event.at_ms
         words = ""

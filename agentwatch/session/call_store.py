@@ -131,13 +131,8 @@ class Calls(Sequence[Call]):
         return ()
 
     def changes_late(self, call: Call, offset: int, *, is_correction: bool = False) -> None:
-        """Keep the state of a settled call that a line is about to change.
-
-        Args:
-            call: The call.
-            offset: The offset of the line.
-            is_correction: Whether the line gives the call another outcome.
-        """
+        """Keep the state of a settled call that a line is about to change. `is_correction` says whether the
+        line gives the call another outcome."""
         if len(self.late) < _MOST_LATE:
             self.late.append(LateChange(offset, replace(call)))
             if is_correction:
@@ -188,7 +183,6 @@ class CallOrder(Sequence[Call]):
     """A selection of the calls in its own order. Each call is unpacked when it is accessed."""
 
     def __init__(self, calls: Sequence[Call], indices: Iterable[int] = ()) -> None:
-        """Create a selection that contains the calls at these indices of `calls`."""
         self._calls = calls
         self._indices = array("I", indices)
 
@@ -209,7 +203,6 @@ class EndedCalls(Sequence[Call]):
     """The calls in the order in which they ended, as numbers: the newest in memory, the rest in a spill."""
 
     def __init__(self, calls: Sequence[Call], indices: Numbers | None = None) -> None:
-        """Create the order of the calls at these indices of `calls`; None for no calls."""
         self._calls = calls
         self._indices = Numbers("I", Spill()) if indices is None else indices
 

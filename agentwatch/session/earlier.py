@@ -22,7 +22,6 @@ class EarlierCalls(Calls):
     """
 
     def __init__(self, newest: Calls) -> None:
-        """Create the view; `newest` are the calls of the newest session."""
         self._newest = newest
         self.corrected = newest.corrected
         self.late: list[LateChange] = []
@@ -31,14 +30,8 @@ class EarlierCalls(Calls):
         """By number: the calls whose state differs, or may differ, from that in the newest session."""
 
     def restore(self, count: int, changed: Iterable[Call], offset: int) -> None:
-        """Show the calls of a checkpoint.
-
-        Args:
-            count: The number of calls.
-            changed: The calls that may still change.
-            offset: The offset of the checkpoint. Calls that a later line changed after their end are shown
-                as they were.
-        """
+        """Show the calls of a checkpoint. Calls that a later line changed after their end are shown as they
+        were at `offset`."""
         self._count = count
         late = reversed([replace(each.call) for each in self._newest.late if each.offset >= offset])
         self._unpacked = {call.number: call for call in (*late, *changed) if call.number <= count}
@@ -111,7 +104,6 @@ class EarlierTranscript(Transcript):
     """
 
     def __init__(self, newest: Transcript, calls: EarlierCalls) -> None:
-        """Create the view of `newest`, the transcript of the newest session; `calls` are the earlier ones."""
         super().__init__(calls)
         self._newest = newest
         self._count = 0
@@ -181,14 +173,8 @@ def session_state(session: Session) -> SessionState:
 
 
 def earlier_session(newest: Session, restored: Callable[[Transcript], SessionState], offset: int) -> Session:
-    """Return the session at a checkpoint.
-
-    Args:
-        newest: The session that the checkpoint was taken of.
-        restored: Returns a copy of what the checkpoint kept, in which the answers of the runs are texts of
-            the given transcript.
-        offset: The offset of the checkpoint.
-    """
+    """Return the session at a checkpoint. `restored` returns a copy of what the checkpoint kept, in which the
+    answers of the runs are texts of the given transcript."""
     calls = EarlierCalls(newest.calls)
     transcript = EarlierTranscript(newest.transcript, calls)
     state = restored(transcript)

@@ -38,11 +38,7 @@ class KnownLimits(NamedTuple):
     """When that limit ends; None if the agent does not say it."""
 
     def waits(self, now_ms: int | None) -> bool:
-        """Return whether the agent can do nothing at a time but wait for a limit.
-
-        Args:
-            now_ms: The time, in milliseconds since the epoch; None if unknown.
-        """
+        """Return whether the agent can do nothing at a time but wait for a limit."""
         if not self.is_refused or now_ms is None:
             return False
         return self.until_ms is None or self.until_ms > now_ms
@@ -60,16 +56,8 @@ NO_LIMITS = KnownLimits()
 
 
 def with_report(known: KnownLimits, event: Limits, at_ms: int | None) -> KnownLimits:
-    """Return what is known after a report.
-
-    A share that the report does not repeat stays known until the window is another one. A refusal that names
-    no time lasts until the full windows are empty again.
-
-    Args:
-        known: What was known before.
-        event: The report.
-        at_ms: The time of its line, in milliseconds since the epoch; None if unknown.
-    """
+    """Return what is known after a report. A share that the report does not repeat stays known until the
+    window is another one. A refusal that names no time lasts until the full windows are empty again."""
     said_ms = at_ms if event.at_ms is None else event.at_ms
     windows = {window.name: window for window in known.windows}
     for name, used, resets_ms in event.windows:
@@ -92,11 +80,6 @@ def full_until_ms(windows: Iterable[Reported]) -> int | None:
 
 
 def most_used(windows: Iterable[Reported], now_ms: int) -> float | None:
-    """Return the share of the fullest window that is not over, in percent; None if none is known.
-
-    Args:
-        windows: The windows.
-        now_ms: The present time, in milliseconds since the epoch.
-    """
+    """Return the share of the fullest window that is not over, in percent; None if none is known."""
     current = (each.used_percent for each in windows if each.is_current(now_ms))
     return max((used for used in current if used is not None), default=None)

@@ -457,15 +457,9 @@ def apply_line(
     physical_lines: int = 1,
     pieces: Pieces | None = None,
 ) -> None:
-    """Apply the events of one line to a session.
-
-    Args:
-        session: The session.
-        events: The events; empty for a line that is understood and reports nothing new.
-        place: Where the line is in the recording.
-        physical_lines: The number of lines of the recording that were joined to this one.
-        pieces: The times of the lines, if several short ones were decoded at once.
-    """
+    """Apply the events of one line to a session. `events` is empty for a line that is understood and reports
+    nothing new. `physical_lines` of the recording were joined to this one. `pieces` are the times of the
+    lines, if several short ones were decoded at once."""
     session.transcript.line_offset = place.offset
     odd: Malformed | Unknown | None = None
     is_repaired = False

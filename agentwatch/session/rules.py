@@ -47,12 +47,8 @@ def begins_turn(event: Prompt, *, awaits_prompt: bool) -> bool:
 
 
 def repeats_end(event: TurnEnded, last: Outcome | None) -> bool:
-    """Return whether the end of a turn only adds a duration to the end before it.
-
-    Args:
-        event: The end.
-        last: The outcome of the turn that has ended already; None if a turn is open.
-    """
+    """Return whether the end of a turn only adds a duration to the end before it. `last` is the outcome of
+    the turn that has ended already; None if a turn is open."""
     return last is not None and event == TurnEnded(last, duration_ms=event.duration_ms)
 
 
@@ -67,12 +63,7 @@ def replaces_title(event: RunInfo, *, is_users_title: bool) -> bool:
 
 
 def retry_words(event: Retry, message: str) -> str:
-    """Return a retry in words: `retry 4 of 10: overloaded`.
-
-    Args:
-        event: The retry.
-        message: Its message, which may be cut.
-    """
+    """Return a retry in words: `retry 4 of 10: overloaded`."""
     of_most = "" if event.most_attempts is None else f" of {event.most_attempts}"
     nth = "" if event.attempt is None else f" {event.attempt}{of_most}"
     return f"retry{nth}: {message}" if message else f"retry{nth}"

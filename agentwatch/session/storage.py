@@ -97,11 +97,8 @@ class Spill:
         return place
 
     def get(self, place: int, length: int) -> bytes:
-        """Return `length` bytes at `place`; they must all belong to one piece.
-
-        Raises:
-            OSError: The file cannot be read, or is shorter than what was written to it.
-        """
+        """Return `length` bytes at `place`; they must all belong to one piece. Raise `OSError` if the file
+        cannot be read, or is shorter than what was written to it."""
         if place >= self._written:
             start = place - self._written
             return bytes(self._newest[start : start + length])
@@ -184,7 +181,6 @@ class GrowingText:
     __slots__ = ("_chunks", "_length", "_tail", "_tail_length", "spill")
 
     def __init__(self, spill: Spill, text: str = "") -> None:
-        """Create a text that begins with `text` and writes its chunks to `spill`."""
         self.spill = spill
         """Where its chunks are stored."""
         self._chunks = _NO_CHUNKS
@@ -351,15 +347,10 @@ _MOST_PAGES = 8
 
 
 class Numbers:
-    """A list of non-negative numbers. In memory are the newest 1,024 to 2,047, and eight pages of others."""
+    """A list of non-negative numbers. In memory are the newest 1,024 to 2,047, and eight pages of others.
+    `code` is the type code of an `array`, which sets the largest number."""
 
     def __init__(self, code: str, spill: Spill) -> None:
-        """Create an empty list.
-
-        Args:
-            code: The type code of an `array`, which sets the largest number.
-            spill: Where the pages are stored.
-        """
         self._code = code
         self._spill = spill
         self.newest = array(code)

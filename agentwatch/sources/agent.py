@@ -24,7 +24,8 @@ _POLL_SECONDS = 0.05
 
 
 class AgentSource:
-    """A started agent, whose stdout is recorded."""
+    """A started agent, whose stdout is recorded. `files` is None if nothing is kept, `log_fd` None for no
+    log. `process_fd` is the file that `describe_process` writes; None for no such file."""
 
     ended_by = None
     stream = ""
@@ -39,15 +40,6 @@ class AgentSource:
         log_fd: int | None = None,
         process_fd: int | None = None,
     ) -> None:
-        """Create the source of an agent that was started.
-
-        Args:
-            reader: Reads the recording.
-            agent: The started process.
-            files: The paths of the session's files; None if nothing is kept.
-            log_fd: The descriptor of the action log; None for no log.
-            process_fd: The descriptor of the file that `describe_process` writes; None for no such file.
-        """
         self.reader = reader
         self.agent = agent
         self.written = WrittenFiles(reader, files, log_fd)
@@ -167,16 +159,9 @@ class AgentSource:
                 self._acts_fault = error
 
     def act(self, act: str, by: str, why: str = "") -> str:
-        """Interrupt the turn of the agent or stop it, because the user wants it, and record that.
-
-        Args:
-            act: `interrupt` or `stop`.
-            by: Where the user acted: `list` or `session`; `agentwatch` if it acts by itself.
-            why: Why it does.
-
-        Returns:
-            Why it was not done; empty if it was.
-        """
+        """Interrupt the turn of the agent or stop it, because the user wants it, and record that. `by` is
+        where the user acted: `list` or `session`; `agentwatch` if it acts by itself. Return why it was not
+        done; empty if it was."""
         if act not in ("interrupt", "stop"):
             return "this run process does not know that"
         if not self.runs_agent or (act == "interrupt" and not self.agent.interrupt()):

@@ -40,11 +40,7 @@ class Reserve:
         self.keep_ahead(0)
 
     def keep_ahead(self, size: int) -> None:
-        """Reserve more space once half of the reservation is used up.
-
-        Args:
-            size: The present size of the file, in bytes.
-        """
+        """Reserve more space once half of the reservation is used up. `size` is in bytes."""
         if not self._can_reserve or size + _RESERVED_BYTES // 2 < self._end:
             return
         try:
@@ -109,13 +105,7 @@ class DirectOutput:
     """
 
     def __init__(self, recording_fd: int, errors_fd: int, times: ArrivalTimes) -> None:
-        """Hand over the open files.
-
-        Args:
-            recording_fd: The descriptor of the recording.
-            errors_fd: The descriptor of the file of stderr.
-            times: The arrival times of the recording.
-        """
+        """Hand over the open files."""
         self.stdout_fd = recording_fd
         self.stderr_fd = errors_fd
         self.size = 0
@@ -211,11 +201,8 @@ class Output(Protocol):
         """Look for growth after a wait of at most 10 ms, and return whether the recording has grown."""
 
     def is_complete(self) -> bool:
-        """Return whether all that was written before the first such call is recorded.
-
-        Raises:
-            OSError: The recording cannot be read.
-        """
+        """Return whether all that was written before the first such call is recorded. Raise `OSError` if the
+        recording cannot be read."""
 
     def is_open(self) -> bool:
         """Return whether a process is known to hold the agent's stdout still."""
@@ -243,16 +230,7 @@ class RelayedOutput:
     """
 
     def __init__(self, recording_fd: int, errors_fd: int, times: WrittenTimes) -> None:
-        """Start the relay.
-
-        Args:
-            recording_fd: The descriptor of the recording.
-            errors_fd: The descriptor of the file of stderr.
-            times: The arrival times, which the relay writes.
-
-        Raises:
-            OSError: There are too few descriptors, or no process can be started.
-        """
+        """Start the relay. Raise `OSError` if there are too few descriptors, or no process can be started."""
         self.size = 0
         self.stderr_fault: OSError | None = None
         self._fault: OSError | None = None

@@ -40,18 +40,11 @@ def control_path(recording: Path) -> Path:
 
 
 class Control:
-    """Answers requests on a socket, in a thread, until it is closed."""
+    """Answers requests on a socket, in a thread, until it is closed. `answer` does what a request asks for,
+    and returns why it could not; it is called in the thread. Creating it raises `OSError` if the folder or
+    the socket cannot be created, or another process listens there."""
 
     def __init__(self, recording: Path, answer: Callable[[str], str]) -> None:
-        """Create the socket.
-
-        Args:
-            recording: The recording of the agent.
-            answer: Does what a request asks for, and returns why it could not; called in the thread.
-
-        Raises:
-            OSError: The folder or the socket cannot be created, or another process listens there.
-        """
         self._recording, self._answer = _identity(recording), answer
         self._path = path = control_path(recording)
         private_folder(path.parent)

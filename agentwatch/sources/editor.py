@@ -45,14 +45,8 @@ class Agent:
     """An agent whose stdin and stdout are pipes."""
 
     def __init__(self, command: Sequence[str]) -> None:
-        """Start the agent.
-
-        Args:
-            command: Its command.
-
-        Raises:
-            OSError: The command does not exist or cannot be executed, or there are too few descriptors.
-        """
+        """Start the agent. Raise `OSError` if the command does not exist or cannot be executed, or there are
+        too few descriptors."""
         if not command[0]:  # a ValueError of `posix_spawnp`
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
         self.command = [*command]
@@ -74,11 +68,8 @@ class Agent:
         os.close(stdout_fd)
 
     def copy(self) -> int:
-        """Copy and record both directions until the agent exits.
-
-        Returns:
-            Its exit code, 128 + n if signal n ended it.
-        """
+        """Copy and record both directions until the agent exits. Return its exit code, 128 + n if signal n
+        ended it."""
         running = [self.pid]
         _forward_signals(running)
         tee = _Tee(self)
@@ -94,11 +85,7 @@ class _Tee:
     """Hands copies of both directions to the recorder, without ever waiting for it."""
 
     def __init__(self, agent: Agent) -> None:
-        """Take copies for a recorder that is started later.
-
-        Args:
-            agent: The agent.
-        """
+        """Take copies for a recorder that is started later."""
         self._agent = agent
         self._started_ms = now_ms()
         self._lock = _thread.allocate_lock()
@@ -112,12 +99,8 @@ class _Tee:
         self._open()
 
     def take(self, direction: bytes, data: memoryview) -> None:
-        """Note a piece before it is forwarded: its answer must not be recorded before it.
-
-        Args:
-            direction: `w` for what the agent wrote, `s` for what it was sent.
-            data: The bytes. They must not change before `put`.
-        """
+        """Note a piece before it is forwarded: its answer must not be recorded before it. `direction` is `w`
+        for what the agent wrote, `s` for what it was sent. The data must not change before `put`."""
         self._taken[direction] = now_ms(), data
 
     def put(self, direction: bytes) -> None:
@@ -129,11 +112,7 @@ class _Tee:
                     break
 
     def finish(self, code: int) -> None:
-        """Hand over the exit code of the agent. A child of this process stays until it is recorded.
-
-        Args:
-            code: The exit code.
-        """
+        """Hand over the exit code of the agent. A child of this process stays until it is recorded."""
         self.start()
         with self._lock:
             end = b"".join(b"%s %d 0 0\n" % each for each in self._offsets.items())  # how much there was
@@ -148,11 +127,8 @@ class _Tee:
             self._fd = -1  # only the child writes
 
     def _stay(self, end: bytes) -> None:
-        """Hand over all copies that are kept, wait until a recorder has written the end, and exit.
-
-        Args:
-            end: How much there was, and the exit code, for a recorder that replaces a killed one.
-        """
+        """Hand over all copies that are kept, wait until a recorder has written the end, and exit. `end` is
+        how much there was, and the exit code, for a recorder that replaces a killed one."""
         try:
             os.setsid()
             for fd in (0, 1, 2, self._agent.sent_fd, self._agent.wrote_fd):

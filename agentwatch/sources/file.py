@@ -19,10 +19,9 @@ if TYPE_CHECKING:
 
 
 class FileSource(WithoutAgent):
-    """A saved recording, which agentwatch only reads.
-
-    If `run` has recorded it, the files beside it hold the facts about the agent's process and its stderr.
-    """
+    """A saved recording, which agentwatch only reads. If `run` has recorded it, the files beside it hold the
+    facts about the agent's process and its stderr. `files` is None if nothing beside the recording is read,
+    `log_fd` None for no log."""
 
     wakeup = None
     is_live = False
@@ -32,13 +31,6 @@ class FileSource(WithoutAgent):
     def __init__(
         self, reader: LineReader, files: SessionFiles | None = None, log_fd: int | None = None
     ) -> None:
-        """Create the source of a saved recording.
-
-        Args:
-            reader: Reads the recording.
-            files: The paths of the session's files; None if nothing beside the recording is read.
-            log_fd: The descriptor of the action log; None for no log.
-        """
         self.reader = reader
         self.path = None if files is None else files.recording
         self.written = WrittenFiles(reader, log_fd=log_fd)

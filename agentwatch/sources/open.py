@@ -33,11 +33,8 @@ class KeepOptions(NamedTuple):
     """Whether to write an action log if `log` names none."""
 
     def session_files(self) -> SessionFiles | None:
-        """Return the paths of the files to be created; None if no recording is kept.
-
-        Raises:
-            Fault: The folder of saved sessions cannot be created.
-        """
+        """Return the paths of the files to be created; None if no recording is kept. Raise `Fault` if the
+        folder of saved sessions cannot be created."""
         if self.recording is not None:
             return SessionFiles(self.recording)
         if not self.record:
@@ -49,11 +46,7 @@ class KeepOptions(NamedTuple):
 
 
 def create_log(path: Path) -> int:
-    """Create an action log and return its descriptor.
-
-    Raises:
-        Fault: The log cannot be created.
-    """
+    """Create an action log and return its descriptor. Raise `Fault` if the log cannot be created."""
     return _NewFiles(KeepOptions(log=path)).create(path)
 
 
@@ -61,14 +54,8 @@ def pipe_source(source_fd: int, keep: KeepOptions) -> PipeSource:
     """Start to record a pipe.
 
     The agent is already running, and would die of a closed pipe. Therefore, if no recording can be created
-    among the saved sessions, the pipe is read into a file without a name, and the source has a fault.
-
-    Args:
-        source_fd: The descriptor of the pipe.
-        keep: Which files are kept.
-
-    Raises:
-        Fault: A recording or log that the user has named cannot be created, or no file at all.
+    among the saved sessions, the pipe is read into a file without a name, and the source has a fault. Raise
+    `Fault` if a recording or log that the user has named cannot be created, or no file at all.
     """
     from agentwatch.sources.pipe import PipeIntake, PipeSource
 
@@ -88,16 +75,9 @@ def pipe_source(source_fd: int, keep: KeepOptions) -> PipeSource:
 
 
 def agent_source(argv: Sequence[str], keep: KeepOptions, *, direct: bool = False) -> AgentSource:
-    """Start an agent whose stdout is recorded.
-
-    Args:
-        argv: The command of the agent.
-        keep: Which files are kept.
-        direct: The agent writes the recording itself, without a relay between.
-
-    Raises:
-        Fault: A file cannot be created, in which case the agent is not started; or the agent cannot start.
-    """
+    """Start an agent whose stdout is recorded. With `direct`, the agent writes the recording itself, without
+    a relay between. Raise `Fault` if a file cannot be created, in which case the agent is not started; or the
+    agent cannot start."""
     from agentwatch.sources.agent import AgentSource
     from agentwatch.sources.process import AgentProcess
 

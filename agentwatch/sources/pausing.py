@@ -22,10 +22,9 @@ _POLL_SECONDS = 1.0
 
 
 class Pausing:
-    """Whether an agent is paused, and by which rule.
-
-    Only the agent's own process group is paused. A tool in another group or session continues.
-    """
+    """Whether an agent is paused, and by which rule. Only the agent's own process group is paused. A tool in
+    another group or session continues. `agent` is its process id, which is also that of the process group.
+    `note` is called with the id of the process group after a pause, and with 0 after its end."""
 
     def __init__(
         self,
@@ -33,13 +32,6 @@ class Pausing:
         is_running: Callable[[], bool],
         note: Callable[[int], object] = lambda _: None,
     ) -> None:
-        """Create the state of an agent that is not paused.
-
-        Args:
-            agent: The process id of the agent, which is also the id of the process group.
-            is_running: Returns whether the agent has not ended.
-            note: Is called with the id of the process group after a pause, and with 0 after its end.
-        """
         self.agent = agent
         self.is_attended = True
         """Whether somebody can resume the agent; if not, the agent is never paused."""

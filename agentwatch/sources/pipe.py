@@ -30,13 +30,8 @@ class PipeIntake:
     """
 
     def __init__(self, source_fd: int, recording_fd: int, times: ArrivalTimes) -> None:
-        """Start the thread, and enlarge the pipe's buffer if the system allows it.
-
-        Args:
-            source_fd: The descriptor of the pipe.
-            recording_fd: The descriptor of the recording, in append mode.
-            times: The arrival times of the recording.
-        """
+        """Start the thread, and enlarge the pipe's buffer if the system allows it. `recording_fd` is in
+        append mode."""
         self.wakeup = Wakeup()
         self._source_fd = source_fd
         self._recording_fd = recording_fd
@@ -98,7 +93,8 @@ class PipeIntake:
 
 
 class PipeSource(WithoutAgent):
-    """A pipe from an agent, recorded as its bytes arrive."""
+    """A pipe from an agent, recorded as its bytes arrive. `files` is None if nothing is kept, `log_fd` None
+    for no log. `not_kept` is why nothing is kept although it should be; None if it is."""
 
     ended_by = None
 
@@ -110,15 +106,6 @@ class PipeSource(WithoutAgent):
         log_fd: int | None = None,
         not_kept: OSError | None = None,
     ) -> None:
-        """Create the source of a pipe that is being recorded.
-
-        Args:
-            reader: Reads the recording.
-            intake: Records the pipe.
-            files: The paths of the session's files; None if nothing is kept.
-            log_fd: The descriptor of the action log; None for no log.
-            not_kept: Why nothing is kept although it should be; None if it is.
-        """
         self.reader = reader
         self.written = WrittenFiles(reader, files, log_fd)
         self.path = None if files is None else files.recording

@@ -64,16 +64,8 @@ class AgentProcess:
     """
 
     def __init__(self, argv: Sequence[str], output: Output, errors_fd: int) -> None:
-        """Start the agent.
-
-        Args:
-            argv: The command of the agent.
-            output: Where its stdout and stderr go.
-            errors_fd: The descriptor of the file with its stderr.
-
-        Raises:
-            OSError: The command does not exist or cannot be executed, or there are too few descriptors.
-        """
+        """Start the agent. Raise `OSError` if the command does not exist or cannot be executed, or there are
+        too few descriptors."""
         self.argv = list(argv)
         self.cwd = working_folder()
         self.stderr = StderrFile(errors_fd)
@@ -163,13 +155,9 @@ class AgentProcess:
         return self._process.returncode is None
 
     def stop(self, told: Callable[[signal.Signals], object] = lambda _: None) -> None:
-        """Terminate the agent and the processes that it started, and wait for their end.
-
-        They receive SIGTERM, and SIGKILL 10 s later; this returns after 20 s at the latest.
-
-        Args:
-            told: Is called with each signal before it is sent.
-        """
+        """Terminate the agent and the processes that it started, and wait for their end. They receive
+        SIGTERM, and SIGKILL 10 s later; this returns after 20 s at the latest. `told` is called with each
+        signal before it is sent."""
         for number in (signal.SIGTERM, signal.SIGKILL):
             if self._anything_runs():
                 told(number)

@@ -107,12 +107,8 @@ class Source(Protocol):
         """Whether the user has interrupted the started agent."""
 
     def act(self, act: str, by: str) -> str:
-        """Interrupt or stop the started agent, and return why that was not done; empty if it was.
-
-        Args:
-            act: `interrupt` or `stop`.
-            by: Where the user acted: `list` or `session`.
-        """
+        """Interrupt or stop the started agent, and return why that was not done; empty if it was. `by` is
+        where the user acted: `list` or `session`."""
 
     @property
     def runs_agent(self) -> bool:
@@ -130,14 +126,9 @@ class Source(Protocol):
         """Return what is known about the agent's process; cheap enough to be called for every frame."""
 
     def outlives(self, result_ms: int | None) -> bool:
-        """Return whether the started agent still runs 30 s after its result.
-
-        Call it whenever the run has ended: an agent that has exited is not followed beyond its result, even
-        if a process that it left behind still holds its stdout.
-
-        Args:
-            result_ms: When the result arrived, in milliseconds since the epoch; None if unknown.
-        """
+        """Return whether the started agent still runs 30 s after its result. Call it whenever the run has
+        ended: an agent that has exited is not followed beyond its result, even if a process that it left
+        behind still holds its stdout."""
 
     def quiet_ms(self) -> int:
         """Return for how long nothing was written since the started agent has exited, in milliseconds.
@@ -324,12 +315,8 @@ class WrittenFiles:
 
     def finish(self, seconds: float = END_SECONDS) -> None:
         """Wait for the end of the recording, finish all files, and check that the recording is at its path.
-
-        Only a recording that has ended has a whole log. Without an end, nothing is finished.
-
-        Args:
-            seconds: The longest wait for the end of the recording.
-        """
+        Only a recording that has ended has a whole log. Without an end, nothing is finished. It waits at most
+        `seconds` for the end of the recording."""
         growth, deadline = self._reader.growth, time.monotonic() + seconds
         while not growth.has_ended():
             if time.monotonic() >= deadline:

@@ -34,11 +34,7 @@ class Descendants:
     """
 
     def __init__(self, mark: str) -> None:
-        """Adopt orphans from now on.
-
-        Args:
-            mark: The value of the agent's mark.
-        """
+        """Adopt orphans from now on."""
         self._mark = f"{_MARK}={mark}".encode()
         self._agent = 0
         self._began = 0

@@ -33,17 +33,9 @@ class WebSocket:
     """A connection to a server of this user. Its methods raise an OSError on a fault and at the deadline."""
 
     def __init__(self, path: str, uid: int, seconds: float) -> None:
-        """Connect.
-
-        Args:
-            path: The Unix socket.
-            uid: The user to whom the process at the other end must belong, where the system shows it.
-            seconds: The duration of the whole connection.
-
-        Raises:
-            OSError: Nobody accepts, it is the process of another user or not a WebSocket server, or it is
-                late.
-        """
+        """Connect. The process at the other end must belong to `uid`, where the system shows it. The whole
+        connection lasts at most `seconds`. Raise `OSError` if nobody accepts, it is the process of another
+        user or not a WebSocket server, or it is late."""
         self._until = time.monotonic() + seconds
         self._read = bytearray()
         """What was received, and is not taken yet."""

@@ -46,13 +46,8 @@ def short_count(count: int | None) -> str:
 
 
 def line_counts(added: int | None, removed: int | None, minus: str = "-") -> str:
-    """Return the numbers of added and removed lines, `+3 -1`; empty if both are unknown.
-
-    Args:
-        added: The lines that were added; None if unknown.
-        removed: The lines that were removed; None if unknown.
-        minus: The sign of the removed lines: `MINUS` on the screen, `-` in the text format.
-    """
+    """Return the numbers of added and removed lines, `+3 -1`; empty if both are unknown. `minus` is the sign
+    of the removed lines: `MINUS` on the screen, `-` in the text format."""
     if added is None:
         return "" if removed is None else f"{minus}{removed}"
     return f"+{added}" if removed is None else f"+{added} {minus}{removed}"

@@ -20,9 +20,6 @@ _WRITTEN = re.compile(r"(-?[0-9]{1,15})(?:\.([0-9]{1,9}))?(ms|[smhdw]?)")
 def duration_words(ms: float) -> str:
     """Return a duration that is over; a negative one is 0.
 
-    Args:
-        ms: The duration in milliseconds.
-
     Example:
         >>> [duration_words(ms) for ms in (36, 12_240, 250_000, 3_909_000)]
         ['36 ms', '12.2 s', '4:10', '1:05:09']
@@ -37,9 +34,6 @@ def duration_words(ms: float) -> str:
 def running_clock(ms: int) -> str:
     """Return a duration that still grows, in whole seconds; a negative one is 0.
 
-    Args:
-        ms: The duration so far, in milliseconds.
-
     Example:
         >>> running_clock(14_900), running_clock(250_000), running_clock(3_909_000)
         ('0:14', '4:10', '1:05:09')
@@ -49,10 +43,6 @@ def running_clock(ms: int) -> str:
 
 def countdown(until_ms: int | None, now_ms: int | None) -> str:
     """Return the time that is left, in whole seconds; empty if it is unknown, or if none is left.
-
-    Args:
-        until_ms: The end.
-        now_ms: The present time by the same clock.
 
     Example:
         >>> countdown(20_000, 8_500), countdown(20_000, 20_000)
@@ -65,10 +55,7 @@ def countdown(until_ms: int | None, now_ms: int | None) -> str:
 
 def in_seven_columns(ms: int, *, is_over: bool) -> str:
     """Return a duration, or a running clock, in at most seven columns: from 10 hours on it is an age.
-
-    Args:
-        ms: The duration in milliseconds.
-        is_over: Whether it no longer grows.
+    `is_over` says whether it no longer grows.
 
     Example:
         >>> in_seven_columns(14_900, is_over=False), in_seven_columns(14_900, is_over=True)
@@ -83,9 +70,6 @@ def in_seven_columns(ms: int, *, is_over: bool) -> str:
 
 def age_words(ms: int) -> str:
     """Return how long ago something was, in one unit; a negative age is 0.
-
-    Args:
-        ms: The age in milliseconds.
 
     Example:
         >>> [age_words(ms) for ms in (45_000, 720_000, 170_000_000, 172_800_000)]
@@ -106,12 +90,9 @@ def seconds(ms: int) -> str:
 def read_duration(words: str, unit: str = "") -> float | None:
     """Return a written duration in milliseconds.
 
-    Args:
-        words: A number and its unit: `500ms`, `50s`, `1.5m`, `2h`, `7d`, `4w`; it may have a minus sign.
-        unit: The unit of a number without one; empty if a number needs one.
-
-    Returns:
-        The milliseconds; None if the words are not a duration.
+    `words` are a number and its unit: `500ms`, `50s`, `1.5m`, `2h`, `7d`, `4w`; they may have a minus sign.
+    `unit` is that of a number without one; empty if a number needs one. Return None if the words are not a
+    duration.
 
     Example:
         >>> read_duration("1.5m"), read_duration("90", unit="s"), read_duration("90")

@@ -39,14 +39,8 @@ def relative_to(path: str, folder: str) -> str | None:
     """Return a path relative to a folder, or None if it is not inside.
 
     The comparison is lexical: `..` is not resolved. Case and the kind of slash are ignored if the folder is a
-    Windows path. `/private/tmp` on macOS is the same folder as `/tmp`.
-
-    Args:
-        path: The path.
-        folder: The folder, without a separator at its end.
-
-    Returns:
-        The relative path, `.` for the folder itself, None if the path is not inside or `folder` is empty.
+    Windows path. `/private/tmp` on macOS is the same folder as `/tmp`. `folder` has no separator at its end.
+    Return `.` for the folder itself, None if the path is not inside or `folder` is empty.
     """
     if not folder:
         return None

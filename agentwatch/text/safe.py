@@ -328,13 +328,8 @@ def cut_middle(text: SafeText, limit: int) -> SafeText:
 
 
 def fitted(text: SafeText, width: int, *, is_path: bool = False) -> SafeText:
-    """Return text cut or padded to exactly `width` columns.
-
-    Args:
-        text: The text.
-        width: The width, in columns.
-        is_path: Whether to cut the text in the middle instead of at its end.
-    """
+    """Return text cut or padded to exactly `width` columns. With `is_path`, the text is cut in the middle
+    instead of at its end."""
     if width <= 0:
         return SafeText("")
     shown = cut_middle(text, width) if is_path else cut(text, width)

@@ -23,12 +23,7 @@ def local(epoch_ms: int | None) -> datetime | None:
 
 
 def time_of_day(epoch_ms: int | None, unknown: str = NO_TIME) -> str:
-    """Return a time of day, `14:03:07`.
-
-    Args:
-        epoch_ms: The time; None if it is unknown.
-        unknown: What is returned for an unknown time.
-    """
+    """Return a time of day, `14:03:07`."""
     at = local(epoch_ms)
     return unknown if at is None else f"{at:%H:%M:%S}"
 
@@ -59,16 +54,8 @@ def zone_minutes(epoch_ms: int | None) -> int:
 
 
 def day_or_time(epoch_ms: int, now_ms: int) -> str:
-    """Return when something was, in at most seven columns.
-
-    Args:
-        epoch_ms: The time.
-        now_ms: The present time.
-
-    Returns:
-        `14:03` for a time of today, `12 Nov` for one of this year or of the last half year, otherwise
-        `2025-11`; `–` if it is unknown.
-    """
+    """Return when something was, in at most seven columns. That is `14:03` for a time of today, `12 Nov` for
+    one of this year or of the last half year, otherwise `2025-11`; `–` if it is unknown."""
     then, now = local(epoch_ms), local(now_ms)
     if then is None or now is None:
         return NOT_KNOWN
@@ -79,12 +66,7 @@ def day_or_time(epoch_ms: int, now_ms: int) -> str:
 
 
 def coming(epoch_ms: int, now_ms: int) -> str:
-    """Return when something will be: `14:00` within 20 hours, `Mon 14:00` within 6 days, or `5 Dec 14:00`.
-
-    Args:
-        epoch_ms: The time.
-        now_ms: The present time.
-    """
+    """Return when something will be: `14:00` within 20 hours, `Mon 14:00` within 6 days, or `5 Dec 14:00`."""
     then = local(epoch_ms)
     if then is None:
         return NOT_KNOWN
@@ -94,12 +76,7 @@ def coming(epoch_ms: int, now_ms: int) -> str:
 
 
 def day_words(epoch_ms: int, now_ms: int) -> str:
-    """Return the day of a time: `today`, `yesterday`, `Sat 21 Nov`, `21 Nov 2025`; empty if it is unknown.
-
-    Args:
-        epoch_ms: The time.
-        now_ms: The present time.
-    """
+    """Return the day of a time: `today`, `yesterday`, `Sat 21 Nov`, `21 Nov 2025`; empty if it is unknown."""
     then, now = local(epoch_ms), local(now_ms)
     if then is None or now is None:
         return ""

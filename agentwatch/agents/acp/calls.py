@@ -332,12 +332,7 @@ class Described:
         return has_input or bool(changed)
 
     def described(self, cwd: str, command: str | None = None) -> Description:
-        """Return the description of the call.
-
-        Args:
-            cwd: The working directory of the session, without a separator at its end.
-            command: The command of the call's terminal.
-        """
+        """Return the description of the call. `cwd` has no separator at its end."""
         kind = self._kind()
         name = self.name or self.kind or ToolKind.OTHER.value
         phrase = _PHRASES.get(kind, Phrase.USED)
@@ -504,13 +499,8 @@ class Calls:
         self._ended.clear()
 
     def update(self, fields: Fields, owner: Owner, *, announces: bool) -> list[Event]:
-        """Return the events of a line about a call.
-
-        Args:
-            fields: The update, or the call in a request for permission.
-            owner: Whose call it is.
-            announces: Whether the line also starts the call if it ends it: only the update does not.
-        """
+        """Return the events of a line about a call. `announces` says whether the line also starts the call
+        that it ends: only the update does not."""
         call_id = text(fields, "toolCallId") or ""
         key = _key(owner.session, call_id)
         if key in self._ended:

@@ -58,13 +58,8 @@ class Answers:
         self._messages: dict[Channel, str | None] = {}
 
     def add(self, channel: Channel, fields: Fields, update: Fields) -> list[Event]:
-        """Return the events of a chunk.
-
-        Args:
-            channel: The channel of the chunk.
-            fields: The whole line. If it was repaired, it still has the halves of split emoji.
-            update: The update in it.
-        """
+        """Return the events of a chunk. `fields` is the whole line; if it was repaired, it still has the
+        halves of split emoji."""
         message = text(update, "messageId")
         known = self._messages.get(channel)
         ended = message is not None and known is not None and message != known
@@ -105,13 +100,8 @@ class HeldTexts:
         self._sizes: dict[str, int] = {}
 
     def add(self, parent_call: str, channel: Channel, update: Fields) -> list[Event]:
-        """Hold back a chunk. Return the text before it if the chunk begins another one.
-
-        Args:
-            parent_call: Who writes the text.
-            channel: Its channel.
-            update: The update, with the halves of split emoji.
-        """
+        """Hold back a chunk. Return the text before it if the chunk begins another one. `update` is the
+        update, with the halves of split emoji."""
         events: list[Event] = []
         message = text(update, "messageId")
         held = self._held.get(parent_call)

@@ -125,14 +125,7 @@ def asked_call(params: Fields) -> Fields:
 
 
 def request_of(params: Fields, call: Fields, session: str | None, tool: str) -> Request:
-    """Return the part of a request that is kept until it is answered.
-
-    Args:
-        params: The parameters of the request.
-        call: The call that it is about.
-        session: The session of the call.
-        tool: The name of the tool.
-    """
+    """Return the part of a request that is kept until it is answered."""
     options = _options(params, "optionId", "kind")
     subject = tool or text(call, "title") or text(params, "title") or "permission"
     return Request(PERMISSION, session, 0, text(call, "toolCallId"), subject[:4096], options)
@@ -467,13 +460,7 @@ class Updates:
         return [*lead, *events, *plan]
 
     def decode(self, session: str | None, update: Fields, fields: Fields) -> list[Event]:
-        """Return the events of one update.
-
-        Args:
-            session: The session that it is about.
-            update: The update.
-            fields: The whole line.
-        """
+        """Return the events of one update."""
         kind = text(update, "sessionUpdate") or ""
         self.streaming = None
         if kind in _USERS:

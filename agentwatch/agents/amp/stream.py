@@ -18,11 +18,8 @@ from agentwatch.session.events import ToolKind
 
 
 def details_in(tool: Tool, words: str) -> Fields:
-    """Return the exit code of a command or the files of a patch, from the text of a result.
-
-    Args:
-        tool: The tool of the call. The text of any other tool may be a document of the user.
-        words: The text.
+    """Return the exit code of a command or the files of a patch, from the text of a result. The text of any
+    other tool may be a document of the user.
 
     Example:
         >>> from agentwatch.agents.amp.stream import tool_named

@@ -95,11 +95,7 @@ class Abstains(Exception):
 
 
 def question_in(data: bytes) -> dict[str, Any]:
-    """Return the fields of the input.
-
-    Raises:
-        Abstains: It is not the input of a permission prompt.
-    """
+    """Return the fields of the input. Raise `Abstains` if it is not the input of a permission prompt."""
     try:
         fields = json.loads(data)
     except (ValueError, RecursionError):
@@ -134,16 +130,10 @@ def is_allowed(settings: str) -> bool:
 
 
 class Dialog:
-    """The dialog of one question on the screen of Claude, as Claude reports it."""
+    """The dialog of one question on the screen of Claude, as Claude reports it. `pid` is empty if it is
+    unknown. Creating it reads nothing."""
 
     def __init__(self, transcript: str, session_id: str, pid: str) -> None:
-        """Create it; nothing is read yet.
-
-        Args:
-            transcript: The path of the session's file, in `projects/FOLDER` of Claude's folder.
-            session_id: The session.
-            pid: The process of the session; empty if it is unknown.
-        """
         self._folder = os.path.join(transcript.rsplit("/", 3)[0], "sessions")
         self._session_id = session_id
         self._name = f"{pid}.json" if pid.isascii() and pid.isdigit() else ""
@@ -159,11 +149,7 @@ class Dialog:
         return self._first is not None
 
     def is_open(self) -> bool:
-        """Return whether the same dialog is still on the screen.
-
-        Raises:
-            OSError: The session has ended.
-        """
+        """Return whether the same dialog is still on the screen. Raise `OSError` if the session has ended."""
         state = self._state(self._name)
         return state is None or state == self._first
 
@@ -199,11 +185,8 @@ class Connection:
         self._heard = time.monotonic()
 
     def message(self, seconds: float) -> dict[str, Any] | None:
-        """Return the next message that arrives in time; None if none does.
-
-        Raises:
-            Abstains: The list has ended or hangs, or sends what is not a message.
-        """
+        """Return the next message that arrives in time; None if none does. Raise `Abstains` if the list has
+        ended or hangs, or sends what is not a message."""
         until = time.monotonic() + seconds
         while True:
             line, newline, rest = self._buffer.lstrip(b"\n").partition(b"\n")  # a line feed is a heartbeat
@@ -229,27 +212,15 @@ class Connection:
             self._buffer, self._heard = line + data, now
 
     def send(self, message: dict[str, Any]) -> None:
-        """Send a message.
-
-        Raises:
-            OSError: The list has ended or hangs.
-        """
+        """Send a message. Raise `OSError` if the list has ended or hangs."""
         self._socket.sendall(json.dumps(message).encode() + b"\n")
 
 
 def decision(data: bytes, connection: Connection, pid: str, is_read: Callable[[], bool]) -> Decided:
-    """Return what the user has decided in the list.
-
-    Args:
-        data: The input of the hook.
-        connection: The connection to the list.
-        pid: The process of the session, as Claude reports it to its hooks; empty if it does not.
-        is_read: Returns whether Claude still reads the output of the hook.
-
-    Raises:
-        Abstains: The user has not decided in the list.
-        OSError: The list or the session has ended.
-    """
+    """Return what the user has decided in the list. `pid` is the process of the session, as Claude reports it
+    to its hooks; empty if it does not. `is_read` returns whether Claude still reads the output of the hook.
+    Raise `Abstains` if the user has not decided in the list, and `OSError` if the list or the session has
+    ended."""
     fields = question_in(data)
     transcript, session_id = fields["transcript_path"], fields["session_id"]
     dialog = Dialog(transcript, session_id, pid)
@@ -281,11 +252,7 @@ class Decided:
     def __init__(
         self, connection: Connection, name: str, answer: dict[str, Any], calls: Calls, session: str
     ) -> None:
-        """Take an answer of the list.
-
-        Raises:
-            Abstains: It is not an answer to this question.
-        """
+        """Take an answer of the list. Raise `Abstains` if it is not an answer to this question."""
         self._behaviour = answer.get("answer")
         message = answer.get("message")
         if answer.get("id") != name or self._behaviour not in ("allow", "deny"):
@@ -337,16 +304,10 @@ class Decided:
 
 
 class Calls:
-    """The lines of the session about the call that was asked for."""
+    """The lines of the session about the call that was asked for. `at` is its size when the question was
+    asked."""
 
     def __init__(self, transcript: str, at: int, fields: dict[str, Any]) -> None:
-        """Create it.
-
-        Args:
-            transcript: The session's file.
-            at: Its size when the question was asked.
-            fields: The input of the hook.
-        """
         self._transcript, self._at = transcript, at
         self._wanted = (fields["tool_name"], fields["tool_input"])
 

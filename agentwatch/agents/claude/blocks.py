@@ -76,11 +76,7 @@ def argument_blocks(arguments: Fields) -> Iterator[Block]:
 
 def result_blocks(block: Fields, structured: object) -> Iterator[Block]:
     """Yield the result of a call: the structured one, or else the text and the images of its block.
-
-    Args:
-        block: The `tool_result` block.
-        structured: The structured result beside it; None without one.
-    """
+    `structured` is None if the line has none."""
     if block.get("is_error") is True:
         yield from _error_blocks(block)
         return

@@ -56,13 +56,7 @@ class Plans:
 
     def after(self, tool: str, arguments: Fields, structured: Fields, words: str) -> Plan | None:
         """Return the to-do list after a call that succeeded; None if the tool does not change it.
-
-        Args:
-            tool: The tool's name.
-            arguments: The arguments of the call.
-            structured: The structured result; empty if the line has no such field.
-            words: The text of the result.
-        """
+        `structured` is empty if the line has no such field."""
         if tool in _WRITES_ALL:
             return Plan(plan_entries(structured.get("newTodos") or arguments.get("todos")))
         match tool:
@@ -169,14 +163,8 @@ _BACKGROUND_STATES = (
 
 
 def read_result(tool: Tool, block: Fields, structured: object, *, is_denied: bool = False) -> Result:
-    """Read the result of a call.
-
-    Args:
-        tool: The tool of the call.
-        block: The `tool_result` block.
-        structured: The value of `tool_use_result`; on disk, of `toolUseResult`. None without it.
-        is_denied: Whether another field or line says that the call was refused.
-    """
+    """Read the result of a call. `structured` is None if the line has no such field. `is_denied` says whether
+    another field or line says that the call was refused."""
     details = mapping(structured)
     if block.get("is_error") is True:
         return _failure(tool, block, details, is_denied=is_denied)
@@ -494,12 +482,6 @@ class Calls:
         tool_named: Callable[[str], Tool],
         details_in: Callable[[Tool, str], Fields] = no_details,
     ) -> None:
-        """Create an empty list of calls.
-
-        Args:
-            tool_named: Returns the description of a tool by its name.
-            details_in: Returns the structured result in the text of a result.
-        """
         self._details_in = details_in
         self.cwd = ""
         """The working directory without a trailing separator; empty if unknown."""
@@ -540,14 +522,7 @@ class Calls:
         group: str | None = None,
         at_ms: int | None = None,
     ) -> ToolStarted:
-        """Read a `tool_use` block.
-
-        Args:
-            block: The block.
-            parent_call: The call of the subagent that makes the call; None for the main agent.
-            group: The id of the message.
-            at_ms: The time of the line, in milliseconds since the epoch.
-        """
+        """Read a `tool_use` block. `parent_call` is None for the main agent."""
         call_id, name = text(block, "id") or "", text(block, "name") or _NO_NAME
         arguments, tool = mapping(block.get("input")), self.tool_named(name)
         plan = _plan_in(arguments) if tool.kind is ToolKind.PLAN else NO_FIELDS
@@ -576,17 +551,11 @@ class Calls:
     ) -> list[Event]:
         """Read a `tool_result` block.
 
-        Args:
-            block: The block.
-            structured: The value of `tool_use_result`, on disk of `toolUseResult`; None without it.
-            parent_call: The call of the subagent that made the call; None for the main agent.
-            at_ms: The time of the line, in milliseconds since the epoch.
-            is_whole: Whether all of the line was read. The part that was not may contain the error.
-            denial: Why the call did not run, or did not end, if the line says it: `user-rejected`,
-                `permission-rule`, `automode-blocked`, `interrupted`, `cancelled`.
-
-        Returns:
-            The end of the call; nothing if only a later line says whether it was refused or interrupted.
+        `structured` is None if the line has no such field. `parent_call` is None for the main agent. Unless
+        `is_whole`, the error may be in the part that was not read. `denial` is why the call did not run, or
+        did not end, if the line says it: `user-rejected`, `permission-rule`, `automode-blocked`,
+        `interrupted`, `cancelled`. Return nothing if only a later line says whether it was refused or
+        interrupted.
         """
         call_id = text(block, "tool_use_id") or ""
         known = self._open.pop(call_id, None)
@@ -629,12 +598,9 @@ class Calls:
         return [ended] if planned is None else [ended, planned]
 
     def released(self, *, is_interrupted: bool = False, denied: Container[str] = ()) -> list[Event]:
-        """Return the ends of the calls that were refused or interrupted.
-
-        Args:
-            is_interrupted: Whether the user has interrupted the agent while it ran the calls.
-            denied: The ids of calls that were refused all the same.
-        """
+        """Return the ends of the calls that were refused or interrupted. `is_interrupted` says whether the
+        user has interrupted the agent while it ran the calls. `denied` has the ids of calls that were refused
+        all the same."""
         unclear, self._unclear = [each._replace(has_result=False) for each in self._unclear], []
         return [
             ended._replace(outcome=Outcome.CANCELLED, error="interrupted by the user")
@@ -711,17 +677,8 @@ class Requests:
         request_id: str | None = None,
         parent_call: str | None = None,
     ) -> Usage | None:
-        """Return what a line of a message adds to the counts; None if it adds nothing.
-
-        Only the last line of a message has the final count of its output.
-
-        Args:
-            message: The message.
-            at_ms: The time of the line.
-            request_id: The id of the request, which the line has beside the message.
-            parent_call: The call of the subagent that wrote the message, whose context is not the session's;
-                None for the main agent.
-        """
+        """Return what a line of a message adds to the counts; None if it adds nothing. Only the last line of
+        a message has the final count of its output. `parent_call` is None for the main agent."""
         counts, message_id = mapping(message.get("usage")), text(message, "id")
         cached, output = number(counts, "cache_read_input_tokens"), number(counts, "output_tokens")
         parts = (number(counts, "input_tokens"), cached, number(counts, "cache_creation_input_tokens"))
@@ -756,13 +713,7 @@ class Requests:
         return Usage(added, UsageScope.REQUEST, at_ms, key, text(message, "model"))
 
     def _key(self, names: tuple[str, str, str], at_ms: int | None, parts: object) -> str | None:
-        """Return the identity of an answer; None if nothing distinguishes it from others.
-
-        Args:
-            names: The ids of the message and of the request, and the agent.
-            at_ms: The time of the line.
-            parts: The counts of its input.
-        """
+        """Return the identity of an answer; None if nothing distinguishes it from others."""
         message_id, request_id, _ = names
         if len(message_id) > MOST_ID:
             return None

@@ -80,10 +80,7 @@ def _live_folders(projects: str) -> set[str]:
 
     A session that is resumed is appended to, which does not change its folder: the folder may be the oldest
     one. A record may be stale, and the name of a long path is shortened in another way: then the folder comes
-    in its usual turn.
-
-    Args:
-        projects: The folder `projects`, beside which the folder of records is.
+    in its usual turn. The folder of records is beside `projects`.
     """
     registry = os.path.join(os.path.dirname(projects), "sessions")
     try:

@@ -355,12 +355,8 @@ def delta_text(delta: object) -> tuple[Channel, str] | None:
 
 
 def texts_of(lines: list[Fields]) -> tuple[list[tuple[Channel, str]], int]:
-    """Return the texts of the main agent in consecutive deltas, those of a channel joined.
-
-    Returns:
-        The texts, and the number of lines up to the first that is neither a delta nor a count of thinking
-        tokens.
-    """
+    """Return the texts of the main agent in consecutive deltas, those of a channel joined. Also return the
+    number of lines up to the first that is neither a delta nor a count of thinking tokens."""
     pieces: list[tuple[Channel, list[str]]] = []
     for count, fields in enumerate(lines):
         kind = fields.get("type")
@@ -476,18 +472,8 @@ def is_agents_own(fields: Fields, words: str) -> bool:
 def turn_ended(
     fields: Fields, dialect: Dialect, model: str | None, of_subagents: Tokens, *, is_interrupted: bool
 ) -> list[Event]:
-    """Read a result line.
-
-    Its `usage` covers the turn, without the requests of subagents. Its cost, and the counts by model, cover
-    all turns of the process.
-
-    Args:
-        fields: The line.
-        dialect: The agent's variant of the grammar.
-        model: The model of the main agent, whose context counts; None if unknown.
-        of_subagents: The known tokens of the subagents in this turn.
-        is_interrupted: Whether a line of the turn says that the user interrupted it.
-    """
+    """Read a result line. Its `usage` covers the turn, without the requests of subagents. Its cost, and the
+    counts by model, cover all turns of the process. Only the context of `model`, the main agent's, counts."""
     outcome = _outcome(fields, dialect, is_interrupted=is_interrupted)
     events: list[Event] = [
         TurnEnded(
@@ -507,13 +493,8 @@ def turn_ended(
 
 
 def tokens_in(usage: Fields, dialect: Dialect, *, with_output: bool) -> Tokens:
-    """Return the tokens of a `usage` object.
-
-    Args:
-        usage: The object.
-        dialect: The agent's variant of the grammar.
-        with_output: Whether its output is complete. In the line of a message, it is a value of its middle.
-    """
+    """Return the tokens of a `usage` object. The output of a line of a message is a value of its middle;
+    `with_output` says that it is complete."""
     given, cached = number(usage, "input_tokens"), number(usage, _CACHED)
     written = number(usage, _CACHE_WRITTEN)
     more = 0 if dialect.input_includes_cache else (cached or 0) + (written or 0)
@@ -590,15 +571,10 @@ _MOST_MODEL = 200
 
 
 class Decoder:
-    """Decodes the lines of one recording, and keeps the state that later lines depend on."""
+    """Decodes the lines of one recording, and keeps the state that later lines depend on. `detect` returns
+    the agent that wrote a line, if the variant is only known to be one of the family."""
 
     def __init__(self, dialect: Dialect, detect: Callable[[Fields], Agent | None] | None = None) -> None:
-        """Create a decoder.
-
-        Args:
-            dialect: The agent's variant of the grammar.
-            detect: Returns the agent that wrote a line, if the variant is only known to be one of the family.
-        """
         self.dialect = dialect
         self._detect = detect
         self._calls = Calls(dialect.tool_named, dialect.details_in)

@@ -33,14 +33,8 @@ _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 
 def open_claude_subagents(path: Path) -> ClaudeSubagents | None:
-    """Return the store of a session with subagents, or of one that may get them; None for another file.
-
-    Args:
-        path: A file of lines.
-
-    Raises:
-        OSError: The transcript cannot be opened.
-    """
+    """Return the store of a session with subagents, or of one that may get them; None for another file. Raise
+    `OSError` if the transcript cannot be opened."""
     folder = within(path.parent, path.stem, _FOLDER)
     if folder is None or not (_subagents_in(folder) or _may_get_subagents(path)):
         return None
@@ -60,15 +54,8 @@ class ClaudeSubagents:
     """Finding out that nothing has changed takes 6 us."""
 
     def __init__(self, transcript: Path, folder: Path) -> None:
-        """Open the transcript.
-
-        Args:
-            transcript: The transcript.
-            folder: The folder with the files of its subagents, which need not exist yet.
-
-        Raises:
-            OSError: The transcript cannot be opened.
-        """
+        """Open the transcript. `folder` need not exist yet. Raise `OSError` if the transcript cannot be
+        opened."""
         self._transcript, self._folder = transcript, folder
         self._main = Tail(os.open(transcript, _READ))
         self._agents: dict[str, Tail] = {}

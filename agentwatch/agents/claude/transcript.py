@@ -342,15 +342,7 @@ class Calls:
     def started(
         self, block: Fields, call_id: str, fields: Fields, folder: str, parent_call: str | None
     ) -> Iterator[Event]:
-        """Yield the events of a `tool_use` block.
-
-        Args:
-            block: The block.
-            call_id: The id of the call.
-            fields: The line of the block.
-            folder: The folder to which paths are shown relative.
-            parent_call: The id of the call whose subagent makes the call; None for the main agent.
-        """
+        """Yield the events of a `tool_use` block. `parent_call` is None for the main agent."""
         self._calls.cwd = folder
         self._open.keep(call_id, parent_call)
         at_ms, group = iso_ms(fields.get("timestamp")), text(mapping(fields.get("message")), "id")
@@ -365,16 +357,9 @@ class Calls:
     ) -> Iterator[Event]:
         """Yield the events of a `tool_result` block.
 
-        Args:
-            block: The block.
-            call_id: The id of the call.
-            fields: The line of the block.
-            structured: The structured result, if the line has one for this block.
-            parent_call: The id of the call whose subagent made the call; None for the main agent.
-
         A call that was running when the user interrupted it has the text and the `toolDenialKind` of a call
         that the user refused. The next text of the user names the interrupted message, and versions from
-        2.1.330 say that a call was refused before it ran.
+        2.1.330 say that a call was refused before it ran. `parent_call` is None for the main agent.
         """
         self._open.pop(call_id, None)
         denial, at_ms = text(fields, "toolDenialKind"), iso_ms(fields.get("timestamp"))
@@ -446,11 +431,7 @@ class Subagents:
 
     def of_line(self, fields: Fields, prompt: str | None) -> str:
         """Return the id of the call whose subagent wrote a line; without a known call, the agent's own id.
-
-        Args:
-            fields: A line of a subagent.
-            prompt: Its text, if it is the first of the subagent.
-        """
+        `prompt` is its text, if it is the first of the subagent."""
         agent_id = text(fields, "agentId")
         if agent_id is not None:
             if agent_id not in self._calls:

@@ -52,11 +52,8 @@ def _parent(spot: Spot, thread: str) -> str | None:
 
 
 def spawners_in(line: bytes) -> list[str]:
-    """Return the threads that have spawned a thread, the first of all before its parent.
-
-    Args:
-        line: The first line of its file.
-    """
+    """Return the threads that have spawned a thread, the first of all before its parent. `line` is the first
+    line of its file."""
     parent = id_in(text_with(line, "parent_thread_id"))
     root = id_in(text_with(line, "session_id"))
     return [] if parent is None else [each for each in (root, parent) if each is not None]

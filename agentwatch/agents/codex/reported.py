@@ -36,13 +36,6 @@ class CodexReports:
     """Reads which sessions are loaded, and what the server says about them, at most once a second."""
 
     def __init__(self, folders: Iterable[Path], uid: int, proc: Proc) -> None:
-        """Create it without sessions.
-
-        Args:
-            folders: The folders `thread-writer-locks`.
-            uid: The user whose files and server count.
-            proc: Where the locks are read.
-        """
         self._folders = tuple(folders)
         self._uid = uid
         self._proc = proc
@@ -54,12 +47,8 @@ class CodexReports:
         """Whether a session without a lock is not loaded."""
 
     def refresh(self, now: float, keys: Container[Key] | None = None) -> bool:
-        """Read the locks if it is time, and return whether something new is said.
-
-        Args:
-            now: The time, in seconds since the epoch.
-            keys: Not used: all files are read, or those whose time has come.
-        """
+        """Read the locks if it is time, and return whether something new is said. `now` is in seconds. `keys`
+        is not used: all files are read, or those whose time has come."""
         if 0 <= self._due - now <= _SECONDS:
             return False
         self._due = now + _SECONDS

@@ -148,13 +148,7 @@ def command_of(arguments: Fields) -> str:
 
 
 def patch_of(name: str, arguments: Fields, whole: str) -> str | None:
-    """Return the patch that a call applies; None if it applies none.
-
-    Args:
-        name: The name of the tool.
-        arguments: Its arguments.
-        whole: The arguments as the text that the model wrote.
-    """
+    """Return the patch that a call applies; None if it applies none."""
     if name == _PATCH_TOOL:
         return text(arguments, "input") or text(arguments, "patch") or whole
     words = arguments.get("command")
@@ -164,13 +158,8 @@ def patch_of(name: str, arguments: Fields, whole: str) -> str | None:
 
 
 def use_of(name: str, namespace: str | None, given: object) -> Use:
-    """Return the use of a tool.
-
-    Args:
-        name: The name of the tool.
-        namespace: The name of the group of tools that it belongs to; None if it is in none.
-        given: Its arguments: JSON as a text, or the text that a custom tool receives.
-    """
+    """Return the use of a tool. `namespace`, the name of its group, is None without a group. `given` is its
+    arguments: JSON as a text, or the text that a custom tool receives."""
     arguments = mapping(given)
     whole = given if isinstance(given, str) else ""
     patch = patch_of(name, arguments, whole) if name in _COMMANDS or name == _PATCH_TOOL else None
@@ -564,13 +553,8 @@ class Calls:
         return [ended(*of_process, end._replace(duration_ms=None), self.cwd), *events]
 
     def finish(self, call_id: str, use: Use, end: End | None) -> list[Event]:
-        """Return the events of an item or an event that reports a call, and its end if it has one.
-
-        Args:
-            call_id: The id of the call.
-            use: What the item reports about the call. Only used if no earlier line started it.
-            end: How it ended; None if it is still running.
-        """
+        """Return the events of an item or an event that reports a call, and its end if it has one. `use` is
+        only used if no earlier line started the call. `end` is None if it is still running."""
         known = self._open.get(call_id)
         self._forget_process_of(call_id)
         if end is None:
@@ -686,12 +670,7 @@ class Twins:
         self._last: tuple[bytes, bool] | None = None
 
     def is_second(self, text: str, *, is_item: bool) -> bool:
-        """Return whether the other kind of line has just reported this text.
-
-        Args:
-            text: The text.
-            is_item: Whether the line is an item.
-        """
+        """Return whether the other kind of line has just reported this text."""
         digest = _digest(text)
         is_twin = self._last == (digest, not is_item)
         self._last = None if is_twin else (digest, is_item)
@@ -842,11 +821,7 @@ class Conversation:
 
     def prompt(self, found: str, *, is_item: bool = False) -> list[Event]:
         """Return the prompt of an event, unless it came as an item of the model or as another event.
-
-        Args:
-            found: The text.
-            is_item: Whether the event is the completed item of a paginated history.
-        """
+        `is_item` says whether the event is the completed item of a paginated history."""
         found = whole_text(found) or _NO_TEXT
         if self._prompt_twins.is_second(found, is_item=is_item):
             return []
@@ -856,13 +831,7 @@ class Conversation:
         self, found: str | None, key: str | None, at_ms: int | None, *, is_item: bool = False
     ) -> list[Event]:
         """Return the answer of an event, unless it came as an item of the model or as another event.
-
-        Args:
-            found: The text; None without one.
-            key: The id of the message; None without one.
-            at_ms: The time of the line.
-            is_item: Whether the event is the completed item of a paginated history.
-        """
+        `is_item` says whether the event is the completed item of a paginated history."""
         found = whole_text(found or "")
         if not found or self._answer_twins.is_second(found, is_item=is_item):
             return []
@@ -1236,14 +1205,8 @@ def refusal_in(error: Fields, at_ms: int | None) -> list[Limits]:
 
 
 def _turn_complete(event: Fields, before: str | None) -> TurnEnded:
-    """Return the end of a turn. One that failed has the same type, with an error.
-
-    Older versions report the error of a turn without an answer only in an event before its end.
-
-    Args:
-        event: The end.
-        before: The newest error of the turn; None without one.
-    """
+    """Return the end of a turn. One that failed has the same type, with an error. Older versions report the
+    error of a turn without an answer only in an event before its end."""
     error = event.get("error")
     duration_ms = number(event, "duration_ms")
     if error is None or error == {}:
@@ -1348,12 +1311,7 @@ class Counts:
         return is_own
 
     def usage(self, total: Tokens, last: Tokens) -> Tokens:
-        """Return the tokens of the thread's own requests after a line.
-
-        Args:
-            total: The total in the line.
-            last: The tokens of the newest request.
-        """
+        """Return the tokens of the thread's own requests after a line."""
         inherited = self._inherited
         if self.inherits:
             self._inherited = inherited = total

@@ -41,14 +41,8 @@ class _Prompts(NamedTuple):
 
 
 def open_segments(path: Path) -> Segments | None:
-    """Return the store of the thread whose newest rollout is at a path; None if it has no earlier one.
-
-    Args:
-        path: A file that is named as one of several of a thread.
-
-    Raises:
-        OSError: A file cannot be opened.
-    """
+    """Return the store of the thread whose newest rollout is at a path; None if it has no earlier one. Raise
+    `OSError` if a file cannot be opened."""
     earlier = _earlier(path)
     return Segments(path, earlier) if earlier else None
 
@@ -74,15 +68,8 @@ class Segments:
     poll_seconds = 0.02
 
     def __init__(self, path: Path, earlier: list[Path]) -> None:
-        """Open the newest rollout.
-
-        Args:
-            path: The newest rollout.
-            earlier: The others, the oldest first.
-
-        Raises:
-            OSError: The newest rollout cannot be opened.
-        """
+        """Open the newest rollout. `earlier` begins with the oldest. Raise `OSError` if the newest rollout
+        cannot be opened."""
         self._newest = Tail(os.open(path, _READ))
         self._rollout = _rollout_in(path.name)
         self._lines = self._joined(earlier)

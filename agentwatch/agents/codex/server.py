@@ -63,11 +63,7 @@ class Thread(NamedTuple):
 
 
 def thread_of(fields: Fields) -> Thread:
-    """Return what a server says about a thread.
-
-    Args:
-        fields: The field `thread` of an answer to `thread/read`.
-    """
+    """Return what a server says about a thread."""
     status = mapping(fields.get("status"))
     kind, flags = text(status, "type"), status.get("activeFlags")
     if kind == "active" and isinstance(flags, list):
@@ -80,15 +76,9 @@ def thread_of(fields: Fields) -> Thread:
 
 
 class CodexServer:
-    """Asks a server of Codex for the states of its threads."""
+    """Asks a server of Codex for the states of its threads. Nothing is asked before the first `refresh`."""
 
     def __init__(self, socket: Path, uid: int) -> None:
-        """Create it without threads; nothing is asked before the first `refresh`.
-
-        Args:
-            socket: Its socket, or a link to it.
-            uid: The user whose server counts.
-        """
         self.socket = socket
         self.threads: dict[str, Thread] = {}
         self._uid = uid
@@ -100,12 +90,8 @@ class CodexServer:
         self._faults = 0
 
     def refresh(self, now: float, wanted: Collection[str]) -> None:
-        """Ask the server if it is time, for at most 50 ms.
-
-        Args:
-            now: The time, in seconds since the epoch.
-            wanted: The threads that are read if they are loaded. There are others, such as those for a title.
-        """
+        """Ask the server if it is time, for at most 50 ms. `now` is in seconds. `wanted` are the threads that
+        are read if they are loaded. There are others, such as those for a title."""
         place = own_socket(self.socket, self._uid)
         if place != self._place:  # another server has begun
             self._place, self._due, self._faults = place, 0.0, 0
@@ -159,11 +145,8 @@ class _Peer(WebSocket):
         return self._number
 
     def answer(self) -> tuple[int, Fields]:
-        """Return the number of the next request that is answered, and its result; {} if it was refused.
-
-        Raises:
-            ValueError: A message is not JSON.
-        """
+        """Return the number of the next request that is answered, and its result; {} if it was refused. Raise
+        `ValueError` if a message is not JSON."""
         while True:
             message = parse(self.receive())
             if isinstance(message, dict) and "method" not in message:
@@ -180,14 +163,8 @@ class _Peer(WebSocket):
 
 def own_socket(path: Path, uid: int) -> tuple[str, int, int] | None:
     """Return the path of a user's socket, with its inode and its time; None if it may be somebody else's.
-
     Codex keeps its socket in a folder with a short name, and a link to it. One link is followed if it belongs
-    to the user. Its target must be a socket of the user, in a folder that only the user can change.
-
-    Args:
-        path: The socket, or the link to it.
-        uid: The user.
-    """
+    to the user. Its target must be a socket of the user, in a folder that only the user can change."""
     try:
         found = os.lstat(path)
         if stat.S_ISLNK(found.st_mode) and found.st_uid == uid:

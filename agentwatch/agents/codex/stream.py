@@ -149,13 +149,7 @@ def search_use(tool: str, query: str | None) -> Use:
 
 
 def agent_use(tool: str, prompt: str | None, threads: list[str]) -> Use:
-    """Return the use of a tool that starts a subagent, or works with one.
-
-    Args:
-        tool: The tool.
-        prompt: What the subagent is asked to do.
-        threads: The ids of the subagents' threads.
-    """
+    """Return the use of a tool that starts a subagent, or works with one."""
     if prompt is not None:
         return Use(tool, ToolKind.DELEGATE, Phrase.RAN_SUBAGENT, one_line(prompt))
     return Use(tool, ToolKind.DELEGATE, Phrase.USED, " ".join([tool, *threads]))

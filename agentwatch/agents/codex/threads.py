@@ -30,11 +30,8 @@ _MOST_FILES = 2000
 
 
 def open_threads(path: Path) -> Threads | None:
-    """Return the store of a thread that has spawned others; None for another one.
-
-    Raises:
-        OSError: Its file cannot be opened.
-    """
+    """Return the store of a thread that has spawned others; None for another one. Raise `OSError` if its file
+    cannot be opened."""
     spawned = _spawned(path)
     return Threads(path, spawned) if spawned else None
 
@@ -45,12 +42,7 @@ class Threads:
     poll_seconds = 0.02
 
     def __init__(self, path: Path, spawned: list[Path]) -> None:
-        """Open the files.
-
-        Args:
-            path: The file of the thread.
-            spawned: The files of the threads that it has spawned so far.
-        """
+        """Open the files."""
         self._path = path
         self._seen = _changed(path)
         self._tails = [(Tail(open_own(path)), b"")]

@@ -49,17 +49,9 @@ _EXIT_BLOCKS = ("shell_exit", "terminal")
 
 
 def read_result(tool: Tool, data: Fields, answer: str | None, *, is_whole: bool = True) -> Result:
-    """Read the result of a call.
-
-    `success` is true for a command that exited with another code than 0, and for one that continues in the
-    background.
-
-    Args:
-        tool: The tool of the call.
-        data: The field `data` of the line.
-        answer: The answer to the question whether the call may run; None without one.
-        is_whole: Whether all of the line was read. If not, the exit code of a command may be missing.
-    """
+    """Read the result of a call. `success` is true for a command that exited with another code than 0, and
+    for one that continues in the background. `answer` says whether the call may run; None without a question.
+    Unless `is_whole`, the exit code of a command may be missing."""
     result = mapping(data.get("result"))
     content = text(result, "content") or text(data, "result") or ""
     error = mapping(data.get("error"))
@@ -186,14 +178,7 @@ def read_arguments(value: object) -> Fields:
 
 
 def tool_of(name: str, arguments: Fields, server: str | None, server_tool: str | None) -> Tool:
-    """Return the tool of a call.
-
-    Args:
-        name: The tool's name.
-        arguments: The arguments of the call.
-        server: The MCP server that has the tool; None for a tool of Copilot's own.
-        server_tool: The tool's name on that server.
-    """
+    """Return the tool of a call. `server` is None for a tool of Copilot's own."""
     if server is not None:
         return Tool(ToolKind.MCP, Phrase.CALLED_MCP, lambda _arguments: f"{server} {server_tool or name}")
     if name == "str_replace_editor":

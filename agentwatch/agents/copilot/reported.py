@@ -46,13 +46,6 @@ class CopilotLocks:
     is_exact = False
 
     def __init__(self, folders: Iterable[Path], uid: int, proc: Proc) -> None:
-        """Create it without sessions.
-
-        Args:
-            folders: The folders `session-state`.
-            uid: The user whose files and processes count.
-            proc: Where the processes are read.
-        """
         self._folders = tuple(map(str, folders))
         self._uid = uid
         self._proc = proc
@@ -64,12 +57,8 @@ class CopilotLocks:
         self.said: dict[Key, Said] = {}
 
     def refresh(self, now: float, keys: Container[Key] | None = None) -> bool:
-        """Read what may have changed, and return whether something new is said.
-
-        Args:
-            now: The time, in seconds since the epoch.
-            keys: Not used: all files are read, or those whose time has come.
-        """
+        """Read what may have changed, and return whether something new is said. `now` is in seconds. `keys`
+        is not used: all files are read, or those whose time has come."""
         is_full = not 0 <= self._full_due - now <= _FULL_SECONDS
         if is_full:
             self._full_due = now + _FULL_SECONDS

@@ -152,13 +152,7 @@ class Questions:
         """By the id of the question; at most 64."""
 
     def requested(self, data: Fields, tool: str | None, at_ms: int | None) -> Permission:
-        """Read a question whether a call may run.
-
-        Args:
-            data: The field `data` of the line.
-            tool: The tool of the call, if it is known.
-            at_ms: The time of the line.
-        """
+        """Read a question whether a call may run."""
         request = mapping(data.get("permissionRequest"))
         target = next((found for key in _TARGETS if (found := text(request, key))), None)
         if server := text(request, "serverName"):

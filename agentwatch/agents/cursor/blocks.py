@@ -68,12 +68,8 @@ def blocks(fields: Fields, _call_id: str = "") -> Iterator[Block]:
 
 
 def _argument_blocks(use: ToolUse, *, beside: str | None) -> Iterator[Block]:
-    """Yield the arguments: the to-do list, then all short fields in one block, then each multi-line text.
-
-    Args:
-        use: The tool of the call, with its arguments.
-        beside: The description beside the tool. It may also be among the arguments, or beside them.
-    """
+    """Yield the arguments: the to-do list, then all short fields in one block, then each multi-line text. The
+    description may also be among the arguments, or beside them."""
     rest = {key: value for key, value in read_arguments(use.body).items() if key not in _ECHOES}
     if use.tool.kind is ToolKind.EXECUTE:
         if description := text(rest, "description") or text(use.body, "description") or beside:

@@ -70,16 +70,9 @@ class Plans:
             remember(self._started, call_id, _plan_in(arguments), _MOST_CALLS)
 
     def end(self, call_id: str, arguments: Fields, success: Fields) -> Plan | None:
-        """Return the plan that a call reports; None if it has no list in its result and no arguments.
-
-        The list in the result is complete. Without it, the arguments replace the previous list or are merged
-        into it.
-
-        Args:
-            call_id: The id with which the call started.
-            arguments: The arguments in the line that ends the call; often empty.
-            success: The object of its result.
-        """
+        """Return the plan that a call reports; None if it has no list in its result and no arguments. The
+        list in the result is complete. Without it, the arguments replace the previous list or are merged into
+        it. `arguments` of the line that ends the call are often empty."""
         started = self._started.pop(call_id, None)
         if entries := plan_entries(success.get("todos")):
             return Plan(entries)
@@ -143,12 +136,9 @@ class Answer:
         return [Text(Channel.ANSWER, text, at_ms)]
 
     def add_burst(self, burst: Burst) -> list[Event] | None:
-        """Return the events of a burst of lines without a model_call_id.
-
-        Returns:
-            None if the lines must be read one by one: the first line ends a flushed segment or completes an
-            emoji, or the lines have no timestamps, so that each may be a flush.
-        """
+        """Return the events of a burst of lines without a model_call_id. Return None if the lines must be
+        read one by one: the first line ends a flushed segment or completes an emoji, or the lines have no
+        timestamps, so that each may be a flush."""
         is_timed = bool(burst.times_ms)
         if self.half or self._is_flushed or not burst.texts[0] or (self._has_deltas and not is_timed):
             return None
@@ -212,11 +202,8 @@ def time_of(fields: Fields) -> int | None:
 
 
 def _joined(half: str, text: str) -> tuple[str, str]:
-    """Join a pending half of an emoji to a delta.
-
-    Returns:
-        The complete text, and the half of an emoji in which it ends, if any.
-    """
+    """Join a pending half of an emoji to a delta. Also return the half of an emoji in which it ends, if
+    any."""
     text = half + text
     if "\ud800" <= text[-1:] <= "\udbff":
         return whole_text(text[:-1]), text[-1]

@@ -178,13 +178,8 @@ def read_result(tool: Tool, result: object, *, is_free: bool = False) -> Result:
 
     An exit code other than 0 and an MCP `isError` are failures, even in the variant `success`. The outcome of
     a call that completed without a known variant is unknown (`RETURNED`). So is that of a command or a
-    subagent that continues in the background.
-
-    Args:
-        tool: The tool of the call.
-        result: The value of the field `result`.
-        is_free: Whether the result may be any value, as that of a documented `function`. An object without a
-            known variant is then the result itself.
+    subagent that continues in the background. If `is_free`, as for a documented `function`, the result may be
+    any value, and an object without a known variant is the result itself.
     """
     variants: Fields = result if type(result) is dict else mapping(result)
     if len(variants) == 1 and "success" in variants:  # nearly always
@@ -290,15 +285,9 @@ class ToolUse(NamedTuple):
 
 
 def read_tool(value: object) -> ToolUse:
-    """Return the tool of a call.
-
-    In `{"readToolCall": {...}, "toolCallId": "1"}` the name is `read`. Siblings of the key are ignored. Lines
-    written by hand have also been seen with the name as the key, `{"grep": {...}}`, and with the key as a
-    value, `{"tool": {"case": "grepToolCall", "value": {...}}}`.
-
-    Args:
-        value: The object under `tool_call`.
-    """
+    """Return the tool of a call. In `{"readToolCall": {...}, "toolCallId": "1"}` the name is `read`. Siblings
+    of the key are ignored. Lines written by hand have also been seen with the name as the key,
+    `{"grep": {...}}`, and with the key as a value, `{"tool": {"case": "grepToolCall", "value": {...}}}`."""
     call: Fields = value if type(value) is dict else mapping(value)
     for key, body in call.items():
         if key in _BY_KEY:
@@ -314,11 +303,8 @@ def read_tool(value: object) -> ToolUse:
 
 
 def read_arguments(body: Fields) -> Fields:
-    """Return the arguments of a call: the object under `args`, or else under `arguments`.
-
-    Args:
-        body: The object under the tool's key.
-    """
+    """Return the arguments of a call: the object under `args`, or else under `arguments`. `body` is the
+    object under the tool's key."""
     given = body.get("args")
     if type(given) is dict and given:
         return given

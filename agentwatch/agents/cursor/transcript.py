@@ -96,14 +96,9 @@ class _Open(NamedTuple):
 
 
 def place_id(part: Fields, position: int) -> str:
-    """Return what identifies a call without an id in its line: its position there, and its arguments.
-
-    The next message ends the call, and may have a call at the same position.
-
-    Args:
-        part: The `tool_use` part.
-        position: Its position among the calls of the line, from 0.
-    """
+    """Return what identifies a call without an id in its line: its position there, and its arguments. The
+    next message ends the call, and may have a call at the same position. `position` counts the calls of the
+    line from 0."""
     texts = (value for value in mapping(part.get("input")).values() if isinstance(value, str))
     words = "\0".join((text(part, "name") or _NO_NAME, *texts))
     return f"{position}-{crc32(words.encode('utf-8', 'replace')):08x}"

@@ -48,12 +48,8 @@ _MOST_DIGITS = 11
 
 
 def read_result(kind: ToolKind, fields: Fields) -> Result:
-    """Read the line that ends a call.
-
-    Args:
-        kind: The kind of the tool. Only a command has an exit code.
-        fields: The line. It has a `value`, or an `error` with a message.
-    """
+    """Read the line that ends a call. Only a command has an exit code. `fields` have a `value`, or an `error`
+    with a message."""
     reason = reason_in(fields)
     code = _exit_code(reason or "") if kind is ToolKind.EXECUTE else None
     is_error = fields.get("isError")

@@ -45,13 +45,7 @@ def plan_of(tool: Tool, arguments: Fields) -> tuple[PlanEntry, ...]:
 
 
 def content_block(tool: Tool, output: str, arguments: Fields | None = None) -> Block:
-    """Return the block of a text that a call returned.
-
-    Args:
-        tool: The tool of the call.
-        output: The text.
-        arguments: The arguments of the call, if the line has them.
-    """
+    """Return the block of a text that a call returned."""
     match tool.kind:
         case ToolKind.EXECUTE:
             return OutputBlock("stdout", output)

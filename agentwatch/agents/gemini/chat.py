@@ -311,12 +311,7 @@ def _after_context(message: str) -> str:
 
 
 def author_of(fields: Fields, message: str) -> Author:
-    """Return who wrote a message of the type `user`.
-
-    Args:
-        fields: The message.
-        message: Its text.
-    """
+    """Return who wrote a message of the type `user`."""
     parts = items(fields.get("content"))
     if any("functionResponse" in mapping(part) for part in parts):
         return Author.RESULTS
@@ -416,12 +411,8 @@ def call_of(value: object) -> CallLine:
 
 
 def call_events(call: CallLine, cwd: str) -> list[Event]:
-    """Return the events of a call: its end, or its start if it has not ended.
-
-    Args:
-        call: The call.
-        cwd: The working directory without a trailing separator; empty if unknown.
-    """
+    """Return the events of a call: its end, or its start if it has not ended. `cwd` has no trailing
+    separator; it is empty if unknown."""
     started = call.tool.started(call.call_id, call.name, call.arguments, cwd=cwd)
     if call.is_open:
         return [started]
@@ -707,13 +698,7 @@ def _calls(fields: Fields) -> list[CallLine]:
 
 
 def _without_first(messages: list[Fields], entries: list[Entry | None], most: int) -> Iterator[Fields]:
-    """Yield the messages without the texts of the first prompts and answers, which were read before.
-
-    Args:
-        messages: The messages.
-        entries: The prompt or answer in each of them.
-        most: The number of the prompts and answers.
-    """
+    """Yield the messages without the texts of the first prompts and answers, which were read before."""
     for message, entry in zip(messages, entries, strict=True):
         if entry is None or most == 0:
             yield message

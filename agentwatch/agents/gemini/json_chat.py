@@ -22,15 +22,9 @@ _SPACES = b" \t\r\n\xef\xbb\xbf"
 
 
 def open_gemini_json(path: Path, head: bytes) -> GeminiJson | None:
-    """Return the store of a chat in one JSON document; None if the path is of another kind.
-
-    A document may be named as a file of lines: its first line is a lone brace, or has the messages. The first
-    line of a file of lines has neither.
-
-    Args:
-        path: The path of the file.
-        head: The first bytes of the file.
-    """
+    """Return the store of a chat in one JSON document; None if the path is of another kind. A document may be
+    named as a file of lines: its first line is a lone brace, or has the messages. The first line of a file of
+    lines has neither."""
     start = head.lstrip(_SPACES)
     if path.suffix not in (".json", ".jsonl") or not start.startswith(b"{"):
         return None
@@ -43,14 +37,10 @@ def open_gemini_json(path: Path, head: bytes) -> GeminiJson | None:
 
 
 class GeminiJson:
-    """A chat in one JSON document. It is read again when its size or its time has changed."""
+    """A chat in one JSON document. It is read again when its size or its time has changed. Creating it reads
+    nothing."""
 
     def __init__(self, path: Path) -> None:
-        """Create the store; nothing is read yet.
-
-        Args:
-            path: The path of the document.
-        """
         self._path = path
         self._version: tuple[int, int, int] | None = None
         self._facts: dict[str, Any] | None = None
@@ -59,13 +49,9 @@ class GeminiJson:
         """The id and the digest of each message, in order."""
 
     def new_lines(self) -> list[bytes]:
-        """Return a line for each message that is new or has changed.
-
-        Messages that were removed are removed by a line as well.
-
-        Raises:
-            OSError: The document cannot be read, or is incomplete because it is being written.
-        """
+        """Return a line for each message that is new or has changed. Messages that were removed are removed
+        by a line as well. Raise `OSError` if the document cannot be read, or is incomplete because it is
+        being written."""
         fd = open_regular(self._path, follow_links=True)  # the user has named it
         try:
             status = os.fstat(fd)

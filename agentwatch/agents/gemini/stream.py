@@ -80,16 +80,8 @@ _MOST_NOTE = 60
 
 
 def ending(status: object, reason: str | None, error_type: str | None = None) -> Result:
-    """Return the outcome of a call, without its facts.
-
-    The agent's own status counts: a command with an exit code other than 0 is a success, and the stream
-    contains no exit code.
-
-    Args:
-        status: The agent's word.
-        reason: The message of the error, if there is one.
-        error_type: The type of the error.
-    """
+    """Return the outcome of a call, without its facts. The agent's own status counts: a command with an exit
+    code other than 0 is a success, and the stream contains no exit code."""
     if status == "success":
         return Result(Outcome.SUCCEEDED)
     words = reason or error_type
@@ -133,13 +125,7 @@ def is_multiple(arguments: Fields) -> bool:
 
 
 def shown_facts(tool: Tool, shown: object, facts: Facts) -> Facts:
-    """Return the facts in what the agent showed of a result.
-
-    Args:
-        tool: The tool of the call.
-        shown: The text or the object that the agent showed.
-        facts: The facts in the arguments.
-    """
+    """Return the facts in what the agent showed of a result."""
     if isinstance(shown, str):
         line = shown.strip().removesuffix(".")
         is_note = tool.kind in _NOTE_KINDS and 0 < len(line) <= _MOST_NOTE and "\n" not in line
@@ -216,15 +202,8 @@ TOOLS = {
 
 
 def tool_named(name: str, displayed: str | None = None) -> Tool:
-    """Return the tool with a name.
-
-    A tool of an MCP server is named `mcp_SERVER_TOOL`, in older versions `SERVER__TOOL`. Before that only the
-    name for display had the server: `TOOL (SERVER MCP Server)`.
-
-    Args:
-        name: The name that the agent gives the tool.
-        displayed: The name for display, if the line has it.
-    """
+    """Return the tool with a name. A tool of an MCP server is named `mcp_SERVER_TOOL`, in older versions
+    `SERVER__TOOL`. Before that only the name for display had the server: `TOOL (SERVER MCP Server)`."""
     if name in TOOLS:
         return TOOLS[name]
     server, tool = _mcp_names(name, displayed or "")

@@ -62,12 +62,8 @@ def blocks(line: Fields, _call_id: str = "") -> Iterator[Block]:
 
 def _arguments(name: str, state: Fields, *, is_changed: bool) -> Iterator[Block]:
     """Yield the arguments: first the to-do list, then the short fields, then each text of several lines.
-
-    Args:
-        name: The name of the tool.
-        state: The state of the call.
-        is_changed: Whether the result describes the change, so that the texts of an edit need not be shown.
-    """
+    `is_changed` says whether the result describes the change, so that the texts of an edit need not be
+    shown."""
     rest = dict(mapping(state.get("input")))
     kind = tool_named(name).kind
     if kind is ToolKind.EXECUTE and (description := text(rest, "description")):

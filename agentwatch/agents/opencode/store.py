@@ -76,11 +76,8 @@ class Reader(Protocol):
         """Return whether the store may have changed since the last reading; this must be cheap."""
 
     def read(self) -> Rows:
-        """Return all sessions, and the messages and parts that are new or may have changed.
-
-        Raises:
-            OSError: The store cannot be read now.
-        """
+        """Return all sessions, and the messages and parts that are new or may have changed. Raise `OSError`
+        if the store cannot be read now."""
 
 
 def as_object(value: object) -> Object:
@@ -125,12 +122,7 @@ class Database:
     """Reads one session, and its subagents' sessions, from a database."""
 
     def __init__(self, path: Path, session_id: str | None) -> None:
-        """Read a session.
-
-        Args:
-            path: The database.
-            session_id: The session; None for the main session that was changed last.
-        """
+        """Read a session. `session_id` is None for the main session that was changed last."""
         self.most_sessions = _MOST_SESSIONS
         self._path = path
         self._session_id = session_id
@@ -145,11 +137,8 @@ class Database:
         return self._is_fresh or self._signature() != self._seen
 
     def read(self) -> Rows:
-        """Return all sessions, and the messages and parts that were changed since the last reading.
-
-        Raises:
-            OSError: The database cannot be read: it is locked, damaged, or not opencode's.
-        """
+        """Return all sessions, and the messages and parts that were changed since the last reading. Raise
+        `OSError` if the database cannot be read: it is locked, damaged, or not opencode's."""
         signature, now_ns = self._signature(), wall_ns()
         rows, updated = queried(self._path, {*_COLUMNS, LATER_SESSIONS}, self._rows)
         self._updated |= updated
@@ -278,12 +267,7 @@ class Storage:
     """Reads one session, and its subagents' sessions, from a folder of JSON files."""
 
     def __init__(self, folder: Path, session_id: str | None) -> None:
-        """Read a session.
-
-        Args:
-            folder: The folder `storage`.
-            session_id: The session; None for the main session that was changed last.
-        """
+        """Read a session. `session_id` is None for the main session that was changed last."""
         self.most_sessions = _MOST_SESSIONS
         self._folder = folder
         self._session_id = session_id
@@ -299,11 +283,8 @@ class Storage:
         return True
 
     def read(self) -> Rows:
-        """Return all sessions, and the messages and parts that were changed since the last reading.
-
-        Raises:
-            OSError: The folder cannot be read, or does not contain the session.
-        """
+        """Return all sessions, and the messages and parts that were changed since the last reading. Raise
+        `OSError` if the folder cannot be read, or does not contain the session."""
         sessions = self._sessions()
         messages: list[MessageRow] = []
         for session in sessions:
@@ -358,13 +339,8 @@ class Storage:
         return found
 
     def _changed(self, *names: str) -> Iterator[tuple[Path, Object]]:
-        """Yield the JSON files of a folder that are new or were changed, and their contents.
-
-        A file that is being written is no JSON object. It is read again when it has changed.
-
-        Args:
-            names: The names of the folder and those above it, below the folder `storage`.
-        """
+        """Yield the JSON files of a folder that are new or were changed, and their contents. A file that is
+        being written is no JSON object. It is read again when it has changed."""
         for entry in sorted(_entries(within(self._folder, *names)), key=lambda entry: entry.name):
             try:
                 if not entry.name.endswith(".json") or not entry.is_file(follow_symlinks=False):
@@ -393,15 +369,8 @@ def _entries(folder: Path | None) -> list[os.DirEntry[str]]:
 
 
 def content(path: Path, *, follow_links: bool = False) -> bytes:
-    """Return the beginning of a regular file.
-
-    Args:
-        path: The file.
-        follow_links: Whether the path may be a link: the user has named it.
-
-    Raises:
-        OSError: It cannot be read, or is not a regular file.
-    """
+    """Return the beginning of a regular file. `follow_links` allows a link: the user has named the path.
+    Raise `OSError` if it cannot be read, or is not a regular file."""
     with open(open_regular(path, follow_links=follow_links), "rb") as file:
         return file.read(_MOST_BYTES)
 
@@ -669,7 +638,6 @@ class SessionStore:
     """The lines of one session, asked for at most once a second."""
 
     def __init__(self, reader: Reader) -> None:
-        """Create the store of the session that `reader` reads."""
         self._reader = reader
         self._lines = SessionLines()
         self._due = 0.0
@@ -681,11 +649,8 @@ class SessionStore:
         self._reader.most_sessions = 1
 
     def new_lines(self) -> list[bytes]:
-        """Return the lines that no earlier call has returned, each with its line end.
-
-        Raises:
-            OSError: The store cannot be read now.
-        """
+        """Return the lines that no earlier call has returned, each with its line end. Raise `OSError` if the
+        store cannot be read now."""
         if time.monotonic() >= self._due:
             self._due = time.monotonic() + _POLL_SECONDS
             try:
@@ -704,13 +669,9 @@ class SessionStore:
 
 
 def database_at(path: Path) -> Store:
-    """Return the store of a path `opencode.db`, or `opencode.db/ses_…` for one of its sessions.
-
-    Without a session, the main session that was changed last is meant.
-
-    Raises:
-        OSError: This Python was built without SQLite.
-    """
+    """Return the store of a path `opencode.db`, or `opencode.db/ses_…` for one of its sessions. Without a
+    session, the main session that was changed last is meant. Raise `OSError` if this Python was built without
+    SQLite."""
     if find_spec("_sqlite3") is None:
         raise OSError(errno.ENOTSUP, "this Python cannot read SQLite databases", str(path))
     is_file = path.is_file()
@@ -718,15 +679,8 @@ def database_at(path: Path) -> Store:
 
 
 def storage_at(folder: Path, session: Path | str | None) -> Store:
-    """Return the store of a session in the folder `storage`.
-
-    Args:
-        folder: The folder.
-        session: The id of the session, or its file; None for the main session that was changed last.
-
-    Raises:
-        OSError: The file cannot be read.
-    """
+    """Return the store of a session in the folder `storage`. `session` is None for the main session that was
+    changed last. Raise `OSError` if the file cannot be read."""
     if isinstance(session, Path):
         session = as_text(as_object(content(session, follow_links=True)).get("id")) or session.stem
     return SessionStore(Storage(folder, session))

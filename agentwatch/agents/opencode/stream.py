@@ -254,17 +254,9 @@ _SUCCEEDED = Result(Outcome.SUCCEEDED, exit_code=0)
 
 
 def read_result(name: str, tool: Tool, state: Fields, line: Fields) -> Result:
-    """Read the state of an ended call.
-
-    A command that has failed is `completed`, with its exit code in the metadata. To the output of a command
-    that was stopped, opencode adds a remark.
-
-    Args:
-        name: The name of the tool.
-        tool: The tool of the call.
-        state: The state.
-        line: The line, which may have been read only partly.
-    """
+    """Read the state of an ended call. A command that has failed is `completed`, with its exit code in the
+    metadata. To the output of a command that was stopped, opencode adds a remark. The line may have been read
+    only partly."""
     status, metadata = state.get("status"), metadata_of(state)
     exit_code = number(metadata, "exit") if tool.kind is ToolKind.EXECUTE else None
     if status == "error":

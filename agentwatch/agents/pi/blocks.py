@@ -15,12 +15,8 @@ _SHOWN_DETAILS = ("diff", "patch")
 
 
 def blocks(fields: Fields, call_id: str) -> Iterator[Block]:
-    """Yield the blocks of a line that starts or ends a call, of the stream or of a session file.
-
-    Args:
-        fields: The line.
-        call_id: The id of the call: an assistant's message may have several.
-    """
+    """Yield the blocks of a line that starts or ends a call, of the stream or of a session file. An
+    assistant's message may have several calls."""
     message = mapping(fields.get("message"))
     if message.get("role") == "toolResult":
         yield from _result_blocks(message.get("toolName"), message, message.get("isError"))

@@ -104,13 +104,7 @@ def model_of(message: Fields, key: str = "model") -> str | None:
 
 def usage(counts: Fields, *, has_context: bool = True, request: str | None = None) -> list[Event]:
     """Read the token counts of one request. `input` excludes what the cache was read and written.
-
-    Args:
-        counts: The field `usage` of a message.
-        has_context: Whether the request shows how much of the model's context is in use. One that failed
-            does not.
-        request: The id of the request.
-    """
+    `has_context` is False for a request that failed: it does not show how much of the context is in use."""
     sent = [number(counts, key) for key in ("input", "cacheRead", "cacheWrite")]
     output = number(counts, "output")
     if not any((*sent, output)):
@@ -221,10 +215,7 @@ class MessageText:
 
     def end(self, texts: list[tuple[int, Channel, str]]) -> list[Event]:
         """Return what the whole message adds to its deltas. Answers that differ from them are replaced.
-
-        Args:
-            texts: The texts of the message, each with its index and channel.
-        """
+        `texts` are the texts of the message, each with its index and channel."""
         blocks = dict(self._blocks)
         first = next((index for index, channel, whole in texts if self._differs(index, channel, whole)), None)
         events = self.begin()
@@ -299,12 +290,8 @@ def _line(line: str) -> _Line | None:
 
 
 def _hunk(lines: list[_Line], shift: int) -> list[str]:
-    """Return lines as a hunk. Unchanged and removed lines have old numbers, added ones new numbers.
-
-    Args:
-        lines: The lines, at least one.
-        shift: How many more lines the new file has than the old one before the hunk.
-    """
+    """Return lines as a hunk. Unchanged and removed lines have old numbers, added ones new numbers. `shift`
+    is how many more lines the new file has than the old one before the hunk."""
     old = lines[0].number - (shift if lines[0].sign == "+" else 0)
     olds, news = (sum(line.sign != sign for line in lines) for sign in "+-")
     head = f"@@ -{max(old, 0)},{olds} +{max(old + shift, 0)},{news} @@"
@@ -325,12 +312,8 @@ def read_result(tool: Tool, result: Fields, is_error: object) -> Result:
 
     From Pi 0.99 on, the stream has the exit code of a command in `structuredContent`; agents that are built
     on Pi, as OpenClaw, have it in `details`. Elsewhere a command that failed has it only in Pi's own last
-    line, and a command that succeeded has no exit code.
-
-    Args:
-        tool: The tool of the call.
-        result: The fields `content`, `details` and `structuredContent`.
-        is_error: The field `isError`.
+    line, and a command that succeeded has no exit code. `result` has the fields `content`, `details` and
+    `structuredContent`.
     """
     code = _exit_code(tool, result)
     if is_error is False and not code:

@@ -52,13 +52,7 @@ _READ_CHARACTERS = 1000
 
 
 def ending(status: object, reason: str | None, error_type: str | None) -> Result:
-    """Return the outcome of a call, without its facts.
-
-    Args:
-        status: The agent's word.
-        reason: The message of the error, if there is one.
-        error_type: The type of the error.
-    """
+    """Return the outcome of a call, without its facts."""
     words = reason or error_type
     if status == "success":
         return Result(Outcome.SUCCEEDED)
@@ -76,12 +70,8 @@ def ending(status: object, reason: str | None, error_type: str | None) -> Result
 
 
 def shown_facts(shown: object, facts: Facts) -> Facts:
-    """Return the facts in the displayed result of a call that changed a file; others have their arguments'.
-
-    Args:
-        shown: The displayed result.
-        facts: The facts in the arguments.
-    """
+    """Return the facts in the displayed result of a call that changed a file; others have their
+    arguments'."""
     fields = mapping(shown)
     diff = text(fields, "fileDiff")
     if diff is None or fields.get("fileDiffTruncated") is True:
@@ -113,14 +103,7 @@ class Calls:
         self._open = OpenCalls[_Open]()
 
     def started(self, call: Fields, fields: Fields, folder: str, parent_call: str | None) -> ToolStarted:
-        """Return the start of a call, a `functionCall` part.
-
-        Args:
-            call: The object under `functionCall`.
-            fields: The line of the part.
-            folder: The folder to which paths are shown relative.
-            parent_call: The subagent that makes the call; None for the main agent.
-        """
+        """Return the start of a call, a `functionCall` part. `parent_call` is None for the main agent."""
         name, call_id = text(call, "name") or _NO_NAME, text(call, "id") or ""
         tool, arguments = tool_named(name), mapping(call.get("args"))
         self._open.keep(call_id, _Open(name, tool, argument_facts(tool, arguments)), name)
@@ -142,13 +125,7 @@ class Calls:
             self._open[call_id] = self._open[call_id]._replace(duration_ms=number(event, "duration_ms"))
 
     def ended(self, response: Fields, fields: Fields, parent_call: str | None) -> ToolEnded:
-        """Return the end of a call, a `functionResponse` part.
-
-        Args:
-            response: The object under `functionResponse`.
-            fields: The line of the part.
-            parent_call: The subagent that made the call; None for the main agent.
-        """
+        """Return the end of a call, a `functionResponse` part. `parent_call` is None for the main agent."""
         about, returned = mapping(fields.get("toolCallResult")), mapping(response.get("response"))
         ids = [found for each in (text(response, "id"), text(about, "callId")) if (found := each)]
         call_id = next((each for each in ids if each in self._open), ids[0] if ids else "")

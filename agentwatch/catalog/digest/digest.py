@@ -99,13 +99,8 @@ class Digest:
     """What later events depend on."""
 
     def apply(self, events: Sequence[Event], at_ms: int | None = None) -> None:
-        """Apply the events of one line.
-
-        Args:
-            events: The events.
-            at_ms: The arrival time of the line, which counts if the lines have no times of their own. In
-                milliseconds since the epoch; None if unknown.
-        """
+        """Apply the events of one line. `at_ms`, the arrival time of the line, counts if the lines have no
+        times of their own."""
         if events and type(events[0]) is LineTime:
             at_ms = events[0].at_ms
             self.course.has_line_times = True
@@ -130,15 +125,9 @@ class Digest:
     def duration_ms(
         self, arrived: tuple[int | None, int | None] = (None, None), below_ms: int = 0
     ) -> int | None:
-        """Return how long the session took, as `Session.duration_ms`; None if unknown.
-
-        If lines were left out, a result that covers nine tenths of the time between the first and the last
-        line is taken as that of the only turn.
-
-        Args:
-            arrived: When the first and the last line arrived, in milliseconds since the epoch.
-            below_ms: The time of the last line of its subagents.
-        """
+        """Return how long the session took, as `Session.duration_ms`; None if unknown. If lines were left
+        out, a result that covers nine tenths of the time between the first and the last line is taken as that
+        of the only turn. `below_ms` is the time of the last line of its subagents."""
         last_ms = None if self.seen_ms is None else max(self.seen_ms, below_ms)
         span = span_ms(*arrived) or span_ms(self.began_ms, last_ms)
         if self.took_ms is None or self.ended_turns > 1:

@@ -87,13 +87,9 @@ class KeptDigests:
         return self._file is not None
 
     def write(self, present: Callable[[], Mapping[str, int]]) -> None:
-        """Write what is new, if it is worth it, and release what was read.
-
-        What another process has written in the meantime stays. Sessions that no longer exist are removed.
-
-        Args:
-            present: Returns when each session that exists was changed, by its path.
-        """
+        """Write what is new, if it is worth it, and release what was read. What another process has written
+        in the meantime stays. Sessions that no longer exist are removed. `present` returns when each session
+        that exists was changed, by its path."""
         known, self._file = self._file, None
         is_worth = self._size >= _WORTH_BYTES
         if is_worth or (known is not None and not known.places.keys() <= present().keys()):

@@ -73,12 +73,6 @@ class LastTestsReader:
     """Collects the commands of one reading; the newest that ran tests decides what the digest shows."""
 
     def __init__(self, digest: Digest, decoder: Decoder) -> None:
-        """Create a reader without commands.
-
-        Args:
-            digest: The digest that the lines are applied to.
-            decoder: The decoder of the lines.
-        """
         self._digest = digest
         self._decoder = decoder
         self._commands: deque[_Command] = deque(maxlen=_MOST_COMMANDS)
@@ -158,12 +152,7 @@ def format_of(found: Found) -> Agent | None:
 
 
 def digest_of(found: Found, agent: Agent | None) -> Digest:
-    """Return a digest built from metadata alone.
-
-    Args:
-        found: The session.
-        agent: The format of its lines; None if it is unknown.
-    """
+    """Return a digest built from metadata alone."""
     about = found.metadata
     return Digest(
         format="" if agent is None else agent.name,
@@ -192,17 +181,9 @@ def is_boundary(event: Event) -> bool:
 
 
 def apply_lines(digest: Digest, decoder: Decoder, lines: list[bytes], at_ms: int | None = None) -> bool:
-    """Apply lines to a digest, and return whether a turn begins or ends in them.
-
-    Only the last 20,000 lines are applied. If the format is not found in the first lines, the
-    others are not searched for it.
-
-    Args:
-        digest: The digest.
-        decoder: The decoder of the lines before.
-        lines: The lines, with or without their line ends. Blank ones are skipped.
-        at_ms: When they arrived; None if unknown.
-    """
+    """Apply lines to a digest, and return whether a turn begins or ends in them. Only the last 20,000 lines
+    are applied. If the format is not found in the first lines, the others are not searched for it. `decoder`
+    is the decoder of the lines before. The lines may lack their line ends, and blank ones are skipped."""
     has_boundary = False
     if len(lines) > MOST_LINES:
         digest.skip()
@@ -269,11 +250,7 @@ def _present(found: Found) -> tuple[int, int, int | None]:
 
 
 def _read(found: Found) -> tuple[Digest, Decoder | None] | None:
-    """Return the digest of a session and its decoder; None if no store has it.
-
-    Raises:
-        OSError: The store cannot be read.
-    """
+    """Return the digest of a session and its decoder; None if no store has it."""
     store = store_for(found.path)
     if store is None:
         return None
@@ -326,16 +303,8 @@ class _Head(NamedTuple):
 
 
 def read_whole(fd: int, size: int, start: Digest) -> Read:
-    """Read all whole lines of a file.
-
-    Args:
-        fd: The file.
-        size: The number of bytes to read.
-        start: What is known before. It is not changed.
-
-    Raises:
-        OSError: The file cannot be read.
-    """
+    """Read all whole lines of a file. `start`, what is known before, is not changed. Raise `OSError` if the
+    file cannot be read."""
     digest = _copy(start)
     digest.is_whole = True
     decoder = decoder_for(digest)
@@ -345,16 +314,8 @@ def read_whole(fd: int, size: int, start: Digest) -> Read:
 
 
 def read_ends(fd: int, size: int, start: Digest) -> Read:
-    """Read the head of a file, and as much of its tail as shows the present activity.
-
-    Args:
-        fd: The file.
-        size: The number of bytes that the file has.
-        start: What is known before. It is not changed.
-
-    Raises:
-        OSError: The file cannot be read.
-    """
+    """Read the head of a file, and as much of its tail as shows the present activity. `start`, what is known
+    before, is not changed. Raise `OSError` if the file cannot be read."""
     head = _read_head(fd, start, HEAD_BYTES)
     found = None
     for most in _TAIL_BYTES:
@@ -369,19 +330,9 @@ def read_ends(fd: int, size: int, start: Digest) -> Read:
 
 
 def read_briefly(fd: int, size: int, start: Digest) -> Read | None:
-    """Read the beginning of a file up to its prompt, and its end.
-
-    Args:
-        fd: The file.
-        size: The number of bytes that the file has.
-        start: What is known before. It is not changed.
-
-    Returns:
-        What was read; None if no turn begins or ends in so little, so that more must be read.
-
-    Raises:
-        OSError: The file cannot be read.
-    """
+    """Read the beginning of a file up to its prompt, and its end. `start`, what is known before, is not
+    changed. Return None if no turn begins or ends in so little, so that more must be read. Raise `OSError` if
+    the file cannot be read."""
     if size <= _BRIEF_HEAD_BYTES + _BRIEF_TAIL_BYTES[0]:
         return None
     head = _read_head(fd, start, _BRIEF_HEAD_BYTES, is_brief=True)
@@ -484,16 +435,11 @@ class _Version(NamedTuple):
 
 
 class Tail:
-    """Reads one session for a list. No file makes it raise, and none stays open."""
+    """Reads one session for a list. No file makes it raise, and none stays open. If `is_brief`, only the
+    beginning and the end of its file are read, even if they do not show the present activity. Creating it
+    reads nothing."""
 
     def __init__(self, found: Found, *, is_brief: bool = False) -> None:
-        """Create the reader of a session; nothing is read yet.
-
-        Args:
-            found: The session.
-            is_brief: Read only the beginning and the end of its file, even if they do not show the present
-                activity.
-        """
         self.is_brief = is_brief
         self.found = found
         """The session. It may be replaced by what a later search has found of it."""
@@ -573,13 +519,8 @@ class Tail:
             return False
 
     def pass_time(self, now_ms: int) -> bool:
-        """Apply what follows from the time without a new line, and return whether that is anything.
-
-        Call it while nothing changes: the end of a turn that no line shows follows from time alone.
-
-        Args:
-            now_ms: The present time, in milliseconds since the epoch.
-        """
+        """Apply what follows from the time without a new line, and return whether that is anything. Call it
+        while nothing changes: the end of a turn that no line shows follows from time alone."""
         if self.digest is None or self._decoder is None or self._held == []:
             return False
         silent_ms = now_ms - self._changed_ms

@@ -94,18 +94,13 @@ class _Hook:
 
 
 class Answers:
-    """Is asked by hooks in a thread; only one list of a user at a time is."""
+    """Is asked by hooks in a thread; only one list of a user at a time is. `changed` is called after
+    `questions` has changed, `ended` with each question that is over, both in the thread. Nothing is done
+    until `start`."""
 
     def __init__(
         self, environ: Mapping[str, str], changed: Callable[[], object], ended: Callable[[Ended], object]
     ) -> None:
-        """Create it; nothing is done until `start`.
-
-        Args:
-            environ: The environment, which may name the state folder.
-            changed: Is called after `questions` has changed, in the thread.
-            ended: Is called with each question that is over, in the thread.
-        """
         self.questions: Mapping[str, PermissionQuestion] = {}
         """The open questions by their ids, the oldest first. It is replaced by a new mapping."""
         self.problem = ""
@@ -137,13 +132,8 @@ class Answers:
             self._thread.join(_END_SECONDS)
 
     def answer(self, question: PermissionQuestion, act: str, message: str = "") -> bool:
-        """Answer a question, and return whether it was still open.
-
-        Args:
-            question: The question.
-            act: `allow` or `deny`.
-            message: Why it is denied, for the agent.
-        """
+        """Answer a question, and return whether it was still open. `message` is why it is denied, for the
+        agent."""
         with self._lock:
             is_open = self.questions.get(question.id) is question
             if is_open:
@@ -167,11 +157,7 @@ class Answers:
             self._changed()
 
     def _owner(self) -> int | None:
-        """Wait until no other list is asked, and return the lock that says so; None if closed meanwhile.
-
-        Raises:
-            OSError: The folder cannot be used.
-        """
+        """Wait until no other list is asked, and return the lock that says so; None if closed meanwhile."""
         private_folder(self._folder)
         require_private(os.fspath(self._folder))
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)

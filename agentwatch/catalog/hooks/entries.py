@@ -26,11 +26,8 @@ class Part(NamedTuple):
 
 
 def checked(text: str) -> Any:
-    """Return the value of a document.
-
-    Raises:
-        ValueError: It is not JSON, is nested too deeply, or an object in it has a key twice.
-    """
+    """Return the value of a document. Raise `ValueError` if it is not JSON, is nested too deeply, or an
+    object in it has a key twice."""
     try:
         return json.loads(text, object_pairs_hook=_once, parse_constant=_not_json)
     except RecursionError:
@@ -38,12 +35,7 @@ def checked(text: str) -> Any:
 
 
 def parts_of(text: str, at: int) -> dict[str | int, Part]:
-    """Return the members of an object by key, or the items of an array by index, in their order.
-
-    Args:
-        text: A valid document.
-        at: The index of the object or array.
-    """
+    """Return the members of an object by key, or the items of an array by index, in their order."""
     found: dict[str | int, Part] = {}
     is_object = text[at] == "{"
     at = _skip(text, at + 1)
@@ -62,14 +54,9 @@ def parts_of(text: str, at: int) -> dict[str | int, Part]:
 
 
 def added(text: str, path: Sequence[str | int], value: object) -> str:
-    """Return a document with one more value, formatted like its neighbours.
-
-    Args:
-        text: A valid document.
-        path: The keys and indexes of an array that gets an item, or of an object that gets a member; the
-            last one is the key of the new member, or the number of items before the new item.
-        value: The value.
-    """
+    """Return a document with one more value, formatted like its neighbours. `path` has the keys and indexes
+    of an array that gets an item, or of an object that gets a member; the last one is the key of the new
+    member, or the number of items before the new item."""
     at = _skip(text, 0)
     for key in path[:-1]:
         at = parts_of(text, at)[key].value
@@ -92,12 +79,8 @@ def added(text: str, path: Sequence[str | int], value: object) -> str:
 
 
 def removed(text: str, path: Sequence[str | int]) -> str:
-    """Return a document without one value, and without the comma and the blanks that belonged to it.
-
-    Args:
-        text: A valid document.
-        path: The keys and indexes of the value.
-    """
+    """Return a document without one value, and without the comma and the blanks that belonged to it. `path`
+    has the keys and indexes of the value."""
     at = _skip(text, 0)
     for key in path[:-1]:
         at = parts_of(text, at)[key].value
@@ -153,16 +136,8 @@ class Shape(ValueError):
 
 
 def with_entries(text: str | None, agent: HookedAgent, program: Program) -> str:
-    """Return the file with one entry of ours for each event, and everything else as it was.
-
-    Args:
-        text: The file; None if it does not exist.
-        agent: The agent.
-        program: The program that the entries run.
-
-    Raises:
-        Shape: The file has another form.
-    """
+    """Return the file with one entry of ours for each event, and everything else as it was. `text` is None if
+    the file does not exist. Raise `Shape` if the file has another form."""
     commands = {event: program.command(agent.name, event) for event in agent.events}
     if text is None:
         events = {event: [agent.entry(command)] for event, command in commands.items()}
@@ -183,20 +158,14 @@ def with_entries(text: str | None, agent: HookedAgent, program: Program) -> str:
 
 
 def without_entries(text: str, agent: HookedAgent) -> str:
-    """Return the file without our entries, and without the arrays that are empty then.
-
-    Raises:
-        Shape: The file has another form.
-    """
+    """Return the file without our entries, and without the arrays that are empty then. Raise `Shape` if the
+    file has another form."""
     return _without(text, agent, is_own)
 
 
 def installed_events(text: str, agent: HookedAgent, program: Program) -> tuple[int, int]:
-    """Return for how many events the right entry is there, and the number of other entries of ours.
-
-    Raises:
-        Shape: The file has another form.
-    """
+    """Return for how many events the right entry is there, and the number of other entries of ours. Raise
+    `Shape` if the file has another form."""
     events = _document(text, agent).get(_HOOKS, {})
     right = other = 0
     for event, entries in events.items():
@@ -230,11 +199,7 @@ def _commands(agent: HookedAgent, entries: Iterable[object]) -> list[object]:
 
 
 def _document(text: str, agent: HookedAgent) -> dict[str, Any]:
-    """Return the document in a file.
-
-    Raises:
-        Shape: It has another form.
-    """
+    """Return the document in a file."""
     try:
         document = checked(text)
     except ValueError as error:

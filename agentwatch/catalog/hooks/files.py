@@ -17,12 +17,8 @@ _MOST_COPIES = 100
 
 
 def own_bytes(path: Path, most_bytes: int) -> bytes | None:
-    """Return the contents of a file of this user; None if it does not exist.
-
-    Raises:
-        OSError: It is a link, no regular file, has another name too, belongs to another user, is larger, or
-            cannot be read.
-    """
+    """Return the contents of a file of this user; None if it does not exist. Raise `OSError` if it is a link,
+    no regular file, has another name too, belongs to another user, is larger, or cannot be read."""
     if path.is_symlink():
         raise OSError(errno.ELOOP, "it is a link", str(path))
     try:
@@ -51,11 +47,8 @@ def mode_of(path: Path) -> int | None:
 
 
 def keep_copy(path: Path, data: bytes, mode: int) -> Path:
-    """Write a dated copy of a file beside it, which overwrites nothing, and return its path.
-
-    Raises:
-        OSError: It cannot be written.
-    """
+    """Write a dated copy of a file beside it, which overwrites nothing, and return its path. Raise `OSError`
+    if it cannot be written."""
     name = f"{path.name}.{time.strftime('%Y%m%d-%H%M%S', time.localtime(wall_ns() // 10**9))}"
     for number in range(_MOST_COPIES):
         copy = path.with_name(f"{name}-{number}" if number else name)

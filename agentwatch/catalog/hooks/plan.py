@@ -51,11 +51,8 @@ class Change(NamedTuple):
         )
 
     def make(self) -> Path | None:
-        """Make the change, and return the path of the copy of the file before.
-
-        Raises:
-            OSError: It cannot be made, or the file is not what it was; nothing is changed then.
-        """
+        """Make the change, and return the path of the copy of the file before. Raise `OSError` if it cannot
+        be made, or the file is not what it was; nothing is changed then."""
         mode = mode_of(self.path)
         copy = None
         if self.before is not None and not self.is_ours:
@@ -108,16 +105,9 @@ class Status(NamedTuple):
 
 
 class Hooks:
-    """The hooks of one agent for one user."""
+    """The hooks of one agent for one user. Creating it reads nothing."""
 
     def __init__(self, agent: HookedAgent, environ: Mapping[str, str], home: Path) -> None:
-        """Create it; nothing is read yet.
-
-        Args:
-            agent: The agent.
-            environ: The environment, which may name the agent's folder and our own.
-            home: The home folder.
-        """
         self.agent = agent
         folder, settings = state_folder(environ) / "hooks", config_file(environ)
         self.program = Program(folder.absolute(), agent.answers, settings.absolute())
@@ -125,22 +115,16 @@ class Hooks:
         self.file = self._folder / agent.file
 
     def installing(self) -> list[Change]:
-        """Return the changes that install the hooks; none if they are installed.
-
-        Raises:
-            Fault: The agent's folder does not exist, or a file is to be left alone.
-        """
+        """Return the changes that install the hooks; none if they are installed. Raise `Fault` if the agent's
+        folder does not exist, or a file is to be left alone."""
         if not self._folder.is_dir():
             raise Fault(f"{self._folder} does not exist: {self.agent.title} was never started", USAGE)
         present = self._read(self.file)
         return [*self._manifest(is_wanted=True), *self._to(present, self._with(present))]
 
     def removing(self) -> list[Change]:
-        """Return the changes that take the hooks out; empty if no hook is installed.
-
-        Raises:
-            Fault: A file is to be left alone.
-        """
+        """Return the changes that take the hooks out; empty if no hook is installed. Raise `Fault` if a file
+        is to be left alone."""
         present = self._read(self.file)
         if present is None:
             return self._manifest(is_wanted=False)
@@ -149,20 +133,14 @@ class Hooks:
         return [*self._to(present, left), *manifest]
 
     def install(self, changes: list[Change]) -> list[Path]:
-        """Make the changes, after the program was written; return the copies of the files before.
-
-        Raises:
-            OSError: A file cannot be written, or has changed meanwhile.
-        """
+        """Make the changes, after the program was written; return the copies of the files before. Raise
+        `OSError` if a file cannot be written, or has changed meanwhile."""
         self.program.install()
         return _made(changes)
 
     def remove(self, changes: list[Change]) -> list[Path]:
-        """Make the changes, and delete the logs of the agent; return the copies of the files before.
-
-        Raises:
-            OSError: A file cannot be written, or has changed meanwhile.
-        """
+        """Make the changes, and delete the logs of the agent; return the copies of the files before. Raise
+        `OSError` if a file cannot be written, or has changed meanwhile."""
         copies = _made(changes)
         if self.agent.manifest:
             remove_empty(self.file.parent, self._folder)
@@ -170,11 +148,7 @@ class Hooks:
         return copies
 
     def status(self) -> Status:
-        """Return what is installed.
-
-        Raises:
-            Fault: The file is not what the agent reads.
-        """
+        """Return what is installed. Raise `Fault` if the file is not what the agent reads."""
         data = self._read(self.file)
         right, other = (0, 0) if data is None else self._installed(data)
         return Status(
@@ -264,11 +238,7 @@ def _made(changes: list[Change]) -> list[Path]:
 
 
 def _text(data: bytes) -> str:
-    """Return the text of a file.
-
-    Raises:
-        Shape: It is not UTF-8.
-    """
+    """Return the text of a file."""
     try:
         return data.decode()
     except UnicodeDecodeError:

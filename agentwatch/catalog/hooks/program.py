@@ -134,34 +134,22 @@ class Program(NamedTuple):
             return False
 
     def command(self, agent: str, event: str) -> str:
-        """Return the command that an agent runs.
-
-        It reads its input and ends with 0 even if the program does not exist. It is valid in sh, zsh and
-        fish: Codex uses the user's shell.
-
-        Args:
-            agent: The short name of the agent.
-            event: The name of the event, as it is logged.
-        """
+        """Return the command that an agent runs. It reads its input and ends with 0 even if the program does
+        not exist. It is valid in sh, zsh and fish: Codex uses the user's shell. `event` is its name as it is
+        logged."""
         path = shlex.quote(str(self.path))
         return f"[ -x {path} ] && {path} {agent} {event} || /bin/cat >/dev/null{_END}"
 
     def install(self) -> None:
-        """Write the program, in a folder that only the user may use.
-
-        Raises:
-            OSError: It cannot be written.
-        """
+        """Write the program, in a folder that only the user may use. Raise `OSError` if it cannot be
+        written."""
         private_folder(self.folder)
         if not self.is_installed:
             replace_file(self.path, lambda: self.script, 0o700)
 
     def forget(self, agent: str) -> None:
-        """Delete an agent's logs, which would otherwise keep reporting its last state.
-
-        Raises:
-            OSError: They cannot be deleted.
-        """
+        """Delete an agent's logs, which would otherwise keep reporting its last state. Raise `OSError` if
+        they cannot be deleted."""
         logs = self.folder / agent
         if not logs.is_symlink():
             with suppress(FileNotFoundError):

@@ -67,11 +67,8 @@ def index_path() -> Path:
 
 
 def remove_index(path: Path) -> None:
-    """Remove the files of an index that is not open. It is built again when it is opened.
-
-    Raises:
-        OSError: A file cannot be removed.
-    """
+    """Remove the files of an index that is not open. It is built again when it is opened. Raise `OSError` if
+    a file cannot be removed."""
     for suffix in _SUFFIXES:
         path.with_name(path.name + suffix).unlink(missing_ok=True)
 
@@ -83,16 +80,10 @@ class SessionIndex:
     """
 
     def __init__(self, path: Path, program: str) -> None:
-        """Open an index. It is created if it does not exist, and if another version has made it.
-
-        Args:
-            path: The file.
-            program: The version of agentwatch. Another version may read the same session differently.
-
-        Raises:
-            OSError: The file or its folder cannot be created, or is a link.
-            sqlite3.Error: The database cannot be used.
-        """
+        """Open an index. It is created if it does not exist, and if another version has made it. `program` is
+        the version of agentwatch: another version may read the same session differently. Raise `OSError` if
+        the file or its folder cannot be created, or is a link, and `sqlite3.Error` if the database cannot be
+        used."""
         self._program = program
         self.path = path
         self.was_damaged = False
@@ -232,16 +223,9 @@ class Updated(NamedTuple):
 def update(
     index: SessionIndex, every: Iterable[Found], progress: Callable[[int, int], None] | None = None
 ) -> Updated:
-    """Read the sessions that are new or have changed, and remove those that no longer exist.
-
-    Args:
-        index: The index.
-        every: All sessions on this machine.
-        progress: Is called with the bytes that were read, and with those to be read.
-
-    Raises:
-        sqlite3.Error: The index cannot be written.
-    """
+    """Read the sessions that are new or have changed, and remove those that no longer exist. `progress` is
+    called with the bytes that were read, and with those to be read. Raise `sqlite3.Error` if the index cannot
+    be written."""
     sessions = {path_of(found): found for found in every if found.reach is not Reach.LISTED}
     stamps = index.stamps()
     gone = [path for path in stamps if path not in sessions]

@@ -63,12 +63,8 @@ _MOST_SHOWN = 60
 def command_of(command: str) -> str | None:
     """Return what a command runs, without its arguments: equal for calls that do the same with other files.
 
-    Args:
-        command: The command as the shell got it; only its first 2,000 characters are read.
-
-    Returns:
-        The program that the command is about, with its first argument if that says what the program does;
-        None if no program is found.
+    Only the first 2,000 characters of the command are read. That is the program that the command is about,
+    with its first argument if that says what the program does; None if no program is found.
 
     Example:
         >>> command_of("cd web && npm run build 2>&1 | tail -3"), command_of("git push origin main")
@@ -178,13 +174,8 @@ def verdicts_of(feed: Feed) -> dict[int, Verdict]:
 
 
 def edit_rows(call: Call, cwd: str | None, root: str | None) -> list[Row]:
-    """Return a row for each file that a call has changed, created or deleted.
-
-    Args:
-        call: The call.
-        cwd: The folder that a relative path of the call begins at; None if it is unknown.
-        root: The folder of the repository. The path of a file inside is relative to it.
-    """
+    """Return a row for each file that a call has changed, created or deleted. A relative path begins at
+    `cwd`. A path inside `root`, the folder of the repository, is relative to it."""
     if call.kind not in _CHANGES or file_action_of(call) is FileAction.TRIED:
         return []
     paths = (named(path, cwd)[0] for path in (call.path, *call.more_paths) if path)

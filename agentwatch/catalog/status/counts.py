@@ -47,11 +47,8 @@ class Counts(NamedTuple):
         return " · ".join(f"{count} {word}" for count, word in words if count)
 
     def filled(self, template: str, limits: str = "") -> str:
-        """Return a template with each `{field}` replaced by its count or by the limits, `–` if unknown.
-
-        Raises:
-            UnknownFieldError: The template has something else in braces than the name of a field.
-        """
+        """Return a template with each `{field}` replaced by its count or by the limits, `–` if unknown. Raise
+        `UnknownFieldError` if the template has something else in braces than the name of a field."""
         pieces, at = [], 0
         while (begin := template.find("{", at)) >= 0 and (end := template.find("}", begin)) >= 0:
             name = template[begin + 1 : end]
@@ -82,14 +79,8 @@ def known_fields() -> str:
 
 
 def counts_of(rows: Iterable[Row], now_ms: int) -> Counts:
-    """Return the counts of the sessions of this machine in a list.
-
-    Those of other machines are left out: without an open list, nobody could count them.
-
-    Args:
-        rows: All sessions, the hidden ones too.
-        now_ms: The present time, in milliseconds since the epoch.
-    """
+    """Return the counts of the sessions of this machine in a list. Those of other machines are left out:
+    without an open list, nobody could count them. `rows` has the hidden sessions too."""
     from agentwatch.agents.reported import State
     from agentwatch.catalog.row_counts import counts
 
@@ -123,11 +114,7 @@ def counts_in(kept: dict[str, object]) -> Counts | None:
 
 
 def midnight(at_ms: int) -> int:
-    """Return the midnight before a time, in local time; the time itself if it is beyond the calendar.
-
-    Args:
-        at_ms: The time, in milliseconds since the epoch.
-    """
+    """Return the midnight before a time, in local time; the time itself if it is beyond the calendar."""
     try:
         now = time.localtime(at_ms // 1000)
         return int(time.mktime((now.tm_year, now.tm_mon, now.tm_mday, 0, 0, 0, 0, 0, -1))) * 1000

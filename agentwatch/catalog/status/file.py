@@ -26,12 +26,7 @@ _OPEN = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 def write_status(counts: Counts, now_ms: int, limits: str = "") -> None:
     """Replace the counts that other processes read. If that is not possible, they look for themselves.
-
-    Args:
-        counts: The counts.
-        now_ms: The present time, in milliseconds since the epoch.
-        limits: The usage limits in words; empty if none is known.
-    """
+    `limits` are in words, and empty if none is known."""
     from agentwatch.recording.store import private_folder, replace_file
 
     path = status_path()
@@ -43,20 +38,12 @@ def write_status(counts: Counts, now_ms: int, limits: str = "") -> None:
 
 
 def read_status(now_ms: int) -> Counts | None:
-    """Return the counts that an open list has written; None if none is open, or if they are not fresh.
-
-    Args:
-        now_ms: The present time, in milliseconds since the epoch.
-    """
+    """Return the counts that an open list has written; None if none is open, or if they are not fresh."""
     return counts_in(_fresh(now_ms))
 
 
 def read_limits(now_ms: int) -> str | None:
-    """Return the usage limits that an open list has written, in words; None if none is open, or not fresh.
-
-    Args:
-        now_ms: The present time, in milliseconds since the epoch.
-    """
+    """Return the usage limits that an open list has written, in words; None if none is open, or not fresh."""
     limits = _fresh(now_ms).get(LIMITS)
     return limits[:_MOST_LIMITS] if isinstance(limits, str) else None
 

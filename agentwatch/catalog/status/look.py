@@ -42,12 +42,9 @@ def looked(
 ) -> Look:
     """Return the best that is found about this machine in time, or else that nothing is known.
 
-    The thread that looks is left behind then: whatever it waits for cannot be interrupted.
-
-    Args:
-        look: Returns what is known, of which the later is better; None to search those of this user.
-        most_seconds: The longest time to wait.
-        has_limits: Whether the usage limits are looked for too, which needs the lines of the sessions.
+    The thread that looks is left behind then: whatever it waits for cannot be interrupted. `look` returns
+    what is known, the later the better; None to search the sessions of this user. `has_limits` includes the
+    usage limits, for which the lines of the sessions are read.
     """
     found: list[Look] = []
     search = look or (lambda: _look(has_limits=has_limits))
@@ -77,14 +74,8 @@ def _look(*, has_limits: bool) -> Iterator[Look]:
 
 
 def is_decided(said: list[Said], agents: Mapping[int, Process]) -> bool:
-    """Return whether the reports alone decide the state of each session that runs, as in the list.
-
-    The end of a turn is reported, but not whether the turn has failed.
-
-    Args:
-        said: The reported states of the sessions.
-        agents: The processes of agents by their id.
-    """
+    """Return whether the reports alone decide the state of each session that runs, as in the list. The end of
+    a turn is reported, but not whether the turn has failed."""
     from agentwatch.agents.reported import Life, State
 
     live = [each for each in said if each.life is Life.LIVE]
@@ -95,13 +86,8 @@ def is_decided(said: list[Said], agents: Mapping[int, Process]) -> bool:
 
 
 def _listed(registries: Registries, now_ms: int, counts: Counts | None) -> Look:
-    """Return what a list of the sessions that run shows.
-
-    Args:
-        registries: What agents report, which was read: no server is asked twice.
-        now_ms: The present time, in milliseconds since the epoch.
-        counts: The counts; None for those of the list.
-    """
+    """Return what a list of the sessions that run shows. `registries` was read: no server is asked twice.
+    `counts` is None for those of the list."""
     from agentwatch.catalog.catalog import Machine
     from agentwatch.catalog.limits import NewestLimits, limits_words
     from agentwatch.catalog.status.counts import counts_of
@@ -118,13 +104,7 @@ def _listed(registries: Registries, now_ms: int, counts: Counts | None) -> Look:
 
 
 def counted(said: list[Said], agents: Mapping[int, Process] | None, now_ms: int) -> Counts:
-    """Return the counts of the sessions that run, or may run.
-
-    Args:
-        said: The reported states of the sessions.
-        agents: The processes of agents by their id; None if they are not known.
-        now_ms: The present time, in milliseconds since the epoch.
-    """
+    """Return the counts of the sessions that run, or may run. `agents` is None if they are not known."""
     from agentwatch.agents.reported import Life
     from agentwatch.catalog.standing import GROUPS, Group
 

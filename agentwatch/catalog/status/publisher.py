@@ -35,12 +35,8 @@ class Publisher:
         return self._written_ms is not None
 
     def publish(self, rows: Mapping[Key, Row], now_ms: int) -> bool:
-        """Write the counts if they are due, and return whether they were.
-
-        Args:
-            rows: All sessions; another mapping when a row has changed.
-            now_ms: The present time, in milliseconds since the epoch.
-        """
+        """Write the counts if they are due, and return whether they were. `rows` is another mapping when a
+        row has changed."""
         is_changed = rows is not self._rows
         due_ms = _LEAST_MS if is_changed else _MOST_MS
         if self._is_fresh(now_ms, due_ms):

@@ -34,15 +34,10 @@ class StoreIntake:
     def __init__(self, store: Store, recording_fd: int, *, follow: bool, waits: bool = True) -> None:
         """Read the store; to follow it, start the thread that reads it again and again.
 
-        Args:
-            store: The store. It is closed when it is not read any more.
-            recording_fd: The descriptor of the recording, in append mode.
-            follow: Keep reading when the store changes.
-            waits: Whether the whole store is read at once. If not, the first batch is, and the thread reads
-                the others: the screen of a large session opens before all of it is read.
-
-        Raises:
-            OSError: The store cannot be read, or the recording cannot be written.
+        The store is closed when it is not read any more. `recording_fd` is in append mode. `waits` reads the
+        whole store at once. Otherwise the first batch is read, and the thread reads the others: the screen of
+        a large session opens before all of it is read. Raise `OSError` if the store cannot be read, or the
+        recording cannot be written.
         """
         self.unreadable: OSError | None = None
         """Why the store could not be read for the last 5 s."""
@@ -138,7 +133,8 @@ class StoreIntake:
 
 
 class StoreSource(WithoutAgent):
-    """A session that another program keeps in a store, which agentwatch only reads."""
+    """A session that another program keeps in a store, which agentwatch only reads. `recording_fd` has no
+    name; `log_fd` is None for no log."""
 
     wakeup = None
     is_live = False
@@ -149,14 +145,6 @@ class StoreSource(WithoutAgent):
     def __init__(
         self, recording_fd: int, intake: StoreIntake, log_fd: int | None = None, path: Path | None = None
     ) -> None:
-        """Create the source of a session in a store.
-
-        Args:
-            recording_fd: The descriptor of the nameless recording.
-            intake: Fills the recording.
-            log_fd: The descriptor of the action log; None for no log.
-            path: The path of the store, or of the session in it.
-        """
         self.path = path
         self.reader = LineReader(recording_fd, intake, ArrivalTimes())
         self.written = WrittenFiles(self.reader, log_fd=log_fd)

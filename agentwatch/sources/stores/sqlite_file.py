@@ -69,16 +69,9 @@ class _State(NamedTuple):
 
 
 def queried(path: Path, tables: Collection[str], query: Callable[[sqlite3.Connection], _Result]) -> _Result:
-    """Return the result of a query, which is repeated twice if the database changes meanwhile.
-
-    Args:
-        path: The database.
-        tables: The only tables that can be read.
-        query: Reads the database.
-
-    Raises:
-        OSError: The database cannot be read: it is locked or damaged, changes, or takes too long.
-    """
+    """Return the result of a query, which is repeated twice if the database changes meanwhile. Only `tables`
+    can be read. Raise `OSError` if the database cannot be read: it is locked or damaged, changes, or takes
+    too long."""
     for pause in _PAUSES:
         time.sleep(pause)
         try:
@@ -91,16 +84,8 @@ def queried(path: Path, tables: Collection[str], query: Callable[[sqlite3.Connec
 
 @contextmanager
 def opened(path: Path, tables: Collection[str]) -> Iterator[sqlite3.Connection]:
-    """Open a database for reading, and close it again.
-
-    Args:
-        path: The database.
-        tables: The only tables that can be read.
-
-    Raises:
-        BlockingIOError: It has changed meanwhile, so that what was read may be wrong.
-        OSError: It cannot be read.
-    """
+    """Open a database for reading, and close it again. Only `tables` can be read. Raise `BlockingIOError` if
+    it has changed meanwhile, so that what was read may be wrong, and `OSError` if it cannot be read."""
     import sqlite3
 
     before = _state(path)

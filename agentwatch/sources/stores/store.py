@@ -15,14 +15,12 @@ class Store(Protocol):
         """Return the lines that no earlier call has returned, each with its line end.
 
         A followed store is asked up to ten times a second; one of plain files may have a shorter time between
-        two readings as its attribute `poll_seconds`. A store that has not changed must find this out
-        without reading its contents, for instance from the size and the modification time of its files. A
-        large store may return its lines in several batches.
+        two readings as its attribute `poll_seconds`. A store that has not changed must find this out without
+        reading its contents, for instance from the size and the modification time of its files. A large store
+        may return its lines in several batches.
 
-        A line that replaces an earlier one repeats its id, as the decoder of the format expects it.
-
-        Raises:
-            OSError: The store cannot be read now. It is asked again while it is followed.
+        A line that replaces an earlier one repeats its id, as the decoder of the format expects it. Raise
+        `OSError` if the store cannot be read now.
         """
 
     def close(self) -> None:

@@ -22,15 +22,8 @@ _MODULES = ("compression.zstd", "backports.zstd", "zstandard")
 
 
 def compressed_at(path: Path, head: bytes) -> CompressedLines | None:
-    """Return the store for a compressed recording; None for any other file.
-
-    Args:
-        path: The path of the file.
-        head: The first bytes of the file.
-
-    Raises:
-        OSError: The file cannot be opened, or Python cannot decompress it. The message says what to do.
-    """
+    """Return the store for a compressed recording; None for any other file. `head` has the first bytes of the
+    file. Raise `OSError` if the file cannot be opened, or Python cannot decompress it."""
     return CompressedLines(path) if head.startswith(MAGIC) else None
 
 
@@ -38,11 +31,7 @@ class CompressedLines:
     """The lines of a compressed recording. It does not grow: Codex decompresses one that it continues."""
 
     def __init__(self, path: Path) -> None:
-        """Open the file.
-
-        Raises:
-            OSError: The file cannot be opened, or Python cannot decompress it.
-        """
+        """Open the file. Raise `OSError` if the file cannot be opened, or Python cannot decompress it."""
         self._module = _zstandard()
         fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0))
         self._file = io.FileIO(fd)
@@ -53,11 +42,8 @@ class CompressedLines:
         self._is_over = False
 
     def new_lines(self) -> list[bytes]:
-        """Return the lines in the next piece of the recording; none at its end.
-
-        Raises:
-            OSError: The data is damaged, or has more than 4 GiB.
-        """
+        """Return the lines in the next piece of the recording; none at its end. Raise `OSError` if the data
+        is damaged, or has more than 4 GiB."""
         while not self._is_over:
             piece = self._piece()
             if not piece:
@@ -106,11 +92,7 @@ def _lines(piece: bytes) -> list[bytes]:
 
 
 def _zstandard() -> Any:
-    """Return the first module for Zstandard that is installed.
-
-    Raises:
-        OSError: None is installed. The message says what to do.
-    """
+    """Return the first module for Zstandard that is installed."""
     for name in _MODULES:
         try:
             return importlib.import_module(name)
