@@ -61,16 +61,12 @@ def parse_address(words: str) -> Address:
 
     A file with the literal name wins, also if the name contains `#` or `@`. Otherwise the words are split at
     the last `#` or `@` after the path of a file, or the id of a session on this machine. A path at which
-    nothing is is reported when it is opened.
-
-    Args:
-        words: `FILE`, `-`, `FILE#12`, `FILE@14:03:07`, `FILE@+95s`, or a session of any agent instead of
-            FILE: its id, the stem of its recording, or at least the first 6 characters of either. The present
-            bytes of a remote session, `nats://HOST/SESSION`, are fetched first.
-
-    Raises:
-        Fault: The words after the file are not a moment; no session begins with the words, or several do, or
-            only the metadata of the session can be read; or a session of another machine cannot be read.
+    nothing is is reported when it is opened. `words` are `FILE`, `-`, `FILE#12`, `FILE@14:03:07`,
+    `FILE@+95s`, or a session of any agent instead of FILE: its id, the stem of its recording, or at least the
+    first 6 characters of either. The present bytes of a remote session, `nats://HOST/SESSION`, are fetched
+    first. Raise `Fault` if the words after the file are not a moment; no session begins with the words, or
+    several do, or only the metadata of the session can be read; or a session of another machine cannot be
+    read.
     """
     if (named := named_file(words)) is not None:
         file, part = named
@@ -115,11 +111,8 @@ def _checked(name: str) -> Path:
 
 
 def named_file(words: str) -> tuple[str, str | None] | None:
-    """Return the file that an address names, and the words for a moment of it; nothing is read.
-
-    Returns:
-        The path, or `-`, and the words, None without a moment; None if the address names no file that exists.
-    """
+    """Return the file that an address names, and the words for a moment of it; nothing is read. The path may
+    be `-`, and the words are None without a moment. Return None if the address names no file that exists."""
     if words == str(STDIN) or os.path.exists(words):
         return words, None
     if is_elsewhere(words):
@@ -149,13 +142,9 @@ def is_source(words: str) -> bool:
 
 
 def session_and_moment(words: str) -> tuple[str, MomentSpec | None]:
-    """Return the address of a session of another machine, and the moment behind it.
-
-    The name of a session contains neither `#` nor `@`; a user's name before the host may be followed by `@`.
-
-    Raises:
-        Fault: The words behind the session are not a moment.
-    """
+    """Return the address of a session of another machine, and the moment behind it. The name of a session
+    contains neither `#` nor `@`; a user's name before the host may be followed by `@`. Raise `Fault` if the
+    words behind the session are not a moment."""
     scheme, _, rest = words.partition("://")
     place, slash, session = rest.partition("/")
     at = min((at for sign in "#@" if (at := session.find(sign)) >= 0), default=None)
@@ -166,11 +155,8 @@ def session_and_moment(words: str) -> tuple[str, MomentSpec | None]:
 
 
 def whole(words: str, command: str) -> Path:
-    """Return the path of an address whose command prints a whole recording.
-
-    Raises:
-        Fault: The address names a moment or a call, or is ambiguous.
-    """
+    """Return the path of an address whose command prints a whole recording. Raise `Fault` if the address
+    names a moment or a call, or is ambiguous."""
     address = parse_address(words)
     if address.moment is not None:
         raise Fault(f"{command} prints a whole recording, not a moment of it: {address.session}", USAGE)
@@ -178,15 +164,9 @@ def whole(words: str, command: str) -> Path:
 
 
 def opened(path: Path, follow: bool | None = False) -> LineReader:
-    """Open the recording, the store or the stdin of an address, for a command that prints what is there.
-
-    Args:
-        path: The path of the address.
-        follow: None if a recording that is still being written has not ended; False if it ends here.
-
-    Raises:
-        Fault: It cannot be opened, or stdin is a terminal.
-    """
+    """Open the recording, the store or the stdin of an address, for a command that prints what is there. If
+    `follow` is None, a recording that is still being written has not ended; if False, it ends here. Raise
+    `Fault` if it cannot be opened, or stdin is a terminal."""
     return source_at(path, follow).reader
 
 
@@ -205,19 +185,9 @@ def is_once(path: Path) -> bool:
 
 
 def check_part(path: Path, asked: Asked, agent: Agent | None, name: str = "") -> None:
-    """Check that a recording has the part that is to be shown.
-
-    A large recording, a session in a store and a pipe are not read for it.
-
-    Args:
-        path: The recording.
-        asked: The moments.
-        agent: The agent that wrote the recording; None to detect it.
-        name: What the user calls the recording; its path if empty.
-
-    Raises:
-        Fault: The recording cannot be opened, or does not have the part.
-    """
+    """Check that a recording has the part that is to be shown. A large recording, a session in a store and a
+    pipe are not read for it. `agent` is None to detect it. `name` is what the user calls the recording; its
+    path if empty. Raise `Fault` if the recording cannot be opened, or does not have the part."""
     if asked.begin is None and asked.until is None:
         return
     from agentwatch.agents.opening import store_for

@@ -64,11 +64,8 @@ def watch(addresses: tuple[str, ...], **given: Any) -> int:
 
 
 def options_of(given: dict[str, Any]) -> Options:
-    """Return the options of a command that watches a session, without the settings.
-
-    Raises:
-        UsageError: The options exclude each other.
-    """
+    """Return the options of a command that watches a session, without the settings. Raise `UsageError` if the
+    options exclude each other."""
     from agentwatch.cli.options import Options
 
     options = Options(**given)

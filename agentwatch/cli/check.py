@@ -72,11 +72,8 @@ class Given(NamedTuple):
     limits: Sequence[str] = ()
 
     def rules(self) -> list[Rule]:
-        """Return all rules. A `require` or `limit` of an option replaces the same one of a file.
-
-        Raises:
-            Fault: There is no rule, or a rule cannot be read.
-        """
+        """Return all rules. A `require` or `limit` of an option replaces the same one of a file. Raise
+        `Fault` if there is no rule, or a rule cannot be read."""
         found = [rule for path in self.files for rule in read_rules(path)]
         try:
             found = merged([*found, *by_options(self.forbids, self.requires, self.limits)])
@@ -99,18 +96,11 @@ def run_check(
 ) -> int:
     """Judge recordings and print the report.
 
-    Args:
-        addresses: The recordings.
-        rules: The rules, at least one.
-        agent: The agent that wrote the recordings; None to detect it.
-        output_format: `text`, `json`, `junit` or `github`.
-        waits: Whether recordings that are still being written are followed to their end.
-        explains: Whether the text lists for each rule the calls that it checked and hit.
-        is_strict: Whether a rule that is not a warning has to judge every call.
-
-    Returns:
-        The exit code: 0 if all rules hold, 1 if one is broken, 2 if a recording cannot be read or a rule
-        that is not a warning had nothing to check.
+    `agent` is None to detect it. `waits` says whether recordings that are still being written are followed to
+    their end. `explains` says whether the text lists for each rule the calls that it checked and hit.
+    `is_strict` says whether a rule that is not a warning has to judge every call. The exit code is 0 if all
+    rules hold, 1 if one is broken, 2 if a recording cannot be read or a rule that is not a warning had
+    nothing to check.
     """
     checked, code = list[Checked](), 0
     progress = ShownProgress()
@@ -137,11 +127,8 @@ def run_check(
 
 
 def whole_address(words: str, *, waits: bool = False) -> Address:
-    """Return the address of a whole recording.
-
-    Raises:
-        Fault: The address names a moment, or `waits` is set for a session of another machine.
-    """
+    """Return the address of a whole recording. Raise `Fault` if the address names a moment, or `waits` is set
+    for a session of another machine."""
     address = parse_address(words)
     if address.moment is not None:
         raise Fault(f"check judges a whole recording, not a moment of it: {address.session}", USAGE)
@@ -190,18 +177,10 @@ def check(
     *,
     waits: bool,
 ) -> Checked:
-    """Read a recording to its end and judge it.
-
-    Args:
-        address: The recording.
-        rules: The rules.
-        agent: The agent that wrote the recording; None to detect it.
-        progress: Is called with the number of bytes read and the number of all bytes.
-        waits: Whether a recording that is still being written is followed to its end.
-
-    Raises:
-        Fault: The recording cannot be read, or no known agent wrote it.
-    """
+    """Read a recording to its end and judge it. `agent` is None to detect it. `progress` is called with the
+    number of bytes read and the number of all bytes. `waits` says whether a recording that is still being
+    written is followed to its end. Raise `Fault` if the recording cannot be read, or no known agent wrote
+    it."""
     began = time.monotonic()
     with judged(address, rules, agent, progress, waits=waits) as (feed, judge, is_live):
         session, judgements = feed.session, judge.judgements()
@@ -304,17 +283,8 @@ def _faults(source: FileSource | StoreSource) -> str:
 
 
 def try_rules(rules: Sequence[Rule], since_ms: int, *, as_json: bool) -> int:
-    """Print how often each rule would have fired in the newest 1,000 sessions that began since a time.
-
-    Args:
-        rules: The rules.
-        since_ms: The time, in milliseconds since the epoch.
-        as_json: Print one JSON object.
-
-    Returns:
-        The exit code: 1 if a rule would have fired, 2 if a rule that is not a warning had nothing to
-            check.
-    """
+    """Print how often each rule would have fired in the newest 1,000 sessions that began since a time. The
+    exit code is 1 if a rule would have fired, 2 if a rule that is not a warning had nothing to check."""
     trial, unreadable = Trial(rules), 0
     every = _changed_since(since_ms)
     progress = ShownProgress().step("reading sessions")
@@ -366,12 +336,7 @@ def _changed_ms(found: Found) -> int:
 
 
 def _check(found: Found, rules: Sequence[Rule], since_ms: int, seen: set[str]) -> Checked | None:
-    """Judge a session; None if it began earlier, or was already judged as a recording of agentwatch.
-
-    Raises:
-        Fault: The session cannot be opened.
-        OSError: The session cannot be read.
-    """
+    """Judge a session; None if it began earlier, or was already judged as a recording of agentwatch."""
     if found.agent != _OWN and found.id in seen:
         return None
     with closing(saved_source(found.path)) as source:
@@ -392,17 +357,9 @@ def _check(found: Found, rules: Sequence[Rule], since_ms: int, seen: set[str]) -
 
 
 def write_starter(words: str, output: Path | None, agent: Agent | None, *, is_forced: bool) -> int:
-    """Write a file of rules, and return the exit code.
-
-    Args:
-        words: The address of a session; empty for rules that suit many sessions.
-        output: The file; None for stdout.
-        agent: The agent that wrote the recording; None to detect it.
-        is_forced: Whether an existing file may be replaced.
-
-    Raises:
-        Fault: The recording cannot be read, or the file may not or cannot be written.
-    """
+    """Write a file of rules, and return the exit code. `words` are empty for rules that suit many sessions.
+    `output` is None for stdout. `agent` is None to detect it. Raise `Fault` if the recording cannot be read,
+    or the file may not or cannot be written."""
     if words:
         check_output(output, [words], is_forced=is_forced)
         progress = ShownProgress()
@@ -417,11 +374,8 @@ def write_starter(words: str, output: Path | None, agent: Agent | None, *, is_fo
 
 
 def write_set(name: str, output: Path | None, *, is_forced: bool) -> int:
-    """Write a set of rules that is shipped, and return the exit code; arguments as of `write_starter`.
-
-    Raises:
-        Fault: The name of the set is unknown, or the file cannot be written.
-    """
+    """Write a set of rules that is shipped, and return the exit code; arguments as of `write_starter`. Raise
+    `Fault` if the name of the set is unknown, or the file cannot be written."""
     try:
         data = starter_path(name).read_bytes()
     except RuleError as error:

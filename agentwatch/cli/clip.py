@@ -23,18 +23,10 @@ _PIECE_BYTES = 1 << 20
 
 
 def run_clip(words: str, output: Path, agent: Agent | None, *, is_raw: bool, is_forced: bool) -> int:
-    """Write the clip and its times, report on stderr what was written, and return the exit code.
-
-    Args:
-        words: `FILE#118..#131`, `FILE@+10s..+95s` or `FILE#118`.
-        output: The file that is written; `-` for stdout. Its arrival times are written beside it.
-        agent: The agent that wrote the recording; None to detect it.
-        is_raw: Whether secrets and personal data stay in.
-        is_forced: Whether an existing file may be replaced.
-
-    Raises:
-        Fault: The recording cannot be opened, does not have the part, or the clip cannot be written.
-    """
+    """Write the clip and its times, report on stderr what was written, and return the exit code. `words` are
+    `FILE#118..#131`, `FILE@+10s..+95s` or `FILE#118`. `output` is `-` for stdout; the arrival times are
+    written beside a file. `agent` is None to detect it. `is_raw` leaves secrets and personal data in. Raise
+    `Fault` if the recording cannot be opened, does not have the part, or the clip cannot be written."""
     check_output(output, [words], is_forced=is_forced, has_times=True)
     address, wanted = parse_range(words)
     check_output(output, [str(address.path)], is_forced=is_forced, has_times=True)
@@ -63,11 +55,8 @@ def run_clip(words: str, output: Path, agent: Agent | None, *, is_raw: bool, is_
 
 
 def parse_range(words: str) -> tuple[Address, Range]:
-    """Return the session and the two moments that the user has typed.
-
-    Raises:
-        Fault: The words name no part of a session.
-    """
+    """Return the session and the two moments that the user has typed. Raise `Fault` if the words name no part
+    of a session."""
     before, dots, after = words.rpartition(_TO)
     if dots and before and not os.path.exists(words):
         until = parse(after)

@@ -51,14 +51,9 @@ _STOPPING = (signal.SIGINT, signal.SIGTERM)
 
 
 def watch_stdin(options: Options) -> int:
-    """Watch the pipe on stdin, or all sessions of the machines in the settings if stdin is a terminal.
-
-    Returns:
-        The exit code.
-
-    Raises:
-        Fault: stdin is closed; or it is a terminal, and no screen is drawn or an option is about one session.
-    """
+    """Watch the pipe on stdin, or all sessions of the machines in the settings if stdin is a terminal. Raise
+    `Fault` if stdin is closed; or it is a terminal, and no screen is drawn or an option is about one
+    session."""
     if sys.stdin is None:
         raise Fault("nothing to watch: stdin is closed", USAGE)
     if os.isatty(0):
@@ -70,18 +65,9 @@ def watch_stdin(options: Options) -> int:
 
 
 def watch_sources(words: Sequence[str], options: Options) -> int:
-    """List the sessions of machines until the user quits.
-
-    Args:
-        words: `.` for this machine, `nats://HOST`, `ssh://HOST`.
-        options: The options of the command line.
-
-    Returns:
-        The exit code.
-
-    Raises:
-        Fault: A word names no machine, no screen is drawn, or an option is about one session.
-    """
+    """List the sessions of machines until the user quits. `words` are `.` for this machine, `nats://HOST`,
+    `ssh://HOST`. Raise `Fault` if a word names no machine, no screen is drawn, or an option is about one
+    session."""
     from agentwatch.cli.machines import check_sources
 
     check_sources(words)
@@ -94,14 +80,8 @@ def watch_sources(words: Sequence[str], options: Options) -> int:
 
 
 def watch_address(words: str, options: Options) -> int:
-    """Watch what an address names: stdin, or a recording, on the screen at a moment of it.
-
-    Returns:
-        The exit code.
-
-    Raises:
-        Fault: The address names no moment, or it names one that cannot be shown.
-    """
+    """Watch what an address names: stdin, or a recording, on the screen at a moment of it. Raise `Fault` if
+    the address names no moment, or it names one that cannot be shown."""
     if is_elsewhere(words) and not os.path.exists(words):
         _check_unwatched(words, options)
         from agentwatch.cli.elsewhere import watch_elsewhere
@@ -132,12 +112,7 @@ def watch_file(path: Path, options: Options) -> int:
     A recording that is still being written is followed until its writer ends; with `--follow`, it is followed
     for ever. When a followed file is truncated or replaced, it is a new recording and is watched from its
     start. A session in a store, such as an agent's database, is followed on the screen, and printed once.
-
-    Returns:
-        The exit code.
-
-    Raises:
-        Fault: The file cannot be opened, or an option does not apply to a recording.
+    Raise `Fault` if the file cannot be opened, or an option does not apply to a recording.
     """
     try:
         is_once = is_stream(path)
@@ -180,20 +155,9 @@ def watch_agent(
     publication: Publication | None = None,
     started: Callable[[AgentSource], object] | None = None,
 ) -> int:
-    """Start an agent and watch it; SIGINT and SIGTERM stop the agent too.
-
-    Args:
-        command: The command of the agent.
-        options: The options of the command line.
-        publication: How its session is published; None if it is not.
-        started: Is called when the agent was started; None for nothing.
-
-    Returns:
-        The exit code, which is the agent's own if the agent failed.
-
-    Raises:
-        Fault: A file cannot be created, or the agent cannot start.
-    """
+    """Start an agent and watch it; SIGINT and SIGTERM stop the agent too. `publication` is None if the
+    session is not published. `started` is called when the agent was started. The exit code is the agent's own
+    if the agent failed. Raise `Fault` if a file cannot be created, or the agent cannot start."""
     from agentwatch.cli import ship_options as publishing
     from agentwatch.screen.terminal.signals import HeldSignals
 
@@ -234,18 +198,10 @@ def watch_agent(
 
 
 def replay_file(path: Path, options: Options, name: str = "", *, is_bundled: bool = False) -> int:
-    """Replay a recording with its original timing, and return the exit code.
-
-    Args:
-        path: The recording.
-        options: The options of the command line.
-        name: What the user calls the recording; its path if empty.
-        is_bundled: Whether it is a part of agentwatch. Nothing is written beside such a recording: its
-            bookmarks stay in memory.
-
-    Raises:
-        Fault: The file cannot be opened, or it does not have a moment that an option names.
-    """
+    """Replay a recording with its original timing, and return the exit code. `name` is what the user calls
+    the recording; its path if empty. Nothing is written beside a recording that `is_bundled`: its bookmarks
+    stay in memory. Raise `Fault` if the file cannot be opened, or it does not have a moment that an option
+    names."""
     from agentwatch.feed.playhead import Replay
 
     options = _with_settings(options)
@@ -278,11 +234,7 @@ def _watch_pipe(source_fd: int, options: Options, name: str) -> int:
 
 
 def _with_settings(options: Options) -> Options:
-    """Return the options with the settings of a screen, which are read before a file is created.
-
-    Raises:
-        Fault: The settings cannot be read.
-    """
+    """Return the options with the settings of a screen, which are read before a file is created."""
     if options.prints():
         return options
     from agentwatch.cli.config_file import read_config
@@ -294,15 +246,8 @@ def _with_rules(options: Options, *, is_started: bool) -> Options:
     """Return the options with the settings, and the rules that watch the session, before anything starts.
 
     The agent that writes to a pipe runs already, and would end with it: broken settings are reported, and the
-    defaults are used. The language of rules is imported only if there are rules.
-
-    Args:
-        options: The options of the command line.
-        is_started: Whether agentwatch starts the agent, so that rules can pause and stop it.
-
-    Raises:
-        Fault: A rule cannot be read, its action cannot be done here, or the settings for an agent that is to
-            be started cannot be read.
+    defaults are used. The language of rules is imported only if there are rules. `is_started` says whether
+    agentwatch starts the agent, so that rules can pause and stop it.
     """
     from agentwatch.cli.config_file import read_runs
 
@@ -321,11 +266,7 @@ def _with_rules(options: Options, *, is_started: bool) -> Options:
 
 
 def _check_unwatched(address: object, options: Options) -> None:
-    """Check that `--on` is not used with an address.
-
-    Raises:
-        Fault: It is.
-    """
+    """Check that `--on` is not used with an address."""
     if options.on:
         hint = "--on works only with run and with stdin; agentwatch check judges recordings"
         raise Fault(f"{address} is a recording; {hint}", USAGE)
@@ -338,11 +279,7 @@ def _of_one_session(options: Options) -> Iterator[tuple[str, object]]:
 
 
 def _watch_machines(words: Sequence[str], options: Options) -> int:
-    """List the sessions of machines until the user quits.
-
-    Raises:
-        Fault: An option is about one session, or a machine cannot be listed as it is named.
-    """
+    """List the sessions of machines until the user quits."""
     if given := [name for name, value in _of_one_session(options) if value]:
         raise Fault(f"{', '.join(given)}: name a FILE, or pipe an agent's stream into stdin", USAGE)
     from agentwatch.cli.machines import log_in, several

@@ -168,11 +168,7 @@ def _stream(path: Path) -> tuple[int, int]:
 
 
 def _parsed(words: str) -> Address:
-    """Return the address of a whole session.
-
-    Raises:
-        Fault: The address names a moment or a call, or is ambiguous.
-    """
+    """Return the address of a whole session."""
     address = parse_address(words)
     if address.moment is not None:
         raise Fault(f"compare takes whole sessions, not a moment of one: {address.session}", USAGE)

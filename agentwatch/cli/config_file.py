@@ -36,14 +36,8 @@ _EXPECTED = {bool: "true or false", list: "a list of strings in quotes", str: "a
 
 
 def read_config(environ: Mapping[str, str] = os.environ) -> Config:
-    """Return the user's settings, or the defaults if there is no file.
-
-    Args:
-        environ: The environment; AGENTWATCH_CONFIG may name the file.
-
-    Raises:
-        Fault: The file cannot be read, or contains an unknown name or an invalid value.
-    """
+    """Return the user's settings, or the defaults if there is no file. AGENTWATCH_CONFIG may name the file.
+    Raise `Fault` if the file cannot be read, or contains an unknown name or an invalid value."""
     path, sections = _sections_of(environ)
     found = {key: value for name in ("screen", "attention") for key, value in sections.get(name, {}).items()}
     if "ring" in sections.get("sessions", {}):
@@ -65,15 +59,8 @@ def read_config(environ: Mapping[str, str] = os.environ) -> Config:
 
 def read_runs(environ: Mapping[str, str] = os.environ) -> Config:
     """Return the settings of a session that is printed: the rules that run a command, and the acts allowed.
-
-    Themes and keys are not checked, which would load Textual.
-
-    Args:
-        environ: The environment; AGENTWATCH_CONFIG may name the file.
-
-    Raises:
-        Fault: The file cannot be read, or contains an unknown name or an invalid value.
-    """
+    Themes and keys are not checked, which would load Textual. Raise `Fault` if the file cannot be read, or
+    contains an unknown name or an invalid value."""
     path, sections = _sections_of(environ)
     config = _with_rules(path, sections, Config(act=_acts(sections)))
     return config._replace(on=tuple(each for each in config.on if each.command))
@@ -81,48 +68,24 @@ def read_runs(environ: Mapping[str, str] = os.environ) -> Config:
 
 def read_keep_ms(environ: Mapping[str, str] = os.environ) -> int | None:
     """Return how long saved sessions are kept before `--prune` offers to delete them; None if it is not set.
-
-    Themes and keys are not checked, which would load Textual.
-
-    Args:
-        environ: The environment; AGENTWATCH_CONFIG may name the file.
-
-    Returns:
-        The age in milliseconds.
-
-    Raises:
-        Fault: The file cannot be read, or contains an unknown name or an invalid value.
-    """
+    Themes and keys are not checked, which would load Textual. Raise `Fault` if the file cannot be read, or
+    contains an unknown name or an invalid value."""
     path, sections = _sections_of(environ)
     words = sections.get("sessions", {}).get("keep")
     return None if words is None else _age_ms(path, words)
 
 
 def read_machines(environ: Mapping[str, str] = os.environ) -> Machines:
-    """Return the user's settings about other machines, or the defaults if there is no file.
-
-    Themes and keys are not checked, which would load Textual.
-
-    Args:
-        environ: The environment; AGENTWATCH_CONFIG may name the file.
-
-    Raises:
-        Fault: The file cannot be read, or contains an unknown name or an invalid value.
-    """
+    """Return the user's settings about other machines, or the defaults if there is no file. Themes and keys
+    are not checked, which would load Textual. Raise `Fault` if the file cannot be read, or contains an
+    unknown name or an invalid value."""
     return _machines(*_sections_of(environ))
 
 
 def read_acts_allowed(environ: Mapping[str, str] = os.environ) -> frozenset[str]:
-    """Return the kinds of acts that the user has switched on, of `ACTS`.
-
-    Themes and keys are not checked, which would load Textual.
-
-    Args:
-        environ: The environment; AGENTWATCH_CONFIG may name the file.
-
-    Raises:
-        Fault: The file cannot be read, or contains an unknown name or an invalid value.
-    """
+    """Return the kinds of acts that the user has switched on, of `ACTS`. Themes and keys are not checked,
+    which would load Textual. Raise `Fault` if the file cannot be read, or contains an unknown name or an
+    invalid value."""
     return _acts(_sections_of(environ)[1])
 
 
@@ -131,11 +94,7 @@ def _acts(sections: Mapping[str, Mapping[str, Any]]) -> frozenset[str]:
 
 
 def _sections_of(environ: Mapping[str, str]) -> tuple[Path, dict[str, dict[str, Any]]]:
-    """Return the path of the file and its sections, whose names and types are checked.
-
-    Raises:
-        Fault: The file cannot be read, or contains an unknown name or an invalid value.
-    """
+    """Return the path of the file and its sections, whose names and types are checked."""
     path, is_named = _config_path(environ)
     try:
         data = _read(path, is_named=is_named)
@@ -207,11 +166,7 @@ def _check_section(path: Path, name: str, section: object) -> None:
 
 
 def _machines(path: Path, sections: Mapping[str, Mapping[str, Any]]) -> Machines:
-    """Return the settings of `[machines]` and `[engines]`.
-
-    Raises:
-        Fault: One of them is invalid.
-    """
+    """Return the settings of `[machines]` and `[engines]`."""
     given, engines = sections.get("machines", {}), sections.get("engines", {})
     if not given and not engines:
         return Machines()
@@ -224,11 +179,7 @@ def _machines(path: Path, sections: Mapping[str, Mapping[str, Any]]) -> Machines
 
 
 def _with_rules(path: Path, sections: Mapping[str, Any], config: Config) -> Config:
-    """Return settings with the rules of `[[on]]` and `[[sessions.on]]`.
-
-    Raises:
-        Fault: One of them is invalid.
-    """
+    """Return settings with the rules of `[[on]]` and `[[sessions.on]]`."""
     on, on_sessions = sections.get("on", ()), sections.get("sessions", {}).get("on", [])
     if not on and not on_sessions:
         return config
@@ -242,11 +193,7 @@ def _with_rules(path: Path, sections: Mapping[str, Any], config: Config) -> Conf
 
 
 def _agents(path: Path, given: Iterable[object]) -> tuple[str, ...]:
-    """Return the short names of agents.
-
-    Raises:
-        Fault: One of them is unknown.
-    """
+    """Return the short names of agents."""
     from agentwatch.agents.registry import AGENTS
 
     for name in given:
@@ -259,11 +206,7 @@ def _agents(path: Path, given: Iterable[object]) -> tuple[str, ...]:
 
 
 def _age_ms(path: Path, words: str) -> int:
-    """Return an age in milliseconds.
-
-    Raises:
-        Fault: The words are not an age.
-    """
+    """Return an age in milliseconds."""
     from agentwatch.cli.parameters import AGE_HINT, age_ms
 
     if (found := age_ms(words)) is None:

@@ -67,19 +67,11 @@ def continue_session(
 ) -> int:
     """Continue a session, or print the command that would do it, and return the exit code.
 
-    Args:
-        words: The address of the session.
-        text: The prompt.
-        options: The options of the command line, for the run that is watched.
-        publication: How the run is published; None if it is not.
-        is_dry_run: Only print the command.
-        is_queued: Hand the prompt to the process that has the session open.
-        permissions: The permission mode of the run, or `settings`; empty for that of the session.
-        by: Where the user acted: `command`, `list` or `session`.
-        mark: The mark of the plan that the user has seen; empty if the user has seen none.
-
-    Raises:
-        Fault: The session cannot be continued, or may not be, or its agent cannot be started.
+    `publication` is None if the session is not published. `is_dry_run` only prints the command. `is_queued`
+    hands the prompt to the process that has the session open. `permissions` is the permission mode of the
+    run, or `settings`; empty for that of the session. `by` is where the user acted: `command`, `list` or
+    `session`. `mark` is the mark of the plan that the user has seen; empty if the user has seen none. Raise
+    `Fault` if the session cannot be continued, or may not be, or its agent cannot be started.
     """
     if is_elsewhere(words) and not os.path.exists(words):
         raise Fault(f"{words} is on another machine: continue it there", USAGE)
@@ -160,13 +152,8 @@ class _Record(NamedTuple):
 
 
 def _alone(stack: ExitStack) -> None:
-    """Keep other commands from starting an agent until the stack is closed.
-
-    If two continue the same session at once, the second one then finds the agent of the first.
-
-    Raises:
-        Fault: Another command takes too long.
-    """
+    """Keep other commands from starting an agent until the stack is closed. If two continue the same session
+    at once, the second one then finds the agent of the first."""
     folder, until = state_folder() / "acts", time.monotonic() + _ALONE_SECONDS
     try:
         private_folder(folder)
@@ -312,14 +299,9 @@ def _queue(plan: Plan, session: Continued, record: _Record) -> int:
 
 
 def _ran(command: Sequence[str]) -> tuple[int | None, str, str]:
-    """Run a command of the vendor, and return its exit code, its stdout and its stderr.
-
-    Both go to files: a server that the command starts would keep a pipe open. The exit code is None if the
-    command was ended because it took too long.
-
-    Raises:
-        OSError: It cannot be started.
-    """
+    """Run a command of the vendor, and return its exit code, its stdout and its stderr. Both go to files: a
+    server that the command starts would keep a pipe open. The exit code is None if the command was ended
+    because it took too long."""
     with open(nameless_file(), "rb") as printed, open(nameless_file(), "rb") as errors:
         ran = subprocess.Popen(
             command,

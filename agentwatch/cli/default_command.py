@@ -127,11 +127,7 @@ class DefaultCommand(HelpfulCommand, click.Group):
         return code or (INCOMPLETE_RECORDING if ctx.meta.get(_INCOMPLETE) else 0)
 
     def _check_for_a_slip(self, ctx: click.Context, word: str) -> None:
-        """Check that a word is not a misspelt command.
-
-        Raises:
-            UsageError: It is like a command, and no file has this name.
-        """
+        """Check that a word is not a misspelt command."""
         if not (word.isascii() and word.isalpha()) or os.path.lexists(word):
             return
         from agentwatch.rules.language.errors import nearest

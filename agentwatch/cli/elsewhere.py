@@ -29,16 +29,9 @@ that are no longer kept."""
 
 
 def fetched(words: str) -> Path:
-    """Return the local copy of a session once it has all bytes that exist now.
-
-    If bytes are missing, one line on stderr says so, and the exit code of the command is not 0.
-
-    Args:
-        words: The address of the session, without a moment.
-
-    Raises:
-        Fault: The session cannot be read, or the engine or the host is away and there is no complete copy.
-    """
+    """Return the local copy of a session once it has all bytes that exist now. If bytes are missing, one line
+    on stderr says so, and the exit code of the command is not 0. `words` have no moment. Raise `Fault` if the
+    session cannot be read, or the engine or the host is away and there is no complete copy."""
     log_in([words])
     copying = open_copy(words, read_machines(), os.environ)
     try:
@@ -54,11 +47,8 @@ def fetched(words: str) -> Path:
 
 
 def wait_for(copying: Copying) -> None:
-    """Wait until a copy has all bytes that exist now, and show the progress on a terminal.
-
-    Raises:
-        Fault: The engine or the host is away.
-    """
+    """Wait until a copy has all bytes that exist now, and show the progress on a terminal. Raise `Fault` if
+    the engine or the host is away."""
     progress = ShownProgress().step(f"reading {printable(copying.address)},")
     try:
         while not copying.wait_until_read(_STEP_SECONDS):
@@ -79,19 +69,9 @@ def report(copying: Copying) -> None:
 
 
 def watch_elsewhere(words: str, moment: MomentSpec | None, options: Options) -> int:
-    """Watch a session until it ends, or until the user quits.
-
-    Args:
-        words: The address of the session, without a moment.
-        moment: The moment at which the screen opens; None for the newest.
-        options: The options of the command line.
-
-    Returns:
-        The exit code; 74 if a printed session misses bytes that are not expected any more.
-
-    Raises:
-        Fault: The session cannot be read, it has no such moment, or an option does not apply to it.
-    """
+    """Watch a session until it ends, or until the user quits. `words` have no moment. `moment` is None for
+    the newest. The exit code is 74 if a printed session misses bytes that are not expected any more. Raise
+    `Fault` if the session cannot be read, it has no such moment, or an option does not apply to it."""
     from agentwatch.cli.front import watch
 
     if options.record or options.tee:

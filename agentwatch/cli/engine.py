@@ -65,18 +65,8 @@ class Users(NamedTuple):
 
 def run_init(asked: Asked, *, replicas: int | None, max_bytes: int | None, users: Users) -> int:
     """Make the streams or bring them up to date, print what was done and the users, and return the exit code.
-
-    Limits that are not asked for stay as they are.
-
-    Args:
-        asked: The engine.
-        replicas: How many servers keep each byte; None to leave it.
-        max_bytes: The most bytes of all sessions together; None to leave it.
-        users: The users; one of each kind with the name of its kind if none is named.
-
-    Raises:
-        Fault: A name or a limit is invalid, or the engine refuses something.
-    """
+    Limits that are not asked for stay as they are. Without `users`, there is one of each kind with the name
+    of its kind. Raise `Fault` if a name or a limit is invalid, or the engine refuses something."""
     check_limits(max_bytes, None)
     shown = Users(users.publishers or ("ci",), users.watchers or ("watcher",))
     check_users(shown)
@@ -94,11 +84,7 @@ def run_init(asked: Asked, *, replicas: int | None, max_bytes: int | None, users
 
 
 def check_users(users: Users) -> None:
-    """Check the names of users.
-
-    Raises:
-        Fault: A name cannot be used, or a user has two.
-    """
+    """Check the names of users. Raise `Fault` if a name cannot be used, or a user has two."""
     from agentwatch.remote.nats.administration import can_watch
 
     for name in users.publishers:
@@ -171,16 +157,8 @@ def _indented(block: str) -> Iterator[str]:
 
 
 def run_limits(asked: Asked, *, max_bytes: int | None, age_ms: int | None) -> int:
-    """Print the limits after they were changed, and return the exit code.
-
-    Args:
-        asked: The engine.
-        max_bytes: The most bytes of all sessions together; None to leave it.
-        age_ms: How long bytes are kept, in milliseconds; None to leave it.
-
-    Raises:
-        Fault: A limit makes no sense, or the engine refuses it.
-    """
+    """Print the limits after they were changed, and return the exit code. Limits that are None stay. Raise
+    `Fault` if a limit makes no sense, or the engine refuses it."""
     check_limits(max_bytes, age_ms)
     with administrator(login(asked)) as opened:
         chunks, cards = _streams(opened)
@@ -204,11 +182,8 @@ def _change(opened: Administrator, max_bytes: int | None, age: int | None) -> No
 
 
 def check_limits(max_bytes: int | None, age_ms: int | None) -> None:
-    """Check limits that an administrator asks for.
-
-    Raises:
-        Fault: One makes no sense; the message says why.
-    """
+    """Check limits that an administrator asks for. Raise `Fault` if one makes no sense; the message says
+    why."""
     if max_bytes is not None and max_bytes < SESSION_BYTES:
         raise Fault(f"--max-bytes: a single session may have {byte_size(SESSION_BYTES)}", USAGE)
     if age_ms is not None and age_ms < _HOUR * 1000:
@@ -218,15 +193,8 @@ def check_limits(max_bytes: int | None, age_ms: int | None) -> None:
 
 
 def check_size(max_bytes: int, chunks: Stream) -> None:
-    """Check that a limit does not make the server delete bytes, which it would do at once.
-
-    Args:
-        max_bytes: The most bytes of all sessions together.
-        chunks: The stream of bytes.
-
-    Raises:
-        Fault: The stream holds more.
-    """
+    """Check that a limit does not make the server delete bytes, which it would do at once. Raise `Fault` if
+    the stream holds more."""
     if max_bytes < chunks.bytes:
         raise Fault(
             f"--max-bytes: the engine holds {byte_size(chunks.bytes)}, and would delete the oldest bytes; "
@@ -284,11 +252,8 @@ class Found(NamedTuple):
 
 
 def run_status(asked: Asked, *, as_json: bool) -> int:
-    """Print the state of an engine, and return the exit code.
-
-    Raises:
-        Fault: The engine cannot be reached, or refuses the login.
-    """
+    """Print the state of an engine, and return the exit code. Raise `Fault` if the engine cannot be reached,
+    or refuses the login."""
     with administrator(login(asked)) as opened:
         found = _found(login(asked), opened)
     if not as_json:
@@ -392,11 +357,8 @@ def _object(found: Found) -> dict[str, object]:
 
 
 def login(asked: Asked) -> Login:
-    """Return how to log in to the engine that the user names.
-
-    Raises:
-        Fault: The settings do not have it, the address names a session, or the credentials cannot be read.
-    """
+    """Return how to log in to the engine that the user names. Raise `Fault` if the settings do not have it,
+    the address names a session, or the credentials cannot be read."""
     words, file, ca = asked
     found, session = login_of(words, read_machines(os.environ).engines, os.environ)
     if session:
@@ -409,11 +371,8 @@ def login(asked: Asked) -> Login:
 
 @contextmanager
 def administrator(found: Login) -> Iterator[Administrator]:
-    """Connect to an engine as its administrator, and report its errors as faults.
-
-    Raises:
-        Fault: The extra is not installed, or the engine has refused something or does not answer.
-    """
+    """Connect to an engine as its administrator, and report its errors as faults. Raise `Fault` if the extra
+    is not installed, or the engine has refused something or does not answer."""
     check_extra()
     from agentwatch.remote.nats.administration import Administrator
     from agentwatch.remote.nats.errors import NOT_ALLOWED

@@ -40,15 +40,9 @@ _FIELDS = (
 
 
 def explain(words: str, *, as_json: bool) -> int:
-    """Print the evidence for the state of a session, and return the exit code.
-
-    Args:
-        words: The session, as the user has typed it.
-        as_json: Print one JSON object, with the keys of `sessions --json`.
-
-    Raises:
-        Fault: No session of the list, or more than one, is called so; or a machine cannot be listed.
-    """
+    """Print the evidence for the state of a session, and return the exit code. `as_json` prints one JSON
+    object, with the keys of `sessions --json`. Raise `Fault` if no session of the list, or more than one, is
+    called so; or a machine cannot be listed."""
     row, facts = (_elsewhere(words), None) if is_elsewhere(words) else _here(words)
     at_ms = now_ms()
     proofs = evidence(row, facts, at_ms)
@@ -102,11 +96,7 @@ def _elsewhere(words: str) -> Row:
 
 
 def _named(name: str, sessions: Iterable[Named[Row]]) -> Row | None:
-    """Return the row of the session with an id, or whose id alone begins so; None without one.
-
-    Raises:
-        Fault: Several sessions are meant.
-    """
+    """Return the row of the session with an id, or whose id alone begins so; None without one."""
     found = named(name, sessions)
     return None if found is None else found.what
 

@@ -40,12 +40,9 @@ class Request(NamedTuple):
 
 
 def run_export(request: Request, agent: Agent | None) -> int:
-    """Write the export, report on stderr what was written and masked, and return the exit code.
-
-    Raises:
-        Fault: The recording cannot be opened, does not have the part, or is of no known agent; or the file
-            cannot be written.
-    """
+    """Write the export, report on stderr what was written and masked, and return the exit code. Raise `Fault`
+    if the recording cannot be opened, does not have the part, or is of no known agent; or the file cannot be
+    written."""
     progress, exporter = ShownProgress(), request.exporter
     if isinstance(exporter, Sender):
         return _send(request, exporter, agent, progress)
@@ -65,11 +62,7 @@ def run_export(request: Request, agent: Agent | None) -> int:
 
 
 def _send(request: Request, sender: Sender, agent: Agent | None, progress: ShownProgress) -> int:
-    """Send the session, report on stderr what was sent and masked, and return the exit code.
-
-    Raises:
-        Fault: As for `run_export`, or nothing can be sent at all.
-    """
+    """Send the session, report on stderr what was sent and masked, and return the exit code."""
     if request.output is not None:
         raise Fault(f"--to {sender.name} sends the session; it takes no -o", USAGE)
     sender.check()
@@ -87,11 +80,8 @@ def _send(request: Request, sender: Sender, agent: Agent | None, progress: Shown
 def open_session(
     address: Address, wanted: Wanted, agent: Agent | None, progress: ShownProgress
 ) -> Exported | int:
-    """Return the part of a session that is exported; of a stream of no known agent, the exit code.
-
-    Raises:
-        Fault: The recording cannot be opened, does not have the part, or cannot be copied without secrets.
-    """
+    """Return the part of a session that is exported; of a stream of no known agent, the exit code. Raise
+    `Fault` if the recording cannot be opened, does not have the part, or cannot be copied without secrets."""
     is_stream = is_once(address.path)
     name = "session" if is_stream else address.name
     bookmarks = None if is_stream else SessionFiles(address.path).bookmarks

@@ -14,11 +14,7 @@ _WORDS = "14:03:07, +95s, -10s, #12, 50% or a bookmark's name"
 
 
 def as_filter(_ctx: click.Context, option: click.Parameter, words: str) -> str:
-    """Return the words of a filter.
-
-    Raises:
-        UsageError: They are not a rule.
-    """
+    """Return the words of a filter. Raise `UsageError` if they are not a rule."""
     if words.strip():
         from agentwatch.rules.calls.fields import CALLS
         from agentwatch.rules.language.errors import RuleError

@@ -28,17 +28,9 @@ if TYPE_CHECKING:
 def watch(
     source: Source, options: Options, replay: Replay | None = None, held: HeldSignals | None = None
 ) -> int:
-    """Show a source on the screen or print it, and return the exit code.
-
-    After an internal error, recording continues until the agent ends, and the calls are printed in the text
-    format if possible.
-
-    Args:
-        source: The source of the session.
-        options: The options of the command line.
-        replay: How to replay the recording; None to show lines as they arrive.
-        held: The signals that were held before the source was opened; None if none were.
-    """
+    """Show a source on the screen or print it, and return the exit code. After an internal error, recording
+    continues until the agent ends, and the calls are printed in the text format if possible. `replay` is None
+    to show lines as they arrive. `held` is None if no signals were held."""
     if held is None and not options.prints():
         from agentwatch.screen.terminal.signals import HeldSignals
 

@@ -16,17 +16,10 @@ from agentwatch.text.times import date_and_time
 
 
 def run_hooks(action: str, agent: str | None, *, answers: bool, is_confirmed: bool) -> int:
-    """Report, install or remove hooks, and return the exit code.
-
-    Args:
-        action: `status`, `install` or `remove`.
-        agent: The short name of an agent; None for all, to report them.
-        answers: Whether to install the hook by which the list answers permission prompts.
-        is_confirmed: Whether to change files without asking.
-
-    Raises:
-        Fault: No agent is named, it has no such hook, or a file is to be left alone.
-    """
+    """Report, install or remove hooks, and return the exit code. `agent` is None for all, to report them.
+    `answers` says whether to install the hook by which the list answers permission prompts. `is_confirmed`
+    changes files without asking. Raise `Fault` if no agent is named, it has no such hook, or a file is to be
+    left alone."""
     if os.name != "posix":
         raise Fault("hooks need a system with /bin/sh", USAGE)
     agents, answered = hooked_agents(), answered_agents()

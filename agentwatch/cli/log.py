@@ -13,13 +13,8 @@ from agentwatch.recording.alarms import Alarm
 
 
 def print_log(feed: Feed, alarms: Sequence[Alarm], *, addresses: bool = False) -> int:
-    """Print the action log of a complete recording, and return the exit code.
-
-    Args:
-        feed: The feed of the recording.
-        alarms: The rules that were hit.
-        addresses: Whether each line of a call has its number: `#12`.
-    """
+    """Print the action log of a complete recording, and return the exit code. With `addresses`, each line of
+    a call has its number: `#12`."""
     code = print_lines(follow_log(feed, alarms=alarms, addresses=addresses))
     if code == 0 and feed.session.outcome is None:
         from agentwatch.analysis.status import unknown_agent

@@ -34,16 +34,9 @@ class InvalidSetting(ValueError):
 
 
 def machines_of(given: Mapping[str, Any], engines: Mapping[str, Any], folder: Path) -> Machines:
-    """Return the settings about other machines.
-
-    Args:
-        given: The section `[machines]`, whose names and types are checked.
-        engines: The section `[engines]`.
-        folder: The folder of the settings, below which files with a relative path are.
-
-    Raises:
-        InvalidSetting: A name is unknown, or a value is invalid.
-    """
+    """Return the settings about other machines. The names and types in `given`, the section `[machines]`, are
+    checked already. Relative paths begin at `folder`, that of the settings. Raise `InvalidSetting` if a name
+    is unknown, or a value is invalid."""
     known = {name: _engine(name, section, folder) for name, section in engines.items()}
     listed = given.get("list", [])
     for words in listed:

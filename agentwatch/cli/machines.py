@@ -23,11 +23,8 @@ _SHOWN_COLUMNS = 60
 
 
 def check_sources(words: Sequence[str]) -> None:
-    """Check that each of several words names a machine or an engine.
-
-    Raises:
-        Fault: One of them does not: a list and a session cannot be shown at once.
-    """
+    """Check that each of several words names a machine or an engine. Raise `Fault` if one of them does not: a
+    list and a session cannot be shown at once."""
     wrong = next((each for each in words if not is_source(each)), None)
     if wrong is not None:
         shown = cut(safe_line(wrong), _SHOWN_COLUMNS)
@@ -37,18 +34,10 @@ def check_sources(words: Sequence[str]) -> None:
 def several(words: Sequence[str], machines: Machines, environ: Mapping[str, str], home: Path) -> Several:
     """Return the sessions of machines as one list; nothing is connected yet.
 
-    If the extra of engines is not installed, a list with this machine says so in a line.
-
-    Args:
-        words: The machines; a name of an engine in the settings is one too. What is named twice is listed
-            once.
-        machines: The settings about other machines.
-        environ: The environment, which may have credentials and names the folders of agents.
-        home: The user's home folder.
-
-    Raises:
-        Fault: An address or the credentials of an engine are wrong, or a list without this machine
-            needs a package that is not installed.
+    If the extra of engines is not installed, a list with this machine says so in a line. A name of an engine
+    in the settings is one of `words` too. What is named twice is listed once. Raise `Fault` if an address or
+    the credentials of an engine are wrong, or a list without this machine needs a package that is not
+    installed.
     """
     from agentwatch.catalog.catalog import Machine
     from agentwatch.recording.store import sessions_folder
@@ -92,16 +81,9 @@ def _add_engine(
 
 
 def log_in(words: Iterable[str]) -> None:
-    """Let ssh ask on the terminal for what a login needs, before there is a screen.
-
-    Without a terminal nothing is asked, so nothing is connected.
-
-    Args:
-        words: Addresses of any kind.
-
-    Raises:
-        Fault: One of them begins like the address of a host, and is not one.
-    """
+    """Let ssh ask on the terminal for what a login needs, before there is a screen. Without a terminal
+    nothing is asked, so nothing is connected. Raise `Fault` if one of them begins like the address of a host,
+    and is not one."""
     hosts = [each.rstrip("/") for each in words if each.startswith(SSH)]
     if hosts and os.isatty(0) and os.isatty(2):
         from agentwatch.remote.ssh.shared_connection import connect

@@ -55,13 +55,9 @@ def confirmed(question: str) -> bool:
 def internal_error(error: BaseException, files: SessionFiles | None = None) -> str:
     """Write the traceback of an internal error, and return a message that contains its path.
 
-    Args:
-        error: The exception.
-        files: The session's files; the traceback is written beside them. None for a new path among the saved
-            sessions.
-
     Too few file descriptors are not an internal error, and leave none for the file of a traceback. Incomplete
-    byte code is not an internal error either.
+    byte code is not an internal error either. The traceback is written beside `files`; if None, in a new path
+    among the saved sessions.
     """
     if isinstance(error, EOFError) and (folder := cut_byte_code(error)):
         return f"{CUT_BYTE_CODE}{folder}"

@@ -88,11 +88,8 @@ class Options(NamedTuple):
         return agent_named(self.format)
 
     def keep_options(self, by_default: bool) -> KeepOptions:
-        """Return which files of a session are kept.
-
-        Args:
-            by_default: Whether a recording and a log are kept if no option mentions them.
-        """
+        """Return which files of a session are kept. `by_default` says whether a recording and a log are kept
+        if no option mentions them."""
         return KeepOptions(
             recording=self.record,
             record=by_default and not self.no_record,

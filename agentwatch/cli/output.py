@@ -49,18 +49,12 @@ def check_output(
 
     Never replaced, also through a link: an input, a file that belongs to a recording, and one that is being
     written. The files that belong to a recording are its `SessionFiles`. They do so whether they exist or not
-    if the recording is an input or ends in `.ndjson` or `.jsonl`, or if its arrival times exist. A
-    recording with no other file than its arrival times may be replaced together with them. Another file that
-    exists is replaced if the user says so. A device, a pipe and stdout can always be written.
-
-    Args:
-        output: The file; `-` for stdout, None for a name that the command chooses itself.
-        inputs: The addresses or the paths of the inputs.
-        is_forced: Whether an existing file may be replaced.
-        has_times: Whether the file is a recording, and its arrival times are written beside it.
-
-    Raises:
-        Fault: The file may not be written; or it cannot be created, because it is a folder or in none.
+    if the recording is an input or ends in `.ndjson` or `.jsonl`, or if its arrival times exist. A recording
+    with no other file than its arrival times may be replaced together with them. Another file that exists is
+    replaced if the user says so. A device, a pipe and stdout can always be written. `output` is `-` for
+    stdout, None for a name that the command chooses itself. `has_times` says that the file is a recording,
+    whose arrival times are written beside it. Raise `Fault` if the file may not be written; or it cannot be
+    created, because it is a folder or in none.
     """
     if output is None:
         return
@@ -87,11 +81,7 @@ def check_output(
 
 def owner_of(path: Path, recording: Path | None = None) -> Path | None:
     """Return the recording, or its arrival times, to which the name of a file belongs; None if it has none.
-
-    Args:
-        path: The file, which may not exist.
-        recording: A recording to which it may belong.
-    """
+    The file may not exist."""
     for at in (at for at, sign in enumerate(path.name) if sign == "." and at):
         files = SessionFiles(path.with_name(f"{path.name[:at]}.ndjson"))
         if path not in files.every[1:]:
@@ -120,16 +110,10 @@ def write_file(path: Path, pieces: Iterable[bytes], *, replaces: bool) -> int:
     """Write a file under another name, and give it its name when it is complete; return its size in bytes.
 
     A new file may only be read by the user. A file that is replaced keeps its permissions. A link is not
-    replaced: its target is. A device, a FIFO or an open descriptor is written directly.
-
-    Args:
-        path: The file; `-` for stdout.
-        pieces: Its contents.
-        replaces: Whether an existing file may be replaced; `check_output` has decided that.
-
-    Raises:
-        Fault: The file exists and may not be replaced, or it cannot be written. What existed is unchanged.
-        Exit: The reader of an open descriptor has closed it, which ends the command with 141.
+    replaced: its target is. A device, a FIFO or an open descriptor is written directly. `replaces` allows an
+    existing file to be replaced; `check_output` has decided that. Raise `Fault` if the file exists and may
+    not be replaced, or it cannot be written, and `Exit` if the reader of an open descriptor has closed it,
+    which ends the command with 141.
     """
     fd = descriptor(path)
     if fd is not None:
@@ -173,18 +157,7 @@ def write_file(path: Path, pieces: Iterable[bytes], *, replaces: bool) -> int:
 def _check(
     path: Path, kept: list[_Kept], *, is_forced: bool, recording: Path | None = None, has_times: bool = False
 ) -> None:
-    """Check that a regular file may be written.
-
-    Args:
-        path: The file.
-        kept: The files that are never replaced.
-        is_forced: Whether an existing file may be replaced.
-        recording: The recording that is written with the file, which is its arrival times.
-        has_times: Whether its arrival times are written with it.
-
-    Raises:
-        Fault: It may not be written.
-    """
+    """Check that a regular file may be written."""
     real, status = _real(path), _present(path)
     _check_kept(path, real, status, kept)
     for name in (_real(path.parent) / path.name, real):
@@ -207,11 +180,7 @@ def _check(
 
 
 def _check_kept(path: Path, real: Path, status: os.stat_result | None, kept: list[_Kept]) -> None:
-    """Check that a file is not one of those that are never replaced.
-
-    Raises:
-        Fault: It is.
-    """
+    """Check that a file is not one of those that are never replaced."""
     for each in kept:
         if real == each.path or (status and each.status and os.path.samestat(status, each.status)):
             raise _refused(path, each.words)
@@ -254,11 +223,7 @@ def _present(path: Path) -> os.stat_result | None:
 
 
 def _status(path: Path) -> os.stat_result | None:
-    """Return the state of a file; None if it does not exist.
-
-    Raises:
-        OSError: A part of the path is not a folder, or may not be searched.
-    """
+    """Return the state of a file; None if it does not exist."""
     try:
         return path.stat()
     except FileNotFoundError:
@@ -280,11 +245,7 @@ def _is_written(path: Path) -> bool:
 
 
 def _mode_of(path: Path, *, replaces: bool) -> int | None:
-    """Return the mode of a file; None if the file does not exist.
-
-    Raises:
-        OSError: The file exists and may not be replaced, or it is a folder.
-    """
+    """Return the mode of a file; None if the file does not exist."""
     status = _status(path)
     if status is None:
         return None
@@ -296,11 +257,7 @@ def _mode_of(path: Path, *, replaces: bool) -> int | None:
 
 
 def _name(name: str, path: Path) -> None:
-    """Give a complete file its name, unless the name has come into being meanwhile.
-
-    Raises:
-        OSError: The name exists, or cannot be given.
-    """
+    """Give a complete file its name, unless the name has come into being meanwhile."""
     try:
         os.link(name, path)
     except FileExistsError:
@@ -325,11 +282,7 @@ def _write(fd: int, pieces: Iterable[bytes]) -> int:
 
 
 def _write_device(path: Path, pieces: Iterable[bytes]) -> int:
-    """Write into a device or a FIFO.
-
-    Raises:
-        OSError: It cannot be opened or written; a FIFO has no reader.
-    """
+    """Write into a device or a FIFO."""
     try:
         fd = os.open(path, _OPEN)
     except OSError as error:
@@ -353,17 +306,10 @@ def _write_descriptor(fd: int, pieces: Iterable[bytes]) -> int:
 
 
 def write_times(recording: Path, times: Iterable[tuple[int, int]], *, replaces: bool) -> None:
-    """Write the arrival times beside a regular file; those of a file that it replaces are removed.
-
-    Args:
-        recording: The file that was written.
-        times: The offset of each line that arrived at another time than the line before it, and its time in
-            milliseconds since the epoch. None are known if it is empty.
-        replaces: Whether an existing file of times may be replaced or removed.
-
-    Raises:
-        Fault: The file of times cannot be written.
-    """
+    """Write the arrival times beside a regular file; those of a file that it replaces are removed. `times`
+    are the offset of each line that arrived at another time than the line before it, and its time in
+    milliseconds since the epoch; none are known if it is empty. `replaces` allows an existing file of times
+    to be replaced or removed. Raise `Fault` if the file of times cannot be written."""
     if not recording.is_file():
         return
     path, pieces = SessionFiles(recording.resolve()).times, _pieces(iter(times))

@@ -167,11 +167,7 @@ printed_colour = click.option(
 
 
 def on(actions: str) -> Callable[[Any], Any]:
-    """Return the decorator that adds `--on` to a command.
-
-    Args:
-        actions: The actions that the command has, for the help.
-    """
+    """Return the decorator that adds `--on` to a command."""
     return click.option(
         "--on",
         nargs=2,
@@ -187,11 +183,7 @@ def forced(command: Any) -> Any:
 
 
 def as_moment(_ctx: click.Context, option: click.Parameter, words: str | None) -> MomentSpec | None:
-    """Return the moment that the words of an option name.
-
-    Raises:
-        UsageError: The words name no moment.
-    """
+    """Return the moment that the words of an option name. Raise `UsageError` if the words name no moment."""
     if words is None:
         return None
     from agentwatch.analysis.moments import Problem, parse
@@ -202,12 +194,8 @@ def as_moment(_ctx: click.Context, option: click.Parameter, words: str | None) -
 
 
 def number_in(parse: Callable[[str], int | None], complaint: str) -> Callback:
-    """Return the callback of an option whose words mean a number.
-
-    Args:
-        parse: Returns the number; None if the words mean none.
-        complaint: The words after the wrong value in the error: `is not an age; an age is 30m or 2h`.
-    """
+    """Return the callback of an option whose words mean a number. `parse` returns None if the words mean
+    none. `complaint` follows the wrong value in the error: `is not an age; an age is 30m or 2h`."""
 
     def value(_ctx: click.Context, option: click.Parameter, words: str | None) -> int | None:
         if words is None:
@@ -234,12 +222,8 @@ def age_ms(words: str) -> int | None:
 
 
 def time_ms(words: str, now_ms: int) -> int | None:
-    """Return a time in milliseconds since the epoch; None if the words are neither an age nor a date.
-
-    Args:
-        words: An age, or a date of ISO 8601 with or without a time of day, which is a local one.
-        now_ms: The present time.
-    """
+    """Return a time in milliseconds since the epoch; None if the words are neither an age nor a date. A date
+    is one of ISO 8601, with or without a local time of day."""
     if (age := age_ms(words)) is not None:
         return now_ms - age
     from datetime import datetime

@@ -50,13 +50,9 @@ class ActionLines:
 def print_session(source: Source, feed: Feed, output_format: str, *, brief: bool = False) -> int:
     """Print a session while it runs, and return the exit code.
 
-    When stdout cannot be written to any more, the agent's output is still recorded.
-
-    Args:
-        source: The source of the session.
-        feed: The feed of the session. What it has applied before is not printed.
-        output_format: `text`, `json`, `stream-json`, `final` or `summary`.
-        brief: Print only the phrase of each call, in the text format.
+    When stdout cannot be written to any more, the agent's output is still recorded. What the feed has applied
+    before is not printed. `output_format` is `text`, `json`, `stream-json`, `final` or `summary`. `brief`
+    prints only the phrase of each call, in the text format.
     """
     try:
         if output_format == "text":
@@ -168,13 +164,8 @@ def report_survivors(source: Source) -> None:
 
 
 def _exit_code(source: Source, outcome: Outcome | None, *, has_result: bool) -> int:
-    """Return the exit code for a session with this outcome.
-
-    Args:
-        source: The source of the session.
-        outcome: The outcome of the session's last run; None for a stream of no known agent.
-        has_result: Whether the agent's format has a result line. If not, a run without one has not failed.
-    """
+    """Return the exit code for a session with this outcome. `outcome` is None for a stream of no known agent.
+    If the agent's format has no result line, a run without one has not failed."""
     if source.agent_exit_code:
         return source.agent_exit_code
     if source.fault is not None and outcome is not Outcome.FAILED:

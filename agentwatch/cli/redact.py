@@ -20,15 +20,8 @@ _PIECE_BYTES = 1 << 20
 
 def run_redact(words: str, output: Path, *, is_forced: bool) -> int:
     """Write the redacted recording and its times, report on stderr what was masked, and return the exit code.
-
-    Args:
-        words: The address of the recording or the session.
-        output: The file that is written; `-` for stdout. Its arrival times are written beside it.
-        is_forced: Whether an existing file may be replaced.
-
-    Raises:
-        Fault: The recording cannot be opened, or the file cannot be written.
-    """
+    `output` is `-` for stdout; the arrival times are written beside a file. Raise `Fault` if the recording
+    cannot be opened, or the file cannot be written."""
     check_output(output, [words], is_forced=is_forced, has_times=True)
     path = whole(words, "redact")
     check_output(output, [str(path)], is_forced=is_forced, has_times=True)

@@ -53,14 +53,9 @@ def list_sessions(wanted: Wanted, machines: Sequence[str], *, as_json: bool) -> 
     It is 0 without any session too, as in other programs that list something, and 2 if our own folder of
     sessions cannot be read; the sessions of other agents are printed then. What is hidden is counted on
     stderr. Each machine that does not answer is reported there; if none answers, the exit code is 2.
-
-    Args:
-        wanted: The options that choose sessions.
-        machines: `.` for this machine, `nats://HOST`, `ssh://HOST`; this machine if empty.
-        as_json: Print one JSON object per line instead of a table.
-
-    Raises:
-        Fault: A word names no machine, or a machine cannot be listed as it is named.
+    `machines` are `.` for this machine, `nats://HOST`, `ssh://HOST`; this machine if empty. `as_json` prints
+    one JSON object per line instead of a table. Raise `Fault` if a word names no machine, or a machine cannot
+    be listed as it is named.
     """
     at_ms = now_ms()
     if machines:
@@ -193,16 +188,9 @@ class Chosen(NamedTuple):
 
 
 def chosen(rows: Mapping[Key, Row], wanted: Wanted, now_ms: int) -> Chosen:
-    """Return the sessions that are printed.
-
-    Subagents are left out like in the list, unless they ask the user. Sessions of other programs for one
-    prompt are left out once they have ended. `--since` takes the place of the limit of a week.
-
-    Args:
-        rows: All sessions of the machine.
-        wanted: The options.
-        now_ms: The present time, in milliseconds since the epoch.
-    """
+    """Return the sessions that are printed. Subagents are left out like in the list, unless they ask the
+    user. Sessions of other programs for one prompt are left out once they have ended. `--since` takes the
+    place of the limit of a week."""
     kept: list[Row] = []
     older = one_liners = subagents = 0
     for row in rows.values():
@@ -235,13 +223,8 @@ def table(rows: Sequence[Row], every: Iterable[Row], width: int | None, now_ms: 
 
     On a terminal the lines are cut to its width, and a heading comes first. On one of fewer than about 80
     columns they are wider than it, because a line in two parts would be of no use to `grep`. Elsewhere ids
-    and texts are whole.
-
-    Args:
-        rows: The sessions to print.
-        every: All sessions: the beginnings of the ids differ from those of every other one.
-        width: The width of the terminal, in columns; None if the lines are not printed on one.
-        now_ms: The present time, in milliseconds since the epoch.
+    and texts are whole. `every` has all sessions: the beginnings of the ids differ from those of every other
+    one. `width` is None if the lines are not printed on a terminal.
     """
     if not rows:
         return
@@ -297,16 +280,9 @@ def _common(first: str, second: str) -> int:
 def prune(asked: Pruning) -> int:
     """Print the recordings of our own that are older, and delete them if that is confirmed.
 
-    Without `--yes`, it asks on a terminal, and elsewhere deletes nothing.
-
-    Args:
-        asked: The options.
-
-    Returns:
-        The exit code: 74 if one of them cannot be deleted.
-
-    Raises:
-        Fault: Neither an option nor the settings name an age, or the folder of sessions cannot be read.
+    Without `--yes`, it asks on a terminal, and elsewhere deletes nothing. The exit code is 74 if one of them
+    cannot be deleted. Raise `Fault` if neither an option nor the settings name an age, or the folder of
+    sessions cannot be read.
     """
     older_ms = asked.older_ms
     if older_ms is None:

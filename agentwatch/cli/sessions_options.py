@@ -135,11 +135,8 @@ def wanted_of(given: dict[str, Any]) -> Wanted:
 
 
 def pruning_of(given: dict[str, Any], *, as_json: bool) -> Pruning | None:
-    """Return what `--prune` does; None if it is not given.
-
-    Raises:
-        UsageError: An option needs `--prune`, or excludes it.
-    """
+    """Return what `--prune` does; None if it is not given. Raise `UsageError` if an option needs `--prune`,
+    or excludes it."""
     beside = {
         "--older": given["older_ms"] is not None,
         "--keep-bookmarked": given["keep_bookmarked"],
@@ -160,22 +157,16 @@ def pruning_of(given: dict[str, Any], *, as_json: bool) -> Pruning | None:
 
 
 def check_here(given: dict[str, Any], machines: tuple[str, ...]) -> None:
-    """Check that an option about the files of this machine is given without a MACHINE.
-
-    Raises:
-        UsageError: It is not.
-    """
+    """Check that an option about the files of this machine is given without a MACHINE. Raise `UsageError` if
+    it is not."""
     for name, is_given in (("--prune", given["is_pruned"]), ("--index", given["is_indexed"])):
         if is_given and machines:
             raise click.UsageError(f"{name} is about this machine; it excludes MACHINE")
 
 
 def is_indexing(given: dict[str, Any], *, as_json: bool) -> bool:
-    """Return whether the index is updated.
-
-    Raises:
-        UsageError: Another option is given: the index holds all sessions.
-    """
+    """Return whether the index is updated. Raise `UsageError` if another option is given: the index holds all
+    sessions."""
     if given.pop("is_indexed") is False:
         return False
     if as_json or any(value for value in given.values() if value != frozenset()):

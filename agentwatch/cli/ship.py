@@ -44,14 +44,8 @@ class Request(NamedTuple):
     """The engine of the settings, for a session that was not begun; empty for none."""
 
     def target(self, before: Shipped | None) -> Target:
-        """Return the engine of a session.
-
-        Args:
-            before: What was noted of the session when it was shipped before.
-
-        Raises:
-            Fault: No engine is named, or it cannot be used.
-        """
+        """Return the engine of a session. `before` is what was noted of the session when it was shipped
+        before. Raise `Fault` if no engine is named, or it cannot be used."""
         words = self.to or (before.to if before is not None else self.by_default)
         if not words:
             raise Fault("no engine is known: name it with --to nats://HOST", USAGE)
@@ -60,17 +54,9 @@ class Request(NamedTuple):
 
 
 def run_ship(sessions: Sequence[str], to: str | None, given: Given, *, ships_all: bool) -> int:
-    """Ship sessions until the engine has them, and return the exit code.
-
-    Args:
-        sessions: The addresses of recordings.
-        to: The address or name of the engine.
-        given: What the command line says about the engine.
-        ships_all: Ship each recording that was begun and is not complete; with `to` also those that run.
-
-    Raises:
-        Fault: A session or an engine cannot be used.
-    """
+    """Ship sessions until the engine has them, and return the exit code. `to` is the address or name of the
+    engine. `ships_all` ships each recording that was begun and is not complete; with `to` also those that
+    run. Raise `Fault` if a session or an engine cannot be used."""
     if bool(sessions) is ships_all:
         raise click.UsageError("ship needs either ADDRESS or --all")
     check_extra()

@@ -72,17 +72,9 @@ def taken(given: dict[str, Any]) -> dict[str, Any]:
 def publication_of(
     asked: Mapping[str, Any], options: Options, environ: Mapping[str, str] = os.environ
 ) -> Publication | None:
-    """Return how the session is to be published; None if it is not. Nothing is connected or started.
-
-    Args:
-        asked: The options about publishing.
-        options: The other options of `run`.
-        environ: The environment.
-
-    Raises:
-        UsageError: The options exclude each other.
-        Fault: The engine is not known, its client is not installed, or the credentials cannot be read.
-    """
+    """Return how the session is to be published; None if it is not. Nothing is connected or started. Raise
+    `UsageError` if the options exclude each other, and `Fault` if the engine is not known, its client is not
+    installed, or the credentials cannot be read."""
     words = asked["publish"]
     if words is not None and asked["no_publish"]:
         raise click.UsageError("--publish excludes --no-publish")
@@ -134,13 +126,9 @@ def begin(publication: Publication, source: AgentSource, options: Options) -> No
 
 
 def end(publication: Publication, source: AgentSource, most_seconds: float = float("inf")) -> None:
-    """Wait until everything is published, but not too long, and report what is not.
-
-    Args:
-        publication: The publication.
-        source: The source of the session. If its agent continues, so does the publication.
-        most_seconds: The longest time to wait, if that is less than what the user has asked for.
-    """
+    """Wait until everything is published, but not too long, and report what is not. If the agent of the
+    source continues, so does the publication. It waits at most `most_seconds`, if that is less than what the
+    user has asked for."""
     if source.is_live:
         return
     try:

@@ -17,16 +17,9 @@ from agentwatch.recording.store import SessionFiles
 
 
 def show(address: Address, agent: Agent | None, *, as_json: bool) -> int:
-    """Print the call or the moment of an address, and return the exit code.
-
-    Args:
-        address: The address. Without a moment, the end of the session is shown.
-        agent: The agent that wrote the recording; None to detect it.
-        as_json: Print a JSON object instead of text.
-
-    Raises:
-        Fault: The recording cannot be opened, or does not have the moment or the call.
-    """
+    """Print the call or the moment of an address, and return the exit code. Without a moment, the end of the
+    session is shown. `agent` is None to detect it. `as_json` prints a JSON object instead of text. Raise
+    `Fault` if the recording cannot be opened, or does not have the moment or the call."""
     reader = opened(address.path, follow=None)  # what is still being written has not ended
     feed = Feed(reader, agent)
     history = History(feed, reader)
@@ -47,11 +40,7 @@ def show(address: Address, agent: Agent | None, *, as_json: bool) -> int:
 
 
 def _state(address: Address, history: History) -> State:
-    """Return the session at the moment of an address.
-
-    Raises:
-        Fault: The session does not have the moment.
-    """
+    """Return the session at the moment of an address."""
     moment, feed, times = address.moment or End.LIVE, history.feed, history.timeline
     offset = _offset(address, moment, feed, times)
     if offset >= times.size:

@@ -77,11 +77,8 @@ def _end(_number: int, _frame: object) -> None:
 
 
 def _quick_acp(command: list[str]) -> int | None:
-    """Start the agent of an editor, which waits for it, without loading the command line.
-
-    Returns:
-        The exit code; None if the command line has to do it, and to say what is wrong.
-    """
+    """Start the agent of an editor, which waits for it, without loading the command line. Return None if the
+    command line has to do it, and to say what is wrong."""
     from agentwatch.sources.editor import Agent
 
     try:

@@ -59,19 +59,9 @@ _LEAST_PERCENT = 0.05
 
 
 def print_statistics(chosen: Chosen, by: By | None, output_format: str) -> int:
-    """Read new and changed sessions into the index, and print the statistics over the chosen sessions.
-
-    Args:
-        chosen: The sessions.
-        by: Print the costs by this, and no other table.
-        output_format: `text`, `json` or `csv`.
-
-    Returns:
-        The exit code: 0 without any session too.
-
-    Raises:
-        Fault: No session has such an agent or such a repository, or the index cannot be used.
-    """
+    """Read new and changed sessions into the index, and print the statistics over the chosen sessions. `by`
+    prints the costs by this, and no other table. The exit code is 0 without any session too. Raise `Fault` if
+    no session has such an agent or such a repository, or the index cannot be used."""
 
     def use(index: SessionIndex, _done: Updated) -> Statistics:
         known = names(index.connection)
@@ -92,11 +82,7 @@ def print_statistics(chosen: Chosen, by: By | None, output_format: str) -> int:
 
 
 def _check(option: str, name: str, known: Sequence[str]) -> None:
-    """Check that a name is known, in any case.
-
-    Raises:
-        Fault: It is not.
-    """
+    """Check that a name is known, in any case."""
     folded = {each.casefold(): each for each in known}
     if name.casefold() in folded:
         return
@@ -108,13 +94,7 @@ def _check(option: str, name: str, known: Sequence[str]) -> None:
 
 
 def report(found: Statistics, by: By | None, width: int) -> Iterator[SafeText]:
-    """Yield the lines of the report.
-
-    Args:
-        found: The statistics.
-        by: Only the costs by this; None for everything else.
-        width: The width of the terminal, in columns.
-    """
+    """Yield the lines of the report. With `by`, only the costs by this are reported."""
     sums = found.of_sessions.sums
     if not sums.sessions + sums.subagents:
         yield SafeText(f"no sessions{_choice(found.chosen)}")

@@ -17,10 +17,7 @@ _OPTION = "--format"
 
 def quick_status(arguments: Sequence[str]) -> int | None:
     """Print the line, and return the exit code; None if the arguments need the whole command line.
-
-    Args:
-        arguments: The arguments after `status`: none, or `--format TEMPLATE`.
-    """
+    `arguments` follow `status`: none, or `--format TEMPLATE`."""
     match arguments:
         case []:
             template = None
@@ -38,11 +35,8 @@ def quick_status(arguments: Sequence[str]) -> int | None:
 
 
 def status_line(template: str | None) -> str:
-    """Return the line for a template, or the words for what deserves attention.
-
-    Raises:
-        UnknownFieldError: The template names a field that does not exist.
-    """
+    """Return the line for a template, or the words for what deserves attention. Raise `UnknownFieldError` if
+    the template names a field that does not exist."""
     if template is not None:
         Counts().filled(template)  # a wrong template is reported whatever there is to count
     now_ms = clock_ms()

@@ -64,12 +64,8 @@ def _write_lines(lines: Iterable[str]) -> None:
 
 
 def write_line(line: str, sink_fd: int = 1) -> None:
-    """Write a line of text, made safe.
-
-    Raises:
-        BrokenPipeError: Nobody reads stdout any more.
-        PrintingFailed: The line cannot be written.
-    """
+    """Write a line of text, made safe. Raise `BrokenPipeError` if nobody reads stdout any more, and
+    `PrintingFailed` if the line cannot be written."""
     if type(line) is Styled and has_colours(sink_fd):
         line = "".join([_painted(printable(text), style) for text, style in line.pieces])
     else:
@@ -79,11 +75,8 @@ def write_line(line: str, sink_fd: int = 1) -> None:
 
 def write_json(pieces: Iterable[bytes]) -> None:
     """Write a line of JSON that is given in pieces, without commands to a CI runner that runs this program.
-
-    Raises:
-        BrokenPipeError: Nobody reads stdout any more.
-        PrintingFailed: The line cannot be written.
-    """
+    Raise `BrokenPipeError` if nobody reads stdout any more, and `PrintingFailed` if the line cannot be
+    written."""
     if in_runner():
         pieces = (json_without_commands(b"".join(pieces)),)
     for piece in pieces:
@@ -92,12 +85,8 @@ def write_json(pieces: Iterable[bytes]) -> None:
 
 
 def write(data: bytes, sink_fd: int = 1) -> None:
-    """Write bytes as they are.
-
-    Raises:
-        BrokenPipeError: Nobody reads stdout any more.
-        PrintingFailed: The bytes cannot be written.
-    """
+    """Write bytes as they are. Raise `BrokenPipeError` if nobody reads stdout any more, and `PrintingFailed`
+    if the bytes cannot be written."""
     try:
         write_all(sink_fd, data)
     except BrokenPipeError:

@@ -24,14 +24,8 @@ class InvalidRule(ValueError):
 
 
 def rules_of(given: object) -> tuple[OnSetting, ...]:
-    """Return the rules that watch every session.
-
-    Args:
-        given: What the settings contain under `on`.
-
-    Raises:
-        InvalidRule: A setting is unknown or missing, or a rule cannot be read.
-    """
+    """Return the rules that watch every session. Raise `InvalidRule` if a setting is unknown or missing, or a
+    rule cannot be read."""
     tables = _tables("on", "[[on]]", given)
     return tuple(rule for where, table in tables for rule in _rules(where, table))
 
@@ -47,14 +41,8 @@ def _tables(name: str, header: str, given: object) -> list[tuple[str, dict[str, 
 
 
 def session_rules_of(given: object) -> tuple[SessionRule, ...]:
-    """Return the changes of state that run a command.
-
-    Args:
-        given: What the settings contain under `on` in `[sessions]`.
-
-    Raises:
-        InvalidRule: A setting is unknown or missing, or has another value.
-    """
+    """Return the changes of state that run a command. Raise `InvalidRule` if a setting is unknown or missing,
+    or has another value."""
     found = []
     for where, table in _tables("[sessions] on", "[[sessions.on]]", given):
         texts, command = _settings(where, table, ("event", "action", "name", "command"))
@@ -92,11 +80,7 @@ def _rules(where: str, table: dict[str, object]) -> list[OnSetting]:
 def _settings(
     where: str, table: dict[str, object], known: Sequence[str]
 ) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Return the texts of a table by their keys, and its command.
-
-    Raises:
-        InvalidRule: A setting is unknown or has another value.
-    """
+    """Return the texts of a table by their keys, and its command."""
     texts, command = {}, tuple[str, ...]()
     for key, value in table.items():
         if key not in known:

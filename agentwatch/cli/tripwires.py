@@ -24,16 +24,9 @@ _MOST_RULES = 100
 
 
 def tripwires_of(options: Options, *, is_started: bool) -> tuple[Tripwire, ...]:
-    """Return the rules of the command line and of the settings, before the agent starts.
-
-    Args:
-        options: The options of the command line.
-        is_started: Whether agentwatch starts the agent, so that rules can pause and stop it. Otherwise
-            such rules of the settings are left out.
-
-    Raises:
-        Fault: A rule of the command line cannot be read, or its action cannot be done here.
-    """
+    """Return the rules of the command line and of the settings, before the agent starts. If agentwatch starts
+    the agent (`is_started`), rules can pause and stop it; otherwise such rules of the settings are left out.
+    Raise `Fault` if a rule of the command line cannot be read, or its action cannot be done here."""
     given = tuple(_given(options.on, is_started=is_started))
     if len(given) > _MOST_RULES:
         raise Fault(f"--on: at most {_MOST_RULES} rules", USAGE)

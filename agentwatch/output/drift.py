@@ -159,12 +159,7 @@ class Report:
 
 
 def report(reader: LineReader, agent: Agent | None = None) -> Report:
-    """Return the report on a complete recording.
-
-    Args:
-        reader: Reads the recording from its beginning.
-        agent: The agent that wrote it; None to detect it.
-    """
+    """Return the report on a complete recording. `agent` is None to detect it."""
     counts = _counts(LineReader(reader.fd, reader.growth, reader.times), agent)
     collector = _Collector(agent)
     joiner = LineJoiner(collector)

@@ -38,7 +38,9 @@ _SAID_COLUMNS = 240
 
 
 class ActionLog:
-    """The lines of the log of one session, each returned once."""
+    """The lines of the log of one session, each returned once. More `alarms` may be appended while the
+    session grows. `acts` returns what the user did so far, the oldest first. With `addresses`, each line of a
+    call has its number: `#12`."""
 
     def __init__(
         self,
@@ -48,14 +50,6 @@ class ActionLog:
         *,
         addresses: bool = False,
     ) -> None:
-        """Create the log of a session.
-
-        Args:
-            session: The session.
-            alarms: The rules that were hit; more may be appended while the session grows.
-            acts: Returns what the user did so far, oldest first.
-            addresses: Whether each line of a call has its number: `#12`.
-        """
         self._session = session
         self._alarms = alarms
         self._alarms_said = 0
@@ -72,15 +66,9 @@ class ActionLog:
         self._is_closed = False
 
     def new_lines(self, is_over: bool) -> Iterator[SafeText]:
-        """Yield the lines since the last call.
-
-        The first line of a run is due when its first call or question comes: what is known of a run when it
-        begins depends on the agent.
-
-        Args:
-            is_over: The recording has ended, so the closing line of the last run is due. The closing
-                line of any other run is due when the next run starts.
-        """
+        """Yield the lines since the last call. The first line of a run is due when its first call or question
+        comes: what is known of a run when it begins depends on the agent. Once the recording `is_over`, the
+        closing line of the last run is due; that of any other run is due when the next run starts."""
         runs, ended = self._session.runs, self._session.ended_calls
         acts = self._read_acts()  # after the lines: an act is appended before what follows from it
         if acts is not self._acts:

@@ -31,15 +31,9 @@ _FIELDS = [
 
 
 def row_json(row: Row, host: str) -> bytes:
-    """Return a session as one line of JSON, without a line end.
-
-    Its keys are the same for every session: what is unknown is null. Texts are as the agent wrote them, with
-    `?` for half a surrogate pair. A session whose machine is silent is `unknown` since its last report.
-
-    Args:
-        row: The session.
-        host: The name of this machine.
-    """
+    """Return a session as one line of JSON, without a line end. Its keys are the same for every session: what
+    is unknown is null. Texts are as the agent wrote them, with `?` for half a surrogate pair. A session whose
+    machine is silent is `unknown` since its last report."""
     standing = row.standing
     if row.lost_ms is not None:
         standing = UNKNOWN._replace(since_ms=row.lost_ms, now=standing.now)

@@ -33,13 +33,7 @@ _TOO_DEEP = "nested too deeply to be printed"
 
 
 def call_text(feed: Feed, call: Call, now_ms: int | None = None) -> Iterator[SafeText]:
-    """Yield the lines of a call: its number and action, its facts, then all its arguments and its result.
-
-    Args:
-        feed: The feed of the session.
-        call: The call.
-        now_ms: The present time by the clock of the arrival times; None if unknown.
-    """
+    """Yield the lines of a call: its number and action, its facts, then all its arguments and its result."""
     yield styled((SafeText(f"#{call.number} "), "accent"), *action_pieces(call))
     if call.target and exact_line(call.target) != target(call):
         yield exact_line(f"target: {call.target}")

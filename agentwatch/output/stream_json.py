@@ -31,11 +31,8 @@ class ByteCopy:
         self._copied = start
 
     def copy(self) -> int:
-        """Copy the new bytes, and return their number.
-
-        Raises:
-            OSError: The sink cannot be written to; `BrokenPipeError` if nobody reads it any more.
-        """
+        """Copy the new bytes, and return their number. Raise `OSError` if the sink cannot be written to;
+        `BrokenPipeError` if nobody reads it any more."""
         until = self._growth.size()
         before = self._copied
         while self._copied < until:
@@ -110,16 +107,10 @@ class PlayedGrowth:
 
 
 class PlayedFeed(Feed):
-    """The feed of a recording that a playhead plays. If it ends early, the session is unfinished."""
+    """The feed of a recording that a playhead plays. If it ends early, the session is unfinished. `agent` is
+    None to detect it."""
 
     def __init__(self, reader: LineReader, playhead: Playhead, agent: Agent | None = None) -> None:
-        """Create a feed.
-
-        Args:
-            reader: Reads the recording up to the moment that is played.
-            playhead: The playhead.
-            agent: The agent that wrote the recording; None to detect it.
-        """
         super().__init__(reader, agent)
         self.takes_agent_times = True
         self._playhead = playhead
@@ -134,17 +125,9 @@ class PlayedFeed(Feed):
 def replayed(
     recording: Recording, replay: Replay, asked: Asked, agent: Agent | None = None
 ) -> Feed | Problem:
-    """Return a feed whose recording grows as it is replayed. What lies before the replay is applied.
-
-    Without recorded times, all of it is there at once. If the recording does not have the part that is asked
-    for, the reason is returned.
-
-    Args:
-        recording: The whole recording.
-        replay: How to replay it.
-        asked: Which part of it is replayed.
-        agent: The agent that wrote the recording; None to detect it.
-    """
+    """Return a feed whose recording grows as it is replayed. What lies before the replay is applied. Without
+    recorded times, all of it is there at once. If the recording does not have the part that is asked for, the
+    reason is returned. `agent` is None to detect it."""
     reader = recording.reader
     whole = Feed(reader, agent)
     history = History(whole, reader)

@@ -25,12 +25,9 @@ _COUNTS = 6
 
 
 def whole_summary(feed: Feed, more: Mapping[str, object] | None = None) -> Iterator[bytes]:
-    """Yield the summary of the session that a feed shows, with the member `tests`.
-
-    Args:
-        feed: Reads the session. The outputs of its tests are read from its recording, which must be open.
-        more: Members that follow those of the summary.
-    """
+    """Yield the summary of the session that a feed shows, with the member `tests`. The outputs of its tests
+    are read from the feed's recording, which must be open. The members in `more` follow those of the
+    summary."""
     return summary(feed.session, {"tests": _tests(feed), **(more or {})})
 
 
@@ -44,15 +41,9 @@ def _tests(feed: Feed) -> dict[str, object] | None:
 
 
 def summary(session: Session, more: Mapping[str, object] | None = None) -> Iterator[bytes]:
-    """Yield what a session alone contains of its summary in pieces, without a line end.
-
-    Characters that could control a terminal are written as JSON escapes, which leaves the values unchanged.
-    The text of a session may be long, so it is never joined in memory.
-
-    Args:
-        session: The session.
-        more: Members that follow those of the summary.
-    """
+    """Yield what a session alone contains of its summary in pieces, without a line end. Characters that could
+    control a terminal are written as JSON escapes, which leaves the values unchanged. The text of a session
+    may be long, so it is never joined in memory. The members in `more` follow those of the summary."""
     run, checks = session.run, integrity(session)
     yield _members(
         b"{",

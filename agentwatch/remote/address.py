@@ -106,13 +106,7 @@ def is_engine(words: str) -> bool:
 
 def parse_engine(words: str) -> tuple[EngineAddress, str]:
     """Return the address of an engine, and the words behind its `/`, which name a session; empty without one.
-
-    Args:
-        words: `nats://HOST`, `nats://USER@HOST:PORT`, `nats://HOST/SESSION`.
-
-    Raises:
-        Fault: The words are not such an address, or contain a password.
-    """
+    Raise `Fault` if the words are not such an address, or contain a password."""
     place, _, session = words[:_MOST_CHARACTERS].removeprefix(SCHEME).partition("/")
     if has_password(place):
         raise Fault(

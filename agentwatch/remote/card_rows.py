@@ -36,15 +36,8 @@ _NO_PATH = Path()
 
 
 def row_of(card: Card, session: SessionName, address: str, heard_ms: int, before: Standing = UNKNOWN) -> Row:
-    """Return the row of a card.
-
-    Args:
-        card: The card.
-        session: The session, as the subject of the card names it.
-        address: The address of the engine.
-        heard_ms: When the card was written, by our clock, in milliseconds since the epoch.
-        before: The state by the card before.
-    """
+    """Return the row of a card. `session` is the session, as the subject of the card names it. `heard_ms` is
+    when the card was written, by our clock."""
     standing = _standing(card, heard_ms)
     if standing.since_ms == heard_ms and before.state is standing.state:  # claimed to begin in the future
         standing = standing._replace(since_ms=before.since_ms)
@@ -71,12 +64,8 @@ def row_of(card: Card, session: SessionName, address: str, heard_ms: int, before
 
 
 def lost(row: Row, heard_ms: int) -> Row:
-    """Return the row of a session that ran, and whose machine is silent.
-
-    Args:
-        row: The row of its last card.
-        heard_ms: When that card was written, by our clock, in milliseconds since the epoch.
-    """
+    """Return the row of a session that ran, and whose machine is silent. `heard_ms` is when the card was
+    written, by our clock."""
     return replace(row, lost_ms=heard_ms, standing=UNKNOWN._replace(since_ms=heard_ms, now=row.standing.now))
 
 
@@ -112,19 +101,11 @@ _MOST_COUNTED = 200_000
 
 
 class CardRows:
-    """The row of each session of an engine. One thread uses it.
-
-    Beyond the limit, each publisher keeps a fair share: the sessions whose cards were written last.
-    The card of a session that runs is written every 30 s.
-    """
+    """The row of each session of an engine. One thread uses it. Beyond the limit, each publisher keeps a fair
+    share: the sessions whose cards were written last. The card of a session that runs is written every 30 s.
+    `most` is the number of rows that are kept."""
 
     def __init__(self, address: str, most: int = CARDS) -> None:
-        """Create the rows of no cards.
-
-        Args:
-            address: The address of the engine.
-            most: The number of rows that are kept.
-        """
         self._address = address
         self._most = most
         self._rows: dict[Key, Row] = {}
@@ -166,13 +147,8 @@ class CardRows:
                 room -= len(names) - before
 
     def take(self, session: SessionName, data: bytes, heard_ms: int) -> None:
-        """Take a card; one that cannot be read counts as never written.
-
-        Args:
-            session: The session, as the subject of the card names it.
-            data: The card; empty if it was removed.
-            heard_ms: When it was written, by our clock, in milliseconds since the epoch.
-        """
+        """Take a card; one that cannot be read counts as never written. `data` is empty if the card was
+        removed. `heard_ms` is when the card was written, by our clock."""
         key = (self._address, str(session))
         if not data:
             self._forget(session)
@@ -197,11 +173,7 @@ class CardRows:
             self._leave_out()
 
     def lose(self, now_ms: int) -> None:
-        """Mark the sessions that ran, and for which nothing was received for 90 s.
-
-        Args:
-            now_ms: The present time, in milliseconds since the epoch.
-        """
+        """Mark the sessions that ran, and for which nothing was received for 90 s."""
         for key in [key for key in self._live if now_ms - self._heard[key] >= _LOST_MS]:
             self._rows[key] = lost(self._rows[key], self._heard[key])
             self._live.discard(key)
@@ -232,15 +204,9 @@ class CardRows:
 
 
 def beyond_shares(sessions: Iterable[SessionName], counts: Mapping[str, int], most: int) -> list[SessionName]:
-    """Return the sessions that a limit leaves out. No publisher takes the room of another one.
-
-    A publisher with few sessions keeps all of them; those with many have the same number each.
-
-    Args:
-        sessions: The sessions, those first that are left out first.
-        counts: The number of sessions of each publisher.
-        most: The limit.
-    """
+    """Return the sessions that a limit leaves out. No publisher takes the room of another one. A publisher
+    with few sessions keeps all of them; those with many have the same number each. The first of the
+    `sessions` are left out first."""
     room = share = most
     for number, count in enumerate(sorted(counts.values())):
         share = room // (len(counts) - number)

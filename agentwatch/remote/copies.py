@@ -75,21 +75,14 @@ class Origin(NamedTuple):
 
 
 def write_origin(fd: int, origin: Origin) -> None:
-    """Write the origin of a copy into its open file.
-
-    Raises:
-        OSError: It cannot be written.
-    """
+    """Write the origin of a copy into its open file. Raise `OSError` if it cannot be written."""
     data = orjson.dumps(_shortened(origin)._asdict())
     os.pwrite(fd, data.ljust(SIZE), 0)
 
 
 def read_origin(fd: int) -> Origin | None:
     """Return the origin in an open file, which stays open; None if it contains none, or is not of this user.
-
-    Raises:
-        OSError: The file cannot be read.
-    """
+    Raise `OSError` if the file cannot be read."""
     status = os.fstat(fd)
     if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
         return None
@@ -139,14 +132,8 @@ class CopiedTimes:
     """The open `.times` file of a copy. Offsets increase in it, and times never decrease."""
 
     def __init__(self, fd: int) -> None:
-        """Continue a file, which another process may have left within a line.
-
-        Args:
-            fd: The file, open for reading and in append mode.
-
-        Raises:
-            OSError: It cannot be read or cut.
-        """
+        """Continue a file, which another process may have left within a line. `fd` is open for reading and in
+        append mode. Raise `OSError` if it cannot be read or cut."""
         self._fd = fd
         self._last = -1, 0
         size = os.fstat(fd).st_size
@@ -160,15 +147,9 @@ class CopiedTimes:
                 self._last = int(offset), int(epoch_ms)
 
     def write(self, seen: Iterable[Pair], gaps: Iterable[Pair] = ()) -> None:
-        """Write arrival times; those that are not in order, or no times of day, are left out.
-
-        Args:
-            seen: Offsets in the copy, and times in milliseconds since the epoch.
-            gaps: Offsets in the copy, and numbers of bytes that are missing before them.
-
-        Raises:
-            OSError: They cannot be written.
-        """
+        """Write arrival times; those that are not in order, or no times of day, are left out. `seen` has
+        offsets in the copy, and times in milliseconds since the epoch; `gaps` has offsets, and numbers of
+        bytes that are missing before them. Raise `OSError` if they cannot be written."""
         lines = [b"gap %d %d\n" % gap for gap in gaps]
         last = self._last
         for offset, epoch_ms in seen:
@@ -182,11 +163,7 @@ class CopiedTimes:
         self._last = last
 
     def sync(self) -> None:
-        """Wait until the disk has what was written.
-
-        Raises:
-            OSError: The disk cannot write it.
-        """
+        """Wait until the disk has what was written. Raise `OSError` if the disk cannot write it."""
         os.fsync(self._fd)
 
     def close(self) -> None:
@@ -202,13 +179,8 @@ class LocalCopy:
     """A copy that this process uses. Its thread alone fills it."""
 
     def __init__(self, path: Path, origin_fd: int, origin: Origin) -> None:
-        """Use a copy whose lock is held; `new_copy` and `used_copy` do that.
-
-        Args:
-            path: The recording.
-            origin_fd: The file of its origin, with a shared lock.
-            origin: What the file contains.
-        """
+        """Use a copy whose lock is held; `new_copy` and `used_copy` do that. `origin_fd` is the file of its
+        origin, with a shared lock."""
         self.path = path
         self._origin_fd = origin_fd
         self._fd: int | None = None
@@ -217,11 +189,7 @@ class LocalCopy:
 
     @property
     def size(self) -> int:
-        """The bytes in the copy.
-
-        Raises:
-            OSError: The copy no longer exists.
-        """
+        """The bytes in the copy. Raise `OSError` if the copy no longer exists."""
         return (os.stat(self.path, follow_symlinks=False) if self._fd is None else os.fstat(self._fd)).st_size
 
     @property
@@ -240,11 +208,8 @@ class LocalCopy:
         return self._fd is not None
 
     def hold(self) -> bool:
-        """Become the one that fills the copy; return False if another process does.
-
-        Raises:
-            OSError: The files cannot be opened.
-        """
+        """Become the one that fills the copy; return False if another process does. Raise `OSError` if the
+        files cannot be opened."""
         fd = _opened_for_writing(self.path)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -270,65 +235,40 @@ class LocalCopy:
         return self.origin
 
     def is_altered(self) -> bool:
-        """Return whether a complete copy has other bytes than when it was completed.
-
-        Raises:
-            OSError: It cannot be read.
-        """
+        """Return whether a complete copy has other bytes than when it was completed. Raise `OSError` if it
+        cannot be read."""
         return self.origin.is_complete and self.digest().hexdigest() != self.origin.sha256
 
     def begin_at(self, offset: int) -> None:
-        """Note that the first byte of the copy is the one at an offset of the recording.
-
-        Raises:
-            OSError: It cannot be written.
-        """
+        """Note that the first byte of the copy is the one at an offset of the recording. Raise `OSError` if
+        it cannot be written."""
         self.note(self.origin._replace(base=offset))
         if offset and self._times is not None:
             self._times.write((), [(0, offset)])
 
     def append(self, data: bytes | memoryview, seen: Iterable[Pair], gaps: Iterable[Pair]) -> None:
-        """Write arrival times, and then the bytes.
-
-        Args:
-            data: The bytes.
-            seen: Offsets in the copy, and times in milliseconds since the epoch.
-            gaps: Offsets in the copy, and numbers of bytes that are missing before them.
-
-        Raises:
-            OSError: They cannot be written; a part of them may be.
-        """
+        """Write arrival times, and then the bytes. `seen` has offsets in the copy, and times in milliseconds
+        since the epoch; `gaps` has offsets, and numbers of bytes that are missing before them. Raise
+        `OSError` if they cannot be written; a part of them may be."""
         assert self._fd is not None
         assert self._times is not None
         self._times.write(seen, gaps)
         write_all(self._fd, data)
 
     def digest(self) -> hashlib._Hash:
-        """Return the SHA-256 of the copy.
-
-        Raises:
-            OSError: It cannot be read.
-        """
+        """Return the SHA-256 of the copy. Raise `OSError` if it cannot be read."""
         with open(self.path, "rb") as file:
             return hashlib.file_digest(file, "sha256")
 
     def sync(self) -> None:
-        """Wait until the disk has the bytes and the times.
-
-        Raises:
-            OSError: The disk cannot write them.
-        """
+        """Wait until the disk has the bytes and the times. Raise `OSError` if the disk cannot write them."""
         assert self._fd is not None
         assert self._times is not None
         os.fsync(self._fd)
         self._times.sync()
 
     def note(self, origin: Origin) -> None:
-        """Write what is known about the copy, and its size.
-
-        Raises:
-            OSError: It cannot be written.
-        """
+        """Write what is known about the copy, and its size. Raise `OSError` if it cannot be written."""
         origin = origin._replace(size=max(origin.size, self.size))
         write_origin(self._origin_fd, origin)
         self.origin = origin
@@ -359,17 +299,8 @@ class LocalCopy:
 
 
 def new_copy(folder: Path, address: str, session: str, host: str = "") -> LocalCopy:
-    """Create an empty copy in a private folder.
-
-    Args:
-        folder: The folder, which is created if necessary.
-        address: The engine or the host.
-        session: The session there.
-        host: The name of the machine, if it is known.
-
-    Raises:
-        OSError: A file cannot be created.
-    """
+    """Create an empty copy in a private folder. The folder is created if necessary. Raise `OSError` if a file
+    cannot be created."""
     files = new_session_files(folder)
     path = files.recording
     origin = Origin(address, session, host=host)
@@ -384,11 +315,7 @@ def new_copy(folder: Path, address: str, session: str, host: str = "") -> LocalC
 
 
 def used_copy(path: Path) -> LocalCopy | None:
-    """Use an existing copy; None if its files are broken, foreign, or are being removed.
-
-    Args:
-        path: Its recording.
-    """
+    """Use an existing copy; None if its files are broken, foreign, or are being removed."""
     try:
         origin_fd = os.open(path.with_suffix(SUFFIX), _CHANGE & ~os.O_APPEND)
     except OSError:
@@ -406,15 +333,8 @@ def used_copy(path: Path) -> LocalCopy | None:
 
 
 def remove(path: Path, origin_fd: int) -> bool:
-    """Remove all files of a copy, unless somebody else uses it; return whether it is removed.
-
-    Args:
-        path: Its recording.
-        origin_fd: The open file of its origin.
-
-    Raises:
-        OSError: A file cannot be removed.
-    """
+    """Remove all files of a copy, unless somebody else uses it; return whether it is removed. Raise `OSError`
+    if a file cannot be removed."""
     try:
         fcntl.flock(origin_fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -426,11 +346,7 @@ def remove(path: Path, origin_fd: int) -> bool:
 
 
 def _opened_for_writing(path: Path) -> int:
-    """Open a file of a copy for reading and appending.
-
-    Raises:
-        OSError: It cannot be opened, or is not a regular file that has this name alone.
-    """
+    """Open a file of a copy for reading and appending."""
     import errno
 
     fd = os.open(path, _CHANGE)
@@ -461,12 +377,7 @@ class Copies:
     """The copies of one user."""
 
     def __init__(self, environ: Mapping[str, str], limits: Limits | None = None) -> None:
-        """Use the folder that an environment names; nothing is created yet.
-
-        Args:
-            environ: The environment.
-            limits: How much they may take.
-        """
+        """Use the folder that an environment names; nothing is created yet."""
         self.folder = state_folder(environ) / "copies"
         self.limits = limits or Limits()
 
@@ -488,14 +399,8 @@ class Copies:
         return found
 
     def find(self, address: str, session: str) -> LocalCopy | None:
-        """Open the copy of a session, a complete one before the largest; return None without a copy.
-
-        A complete copy is read for it: one that was altered since is not used any more.
-
-        Args:
-            address: The engine or the host.
-            session: The session there.
-        """
+        """Open the copy of a session, a complete one before the largest; return None without a copy. A
+        complete copy is read for it: one that was altered since is not used any more."""
         found = [
             (origin.is_complete, _size(path), path)
             for path, origin in self.known()
@@ -507,29 +412,15 @@ class Copies:
         return None
 
     def create(self, address: str, session: str, host: str = "") -> LocalCopy:
-        """Create an empty copy of a session, after removing old ones if they are too many.
-
-        Args:
-            address: The engine or the host.
-            session: The session there.
-            host: The name of the machine, if it is known.
-
-        Raises:
-            OSError: It cannot be created.
-        """
+        """Create an empty copy of a session, after removing old ones if they are too many. Raise `OSError` if
+        it cannot be created."""
         with suppress(OSError):
             self.has_room(0)
         return new_copy(self.folder, address, session, host)
 
     def has_room(self, more: int) -> bool:
-        """Return whether the copies may grow, after removing old ones that nobody uses if they must.
-
-        Args:
-            more: By how many bytes.
-
-        Raises:
-            OSError: The disk cannot be asked.
-        """
+        """Return whether the copies may grow, after removing old ones that nobody uses if they must. They
+        grow by `more` bytes. Raise `OSError` if the disk cannot be asked."""
         sizes = [(path, _whole_size(path)) for path in self._paths()]
         total, count = sum(size for _, size in sizes) + more, len(sizes)
         for path, size in reversed(sizes):
@@ -622,12 +513,6 @@ class Rule:
     """Puts the pieces of one session into a copy that this process fills."""
 
     def __init__(self, copy: LocalCopy, most_bytes: int) -> None:
-        """Create the rule.
-
-        Args:
-            copy: The copy.
-            most_bytes: The size that it may have.
-        """
         self.missing = 0
         """How many bytes are missing before the last piece that was ahead."""
         self._copy = copy
@@ -636,11 +521,8 @@ class Rule:
         """Where a line begins after one whose beginning is not kept; 0 if no such place is known."""
 
     def take(self, chunk: Chunk) -> Step:
-        """Put the bytes of a chunk that the copy does not have into it, with their arrival times.
-
-        Raises:
-            OSError: They cannot be written; a part of them may be.
-        """
+        """Put the bytes of a chunk that the copy does not have into it, with their arrival times. Raise
+        `OSError` if they cannot be written; a part of them may be."""
         if not (
             0 < len(chunk.payload) <= MESSAGE_BYTES and 0 <= chunk.offset < LARGEST_NUMBER - MESSAGE_BYTES
         ):
@@ -663,11 +545,8 @@ class Rule:
         return Step.TAKEN
 
     def end(self, ended: Ended) -> Step:
-        """Compare the copy with the recording that has ended.
-
-        Raises:
-            OSError: The copy cannot be read or synced, or its end cannot be noted.
-        """
+        """Compare the copy with the recording that has ended. Raise `OSError` if the copy cannot be read or
+        synced, or its end cannot be noted."""
         copy, have = self._copy, self._copy.have
         if ended.size > have:
             self.missing = ended.size - have

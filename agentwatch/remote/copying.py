@@ -52,15 +52,8 @@ class Copying:
     def __init__(
         self, address: str, copy: LocalCopy, copies: Copies, connect: Connect, first: Channel | None = None
     ) -> None:
-        """Begin to fill a copy, unless it is complete.
-
-        Args:
-            address: The address of the session, as a user would type it.
-            copy: The copy, which is closed with this object.
-            copies: All copies, which share a limit.
-            connect: Connects to the engine or to the host.
-            first: A connection that is open already; None to connect.
-        """
+        """Begin to fill a copy, unless it is complete. The copy is closed with this object. `first` is a
+        connection that is open already; None to connect."""
         self.address = address
         self._copy = copy
         self._copies = copies
@@ -148,13 +141,8 @@ class Copying:
         return bool(origin.missing) or origin.is_left or origin.differs or self._status.is_short
 
     def wait_until_read(self, seconds: float) -> bool:
-        """Wait until the copy has all bytes that exist now; return whether it has.
-
-        If bytes are missing that the engine does not have now, `problem` says so.
-
-        Args:
-            seconds: The longest wait.
-        """
+        """Wait until the copy has all bytes that exist now; return whether it has. If bytes are missing that
+        the engine does not have now, `problem` says so."""
         return self._status.has_read.wait(seconds)
 
     def close(self) -> None:
@@ -225,13 +213,8 @@ class Copying:
             self._status.closing.wait(wait)
 
     def _go_on_in_another(self) -> bool:
-        """Use the copy that begins with what is still kept; return False if this one is being read.
-
-        The old one keeps what may be nowhere else, and is removed in its turn.
-
-        Raises:
-            OSError: The other copy cannot be created.
-        """
+        """Use the copy that begins with what is still kept; return False if this one is being read. The old
+        one keeps what may be nowhere else, and is removed in its turn."""
         with self._path_lock:
             if self._is_path_kept:
                 self._status.stop_short(
@@ -283,15 +266,9 @@ def open_copy(words: str, machines: Machines, environ: Mapping[str, str]) -> Cop
     """Return the local copy of a session elsewhere, which is filled from now on unless it is complete.
 
     Without a copy, the engine or the host must answer. With one, it may be away: the copy is opened, and is
-    filled once it answers.
-
-    Args:
-        words: The address, without a moment: `nats://HOST/SESSION`, `ssh://HOST/SESSION`.
-        machines: The settings about engines.
-        environ: The environment, which may contain credentials, and names the folder of copies.
-
-    Raises:
-        Fault: The address is wrong, it names no session or several, or the session cannot be read.
+    filled once it answers. `words` are `nats://HOST/SESSION` or `ssh://HOST/SESSION`, without a moment.
+    `environ` may contain credentials, and names the folder of copies. Raise `Fault` if the address is wrong,
+    it names no session or several, or the session cannot be read.
     """
     if not is_session(words):
         raise Fault(f"{words}: not the address of a session, such as nats://HOST/SESSION", USAGE)
@@ -304,12 +281,8 @@ def open_copy(words: str, machines: Machines, environ: Mapping[str, str]) -> Cop
 
 
 def known_copy(words: str, environ: Mapping[str, str]) -> Path | None:
-    """Return the path of the local copy of a session, or None without a copy. Nothing is connected.
-
-    Args:
-        words: The address of the session, with its whole name.
-        environ: The environment, which names the folder of copies.
-    """
+    """Return the path of the local copy of a session, or None without a copy. Nothing is connected. The
+    address has the whole name of the session."""
     try:
         if is_engine(words):
             engine, session = parse_engine(words)
@@ -332,16 +305,9 @@ def is_session(words: str) -> bool:
 
 
 def source_of(copying: Copying, log_fd: int | None = None, *, waits: bool = True) -> FileSource:
-    """Open the copy as a recording, which is followed until it is not filled any more.
-
-    Args:
-        copying: The copy.
-        log_fd: The descriptor of the action log; None for no log.
-        waits: Whether to wait for bytes that are missing, and that are not expected any more.
-
-    Raises:
-        Fault: It cannot be opened.
-    """
+    """Open the copy as a recording, which is followed until it is not filled any more. `log_fd` is None for
+    no log. `waits` says whether to wait for bytes that are missing, and that are not expected any more. Raise
+    `Fault` if it cannot be opened."""
     source = saved_source(copying.keep_path(), copying.is_filling(), log_fd)
     assert isinstance(source, FileSource)
     growth = source.reader.growth
@@ -380,12 +346,7 @@ def _of_engine(words: str, machines: Machines, environ: Mapping[str, str]) -> Co
 
 
 def _found(login: Login, name: str) -> tuple[SessionName, EngineChannel]:
-    """Connect, and return the session that words name.
-
-    Raises:
-        Fault: No session has this name, or several have.
-        EngineError: The engine cannot be used.
-    """
+    """Connect, and return the session that words name."""
     archive = open_archive(login)
     try:
         session = find_session(archive, name)
@@ -401,11 +362,7 @@ def _found(login: Login, name: str) -> tuple[SessionName, EngineChannel]:
 
 
 def _known(copies: Copies, engine: str, name: str, why: EngineError) -> SessionName:
-    """Return the session that words name among those of which there is a copy.
-
-    Raises:
-        Fault: No copy has this name. The message says why the engine cannot be asked.
-    """
+    """Return the session that words name among those of which there is a copy."""
     found = [
         parse_session(origin.session) for _, origin in copies.known() if origin.is_of(engine, origin.session)
     ]
@@ -443,14 +400,8 @@ _MOST_BYTES = 1000
 
 
 def is_news(engine: EngineAddress, warning: str) -> bool:
-    """Return whether a warning about an engine is new, and record that it was given.
-
-    Without a home that can be written, it is given each time.
-
-    Args:
-        engine: The engine; it is the same one for each of its users.
-        warning: The warning. An empty one is never new.
-    """
+    """Return whether a warning about an engine is new, and record that it was given. Without a home that can
+    be written, it is given each time. An empty warning is never new."""
     if not warning:
         return False
     data = warning.encode("utf-8", "replace")[:_MOST_BYTES]

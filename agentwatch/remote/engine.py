@@ -57,11 +57,7 @@ class SessionName(NamedTuple):
 
 
 def new_session(publisher: str) -> SessionName:
-    """Return the name of a new session.
-
-    Args:
-        publisher: The publisher's token.
-    """
+    """Return the name of a new session."""
     return SessionName(publisher, os.urandom(16).hex())
 
 
@@ -96,11 +92,8 @@ def chunks_of(publisher: str = "*") -> str:
 
 
 def cards_of(whose: str = "*") -> str:
-    """Return the subject that covers the cards of a publisher, of all publishers, or of one session.
-
-    Args:
-        whose: The token of the publisher; `*` for all; or the name of the session.
-    """
+    """Return the subject that covers the cards of a publisher, of all publishers, or of one session. `whose`
+    is the token of a publisher, `*` for all of them, or the name of one session."""
     return f"{_CARDS}.{whose}" if "." in whose else f"{_CARDS}.{whose}.*"
 
 
@@ -124,22 +117,14 @@ class EngineError(Exception):
 
 
 def unnamed(address: str, words: str) -> str:
-    """Return the words of an error without the address at their beginning.
-
-    Args:
-        address: `nats://HOST` or `ssh://HOST`, also with a session behind it.
-        words: The words, which may begin with the address of the engine or the host.
-    """
+    """Return the words of an error without the address at their beginning. The address is `nats://HOST` or
+    `ssh://HOST`, also with a session behind it."""
     return words.removeprefix(_place(address)).removeprefix(":").lstrip()
 
 
 def named(address: str, words: str) -> str:
-    """Return the words of an error with the address in front, unless they name it further behind.
-
-    Args:
-        address: `nats://HOST` or `ssh://HOST`, also with a session behind it.
-        words: The words, which may name the address of the engine or the host.
-    """
+    """Return the words of an error with the address in front, unless they name it further behind. The address
+    is `nats://HOST` or `ssh://HOST`, also with a session behind it."""
     rest = unnamed(address, words)
     return rest if _place(address) in rest else f"{address}: {rest}"
 
@@ -163,37 +148,19 @@ class Sink(Protocol):
     """An engine to which the recordings of one publisher are copied."""
 
     def tail(self, session: SessionName) -> TailPiece | None:
-        """Return the newest piece of a session; None if the engine is known to have none.
-
-        Raises:
-            EngineError: The engine is not ready to answer, which must never be taken for None.
-        """
+        """Return the newest piece of a session; None if the engine is known to have none. Raise `EngineError`
+        if the engine is not ready to answer, which must never be taken for None."""
 
     def append(self, session: SessionName, piece: Piece, after: int) -> int:
-        """Store a piece, and return its sequence once it is acknowledged.
-
-        Args:
-            session: The session.
-            piece: The piece.
-            after: The sequence of the session's newest piece; 0 for none. Another one is an error.
-
-        Raises:
-            EngineError: It was not stored, or nobody knows. Ask for the tail before the next one.
-        """
+        """Store a piece, and return its sequence once it is acknowledged. `after` is the sequence of the
+        session's newest piece, 0 for none; another one is an error. Raise `EngineError` if it was not stored,
+        or nobody knows."""
 
     def put_card(self, session: SessionName, card: bytes) -> None:
-        """Replace the card of a session.
-
-        Raises:
-            EngineError: It was not stored.
-        """
+        """Replace the card of a session. Raise `EngineError` if it was not stored."""
 
     def wait(self, seconds: float) -> None:
-        """Wait, and keep the connection alive.
-
-        Raises:
-            EngineError: The connection was lost.
-        """
+        """Wait, and keep the connection alive. Raise `EngineError` if the connection was lost."""
 
     @property
     def round_trip(self) -> float:
@@ -219,14 +186,8 @@ class Pieces(Protocol):
     """Reads the pieces of one session, in the order in which the engine has stored them."""
 
     def next(self, seconds: float) -> StoredPiece | None:
-        """Return the next piece; None if none arrives within the time.
-
-        A message that carries no piece is passed over.
-
-        Raises:
-            EngineError: The session cannot be read. Later calls continue after the last piece, if it can
-                be read again.
-        """
+        """Return the next piece; None if none arrives within the time. A message that carries no piece is
+        passed over. Raise `EngineError` if the session cannot be read."""
 
     @property
     def has_none(self) -> bool:
@@ -261,11 +222,8 @@ class Cards(Protocol):
     """Reads the newest card of each session, and then each card as it is written."""
 
     def next(self, seconds: float) -> list[StoredCard]:
-        """Return the cards that have arrived; empty if none arrives within the time.
-
-        Raises:
-            EngineError: The cards cannot be read. Later calls continue, if they can be read again.
-        """
+        """Return the cards that have arrived; empty if none arrives within the time. Raise `EngineError` if
+        the cards cannot be read."""
 
     @property
     def is_complete(self) -> bool:
@@ -283,19 +241,12 @@ class Archive(Protocol):
         """A line about the version of the engine; empty if there is nothing to say."""
 
     def pieces(self, session: SessionName, sequence: int = 0) -> StreamPieces:
-        """Return a reader of a session.
-
-        Args:
-            session: The session.
-            sequence: The sequence of the first piece that is wanted; 0 for the first that the engine has.
-        """
+        """Return a reader of a session. `sequence` is that of the first piece that is wanted; 0 for the first
+        that the engine has."""
 
     def cards(self, whose: str = "*") -> Cards:
-        """Return a reader of cards.
-
-        Args:
-            whose: The token of a publisher; `*` for all of them; or the name of one session.
-        """
+        """Return a reader of cards. `whose` is the token of a publisher, `*` for all of them, or the name of
+        one session."""
 
     def close(self) -> None:
         """Close the connection and all readers. It never raises, and never waits for longer than a second."""
@@ -311,11 +262,8 @@ class Login(NamedTuple):
 
 
 def check_extra() -> None:
-    """Check that the client is installed, without importing it.
-
-    Raises:
-        Fault: It is not; the message says how to install it.
-    """
+    """Check that the client is installed, without importing it. Raise `Fault` if it is not; the message says
+    how to install it."""
     found = importlib.util.find_spec("nats")
     if found is None or found.origin is None:  # a folder of this name is a package without an origin
         from agentwatch.base.extras import EXTRAS, install_command
@@ -324,16 +272,8 @@ def check_extra() -> None:
 
 
 def open_sink(login: Login, publisher: str) -> Sink:
-    """Connect as a publisher.
-
-    Args:
-        login: The engine.
-        publisher: The publisher's token, below which it may write.
-
-    Raises:
-        Fault: The extra is not installed.
-        EngineError: The engine cannot be reached, refuses the login, or would get it without TLS.
-    """
+    """Connect as a publisher. Raise `Fault` if the extra is not installed, and `EngineError` if the engine
+    cannot be reached, refuses the login, or would get it without TLS."""
     check_extra()
     from agentwatch.remote.nats.link import NatsSink
 
@@ -341,15 +281,8 @@ def open_sink(login: Login, publisher: str) -> Sink:
 
 
 def open_archive(login: Login) -> Archive:
-    """Connect as a watcher.
-
-    Args:
-        login: The engine.
-
-    Raises:
-        Fault: The extra is not installed.
-        EngineError: The engine cannot be reached, refuses the login, or would get it without TLS.
-    """
+    """Connect as a watcher. Raise `Fault` if the extra is not installed, and `EngineError` if the engine
+    cannot be reached, refuses the login, or would get it without TLS."""
     check_extra()
     from agentwatch.remote.nats.archive import NatsArchive
 
@@ -361,15 +294,9 @@ def login_of(
 ) -> tuple[Login, str]:
     """Return how to log in to an engine, and the words for a session behind its address.
 
-    An address has the settings of the engine with the same host, port and user, if there is one.
-
-    Args:
-        words: The name of an engine in the settings, or an address `nats://HOST[/SESSION]`.
-        engines: The engines in the settings, by their names.
-        environ: The environment, which may have the credentials.
-
-    Raises:
-        Fault: No engine has this name, or the address or the credentials are wrong.
+    An address has the settings of the engine with the same host, port and user, if there is one. `words` are
+    the name of an engine in the settings, or an address `nats://HOST[/SESSION]`. Raise `Fault` if no engine
+    has this name, or the address or the credentials are wrong.
     """
     if not is_engine(words):
         if words not in engines:

@@ -36,13 +36,8 @@ class EngineChannel:
     """A connection to an engine, for one session."""
 
     def __init__(self, archive: Archive, session: SessionName, sequence: int = 0) -> None:
-        """Read a session.
-
-        Args:
-            archive: The engine, which is closed with the channel.
-            session: The session.
-            sequence: The sequence of the first piece that is wanted; 0 for the first one.
-        """
+        """Read a session. `archive`, the engine, is closed with the channel. `sequence` is that of the first
+        piece that is wanted; 0 for the first that the engine has."""
         self._archive = archive
         self._session = session
         self.pieces = archive.pieces(session, sequence)
@@ -55,11 +50,8 @@ class EngineChannel:
         return self.pieces.sequence
 
     def card(self) -> SeenCard | None:
-        """Return the newest card of the session; None if it has none.
-
-        Raises:
-            EngineError: The engine does not answer.
-        """
+        """Return the newest card of the session; None if it has none. Raise `EngineError` if the engine does
+        not answer."""
         for stored in _stored_cards(self._archive, str(self._session)):
             if stored.session == self._session and (card := decode(stored.data)) is not None:
                 self.host = card.host
@@ -67,14 +59,8 @@ class EngineChannel:
         return None
 
     def exists(self, seconds: float) -> bool:
-        """Return whether the engine has a card or a piece of the session.
-
-        Args:
-            seconds: The longest wait for a piece.
-
-        Raises:
-            EngineError: The engine does not answer.
-        """
+        """Return whether the engine has a card or a piece of the session. It waits at most `seconds` for a
+        piece. Raise `EngineError` if the engine does not answer."""
         if self.card() is not None:
             return True
         found = self.pieces.next(seconds) is not None or not self.pieces.has_none
@@ -88,28 +74,16 @@ class EngineChannel:
 
 
 def connected(login: Login, session: SessionName, copy: LocalCopy) -> EngineChannel:
-    """Connect to an engine for the bytes of a session that a copy does not have.
-
-    The piece that the copy has taken last is read again: an engine that was set back has another one there.
-
-    Raises:
-        Fault: The extra is not installed.
-        EngineError: The engine cannot be reached, or refuses the login.
-    """
+    """Connect to an engine for the bytes of a session that a copy does not have. The piece that the copy has
+    taken last is read again: an engine that was set back has another one there. Raise `Fault` if the extra is
+    not installed, and `EngineError` if the engine cannot be reached, or refuses the login."""
     return EngineChannel(open_archive(login), session, copy.origin.sequence)
 
 
 def find_session(archive: Archive, words: str) -> SessionName:
-    """Return the session that words name, by the cards that the engine has.
-
-    Args:
-        archive: The engine.
-        words: The session's name `PUBLISHER.ID`, the id, or at least the first 6 characters of either.
-
-    Raises:
-        Fault: No session has this name, or several have.
-        EngineError: The engine does not answer.
-    """
+    """Return the session that words name, by the cards that the engine has. `words` are its name
+    `PUBLISHER.ID`, the id, or at least the first 6 characters of either. Raise `Fault` if no session has this
+    name, or several have, and `EngineError` if the engine does not answer."""
     whole = parse_session(words)
     publisher, dot, _ = words.partition(".")
     wanted = publisher if dot and is_publisher(publisher) else "*"
@@ -126,15 +100,8 @@ def find_session(archive: Archive, words: str) -> SessionName:
 
 
 def session_named(words: str, names: Iterable[SessionName]) -> SessionName:
-    """Return the one session whose name or id begins with words.
-
-    Args:
-        words: At least 6 characters.
-        names: The names of the sessions that there are.
-
-    Raises:
-        Fault: No session has this name, or several have; or the words are too short.
-    """
+    """Return the one session whose name or id begins with words. `words` have at least 6 characters. Raise
+    `Fault` if no session has this name, or several have; or the words are too short."""
     if len(words) < LEAST_CHARACTERS:
         raise Fault(
             f"{_shown(words)}: name at least the first {LEAST_CHARACTERS} characters of a session", USAGE
@@ -151,11 +118,7 @@ def session_named(words: str, names: Iterable[SessionName]) -> SessionName:
 
 
 def _stored_cards(archive: Archive, whose: str) -> Iterable[StoredCard]:
-    """Yield the newest card of each session of a publisher, of all publishers, or of one session.
-
-    Raises:
-        EngineError: The engine does not answer.
-    """
+    """Yield the newest card of each session of a publisher, of all publishers, or of one session."""
     cards = archive.cards(whose)
     deadline = time.monotonic() + _CARDS_SECONDS
     try:

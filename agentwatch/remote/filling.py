@@ -76,14 +76,7 @@ class Filling:
     """Takes the pieces of one connection into a copy that this process fills."""
 
     def __init__(self, copy: LocalCopy, copies: Copies, channel: Channel, status: Status) -> None:
-        """Begin to fill a copy.
-
-        Args:
-            copy: The copy.
-            copies: All copies, which share a limit.
-            channel: The connection.
-            status: What is reported.
-        """
+        """Begin to fill a copy."""
         self._copy = copy
         self._copies = copies
         self._channel = channel
@@ -106,13 +99,9 @@ class Filling:
         """When the card was read."""
 
     def run(self) -> bool:
-        """Take pieces until the session ends or the copy is closed; return whether no other is needed.
-
-        Raises:
-            NotKeptError: The next bytes of the copy are no longer kept, and there are later ones.
-            EngineError: The connection is lost.
-            OSError: The copy cannot be written.
-        """
+        """Take pieces until the session ends or the copy is closed; return whether no other is needed. Raise
+        `NotKeptError` if the next bytes of the copy are no longer kept, and there are later ones,
+        `EngineError` if the connection is lost, and `OSError` if the copy cannot be written."""
         self._expect(0)
         try:
             return self._run()
@@ -168,21 +157,9 @@ class Filling:
         return Step.PASSED if self._status.closing.is_set() else self._rule.take(piece)
 
     def _read_again(self, ahead: StoredPiece, *, is_first: bool) -> bool:
-        """Read from the first piece: an engine that was set back stores the bytes between again.
-
-        If they are missing there too, wait before that. What lies before the first piece that is kept does
-        not come again, and the copy cannot continue.
-
-        Args:
-            ahead: The piece before which bytes are missing.
-            is_first: Whether it is the first piece that arrived.
-
-        Returns:
-            Whether no more bytes are expected.
-
-        Raises:
-            NotKeptError: There are bytes for another copy.
-        """
+        """Read from the first piece: an engine that was set back stores the bytes between again. If they are
+        missing there too, wait before that. What lies before the first piece that is kept does not come
+        again, and the copy cannot continue. Return whether no more bytes are expected."""
         missing = self._rule.missing
         if self._restarts and is_first:
             words = f"{missing:,} bytes are no longer kept"

@@ -50,14 +50,9 @@ _MOST_FILES = 20_000
 
 
 class Published:
-    """The names of the sessions that this machine publishes or has published."""
+    """The names of the sessions that this machine publishes or has published. Creating it reads nothing."""
 
     def __init__(self, folder: Path) -> None:
-        """Create the names; nothing is read yet.
-
-        Args:
-            folder: The folder of the recordings.
-        """
         self._folder = folder
         self._names: dict[str, str] = {}
         """The name of the session of each stem: a recording has one for ever."""
@@ -65,13 +60,8 @@ class Published:
         self._due_ms: int | None = None
 
     def sessions(self, now_ms: int) -> frozenset[str]:
-        """Return the names `PUBLISHER.ID` of the sessions whose recordings are here.
-
-        It is the same object as before if there are no others.
-
-        Args:
-            now_ms: The time, in milliseconds since the epoch.
-        """
+        """Return the names `PUBLISHER.ID` of the sessions whose recordings are here. It is the same object as
+        before if there are no others."""
         if self._due_ms is None or not 0 <= self._due_ms - now_ms <= _AGAIN_MS:
             self._due_ms = now_ms + _AGAIN_MS
             self._read()
@@ -114,20 +104,11 @@ _NOTHING = frozenset[str]()
 
 
 class Several:
-    """Several lists as one. It satisfies `machine.watched.Watched`.
-
-    Each source has its own thread, so one that hangs does not block the others. A session of this machine
-    that is also published appears once.
-    """
+    """Several lists as one. It satisfies `machine.watched.Watched`. Each source has its own thread, so one
+    that hangs does not block the others. A session of this machine that is also published appears once.
+    `here` is None if the sessions of this machine are not wanted. Nothing is read before the first step."""
 
     def __init__(self, here: Machine | None, elsewhere: Mapping[str, Watched], sessions: Path) -> None:
-        """Create the list; nothing is read before the first step.
-
-        Args:
-            here: The sessions of this machine; None if they are not wanted.
-            elsewhere: The sessions of other machines, by their addresses.
-            sessions: The folder of the recordings of this machine.
-        """
         self.rows: Rows = {}
         """The row of each session. It is replaced by a new mapping when a row has changed."""
         self.here = here
@@ -179,14 +160,7 @@ class Several:
         return (*problems, *others)
 
     def step(self, at_ms: int) -> bool:
-        """Do the work of each source that is due.
-
-        Args:
-            at_ms: The time, in milliseconds since the epoch.
-
-        Returns:
-            Whether more work is due at once.
-        """
+        """Do the work of each source that is due. Return whether more work is due at once."""
         has_more = [each.step(at_ms) for each in self._sources()]
         published = _NOTHING if self._published is None else self._published.sessions(at_ms)
         merged: list[object] = [published, *(each.rows for each in self._sources())]
@@ -198,13 +172,9 @@ class Several:
         return any(has_more)
 
     def settle(self, seconds: float) -> None:
-        """Work until every source was searched or cannot be, or until a time has passed.
-
-        This machine is searched without a time limit, while the others are queried in parallel.
-
-        Args:
-            seconds: How long another machine may take to answer.
-        """
+        """Work until every source was searched or cannot be, or until a time has passed. This machine is
+        searched without a time limit, while the others are queried in parallel. Another machine may take
+        `seconds` to answer."""
         until = time.monotonic() + seconds
         for each in self.elsewhere.values():
             each.step(now_ms())
@@ -269,13 +239,6 @@ class EngineFleet:
     """
 
     def __init__(self, name: str, login: Login, connect: Callable[[Login], Archive] = open_archive) -> None:
-        """Create the list; the first step connects.
-
-        Args:
-            name: How the user has named the engine.
-            login: The engine, and how to log in to it.
-            connect: Opens the engine.
-        """
         self.address = login.address
         self.rows: Mapping[Key, Row] = {}
         """The row of each session. It is replaced by a new mapping when a row has changed."""
@@ -316,14 +279,7 @@ class EngineFleet:
         return tuple(SafeText(f"{self._name}: {each}") for each in words if each)
 
     def step(self, now_ms: int) -> bool:
-        """Make rows of cards that have arrived, for about 10 ms.
-
-        Args:
-            now_ms: The time, in milliseconds since the epoch.
-
-        Returns:
-            Whether more cards wait.
-        """
+        """Make rows of cards that have arrived, for about 10 ms."""
         if self._fault is not None:
             raise self._fault
         now = time.monotonic()

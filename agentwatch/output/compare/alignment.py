@@ -41,12 +41,8 @@ class Matching(NamedTuple):
 
 
 def matching(a: Sequence[Hashable], b: Sequence[Hashable], most_steps: int = MOST_STEPS) -> Matching:
-    """Return the items that two sequences have in common, in the same order.
-
-    Args:
-        a: The first sequence.
-        b: The second sequence.
-        most_steps: The number of comparisons for the accurate part.
+    """Return the items that two sequences have in common, in the same order. `most_steps` is the number of
+    comparisons for the accurate part.
 
     Example:
         >>> matching("abcd", "bxd").pairs
@@ -227,12 +223,7 @@ def keys_of(session: Session, most: int) -> list[Key]:
 
 
 def key_of(call: Call, cwd: str | None) -> Key:
-    """Return the key of a call.
-
-    Args:
-        call: The call.
-        cwd: The working directory of its run; None if unknown.
-    """
+    """Return the key of a call."""
     tool = f"{call.kind} {call.tool.casefold()}" if call.kind is ToolKind.OTHER else str(call.kind)
     if call.kind in _OF_FILES and (path := call.path or call.target):
         target = levelled_path(path, cwd)

@@ -99,14 +99,8 @@ class Side:
 
 
 def side_of(name: str, feed: Feed) -> Side:
-    """Return a run as it is compared.
-
-    This reads the outputs of commands again, for the verdicts: 0.1 ms each.
-
-    Args:
-        name: The name of the recording, as the user typed it.
-        feed: A feed that has read the recording to its end.
-    """
+    """Return a run as it is compared. This reads the outputs of commands again, for the verdicts: 0.1 ms
+    each. `name` is the recording as the user typed it. `feed` has read the recording to its end."""
     session, final = feed.session, final_verdicts(feed)
     commands = {levelled(each.command, session.run.cwd): each for each in reversed(final.commands)}
     commands = dict(reversed(commands.items()))

@@ -49,12 +49,7 @@ _MOST_FOLDED = 500
 
 
 def page_pieces(report: Report, notes: Iterable[str] = ()) -> Iterator[bytes]:
-    """Yield a report as a page.
-
-    Args:
-        report: The report.
-        notes: What was masked, or that nothing was.
-    """
+    """Yield a report as a page. `notes` say what was masked, or that nothing was."""
     title = safe_line(report.title)
     yield head(title, "", style()).encode()
     sides = "".join(

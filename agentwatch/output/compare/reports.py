@@ -109,12 +109,7 @@ _MARKS = {Part.BOTH: ("", ""), Part.ONLY_A: ("[-", "-]"), Part.ONLY_B: ("{+", "+
 
 
 def text_lines(report: Report, width: int = WIDTH) -> Iterator[SafeText]:
-    """Yield the lines of a report.
-
-    Args:
-        report: The report.
-        width: The width, in columns.
-    """
+    """Yield the lines of a report."""
     for letter, name in report.sides:
         yield from _wrapped(f"{letter}  {name}", width, 3)
     for section in report.sections:
@@ -209,12 +204,8 @@ _ROWS_AT_ONCE = 500
 
 
 def json_pieces(comparison: Comparison, *, every: bool = False) -> Iterator[bytes]:
-    """Yield a comparison of two runs as one JSON object in pieces, without a line end.
-
-    Args:
-        comparison: The comparison.
-        every: Whether `rows` has the equal calls too.
-    """
+    """Yield a comparison of two runs as one JSON object in pieces, without a line end. `every` says whether
+    `rows` has the equal calls too."""
     divergence = comparison.first_divergence
     left_out = comparison.left_out
     yield encoded(
@@ -408,13 +399,8 @@ _SIGNS = {
 
 
 def step_lines(comparison: Comparison, *, every: bool, minus: str = "-") -> Iterator[StepLine | Gap]:
-    """Yield the differences with the calls around them.
-
-    Args:
-        comparison: The comparison.
-        every: Whether all equal calls are listed too.
-        minus: The sign of removed lines.
-    """
+    """Yield the differences with the calls around them. `every` says whether all equal calls are listed
+    too."""
     listed = range(len(comparison.rows)) if every else _with_context(comparison)
     end = 0
     for index in (*listed, len(comparison.rows)):

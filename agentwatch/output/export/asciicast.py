@@ -40,26 +40,16 @@ class Code(StrEnum):
 
 
 class Cast:
-    """The events of a recording of a terminal, as lines of JSON."""
+    """The events of a recording of a terminal, as lines of JSON. Silences longer than `max_idle` seconds are
+    shortened to it; None for no limit."""
 
     def __init__(self, begin_ms: float, max_idle: float | None = None) -> None:
-        """Create a recording without events.
-
-        Args:
-            begin_ms: The time at which it begins, in milliseconds.
-            max_idle: Longer silences are shortened to this number of seconds; None for no limit.
-        """
         self._last_ms = begin_ms
         self._max_ms = None if max_idle is None else max_idle * 1000
 
     def event(self, at_ms: float, code: Code, data: str) -> bytes:
-        """Return an event. One that is earlier than the event before follows it at once.
-
-        Args:
-            at_ms: When it happens, in milliseconds.
-            code: What happens.
-            data: What is written; the name of a marker; the exit code.
-        """
+        """Return an event. One that is earlier than the event before follows it at once. `data` is what is
+        written, the name of a marker, or the exit code."""
         passed_ms = max(round(at_ms - self._last_ms), 0)
         self._last_ms += passed_ms
         if self._max_ms is not None:

@@ -132,15 +132,10 @@ _MOST_DECODED = 64 << 20
 
 
 class CallWriter:
-    """Writes the calls of a session, whose lines it reads from the recording."""
+    """Writes the calls of a session, whose lines it reads from the recording. The calls with the numbers
+    `trajectories` have subagents with trajectories of their own."""
 
     def __init__(self, feed: Feed, trajectories: Collection[int]) -> None:
-        """Create a writer.
-
-        Args:
-            feed: The feed of the session.
-            trajectories: The numbers of the calls whose subagents have trajectories of their own.
-        """
         self._feed = feed
         self._trajectories = trajectories
         self._last: tuple[Place | None, Payloads | None] = None, None
@@ -219,12 +214,9 @@ class CallWriter:
         return foreign_json(value if isinstance(value, dict) else {"input": value})
 
     def _content(self, call: Call, place: Place) -> str | None:
-        """Return the text of a result: as the stream sent it, or else as the screen shows it.
-
-        Returns:
-            None if the line that ended the call has no result, such as that of an agent which does not write
-            what its tools return.
-        """
+        """Return the text of a result: as the stream sent it, or else as the screen shows it. Return None if
+        the line that ended the call has no result, such as that of an agent which does not write what its
+        tools return."""
         payloads = self._payloads(place)
         if payloads is not None and payloads.names(call.call_id):
             value, is_named = payloads.result(call.call_id)

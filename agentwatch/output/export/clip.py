@@ -71,14 +71,8 @@ class SortedLines:
 def sorted_lines(
     reader: LineReader, agent: Agent | None, start: int, earlier_calls: frozenset[str]
 ) -> SortedLines:
-    """Sort the lines that a reader returns up to the end of a part.
-
-    Args:
-        reader: Reads the recording from its start to the end of the part.
-        agent: The agent that wrote it.
-        start: The offset at which the part starts.
-        earlier_calls: The ids of the calls that are open at the start.
-    """
+    """Sort the lines that a reader returns up to the end of a part. `earlier_calls` are the ids of the calls
+    that are open at the start."""
     found = SortedLines()
     for events, place, *_ in _decoded(reader, agent):
         if place.offset >= start:
@@ -196,16 +190,8 @@ def range_of(wanted: Range, exported: Exported) -> Part | Problem:
 
 
 def clip(exported: Exported, part: Part, agent: Agent | None = None) -> Clip:
-    """Return the clip of a part.
-
-    Args:
-        exported: The session, from which nothing is left out but what comes after the part.
-        part: The part.
-        agent: The agent that the user has named; None if the clip must be recognised by itself.
-
-    Raises:
-        OSError: The clip cannot be written.
-    """
+    """Return the clip of a part. Only what comes after the part is left out of `exported`. `agent` is None if
+    the clip must be recognised by itself. Raise `OSError` if the clip cannot be written."""
     reader = exported.feed.reader
     assert isinstance(reader, LineReader)
     known = agent or agent_named(exported.session.format or "")

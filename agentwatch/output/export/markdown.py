@@ -455,7 +455,6 @@ class _Budget:
     """The bytes that the document may still take."""
 
     def __init__(self, most: int | None, reserved: int) -> None:
-        """Create a budget of at most `most` bytes, of which the closing note takes `reserved`."""
         self.most = most
         self.reserved = reserved
         self._left = None if most is None else most - reserved
@@ -490,14 +489,9 @@ class _LeftOut:
 
 
 def written(exported: Exported, choices: Choices) -> Iterator[bytes]:
-    """Yield the document: the head, the prompt, the final answer, the failures, and the transcript.
-
-    With `max_bytes` it ends before the first entry of the transcript that does not fit, and says how many
-    calls and texts are left out.
-
-    Raises:
-        Fault: Not even the head fits.
-    """
+    """Yield the document: the head, the prompt, the final answer, the failures, and the transcript. With
+    `max_bytes` it ends before the first entry of the transcript that does not fit, and says how many calls
+    and texts are left out. Raise `Fault` if not even the head fits."""
     most, left_out = choices.max_bytes, _LeftOut()
     budget = _Budget(most, _longest_note(exported, most))
     first = _encoded(head(exported))
@@ -526,13 +520,8 @@ def written(exported: Exported, choices: Choices) -> Iterator[bytes]:
 
 def _front(exported: Exported, budget: _Budget, shown: set[int], left_out: _LeftOut) -> Iterator[bytes]:
     """Yield what a reader wants first: the prompt, the final answer and the calls that did not succeed.
-
-    Args:
-        exported: What is exported.
-        budget: The bytes that are left.
-        shown: Receives the numbers of the entries that are not repeated in the transcript.
-        left_out: Counts the texts that do not fit.
-    """
+    `budget` is in bytes. `shown` receives the numbers of the entries that are not repeated in the transcript.
+    `left_out` counts the texts that do not fit."""
     if exported.matches is None:
         first = next((entry for entry in exported.entries() if entry.kind is Kind.PROMPT), None)
         final = final_answer(exported.session)

@@ -42,11 +42,7 @@ def plugin_exporter(name: str) -> Exporter | None:
 
 
 def _written(exporter: Exporter, exported: Exported, choices: Choices) -> Iterator[bytes]:
-    """Yield the pieces of a file that a plugin writes.
-
-    Raises:
-        Fault: The plugin raises any exception, or yields something other than bytes.
-    """
+    """Yield the pieces of a file that a plugin writes."""
     try:
         for piece in exporter.write(exported, choices):
             yield memoryview(piece).tobytes()

@@ -108,12 +108,8 @@ def colours(text: str) -> list[re.Pattern[str]]:
 
 
 def rewritten(text: str, changes: Sequence[tuple[int, int, str]]) -> Decoded:
-    """Return the lines of a text that have changes, with them.
-
-    Args:
-        text: The text.
-        changes: The start and the end of each place that is replaced, and by what, in order.
-    """
+    """Return the lines of a text that have changes, with them. `changes` has the start and the end of each
+    place that is replaced, and by what, in order."""
     parts: list[str] = []
     starts: list[int] = []
     sources: list[tuple[int, int, bool]] = []

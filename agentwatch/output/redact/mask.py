@@ -50,9 +50,7 @@ class Masks:
     """Makes masks with one random key, so that equal values get equal masks in one export only.
 
     The tail of a mask is 4 hexadecimal digits of an HMAC. Without the key nobody can try values against it.
-
-    Args:
-        key: The key of the HMAC; None for a random one.
+    `key` is None for a random one.
 
     Example:
         >>> Masks(b"key").mask("hunter2", "password")
@@ -63,12 +61,7 @@ class Masks:
         self._key = secrets.token_bytes(32) if key is None else key
 
     def mask(self, value: str, kind: str) -> str:
-        """Return what takes the place of a value.
-
-        Args:
-            value: The value that is masked.
-            kind: Its kind, as in `Found.kind`.
-        """
+        """Return what takes the place of a value."""
         if kind == HOME:
             return "~"
         data = value.encode("utf-8", "surrogatepass")

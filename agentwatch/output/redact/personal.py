@@ -30,12 +30,8 @@ _ENDINGS = frozenset(_ENDING_WORDS.split())
 
 
 class Personal:
-    """Finds personal data.
-
-    Args:
-        homes: Home folders, such as `/home/ada`. Each is masked with `~`.
-        users: User names. Names that say nothing about a person, such as `root`, are not masked.
-    """
+    """Finds personal data. Each of the `homes`, such as `/home/ada`, is masked with `~`. Names in `users`
+    that say nothing about a person, such as `root`, are not masked."""
 
     def __init__(self, homes: Iterable[str] = (), users: Iterable[str] = ()) -> None:
         self._homes = sorted({home.rstrip("/\\") for home in homes} - {"", "/root"}, key=len, reverse=True)

@@ -185,16 +185,8 @@ class Redacted(NamedTuple):
 
 
 def redacted(reader: LineReader, progress: Progress | None = None, masks: Masks | None = None) -> Redacted:
-    """Return a copy of a complete recording without its secrets and personal data.
-
-    Args:
-        reader: Reads the recording from its start.
-        progress: Is called now and then.
-        masks: Makes the masks; those of several recordings, if equal values must get equal masks in all.
-
-    Raises:
-        OSError: The copy cannot be written.
-    """
+    """Return a copy of a complete recording without its secrets and personal data. Recordings with the same
+    `masks` have equal masks for equal values. Raise `OSError` if the copy cannot be written."""
     redaction = _Redaction(reader, progress, masks or Masks())
     redaction.find_secrets()
     redaction.find_everywhere()

@@ -113,12 +113,8 @@ def escaped_lines(text: str) -> Iterator[tuple[int, int]]:
 
 
 def escaped_places(text: str, places: Iterable[int]) -> list[int]:
-    """Return where places of the unescaped text are in the text itself.
-
-    Args:
-        text: The text with escapes.
-        places: Indices in `unescaped(text)`, in ascending order; the length of it is one too.
-    """
+    """Return where places of the unescaped text are in the text itself. `places` are indices in
+    `unescaped(text)`, in ascending order; its length is one too."""
     found: list[int] = []
     wanted = iter(places)
     place = next(wanted, None)
@@ -175,13 +171,8 @@ Find = Callable[[str], Iterable[Hit]]
 
 
 def hits_in(text: str, find: Find, level: int = 1) -> list[Hit]:
-    """Return the places in a text, and in the JSON that it contains, in no order. They may overlap.
-
-    Args:
-        text: The text.
-        find: Finds them in a text without escapes.
-        level: How many levels of escapes the text is in.
-    """
+    """Return the places in a text, and in the JSON that it contains, in no order. They may overlap. The text
+    is in `level` levels of escapes."""
     hits = [*find(text)]
     if "\\" not in text or level == _DEEPEST:
         return hits
@@ -198,12 +189,8 @@ def hits_in(text: str, find: Find, level: int = 1) -> list[Hit]:
 
 
 def _outer_places(spans: list[tuple[int, int]], places: Iterable[int]) -> Iterator[int]:
-    """Yield where places of some lines are in the text that has the lines.
-
-    Args:
-        spans: The start and the end of each line in the text.
-        places: The places, in the lines with one line end between them.
-    """
+    """Yield where places of some lines are in the text that has the lines. `spans` are the start and the end
+    of each line in the text, `places` are in the lines with one line end between them."""
     ends = [*accumulate(end - start + 1 for start, end in spans)]
     for place in places:
         number = min(bisect_right(ends, place), len(spans) - 1)
@@ -217,11 +204,8 @@ Span = tuple[int, int]
 
 class Unit:
     """A text whose pieces lie in one line or in many: a line, or the consecutive deltas of a block.
-
-    Args:
-        is_escaped: Whether the pieces are in JSON strings, or are lines of JSON.
-        shape: The hash of the shape of a line; None if the text is not that of one line.
-    """
+    `is_escaped` says whether the pieces are in JSON strings, or are lines of JSON. `shape` is the hash of the
+    shape of a line; None if the text is not that of one line."""
 
     __slots__ = ("is_cut", "is_escaped", "is_guessed", "lengths", "offsets", "shape", "size", "texts")
 
@@ -241,12 +225,7 @@ class Unit:
         """The number of characters."""
 
     def add(self, offset: int, data: bytes) -> None:
-        """Append a piece.
-
-        Args:
-            offset: Its offset in the recording.
-            data: Its bytes.
-        """
+        """Append a piece."""
         text = text_of(data) if self.is_escaped else data.decode("utf-8", "surrogateescape")
         self.texts.append(text)
         self.offsets.append(offset)
@@ -273,12 +252,8 @@ class Unit:
         return [*accumulate(map(len, self.texts))]
 
     def places(self, spans: Sequence[Span], read: Read) -> list[list[Span]]:
-        """Return where spans of the text are in the recording: for each span, those of its pieces.
-
-        Args:
-            spans: Starts and ends, in any order.
-            read: Reads the pieces again.
-        """
+        """Return where spans of the text are in the recording: for each span, those of its pieces. The spans
+        may be in any order."""
         ends = self.ends()
         wanted: dict[int, set[int]] = {}
         cut: list[list[tuple[int, int, int]]] = []
@@ -331,12 +306,7 @@ Take = Callable[[Unit, Sequence[Hit]], None]
 
 
 class Search:
-    """Collects texts and searches them.
-
-    Args:
-        find: Finds in one text.
-        take: Is called for each text when it was searched.
-    """
+    """Collects texts and searches them. `take` is called for each text when it was searched."""
 
     def __init__(self, find: Find, take: Take) -> None:
         self._find = find
@@ -432,12 +402,7 @@ class Block:
 
 
 class Blocks:
-    """The blocks of a recording.
-
-    Args:
-        search: Searches their texts.
-        alone: Whether each text is searched alone too.
-    """
+    """The blocks of a recording. `alone` searches each text alone too."""
 
     def __init__(self, search: Search, *, alone: bool) -> None:
         self._search = search
@@ -448,15 +413,8 @@ class Blocks:
         self._pieces = 0
 
     def add(self, key: object, line: int, offset: int, data: bytes, *, is_escaped: bool = True) -> None:
-        """Append a piece to a block.
-
-        Args:
-            key: The shape of its line.
-            line: The number of its line.
-            offset: The offset of the piece in the recording.
-            data: The bytes of the piece.
-            is_escaped: Whether it is in a JSON string.
-        """
+        """Append a piece to a block. `offset` is in the recording; `is_escaped` says whether the piece is in
+        a JSON string."""
         block = self._blocks.pop(key, None)
         if block is None:
             block = Block(is_escaped=is_escaped)
@@ -474,15 +432,8 @@ class Blocks:
             self._end_oldest(len(self._blocks) // 2 + 1)
 
     def add_text(self, key: object, line: int, offset: int, data: bytes, *, is_guessed: bool = False) -> None:
-        """Append the text of a line to a block, unless it repeats and continues the text before.
-
-        Args:
-            key: The shape of the line, and which of its texts it is.
-            line: The number of the line.
-            offset: The offset of the text in the recording.
-            data: The bytes of the text, in a JSON string.
-            is_guessed: Whether its format is unknown.
-        """
+        """Append the text of a line to a block, unless it repeats and continues the text before. `key` is the
+        shape of the line, and which of its texts it is. `data` are the bytes of the text in a JSON string."""
         before = self._blocks.get(key)
         repeats = before is not None and _repeats(before, data)
         if before is not None and repeats:
@@ -618,11 +569,8 @@ _MOST_STRINGS = 40
 
 
 def shapes(lines: Sequence[bytes]) -> list[bytes]:
-    """Return the shape of each line. A shape with a NUL is that of a line with a text.
-
-    Args:
-        lines: The lines with their line ends.
-    """
+    """Return the shape of each line. A shape with a NUL is that of a line with a text. The lines have their
+    line ends."""
     return _VARYING.sub(b"", _TEXT.sub(_HOLE, b"".join(lines))).split(b"\n")
 
 
@@ -643,17 +591,8 @@ class Varying:
         self._strings: list[_String] = []
 
     def texts_in(self, offset: int, line: bytes, shape: int) -> list[tuple[object, int, int, bytes]]:
-        """Return the strings that vary, also of the line before if they had not varied.
-
-        Args:
-            offset: The offset of the line in the recording.
-            line: The line.
-            shape: The hash of its shape.
-
-        Returns:
-            A name of the place in the line, the shape of the line, the offset in the recording, and the bytes
-            of each string.
-        """
+        """Return the strings that vary, also of the line before if they had not varied. Each comes with a
+        name of its place in the line, the shape of the line, its offset in the recording, and its bytes."""
         keys = line.count(b'":') if len(line) <= _MOST_DELTA_BYTES else -1
         is_alike, last = keys == self._keys != -1, self._last
         self._keys, self._last = keys, (offset, line, shape)
@@ -713,14 +652,9 @@ _MOST_SHORT_DELTA = 12
 
 
 class Walk:
-    """One reading of a recording, whose texts are searched.
-
-    Args:
-        find: Finds in one text.
-        take: Is called for each text, with what was found in it.
-        key_files: Knows the lines that show the content of a file of secrets; None in a reading for known
-            values, which need no guess at what a text is.
-    """
+    """One reading of a recording, whose texts are searched. `take` is called for each text, with what was
+    found in it. `key_files` knows the lines that show the content of a file of secrets; None in a reading for
+    known values, which need no guess at what a text is."""
 
     def __init__(self, find: Find, take: Take, key_files: KeyFiles | None = None) -> None:
         self._take = take

@@ -44,14 +44,7 @@ class Edits:
         self._indices: dict[tuple[str, str], int] = {(_REST, ""): 0}
 
     def add(self, start: int, end: int, mask: str = _REST, kind: str = "") -> None:
-        """Add a change.
-
-        Args:
-            start: The offset of the first byte.
-            end: The offset after the last byte.
-            mask: What takes their place.
-            kind: The kind of the value.
-        """
+        """Add a change. `start` is the offset of the first byte, `end` that after the last one."""
         index = self._indices.setdefault((mask, kind), len(self._masks))
         if index == len(self._masks):
             self._masks.append((mask, kind))
@@ -133,13 +126,8 @@ _MOST_PARSED = 1 << 22
 
 
 class Writer:
-    """Writes the lines of a recording into another file.
-
-    Args:
-        fd: The file.
-        times: Gets the arrival times of the written lines.
-        edits: What is changed.
-    """
+    """Writes the lines of a recording into another file. `times` gets the arrival times of the written
+    lines."""
 
     def __init__(self, fd: int, times: ArrivalTimes, edits: Edits) -> None:
         self.report = Report()
@@ -154,11 +142,7 @@ class Writer:
         self._seen_ms: int | None = None
 
     def write(self, lines: Lines, reader: LineReader) -> None:
-        """Write the lines of a batch.
-
-        Raises:
-            OSError: They cannot be written.
-        """
+        """Write the lines of a batch. Raise `OSError` if they cannot be written."""
         offset, written = lines.offset, []
         length = lines.oversize or sum(map(len, lines.data))
         edits = self._edits.between(offset, offset + max(length, 1))

@@ -55,15 +55,8 @@ class Made(NamedTuple):
 
 
 def make_streams(connection: Connection, limits: StreamLimits = DEFAULT) -> list[Made]:
-    """Make the stream and the bucket, or change their limits; what is as it should be stays as it is.
-
-    Args:
-        connection: The connection of an administrator.
-        limits: The limits.
-
-    Raises:
-        EngineError: The login may not, or the server cannot: a limit of the account is too low.
-    """
+    """Make the stream and the bucket, or change their limits; what is as it should be stays as it is. Raise
+    `EngineError` if the login may not, or the server cannot: a limit of the account is too low."""
     return [_make(connection, config) for config in (_chunks(limits), _cards(limits))]
 
 
@@ -150,11 +143,7 @@ def can_watch(user: str) -> bool:
 
 
 def of_publisher(publisher: str) -> Permissions:
-    """Return the permissions of the user that publishes as a publisher.
-
-    Args:
-        publisher: The publisher's token.
-    """
+    """Return the permissions of the user that publishes as a publisher."""
     return Permissions(
         (
             f"aw.v1.c.{publisher}.>",
@@ -166,11 +155,7 @@ def of_publisher(publisher: str) -> Permissions:
 
 
 def of_watcher(user: str) -> Permissions:
-    """Return the permissions of a user who watches the sessions of all publishers.
-
-    Args:
-        user: The name of the user.
-    """
+    """Return the permissions of a user who watches the sessions of all publishers."""
     return Permissions(
         (
             f"$JS.API.CONSUMER.CREATE.{STREAM}.*.aw.v1.c.>",
@@ -183,13 +168,8 @@ def of_watcher(user: str) -> Permissions:
 
 
 def user_block(user: str, permissions: Permissions, password: str) -> str:
-    """Return the entry of a user in the `users` of a server's configuration.
-
-    Args:
-        user: The name of the user.
-        permissions: What the user may do.
-        password: What the configuration has for it: a bcrypt hash in quotes, or a variable.
-    """
+    """Return the entry of a user in the `users` of a server's configuration. `password` is what the
+    configuration has for it: a bcrypt hash in quotes, or a variable."""
     lines = [f"{{ user: {_quoted(user)}, password: {password}, permissions: {{"]
     for name, subjects in zip(Permissions._fields, permissions, strict=True):
         listed = ", ".join(f'"{subject}"' for subject in subjects)
@@ -248,14 +228,7 @@ class Administrator:
     """An administrator's connection to JetStream."""
 
     def __init__(self, login: Login) -> None:
-        """Connect.
-
-        Args:
-            login: The engine.
-
-        Raises:
-            EngineError: The engine cannot be reached, or refuses the login.
-        """
+        """Connect. Raise `EngineError` if the engine cannot be reached, or refuses the login."""
         self.connection = Connection(login, inbox_of(login.address.user or login.credentials.user))
 
     def server(self) -> Server:
@@ -270,20 +243,14 @@ class Administrator:
         )
 
     def stream(self, name: str) -> Stream | None:
-        """Return a stream; None if the engine does not have it.
-
-        Raises:
-            EngineError: The engine does not answer, or the user may not ask.
-        """
+        """Return a stream; None if the engine does not have it. Raise `EngineError` if the engine does not
+        answer, or the user may not ask."""
         answer = self._stream(name)
         return None if answer is None else _stream(name, answer)
 
     def publishers(self) -> dict[str, int] | None:
-        """Return how many messages there are of each publisher; None if there are too many sessions.
-
-        Raises:
-            EngineError: The engine does not answer, or the user may not ask.
-        """
+        """Return how many messages there are of each publisher; None if there are too many sessions. Raise
+        `EngineError` if the engine does not answer, or the user may not ask."""
         found = self.stream(STREAM)
         if found is None or found.sessions > _MOST_SUBJECTS:
             return None
@@ -301,15 +268,8 @@ class Administrator:
         self, before: Mapping[str, Stream | None], *, replicas: int | None, max_bytes: int | None
     ) -> None:
         """Make the streams, or bring them up to date. Limits that they have, and that are None here, stay.
-
-        Args:
-            before: The streams as they are.
-            replicas: How many servers keep each message.
-            max_bytes: The most bytes of all sessions together.
-
-        Raises:
-            EngineError: The engine refuses it.
-        """
+        `replicas` is how many servers keep each message. `max_bytes` limits all sessions together. Raise
+        `EngineError` if the engine refuses it."""
         chunks, cards = (before[name] for name in STREAMS)
         limits = StreamLimits()
         if chunks is not None:
@@ -333,16 +293,8 @@ class Administrator:
                 self.change(stream.name, max_age=stream.max_age)  # it was made longer, up to whole days
 
     def change(self, name: str, *, max_bytes: int | None = None, max_age: int | None = None) -> None:
-        """Change limits of a stream; those that are None stay.
-
-        Args:
-            name: The stream.
-            max_bytes: The most bytes of all sessions together.
-            max_age: In seconds.
-
-        Raises:
-            EngineError: The engine refuses it, or does not have the stream.
-        """
+        """Change limits of a stream; those that are None stay. `max_bytes` limits all sessions together.
+        `max_age` is in seconds. Raise `EngineError` if the engine refuses it, or does not have the stream."""
         answer = self._stream(name)
         if answer is None:
             raise EngineError(f"the engine has no stream {name}", Trouble.REFUSED)

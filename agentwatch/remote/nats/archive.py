@@ -74,15 +74,9 @@ class Consumer:
     def __init__(
         self, link: Link, stream: str, subject: str, batch: int, *, newest_only: bool = False
     ) -> None:
-        """Do nothing yet: the first call of `next` creates the consumer.
-
-        Args:
-            link: The connection.
-            stream: The name of the stream.
-            subject: The subject, which may have wildcards.
-            batch: How many messages to ask for at once; twice as many may wait in memory.
-            newest_only: Whether to begin with the newest message of each subject, not with all.
-        """
+        """Do nothing yet: the first call of `next` creates the consumer. `subject` may have wildcards. It
+        asks for `batch` messages at once; twice as many may wait in memory. If `newest_only`, it begins with
+        the newest message of each subject, not with all."""
         self.last = 0
         """The sequence of the last message returned; 0 for none."""
         self.backlog: int | None = None
@@ -106,13 +100,9 @@ class Consumer:
         self._began = 0
 
     def next(self, seconds: float) -> list[Delivered]:
-        """Return the messages that have arrived, at most a batch; empty if none arrives within the time.
-
-        A consumer that was just made returns at once if no message is stored.
-
-        Raises:
-            EngineError: They cannot be read. Later calls continue, if they can be read again.
-        """
+        """Return the messages that have arrived, at most a batch; empty if none arrives within the time. A
+        consumer that was just made returns at once if no message is stored. Raise `EngineError` if they
+        cannot be read."""
         deadline = time.monotonic() + seconds
         while True:
             if self._inbox is None:
@@ -286,14 +276,7 @@ class NatsArchive:
     """A watcher's connection to JetStream, which is made again after a break."""
 
     def __init__(self, login: Login) -> None:
-        """Connect.
-
-        Args:
-            login: The engine.
-
-        Raises:
-            EngineError: The engine cannot be reached, or refuses the login.
-        """
+        """Connect. Raise `EngineError` if the engine cannot be reached, or refuses the login."""
         inbox = inbox_of(login.address.user or login.credentials.user)
         self._link = Link(lambda: Connection(login, inbox))
         connection = self._link.connection

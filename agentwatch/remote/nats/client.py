@@ -42,11 +42,8 @@ _SEED = b"BEGIN USER NKEY SEED"
 
 
 def login_options(login: Login) -> dict[str, Any]:
-    """Return the options of the client's `connect` for a login.
-
-    Raises:
-        Fault: A file cannot be read, or a `.creds` file needs a package that is not installed.
-    """
+    """Return the options of the client's `connect` for a login. Raise `Fault` if a file cannot be read, or a
+    `.creds` file needs a package that is not installed."""
     given = login.credentials
     options: dict[str, Any] = {
         "user": login.address.user or given.user or None,
@@ -372,12 +369,8 @@ class RawClient(Client):
         self._receivers: dict[int, Receiver] = {}
 
     async def receive(self, subject: str, receiver: Receiver) -> int:
-        """Subscribe, and return the number of the subscription.
-
-        Args:
-            subject: The subject.
-            receiver: Called in the client's thread with each message.
-        """
+        """Subscribe, and return the number of the subscription. `receiver` is called in the client's thread
+        with each message."""
         self._receivers[self._sid + 1] = receiver  # messages may arrive before `subscribe` returns
         subscription = await self.subscribe(subject)
         return int(subscription._id)  # noqa: SLF001

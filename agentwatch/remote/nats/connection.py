@@ -46,16 +46,9 @@ class Connection:
     """One connection, which is never made again: whoever uses it knows what to ask first after a break."""
 
     def __init__(self, login: Login, inbox: str) -> None:
-        """Connect.
-
-        Args:
-            login: The server, and how to log in.
-            inbox: The prefix of the subjects of answers: who shares it reads the answers of others.
-
-        Raises:
-            Fault: The file with the credentials cannot be used.
-            EngineError: The server cannot be reached, or refuses the login.
-        """
+        """Connect. `inbox` is the prefix of the subjects of answers: who shares it reads the answers of
+        others. Raise `Fault` if the file with the credentials cannot be used, and `EngineError` if the server
+        cannot be reached, or refuses the login."""
         self.info: Mapping[str, Any] = {}
         """What the server says about itself; `tls_required` is whether the connection uses TLS."""
         self.server_version = ""
@@ -87,11 +80,8 @@ class Connection:
             raise
 
     def request(self, subject: str, data: bytes = b"", headers: Mapping[str, str] | None = None) -> Message:
-        """Send a request, and return the answer.
-
-        Raises:
-            EngineError: It was refused, or there is no answer within 2 s.
-        """
+        """Send a request, and return the answer. Raise `EngineError` if it was refused, or there is no answer
+        within 2 s."""
         token = str(next(self._numbers))
         answer: Future[Message] = Future()
         self._run_soon(self._send(subject, data, headers, token, answer))
@@ -106,15 +96,8 @@ class Connection:
         return message
 
     def ask(self, subject: str, question: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Send a request of JetStream, and return the object in the answer.
-
-        Args:
-            subject: What is asked: `$JS.API.…`.
-            question: The object to send.
-
-        Raises:
-            EngineError: It was refused, or not answered.
-        """
+        """Send a request of JetStream, and return the object in the answer. Raise `EngineError` if it was
+        refused, or not answered."""
         data = b"" if question is None else orjson.dumps(question)
         return answer_in(self.request(subject, data))
 
@@ -123,21 +106,13 @@ class Connection:
         self._run_soon(self._publish(subject, data, None, reply))
 
     def listen(self) -> Inbox:
-        """Return a new inbox.
-
-        Raises:
-            EngineError: The connection was lost.
-        """
+        """Return a new inbox. Raise `EngineError` if the connection was lost."""
         inbox = Inbox(f"{self._inbox}.{next(self._numbers)}.*")
         self._run(self._listen(inbox))
         return inbox
 
     def forget(self, inbox: Inbox) -> None:
-        """Close an inbox.
-
-        Raises:
-            EngineError: The connection was lost, and its inboxes with it.
-        """
+        """Close an inbox. Raise `EngineError` if the connection was lost, and its inboxes with it."""
         self._inboxes.pop(inbox.number, None)
         if self.lost.is_set():  # the loop may end before it begins what is asked of it now
             raise self.problem
@@ -284,11 +259,8 @@ class Connection:
 
 
 def answer_in(message: Message) -> dict[str, Any]:
-    """Return the object in an answer of JetStream.
-
-    Raises:
-        EngineError: It says that the request was refused, or it is not an object.
-    """
+    """Return the object in an answer of JetStream. Raise `EngineError` if it says that the request was
+    refused, or it is not an object."""
     answer = object_in(message)
     if "error" in answer:
         raise errors.of_answer(answer["error"])
@@ -296,11 +268,8 @@ def answer_in(message: Message) -> dict[str, Any]:
 
 
 def object_in(message: Message) -> dict[str, Any]:
-    """Return the object in an answer of JetStream, which may be an error.
-
-    Raises:
-        EngineError: It is not an object.
-    """
+    """Return the object in an answer of JetStream, which may be an error. Raise `EngineError` if it is not an
+    object."""
     try:
         answer = orjson.loads(message.data)
     except ValueError:

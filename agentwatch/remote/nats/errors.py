@@ -64,12 +64,8 @@ def of_answer(error: object) -> EngineError:
 
 
 def of_server(text: str, *, has_login: bool = True) -> EngineError:
-    """Return the error in a line `-ERR '…'` of the server.
-
-    Args:
-        text: The line, or its words.
-        has_login: Whether a password, a token or a key was given.
-    """
+    """Return the error in a line `-ERR '…'` of the server. `has_login` says whether a password, a token or a
+    key was given."""
     words = plain(text).removeprefix("nats: ").strip("'")
     lowered = words.lower()
     if "permissions violation" in lowered:

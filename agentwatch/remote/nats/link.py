@@ -23,14 +23,7 @@ class Link:
     """The connection that several readers share. The first reader that needs it makes it again."""
 
     def __init__(self, connect: Callable[[], Connection]) -> None:
-        """Connect.
-
-        Args:
-            connect: Makes a connection.
-
-        Raises:
-            EngineError: There is no connection.
-        """
+        """Connect. Raise `EngineError` if there is no connection."""
         self._connect = connect
         self._connecting = threading.Lock()
         self._closed = threading.Event()
@@ -46,13 +39,7 @@ class Link:
 
     def get(self, seconds: float) -> Connection:
         """Return the connection; make it again if it was lost and the pause after the last attempt is over.
-
-        Args:
-            seconds: How long to wait for the end of the pause.
-
-        Raises:
-            EngineError: There is no connection.
-        """
+        It waits at most `seconds` for the end of the pause. Raise `EngineError` if there is no connection."""
         if not self._connecting.acquire(timeout=max(seconds, 0)):
             raise self._problem
         try:
@@ -109,15 +96,7 @@ class NatsSink:
     """A publisher's connection to JetStream."""
 
     def __init__(self, login: Login, publisher: str) -> None:
-        """Connect.
-
-        Args:
-            login: The engine.
-            publisher: The publisher's token.
-
-        Raises:
-            EngineError: The engine cannot be reached, or refuses the login.
-        """
+        """Connect. Raise `EngineError` if the engine cannot be reached, or refuses the login."""
         self.round_trip = 0.0
         self._connection = Connection(login, inbox_of(publisher))
 

@@ -40,18 +40,9 @@ def ship(
 ) -> Shipped | None:
     """Ship a recording until the engine has it; continue what another process has begun.
 
-    Until the engine has all of it, the recording is among those that `ship --all` ships.
-
-    Args:
-        job: The recording and the engine.
-        wait: Waits for a number of seconds, and returns whether to end.
-        report: Called with each new state.
-
-    Returns:
-        What the engine has; None if another process ships the recording.
-
-    Raises:
-        OSError: The recording cannot be opened.
+    Until the engine has all of it, the recording is among those that `ship --all` ships. `wait` waits for a
+    number of seconds, and returns whether to end. Return what the engine has; None if another process ships
+    the recording. Raise `OSError` if the recording cannot be opened.
     """
     recorded = Recorded(job.recording)
     sidecar = Sidecar(recorded.files.shipped)
@@ -90,12 +81,8 @@ def ship_all(
     """Ship recordings at the same time, and return the threads.
 
     Each has a thread and a connection of its own: a call blocks until the engine answers, and what the engine
-    refuses for one session must not break off the others. Beyond 64, one begins when another has ended.
-
-    Args:
-        jobs: The recordings; the most important ones first.
-        stop: Set when all shall end.
-        ship_one: Ships one recording; it raises nothing.
+    refuses for one session must not break off the others. Beyond 64, one begins when another has ended. The
+    most important of the `jobs` come first. `ship_one` ships one recording, and raises nothing.
     """
     waiting = list(jobs)[::-1]
     lock = threading.Lock()
@@ -118,11 +105,8 @@ def ship_all(
 
 
 def main(arguments: list[str]) -> None:
-    """Ship a recording in a process of its own.
-
-    Args:
-        arguments: The address, the publisher's token, whether plain text is allowed, and the recording.
-    """
+    """Ship a recording in a process of its own. `arguments` are the address, the publisher's token, whether
+    plain text is allowed, and the recording."""
     address, publisher, transport, recording = arguments
     take_name(b"agentwatch-ship")
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP):

@@ -54,17 +54,9 @@ class Target(NamedTuple):
 def target_of(
     words: str, engines: Mapping[str, EngineSettings], environ: Mapping[str, str], given: Given
 ) -> Target:
-    """Return where recordings are shipped to. Nothing is connected.
-
-    Args:
-        words: The name of an engine in the settings, or an address `nats://HOST`.
-        engines: The engines in the settings, by their names.
-        environ: The environment, which may have the credentials.
-        given: What the command line says; it counts more than the settings.
-
-    Raises:
-        Fault: No engine has this name, or the address or the credentials are wrong.
-    """
+    """Return where recordings are shipped to. Nothing is connected. `words` are the name of an engine in the
+    settings, or an address `nats://HOST[/SESSION]`. The command line, `given`, counts more than the settings.
+    Raise `Fault` if no engine has this name, or the address or the credentials are wrong."""
     settings = settings_of(words, engines)
     if settings is None and not is_engine(words):
         raise Fault(
@@ -86,11 +78,8 @@ def target_of(
 
 
 def target_in(environ: Mapping[str, str], address: str, publisher: str, *, plaintext: bool) -> Target:
-    """Return the target in the environment that another process has made of one.
-
-    Raises:
-        Fault: The credentials cannot be read any more.
-    """
+    """Return the target in the environment that another process has made of one. Raise `Fault` if the
+    credentials cannot be read any more."""
     login = Login(parse_engine(address)[0], credentials(environ), plaintext)
     return Target(login, publisher, environ)
 
@@ -103,15 +92,8 @@ _START = (
 
 
 def start_shipping(recording: Path, target: Target) -> int:
-    """Start a process that ships a recording, and return its id.
-
-    Args:
-        recording: The recording.
-        target: The engine.
-
-    Raises:
-        OSError: The process cannot be started.
-    """
+    """Start a process that ships a recording, and return its id. Raise `OSError` if the process cannot be
+    started."""
     login = target.login
     process = subprocess.Popen(
         [
@@ -151,13 +133,7 @@ class Publication:
     """Publishes one session, in a process of its own."""
 
     def __init__(self, target: Target, wait_seconds: float, given: Given = _NOTHING) -> None:
-        """Prepare to publish; nothing is started.
-
-        Args:
-            target: The engine.
-            wait_seconds: How long `wait` waits at most.
-            given: What the command line says about the engine, which another command needs too.
-        """
+        """Prepare to publish; nothing is started. `wait` waits at most `wait_seconds`."""
         self.engine = target.login.address
         self.host = self.engine.host
         """The host of the engine."""
@@ -174,10 +150,7 @@ class Publication:
 
     def start(self, recording: Path) -> None:
         """Start to ship a new recording. It is noted first, so that it can be shipped later whatever happens.
-
-        Raises:
-            OSError: The process cannot be started.
-        """
+        Raise `OSError` if the process cannot be started."""
         self._recording = recording
         remember(recording)
         sidecar = Sidecar(SessionFiles(recording).shipped)  # one that lies there is of an earlier recording
@@ -203,11 +176,8 @@ class Publication:
         return len(self._forms) > 2
 
     def wait(self, most: float = float("inf")) -> bool:
-        """Wait until the engine has everything, but not too long; return whether it has.
-
-        Args:
-            most: The most seconds, if that is less than what the user has asked for.
-        """
+        """Wait until the engine has everything, but not too long; return whether it has. It waits at most
+        `most` seconds, if that is less than what the user has asked for."""
         deadline = time.monotonic() + min(self._wait_seconds, most)
         while not self._is_over():
             if time.monotonic() >= deadline:

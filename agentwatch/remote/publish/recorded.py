@@ -48,11 +48,8 @@ class TimesAhead:
     """
 
     def __init__(self, path: Path) -> None:
-        """Read the times of a recording when they are asked for.
-
-        Args:
-            path: The file, to which another process may still write.
-        """
+        """Read the times of a recording when they are asked for. Another process may still write to the
+        file."""
         self._path = path
         self._ahead: deque[tuple[int, int, bool]] = deque()
         """The offset, the time or the number of bytes, and whether it is a gap."""
@@ -69,12 +66,8 @@ class TimesAhead:
             self._ahead.popleft()
 
     def within(self, end: int, *, is_last: bool = False) -> Noted:
-        """Return the lines from the present offset up to `end`, or up to as many as headers can hold.
-
-        Args:
-            end: Where the chunk shall end.
-            is_last: The recording ends there, so a gap at its end belongs to the chunk too.
-        """
+        """Return the lines from the present offset up to `end`, or up to as many as headers can hold. If it
+        `is_last`, the recording ends there, so a gap at its end belongs to the chunk too."""
         self._read(end)
         seen: dict[int, int] = {}
         gaps: dict[int, int] = {}
@@ -150,15 +143,8 @@ class Recorded:
     """A recording that is shipped from an offset on."""
 
     def __init__(self, path: Path, clock: Callable[[], float] = time.monotonic) -> None:
-        """Open a recording.
-
-        Args:
-            path: The recording.
-            clock: A clock that never goes backwards, in seconds.
-
-        Raises:
-            OSError: It cannot be opened, or is not a regular file.
-        """
+        """Open a recording. `clock` is in seconds, and never goes backwards. Raise `OSError` if it cannot be
+        opened, or is not a regular file."""
         self.path = path
         self._clock = clock
         self.files = SessionFiles(path)
@@ -202,13 +188,9 @@ class Recorded:
         return self.has_ended and self.offset == self.size
 
     def check(self) -> str:
-        """Check the file, and return why shipping has to stop; empty if it has not.
-
-        A file that was renamed is read to its end, while no other file has its name.
-
-        Raises:
-            Unreadable: The file cannot be read.
-        """
+        """Check the file, and return why shipping has to stop; empty if it has not. A file that was renamed
+        is read to its end, while no other file has its name. Raise `Unreadable` if the file cannot be
+        read."""
         with _reading():
             return self._look()
 
@@ -236,11 +218,7 @@ class Recorded:
 
     @property
     def pending(self) -> int:
-        """The number of bytes that may be sent.
-
-        Raises:
-            Unreadable: The file cannot be read.
-        """
+        """The number of bytes that may be sent. Raise `Unreadable` if the file cannot be read."""
         end = min(self.size, SESSION_BYTES)
         if not self.has_ended:
             with _reading():
@@ -255,14 +233,8 @@ class Recorded:
         return self.offset >= SESSION_BYTES and self.size > SESSION_BYTES
 
     def next_chunk(self, most: int) -> Chunk:
-        """Return the next bytes that may be sent; fewer if their arrival times need it.
-
-        Args:
-            most: The most bytes.
-
-        Raises:
-            Unreadable: The file cannot be read.
-        """
+        """Return the next bytes that may be sent; fewer if their arrival times need it. Raise `Unreadable` if
+        the file cannot be read."""
         with _reading():
             data = os.pread(self._fd, min(self.pending, most), self.offset)
         if not data:
@@ -287,11 +259,8 @@ class Recorded:
         return now < self._exit_code_due
 
     def end(self) -> Ended:
-        """Return the piece that says that the recording has ended.
-
-        Raises:
-            Unreadable: The file cannot be read.
-        """
+        """Return the piece that says that the recording has ended. Raise `Unreadable` if the file cannot be
+        read."""
         process = self.process()
         code = None if process is None else process.exit_code
         with _reading():

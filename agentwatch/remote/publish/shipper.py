@@ -65,11 +65,7 @@ class Pace:
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
-        """Begin as after a silence.
-
-        Args:
-            clock: A clock that never goes backwards, in seconds.
-        """
+        """Begin as after a silence. `clock` is in seconds, and never goes backwards."""
         self._clock = clock
         self._credit = _MOST_CREDIT
         self._credited_at = clock()
@@ -105,11 +101,7 @@ class Patience:
     """How often an engine is tried that does not take a recording, and how long."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
-        """Begin without a fault.
-
-        Args:
-            clock: A clock that never goes backwards, in seconds.
-        """
+        """Begin without a fault. `clock` is in seconds, and never goes backwards."""
         self.faults = 0
         """The faults since the engine has stored something."""
         self._clock = clock
@@ -163,11 +155,7 @@ class CardWriter:
     """Makes the cards of one session. No recording makes it raise."""
 
     def __init__(self, recorded: Recorded) -> None:
-        """Make the cards of a recording.
-
-        Args:
-            recorded: The recording.
-        """
+        """Make the cards of a recording."""
         self._recorded = recorded
         self._host = os.uname().nodename
         self._repositories = Repositories()
@@ -185,13 +173,9 @@ class CardWriter:
         return self._is_written
 
     def due(self, now: float, problem: str, ended: Ended | None = None) -> bytes | None:
-        """Return the card that is to be written now; None if the last one still holds.
-
-        Args:
-            now: The time, in seconds of a clock that never goes backwards.
-            problem: Why the engine does not have the rest of the recording.
-            ended: The end of the recording, once the engine has it.
-        """
+        """Return the card that is to be written now; None if the last one still holds. `now` is in seconds of
+        a clock that never goes backwards. `problem` is why the engine does not have the rest of the
+        recording. `ended` is the end of the recording, once the engine has it."""
         recorded = self._recorded
         for_what = (recorded.size, recorded.offset, recorded.has_ended, problem, ended)
         is_silent = now - self._written_at >= SIGN_OF_LIFE_SECONDS
@@ -309,16 +293,10 @@ class Shipper:
         note: Callable[[Shipped], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Prepare to ship a recording.
-
-        Args:
-            recorded: The recording.
-            shipped: The session on the engine, and what the engine had of it when that was noted last.
-            open_sink: Connects to the engine; an EngineError says that it cannot.
-            wait: Waits for a number of seconds, and returns whether to end.
-            note: Called with each new state.
-            clock: A clock that never goes backwards, in seconds.
-        """
+        """Prepare to ship a recording. `shipped` is the session on the engine, and what the engine had of it
+        when that was noted last. `open_sink` connects to the engine; an EngineError says that it cannot.
+        `wait` waits for a number of seconds, and returns whether to end. `clock` is in seconds, and never
+        goes backwards."""
         self.shipped = shipped
         self._recorded = recorded
         self._open_sink = open_sink
@@ -554,22 +532,15 @@ class Reaching:
     """
 
     def __init__(self, target: Target) -> None:
-        """Connect to nothing yet.
-
-        Args:
-            target: The engine, and the publisher's token.
-        """
+        """Connect to nothing yet."""
         self._target = target
         self._failure = ""
         """The message of the client if no server could be reached; otherwise empty."""
 
     def open(self) -> Sink:
-        """Connect, with the credentials that the file has now: short-lived ones are renewed there.
-
-        Raises:
-            EngineError: The engine cannot be reached, or refuses the login.
-            Fault: The file with the credentials cannot be used.
-        """
+        """Connect, with the credentials that the file has now: short-lived ones are renewed there. Raise
+        `EngineError` if the engine cannot be reached, or refuses the login, and `Fault` if the file with the
+        credentials cannot be used."""
         if self._failure:
             self._check()
         try:
@@ -582,11 +553,7 @@ class Reaching:
         return sink
 
     def _check(self) -> None:
-        """Check that something listens.
-
-        Raises:
-            EngineError: Nothing does.
-        """
+        """Check that something listens."""
         address = self._target.login.address
         try:
             socket.create_connection((address.host, address.port), _SECONDS).close()

@@ -68,11 +68,7 @@ class Shipped(NamedTuple):
 
 
 def read_shipped(path: Path) -> Shipped | None:
-    """Return what `STEM.ship` contains; None without such a file of this user.
-
-    Args:
-        path: The path of the file.
-    """
+    """Return what `STEM.ship` contains; None without such a file of this user."""
     try:
         fd = open_regular(path)
     except OSError:
@@ -87,11 +83,7 @@ class Sidecar:
     """The file `STEM.ship`, open and locked by the process that ships the recording."""
 
     def __init__(self, path: Path) -> None:
-        """Open or create the file. If that is not possible, nothing is written.
-
-        Args:
-            path: The path of the file.
-        """
+        """Open or create the file. If that is not possible, nothing is written."""
         self.is_held = False
         """Whether another process ships the recording."""
         self.before: Shipped | None = None
@@ -187,11 +179,8 @@ def forget(recording: Path) -> None:
 
 
 def unsent() -> list[Path]:
-    """Return the recordings that are not stored yet; none if the folder does not exist.
-
-    Raises:
-        OSError: The folder cannot be read, or is a link.
-    """
+    """Return the recordings that are not stored yet; none if the folder does not exist. Raise `OSError` if
+    the folder cannot be read, or is a link."""
     try:
         folder = open_folder(_folder())
     except FileNotFoundError:

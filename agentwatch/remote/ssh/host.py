@@ -79,12 +79,8 @@ class NewTimes:
     """Reads a file of times line by line, no further than the bytes need."""
 
     def __init__(self, path: Path, start: int) -> None:
-        """Open the file; a missing file means that there are no times.
-
-        Args:
-            path: The file `STEM.times`.
-            start: Lines about bytes before this offset are passed over.
-        """
+        """Open the file; a missing file means that there are no times. Lines about bytes before `start` are
+        passed over."""
         self._start = start
         self._held = b""
         self._at = 0
@@ -101,14 +97,8 @@ class NewTimes:
 
     def take(self, end: int) -> tuple[tuple[Pair, ...], tuple[Pair, ...], int]:
         """Return the times and the gaps of the bytes before an offset that no earlier call has returned.
-
-        Args:
-            end: The offset.
-
-        Returns:
-            The times, the gaps, and the offset up to which they reach: that of the next line if a chunk can
-            hold no more of them, and `end` otherwise.
-        """
+        Return the times, the gaps, and the offset up to which they reach: that of the next line if a chunk
+        can hold no more of them, and `end` otherwise."""
         seen: list[Pair] = []
         gaps: list[Pair] = []
         while (found := self._peek()) is not None and found[1][0] < end:
@@ -170,13 +160,9 @@ _FILE_READ_BYTES = 1 << 20
 
 
 def send_pieces(session: str, have: int, digest: str) -> None:
-    """Send a session until it ends, the standard input ends, or nobody reads it.
-
-    Args:
-        session: Its id, or the beginning of it.
-        have: The number of bytes that the watcher has.
-        digest: Their SHA-256 in hexadecimal digits; `-` if he does not know it.
-    """
+    """Send a session until it ends, the standard input ends, or nobody reads it. `session` is its id, or the
+    beginning of it. The watcher has `have` bytes, whose SHA-256 is `digest` in hexadecimal digits; `-` if he
+    does not know it."""
     with suppress(BrokenPipeError):
         try:
             _send(session, have, digest)
@@ -312,19 +298,13 @@ def send_rows(version: str) -> None:
 
     All rows are sent once, and then each that changes, as lines of JSON:
 
-    | line | meaning |
-    |---|---|
-    | `{"protocol": 1, "agentwatch": "0.3.0", "now_ms": …}` | the greeting; the clock of this machine |
-    | `{"row": {…}}` | a session that is new or has changed |
-    | `{"gone": [AGENT, ID]}` | a session that is not listed any more |
-    | `{"hidden": 12}` | the number of old sessions that are not sent |
-    | `{"complete": true}` | all sessions were sent once |
-    | `{"now_ms": …}` | a sign of life, every 10 s |
+    | line | meaning | |---|---| | `{"protocol": 1, "agentwatch": "0.3.0", "now_ms": …}` | the greeting; the
+    clock of this machine | | `{"row": {…}}` | a session that is new or has changed | |
+    `{"gone": [AGENT, ID]}` | a session that is not listed any more | | `{"hidden": 12}` | the number of old
+    sessions that are not sent | | `{"complete": true}` | all sessions were sent once | | `{"now_ms": …}` | a
+    sign of life, every 10 s |
 
     The word `all` on the standard input asks for old sessions too. Readers ignore keys that they do not know.
-
-    Args:
-        version: The version of this program.
     """
     machine = Machine(os.environ, Path.home())
     lifeline = Lifeline()

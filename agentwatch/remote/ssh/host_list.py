@@ -78,15 +78,9 @@ class Heads:
         return {row.key: self._filled(row) for row in rows}
 
     def read(self, lines: ChannelLines, rows: Iterable[Row]) -> bool:
-        """Ask for some beginnings that are not known yet, and return whether one was read.
-
-        Args:
-            lines: The output of the script, which waits for a word.
-            rows: The rows of the host, newest first.
-
-        Raises:
-            EngineError: The host does not answer as it should.
-        """
+        """Ask for some beginnings that are not known yet, and return whether one was read. `lines` is the
+        output of the script, which waits for a word. `rows` begin with the newest. Raise `EngineError` if the
+        host does not answer as it should."""
         wanted = [row for row in rows if self._is_wanted(row)][:_AT_ONCE]
         for row in wanted:
             agent = OWN if row.is_own else row.agent
@@ -196,15 +190,8 @@ class Lists:
     """Reads the list of one host over one channel."""
 
     def __init__(self, host: Connection, address: SshAddress) -> None:
-        """Start the command on the host.
-
-        Args:
-            host: The connection.
-            address: The host.
-
-        Raises:
-            EngineError: ssh cannot connect, or the host does not answer.
-        """
+        """Start the command on the host. Raise `EngineError` if ssh cannot connect, or the host does not
+        answer."""
         self.rows: Mapping[Key, Row] = {}
         """Replaced by a new mapping when a row has changed."""
         self.is_complete = False
@@ -235,15 +222,9 @@ class Lists:
         return safe_line(f"{plural(self._hidden, 'older session')} hidden" if self._hidden else "")
 
     def read(self, seconds: float, *, wants_all: bool) -> bool:
-        """Take what the host sends, and return whether it has sent anything.
-
-        Args:
-            seconds: The longest time to wait for it.
-            wants_all: Whether old sessions are wanted too.
-
-        Raises:
-            EngineError: The connection is lost, or the command has ended.
-        """
+        """Take what the host sends, and return whether it has sent anything. It waits at most `seconds` for
+        it. `wants_all` says whether old sessions are wanted too. Raise `EngineError` if the connection is
+        lost, or the command has ended."""
         if self._way == "program":
             return self._read_program(seconds, wants_all=wants_all)
         return self._read_asked(seconds)
@@ -345,14 +326,7 @@ class SshHost:
     """
 
     def __init__(self, address: str) -> None:
-        """Take the address, and start the thread.
-
-        Args:
-            address: `ssh://[USER@]HOST[:PORT]`.
-
-        Raises:
-            Fault: The words are not such an address.
-        """
+        """Take the address, and start the thread. Raise `Fault` if the words are not such an address."""
         self.address = parse_ssh(address)[0]
         self.rows: Rows = {}
         """The row of each session. It is replaced by a new mapping when a row has changed."""
@@ -382,11 +356,7 @@ class SshHost:
         return tuple(SafeText(f"{host}: {each}") for each in (self.problem, self.note) if each)
 
     def step(self, now_ms: int) -> bool:
-        """Take the rows that the thread has; more work is never due.
-
-        Args:
-            now_ms: The time, in milliseconds since the epoch.
-        """
+        """Take the rows that the thread has; more work is never due."""
         del now_ms  # silence is measured with the monotonic clock
         is_lost = self._is_lost or time.monotonic() - self._heard_at >= _SILENT_SECONDS
         now = (self._sent, self._heard_ms if is_lost else None)

@@ -41,18 +41,10 @@ class SshPieces:
     """
 
     def __init__(self, address: str, have: int, digest: str = "") -> None:
-        """Take the address; nothing is connected before the first piece is wanted.
-
-        Args:
-            address: `ssh://[USER@]HOST[:PORT]/ID`.
-            have: The number of bytes that are here already.
-            digest: The SHA-256 of these bytes in hexadecimal digits, with which the host checks that they are
-                the beginning of its file; empty if it is not known. A session of a store, whose lines may be
-                written again, then begins again.
-
-        Raises:
-            Fault: The words are not such an address.
-        """
+        """Take the address; nothing is connected before the first piece is wanted. `have` bytes are here
+        already; `digest` is their SHA-256 in hexadecimal digits, with which the host checks that they are the
+        beginning of its file; empty if it is not known. A session of a store, whose lines may be written
+        again, then begins again. Raise `Fault` if the words are not such an address."""
         self.address, self.session = parse_ssh(address)
         if not self.session:
             raise Fault(f"{self.address}: name a session, ssh://HOST/ID", USAGE)
@@ -71,16 +63,9 @@ class SshPieces:
         self._has_ended = False
 
     def next(self, seconds: float) -> StoredPiece | None:
-        """Return the next piece; None if none arrives within the time.
-
-        Connecting may take longer than the time.
-
-        Raises:
-            ReplacedError: The bytes that are here are not the beginning of the file any more: a new copy must
-                begin. After `restart` the file is read from its first byte.
-            EngineError: The session cannot be read. Later calls connect again, and continue after the
-                last piece.
-        """
+        """Return the next piece; None if none arrives within the time. Connecting may take longer than the
+        time. Raise `ReplacedError` if the bytes that are here are not the beginning of the file any more: a
+        new copy must begin, and `EngineError` if the session cannot be read."""
         if self._ready:
             return self._ready.popleft()
         if self._has_ended:
@@ -203,16 +188,9 @@ class SshChannel:
     sequence = 0
 
     def __init__(self, address: str, have: int = 0, digest: str = "") -> None:
-        """Take the address; nothing is connected before the first piece is wanted.
-
-        Args:
-            address: The address of the session.
-            have: The number of bytes that are here already.
-            digest: The SHA-256 of these bytes in hexadecimal digits; empty if it is not known.
-
-        Raises:
-            Fault: The words are not such an address.
-        """
+        """Take the address; nothing is connected before the first piece is wanted. `have` bytes are here
+        already; `digest` is their SHA-256 in hexadecimal digits, empty if it is not known. Raise `Fault` if
+        the words are not such an address."""
         self._pieces = SshPieces(address, have, digest)
         self._first: StoredPiece | None = None
 
@@ -227,14 +205,8 @@ class SshChannel:
         return self._pieces.has_none
 
     def exists(self, seconds: float) -> bool:
-        """Return whether the host has the session.
-
-        Args:
-            seconds: The longest wait for its first piece.
-
-        Raises:
-            EngineError: The host cannot be reached.
-        """
+        """Return whether the host has the session. It waits at most `seconds` for its first piece. Raise
+        `EngineError` if the host cannot be reached."""
         self._first = self._pieces.next(seconds)
         return not self._pieces.has_none
 
@@ -260,10 +232,6 @@ class SshChannel:
 
 
 def connected(address: str, copy: LocalCopy) -> SshChannel:
-    """Read the bytes of a session that a copy does not have.
-
-    Raises:
-        Fault: The words are not an address of a session.
-        OSError: The copy cannot be read.
-    """
+    """Read the bytes of a session that a copy does not have. Raise `Fault` if the words are not an address of
+    a session, and `OSError` if the copy cannot be read."""
     return SshChannel(address, copy.have, copy.digest().hexdigest() if copy.origin.base == 0 else "")

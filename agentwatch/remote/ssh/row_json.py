@@ -78,13 +78,8 @@ def encode(row: Row) -> bytes:
 
 
 def decode(given: dict[str, Any], host: SshAddress, ahead_ms: int = 0) -> Row | None:
-    """Return the row in an object from a host; None if it names no session.
-
-    Args:
-        given: The object.
-        host: The host.
-        ahead_ms: How far the clock of the host is ahead of ours.
-    """
+    """Return the row in an object from a host; None if it names no session. The clock of the host is
+    `ahead_ms` ahead of ours."""
     if not isinstance(given.get("id"), str) or not 0 < len(given["id"]) <= _MOST_ID:
         return None
     session_id, store = values_in(_KEY, given).values()

@@ -60,15 +60,7 @@ class Channel:
     """A client of the shared connection. One thread uses it."""
 
     def __init__(self, argv: Sequence[str], environ: Mapping[str, str]) -> None:
-        """Start the client.
-
-        Args:
-            argv: The command line of ssh.
-            environ: Its environment.
-
-        Raises:
-            EngineError: It cannot be started.
-        """
+        """Start the client. Raise `EngineError` if it cannot be started."""
         try:
             self._process = subprocess.Popen(
                 argv,
@@ -95,11 +87,8 @@ class Channel:
             os.write(self._in, data)
 
     def read(self, seconds: float) -> bytes:
-        """Return the next bytes of the output, at most 64 KiB; none if none arrive within the time.
-
-        Raises:
-            Ended: The command has ended, and all of its output was read.
-        """
+        """Return the next bytes of the output, at most 64 KiB; none if none arrive within the time. Raise
+        `Ended` if the command has ended, and all of its output was read."""
         if self._pending:
             pending, self._pending = self._pending, b""
             return pending
@@ -276,15 +265,10 @@ def script() -> bytes:
 
 
 def command(mode: str, session: str = "-", have: int = 0, digest: str = "-", inode: int = 0) -> str:
-    """Return the command for the login shell of the host, of words that no shell changes.
-
-    Args:
-        mode: `rows` or `pieces`.
-        session: The id of a session; it has been checked against the pattern of an address.
-        have: The number of bytes that are here already.
-        digest: Their SHA-256 in hexadecimal digits; `-` if it is not known.
-        inode: The file that was read before, if there was only `tail`; 0 for any.
-    """
+    """Return the command for the login shell of the host, of words that no shell changes. `session` has been
+    checked against the pattern of an address. `have` bytes are here already; `digest` is their SHA-256 in
+    hexadecimal digits, `-` if it is not known. `inode` is the file that was read before, if there was only
+    `tail`; 0 for any."""
     return f"exec sh -s -- {mode} {session} {have:d} {digest} {inode:d}"
 
 
@@ -322,14 +306,8 @@ def is_session(text: str) -> bool:
 
 
 def parse_ssh(words: str) -> tuple[SshAddress, str]:
-    """Return the address of a host, and the id of the session behind it; empty for none.
-
-    Args:
-        words: `ssh://HOST`, `ssh://USER@HOST:PORT`, `ssh://HOST/ID`.
-
-    Raises:
-        Fault: The words are not such an address, or contain a password.
-    """
+    """Return the address of a host, and the id of the session behind it; empty for none. Raise `Fault` if the
+    words are not such an address, or contain a password."""
     place, _, session = words[:_MOST_CHARACTERS].removeprefix(SCHEME).partition("/")
     if has_password(place):
         raise Fault("an address must not contain a password: other users of this machine can read it", USAGE)
@@ -360,14 +338,10 @@ _REFUSED = re.compile(r"(?i)permission denied|host key verification failed|too m
 
 
 class Connection:
-    """A host, and the folder of the socket through which its connection is shared."""
+    """A host, and the folder of the socket through which its connection is shared. Nothing is connected
+    yet."""
 
     def __init__(self, address: SshAddress) -> None:
-        """Create it; nothing is connected yet.
-
-        Args:
-            address: The host.
-        """
         self.address = address
         self._lock = threading.Lock()
         self._folder: Path | None = None
@@ -376,14 +350,9 @@ class Connection:
         self._environ = without_credentials(os.environ)
 
     def log_in(self, *, asks: bool) -> None:
-        """Connect, unless that was done and the connection is still there.
-
-        Args:
-            asks: Whether ssh may ask on the terminal: for a password, or whether a host key is right.
-
-        Raises:
-            EngineError: ssh cannot connect; the message has its reason.
-        """
+        """Connect, unless that was done and the connection is still there. `asks` says whether ssh may ask on
+        the terminal: for a password, or whether a host key is right. Raise `EngineError` if ssh cannot
+        connect; the message has its reason."""
         with self._lock:
             if self._is_closed:
                 raise EngineError("the connection is closed")
@@ -392,14 +361,8 @@ class Connection:
             self._connect(asks=asks)
 
     def open(self, command: str) -> Channel:
-        """Run the script on the host, and return the channel to it.
-
-        Args:
-            command: The command for the login shell of the host, from `script.command`.
-
-        Raises:
-            EngineError: ssh cannot connect.
-        """
+        """Run the script on the host, and return the channel to it. `command` comes from `script.command`.
+        Raise `EngineError` if ssh cannot connect."""
         self.log_in(asks=False)
         # A client without a master would connect by itself; this command in place of a connection fails.
         alone = ("-o", "ControlMaster=no", "-o", "ProxyCommand=false")
@@ -506,14 +469,8 @@ def connect(addresses: Iterable[str], *, asks: bool) -> None:
 
     First all hosts are tried at the same time for some seconds, without questions. Those that refuse are
     tried again one after the other, and ssh may ask for a password or whether a host key is right. That a
-    host cannot be reached is reported by whoever uses the connection then.
-
-    Args:
-        addresses: The addresses of hosts, or of sessions on them.
-        asks: Whether ssh may ask on the terminal.
-
-    Raises:
-        Fault: One of them is not an address.
+    host cannot be reached is reported by whoever uses the connection then. `asks` says whether ssh may ask on
+    the terminal. Raise `Fault` if one of them is not an address.
     """
     hosts = [connection_to(host) for host in dict.fromkeys(parse_ssh(words)[0] for words in addresses)]
     refusing: list[Connection] = []
@@ -583,11 +540,8 @@ class Frame(NamedTuple):
     """Why the session cannot be read."""
 
     def piece(self, payload: bytes) -> Piece:
-        """Return the piece that the frame carries.
-
-        Raises:
-            EngineError: Its headers are not those of a piece.
-        """
+        """Return the piece that the frame carries. Raise `EngineError` if its headers are not those of a
+        piece."""
         piece = piece_of(self.headers, payload)
         if piece is None:
             raise EngineError("unexpected reply from the host: expected a piece of the session")
@@ -610,11 +564,8 @@ def word_frame(word: str, value: str | bool = True) -> bytes:
 
 
 def parse(line: bytes) -> Frame:
-    """Return the frame that a line begins.
-
-    Raises:
-        EngineError: The line is not a frame, or announces too many bytes.
-    """
+    """Return the frame that a line begins. Raise `EngineError` if the line is not a frame, or announces too
+    many bytes."""
     try:
         given = orjson.loads(line)
     except ValueError:
@@ -651,13 +602,8 @@ class ChannelLines:
         self._dropped = 0
 
     def next(self, seconds: float) -> bytes | None:
-        """Return the next line without its end; None if none is complete within the time.
-
-        A line that is too long is passed over.
-
-        Raises:
-            EngineError: The command has ended, or its line does not end.
-        """
+        """Return the next line without its end; None if none is complete within the time. A line that is too
+        long is passed over. Raise `EngineError` if the command has ended, or its line does not end."""
         until = time.monotonic() + seconds
         while True:
             end = self._held.find(b"\n", self._searched)
@@ -682,11 +628,8 @@ class ChannelLines:
             self._held += data
 
     def take(self, count: int, seconds: float) -> bytes:
-        """Return the next bytes, exactly the number asked for.
-
-        Raises:
-            EngineError: The command has ended before, or they do not arrive within the time.
-        """
+        """Return the next bytes, exactly the number asked for. Raise `EngineError` if the command has ended
+        before, or they do not arrive within the time."""
         until = time.monotonic() + seconds
         while len(self._held) < count:
             data = self.channel.read(max(0.0, until - time.monotonic()))
@@ -707,11 +650,8 @@ class ChannelLines:
 
 
 def begun(lines: ChannelLines, seconds: float) -> str:
-    """Return the way in which the script works: `program` or `tail`.
-
-    Raises:
-        EngineError: It has ended, or has not begun within the time.
-    """
+    """Return the way in which the script works: `program` or `tail`. Raise `EngineError` if it has ended, or
+    has not begun within the time."""
     until = time.monotonic() + seconds
     passed = 0
     while passed < _MOST_BEFORE:

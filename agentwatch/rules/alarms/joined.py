@@ -40,17 +40,9 @@ class JoinedSession:
         tripwires: Sequence[Tripwire],
         run: Callable[[Hit], object] = lambda _hit: None,
     ) -> None:
-        """Join a session at the end of the last whole line of its file.
-
-        Args:
-            path: The file.
-            agent: The agent that writes it; None to detect it.
-            tripwires: The rules.
-            run: Runs the command of a rule that was hit.
-
-        Raises:
-            OSError: The file cannot be read, or is not a regular file of this user.
-        """
+        """Join a session at the end of the last whole line of its file. `agent` is None to detect it. `run`
+        runs the command of a rule that was hit. Raise `OSError` if the file cannot be read, or is not a
+        regular file of this user."""
         self.path = path
         opened = open_saved(path, follow=True, open_file=open_own)
         self._fd, self._growth = opened.fd, opened.growth
@@ -73,16 +65,9 @@ class JoinedSession:
         os.close(self._fd)
 
     def judge(self, at_ms: int, seconds: float) -> list[Announcement]:
-        """Read what was appended, and return the hits of rules to announce.
-
-        Args:
-            at_ms: The present time, in milliseconds since the epoch.
-            seconds: Stop to read after about this time.
-
-        Raises:
-            FileChanged: The file was truncated, replaced or rewritten; join the session again.
-            OSError: The file cannot be read.
-        """
+        """Read what was appended, and return the hits of rules to announce. It reads for about `seconds`.
+        Raise `FileChanged` if the file was truncated, replaced or rewritten; join the session again, and
+        `OSError` if the file cannot be read."""
         self._growth.size()  # notices that the file is shorter
         if self._growth.has_ended() or bytes_before(self._fd, self._reader.offset) != self._before:
             raise FileChanged

@@ -90,24 +90,12 @@ class AlarmThread:
     ) -> None:
         """Start the thread.
 
-        Args:
-            reader: The reader of the recording; its own position stays unchanged.
-            tripwires: The rules.
-            act: Pauses or stops the agent because of the rule with this name, and returns whether that
-                succeeded; called in the thread.
-            log: Makes the action log of the session of a feed, to which alarms are added while it grows.
-            log_fd: The descriptor of the action log, which is closed at the end; None for no log.
-            alarms_path: The file in which the alarms are kept; None to keep none.
-            acts: Reads what the user does to the session; None if that is not known.
-            agent: The agent that wrote the recording; None to detect it.
-            facts: Returns what is known about the agent's process.
-            announce: Is called in the thread with each hit to announce; None to keep these hits for
-                `take_news`.
-            woken: Is called when `take_news` has new hits.
-            session_rules: The changes of state that run a command.
-            is_silenced: Returns whether the user has silenced the session. It is called in the thread.
-            commands: Runs the commands; None if no rule has one.
-            address: The address of the session, for the commands.
+        The own position of `reader` stays unchanged. `act` pauses or stops the agent because of the rule with
+        this name, and returns whether that succeeded. `act`, `announce` and `is_silenced` are called in the
+        thread. `log` makes the action log of the session of a feed, to which alarms are added while it grows.
+        `log_fd` is closed at the end; None for no log. `alarms_path` is None to keep no alarms, `acts` None
+        if they are not known. `announce` is None to keep hits for `take_news`. `woken` is called when
+        `take_news` has new hits. `commands` is None if no rule has one.
         """
         self.has_rules = bool(tripwires)
         """Whether calls or the run may hit a rule."""

@@ -68,15 +68,10 @@ def tripwire(
 ) -> Tripwire:
     """Read a rule and its action.
 
-    Args:
-        rule: The rule: `tool:shell program:rm outside:cwd`.
-        action: `bell`, `note`, `log`, `run`, `pause` or `stop`.
-        name: The name under which it is shown; the rule itself if empty.
-        command: The program with its arguments for `run`.
-        allows_patterns: Whether the rule may contain regular expressions, as in a file.
-
-    Raises:
-        RuleError: The rule cannot be read, or the action does not exist.
+    `action` is `bell`, `note`, `log`, `run`, `pause` or `stop`. `name` is that under which it is shown; the
+    rule itself if empty. `command` is the program with its arguments for `run`. `allows_patterns` says
+    whether the rule may contain regular expressions, as in a file. Raise `RuleError` if the rule cannot be
+    read, or the action does not exist.
 
     Example:
         >>> tripwire("failed>3", "bell").is_about_run

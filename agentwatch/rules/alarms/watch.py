@@ -55,12 +55,7 @@ class Watch:
     """
 
     def __init__(self, feed: Feed, tripwires: Sequence[Tripwire]) -> None:
-        """Watch a session, of which nothing is judged yet.
-
-        Args:
-            feed: Reads the session; it is advanced by the caller.
-            tripwires: The rules.
-        """
+        """Watch a session, of which nothing is judged yet. The caller advances the feed."""
         self._feed = feed
         self._facts = CallFacts(feed)
         self._changes = CallChanges(feed.session)
@@ -85,12 +80,8 @@ class Watch:
             each.is_true = each.test(_NO_CALL) is True
 
     def update(self, now_ms: int | None, agent: AgentFacts = NO_FACTS) -> list[Hit]:
-        """Judge new and running calls and the run; return the rules that were hit.
-
-        Args:
-            now_ms: The present time, in milliseconds since the epoch.
-            agent: The facts about the agent's process. While it is paused, no time passes for the rules.
-        """
+        """Judge new and running calls and the run; return the rules that were hit. While the agent is paused,
+        no time passes for the rules."""
         self._agent = agent
         is_paused = bool(agent.paused_by) or agent.is_stopped
         if not is_paused:
@@ -110,14 +101,9 @@ class Watch:
         return hits
 
     def alarm(self, hit: Hit, at_ms: int, action: Action, *, is_last: bool = False) -> Alarm:
-        """Return the alarm of a hit, with its place in the action log.
-
-        Args:
-            hit: The newest hit; later lines would change the place.
-            at_ms: The time of the hit, in milliseconds since the epoch.
-            action: What was done, which is not the action of the rule if the agent could not be paused.
-            is_last: Whether later hits of the rule are not noted.
-        """
+        """Return the alarm of a hit, with its place in the action log. The hit must be the newest: later
+        lines would change the place. `action` is what was done, which is not the action of the rule if the
+        agent could not be paused. `is_last` says whether later hits of the rule are not noted."""
         session = self._feed.session
         return Alarm(
             offset=hit.offset,

@@ -23,10 +23,10 @@ _UNKNOWN = -1
 
 
 class Silences:
-    """The silences before the calls of a session, by the agent's clock; each entry is read once."""
+    """The silences before the calls of a session, by the agent's clock; each entry is read once. Creating it
+    reads nothing."""
 
     def __init__(self, session: Session) -> None:
-        """Create the silences of a session; nothing is read yet."""
         self._session = session
         self._before = array("q")
         """The silence before each call in milliseconds; -1 if it is unknown."""
@@ -96,7 +96,6 @@ class CallFacts:
     """Computes facts about the calls of a session for rules, each at its first use."""
 
     def __init__(self, feed: Feed) -> None:
-        """Create facts about the session that a feed reads."""
         self._feed = feed
         self.now_ms: int | None = None
         """The present time, for the duration of running calls; None for a session that is not live."""

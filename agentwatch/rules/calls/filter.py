@@ -36,18 +36,9 @@ class Filter(NamedTuple):
 
 
 def call_filter(text: str, facts: CallFacts) -> Matches | None:
-    """Return the test of a filter; None if there are no words.
-
-    A word must occur in the call's tool or target, or be the beginning of its outcome (at least three
-    letters, so that it matches while it is being typed). `docs/rules.md` has the fields.
-
-    Args:
-        text: The words.
-        facts: The facts about the calls of the session.
-
-    Raises:
-        RuleError: The words are not a rule.
-    """
+    """Return the test of a filter; None if there are no words. A word must occur in the call's tool or
+    target, or be the beginning of its outcome (at least three letters, so that it matches while it is being
+    typed). `docs/rules.md` has the fields. Raise `RuleError` if the words are not a rule."""
     return _selecting(parse(text, CALLS), facts) if text.strip() else None
 
 
@@ -67,13 +58,7 @@ def filter_offers(
     text: str, facts: CallFacts, tools: Iterable[str], delegating: Callable[[], Sequence[Call]]
 ) -> list[Offer]:
     """Return how the last word of a filter can continue: with fields, outcomes, or values of the session.
-
-    Args:
-        text: The words up to the cursor.
-        facts: The facts about the calls of the session.
-        tools: The tools of the session.
-        delegating: Returns the calls that started subagents.
-    """
+    `text` ends at the cursor."""
     return offers(text, CALLS, partial(_values, facts, tools, delegating))
 
 

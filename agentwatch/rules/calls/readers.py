@@ -47,11 +47,7 @@ _QUOTES = ("'", '"', "\\\n", "\\", "$")
 
 
 def call_readers(facts: CallFacts) -> Readers[Call]:
-    """Return the readers of the fields of the calls of a session.
-
-    Args:
-        facts: The facts about its calls.
-    """
+    """Return the readers of the fields of the calls of a session."""
     values: dict[str, Callable[[Call], Value]] = {
         "tool": _tool,
         "kind": lambda call: call.kind.value,

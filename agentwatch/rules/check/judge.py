@@ -38,16 +38,9 @@ _NOT_SAID = {
 
 
 class Limited:
-    """A limit of one session."""
+    """A limit of one session. `silences` are those longer than the limit of `idle`; otherwise None."""
 
     def __init__(self, rule: Limit, facts: CallFacts, silences: LongestSilence | None) -> None:
-        """Create a limit.
-
-        Args:
-            rule: The limit.
-            facts: The facts about the calls of the session.
-            silences: For `idle`, the silences that are longer than the limit; otherwise None.
-        """
         self._rule = rule
         self._facts = facts
         self._silences = silences
@@ -183,7 +176,6 @@ class LongestSilence:
     """
 
     def __init__(self, session: Session, most_ms: float) -> None:
-        """Create it for a session that is being read; silences longer than `most_ms` are hits."""
         self._session = session
         self._most_ms = most_ms
         self.longest_ms = 0
@@ -247,12 +239,8 @@ class Judge:
     """Judges the calls that have ended, and the session at its end. It observes the feed."""
 
     def __init__(self, feed: Feed, rules: Sequence[Rule]) -> None:
-        """Begin to judge the session of a feed, of which nothing was read yet.
-
-        Args:
-            feed: Reads the session. A line without an arrival time gets the agent's time.
-            rules: The rules.
-        """
+        """Begin to judge the session of a feed, of which nothing was read yet. A line without an arrival time
+        gets the agent's time."""
         self._feed = feed
         self._rules = rules
         self._judged = 0
@@ -354,12 +342,8 @@ class Forbidden:
         self._unknown: Counter[str] = Counter()
 
     def add(self, call: Call, *, is_known: bool) -> None:
-        """Count a call that matches, or one for which the result is unknown.
-
-        Args:
-            call: The call, which has ended or can no longer end.
-            is_known: Whether it matches.
-        """
+        """Count a call that matches, or one for which the result is unknown. The call has ended or can no
+        longer end."""
         if is_known:
             self._hits += 1
             if len(self._places) < MOST_VIOLATIONS:

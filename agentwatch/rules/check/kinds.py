@@ -119,31 +119,15 @@ Rule: TypeAlias = Forbid | Require | Limit
 def forbid(
     when: str, name: str = "", severity: Severity = Severity.ERROR, *, allows_patterns: bool = False
 ) -> Forbid:
-    """Return a rule about calls.
-
-    Args:
-        when: The rule.
-        name: The name of the rule; if empty, the rule itself.
-        severity: The effect on the exit code.
-        allows_patterns: Whether the rule may contain regular expressions, as in files.
-
-    Raises:
-        RuleError: The rule cannot be read.
-    """
+    """Return a rule about calls. `name` is the rule itself if empty. `allows_patterns` says whether the rule
+    may contain regular expressions, as in files. Raise `RuleError` if the rule cannot be read."""
     return Forbid(name or when, when, parse(when, LIVE, allows_patterns=allows_patterns), severity)
 
 
 def require(key: str, value: object, severity: Severity = Severity.ERROR) -> Require | None:
-    """Return a rule about the end of a session; None if the value is false.
-
-    Args:
-        key: The name of the fact.
-        value: `True`, `False`, `"green"` of the tests, or the act for `acted`.
-        severity: The effect on the exit code.
-
-    Raises:
-        RuleError: There is no such fact, or it has another value.
-    """
+    """Return a rule about the end of a session; None if the value is false. `value` is `True`, `False`,
+    `"green"` of the tests, or the act for `acted`. Raise `RuleError` if there is no such fact, or it has
+    another value."""
     fact = _member(Fact, key)
     if value is False:
         return None
@@ -160,16 +144,8 @@ def require(key: str, value: object, severity: Severity = Severity.ERROR) -> Req
 
 
 def limit(key: str, value: object, severity: Severity = Severity.ERROR) -> Limit:
-    """Return a limit.
-
-    Args:
-        key: What is limited.
-        value: A number; or as text, a number with its unit.
-        severity: The effect on the exit code.
-
-    Raises:
-        RuleError: There is no such limit, or the value has the wrong kind.
-    """
+    """Return a limit. `value` is a number, or as text a number with its unit. Raise `RuleError` if there is
+    no such limit, or the value has the wrong kind."""
     amount = _member(Amount, key)
     measure = MEASURES[amount]
     if isinstance(value, str):
@@ -184,11 +160,8 @@ def limit(key: str, value: object, severity: Severity = Severity.ERROR) -> Limit
 
 
 def by_options(forbids: Sequence[str], requires: Sequence[str], limits: Sequence[str]) -> list[Rule]:
-    """Return the rules of options: `tests=green`, `failed=5`.
-
-    Raises:
-        RuleError: One of them cannot be read; the reason names the option.
-    """
+    """Return the rules of options: `tests=green`, `failed=5`. Raise `RuleError` if one of them cannot be
+    read; the reason names the option."""
     rules: list[Rule] = [_by_option("--forbid", words, forbid) for words in forbids]
     found = [_by_option("--require", words, _required) for words in requires]
     rules += [rule for rule in found if rule is not None]
@@ -220,11 +193,8 @@ def _limited(words: str) -> Limit:
 
 
 def merged(rules: list[Rule]) -> list[Rule]:
-    """Return the rules without each `require` or `limit` that a later one with the same key replaces.
-
-    Raises:
-        RuleError: Two rules about calls have the same name.
-    """
+    """Return the rules without each `require` or `limit` that a later one with the same key replaces. Raise
+    `RuleError` if two rules about calls have the same name."""
     found: dict[object, Rule] = {}
     for rule in rules:
         if isinstance(rule, Forbid):

@@ -133,12 +133,7 @@ def _xml(text: str) -> str:
 
 
 def json_line(checked: Sequence[Checked], exit_code: int) -> bytes:
-    """Return the report as one line of JSON, without a line end.
-
-    Args:
-        checked: The recordings.
-        exit_code: The exit code of the check.
-    """
+    """Return the report as one line of JSON, without a line end."""
     members = {
         "version": 1,
         "exit_code": exit_code,

@@ -43,13 +43,8 @@ Values = Callable[[str], Iterable[Value]]
 def offers(text: str, vocabulary: Vocabulary, values: Values = lambda _field: ()) -> list[Offer]:
     """Return completions of the last word of a rule: fields, outcomes, or values of its field.
 
-    Args:
-        text: The rule up to the cursor.
-        vocabulary: The fields that the rule may use.
-        values: Returns values of a field beside those that the vocabulary names.
-
-    Returns:
-        At most 50 completions; empty if the last word is empty or has no completion.
+    `text` is the rule up to the cursor. `values` returns values of a field beside those that the vocabulary
+    names. Return at most 50 completions; none if the last word is empty or has no completion.
 
     Example:
         >>> from agentwatch.rules.language.vocabulary import Field, Measure

@@ -13,15 +13,11 @@ _MOST_QUOTED = 40
 
 
 class RuleError(ValueError):
-    """A rule that cannot be read. The message is one line: the mistake, and what to write instead."""
+    """A rule that cannot be read. The message is one line: the mistake, and what to write instead. `reason`
+    is in one line, and may quote words of the rule with any character. `at` is an offset in the rule, in
+    characters."""
 
     def __init__(self, reason: str, at: int = 0) -> None:
-        """Create an error.
-
-        Args:
-            reason: The mistake, in one line. It may quote words of the rule with any character.
-            at: The offset of the mistake in the rule, in characters.
-        """
         super().__init__(reason)
         self.reason = reason
         self.at = at

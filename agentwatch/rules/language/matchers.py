@@ -86,12 +86,8 @@ def path_matcher(glob: str) -> Matcher:
 def pattern_matcher(pattern: str, at: int = 0) -> Matcher:
     """Return whether a text contains a match of a regular expression in the syntax of RE2.
 
-    Args:
-        pattern: The regular expression.
-        at: The offset of its first character in the rule, for the error.
-
-    Raises:
-        RuleError: RE2 is not installed or refuses the pattern, such as one with a back reference.
+    `at` is an offset in the rule, in characters. Raise `RuleError` if RE2 is not installed or refuses the
+    pattern, such as one with a back reference.
 
     Example:
         >>> matches = pattern_matcher(r"rm\\s+-[a-z]*r")

@@ -28,14 +28,8 @@ def parse(text: str, vocabulary: Vocabulary, *, allows_patterns: bool = False) -
     """Read a rule.
 
     Terms that follow each other must all be true. `OR` has lower precedence: `a b OR c` is `(a b) OR c`.
-
-    Args:
-        text: The rule.
-        vocabulary: The fields that the rule may use.
-        allows_patterns: Whether the rule may contain regular expressions, as in files.
-
-    Raises:
-        RuleError: The rule is empty or incomplete, or it uses a field or a value that does not exist.
+    `allows_patterns` says whether the rule may contain regular expressions, as in files. Raise `RuleError` if
+    the rule is empty or incomplete, or it uses a field or a value that does not exist.
 
     Example:
         >>> from agentwatch.rules.language.vocabulary import Field, Measure, Vocabulary
@@ -210,14 +204,8 @@ class Typed(NamedTuple):
 
 
 def typed(text: str, vocabulary: Vocabulary) -> Typed:
-    """Return the rule of the words before the first mistake, and the mistake.
-
-    While `failed duration>5` is being typed, which has no unit yet, the rule is `failed`.
-
-    Args:
-        text: The words.
-        vocabulary: The fields that the rule may use.
-    """
+    """Return the rule of the words before the first mistake, and the mistake. While `failed duration>5` is
+    being typed, which has no unit yet, the rule is `failed`."""
     problem, words = None, text
     for _ in range(_MOST_MISTAKES):
         if not words.strip():

@@ -41,13 +41,9 @@ class Token(NamedTuple):
 
 
 def tokens(text: str) -> list[Token]:
-    """Split a rule.
-
-    A parenthesis groups at the beginning of a word: `f(x)` is a word. A word that begins with `--` is text.
-
-    Raises:
-        RuleError: The rule is too long, a quote or a regular expression has no end, or a `)` no beginning.
-    """
+    """Split a rule. A parenthesis groups at the beginning of a word: `f(x)` is a word. A word that begins
+    with `--` is text. Raise `RuleError` if the rule is too long, a quote or a regular expression has no end,
+    or a `)` no beginning."""
     if len(text) > MOST_CHARACTERS:
         raise RuleError(f"a rule has at most {MOST_CHARACTERS:,} characters, this one has {len(text):,}")
     found: list[Token] = []

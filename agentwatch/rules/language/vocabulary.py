@@ -87,16 +87,8 @@ _EXAMPLES = {
 
 
 def number(text: str, measure: Measure, name: str, at: int = 0) -> float:
-    """Return a number, a time in milliseconds, or a percentage.
-
-    Args:
-        text: The number with its unit.
-        measure: The kind of the number.
-        name: The name of the field or key, for the error.
-        at: The offset of the number in the rule, for the error.
-
-    Raises:
-        RuleError: The text is not a number, or the unit is wrong.
+    """Return a number, a time in milliseconds, or a percentage. `at` is an offset in the rule, in characters.
+    Raise `RuleError` if the text is not a number, or the unit is wrong.
 
     Example:
         >>> number("1.5m", Measure.DURATION, "duration")

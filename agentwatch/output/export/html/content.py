@@ -441,16 +441,8 @@ def preformatted(
     made: Callable[[str], list[Node]] | None = None,
     most: int = MOST,
 ) -> list[Node]:
-    """Return a preformatted text, cut in its middle if it is long.
-
-    No character of it is hidden, unless `made` hides some.
-
-    Args:
-        foreign: The text.
-        name: The class of the element.
-        made: Makes the nodes of a piece; None if a piece is plain text.
-        most: The maximum number of characters.
-    """
+    """Return a preformatted text, cut in its middle if it is long. No character of it is hidden, unless
+    `made` hides some. `made` makes the nodes of a piece; None if it is plain text."""
     make = made or (lambda piece: [exact_text(piece)])
     head, left_out, tail = kept(foreign.rstrip("\n"), most)
     if not left_out:
@@ -470,12 +462,7 @@ def prose(source: str, most: int = MOST) -> list[Node]:
 
 
 def block_nodes(block: Block, path: str | None = None) -> list[Node]:
-    """Return the nodes of a block.
-
-    Args:
-        block: The block.
-        path: The file that it is about, whose name determines the language.
-    """
+    """Return the nodes of a block. The name of the file at `path` determines the language."""
     match block:
         case ErrorBlock():
             return preformatted(block.text, "error")

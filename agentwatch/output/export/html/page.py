@@ -230,7 +230,6 @@ class Chunks:
     """
 
     def __init__(self, *, compresses: bool) -> None:
-        """Create the chunks; without compression, a page can be printed while it loads."""
         self._compresses = compresses
         self._count = 0
         self._open: dict[str, _Chunk] = {}
@@ -326,11 +325,7 @@ def stylesheet(name: str) -> str:
 
 def policy(script: str, style: str) -> str:
     """Return the Content-Security-Policy: nothing is loaded, and only this script and stylesheet are used.
-
-    Args:
-        script: The script of the page; empty if it has none.
-        style: The stylesheet of the page.
-    """
+    `script` is empty if the page has none."""
     scripts = (f"script-src '{_hash(script)}'",) if script else ()
     return "; ".join(
         (
@@ -353,15 +348,8 @@ def _hash(source: str) -> str:
 
 
 def head(title: SafeText, script: str, style: str) -> str:
-    """Return the head of a page up to the begin of its body.
-
-    The policy is first in it, because it applies only to what follows.
-
-    Args:
-        title: The title of the page.
-        script: The script that the page will run; empty for a page without one.
-        style: The stylesheet.
-    """
+    """Return the head of a page up to the begin of its body. The policy is first in it, because it applies
+    only to what follows. `script` is empty if the page has none."""
     return (
         "<!doctype html>\n"
         '<html lang="en">\n<head>\n'

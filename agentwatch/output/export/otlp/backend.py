@@ -62,15 +62,8 @@ class Answer(NamedTuple):
 
 
 def answer_to(spans: int, reply: Reply) -> Answer:
-    """Return what became of a batch by the answer of the backend.
-
-    An answer that redirects, or that is a web page, does not come from a backend of OTLP: the exporter takes
-    both for success.
-
-    Args:
-        spans: The number of spans in the batch.
-        reply: The last answer to it.
-    """
+    """Return what became of a batch by the answer of the backend. An answer that redirects, or that is a web
+    page, does not come from a backend of OTLP: the exporter takes both for success."""
     status = reply.status
     if 200 <= status < 300:
         if reply.content_type == "text/html":

@@ -112,17 +112,10 @@ _SPAN_BYTES = 8
 
 
 class Ids:
-    """The ids of the trace of one run."""
+    """The ids of the trace of one run. `began_ms`, which may be None, separates two recordings of one session
+    that was resumed."""
 
     def __init__(self, session_id: str, run: int, began_ms: int | None) -> None:
-        """Create the ids of a run.
-
-        Args:
-            session_id: The id of the session; empty if unknown.
-            run: The number of the run.
-            began_ms: When the run began, in milliseconds since the epoch; None if unknown. It separates two
-                recordings of one session that was resumed.
-        """
         self._run = (session_id, str(run), str(began_ms))
         self.trace = _id(_TRACE_BYTES, *self._run)
         self.run = self._span("run")
@@ -340,13 +333,9 @@ def message_list(role: str, texts: Iterable[str]) -> str:
 
 
 def payloads(feed: Feed, call: Call, cwd: str | None) -> tuple[str | None, str | None]:
-    """Return the arguments and the result of a call, each as text or JSON of at most 8 kB.
-
-    A longer one is cut, and ends in `…`. A path inside the cwd becomes relative to it.
-
-    Returns:
-        None instead of what the recording does not contain.
-    """
+    """Return the arguments and the result of a call, each as text or JSON of at most 8 kB. A longer one is
+    cut, and ends in `…`. A path inside the cwd becomes relative to it. What the recording does not contain is
+    None."""
     try:
         members = orjson.loads(call_json(feed, call))
     except orjson.JSONDecodeError:  # Python's own encoder nests deeper than orjson decodes
@@ -364,12 +353,8 @@ def shortened(text: str) -> str:
 
 
 def relative(text: str, cwd: str | None, *, is_json: bool = False) -> str:
-    """Return a text in which paths inside the cwd are relative to it; the cwd itself is `.`.
-
-    Args:
-        text: The text.
-        cwd: The cwd; None if unknown.
-        is_json: Whether the text is JSON, in which a backslash is written twice.
+    """Return a text in which paths inside the cwd are relative to it; the cwd itself is `.`. In JSON
+    (`is_json`) a backslash is written twice.
 
     Example:
         >>> relative("cat /srv/ada/app/src/a.py in /srv/ada/app, not /srv/ada/application", "/srv/ada/app")

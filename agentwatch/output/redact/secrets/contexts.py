@@ -435,14 +435,8 @@ _LEAST_RUNS = tuple(least_run(context.pattern) for context in CONTEXTS)
 
 
 def surrounded(piece: str, lower: str, heads: set[str], longest: int) -> Iterator[Found]:
-    """Yield the secrets of a piece that syntax shows.
-
-    Args:
-        piece: A piece of a plain text.
-        lower: The same in lower case.
-        heads: The first four characters of each of its words, in lower case.
-        longest: The length of its longest word of letters and digits, or more.
-    """
+    """Yield the secrets of a piece that syntax shows. `heads` are the first four characters of each of its
+    words, in lower case. `longest` is the length of its longest word of letters and digits, or more."""
     likely = [at for head in (heads | {""}) & _BY_HEAD.keys() for at in _BY_HEAD[head]]
     for at in sorted(likely):
         context = CONTEXTS[at]

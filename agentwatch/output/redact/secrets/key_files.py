@@ -91,12 +91,8 @@ class KeyFiles:
         self._calls: OrderedDict[bytes, None] = OrderedDict()
 
     def may_show(self, line: bytes, *, is_new: bool) -> bool:
-        """Return whether the texts of a line of JSON may show the content of a file of secrets.
-
-        Args:
-            line: The line.
-            is_new: Whether it has more than its texts that no line before had.
-        """
+        """Return whether the texts of a line of JSON may show the content of a file of secrets. `is_new` says
+        whether it has more than its texts that no line before had."""
         is_shown = any(call in line for call in self._calls)
         if not (is_new or b'rguments"' in line or b'nput"' in line):
             return is_shown
@@ -151,12 +147,8 @@ def of_content(text: str) -> list[Found]:
 
 
 def shown(view: str, heads: set[str]) -> Iterator[Found]:
-    """Yield the secrets that a command prints in a plain text, such as that of a terminal.
-
-    Args:
-        view: The text.
-        heads: The first four characters of each of its words, in lower case.
-    """
+    """Yield the secrets that a command prints in a plain text, such as that of a terminal. `heads` are the
+    first four characters of each of its words, in lower case."""
     for literal in () if heads.isdisjoint(_SHOWING_HEADS) else _SHOWING:
         at = view.find(literal)
         while at >= 0:
@@ -167,14 +159,8 @@ def shown(view: str, heads: set[str]) -> Iterator[Found]:
 
 
 def _content(view: str, start: int, end: int, *, is_terminal: bool) -> Iterator[Found]:
-    """Yield the secrets of a text that is the content of a file of secrets.
-
-    Args:
-        view: A plain text.
-        start: Where the content begins in it.
-        end: Where it ends.
-        is_terminal: Whether the content ends at the next prompt.
-    """
+    """Yield the secrets of a text that is the content of a file of secrets. `start` is where the content
+    begins in it. `is_terminal` says whether the content ends at the next prompt."""
     lines: list[tuple[int, str]] = []
     at = start
     while at < min(end, start + _MOST_CHARACTERS) and len(lines) < _MOST_LINES:

@@ -103,12 +103,8 @@ _LETTER = re.compile(f"[{_LETTERS}{_LETTERS.upper()}]")
 
 
 def foreign_labels(text: str, heads: set[str]) -> Iterator[tuple[int, Category]]:
-    """Yield the end and the category of each label in a language other than English.
-
-    Args:
-        text: The text.
-        heads: The first four characters of each of its words in ASCII, in lower case.
-    """
+    """Yield the end and the category of each label in a language other than English. `heads` are the first
+    four characters of each of its words in ASCII, in lower case."""
     found = heads & _FOREIGN.keys()
     if not text.isascii():
         found |= {letter.lower() for letter in set(_LETTER.findall(text))}
@@ -127,15 +123,9 @@ def foreign_labels(text: str, heads: set[str]) -> Iterator[tuple[int, Category]]
 
 @lru_cache(maxsize=4096)
 def category_of(stem: str, before: str, after: str, *, begins: bool, is_query: bool) -> Category | None:
-    """Return what a label with a stem labels; None if that is not a secret.
-
-    Args:
-        stem: One of `STEMS`.
-        before: What the identifier has before the stem, in lower case and without separators.
-        after: What follows the stem, in the same form.
-        begins: Whether a word of the identifier begins with the stem.
-        is_query: Whether the label is a parameter in an address.
-    """
+    """Return what a label with a stem labels; None if that is not a secret. `before` and `after` are the
+    identifier around the stem, in lower case and without separators. `begins` says whether a word of the
+    identifier begins with the stem. `is_query` says whether the label is a parameter in an address."""
     ends = not after[:1].isalpha()
     if stem == "secret":
         return None if after.startswith(_NOT_AFTER) and not after.startswith("id") else "secret"
@@ -323,12 +313,7 @@ class _Label(NamedTuple):
 
 
 def labelled(piece: str, lower: str) -> Iterator[Found]:
-    """Yield the values of a piece that have the label of a secret.
-
-    Args:
-        piece: A piece of a plain text.
-        lower: The same in lower case.
-    """
+    """Yield the values of a piece that have the label of a secret."""
     for stem in STEMS:
         at = lower.find(stem)
         last, near, found = (0, ""), "", None
@@ -368,13 +353,8 @@ def _in_window(window: str, stem: str, at: int) -> Found | None:
 
 
 def labelled_abroad(piece: str, text: str, heads: set[str]) -> Iterator[Found]:
-    """Yield the values of a piece that have a label in a language other than English.
-
-    Args:
-        piece: A piece of a plain text.
-        text: The same piece of the text itself.
-        heads: The first four characters of each of its words in ASCII, in lower case.
-    """
+    """Yield the values of a piece that have a label in a language other than English. `heads` are the first
+    four characters of each of its words in ASCII, in lower case."""
     last, found = "", None
     for end, category in foreign_labels(text, heads):
         window = piece[end : end + _WINDOW]
@@ -485,12 +465,8 @@ def _is_chosen(value: str, label: _Label, match: re.Match[str], *, is_quoted: bo
 
 
 def _head(value: str, following: str) -> str:
-    """Return a value that is not quoted without the words that commas separate from it.
-
-    Args:
-        value: The value, with what commas and semicolons separate from its beginning.
-        following: The character after it.
-    """
+    """Return a value that is not quoted without the words that commas separate from it. `following` is the
+    character after it."""
     at = max(value.rfind(","), value.rfind(";"))
     while at > 0 and (
         (following and following in "=:([{\"'`")
@@ -519,15 +495,8 @@ def _cut(value: str, label: _Label) -> str:
 
 
 def _is_secret(value: str, category: Category, *, loose: bool, beside: bool, quoted: bool) -> bool:
-    """Return whether a value after a label of a category is a secret.
-
-    Args:
-        value: The value.
-        category: What its label labels.
-        loose: Whether no sign assigns the value to the label.
-        beside: Whether the value is the next word only.
-        quoted: Whether it is in quotes.
-    """
+    """Return whether a value after a label of a category is a secret. `loose` says whether no sign assigns
+    the value to the label. `beside` says whether the value is the next word only."""
     if len(value) < _SHORTEST_LETTERS and value.isalpha():
         return False
     if category == "weak":

@@ -46,11 +46,8 @@ _LEAST_RUNS = tuple(least_run(rule.body) for rule in RULES)
 
 
 def _by_head(*, whole: bool) -> dict[str, list[tuple[int, str]]]:
-    """Return the places of rules with their prefixes, by the head of the word that they begin with.
-
-    Args:
-        whole: Return the prefixes that have a whole word, or its head; otherwise those that have less.
-    """
+    """Return the places of rules with their prefixes, by the head of the word that they begin with. `whole`
+    selects the prefixes that have a whole word, or its head; otherwise those that have less."""
     found: dict[str, list[tuple[int, str]]] = {}
     for at, rule in enumerate(RULES):
         for prefix in rule.prefixes.split():
@@ -66,13 +63,8 @@ _WHOLE, _PARTS = _by_head(whole=True), _by_head(whole=False)
 
 
 def tokens(piece: str, words: set[str], heads: set[str]) -> Iterator[Found]:
-    """Yield the tokens in a piece, in the order of the rules.
-
-    Args:
-        piece: A piece of a plain text.
-        words: Its longer words, of letters and digits.
-        heads: The first four characters of each of its words.
-    """
+    """Yield the tokens in a piece, in the order of the rules. `heads` are the first four characters of each
+    of its words."""
     rules = [rule for head in heads & _WHOLE.keys() for rule in _WHOLE[head]]
     if words:
         rules += [

@@ -94,13 +94,8 @@ _LEAST_TOKEN_LENGTH, _MOST_TOKEN_LENGTH = 15, 128
 
 
 def of_providers(piece: str, lower: str, heads: set[str]) -> Iterator[Found]:
-    """Yield the generated values that follow the name of a vendor in the same line.
-
-    Args:
-        piece: A piece of a plain text.
-        lower: The same in lower case.
-        heads: The first four characters of each of its words, in lower case.
-    """
+    """Yield the generated values that follow the name of a vendor in the same line. `heads` are the first
+    four characters of each of its words, in lower case."""
     for head in heads & _BY_HEAD.keys():
         for name in _BY_HEAD[head]:
             at = lower.find(name)
@@ -277,13 +272,7 @@ OPEN_KINDS = frozenset(
 
 
 def wrapped(text: str, whole: Iterable[Found], find: Callable[[str], Iterable[Found]]) -> Iterator[Found]:
-    """Yield the secrets that continue in the next line.
-
-    Args:
-        text: The text.
-        whole: What was found in it.
-        find: Finds the secrets of a text.
-    """
+    """Yield the secrets that continue in the next line."""
     breaks = sorted({*_breaks(text)})
     if not breaks:
         return
@@ -368,13 +357,9 @@ _BEFORE = 96
 
 
 def find(text: str) -> list[Found]:
-    """Return where a text has secrets, sorted and without overlaps.
-
-    It takes linear time. 16 KiB of ordinary text take about a millisecond.
-
-    Args:
-        text: Any text, best decoded: inside a JSON string, escapes hide where a secret begins.
-    """
+    """Return where a text has secrets, sorted and without overlaps. It takes linear time. 16 KiB of ordinary
+    text take about a millisecond. The text is best decoded: inside a JSON string, escapes hide where a secret
+    begins."""
     if len(text) < _SHORTEST or (len(text) < _LEAST_WORD and text.isalpha()):
         return []
     whole = plain(text)
@@ -387,12 +372,8 @@ def find(text: str) -> list[Found]:
 
 
 def _in_text(text: str, view: str = "") -> list[Found]:
-    """Return the secrets of a text, in no order. They may overlap.
-
-    Args:
-        text: The text.
-        view: The same as a plain text, if it was made.
-    """
+    """Return the secrets of a text, in no order. They may overlap. `view` is the same as a plain text, if it
+    was made."""
     view = view or plain(text)
     found = [*key_blocks(view), *cells(view)]
     for start in range(0, len(view), _STEP):
@@ -407,12 +388,7 @@ def _in_text(text: str, view: str = "") -> list[Found]:
 
 
 def _in_piece(piece: str, text: str) -> Iterator[Found]:
-    """Yield the secrets of a piece, those that are known best first.
-
-    Args:
-        piece: A piece of a plain text.
-        text: The same piece of the text itself.
-    """
+    """Yield the secrets of a piece, those that are known best first."""
     words = set(piece.encode("ascii").translate(SPLITTING).split())
     heads = {head.decode("ascii") for head in {word[:4] for word in words}}
     long_words = {word.decode("ascii") for word in words if len(word) > LONG_WORD}

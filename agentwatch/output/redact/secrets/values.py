@@ -226,11 +226,7 @@ def is_password(value: str) -> bool:
 
 def is_chosen_word(value: str, *, plain: bool) -> bool:
     """Return whether a value of letters alone may be a password that a person chose, after the label of one.
-
-    Args:
-        value: The value.
-        plain: Whether the syntax leaves it open that the value is a name in code.
-    """
+    `plain` says whether the syntax leaves it open that the value is a name in code."""
     if len(value) < _SHORTEST_WORD or entropy(value) < _PASSWORD_ENTROPY or is_placeholder(value):
         return False
     if plain and _CODE_WORD.match(value):
