@@ -289,11 +289,9 @@ _MOST_KEPT = 500
 
 
 class VerdictHistory:
-    """The verdicts of the test runs of a session, in the order in which the runs ended.
-
-    New calls are read before old ones, and old ones from the newest to the oldest, so that the verdicts that
-    matter most are known first. Each call is read once.
-    """
+    """The verdicts of the test runs of a session, in the order in which the runs ended. New calls are read
+    before old ones, and old ones from the newest to the oldest, so that the verdicts that matter most are
+    known first. Each call is read once. `feed` must be at the live end."""
 
     def __init__(self, feed: Feed) -> None:
         self._feed = feed

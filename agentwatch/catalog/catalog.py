@@ -369,7 +369,8 @@ over 140 processes 3 ms, one over 300 files 0.7 ms."""
 
 
 class Schedule:
-    """The parts that are due, by a clock that is never set back. `clock` is in seconds, from any start."""
+    """The parts that are due, by a clock that is never set back. `clock` is in seconds, from any start. Every
+    part is due at first."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock

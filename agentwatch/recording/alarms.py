@@ -50,7 +50,7 @@ class Alarm(NamedTuple):
 
 
 class AlarmsFile:
-    """Appends alarms to a file, which is created with the first one."""
+    """Appends alarms to a file, which is created with the first one. Its path is None to keep no alarms."""
 
     def __init__(self, path: Path | None) -> None:
         self.fault: OSError | None = None

@@ -48,7 +48,4 @@ class Channel(Protocol):
 Connect = Callable[[LocalCopy], Channel]
 """Connects for the bytes that a copy does not have.
 
-Raises:
-    Fault: It cannot be used at all.
-    EngineError: It cannot be reached now.
-"""
+It raises `Fault` if it cannot be used at all, and `EngineError` if it cannot be reached now."""

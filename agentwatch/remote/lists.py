@@ -232,11 +232,9 @@ _MOST_WORDS = 200
 
 
 class EngineFleet:
-    """The sessions of an engine. It satisfies `machine.watched.Watched`.
-
-    Nothing that may take long happens in `step`: connecting, waiting and retrying belong to the thread. While
-    the engine is away, the rows stay as they were, and those that ran are lost after 90 s.
-    """
+    """The sessions of an engine. It satisfies `machine.watched.Watched`. Nothing that may take long happens
+    in `step`: connecting, waiting and retrying belong to the thread. While the engine is away, the rows stay
+    as they were, and those that ran are lost after 90 s. The first step connects."""
 
     def __init__(self, name: str, login: Login, connect: Callable[[Login], Archive] = open_archive) -> None:
         self.address = login.address

@@ -572,9 +572,5 @@ for _each in dict.fromkeys(shortcuts()):
 
 
 def bindings(place: str) -> list[BindingType]:
-    """Return the bindings of a widget or screen.
-
-    Args:
-        place: Its name in the table.
-    """
+    """Return the bindings of a widget or screen."""
     return _BINDINGS[place]

@@ -170,10 +170,8 @@ def _tokens(tokens: Tokens) -> float | None:
 
 class LongestSilence:
     """The longest silence between the lines of a session, by arrival times or else by the agent's times.
-
     Silence while a call runs is not counted. Neither is silence before a prompt, or while the agent waits for
-    a permission.
-    """
+    a permission. Silences longer than `most_ms` are hits."""
 
     def __init__(self, session: Session, most_ms: float) -> None:
         self._session = session

@@ -29,10 +29,10 @@ class ActionLogView(CursorView):
     """One line per ended call, with its time, interleaved with the agent's stderr."""
 
     class Chosen(Message):
-        """Posted when the line of a call is selected."""
+        """Posted when the line of a call is selected. `goes_there` says whether the user wants to go to the
+        call's detail."""
 
         def __init__(self, call: Call, *, goes_there: bool) -> None:
-            """Create the message; `goes_there` if the user wants to go to the call's detail."""
             super().__init__()
             self.call = call
             self.goes_there = goes_there

@@ -34,12 +34,8 @@ _LEAST = 10
 
 
 def machine_place(source: Source | None, width: int) -> tuple[SafeText, str]:
-    """Return where a session runs or is published, and the colour of the words; empty for neither.
-
-    Args:
-        source: The source of the session; None for no source.
-        width: The width of the header. The words take at most a third of it.
-    """
+    """Return where a session runs or is published, and the colour of the words; empty for neither. `source`
+    is None for no source. The words take at most a third of `width`, that of the header."""
     if source is None:
         return SafeText(""), ""
     if source.elsewhere is not None:
@@ -109,10 +105,9 @@ class Count(NamedTuple):
 
 
 class HeaderLine(Static):
-    """State and clock; agent and model, project, session, permission mode, key source; the counts.
-
-    The counts are the turn, the calls by outcome, the tokens, the context and the cost.
-    """
+    """State and clock; agent and model, project, session, permission mode, key source; the counts. The counts
+    are the turn, the calls by outcome, the tokens, the context and the cost. `source` is None if that is not
+    shown."""
 
     class CountClicked(Message):
         """Posted when the number of calls with an outcome is clicked."""
@@ -122,12 +117,6 @@ class HeaderLine(Static):
             self.outcome = outcome
 
     def __init__(self, source: Source | None = None, live_key: str = "L") -> None:
-        """Create the header of a session.
-
-        Args:
-            source: Shows where the session runs or is published; None if that is not shown.
-            live_key: The key that returns to the live moment.
-        """
         super().__init__(id="header")
         self._source = source
         self._live_key = live_key
@@ -148,17 +137,11 @@ class HeaderLine(Static):
     ) -> None:
         """Show the state of the run at `now_ms`; redraw only if something changed.
 
-        Args:
-            session: The session.
-            now_ms: The session's current time, in ms since the epoch; None hides the running clock.
-            as_of: Returns how far the moment is behind the live one, in a number of columns; it replaces the
-                state, and the line has one colour. Empty at the live moment.
-            wait: What the session waits for, if it waits for the user.
-            asking: The number of its running calls that do.
-            is_closed: Whether the session has ended: an earlier moment is before its end, not behind live.
-            is_preview: The session contains only the head and tail of a recording, so the counts are hidden.
-            is_read: All that the recording contained when it was opened is read. Otherwise the state and the
-                counts are not those of the newest moment.
+        `now_ms` is None to hide the running clock. `as_of` returns how far the moment is behind the live one,
+        in a number of columns, and is empty at the live moment; it replaces the state, and the line has one
+        colour. If it `is_closed`, an earlier moment is before its end, not behind live. A preview contains
+        only the head and tail of a recording, so the counts are hidden. Unless all that the recording
+        contained when it was opened `is_read`, the state and the counts are not those of the newest moment.
         """
         outcome, width = session.outcome, self.size.width
         pausing = None if self._source is None else self._source.pausing
@@ -278,13 +261,8 @@ def _fitting_facts(session: Session, room: int, context: int) -> Facts:
     """Return the facts that fit; a fact that is too long is skipped.
 
     The first to give way are the key source, the permission mode and the id; then the agent's version, its
-    name and the model.
-
-    Args:
-        session: The session.
-        room: The columns that are free.
-        context: The columns that the size of the context takes. It weighs more than the id, because a full
-            context ends a session, and the id does not change. 0 if it is not shown.
+    name and the model. `context` is the columns of the size of the context; 0 if it is not shown. It weighs
+    more than the id, because a full context ends a session, and the id does not change.
     """
     whole = room
     run, agent = session.run, session.agent_name or session.run.format
@@ -470,10 +448,5 @@ def _styled(entry: PlanEntry, item: SafeText, dim: str) -> Content:
 
 def moment_name(at_ms: int | None, offset: int, size: int) -> SafeText:
     """Return the name of a moment: its time of day, or without a time its share of the bytes, `62 %`.
-
-    Args:
-        at_ms: The recorded time that is shown, in milliseconds since the epoch; None if it is unknown.
-        offset: The moment, as a number of bytes.
-        size: The number of bytes of the recording that were read so far.
-    """
+    `offset` and `size`, what was read so far, are in bytes."""
     return SafeText(f"{100 * offset // max(size, 1)} %" if at_ms is None else time_of_day(at_ms))

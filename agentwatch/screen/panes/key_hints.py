@@ -63,7 +63,10 @@ class Hint(NamedTuple):
 
 
 class KeyHints(Static):
-    """Shows as many of the keys of the focused pane as fit; a click presses the key."""
+    """Shows as many of the keys of the focused pane as fit; a click presses the key. `rebound` has the user's
+    own key bindings, by binding id. `pane` returns the name of the pane that has the focus, or had it last.
+    `back_to` is where going back leads in the end, such as `Sessions`; empty if it leads nowhere. `elsewhere`
+    is the other machine on which the session runs, whose files cannot be edited here."""
 
     def __init__(
         self,
@@ -73,14 +76,6 @@ class KeyHints(Static):
         back_to: str = "",
         elsewhere: Elsewhere | None = None,
     ) -> None:
-        """Create the line.
-
-        Args:
-            rebound: The user's own key bindings, by binding id.
-            pane: Returns the name of the pane that has the focus, or had it last.
-            back_to: Where going back leads in the end, such as `Sessions`; empty if it leads nowhere.
-            elsewhere: The other machine on which the session runs, whose files cannot be edited here.
-        """
         super().__init__(id="keys")
         self._keys = bound_keys(rebound)
         self._pane = pane
@@ -99,14 +94,10 @@ class KeyHints(Static):
         self._draw()
 
     def name_moment(self, pause: str, *, is_earlier: bool, is_closed: bool, failed: int) -> None:
-        """Name the keys that move the moment, and the number of failures.
-
-        Args:
-            pause: What the key that pauses the moment does now; empty if it does nothing.
-            is_earlier: Whether an earlier moment than the live one is shown.
-            is_closed: Whether the session cannot grow: it has an end instead of a live moment.
-            failed: The number of failed calls, as in the header.
-        """
+        """Name the keys that move the moment, and the number of failures. `pause` is what the key that pauses
+        the moment does now; empty if it does nothing. `is_earlier` says whether an earlier moment than the
+        live one is shown. `is_closed` says whether the session cannot grow: it has an end instead of a live
+        moment."""
         named = pause, is_earlier, is_closed, failed
         if named != self._named:
             self._named = named

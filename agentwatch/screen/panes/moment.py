@@ -90,7 +90,9 @@ class Change(Enum):
 
 
 class Moment:
-    """Moves the playhead of a session, and knows the feed whose session the screen shows."""
+    """Moves the playhead of a session, and knows the feed whose session the screen shows. `feed` reads the
+    whole recording at full speed, and has not read anything yet. `replay` is None to show the live moment.
+    `asked` is None if the command line asks nothing."""
 
     def __init__(
         self,
@@ -99,14 +101,6 @@ class Moment:
         replay: Replay | None = None,
         asked: Asked | None = None,
     ) -> None:
-        """Create the moment of a session: the live one, or the start of a replay.
-
-        Args:
-            feed: Reads the whole recording at full speed; it has not read anything yet.
-            reader: The reader of the feed.
-            replay: How to replay the recording; None to show it.
-            asked: What the command line asks of the moment; None if it asks nothing.
-        """
         self.feed = feed
         """The feed at the live moment."""
         self.history = History(feed, reader)
@@ -239,18 +233,12 @@ class _Origin(NamedTuple):
 
 
 class Reach:
-    """Shows the moment of a match, and returns to the moment at which the search began."""
+    """Shows the moment of a match, and returns to the moment at which the search began. `show` shows a feed
+    in the panes at once, at a time in milliseconds since the epoch."""
 
     def __init__(
         self, moment: Moment, show: Callable[[Feed, int | None], None], on_moved: Callable[[], None]
     ) -> None:
-        """Create it for the moment of a screen.
-
-        Args:
-            moment: The moment.
-            show: Shows a feed in the panes at once, at a time in milliseconds since the epoch.
-            on_moved: Is called after the moment was moved.
-        """
         self._moment = moment
         self._show = show
         self._on_moved = on_moved
@@ -279,14 +267,9 @@ class Reach:
         return SafeText(f"moved on to {name}")
 
     def show(self, search: Search, match: Match, *, returns: bool) -> None:
-        """Show a match, if it lies after the moment, at the first moment at which it is complete.
-
-        Args:
-            search: The search of the newest session.
-            match: The match.
-            returns: Whether a match of an earlier query has moved the moment for nothing: the moment at which
-                the search began is shown again if the match is there.
-        """
+        """Show a match, if it lies after the moment, at the first moment at which it is complete. `returns`
+        says that a match of an earlier query has moved the moment for nothing: the moment at which the search
+        began is shown again if the match is there."""
         moment, origin = self._moment, self._origin if returns else None
         self._goal = None
         self._catch_up()
@@ -342,19 +325,9 @@ class Reach:
 
 
 def moment_of(session: Session, timeline: RecordedTimes, search: Search, match: Match) -> int:
-    """Return the first moment at which a match of the newest session is complete.
-
-    A text that comes in several lines is complete when the next entry begins.
-
-    Args:
-        session: The newest session.
-        timeline: Its timeline.
-        search: The search that has found the match.
-        match: The match.
-
-    Returns:
-        A number of bytes; the live moment for a text that may still grow.
-    """
+    """Return the first moment at which a match of the newest session is complete. A text that comes in
+    several lines is complete when the next entry begins. It is a number of bytes; the live moment for a text
+    that may still grow."""
     offsets, entry = session.transcript.offsets, session.transcript[match.entry]
     begin, call = timeline.after(offsets[match.entry]), entry.call
     if call is None:

@@ -23,14 +23,7 @@ class Opening:
     """
 
     def __init__(self, history: History, playhead: Playhead, asked: Asked, *, is_replay: bool) -> None:
-        """Hold the playhead of a replay that does not begin at the start.
-
-        Args:
-            history: The feed that reads the recording.
-            playhead: The playhead, which has not moved yet.
-            asked: What the command line asks.
-            is_replay: Whether the recording is replayed.
-        """
+        """Hold the playhead of a replay that does not begin at the start."""
         self.bookmarks: Bookmarks | None = None
         """The bookmarks of the recording; None until they are read."""
         self._history, self._playhead = history, playhead
@@ -44,14 +37,9 @@ class Opening:
             ]
 
     def advance(self, *, is_moved: bool) -> tuple[int, int | None] | None:
-        """Find the moments of the command line, if they are known now.
-
-        Args:
-            is_moved: Whether the user has moved the moment, so that it does not go to its beginning.
-
-        Returns:
-            The moment to show, and the number of a call to select or None; None to stay.
-        """
+        """Find the moments of the command line, if they are known now. If the user has moved the moment
+        (`is_moved`), it does not go to its beginning. Return the moment to show, and the number of a call to
+        select or None; None to stay."""
         if is_moved:
             self._begin = None
         found = None

@@ -22,7 +22,8 @@ _WORD_COLUMNS = 24
 
 
 class RuleBar(InputBar):
-    """Completes the last word with tab, or with the right arrow at its end."""
+    """Completes the last word with tab, or with the right arrow at its end. `label` says what the bar does in
+    a word or two, `placeholder` what can be typed, and `offers` returns how a text can continue."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("rule bar")
 
@@ -34,14 +35,6 @@ class RuleBar(InputBar):
         *,
         id: str,
     ) -> None:
-        """Create the bar, hidden.
-
-        Args:
-            label: What the bar does, in a word or two.
-            placeholder: What can be typed, shown while the input is empty.
-            offers: Returns how a text can continue.
-            id: The id of the bar.
-        """
         super().__init__(label, placeholder, id=id, suggester=_FirstOffer(offers))
         self._offers = offers
 

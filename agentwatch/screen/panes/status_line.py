@@ -37,16 +37,10 @@ class StatusLine(Static):
         *,
         is_asking: bool = False,
     ) -> None:
-        """Show the status; redraw only if something changed.
-
-        Args:
-            words: The status of the session, which comes first.
-            view: The state of the view; if it is empty, whether the recording is whole is shown.
-            integrity: The result of the integrity checks, shortened to the space available.
-            left: What is left of the work, the most important first, each with the outcome whose colour it
-                has; only those are shown for which there is room.
-            is_asking: Whether the agent waits for an answer of the user; the status is then highlighted.
-        """
+        """Show the status; redraw only if something changed. If `view`, the state of the view, is empty,
+        whether the recording is whole is shown. `left` is what is left of the work, the most important first,
+        each with the outcome whose colour it has; only those are shown for which there is room. If the agent
+        waits for an answer (`is_asking`), the status is highlighted."""
         dim = muted(self.app.current_theme)
         drawn = (words, view, integrity, *left, is_asking, self.size.width, dim)
         if drawn == self._drawn:
@@ -112,14 +106,8 @@ def elsewhere_words(elsewhere: Elsewhere | None) -> list[str]:
 
 
 def view_words(source: Source, moment: Moment, survivors: Sequence[Survivor], *, below: int) -> SafeText:
-    """Return the state of the view for the status line, and what needs attention; usually empty.
-
-    Args:
-        source: Where the recording comes from; it reports its faults.
-        moment: The moment that is shown, and the feed that reads the recording.
-        survivors: The processes that the agent started and that outlived it.
-        below: The number of new lines below the viewport; 0 if the pane's border shows it.
-    """
+    """Return the state of the view for the status line, and what needs attention; usually empty. `below` is
+    the number of new lines below the viewport; 0 if the pane's border shows it."""
     feed, playhead = moment.feed, moment.playhead
     words = elsewhere_words(source.elsewhere)
     if source.pausing is not None and source.pausing.rule:

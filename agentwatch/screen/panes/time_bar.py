@@ -69,17 +69,9 @@ class EndWords(NamedTuple):
 
 
 def ends(width: int, words: EndWords, verdicts: Sequence[CallVerdict], moment: int) -> Ends:
-    """Return the ends of a row of `width` columns.
-
-    A narrow row shows the share of the session instead of its times and its test runs. The bar is as wide as
-    the row allows, and its width depends on nothing that changes while the session is shown.
-
-    Args:
-        width: The width of the row, in columns.
-        words: What the ends say.
-        verdicts: The test runs, the newest last.
-        moment: The moment that is shown; later test runs are dimmed.
-    """
+    """Return the ends of a row of `width` columns. A narrow row shows the share of the session instead of its
+    times and its test runs. The bar is as wide as the row allows, and its width depends on nothing that
+    changes while the session is shown. The newest test run is the last; those after `moment` are dimmed."""
     if width < _LEAST_WITH_TIMES:
         right = SafeText(f"{words.speed:>{_SPEED}}{f'{words.percent} %':>{_PERCENT}} ")
         return Ends([(SafeText(" "), "label")], [(right, "playhead")], 2, max(width - len(right) - 3, 1))
@@ -153,23 +145,18 @@ class TimeBar(Widget):
     }
 
     class Sought(Message):
-        """Posted when the user clicks or drags to a moment."""
+        """Posted when the user clicks or drags to a moment. `offset` is the moment, as a number of bytes of
+        the recording."""
 
         def __init__(self, offset: int) -> None:
-            """Create the message; `offset` is the moment, as a number of bytes of the recording."""
             super().__init__()
             self.offset = offset
 
     class VerdictChosen(Message):
-        """Posted when a verdict in the ribbon is clicked."""
+        """Posted when a verdict in the ribbon is clicked. `offset` is the moment at which the call had
+        ended."""
 
         def __init__(self, offset: int, number: int) -> None:
-            """Create the message.
-
-            Args:
-                offset: The moment at which the call had ended.
-                number: The number of the call.
-            """
             super().__init__()
             self.offset = offset
             self.number = number
@@ -210,17 +197,11 @@ class TimeBar(Widget):
     ) -> None:
         """Show a moment of a session; redraw only if something changed.
 
-        Args:
-            session: The whole session, not that of the moment.
-            timeline: The recorded times.
-            moment: The moment that is shown, as a number of bytes of the recording.
-            words: The speed and the direction: `×4 ▶`, `◀ ×8`, `‖`; empty if nothing is played.
-            bookmarks: The moment and the name of each bookmark.
-            verdicts: The test runs, the newest last.
-            at_ms: The recorded time that is shown, in ms since the epoch: in a silence, time passes while the
-                moment stays. None for the time of the moment's last line.
-            shortened: Returns a time with the silences before it shortened, in ms; None shows them whole.
-            alarms: The moment of each hit of a rule and of each act, in words; more may be appended later.
+        `session` is the whole session, not that of the moment, which is a number of bytes of the recording.
+        `words` are the speed and the direction: `×4 ▶`, `◀ ×8`, `‖`; empty if nothing is played. `at_ms` is
+        the recorded time that is shown: in a silence it passes while the moment stays. None is the time of
+        the moment's last line. `shortened` returns a time with the silences before it shortened, in ms; None
+        shows them whole. More `alarms`, hits of rules and acts in words, may be appended later.
         """
         if (session, timeline, shortened) != (self._session, self._timeline, self._shortened):
             self._session, self._timeline, self._shortened = session, timeline, shortened
@@ -364,12 +345,7 @@ def _style(cell: Cell, *, is_pointed: bool) -> str:
 
 def playhead_words(speed: float, *, is_reversed: bool, is_paused: bool) -> SafeText:
     """Return the speed and the direction of a playhead: `×4 ▶`, `◀ ×8`, `‖`, or `‖ ×4` for a pause at ×4.
-
-    Args:
-        speed: Recorded seconds that pass per second.
-        is_reversed: Whether it plays backwards.
-        is_paused: Whether it is paused.
-    """
+    `speed` is recorded seconds per second."""
     if is_paused:
         return SafeText("‖" if speed == 1 else f"‖ ×{speed:g}")
     return SafeText(f"◀ ×{speed:g}" if is_reversed else f"×{speed:g} ▶")

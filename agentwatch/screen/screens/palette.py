@@ -29,11 +29,6 @@ class CommandList(RowView, can_focus=False):
     """One row per command, with its keys at the right. The keys go to the input above it."""
 
     def __init__(self, commands: Sequence[SystemCommand]) -> None:
-        """Create the list.
-
-        Args:
-            commands: The commands, in their order.
-        """
         super().__init__("", id="commands")
         self.commands = commands
 
@@ -65,18 +60,11 @@ class CommandList(RowView, can_focus=False):
 
 
 class Palette(InputBox[SystemCommand | None]):
-    """Dismissed with the command to run; None if the user has left the box.
-
-    What was run most comes first, and then what the line of keys shows. The runs are counted in a file.
-    """
+    """Dismissed with the command to run; None if the user has left the box. What was run most comes first,
+    and then what the line of keys shows. The runs are counted in a file. The most important command is the
+    first."""
 
     def __init__(self, title: str, commands: Sequence[SystemCommand]) -> None:
-        """Create the box.
-
-        Args:
-            title: The words in the border.
-            commands: The commands, the most important first.
-        """
         counts = _COUNTS.read()
         self._commands = sorted(commands, key=lambda each: -counts.get(each.title, 0))
         self._list = CommandList(self._commands)

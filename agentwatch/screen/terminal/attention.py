@@ -43,13 +43,6 @@ class Signals:
     def __init__(
         self, write: Callable[[str], None], config: Config, environ: Mapping[str, str] = os.environ
     ) -> None:
-        """Create the signals.
-
-        Args:
-            write: Writes a control sequence to the terminal.
-            config: Which of bell, notification and title the user wants.
-            environ: The environment variables that identify the terminal.
-        """
         self._write = write
         self._bell = _BELL if config.bell else ""
         self._note = note_format(environ) if config.note else None
@@ -91,14 +84,6 @@ class Attention:
         config: Config,
         environ: Mapping[str, str] = os.environ,
     ) -> None:
-        """Create the signals of a session.
-
-        Args:
-            feed: The feed of the session.
-            write: Writes a control sequence to the terminal.
-            config: Which of bell, notification and title the user wants.
-            environ: The environment variables that identify the terminal.
-        """
         self._feed = feed
         self._leave_to = config.leave_to
         self._signals = Signals(write, config, environ)
@@ -112,12 +97,8 @@ class Attention:
 
     def update(self, words: SafeText, *, is_quiet: bool, is_paused: bool = False) -> None:
         """Update the title, and alert the user if a turn ended, the agent asks or is silent; called per tick.
-
-        Args:
-            words: What is going on, as the status line shows it.
-            is_quiet: Whether the silence is longer than tolerated.
-            is_paused: Whether a rule has paused the agent.
-        """
+        `is_quiet` says whether the silence is longer than tolerated. `is_paused` says whether a rule has
+        paused the agent."""
         session = self._feed.session
         ended, is_over = ended_turns(session), session.outcome is not Outcome.RUNNING
         asked, is_asking = session.asked.count, session.asked.oldest is not None

@@ -124,7 +124,8 @@ _AROUND_MESSAGE = 2
 
 
 class TerminalApp(App[Result], Generic[Result]):
-    """An app that restores the terminal, however the app ends."""
+    """An app that restores the terminal, however the app ends. `held` are the signals that arrived before the
+    app runs; they are handled first. `config` is None for the defaults."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("app")
     CSS_PATH = stylesheets()
@@ -132,13 +133,6 @@ class TerminalApp(App[Result], Generic[Result]):
     NOTIFICATION_TIMEOUT = 2.0
 
     def __init__(self, held: HeldSignals, config: Config | None = None, *, no_color: bool) -> None:
-        """Create the app.
-
-        Args:
-            held: The signals that arrived before the app runs; they are handled first.
-            config: The user's configuration; None uses the defaults.
-            no_color: Whether to draw without colours.
-        """
         self._held = held
         self.config = config or Config()
         if no_color:

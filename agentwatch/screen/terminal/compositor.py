@@ -42,16 +42,10 @@ Drawn = tuple[int, int, Strip | None]
 
 
 class ChangedPieces(CompositorUpdate):
-    """Redrawn pieces; only those that differ from the screen are written."""
+    """Redrawn pieces; only those that differ from the screen are written. `drawn` are the pieces, ordered by
+    row and column. `shown` and `changed` are updated when the pieces are rendered."""
 
     def __init__(self, drawn: list[Drawn], shown: dict[tuple[int, int], str], changed: set[Widget]) -> None:
-        """Create the update.
-
-        Args:
-            drawn: The pieces, ordered by row and column.
-            shown: What the screen shows, by row and column; it is updated when the pieces are rendered.
-            changed: The widgets that have changed; it is cleared when the pieces are rendered.
-        """
         self._drawn = drawn
         self._shown = shown
         self._changed = changed
@@ -93,13 +87,8 @@ class PieceCompositor(Compositor):
         super().update_widgets(widgets)
 
     def render_full_update(self, simplify: bool = False) -> LayoutUpdate:
-        """Redraw the whole screen, and forget what it showed.
-
-        Textual also draws the widgets that are covered by others.
-
-        Args:
-            simplify: Whether Textual draws, for an exported picture, in which it joins segments.
-        """
+        """Redraw the whole screen, and forget what it showed. Textual also draws the widgets that are covered
+        by others. `simplify` is set for an exported picture, in which Textual joins segments."""
         self._is_rearranged()
         self._shown.clear()
         if simplify:
@@ -113,13 +102,9 @@ class PieceCompositor(Compositor):
         return LayoutUpdate([*rows], screen)
 
     def render_partial_update(self) -> CompositorUpdate | None:  # type: ignore[override]
-        """Redraw the dirty regions, or the whole screen if a widget appeared, vanished or moved.
-
-        Textual may miss what a removed widget has uncovered; it hides this by drawing too much.
-
-        Returns:
-            The update; None if nothing is dirty.
-        """
+        """Redraw the dirty regions, or the whole screen if a widget appeared, vanished or moved. Textual may
+        miss what a removed widget has uncovered; it hides this by drawing too much. Return None if nothing is
+        dirty."""
         if self._is_rearranged():
             return self.render_full_update()
         # Textual's own render_partial_update begins with the same two private names.
@@ -128,14 +113,9 @@ class PieceCompositor(Compositor):
         return ChangedPieces(drawn, self._shown, self._changed) if drawn else None
 
     def _drawn_in(self, spans: Iterable[tuple[int, int, int]]) -> list[Drawn]:
-        """Return the pieces that spans touch, ordered by row and column.
-
-        A widget that has not changed is not drawn again where it is known what the screen shows: the region
-        of a pane includes its scrollbar.
-
-        Args:
-            spans: Parts of rows: the row, the first column, and the column after the last.
-        """
+        """Return the pieces that spans touch, ordered by row and column. A widget that has not changed is not
+        drawn again where it is known what the screen shows: the region of a pane includes its scrollbar.
+        `spans` are parts of rows: the row, the first column, and the column after the last."""
         drawn: list[Drawn] = []
         rows: dict[Widget, list[tuple[int, Piece]]] = {}
         shown, changed = self._shown, self._changed
@@ -256,17 +236,12 @@ _LATER = {*Strip.__slots__} - {"_cell_length"}
 
 
 class LightStrip(Strip):
-    """A strip whose caches are created when one of them is used."""
+    """A strip whose caches are created when one of them is used. The caller does not change `segments` later.
+    `width` is None to count the columns when they are asked for."""
 
     __slots__ = ()
 
     def __init__(self, segments: list[Segment], width: int | None = None) -> None:
-        """Create the strip.
-
-        Args:
-            segments: The pieces of its text; the caller does not change the list later.
-            width: The columns that they occupy; None to count them when they are asked for.
-        """
         self._segments = segments
         self._cell_length = width
         self._render_cache = None
@@ -283,19 +258,13 @@ class FramedRow(Strip):
     """A row whose two parts, left and right of the scrollbar, are kept: each frame draws just these.
 
     Otherwise every new row is cut twice, which takes as long as composing it. The whole row is put together
-    when it is used, which does not happen while a frame is drawn.
+    when it is used, which does not happen while a frame is drawn. `bar` is the column of the scrollbar,
+    between `content` and `border`.
     """
 
     __slots__ = ("_bar", "_border", "_border_start", "_content", "_end")
 
     def __init__(self, content: Strip, bar: Strip, border: Strip) -> None:
-        """Create the row.
-
-        Args:
-            content: Everything to the left of the scrollbar.
-            bar: The column of the scrollbar, which is drawn over it.
-            border: Everything to the right of the scrollbar.
-        """
         self._content, self._bar, self._border = content, bar, border
         self._end = content.cell_length
         self._border_start = self._end + bar.cell_length

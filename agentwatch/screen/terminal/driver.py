@@ -50,15 +50,11 @@ class EscapeParser(XTermParser):
     """Textual's parser of keys; an Escape and a key that follow each other at once are two keys.
 
     Textual reads them as one key with Alt: `alt+j`, or `/` without the Escape, or the character that a Mac
-    has on that key: `™` for Escape and 2. No binding has such a key by default.
+    has on that key: `™` for Escape and 2. No binding has such a key by default. `keeps_alt` reads them as one
+    key, because the user has bound a key with Alt.
     """
 
     def __init__(self, keeps_alt: Callable[[], bool]) -> None:
-        """Create the parser.
-
-        Args:
-            keeps_alt: Whether they are read as one key, because the user has bound a key with Alt.
-        """
         super().__init__()
         self._keeps_alt = keeps_alt
 
@@ -79,7 +75,6 @@ class TolerantDriver(linux_driver.LinuxDriver):
     """
 
     def __init__(self, *given: Any, **options: Any) -> None:
-        """Create the driver as Textual does."""
         super().__init__(*given, **options)
         self._stopping = Wakeup()
         self._stopping.ask()
@@ -162,15 +157,10 @@ Typed = events.Key | events.Paste
 
 
 class KeyQueue:
-    """Holds keys and pasted text back until the previous one has passed every widget up to the app."""
+    """Holds keys and pasted text back until the previous one has passed every widget up to the app. `deliver`
+    forwards one key to the widget that has the focus; unhandled keys rise to `app`."""
 
     def __init__(self, app: App[Any], deliver: Callable[[Typed], Awaitable[None]]) -> None:
-        """Create the queue.
-
-        Args:
-            app: The app to which all unhandled keys rise.
-            deliver: Forwards one key to the widget that has the focus.
-        """
         self._app = app
         self._deliver = deliver
         self._waiting: deque[Typed] = deque()
@@ -184,12 +174,8 @@ class KeyQueue:
             await self._next()
 
     async def _next(self, *, is_refreshed: bool = False) -> None:
-        """Deliver the next key that waits, and follow it up to the app.
-
-        Args:
-            is_refreshed: Whether the screen was refreshed for this key. Before that, no key is delivered to a
-                widget that has no size yet.
-        """
+        """Deliver the next key that waits, and follow it up to the app. Before the screen `is_refreshed` for
+        this key, no key is delivered to a widget that has no size yet."""
         self._at = None
         if not self._waiting:
             return

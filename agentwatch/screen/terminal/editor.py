@@ -41,15 +41,8 @@ def open_in_editor(
     line: int | None = None,
     environ: Mapping[str, str] = os.environ,
 ) -> None:
-    """Open the call's file in the user's editor and wait until it ends; warn on failure.
-
-    Args:
-        app: The app, which is suspended meanwhile.
-        call: The call.
-        session: The session of the call.
-        line: The number of the line to show, from 1; None for the beginning of the file.
-        environ: The environment, which may name an editor.
-    """
+    """Open the call's file in the user's editor and wait until it ends; warn on failure. The app is suspended
+    meanwhile. `line` counts from 1; None for the beginning of the file."""
     try:
         _edit(app, at_line(editor(environ), file_of(call, session), line))
     except Unopened as why:
@@ -58,10 +51,7 @@ def open_in_editor(
 
 def editor(environ: Mapping[str, str]) -> list[str]:
     """Return the command of the user's editor with its options: $VISUAL, else $EDITOR, else `vi`, as in git.
-
-    Raises:
-        Unopened: The setting is not a valid command.
-    """
+    Raise `Unopened` if the setting is not a valid command."""
     for name in ("VISUAL", "EDITOR"):
         try:
             argv = shlex.split(environ.get(name, ""))
@@ -109,11 +99,9 @@ def _first_change(diff: str) -> int | None:
 
 
 def file_of(call: Call | None, session: Session) -> str:
-    """Return the absolute path of the call's file; an absolute path cannot be mistaken for an option.
-
-    Raises:
-        Unopened: There is no call, the call has no file, or the file does not exist or is not a regular one.
-    """
+    """Return the absolute path of the call's file; an absolute path cannot be mistaken for an option. Raise
+    `Unopened` if there is no call, the call has no file, or the file does not exist or is not a regular
+    one."""
     if call is None:
         raise Unopened("No call is selected.")
     if not call.path:

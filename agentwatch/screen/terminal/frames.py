@@ -38,18 +38,13 @@ _LEAST_SECONDS = 1 / 50
 
 
 class FrameScheduler:
-    """Calls `tick` when new data arrives, or when the previous tick requested another one."""
+    """Calls `tick` when new data arrives, or when the previous tick requested another one. `tick` updates the
+    screen, and returns in how many seconds the next tick is due, or None to wait for new data. `post` runs a
+    function as one of the screen's messages."""
 
     def __init__(
         self, tick: Callable[[], float | None], post: Callable[[Callable[[], None]], object]
     ) -> None:
-        """Create the scheduler in the running event loop.
-
-        Args:
-            tick: Updates the screen; returns in how many seconds the next tick is due, or None to wait for
-                new data.
-            post: Runs a function as one of the screen's messages.
-        """
         self._tick = tick
         self._post = post
         self._loop = asyncio.get_running_loop()

@@ -29,11 +29,8 @@ class InvalidKeys(Exception):
 
 
 def bound_keys(rebound: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return the keys of every binding that can be rebound, by binding id.
-
-    Args:
-        rebound: The keys that replace the defaults, as in `Config.keys`.
-    """
+    """Return the keys of every binding that can be rebound, by binding id. `rebound` are the keys that
+    replace the defaults, as in `Config.keys`."""
     found: dict[str, dict[str, None]] = {}
     for each in shortcuts():
         if each.id:
@@ -44,14 +41,8 @@ def bound_keys(rebound: Mapping[str, str]) -> dict[str, list[str]]:
 
 
 def check_keys(keys: Mapping[str, str]) -> None:
-    """Check that each binding exists, each key can be pressed, and no key gets a second meaning.
-
-    Args:
-        keys: The keys that replace the defaults, as in `Config.keys`.
-
-    Raises:
-        InvalidKeys: One of them cannot be bound.
-    """
+    """Check that each binding exists, each key can be pressed, and no key gets a second meaning. `keys`
+    replace the defaults, as in `Config.keys`. Raise `InvalidKeys` if one of them cannot be bound."""
     defaults, pressed = bound_keys({}), bound_keys(keys)
     for name in keys:
         if name not in defaults:

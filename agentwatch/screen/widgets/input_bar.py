@@ -26,7 +26,8 @@ class LineInput(Input):
 
 
 class InputBox(ModalScreen[ScreenResultType]):
-    """A box with an input, and a list below it in which the keys of the input select a row."""
+    """A box with an input, and a list below it in which the keys of the input select a row. `rows` cannot
+    have the focus."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Back", show=False),
@@ -37,12 +38,6 @@ class InputBox(ModalScreen[ScreenResultType]):
     ]
 
     def __init__(self, field: LineInput, rows: RowView) -> None:
-        """Create the box.
-
-        Args:
-            field: The input.
-            rows: The list, which cannot have the focus.
-        """
         super().__init__()
         self._input, self._rows = field, rows
 
@@ -69,7 +64,9 @@ class InputBar(Horizontal):
     """A label, an input and a note at the right; hidden until it is opened.
 
     The bar is always mounted. What it contains is mounted when it is opened first, which takes 3 ms that the
-    first frame does not wait for; the input has the focus before the next key arrives.
+    first frame does not wait for; the input has the focus before the next key arrives. `label` says what the
+    bar does in a word or two, `placeholder` what can be typed; `suggester` returns how the text can continue,
+    which right arrow takes.
     """
 
     def __init__(
@@ -80,14 +77,6 @@ class InputBar(Horizontal):
         id: str,
         suggester: Suggester | None = None,
     ) -> None:
-        """Create the bar, hidden.
-
-        Args:
-            label: What the bar does, in a word or two.
-            placeholder: What can be typed, shown while the input is empty.
-            id: The id of the bar.
-            suggester: Returns how the text can continue, which is shown after it; right arrow takes it.
-        """
         super().__init__(id=id, classes="bar")
         self.display = False
         self._label = label

@@ -108,11 +108,8 @@ class LineView(ScrollView, can_focus=True):
         raise NotImplementedError
 
     def show_lines(self, *, redraw: bool = True) -> None:
-        """Update the scroll range to the current number of lines; if following, scroll to the end.
-
-        Args:
-            redraw: Whether to redraw the visible lines as well.
-        """
+        """Update the scroll range to the current number of lines; if following, scroll to the end. `redraw`
+        redraws the visible lines as well."""
         count = self.line_count()
         if count != self._count:
             self._count = count
@@ -269,18 +266,12 @@ class LineView(ScrollView, can_focus=True):
 
 
 class PopupLines(LineView):
-    """The lines of a popup, which are laid out for its width and do not grow."""
+    """The lines of a popup, which are laid out for its width and do not grow. `lines` returns the lines for a
+    width in columns."""
 
     fits_content = True
 
     def __init__(self, title: str, lines: Callable[[int], Iterable[Spans]], *, id: str) -> None:
-        """Create the view.
-
-        Args:
-            title: The title in its border.
-            lines: Returns the lines for a width in columns.
-            id: Its name in the stylesheet.
-        """
         super().__init__(title, id=id)
         self._lines_for, self._lines = lines, list[Spans]()
 
@@ -443,7 +434,6 @@ class PaneWanted(Message):
     """Posted when a pane should get the focus."""
 
     def __init__(self, pane: str) -> None:
-        """Create the message; `pane` is the pane that should get the focus."""
         super().__init__()
         self.pane = pane
 

@@ -57,12 +57,6 @@ class MarkdownRenderer:
     """Renders blocks of Markdown in the styles of a pane."""
 
     def __init__(self, line_style: Callable[[str], Style], code_theme: str) -> None:
-        """Create the renderer.
-
-        Args:
-            line_style: Returns the style for a style name.
-            code_theme: The pygments theme for code.
-        """
         styles = {name: line_style(style) for name, style in _STYLES.items()}
         self._console = Console(
             file=io.StringIO(),
@@ -141,14 +135,9 @@ def split_blocks(source: str) -> list[tuple[int, int, bool]]:
 
     A growing block is rendered at each tick, which takes 2 ms for 1,024 characters. Therefore a block that is
     longer also ends at a newline at which no markup is cut in two. A line without a newline is cut at a blank
-    when the block exceeds 4,096 characters.
-
-    Args:
-        source: Markdown, not yet safe text; the blocks are made safe one by one.
-
-    Returns:
-        (start, end, whether it is a fence) for each block; the last one may still change while the source
-        grows.
+    when the block exceeds 4,096 characters. The source is not yet safe text: the blocks are made safe one by
+    one. Yield (start, end, whether it is a fence) for each block; the last one may still change while the
+    source grows.
     """
     blocks: list[tuple[int, int, bool]] = []
     start = position = 0
@@ -188,10 +177,8 @@ def split_blocks(source: str) -> list[tuple[int, int, bool]]:
 
 def split_lines(source: str) -> list[tuple[int, int, bool]]:
     """Cut plain text at line ends into blocks of at most 4,096 characters; a longer line is cut at a blank.
-
-    Returns:
-        (start, end, False) for each block, like `split_blocks`; a newline between two blocks is in neither.
-    """
+    Yield (start, end, False) for each block, like `split_blocks`; a newline between two blocks is in
+    neither."""
     blocks: list[tuple[int, int, bool]] = []
     start = 0
     while len(source) - start > _MOST_CHARACTERS:

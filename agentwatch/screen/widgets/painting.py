@@ -32,14 +32,8 @@ CHOSEN_MARK = "▐"
 
 
 def marked(strip: Strip, start: int, end: int, mark: Style) -> Strip:
-    """Return a line with a style laid over a range of its characters.
-
-    Args:
-        strip: The line.
-        start: The index of the first character.
-        end: The index after the last character; -1 is the end of the line.
-        mark: The style to lay over them.
-    """
+    """Return a line with a style laid over a range of its characters. `start` and `end` are indexes of
+    characters; an `end` of -1 is the end of the line."""
     text = strip.text
     left = Strip([Segment(text[:start])]).cell_length
     right = strip.cell_length if end == -1 else Strip([Segment(text[:end])]).cell_length
@@ -185,11 +179,7 @@ class LinePainter:
         return FramedRow(content, self._bar, self._border)
 
     def _take_styles(self, inner: Region) -> None:
-        """If the styles of the pane have changed, compose the frame again and clear the cache.
-
-        Args:
-            inner: The region of the pane's lines.
-        """
+        """If the styles of the pane have changed, compose the frame again and clear the cache."""
         pane = self._pane
         filters = pane.get_line_filters()
         styles = (pane.region.size, inner.size, *style_changes(pane), *filters)

@@ -58,19 +58,12 @@ def code_theme(theme: Theme) -> str:
 
 
 class SyntaxColours:
-    """The syntax colours of lines of code."""
+    """The syntax colours of lines of code. `passages` splits a range of lines into texts that are lexed
+    separately; a line that is in two texts gets its colours from the last one."""
 
     def __init__(
         self, lines: Sequence[SafeText], code: CodeStyle, passages: Passages = lambda window: [window]
     ) -> None:
-        """Create the colours of a file.
-
-        Args:
-            lines: The lines.
-            code: The name of the file and the theme.
-            passages: Splits a range of lines into texts that are lexed separately. A line that is in two
-                texts gets its colours from the last one.
-        """
         self._lines = lines
         self._code = code
         self._passages = passages
@@ -93,12 +86,8 @@ class SyntaxColours:
         return self._lexer is not None
 
     def runs(self, number: int, tint: Style | None = None) -> list[Run]:
-        """Return the colours of a line, adjusted so that they are readable.
-
-        Args:
-            number: The number of the line, from 0.
-            tint: The background that is laid over that of the pane, as in a diff.
-        """
+        """Return the colours of a line, adjusted so that they are readable. `tint` is the background that is
+        laid over that of the pane, as in a diff."""
         if not self.is_known:
             return []
         chunk = self._chunks.get(number // _CHUNK)

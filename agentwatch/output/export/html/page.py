@@ -224,10 +224,9 @@ class Slot(NamedTuple):
 
 
 class Chunks:
-    """Gathers contents, one JSON line each, and packs those of a full chunk.
-
-    Texts and calls have chunks of their own: scrolling shows many texts, and calls only when they are opened.
-    """
+    """Gathers contents, one JSON line each, and packs those of a full chunk. Texts and calls have chunks of
+    their own: scrolling shows many texts, and calls only when they are opened. Without compression, a page
+    can be printed while it loads."""
 
     def __init__(self, *, compresses: bool) -> None:
         self._compresses = compresses

@@ -67,14 +67,9 @@ def note_of(calls: Sequence[Call]) -> SafeText:
 
 
 def fitting_note(note: SafeText, name_width: int, room: int, *, is_urgent: bool) -> SafeText:
-    """Return as much of a note as fits beside the target; empty if the target needs the room.
-
-    Args:
-        note: The note.
-        name_width: The width that the whole target needs, in columns.
-        room: The columns that target and note share. A gap separates them.
-        is_urgent: Whether the note matters more than the end of a long target.
-    """
+    """Return as much of a note as fits beside the target; empty if the target needs the room. `name_width` is
+    what the whole target needs, and `room` what both share with a gap, in columns. `is_urgent` says whether
+    the note matters more than the end of a long target."""
     if columns(note) <= _WORD:
         least = _NEAR_A_WORD if is_urgent else max(_LEAST_TARGET, room - _MOST_COLUMNS)
         return note if room - columns(note) - gap(room) >= min(name_width, least) else SafeText("")
@@ -84,14 +79,8 @@ def fitting_note(note: SafeText, name_width: int, room: int, *, is_urgent: bool)
 
 def fitting_verdict(verdict: Verdict, name_width: int, room: int) -> SafeText:
     """Return a verdict with its sign, in the longest form that fits beside the target; empty if none does.
-
     The longest form has the source: `✗ 1 failed, 4 passed (pattern)`. It is shown only beside a whole target.
-
-    Args:
-        verdict: The verdict.
-        name_width: The width that the whole target needs, in columns.
-        room: The columns that target and verdict share. A gap separates them.
-    """
+    `name_width` is what the whole target needs, and `room` what both share with a gap, in columns."""
     whole = SafeText(_lead(verdict) + verdict.words_and_source)
     if room - columns(whole) - gap(room) >= max(name_width, _LEAST_WITH_SOURCE):
         return whole
@@ -104,15 +93,9 @@ def fitting_verdict(verdict: Verdict, name_width: int, room: int) -> SafeText:
 def fitting_result(
     calls: Sequence[Call], verdict: Verdict | None, name_width: int, room: int, *, is_fold: bool = False
 ) -> tuple[SafeText, str]:
-    """Return as much of the result of a row as fits beside its target, and the name of its style.
-
-    Args:
-        calls: The calls of the row; at least one.
-        verdict: The verdict on the last of them; None if it has none, or if it is not known yet.
-        name_width: The width that the whole target needs, in columns.
-        room: The columns that target and result share. A gap separates them.
-        is_fold: Whether the row folds several calls.
-    """
+    """Return as much of the result of a row as fits beside its target, and the name of its style. `verdict`
+    is None if the last call has none, or if it is not known yet. `name_width` is what the whole target needs,
+    and `room` what both share with a gap, in columns. `is_fold` says whether the row folds several calls."""
     call = calls[-1]
     if verdict is not None and (words := fitting_verdict(verdict, name_width, room)):
         style = "failed" if verdict.is_red else "succeeded" if verdict.is_green else "unfinished"
@@ -142,13 +125,8 @@ _ADDRESS = re.compile(r"\A[a-z]{1,20}+://\S{1,2000}+$")
 
 
 def fitting_target(call: Call, width: int, near: Callable[[], Sequence[SafeText]]) -> SafeText:
-    """Return the target of a call in at most `width` columns.
-
-    Args:
-        call: The call.
-        width: The width, in columns; at least 1.
-        near: Returns the targets from which a cut target has to differ.
-    """
+    """Return the target of a call in at most `width` columns. `width` is in columns, at least 1. `near`
+    returns the targets from which a cut target has to differ."""
     shown = shown_target(call)
     if columns(shown) <= width:
         return shown
@@ -163,13 +141,8 @@ def cut_apart(text: SafeText, near: Sequence[SafeText], width: int, *, is_path: 
 
     A path loses folders from its middle, other targets lose their end. If the cut hides what differs, what
     the target shares with a near one is cut out instead: `pytest tests/unit/test_a.py` near
-    `pytest tests/unit/test_b.py` is `pytest …test_a.py`. A command always begins with its program.
-
-    Args:
-        text: The target.
-        near: The targets of the neighbouring rows.
-        width: The width, in columns; at least 1.
-        is_path: Whether the target is a path or an address.
+    `pytest tests/unit/test_b.py` is `pytest …test_a.py`. A command always begins with its program. `width` is
+    in columns, at least 1. `is_path` says whether the target is a path or an address.
     """
     if columns(text) <= width:
         return text
@@ -261,14 +234,8 @@ class TimeStrip:
 
     def scales(self, calls: Iterable[Call], now_ms: int | None) -> Scales:
         """Return the scale of each run, from the beginning of its first call to the end of its last one.
-
         While one of the calls is running, the duration grows in steps of a half, so that the bars rarely
-        move.
-
-        Args:
-            calls: The calls in view.
-            now_ms: The current time by agentwatch's clock, in ms since the epoch; running calls end there.
-        """
+        move. Running calls end at `now_ms`."""
         extents: Scales = {}
         growing = set()
         for call in calls:
@@ -285,16 +252,8 @@ class TimeStrip:
         return extents
 
     def bar(self, calls: Sequence[Call], width: int, scales: Scales, now_ms: int | None) -> SafeText:
-        """Return the bar of one or more calls of the same run.
-
-        A call whose end is unknown is drawn only where it began.
-
-        Args:
-            calls: The calls; at least one.
-            width: The width of the strip, in columns.
-            scales: The scales of the runs in view.
-            now_ms: The current time by agentwatch's clock, in ms since the epoch; running calls end there.
-        """
+        """Return the bar of one or more calls of the same run. A call whose end is unknown is drawn only
+        where it began. Running calls end at `now_ms`."""
         scale = scales.get(calls[0].run)
         if scale is None:
             return SafeText(" " * width)
@@ -369,17 +328,11 @@ class VerdictCache:
     """Returns the verdicts that are known, and reads the others after the frame that wanted them.
 
     Reading the output of a call takes 0.1 ms, of a line of 1 MiB 4 ms. A frame is therefore drawn without the
-    verdicts that are not known yet. They are read for 4 ms at a time between frames.
+    verdicts that are not known yet. They are read for 4 ms at a time between frames. `redraw` is called when
+    wanted verdicts have become known.
     """
 
     def __init__(self, feed: Feed, widget: Widget, redraw: Callable[[], object]) -> None:
-        """Create an empty cache.
-
-        Args:
-            feed: Reads the recording.
-            widget: Runs the reading between frames.
-            redraw: Called when wanted verdicts have become known.
-        """
         self._feed = feed
         self._widget = widget
         self._redraw = redraw

@@ -118,12 +118,8 @@ class Rows(Protocol):
     def __getitem__(self, y: int) -> Row: ...
 
     def fill(self, seconds: float | None = None, end: int | None = None) -> bool:
-        """Add rows for the remaining calls for about `seconds` (None: all); return whether all are added.
-
-        Args:
-            seconds: The approximate time limit.
-            end: The index of a call at which to stop.
-        """
+        """Add rows for the remaining calls for about `seconds` (None: all); return whether all are added. It
+        stops at the call with the index `end`."""
         ...
 
     def update(self, changed: Iterable[int]) -> None:
@@ -131,12 +127,8 @@ class Rows(Protocol):
         ...
 
     def row_of(self, index: int, *, is_whole: bool = False) -> int | None:
-        """Return the row that contains a call; None if the filter hides it.
-
-        Args:
-            index: The index of the call.
-            is_whole: Return the first row of the fold, even if the fold is open and the call has its own row.
-        """
+        """Return the row that contains a call; None if the filter hides it. With `is_whole`, the row is the
+        first of the fold, even if the fold is open and the call has its own row."""
         ...
 
     def toggle(self, y: int) -> bool:
@@ -148,20 +140,16 @@ class Rows(Protocol):
         ...
 
     def prefix(self, calls: Sequence[Call], matches: Matches | None) -> Rows:
-        """Return the rows of an earlier moment of the same session.
-
-        Args:
-            calls: The calls at that moment. `update` must be called for those that were in another state.
-            matches: The filter.
-        """
+        """Return the rows of an earlier moment of the same session. `update` must be called for those of the
+        `calls` that were in another state then."""
         ...
 
 
 class RowsByTime:
-    """Calls in the order in which they appeared; repeated calls and runs of reads are folded."""
+    """Calls in the order in which they appeared; repeated calls and runs of reads are folded. Without
+    `matches`, all calls have rows."""
 
     def __init__(self, calls: Sequence[Call], matches: Matches | None = None) -> None:
-        """Create the rows of the calls that match; without `matches`, of all calls."""
         self.shown = 0
         self._calls = calls
         self._matches = matches
@@ -169,12 +157,8 @@ class RowsByTime:
         self._rows = RowList()
 
     def prefix(self, calls: Sequence[Call], matches: Matches | None) -> RowsByTime:
-        """Return the rows of an earlier moment of the same session.
-
-        Args:
-            calls: The calls at that moment. `update` must be called for those that were in another state.
-            matches: The filter.
-        """
+        """Return the rows of an earlier moment of the same session. `update` must be called for those of the
+        `calls` that were in another state then."""
         prefix, count = RowsByTime(calls, matches), min(len(calls), self._taken)
         end = bisect_left(self._rows.firsts, count)
         top = end and self._unit(end - 1)[0]
@@ -193,12 +177,8 @@ class RowsByTime:
         return self._rows[y]
 
     def fill(self, seconds: float | None = None, end: int | None = None) -> bool:
-        """Add rows for the remaining calls for about `seconds` (None: all); return whether all are added.
-
-        Args:
-            seconds: The approximate time limit.
-            end: The index of a call at which to stop.
-        """
+        """Add rows for the remaining calls for about `seconds` (None: all); return whether all are added. It
+        stops at the call with the index `end`."""
         until = inf if seconds is None else perf_counter() + seconds
         for index in range(self._taken, len(self._calls) if end is None else end):
             self._taken += 1
@@ -215,12 +195,8 @@ class RowsByTime:
                 self._place(index, self._matches is None or self._matches(self._calls[index]))
 
     def row_of(self, index: int, *, is_whole: bool = False) -> int | None:
-        """Return the row that contains a call; None if the filter hides it.
-
-        Args:
-            index: The index of the call.
-            is_whole: Return the first row of the fold, even if the fold is open and the call has its own row.
-        """
+        """Return the row that contains a call; None if the filter hides it. With `is_whole`, the row is the
+        first of the fold, even if the fold is open and the call has its own row."""
         at = bisect_right(self._rows.firsts, index) - 1
         if at < 0 or self._rows[at].last < index:
             return None
@@ -339,10 +315,10 @@ def _sameness(call: Call) -> tuple[object, ...]:
 
 
 class RowsByDuration:
-    """One row per call: running calls first, then the slowest first, then calls of unknown duration."""
+    """One row per call: running calls first, then the slowest first, then calls of unknown duration. Without
+    `matches`, all calls have rows."""
 
     def __init__(self, calls: Sequence[Call], matches: Matches | None = None) -> None:
-        """Create the rows of the calls that match; without `matches`, of all calls."""
         self._calls = calls
         self._matches = matches
         self._keys: list[float] = []
@@ -352,12 +328,8 @@ class RowsByDuration:
         """Calls that changed before the first sort was complete."""
 
     def prefix(self, calls: Sequence[Call], matches: Matches | None) -> RowsByDuration:
-        """Return the rows of an earlier moment of the same session.
-
-        Args:
-            calls: The calls at that moment. `update` must be called for those that were in another state.
-            matches: The filter.
-        """
+        """Return the rows of an earlier moment of the same session. `update` must be called for those of the
+        `calls` that were in another state then."""
         prefix, count = RowsByDuration(calls, matches), min(len(calls), len(self._keys))
         prefix._keys, prefix._is_sorted = self._keys[:count], self._is_sorted
         prefix._order = [index for index in self._order if index < count]
@@ -376,12 +348,8 @@ class RowsByDuration:
         return Row(self._order[y], self._order[y])
 
     def fill(self, seconds: float | None = None, end: int | None = None) -> bool:
-        """Add rows for the remaining calls for about `seconds` (None: all); return whether all are added.
-
-        Args:
-            seconds: The approximate time limit.
-            end: The index of a call at which to stop.
-        """
+        """Add rows for the remaining calls for about `seconds` (None: all); return whether all are added. It
+        stops at the call with the index `end`."""
         until = inf if seconds is None else perf_counter() + seconds
         for index in range(len(self._keys), len(self._calls) if end is None else end):
             self._keys.append(_slowness(self._calls[index]))
@@ -450,12 +418,6 @@ class CallList:
     """The rows that are shown, and the rows being built to replace them."""
 
     def __init__(self, session: Session, facts: CallFacts) -> None:
-        """Create the list of the calls of a session.
-
-        Args:
-            session: The session, perhaps at an earlier moment.
-            facts: The facts about its calls that filters use.
-        """
         self._session = session
         self.facts = facts
         """What filters use of the calls."""
@@ -577,16 +539,8 @@ class CallList:
         return safe_line(name + order + hidden)
 
     def request(self, words: str | None = None, *, by_duration: bool | None = None) -> RuleError | None:
-        """Request another filter or order; `build` builds the rows.
-
-        Args:
-            words: The words of the new filter, used up to the first mistake; None keeps the filter requested
-                last.
-            by_duration: Whether to order by duration; None keeps the order requested last.
-
-        Returns:
-            What is wrong with the words.
-        """
+        """Request another filter or order; `build` builds the rows. `words` are used up to the first mistake.
+        None keeps what was requested last. Return what is wrong with the words."""
         from agentwatch.rules.calls.filter import usable_filter
 
         before = self._requested
@@ -633,10 +587,7 @@ class CallList:
 
     def ranked_failures(self, seconds: float) -> list[RankedFailure]:
         """Return the calls that are shown and failed, or whose tests failed; those that matter most first.
-
-        Args:
-            seconds: The approximate time limit for reading what was tried again.
-        """
+        `seconds` is the approximate time limit for reading what was tried again."""
         from agentwatch.analysis.episodes import ranked_failures
 
         episodes, until = self.facts.episodes, perf_counter() + seconds

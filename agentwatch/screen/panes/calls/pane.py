@@ -37,7 +37,8 @@ _BETWEEN_SLICES = 0.001
 
 
 class CallTable(HeadedView):
-    """The calls, filtered and folded; the detail pane shows the selected call."""
+    """The calls, filtered and folded; the detail pane shows the selected call. With `has_numbers`, the
+    numbers of the calls are those of the whole recording, and are shown."""
 
     title = var(SafeText(_TITLE))
     """The border title: the order, and the number of calls that the filter hides."""
@@ -62,12 +63,6 @@ class CallTable(HeadedView):
     """The failed call whose detail stays open."""
 
     def __init__(self, feed: Feed, *, has_numbers: bool = True) -> None:
-        """Create the table.
-
-        Args:
-            feed: Reads the recording.
-            has_numbers: Whether the numbers of the calls are those of the whole recording, and are shown.
-        """
         super().__init__(_TITLE, id="calls")
         facts = CallFacts(feed)
         self.newest = self.listed = CallList(feed.session, facts)
@@ -222,10 +217,8 @@ class CallTable(HeadedView):
         """Select the next (1) or previous (-1) failure; those that matter most come first.
 
         Unless a failure is selected, it is the first one in this order after the selected call, or the last
-        one before it; while the newest call is followed, the first or the last of all.
-
-        Returns:
-            Which failure it is, and what became of it: `failure 2 of 12 · fixed by #31`.
+        one before it; while the newest call is followed, the first or the last of all. Return which failure
+        it is, and what became of it: `failure 2 of 12 · fixed by #31`.
         """
         calls = self.listed
         ranked, among = calls.ranked_failures(_RANK_SECONDS), " shown" if calls.requested_filter else ""
@@ -271,10 +264,7 @@ class CallTable(HeadedView):
 
     def filter_by(self, words: str) -> RuleError | None:
         """Show only the calls that match `words`; if empty, show all and restore the earlier selection.
-
-        Returns:
-            What is wrong with the words; those before the mistake select the calls then.
-        """
+        Return what is wrong with the words; those before the mistake select the calls then."""
         if words and not self.listed.requested_filter:
             self._call_before = None if self.following or self.chosen is None else self.chosen.number
             self._put = self._call_before

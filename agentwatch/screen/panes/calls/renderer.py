@@ -72,14 +72,8 @@ class CallRenderer:
         self._list = listed
 
     def render(self, y: int, width: int, now_ms: int | None) -> Strip:
-        """Return a row; it is exactly `width` columns wide unless the pane is very narrow.
-
-        Args:
-            y: The row.
-            width: The width of the pane, in columns.
-            now_ms: The current time, for running clocks, in ms since the epoch; None shows their durations as
-                unknown.
-        """
+        """Return a row; it is exactly `width` columns wide unless the pane is very narrow. Without `now_ms`,
+        running clocks are unknown."""
         row = self._list.rows[y]
         calls = self._list.calls_of(row)
         call = calls[-1]

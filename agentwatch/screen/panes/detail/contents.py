@@ -72,7 +72,6 @@ class CallHeading(Section):
     """The row that names a call where the pane has no border, and its outcome if that is out of view."""
 
     def __init__(self, call: Call, waited: Waited, *, is_held: bool) -> None:
-        """Create the row; `is_held` as for `title`."""
         super().__init__([SafeText("")], "heading")
         self._call = call
         self.waited = waited
@@ -97,15 +96,9 @@ class CallHeading(Section):
 
 
 def title(call: Call, width: int, *, is_held: bool) -> SafeText:
-    """Return the number, the tool and the target of a call: `#17 edit tidepool/nearest.py`.
-
-    The command of a shell call is left out, because the content begins with it.
-
-    Args:
-        call: The call.
-        width: The available columns.
-        is_held: Whether the detail stays at this failed call while newer calls arrive.
-    """
+    """Return the number, the tool and the target of a call: `#17 edit tidepool/nearest.py`. The command of a
+    shell call is left out, because the content begins with it. `is_held` says whether the detail stays at
+    this failed call while newer calls arrive."""
     if is_held:
         return SafeText(f"failed call #{call.number} · esc follows")
     words = SafeText(f"#{call.number} {shown_tool(call.tool)}")
@@ -186,14 +179,7 @@ class DecodedCall:
     """Divides the decoded content of a call into sections."""
 
     def __init__(self, call: Call, feed: Feed, made: BlockSections, waited: Waited = NO_WAIT) -> None:
-        """Read the lines of a call.
-
-        Args:
-            call: The call.
-            feed: Reads its lines from the recording.
-            made: Turns its blocks into sections.
-            waited: What the call waits for.
-        """
+        """Read the lines of a call."""
         self._call = call
         self.facts = Signed([facts(call, waited)], "muted")
         """The section with what is known about the call."""

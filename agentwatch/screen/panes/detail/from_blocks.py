@@ -54,16 +54,9 @@ from agentwatch.text.signs import SIGNS
 
 
 class CodeLines(Output):
-    """Numbered, highlighted lines of a file."""
+    """Numbered, highlighted lines of a file. `first_line` is None to hide the line numbers."""
 
     def __init__(self, lines: Sequence[SafeText], code: CodeStyle, *, first_line: int | None = 1) -> None:
-        """Create the section.
-
-        Args:
-            lines: The lines of the file.
-            code: The name of the file and the theme of its colours.
-            first_line: The number of the first line; None hides the line numbers.
-        """
         super().__init__(lines)
         self._first = first_line
         self._colours = SyntaxColours(lines, code)
@@ -134,14 +127,6 @@ class Rendered(Section):
     def __init__(
         self, source: str, prose: Prose, render: Callable[[int], Iterator[Strip]], most: int
     ) -> None:
-        """Create the section.
-
-        Args:
-            source: The text to copy.
-            prose: Renders the texts.
-            render: Yields the lines at a width.
-            most: The maximum number of lines.
-        """
         super().__init__([])
         self._source = source
         self._prose = prose
@@ -244,12 +229,8 @@ class BlockSections:
         self._left = MOST_LINES
 
     def sections(self, blocks: Iterable[tuple[Block, bool]], place: Place) -> Iterator[Section]:
-        """Yield the blocks of the line at a place.
-
-        Args:
-            blocks: The blocks, each with whether it gets a title.
-            place: The line, which a note names if a block is not shown whole.
-        """
+        """Yield the blocks of the line at a place. Each of the `blocks` has whether it gets a title. A note
+        names `place` if a block is not shown whole."""
         for nth, (block, is_titled) in enumerate(blocks):
             if nth == _MOST_BLOCKS:
                 yield Section(

@@ -32,16 +32,10 @@ class _Node(NamedTuple):
 
 
 class JsonTree(Section):
-    """The members of a JSON object or array, one line per visible node."""
+    """The members of a JSON object or array, one line per visible node. With `folded_as`, the whole value is
+    folded into one line with these words; all its branches are folded too."""
 
     def __init__(self, value: object, folded_as: SafeText | None = None) -> None:
-        """Create the tree.
-
-        Args:
-            value: The object or array.
-            folded_as: If given, the whole value is folded into one line with these words; all its branches
-                are folded too.
-        """
         super().__init__([])
         self._value = value if folded_as is None else {folded_as: value}
         self._folded_as = folded_as
@@ -83,16 +77,9 @@ class JsonTree(Section):
         return _safe(node.name or ""), value
 
     def open_to(self, pattern: re.Pattern[str], nth: int, under: str | None = None) -> int:
-        """Open the branches above a match; the caller must lay out the section again.
-
-        Args:
-            pattern: The pattern of the search.
-            nth: The number of matches before this one, counted with all branches open.
-            under: The member that contains the match; `nth` is counted in it. None counts in all members.
-
-        Returns:
-            The number of visible matches before it.
-        """
+        """Open the branches above a match; the caller must lay out the section again. `nth` is the number of
+        matches before this one, counted with all branches open, in the member `under`; in all members if it
+        is None. Return the number of visible matches before it."""
         passed = 0
         level, is_inside = (1 if self._folded_as is None else 2), under is None
         for node in islice(self._walk(lambda node: node.is_branch), _MOST_NODES):
@@ -177,12 +164,8 @@ def is_tree(value: object) -> bool:
 
 
 def from_text(text: str, most: int) -> Any:
-    """Return the object or array that a text contains; None if there is none or it is empty.
-
-    Args:
-        text: The text to parse as JSON.
-        most: The maximum number of characters; a longer text is not parsed.
-    """
+    """Return the object or array that a text contains; None if there is none or it is empty. A text of more
+    than `most` characters is not parsed."""
     if len(text) > most or text.lstrip()[:1] not in {"{", "["}:
         return None
     try:

@@ -97,12 +97,8 @@ class DetailView(LineView):
         return self._view.sections.rows
 
     def show_call(self, call: Call, *, is_held: bool = False) -> None:
-        """Show a call from its beginning.
-
-        Args:
-            call: The call.
-            is_held: Whether it failed, and stays in the detail while newer calls are selected.
-        """
+        """Show a call from its beginning. A failed call that `is_held` stays in the detail while newer calls
+        are selected."""
         is_new, self._is_held = self.call is None or call.number != self.call.number, is_held
         self.call = call
         if is_new:
@@ -116,11 +112,7 @@ class DetailView(LineView):
         self._waits = waits
 
     def tick(self, now_ms: int | None) -> None:
-        """Show how long the call waits for the user, if it does.
-
-        Args:
-            now_ms: The session's current time, in ms since the epoch; None if it is unknown.
-        """
+        """Show how long the call waits for the user, if it does."""
         call = self.call if self._is_in_sight else None
         wait = self._waits.get(call.number) if self._waits and call is not None else None
         waited = NO_WAIT if wait is None else Waited(wait, now_ms)
@@ -149,12 +141,8 @@ class DetailView(LineView):
         self._view.show_match(call)
 
     def mark(self, query: Query | None, match_shown: BlockMatch | None = None) -> None:
-        """Highlight the matches of a query, and scroll to one of them.
-
-        Args:
-            query: The query; None removes the highlights.
-            match_shown: The match to scroll to, which gets another style; None leaves the view in place.
-        """
+        """Highlight the matches of a query, and scroll to one of them. `query` is None to remove the
+        highlights; `match_shown`, which gets another style, is None to leave the view in place."""
         self._view.mark(query, match_shown)
         self.sync()
         self.refresh()

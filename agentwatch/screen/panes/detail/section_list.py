@@ -38,17 +38,9 @@ class FoundLines:
         self._current: tuple[Section, int, int] | None = None
 
     def choose(self, section: Section, nth: int, under: str | None = None) -> tuple[int, int, int] | None:
-        """Make one of a section's matches the current one; in a tree, open the branches above it.
-
-        Args:
-            section: The section that contains the match.
-            nth: The number of matches before it in the section, or in the member `under`.
-            under: The member of the tree that contains the match; None if it may be in any of them.
-
-        Returns:
-            The number of its line, and its first and end characters in it; None if the section has no
-            matches.
-        """
+        """Make one of a section's matches the current one; in a tree, open the branches above it. `nth` is
+        the number of matches before it in the section, or in its member `under`. Return the number of its
+        line, and its first and end characters in it; None if the section has no matches."""
         if isinstance(section, JsonTree):
             nth = section.open_to(self._pattern, nth, under)
             self._found.pop(section, None)
@@ -118,13 +110,11 @@ def is_same(one: object, other: object) -> bool:
 
 
 class MoreFields(JsonTree):
-    """One line that unfolds into the fields, each with its own branches folded."""
+    """One line that unfolds into the fields, each with its own branches folded. A field that repeats an
+    earlier one is left out. A name that an earlier field has with another value gets the name of its block:
+    `result.path`."""
 
     def __init__(self, fields: Iterable[Field]) -> None:
-        """Create the section; a field that repeats an earlier one is left out.
-
-        A name that an earlier field has with another value gets the name of its block: `result.path`.
-        """
         self._names: dict[tuple[str, str], str] = {}
         values: dict[str, object] = {}
         for block, name, value in fields:
@@ -217,13 +207,9 @@ class SectionList:
         self._found = None if query is None else FoundLines(query)
 
     def choose_match(self, block: Block | None, nth: int) -> Spot | None:
-        """Make one match the current one, and return where it is; None if there is no match.
-
-        Args:
-            block: The block that contains the match; if it is None or not shown, the first match of
-                all sections becomes the current one.
-            nth: The number of matches before it in the block.
-        """
+        """Make one match the current one, and return where it is; None if there is no match. `nth` counts the
+        matches before it in `block`. If the block is None or not shown, the first match of all sections
+        becomes the current one."""
         found = self._found
         if found is None:
             return None
@@ -290,14 +276,9 @@ class SectionList:
         return section.value_at(row - self._tops[index])
 
     def next_branch(self, start: int | None, step: int, rows: range) -> int | None:
-        """Return the row of the next branch; None if there is none.
-
-        Args:
-            start: The row from which to search; if it is None or not in `rows`, the search covers all of
-                `rows`.
-            step: 1 to search downwards, -1 to search upwards.
-            rows: The rows to search.
-        """
+        """Return the row of the next branch; None if there is none. The search begins at the row `start`, or
+        covers all of `rows` if it is None or not among them; `step` is 1 to search downwards, -1 to search
+        upwards."""
         if start is None or start not in rows:
             start = rows.start - 1 if step > 0 else rows.stop
         ahead = range(start + 1, rows.stop) if step > 0 else range(start - 1, rows.start - 1, -1)

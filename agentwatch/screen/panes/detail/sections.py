@@ -61,12 +61,8 @@ class Section:
         """The row at which each line begins; None while every line takes one row."""
 
     def lay_out(self, width: int, *, wraps: bool = True) -> int:
-        """Fold or cut the lines to a width in columns; return the number of rows.
-
-        Args:
-            width: The width.
-            wraps: Whether long lines of code and output are folded.
-        """
+        """Fold or cut the lines to a width in columns; return the number of rows. `wraps` says whether long
+        lines of code and output are folded."""
         self.has_room = width - self.gutter >= _LEAST_ROOM
         self._room = max(width - self.gutter if self.has_room else width, 1)
         self._tops, self._is_cut = None, not (wraps or self.is_prose)
@@ -96,13 +92,8 @@ class Section:
         return max(widest(self.lines) - self._room, 0) if self._is_cut else 0
 
     def left_for(self, number: int, start: int, end: int) -> int:
-        """Return the column at which the view must begin to show some characters of a line.
-
-        Args:
-            number: The number of the line.
-            start: The first character.
-            end: The character after the last one.
-        """
+        """Return the column at which the view must begin to show some characters of a line. `end` is the
+        character after the last one."""
         if not self._is_cut:
             return self.left
         text, room = self.lines[number], self._room

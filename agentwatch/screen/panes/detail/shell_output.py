@@ -42,17 +42,10 @@ _GREY = Color.from_ansi(8)
 
 
 class ShellOutput(Output):
-    """Lines in their own colours; unreadable colours are replaced by those of the pane."""
+    """Lines in their own colours; unreadable colours are replaced by those of the pane. `raw` are the same
+    lines with their escape sequences. `style_name` is that of text without its own colours."""
 
     def __init__(self, lines: Sequence[SafeText], raw: Sequence[str], style_name: str, ground: Style) -> None:
-        """Create the section.
-
-        Args:
-            lines: The lines as they are shown.
-            raw: The same lines with their escape sequences.
-            style_name: The style of text without its own colours.
-            ground: The colours of the pane.
-        """
         super().__init__(lines, style_name)
         self._raw = raw
         self._ground = ground
@@ -82,13 +75,7 @@ class ShellOutput(Output):
 
 def shell_section(text: str, style_name: str, ground: Style, most: int) -> tuple[Section, int]:
     """Return the first lines of a command's output as a section, and the number of lines left out.
-
-    Args:
-        text: The output.
-        style_name: The style of text without its own colours.
-        ground: The colours of the pane.
-        most: The maximum number of lines.
-    """
+    `style_name` is that of text without its own colours."""
     text = printed(text)
     if "\x1b[" not in text:
         lines, left_out = bounded(text, most)

@@ -74,13 +74,8 @@ class DetailScroller:
         self._is_match_due = False
 
     def take(self, sections: SectionList, shown: object = None) -> None:
-        """Show other sections.
-
-        Args:
-            sections: The sections.
-            shown: What they show. If the sections before them showed the same, the selected line stays
-                selected, and branches stay folded or open. None shows nothing.
-        """
+        """Show other sections. If the sections before them showed the same (`shown`), the selected line stays
+        selected, and branches stay folded or open; None shows nothing."""
         before, row = self.sections, self._cursor.row
         is_same, self._shown = shown is not None and shown == self._shown, shown
         if is_same:

@@ -144,14 +144,11 @@ assert PAGE % _GROUP == 0, "the heights of a group must be on one page"
 
 
 class Heights:
-    """A list of heights with sums of groups (a Fenwick tree): every query and change costs O(log n).
-
-    The sum at place i, counted from 1, covers the groups after place i & (i - 1) (i without its lowest bit)
-    up to and including place i.
-    """
+    """A list of heights with sums of groups (a Fenwick tree): every query and change costs O(log n). The sum
+    at place i, counted from 1, covers the groups after place i & (i - 1) (i without its lowest bit) up to and
+    including place i. `spill` stores the older heights."""
 
     def __init__(self, heights: Iterable[int] = (), spill: Spill | None = None) -> None:
-        """Create a list; `spill` stores the older heights."""
         self._heights = Numbers("I", spill or Spill())
         self._sums = array("Q", [0])
         self._found = (0, 0, 0)
@@ -273,15 +270,8 @@ class EntryRenderer:
         self._markdown = MarkdownRenderer(pane.line_style, code_theme)
 
     def render(self, entry: Entry, start: int, end: int, width: int, *, is_code: bool) -> list[Strip]:
-        """Return the lines of a block.
-
-        Args:
-            entry: The entry.
-            start: The character of the entry's text at which the block begins.
-            end: The character after the block.
-            width: The width to wrap to, in columns.
-            is_code: Whether the block is a fenced code block.
-        """
+        """Return the lines of a block. `start` and `end` are characters of the entry's text; `end` is after
+        the block. `is_code` says whether the block is a fenced code block."""
         source = safe_text(shown_part(entry, start, end))
         match entry.kind:
             case Kind.ANSWER if is_code:
@@ -363,15 +353,8 @@ def shown_part(entry: Entry, start: int, end: int) -> str:
 
 
 def call_line(pane: LineView, call: Call, number: SafeText, width: int, wait: Wait | None = None) -> Strip:
-    """Return the line of a call in its current state, with `number` between its sign and its action.
-
-    Args:
-        pane: The pane that shows the line; it has the styles.
-        call: The call.
-        number: The number, `#12 `; empty if it is not shown.
-        width: The available columns.
-        wait: What the call waits for, if it waits for the user.
-    """
+    """Return the line of a call in its current state, with `number` between its sign and its action. `number`
+    is `#12 `; empty if it is not shown."""
     state = str(call.outcome) if wait is None else "asks"
     style = "muted" if call.outcome is Outcome.SUCCEEDED else state
     sign = (SafeText(f"  {SIGNS[call.outcome] if wait is None else ASKS_SIGN} "), state)

@@ -78,12 +78,9 @@ class Blocks:
         return prefix
 
     def take(self, *, folds: bool, seconds: float = inf) -> int:
-        """Cut new text into blocks; return the index of the first block that changed.
-
-        Args:
-            folds: Whether to fold a thought that has ended since the last call; otherwise it stays open.
-            seconds: The approximate time limit; the next call continues with the rest.
-        """
+        """Cut new text into blocks; return the index of the first block that changed. With `folds`, a thought
+        that has ended since the last call is folded; otherwise it stays open. `seconds` is the approximate
+        time limit; the next call continues with the rest."""
         until = perf_counter() + seconds
         changed = len(self.all)
         if len(self._firsts):
@@ -144,13 +141,9 @@ class Blocks:
         return self._calls[number - 1] if 0 < number <= len(self._calls) else None
 
     def mark_new(self, rule: SafeText) -> int | None:
-        """Draw a rule above the next block that is added, and remove the earlier rule.
-
-        There is no rule above the first block: everything below it would be new.
-
-        Returns:
-            The index of the block that was below the earlier rule; None if there was none.
-        """
+        """Draw a rule above the next block that is added, and remove the earlier rule. There is no rule above
+        the first block: everything below it would be new. Return the index of the block that was below the
+        earlier rule; None if there was none."""
         self._rule, self._rule_from = (rule if self.all else None), len(self.all)
         ruled, self._ruled = self._ruled, None
         if ruled is None:
@@ -296,15 +289,8 @@ class Blocks:
 
 
 def _joined(found: list[tuple[int, int, bool]], most: int) -> Iterator[tuple[int, int, bool, bool]]:
-    """Yield blocks of at most `most` characters, unless a piece is longer.
-
-    Args:
-        found: The start and end of each piece, and whether it is a fenced code block.
-        most: The number of characters.
-
-    Yields:
-        (start, end, whether it is a fenced code block, whether it is several pieces) for each block.
-    """
+    """Yield blocks of at most `most` characters, unless a piece is longer. Yield (start, end, whether it is a
+    fenced code block, whether it is several pieces) for each block."""
     first = 0
     for index, (_, end, is_code) in enumerate(found, 1):
         start = found[first][0]

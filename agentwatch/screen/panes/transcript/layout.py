@@ -38,14 +38,9 @@ class BlockLayout:
         return prefix
 
     def estimate(self, entry: Entry, start: int, rows: int, *, is_head: bool = False) -> int:
-        """Return the estimated height of a block, in lines; 0 for a folded thought after its title.
-
-        Args:
-            entry: The entry that the block is a piece of.
-            start: The character of the entry's text at which the block begins.
-            rows: The estimated height of its text.
-            is_head: Whether the line of a subagent's folded entries is above the block.
-        """
+        """Return the estimated height of a block, in lines; 0 for a folded thought after its title. `start`
+        is the character of the entry's text at which the block begins, `rows` the estimated height of its
+        text. `is_head` says whether the line of a subagent's folded entries is above the block."""
         if self.subagents.is_hidden(entry):
             return int(is_head)
         if self.is_folded(entry):

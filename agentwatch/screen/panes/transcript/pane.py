@@ -29,10 +29,10 @@ class Transcript(LineView):
     """Shows the entries of a session in order; the user can go to a call from its line and open a thought."""
 
     class CallChosen(Message):
-        """Posted when the line of a call is selected."""
+        """Posted when the line of a call is selected. `goes_there` says whether the user wants to go to the
+        call in the calls pane."""
 
         def __init__(self, call: Call, *, goes_there: bool) -> None:
-            """Create the message; `goes_there` if the user wants to go to the call in the calls pane."""
             super().__init__()
             self.call = call
             self.goes_there = goes_there
@@ -120,12 +120,8 @@ class Transcript(LineView):
             self.refresh()
 
     def mark(self, query: Query | None, current: tuple[int, int] | None = None) -> None:
-        """Highlight the matches of a query.
-
-        Args:
-            query: The query; None removes the highlights.
-            current: The block index of the current match, and its number in the block; it has another style.
-        """
+        """Highlight the matches of a query. `query` is None to remove the highlights; `current` is the block
+        index of the current match, and its number in the block."""
         self._renderer.mark(query, current)
         self.painter.forget_from(0)
         self.refresh()
@@ -219,13 +215,8 @@ class Transcript(LineView):
             self.reader.bring_into_view(self._blocks.of_entry(number).start, 0)
 
     def reveal_text(self, query: Query, number: int, offset: int) -> None:
-        """Scroll to a match of a query in an entry, and highlight it as the current one.
-
-        Args:
-            query: The query.
-            number: The number of the entry, from 0.
-            offset: The character of the entry's text at which the match begins.
-        """
+        """Scroll to a match of a query in an entry, and highlight it as the current one. `offset` is the
+        character of the entry's text at which the match begins."""
         if number >= self._blocks.entry_count:
             return
         self.thoughts.open_for_find(number)

@@ -19,14 +19,8 @@ _MOST_PARALLEL = 100
 
 def same_call(calls: Sequence[Call], match_shown: Call) -> Call | None:
     """Return the call of the whole session that is the same as a call of the preview; None if there is none.
-
     The two are the same if they share a line of the recording. The preview may lack the other line of the
-    call: the one that started or the one that ended it.
-
-    Args:
-        calls: The calls of the whole session, in order.
-        match_shown: A call of the preview.
-    """
+    call: the one that started or the one that ended it. `calls` are those of the whole session, in order."""
     places = [place for place in (match_shown.started, match_shown.ended) if place is not None]
     if not places:
         return None
@@ -113,13 +107,9 @@ class Reader:
         pane.show_lines()
 
     def same_position(self, preview: Reader) -> ReadingPosition | None:
-        """Return the position in this transcript that shows the same text as a preview does.
-
-        The nearest call in the preview is located in the whole session; the position is relative to it.
-
-        Returns:
-            The position; None if the preview follows the end, or if its entry is not in this transcript.
-        """
+        """Return the position in this transcript that shows the same text as a preview does. The nearest call
+        in the preview is located in the whole session; the position is relative to it. Return None if the
+        preview follows the end, or if its entry is not in this transcript."""
         if preview._pane.following or not preview._pane.line_count():
             return None
         position, blocks = preview.position(), self._viewport.blocks

@@ -37,17 +37,10 @@ Spans = list[list[tuple[int, int, int]]]
 
 
 class BlockRenderer:
-    """Renders the blocks of a pane, and caches the lines of the 256 blocks used last."""
+    """Renders the blocks of a pane, and caches the lines of the 256 blocks used last. `layout` has the width,
+    and knows which thoughts and which subagents are folded."""
 
     def __init__(self, pane: LineView, blocks: BlockList, layout: BlockLayout, calls: Sequence[Call]) -> None:
-        """Create the renderer.
-
-        Args:
-            pane: The pane that draws the lines; it has the styles.
-            blocks: The blocks.
-            layout: Has the width, and knows which thoughts and which subagents are folded.
-            calls: The calls of the session.
-        """
         self.chosen: int | None = None
         """The number of the entry whose line is selected: a call or a thought."""
         self.chosen_call: Call | None = None
@@ -113,12 +106,8 @@ class BlockRenderer:
         self._strips.clear()
 
     def mark(self, query: Query | None, current: tuple[int, int] | None) -> None:
-        """Highlight the matches of a query in all lines returned from now on.
-
-        Args:
-            query: The query; None removes the highlights.
-            current: The block index of the current match, and its number in the block; it has another style.
-        """
+        """Highlight the matches of a query in all lines returned from now on. `query` is None to remove the
+        highlights; `current` is the block index of the current match, and its number in the block."""
         if query is not self._query:
             self._spans.clear()
         self._query, self._current = query, current

@@ -149,16 +149,8 @@ class Subagents:
         self._open ^= {root}
 
     def words(self, root: int, calls: Sequence[Call], waits: Waits, width: int) -> SafeText:
-        """Return the line of the entries below a call.
-
-        Examples: `▸ Find the callers · 14 calls, 3 messages`, and with the newest call while it runs.
-
-        Args:
-            root: The number of the call.
-            calls: The calls of the session.
-            waits: Those that wait for the user.
-            width: The available columns.
-        """
+        """Return the line of the entries below a call. Examples: `▸ Find the callers · 14 calls, 3 messages`,
+        and with the newest call while it runs."""
         call, tally = calls[root - 1], self._tallies[root]
         counts = [plural(tally.calls, "call")] if tally.calls else []
         counts += [plural(tally.messages, "message")] if tally.messages else []

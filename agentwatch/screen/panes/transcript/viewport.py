@@ -33,12 +33,7 @@ class BlockViewport:
         """Posted when heights become estimates outside a tick, so that a tick measures them again."""
 
     def __init__(self, pane: LineView, session: Session) -> None:
-        """Show the transcript of `session` in `pane`, which scrolls and draws the lines.
-
-        Args:
-            pane: The pane.
-            session: The session.
-        """
+        """Show the transcript of `session` in `pane`, which scrolls and draws the lines."""
         self._pane = pane
         self._session = session
         self._newest = self.blocks = Blocks(session.transcript)
@@ -75,15 +70,8 @@ class BlockViewport:
             self._newest.take(folds=True, seconds=seconds)
 
     def take(self, width: int, seconds: float) -> bool:
-        """Cut entries into blocks before the pane is shown.
-
-        Args:
-            width: The width that the pane will have, in columns.
-            seconds: The approximate time limit; 250,000 blocks take 700 ms.
-
-        Returns:
-            Whether the whole transcript is cut.
-        """
+        """Cut entries into blocks before the pane is shown. `seconds` is the approximate time limit; 250,000
+        blocks take 700 ms. Return whether the whole transcript is cut."""
         self.layout.width = width
         self.blocks.take(folds=True, seconds=seconds)
         return not self.blocks.is_behind
@@ -169,24 +157,16 @@ class BlockViewport:
         self._pane.painter.forget_from(top)
 
     def count_as_old(self, top: int, lines: int) -> None:
-        """Do not count the lines that a re-measured block gains as new content.
-
-        Args:
-            top: The line at which the block begins; blocks below the end that the user left do count.
-            lines: The number of lines that it gained.
-        """
+        """Do not count the lines that a re-measured block gains as new content. `top` is the line at which
+        the block begins; blocks below the end that the user left do count."""
         pane = self._pane
         if not pane.following and top < pane.count_when_unfollowed:
             pane.count_when_unfollowed += lines
 
     def measure_view(self, fixed: int = 0) -> bool:
-        """Measure the visible blocks until all are measured; return whether any was not.
-
-        A measured block may be shorter than estimated, so that others become visible.
-
-        Args:
-            fixed: The row of the viewport whose line stays there, unless the end is followed.
-        """
+        """Measure the visible blocks until all are measured; return whether any was not. A measured block may
+        be shorter than estimated, so that others become visible. The line in the row `fixed` of the viewport
+        stays there, unless the end is followed."""
         if self._is_measuring:  # keeping a line in its row shows the lines, which measures them
             return False
         self._is_measuring = True

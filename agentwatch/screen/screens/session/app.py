@@ -153,7 +153,10 @@ class Leave(Enum):
 
 
 class AgentwatchApp(SessionApp[Leave]):
-    """Shows one session until the user quits."""
+    """Shows one session until the user quits. The source stops the agent on request. `held` are the signals
+    that arrived before the app runs; they are handled first. `config` is None for the defaults, `replay` None
+    to show the recording, `asked` None if the command line asks nothing. `problem` is why the user's settings
+    are not used, which is shown first; empty if they are."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("session app")
 
@@ -169,18 +172,6 @@ class AgentwatchApp(SessionApp[Leave]):
         no_color: bool = False,
         problem: str = "",
     ) -> None:
-        """Create the app.
-
-        Args:
-            source: Where the recording comes from; it stops the agent on request.
-            feed: Reads the recording into the session that is shown.
-            held: The signals that arrived before the app runs; they are handled first.
-            config: The user's configuration; None uses the defaults.
-            replay: How to replay the recording; None to show it.
-            asked: What the command line asks of the moment; None if it asks nothing.
-            no_color: Whether to draw without colours.
-            problem: Why the user's settings are not used, which is shown first; empty if they are.
-        """
         super().__init__(held, config, no_color=no_color)
         self._problem = problem
         self._source = source

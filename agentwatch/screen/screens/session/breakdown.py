@@ -36,14 +36,8 @@ _SLICE_SECONDS = 0.01
 
 
 def take_slice(take: Callable[[], bool]) -> bool:
-    """Call `take` until nothing is left or the time slice is used up.
-
-    Args:
-        take: Does a small piece of work; returns whether more is left.
-
-    Returns:
-        Whether more is left.
-    """
+    """Call `take` until nothing is left or the time slice is used up. `take` does a small piece of work, and
+    returns whether more is left."""
     until = time.perf_counter() + _SLICE_SECONDS
     while (is_more := take()) and time.perf_counter() < until:
         pass
@@ -51,13 +45,8 @@ def take_slice(take: Callable[[], bool]) -> bool:
 
 
 def keep_updated(screen: MessagePump, sync: Callable[[], bool]) -> None:
-    """Call `sync` repeatedly while the screen is open.
-
-    Args:
-        screen: The screen whose timer is used; closing it ends the calls.
-        sync: Updates the screen; returns whether more is left. If so, the next call follows after 10 ms
-            instead of 0.5 s.
-    """
+    """Call `sync` repeatedly while the screen is open. `sync` returns whether more is left. If so, the next
+    call follows after 10 ms instead of 0.5 s."""
     screen.set_timer(_SLICE_SECONDS if sync() else _SYNC_SECONDS, partial(keep_updated, screen, sync))
 
 
@@ -195,13 +184,8 @@ class TimeScreen(ModalScreen[Call | None]):
 
 
 def bar(ms: int, whole_ms: int, width: int) -> str:
-    """Return a bar of block characters, drawn to an eighth of a column.
-
-    Args:
-        ms: The share, in milliseconds; if it is not 0, the bar is at least an eighth of a column long.
-        whole_ms: The total that fills the bar, in milliseconds.
-        width: The width of a full bar, in columns.
-    """
+    """Return a bar of block characters, drawn to an eighth of a column. A share that is not 0 is at least an
+    eighth of a column long; `whole_ms` fills `width` columns."""
     eighths = ms * width * 8 // whole_ms if whole_ms else 0
     full, rest = divmod(max(eighths, 1) if ms else 0, 8)
     return ("█" * full + EIGHTHS[rest]).rstrip()

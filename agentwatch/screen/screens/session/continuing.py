@@ -41,10 +41,9 @@ _BACK = "esc change the prompt"
 
 
 class ContinueDialog(ModalScreen[Plan | None]):
-    """Asks for the prompt, then shows the command; enter runs only a command that is shown.
-
-    If the run is not known to be allowed no more than the session was, it needs a `y` after that.
-    """
+    """Asks for the prompt, then shows the command; enter runs only a command that is shown. If the run is not
+    known to be allowed no more than the session was, it needs a `y` after that. `is_queued` says whether the
+    prompt goes to the process that has the session open."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Back"),
@@ -54,12 +53,6 @@ class ContinueDialog(ModalScreen[Plan | None]):
     ]
 
     def __init__(self, session: Continued, *, is_queued: bool) -> None:
-        """Create the dialog.
-
-        Args:
-            session: The session.
-            is_queued: Whether the prompt goes to the process that has the session open.
-        """
         super().__init__()
         self._session, self._is_queued = session, is_queued
         self._plan: Plan | None = None
@@ -156,13 +149,8 @@ class ContinueDialog(ModalScreen[Plan | None]):
 
 
 async def continue_session(app: TerminalApp[Any], path: Path | None, by: str) -> None:
-    """Ask for a prompt, and continue a session in a process that outlives the screen.
-
-    Args:
-        app: The app, which shows the dialog and the result.
-        path: The address of the session; None for one that has no file.
-        by: Where the user acts: `list` or `session`.
-    """
+    """Ask for a prompt, and continue a session in a process that outlives the screen. `path` is None for one
+    that has no file. `by` is where the user acts: `list` or `session`."""
 
     def report(words: str) -> None:
         app.notify(safe_line(words), severity="warning", markup=False, timeout=_PROBLEM_SECONDS)

@@ -66,15 +66,8 @@ Row = Line | Item
 def digest_rows(
     digest: Digest, ending: SafeText, play: Play | None, now_ms: int | None, waits: Waits = NO_WAITS
 ) -> Iterator[Row]:
-    """Yield the rows of a digest, what needs the user first.
-
-    Args:
-        digest: The digest.
-        ending: How the run ended; empty if it did not.
-        play: How a key plays what happened; None if its times are unknown.
-        now_ms: The session's present time, for the clocks of running calls; None if it is unknown.
-        waits: The open calls that wait for the user.
-    """
+    """Yield the rows of a digest, what needs the user first. `ending` is empty if the run did not end. `play`
+    says how a key plays what happened; None if its times are unknown."""
     new, turns = digest.happened, digest.turns
     yield Line(_counts(new, turns, ending))
     if play is not None:
@@ -330,14 +323,6 @@ class DigestScreen(ModalScreen[Call | Play | None]):
         timeline: Timeline,
         facts: Callable[[], AgentFacts] = lambda: NO_FACTS,
     ) -> None:
-        """Create the screen.
-
-        Args:
-            feed: The live feed.
-            since: The moment since which things happened.
-            timeline: The times of the recording.
-            facts: Returns what is known about the agent's process.
-        """
         super().__init__(id="digest-screen")
         self._feed = feed
         self._since = since

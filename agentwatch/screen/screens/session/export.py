@@ -39,7 +39,6 @@ class ExportDialog(ModalScreen[str | None]):
     """Asks for the format of an export."""
 
     def __init__(self, sessions: int) -> None:
-        """Create the dialog; `sessions` is the number of sessions that are exported."""
         super().__init__()
         self._what = "the session" if sessions == 1 else f"{sessions:,} sessions"
 
@@ -64,11 +63,7 @@ class ExportDialog(ModalScreen[str | None]):
 
 def offer_export(app: App[object], addresses: Sequence[Path | str]) -> None:
     """Ask for a format, and export the sessions. If there are none, say that nothing was recorded.
-
-    Args:
-        app: The app, which shows the dialog and the result.
-        addresses: The addresses of the sessions: paths, or those of sessions on other machines.
-    """
+    `addresses` are paths, or those of sessions on other machines."""
     if not addresses:
         app.notify("this session has no recording to export", severity="warning", markup=False)
         return
@@ -87,13 +82,8 @@ def offer_export(app: App[object], addresses: Sequence[Path | str]) -> None:
 
 
 def write_exports(addresses: Sequence[Path | str], name: str, report: Callable[..., object]) -> None:
-    """Export sessions, one after the other, and report the last result, or how many were exported.
-
-    Args:
-        addresses: The addresses of the sessions.
-        name: The name of the format.
-        report: Is called with words, and with `is_failed`.
-    """
+    """Export sessions, one after the other, and report the last result, or how many were exported. `report`
+    is called with words, and with `is_failed`."""
     results = [_exported(each, name) for each in addresses]
     problems = [words for words, is_failed in results if is_failed]
     if len(results) == 1:
@@ -112,15 +102,9 @@ def _exported(address: Path | str, name: str) -> tuple[SafeText, bool]:
 
 
 def run_agentwatch(words: Sequence[str], *, takes_stdout: bool = False) -> tuple[str, int]:
-    """Run a command of agentwatch. It delays no frame, writes to no terminal, and outlives the screen.
-
-    Args:
-        words: The name of the command and its arguments.
-        takes_stdout: Whether the line may be one that it has printed on stdout.
-
-    Returns:
-        The last line that it has printed, a foreign text, and its exit code.
-    """
+    """Run a command of agentwatch. It delays no frame, writes to no terminal, and outlives the screen. With
+    `takes_stdout`, the line may be one that it has printed on stdout. Return the last line that it has
+    printed, a foreign text, and its exit code."""
     folder = os.path.dirname(os.path.dirname(os.path.abspath(agentwatch.__file__)))
     with TemporaryFile() as said:
         try:

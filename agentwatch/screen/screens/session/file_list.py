@@ -180,12 +180,8 @@ class FileCallsView(RowView):
         return len(self._file.calls) if self._file else 0
 
     def show_file(self, file: TouchedFile | None, marks: SafeText) -> None:
-        """Show a file's calls; start at the first call if the file is another one than before.
-
-        Args:
-            file: The file; None shows no calls.
-            marks: The file's warnings, for the border title.
-        """
+        """Show a file's calls; start at the first call if the file is another one than before. `file` is None
+        to show no calls."""
         if file is not self._file:
             self._file, self._line, self._failed = file, None, None
             self.cursor = 0
@@ -202,12 +198,8 @@ class FileCallsView(RowView):
             self.show_lines()
 
     def open_on(self, call: Call, line: int | None) -> None:
-        """Select a call about the file; for a call that failed in the file, its last change before.
-
-        Args:
-            call: The call.
-            line: The line in which it failed, from 1; None if it is unknown.
-        """
+        """Select a call about the file; for a call that failed in the file, its last change before. `line`
+        counts from 1; None if it is unknown."""
         calls = self._file.calls if self._file else []
         if call in calls:
             self.choose(calls.index(call))
@@ -243,7 +235,8 @@ class FileCallsView(RowView):
 
 
 class FilesScreen(ModalScreen[Call | None]):
-    """Every file that the session touched; dismissed with the call that the user opened, or with None."""
+    """Every file that the session touched; dismissed with the call that the user opened, or with None.
+    `sought` is None for the file that was touched last."""
 
     VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall")]
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -255,13 +248,6 @@ class FilesScreen(ModalScreen[Call | None]):
     ]
 
     def __init__(self, feed: Feed, touched: TouchedFiles, sought: Sought | None = None) -> None:
-        """Create the screen.
-
-        Args:
-            feed: The feed at the moment that is shown.
-            touched: The files that its session has touched.
-            sought: What the screen opens on; None for the file that was touched last.
-        """
         super().__init__(id="files-screen")
         self._sought = sought
         self._files = FilesView(feed, touched)

@@ -29,26 +29,19 @@ _EVERY_SECONDS = 0.016
 
 
 class FindBar(InputBar):
-    """Searches while the user types, and shows the current match in the panes."""
+    """Searches while the user types, and shows the current match in the panes. A preview contains only the
+    head and tail of a recording, so counts are incomplete."""
 
     class Shown(Message):
         """Posted when the panes show another match, or the place where the search began."""
 
         def __init__(self, pane: str) -> None:
-            """Create the message; `pane` is the pane that shows the match."""
             super().__init__()
             self.pane = pane
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("find bar")
 
     def __init__(self, feed: Feed, panes: Panes, *, is_preview: bool = False) -> None:
-        """Create the find bar, hidden.
-
-        Args:
-            feed: The events to search.
-            panes: The panes in which matches are shown.
-            is_preview: `feed` contains only the head and tail of a recording, so counts are incomplete.
-        """
         super().__init__("Find", "text, targets, arguments, results", id="find")
         self._is_preview = is_preview
         self._feed = feed
@@ -77,12 +70,7 @@ class FindBar(InputBar):
         self._show_count()
 
     def resume(self, before: FindBar, pane: str) -> None:
-        """Take over the search and the text being typed from the preview's find bar.
-
-        Args:
-            before: The find bar of the preview that this one replaces.
-            pane: The pane that has the focus.
-        """
+        """Take over the search and the text being typed from the preview's find bar."""
         self._last = before._last
         if before.styles.display == "none":
             return
@@ -109,12 +97,7 @@ class FindBar(InputBar):
             self._slice()
 
     def step(self, direction: int, pane: str) -> bool:
-        """Go to the next (1) or previous (-1) match; return whether there is a current or earlier search.
-
-        Args:
-            direction: 1 for the next match, -1 for the previous one.
-            pane: The pane from whose position an earlier search is repeated after the bar was closed.
-        """
+        """Go to the next (1) or previous (-1) match; return whether there is a current or earlier search."""
         if self._search is None:
             if not self._last:
                 return False
@@ -126,12 +109,7 @@ class FindBar(InputBar):
         return True
 
     def look_for(self, text: str, pane: str) -> None:
-        """Search for a text, as if the user had searched for it before.
-
-        Args:
-            text: The text.
-            pane: The pane from whose position the search starts.
-        """
+        """Search for a text, as if the user had searched for it before."""
         self._end_search()
         self._last = text
         self.step(1, pane)

@@ -55,17 +55,10 @@ class Mark(NamedTuple):
 
 
 class Marks:
-    """The marked moments of a session, for the keys that set them and go to them, and for the goto box."""
+    """The marked moments of a session, for the keys that set them and go to them, and for the goto box.
+    `session` is not that of an earlier moment."""
 
     def __init__(self, session: Session, bookmarks: Bookmarks, markers: Markers, timeline: Timeline) -> None:
-        """Create the marks of a session.
-
-        Args:
-            session: The session that was read so far, not that of an earlier moment.
-            bookmarks: The user's bookmarks.
-            markers: The moments that mark themselves.
-            timeline: The times of the recording.
-        """
         self.session = session
         self.bookmarks = bookmarks
         self.markers = markers
@@ -175,17 +168,11 @@ class MarkFilter:
     """The bookmarks and markers that match all words: as a part of their text, or as the start of their time.
 
     Each marker is put into words only while it is compared, or shown: 100,000 of them would take 20 MB.
+    Without any word, every mark matches. The markers with the indices `first` are compared before those from
+    `start` on.
     """
 
     def __init__(self, marks: Marks, text: str, first: Sequence[int] = (), start: int = 0) -> None:
-        """Create a filter that has compared no markers yet.
-
-        Args:
-            marks: The marked moments.
-            text: What was typed; without any word, every mark matches.
-            first: The indices of markers that are compared before those from `start` on.
-            start: The index of the first marker that is compared after those.
-        """
         self._marks = marks
         self.text = text
         self._words = text.casefold().split()
@@ -302,14 +289,8 @@ class Note(NamedTuple):
 
 
 def goal_of(text: str, chosen: Mark | None, marks: Marks, moment: int) -> Goal | Problem:
-    """Return where enter leads; None if nothing is typed or selected.
-
-    Args:
-        text: What is typed.
-        chosen: The selected mark, which counts before the text.
-        marks: The marked moments of the session.
-        moment: The moment that is shown.
-    """
+    """Return where enter leads; None if nothing is typed or selected. The selected mark, `chosen`, counts
+    before the text."""
     if chosen is not None:
         return chosen.offset
     if not text.strip():
@@ -337,14 +318,8 @@ def suggested_row(found: MarkFilter, marks: Marks, moment: int) -> int | None:
 
 
 def note_of(goal: Goal | Problem, found: MarkFilter, chosen: Mark | None, marks: Marks) -> Note:
-    """Return the line below the list: where enter leads, what is wrong with the text, or what can be typed.
-
-    Args:
-        goal: Where enter leads.
-        found: The marks that match the text.
-        chosen: The selected mark.
-        marks: The marked moments of the session.
-    """
+    """Return the line below the list: where enter leads, what is wrong with the text, or what can be
+    typed."""
     is_closed = marks.session.is_closed
     hint = _HINT_OF_FINISHED if is_closed else HINT
     if isinstance(goal, Problem):
@@ -375,11 +350,6 @@ class MarkList(RowView, can_focus=False):
     """One row per marked moment. The keys go to the input above it, which keeps the focus."""
 
     def __init__(self, found: MarkFilter) -> None:
-        """Create the list.
-
-        Args:
-            found: The marks that are listed.
-        """
         super().__init__("", id="marks")
         self._found = found
         self.is_picked = False
@@ -408,11 +378,8 @@ class MarkList(RowView, can_focus=False):
         self.show_lines()
 
     def sync(self, picked: Mark | None) -> None:
-        """Show the marks that are listed now, and select the mark that the user has picked before.
-
-        Args:
-            picked: The mark; None if the user has picked none.
-        """
+        """Show the marks that are listed now, and select the mark that the user has picked before. `picked`
+        is None if the user has picked none."""
         if picked is not None and (self.chosen is None or self.chosen.offset != picked.offset):
             row = self._found.row_of(picked)
             self.is_picked = row is not None
@@ -461,15 +428,10 @@ class _GotoInput(LineInput):
 
 
 class GotoScreen(InputBox[Goal]):
-    """Dismissed with the moment to go to: an offset, `End.LIVE`, or None if the user has left the box."""
+    """Dismissed with the moment to go to: an offset, `End.LIVE`, or None if the user has left the box. `+10s`
+    and `-10s` are relative to `moment`, which the screen shows."""
 
     def __init__(self, marks: Marks, moment: int) -> None:
-        """Create the box.
-
-        Args:
-            marks: The marked moments.
-            moment: The moment that the screen shows, which `+10s` and `-10s` are relative to.
-        """
         self._marks = marks
         self._moment = moment
         self._filter = MarkFilter(marks, "")

@@ -56,7 +56,6 @@ class WhatHappened(Static):
             self.line = line
 
     def __init__(self) -> None:
-        """Create the lines of a session that is not read yet."""
         super().__init__(id="happened")
         self._lines: list[tuple[str, list[tuple[SafeText, str]]]] = []
         """The label and the pieces of each line; none while the calls are read."""
@@ -67,13 +66,8 @@ class WhatHappened(Static):
         return not self._lines
 
     def read(self, feed: Feed, calls: CallList, touched: TouchedFiles) -> None:
-        """Read the calls of a session, one time slice at a time, and then show what happened.
-
-        Args:
-            feed: Has read the session.
-            calls: The list of its calls.
-            touched: The files that it has touched, perhaps not read yet.
-        """
+        """Read the calls of a session, one time slice at a time, and then show what happened. `touched` are
+        the files that it has touched, perhaps not read yet."""
         until, is_more = perf_counter() + _SLICE_SECONDS, True
         while is_more and perf_counter() < until:
             is_more = touched.update() | calls.facts.episodes.update()

@@ -34,10 +34,10 @@ class HelpRow(NamedTuple):
 
 
 class HelpView(PopupLines):
-    """The rows of the help by topic, in two columns; a text that does not fit continues below."""
+    """The rows of the help by topic, in two columns; a text that does not fit continues below. `rows` are in
+    the order of their topics."""
 
     def __init__(self, rows: Sequence[HelpRow]) -> None:
-        """Create the view; `rows` are in the order of their topics."""
         super().__init__("Keys", self._laid_out, id="help")
         self.border_subtitle = Content("/ find · esc back")
         self.rows = rows
@@ -60,7 +60,8 @@ class HelpView(PopupLines):
 
 
 class Help(ModalScreen[None]):
-    """Every key and what it does; `/` searches."""
+    """Every key and what it does; `/` searches. `rebound` has the user's own key bindings, by binding id,
+    which replace the defaults."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("question_mark", "dismiss", "Back", show=False, id="help"),
@@ -70,12 +71,6 @@ class Help(ModalScreen[None]):
     ]
 
     def __init__(self, rebound: Mapping[str, str], topics: tuple[Topic, ...] = SESSION) -> None:
-        """Create the screen.
-
-        Args:
-            rebound: The user's own key bindings, by binding id; they replace the defaults.
-            topics: The keys to show, by topic.
-        """
         super().__init__()
         self._keys = bound_keys(rebound)
         self._rows = [self._row(topic, row) for topic in topics for row in topic.rows()]

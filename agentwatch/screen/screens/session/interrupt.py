@@ -18,7 +18,9 @@ _UNKNOWN = "Most agents end the turn and exit; of this one it is not known."
 
 
 class InterruptDialog(ModalScreen[str | None]):
-    """Says what an interrupt does, and asks whether to send it; after one, also whether to stop the agent."""
+    """Says what an interrupt does, and asks whether to send it; after one, also whether to stop the agent.
+    `agent` is a foreign text; empty if it is unknown. `is_interrupted` says whether an interrupt was sent
+    before."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "choose('interrupt')", "Interrupt"),
@@ -27,12 +29,6 @@ class InterruptDialog(ModalScreen[str | None]):
     ]
 
     def __init__(self, agent: str, *, is_interrupted: bool) -> None:
-        """Create the dialog.
-
-        Args:
-            agent: The short name of the agent, a foreign text; empty if it is unknown.
-            is_interrupted: Whether an interrupt was sent before.
-        """
         super().__init__()
         program = program_named(agent)
         self._does = (program and program.knowledge.interrupt) or _UNKNOWN

@@ -26,7 +26,8 @@ class LeaveChoice(Enum):
 
 
 class LeaveDialog(ModalScreen[LeaveChoice | None]):
-    """Asks whether to stop the agent, or its surviving child processes, or to leave them running."""
+    """Asks whether to stop the agent, or its surviving child processes, or to leave them running. `survivors`
+    has one line per process that the agent started and that outlived it; it is empty while the agent runs."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("s", "choose('stop')", "Stop"),
@@ -35,13 +36,6 @@ class LeaveDialog(ModalScreen[LeaveChoice | None]):
     ]
 
     def __init__(self, headline: SafeText, survivors: Sequence[SafeText] = ()) -> None:
-        """Create the dialog.
-
-        Args:
-            headline: What still runs, as a sentence.
-            survivors: One line per process that the agent started and that outlived it; empty while the agent
-                runs.
-        """
         super().__init__()
         self._headline = headline
         self._survivors = survivors

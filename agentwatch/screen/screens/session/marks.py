@@ -45,12 +45,7 @@ class MarkedMoments:
     """Finds the marked moments of a session, and follows new ones."""
 
     def __init__(self, moment: Moment, source: Source) -> None:
-        """Read the bookmarks and the hits of rules that are stored beside a recording.
-
-        Args:
-            moment: The moment of the screen.
-            source: Where the recording comes from.
-        """
+        """Read the bookmarks and the hits of rules that are stored beside a recording."""
         self._moment, self._source = moment, source
         self._shown: object = None
         self._rounds = 0
@@ -99,11 +94,7 @@ class MarkedMoments:
 
     def left(self, calls: CallList, *, tests_only: bool) -> list[tuple[SafeText, Outcome | None]]:
         """Return what is left of the work at the moment that is shown; nothing before it is read.
-
-        Args:
-            calls: The calls at this moment.
-            tests_only: Whether to leave out the failures and the files.
-        """
+        `tests_only` leaves out the failures and the files."""
         if not self._rounds or self._is_behind:
             return []
         from agentwatch.analysis.remaining import Changed, remaining_words
@@ -121,11 +112,7 @@ class MarkedMoments:
         return [*remaining_words(verdicts, self._open, self._changes.at(ended))]
 
     def update(self, calls: CallList) -> bool:
-        """Read new calls for the marks, for 6 ms at most; return whether more are left for `left`.
-
-        Args:
-            calls: The calls of the newest moment.
-        """
+        """Read new calls for the marks, for 6 ms at most; return whether more are left for `left`."""
         self._rounds += 1
         is_more = self.verdicts.update(_SLICE_SECONDS)
         self._is_behind = self._changes.update(_SLICE_SECONDS) | calls.facts.episodes.update()

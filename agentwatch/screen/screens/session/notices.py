@@ -25,19 +25,13 @@ _GREETING = SafeText(
 
 
 class Notices:
-    """Alerts the user while another window has the focus, and then summarises what happened meanwhile."""
+    """Alerts the user while another window has the focus, and then summarises what happened meanwhile.
+    `write` writes a control sequence to the terminal. `watch` has the rules that watch the session; None if
+    there are none."""
 
     def __init__(
         self, feed: Feed, config: Config, write: Callable[[str], None], watch: AlarmWatch | None = None
     ) -> None:
-        """Create the notices of a session.
-
-        Args:
-            feed: The feed of the session.
-            config: The user's configuration: bell, desktop notification and title.
-            write: Writes a control sequence to the terminal.
-            watch: The rules that watch the session; None if there are none.
-        """
         self._feed = feed
         self._watch = watch
         self._has_greeted = False
@@ -50,17 +44,9 @@ class Notices:
         """The start of the last absence of 5 minutes or more in which something happened; None before it."""
 
     def update(self, words: SafeText, facts: AgentFacts, *, is_quiet: bool) -> list[SafeText]:
-        """Update the notices; called once per tick.
-
-        Args:
-            words: What is going on, as the status line shows it.
-            facts: What is known about the agent's process.
-            is_quiet: Whether the silence is longer than tolerated.
-
-        Returns:
-            The hits of rules, the loop warnings and the acts of the user to show; no warnings while an old
-            recording is being read.
-        """
+        """Update the notices; called once per tick. `is_quiet` says whether the silence is longer than
+        tolerated. Return the hits of rules, the loop warnings and the acts of the user to show; no warnings
+        while an old recording is being read."""
         found = self._loops.update(self._feed.session.calls)
         self._attention.update(words, is_quiet=is_quiet, is_paused=bool(facts.paused_by))
         warnings = [loop.words() for loop in found] if self._attention.is_watching else []
@@ -94,12 +80,8 @@ class Notices:
         return is_new
 
     def app_focused(self, digest_key: str = "") -> SafeText:
-        """End the absence; return a one-line summary of what happened in it, empty if nothing did.
-
-        Args:
-            digest_key: The key that opens the digest, as it is shown; after 5 minutes or more the summary
-                offers it. Without a key it offers nothing.
-        """
+        """End the absence; return a one-line summary of what happened in it, empty if nothing did. After 5
+        minutes or more the summary offers `digest_key`, the key that opens the digest, unless it is empty."""
         seen, self._seen = self._seen, None
         if seen is None:
             return SafeText("")

@@ -32,15 +32,10 @@ NAMES = ("transcript", "calls", "detail", "log")
 
 
 class Panes:
-    """Transcript, calls, detail and log, available as attributes and by name."""
+    """Transcript, calls, detail and log, available as attributes and by name. A preview is only a part of the
+    recording; its calls have no numbers."""
 
     def __init__(self, feed: Feed, *, is_preview: bool = False) -> None:
-        """Create the panes of a session.
-
-        Args:
-            feed: Reads the recording.
-            is_preview: Whether the session is only a part of the recording; calls then have no numbers.
-        """
         self.has_numbers = not is_preview
         """Whether the numbers of the calls are those of the whole recording."""
         self.transcript = Transcript(feed.session)
@@ -72,11 +67,8 @@ class Panes:
         self.log.show(session)
 
     def follow(self, chosen: int | None) -> None:
-        """Show the end of a moment to which the user has moved, and select its last call.
-
-        Args:
-            chosen: The number of the call to select instead; None for the last one.
-        """
+        """Show the end of a moment to which the user has moved, and select its last call. `chosen` is the
+        number of the call to select instead; None for the last one."""
         self.transcript.action_bottom()
         with self.calls.prevent(CallTable.Asked):
             self.calls.follow_moment()
@@ -114,15 +106,8 @@ class Panes:
         return (self.transcript, self.calls, self.detail, self.log)[NAMES.index(name)]
 
     def take(self, width: int, seconds: float) -> bool:
-        """Process a part of the session before the panes are shown.
-
-        Args:
-            width: The width that the transcript will have, in columns.
-            seconds: The approximate time limit.
-
-        Returns:
-            Whether the whole session is processed.
-        """
+        """Process a part of the session before the panes are shown. Return whether the whole session is
+        processed."""
         width = max(width - self.transcript.times.columns, 1)
         return self.transcript.viewport.take(width, seconds) and self.calls.listed.take(seconds)
 
@@ -142,15 +127,9 @@ class Panes:
             self.transcript.restore(position)
 
     def sync(self, now_ms: int | None, *, is_streaming: bool = False) -> float:
-        """Update the panes; calls and detail are redrawn only if a call has changed.
-
-        Args:
-            now_ms: The session's current time, in ms since the epoch; None if it is unknown.
-            is_streaming: Whether lines arrive, so that calls, detail and log are updated ten times a second.
-
-        Returns:
-            The seconds until these three are due; 0 if they are up to date.
-        """
+        """Update the panes; calls and detail are redrawn only if a call has changed. While lines arrive
+        (`is_streaming`), calls, detail and log are updated ten times a second. Return the seconds until these
+        three are due; 0 if they are up to date."""
         session = self.session
         calls = (len(session.calls), len(session.ended_calls), len(session.open_calls))
         are_calls_new = calls != self._synced_calls
@@ -168,12 +147,7 @@ class Panes:
         return 0.0
 
     def tick(self, now_ms: int | None, waits: Waits) -> None:
-        """Show the clocks of open calls.
-
-        Args:
-            now_ms: The session's current time, in ms since the epoch; None if it is unknown.
-            waits: The open calls that wait for the user.
-        """
+        """Show the clocks of open calls."""
         if waits != self._waits:
             self._waits = waits
             for pane in (self.transcript, self.calls, self.detail):
@@ -182,11 +156,8 @@ class Panes:
         self.detail.tick(now_ms)
 
     def mark_calls(self, held: Call | None) -> None:
-        """Mark the call that is selected in the calls pane, in all panes alike.
-
-        Args:
-            held: The failed call whose detail stays open while the newest calls are followed.
-        """
+        """Mark the call that is selected in the calls pane, in all panes alike. `held` is the failed call
+        whose detail stays open while the newest calls are followed."""
         chosen = self.calls.chosen
         self.transcript.mark_calls(chosen, held)
         self.log.mark_calls(chosen, held)

@@ -37,14 +37,8 @@ class Loading:
         self._typing_until = 0.0
 
     def advance(self, preview: Workspace) -> Workspace | None:
-        """Continue loading for one time slice.
-
-        Args:
-            preview: The workspace that shows the preview; its width is used for the layout.
-
-        Returns:
-            The workspace that replaces the preview, once it is ready to be shown; None until then.
-        """
+        """Continue loading for one time slice. Return the workspace that replaces the preview, once it is
+        ready to be shown; None until then."""
         seconds = _TYPING_SLICE_SECONDS if perf_counter() < self._typing_until else _SLICE_SECONDS
         self.feed.advance(seconds)
         if self.feed.backlog():
@@ -78,12 +72,7 @@ class PreviewSwap:
     """Loads the whole session while its preview is shown, and then replaces the preview."""
 
     def __init__(self, feed: Feed, *, shows_thinking: bool) -> None:
-        """Start loading.
-
-        Args:
-            feed: Reads the whole recording.
-            shows_thinking: Whether to show finished thoughts in full instead of folded.
-        """
+        """Start loading. `shows_thinking` shows finished thoughts in full instead of folded."""
         self._loading = Loading(feed, shows_thinking=shows_thinking)
         self.feed = feed
         self.is_loading = True
@@ -101,15 +90,8 @@ class PreviewSwap:
         return self._loading.words()
 
     def load(self, preview: Workspace) -> tuple[float, Workspace | None]:
-        """Continue loading for one time slice, or skip one after a key.
-
-        Args:
-            preview: The workspace that shows the preview.
-
-        Returns:
-            The seconds until the next slice, and the workspace that replaces `preview`; None until it is
-            ready.
-        """
+        """Continue loading for one time slice, or skip one after a key. Return the seconds until the next
+        slice, and the workspace that replaces `preview`; None until it is ready."""
         if self._loading.take_skip():
             return REST_SECONDS, None
         whole = self._loading.advance(preview)
@@ -120,12 +102,7 @@ class PreviewSwap:
 
     async def exchange(self, screen: Screen[Any], whole: Workspace, on_shown: Callable[[], None]) -> None:
         """Replace the panes, scroll them as the preview was, and send the keys pressed meanwhile again.
-
-        Args:
-            screen: The screen whose panes are replaced; it composes the new ones.
-            whole: The workspace of the whole session.
-            on_shown: Called when the new panes are shown.
-        """
+        `screen` composes the new panes; `on_shown` is called when they are shown."""
         await screen.recompose()
 
         def show() -> None:

@@ -85,12 +85,7 @@ class FirstShown(NamedTuple):
 
 def first_shown(source: Source, feed: Feed, *, is_replayed: bool = False) -> FirstShown:
     """Return what is shown of a recording at first: of a large saved one, a preview of its head and tail.
-
-    Args:
-        source: Where the recording comes from.
-        feed: Reads the recording, and has read nothing yet.
-        is_replayed: Whether the recording is replayed. A replay begins with what is read first.
-    """
+    `feed` has read nothing yet. A replay begins with what is read first."""
     keep_few(feed.session)
     feed.acts_of = SessionActs.of_file(source.path)
     if feed.backlog() <= _LARGE_BYTES or is_replayed or source.wakeup is not None:
@@ -125,7 +120,9 @@ _SAME_SECONDS = 2.0
 
 
 class WatchScreen(Screen[None]):
-    """Shows a session, live or saved."""
+    """Shows a session, live or saved. `replay` is None to show the live moment. `asked` is None if the
+    command line asks nothing. `back_to` is where going back leads in the end, such as `Sessions`; empty if it
+    leads nowhere."""
 
     app: TerminalApp[Any]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
@@ -154,17 +151,6 @@ class WatchScreen(Screen[None]):
         write: Callable[[str], None],
         back_to: str = "",
     ) -> None:
-        """Create the screen.
-
-        Args:
-            source: Where the recording comes from.
-            first: What is shown at first.
-            replay: How to replay the recording; None to show the live moment.
-            asked: What the command line asks of the moment; None if it asks nothing.
-            config: The user's configuration.
-            write: Writes a control sequence to the terminal.
-            back_to: Where `esc` leads in the end, such as `Sessions`; empty if it leads nowhere.
-        """
         super().__init__()
         prepare(self)
         feed, loading = first

@@ -155,12 +155,8 @@ class ChangedFilesView(RowView):
         return len(self._files)
 
     def show_between(self, before: CallVerdict | None, after: CallVerdict | None) -> None:
-        """Show the files that changed after one test run and before the next.
-
-        Args:
-            before: The earlier one; None for the beginning of the session.
-            after: The later one; None to show no files.
-        """
+        """Show the files that changed after one test run and before the next. `before` is None for the
+        beginning of the session, `after` None to show no files."""
         if (before, after) == self._shown:
             return
         self._shown = before, after
@@ -189,7 +185,8 @@ class ChangedFilesView(RowView):
 
 
 class VerdictsScreen(ModalScreen[Call | None]):
-    """The test runs; dismissed with the call that the user opened, or with None."""
+    """The test runs; dismissed with the call that the user opened, or with None. The last test run before
+    `moment`, which is shown, is selected."""
 
     VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall")]
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -200,13 +197,6 @@ class VerdictsScreen(ModalScreen[Call | None]):
     ]
 
     def __init__(self, session: Session, history: VerdictHistory, moment: int) -> None:
-        """Create the screen.
-
-        Args:
-            session: The whole session.
-            history: The verdicts of its test runs.
-            moment: The moment that is shown; the last test run before it is selected.
-        """
         super().__init__(id="verdicts-screen")
         self._session = session
         self._moment = moment

@@ -28,7 +28,9 @@ from agentwatch.text.safe import SafeText
 
 
 class Workspace(Vertical):
-    """The four panes, with the to-do list above them and the find and filter bars below."""
+    """The four panes, with the to-do list above them and the find and filter bars below. `shows_thinking`
+    shows finished thoughts in full instead of folded. A preview is only a part of the recording; its calls
+    and matches have no numbers."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("workspace")
 
@@ -40,14 +42,6 @@ class Workspace(Vertical):
     """The pane that has the focus; on a narrow screen, the only visible one."""
 
     def __init__(self, feed: Feed, *, shows_thinking: bool = False, is_preview: bool = False) -> None:
-        """Create the panes of a session.
-
-        Args:
-            feed: Reads the recording.
-            shows_thinking: Whether to show finished thoughts in full instead of folded.
-            is_preview: Whether the session is only a part of the recording; calls and matches then have no
-                numbers.
-        """
         super().__init__(id="workspace", classes="-pane-transcript")
         self._preview: Workspace | None = None
         self._shows_thinking = shows_thinking
@@ -119,15 +113,9 @@ class Workspace(Vertical):
         self.find_bar.sync()
 
     def sync(self, now_ms: int | None, *, is_streaming: bool = False) -> float:
-        """Update every pane; show the detail of a call that fails while the newest calls are followed.
-
-        Args:
-            now_ms: The session's current time, in ms since the epoch; None if it is unknown.
-            is_streaming: Whether lines arrive, so that the panes of calls are updated ten times a second.
-
-        Returns:
-            The seconds until these panes are due; 0 if they are up to date.
-        """
+        """Update every pane; show the detail of a call that fails while the newest calls are followed. While
+        lines arrive (`is_streaming`), the panes of calls are updated ten times a second. Return the seconds
+        until these panes are due; 0 if they are up to date."""
         wait = self.panes.sync(now_ms, is_streaming=is_streaming)
         self.plan.sync()
         self.find_bar.sync()

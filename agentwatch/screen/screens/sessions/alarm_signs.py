@@ -41,13 +41,8 @@ class RuleHit(NamedTuple):
 def session_alarms(
     rules: Sequence[OnSetting], report: Callable[[list[RuleHit]], object], commands: Commands | None = None
 ) -> SessionAlarms | None:
-    """Return what judges the sessions of the list; None without rules.
-
-    Args:
-        rules: The rules of the settings.
-        report: Is called with new hits, in the thread that steps.
-        commands: Runs the commands of rules; None if no rule has one.
-    """
+    """Return what judges the sessions of the list; None without rules. `report` is called with new hits, in
+    the thread that steps; `commands` is None if no rule has one."""
     if not rules:
         return None
     from agentwatch.rules.alarms.tripwire import tripwire
@@ -67,15 +62,8 @@ class AlarmSigns:
         listed: Callable[[], tuple[Rows, Key | None]],
         show: Callable[[], object],
     ) -> None:
-        """Mark no session.
-
-        Args:
-            rings: Which sessions ring.
-            signals: Ring the bell and send notifications.
-            toast: Shows words for some seconds.
-            listed: Returns the sessions of the list, and the one that is open on the screen, if any.
-            show: Shows the rows with their new marks.
-        """
+        """Mark no session. `toast` shows words for some seconds. `listed` returns the sessions of the list,
+        and the one that is open on the screen, if any."""
         self._rings = rings
         self._signals = signals
         self._toast, self._listed, self._show = toast, listed, show

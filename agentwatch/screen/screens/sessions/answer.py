@@ -45,12 +45,6 @@ class QuestionView(PopupLines):
     """
 
     def __init__(self, question: PermissionQuestion, repo: SafeText) -> None:
-        """Create the view.
-
-        Args:
-            question: The question.
-            repo: The repository of the session.
-        """
         super().__init__(f"{exact_line(question.tool[:_MOST_TOOL])} · {repo}", self._laid_out, id="question")
         self._texts, left = list[tuple[SafeText, str, list[tuple[int, int]]]](), _MOST_SHOWN
         for pieces, style in _lines(question):
@@ -95,12 +89,6 @@ class AnswerBox(ModalScreen[Decision | None]):
     ]
 
     def __init__(self, question: PermissionQuestion, repo: SafeText) -> None:
-        """Create the box.
-
-        Args:
-            question: The question.
-            repo: The repository of the session.
-        """
         super().__init__()
         self.question = question
         self._view = QuestionView(question, repo)
@@ -182,15 +170,10 @@ class AnswerBox(ModalScreen[Decision | None]):
 
 
 class PermissionPrompts:
-    """What the app of the list does with the questions of hooks."""
+    """What the app of the list does with the questions of hooks. `show` is called when other sessions can be
+    answered than before. `start` begins to listen."""
 
     def __init__(self, app: App[None], show: Callable[[], None]) -> None:
-        """Create it; `start` begins to listen.
-
-        Args:
-            app: The app.
-            show: Is called when other sessions can be answered than before.
-        """
         self._app, self._show = app, show
         self._box: AnswerBox | None = None
         self._shown: PermissionQuestion | None = None

@@ -107,11 +107,7 @@ def _follows(row: Row) -> bool | None:
 
 
 def _open_elsewhere(address: str, machines: Machines) -> OpenSession:
-    """Open a session of another machine, whose local copy is filled while it is open.
-
-    Raises:
-        Fault: The session cannot be opened.
-    """
+    """Open a session of another machine, whose local copy is filled while it is open."""
     from agentwatch.remote.copying import open_copy, source_of
 
     copying = open_copy(address, machines, os.environ)
@@ -141,7 +137,9 @@ class _Open(NamedTuple):
 class HomeApp(SessionApp[None]):
     """Shows the sessions of the machine, and one of them at a time in the screen of a session.
 
-    The sessions are watched in a thread, which goes on while a session is open.
+    The sessions are watched in a thread, which goes on while a session is open. `held` are the signals that
+    arrived before the app runs; they are handled first. `config` is None for the defaults. `is_here` says
+    whether this machine is among those that are watched.
     """
 
     def __init__(
@@ -153,15 +151,6 @@ class HomeApp(SessionApp[None]):
         no_color: bool = False,
         is_here: bool = True,
     ) -> None:
-        """Create the app.
-
-        Args:
-            held: The signals that arrived before the app runs; they are handled first.
-            machine: Watches the sessions.
-            config: The user's configuration; None uses the defaults.
-            no_color: Whether to draw without colours.
-            is_here: Whether this machine is among those that are watched.
-        """
         super().__init__(held, config, no_color=no_color)
         self._machine = machine
         take, fail = partial(self.call_later, self._take), partial(self.call_later, self.fail)
@@ -285,11 +274,8 @@ class HomeApp(SessionApp[None]):
                 screen.frame_scheduler.within(0)
 
     def _show_rows(self, report: Report | None = None) -> None:
-        """Show the sessions, unless one of them is open: the list is not drawn then.
-
-        Args:
-            report: What has changed; None if any row may differ from what is shown.
-        """
+        """Show the sessions, unless one of them is open: the list is not drawn then. `report` is what has
+        changed; None if any row may differ from what is shown."""
         home = self.home
         self._is_behind = self._open is not None or home is None
         if home is not None and not self._is_behind:
@@ -373,14 +359,8 @@ class HomeApp(SessionApp[None]):
     async def _show_session(
         self, row: Row, opens: Callable[[], OpenSession], words: str = "", replay: Replay | None = None
     ) -> None:
-        """Open the session of a row and show it, unless the user has opened another one meanwhile.
-
-        Args:
-            row: The session.
-            opens: Opens it, in a thread.
-            words: What to search for in it; empty for nothing.
-            replay: How to replay it; None to show its live moment.
-        """
+        """Open the session of a row and show it, unless the user has opened another one meanwhile. `opens`
+        opens it, in a thread. `words` are searched for in it; `replay` is None to show its live moment."""
         try:
             session = await asyncio.to_thread(opens)
         except Fault as fault:

@@ -35,21 +35,13 @@ class WordsBar(InputBar):
         """Posted when the words have changed."""
 
         def __init__(self, bar: WordsBar, words: str) -> None:
-            """Create the message; `words` are the words of `bar`."""
             super().__init__()
             self.bar, self.words = bar, words
 
     class Left(Message):
-        """Posted when the bar was closed."""
+        """Posted when the bar was closed. `is_entered` says whether the bar was closed by enter."""
 
         def __init__(self, bar: WordsBar, words: str, *, is_entered: bool) -> None:
-            """Create the message.
-
-            Args:
-                bar: The bar.
-                words: The words that are kept.
-                is_entered: Whether the bar was closed by enter.
-            """
             super().__init__()
             self.bar, self.words, self.is_entered = bar, words, is_entered
 
@@ -86,14 +78,10 @@ class SessionFilterBar(RuleBar, WordsBar):
 
 
 class HomeBars(Vertical):
-    """The two bars, of which at most one is open, and the line that says what the list shows."""
+    """The two bars, of which at most one is open, and the line that says what the list shows. `offers`
+    returns how the words of a filter can continue."""
 
     def __init__(self, offers: Callable[[str], list[Offer]]) -> None:
-        """Create the bars, hidden.
-
-        Args:
-            offers: Returns how the words of a filter can continue.
-        """
         super().__init__(id="home-bars")
         self.find = WordsBar(
             "Find", "words of titles and prompts; enter: in the contents too", id="home-find"
@@ -117,15 +105,8 @@ class HomeBars(Vertical):
         bar.show_text(words, takes_keys=True)
 
     def show(self, request: Request, matches: int, total: int, hidden: int = 0, marked: str = "") -> None:
-        """Say what the list shows, and how many sessions match.
-
-        Args:
-            request: What the list shows.
-            matches: The number of sessions that match.
-            total: The number of all sessions.
-            hidden: How many of those that match are hidden.
-            marked: How many sessions are marked, and what the keys do with them; empty for none.
-        """
+        """Say what the list shows, and how many sessions match. `hidden` is how many of the `matches` are
+        hidden. `marked` says how many sessions are marked, and what the keys do with them; empty for none."""
         found = f"{matches - hidden:,} of {plural(total, 'session')}"
         found += f", {hidden:,} hidden" if hidden else ""
         keys = SafeText(f"{found} · enter: keep · esc: clear")
@@ -186,23 +167,14 @@ class HomeHeader(Static):
         self._is_scarce = False
 
     def show(self, counts: Counts, key: str, *, is_known: bool = True) -> None:
-        """Show counts; draw only if something differs.
-
-        Args:
-            counts: The numbers of sessions.
-            key: The key that shows the hidden sessions; empty while they are shown.
-            is_known: Whether every machine answers.
-        """
+        """Show counts; draw only if something differs. `key` shows the hidden sessions; empty while they are
+        shown."""
         self._counts, self._key, self._is_known = counts, key, is_known
         self._draw()
 
     def show_limits(self, limits: Sequence[SafeText], *, is_scarce: bool) -> None:
-        """Show the usage limits; draw only if something differs.
-
-        Args:
-            limits: The limits in words, the longest form first.
-            is_scarce: Whether little is left of one of them.
-        """
+        """Show the usage limits; draw only if something differs. `limits` begin with the longest form.
+        `is_scarce` says whether little is left of one of them."""
         self._limits, self._is_scarce = limits, is_scarce
         self._draw()
 
@@ -268,15 +240,7 @@ def _fitting(
     counts: Counts, key: str, width: int, working: str, limits: Sequence[SafeText] = (), *, is_known: bool
 ) -> tuple[list[Piece], SafeText, SafeText]:
     """Return the counts, the limits and the words about hidden sessions, in the longest form that fits.
-
-    Args:
-        counts: The numbers of sessions.
-        key: The key that shows the hidden ones.
-        width: The width of the line, in columns.
-        working: The style of the number of sessions that work.
-        limits: The usage limits in words, the longest form first.
-        is_known: Whether every machine answers.
-    """
+    `limits` begin with the longest form; `working` is the style of the number of sessions that work."""
     older = ("", "", "")
     if counts.hidden and key:
         older = (f"{counts.hidden:,} older hidden: {key}", f"{counts.hidden:,} hidden: {key}", "")
@@ -345,15 +309,8 @@ cursor-agent -p … | agentwatch"""
 def words_for_nothing(
     request: Request, hidden: int, key: str, *, is_complete: bool, has_notes: bool = False
 ) -> SafeText:
-    """Return what an empty list says, in lines.
-
-    Args:
-        request: What the list shows.
-        hidden: The number of hidden sessions.
-        key: The key that shows them.
-        is_complete: Whether every place was searched for sessions.
-        has_notes: Whether lines above the list say which machines do not answer.
-    """
+    """Return what an empty list says, in lines. `is_complete` says whether every place was searched for
+    sessions. `has_notes` says whether lines above the list say which machines do not answer."""
     wanted = [f"“{safe_line(words)}”" for words in (request.search, request.filter) if words]
     if wanted:
         return SafeText(f"No session matches {' and '.join(wanted)}. esc: all sessions")

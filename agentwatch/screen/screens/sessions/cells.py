@@ -121,14 +121,8 @@ class Columns(NamedTuple):
 
 
 def columns_for(width: int, needed: Widths, chosen: Sequence[str] = ()) -> Columns:
-    """Return the columns of a pane in which each session takes one row.
-
-    Args:
-        width: The width of a row.
-        needed: The widths that the contents need.
-        chosen: The names of the columns that the user has chosen, which give way only where they have no
-            room at all; empty for those that fit well.
-    """
+    """Return the columns of a pane in which each session takes one row. `chosen` are the columns of the user,
+    which give way only where they have no room at all; empty for those that fit well."""
     gap = 2 if width >= _LEAST_FOR_WIDE_GAPS else 1
     wanted = chosen or _USUAL
     since = SINCE if "for" in wanted else 0
@@ -180,13 +174,7 @@ def columns_for(width: int, needed: Widths, chosen: Sequence[str] = ()) -> Colum
 
 
 def whole_columns(rows: Iterable[Row], needed: Widths, now_ms: int) -> Columns:
-    """Return columns in which every text is whole, for a program that reads the table.
-
-    Args:
-        rows: The rows of the table.
-        needed: The widths that their contents need.
-        now_ms: The current time, in ms since the epoch.
-    """
+    """Return columns in which every text is whole, for a program that reads the table."""
     titles = activities = 1
     for row in rows:
         beside = words.beside_title(row)
@@ -209,15 +197,8 @@ _LEAST_PLACE = 12
 
 
 def wide_row(row: Row, shown: Columns, now_ms: int, depth: int, *, is_dated: bool = False) -> Spans:
-    """Return a session as one row.
-
-    Args:
-        row: The session.
-        shown: The widths of the columns.
-        now_ms: The current time, in ms since the epoch.
-        depth: How far the title is indented.
-        is_dated: Whether a heading has the day of its end.
-    """
+    """Return a session as one row. `depth` is how far the title is indented. `is_dated` says whether a
+    heading has the day of its end."""
     gap = " " * shown.gap
     style = _text_style(row)
     spans = _state(row, now_ms, is_dated=is_dated)

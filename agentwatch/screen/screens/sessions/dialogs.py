@@ -31,7 +31,8 @@ _MOST_NAMED = 8
 
 
 class DeleteDialog(ModalScreen[bool]):
-    """Asks whether to delete recordings with all of their files."""
+    """Asks whether to delete recordings with all of their files. `size` is in bytes on disk. `kept` is the
+    number of sessions that were marked too, and are not ours to delete."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "dismiss(True)", "Delete"),
@@ -39,13 +40,6 @@ class DeleteDialog(ModalScreen[bool]):
     ]
 
     def __init__(self, rows: Sequence[Row], size: int, kept: int = 0) -> None:
-        """Create the dialog.
-
-        Args:
-            rows: The sessions.
-            size: The bytes that their files take on disk.
-            kept: The number of sessions that were marked too, and are not ours to delete.
-        """
         super().__init__()
         self._rows = rows
         self._bytes = size
@@ -78,7 +72,6 @@ class RenameDialog(ModalScreen[str | None]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Cancel")]
 
     def __init__(self, row: Row) -> None:
-        """Create the dialog; `row` is the session."""
         super().__init__()
         self._row = row
 
@@ -101,13 +94,6 @@ class WhyDialog(ModalScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,w,q", "dismiss", "Back")]
 
     def __init__(self, row: Row, proofs: Sequence[Proof], at_ms: int) -> None:
-        """Create the dialog.
-
-        Args:
-            row: The session.
-            proofs: The evidence.
-            at_ms: The present time, in ms since the epoch.
-        """
         super().__init__()
         self._title = f"Why, at {time_of_day(at_ms)}"
         self._lines = partial(why, row, proofs, at_ms)

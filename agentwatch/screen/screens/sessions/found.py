@@ -49,7 +49,8 @@ class Progress(NamedTuple):
 
 
 class Searching:
-    """Goes on with a search until it is over, or is stopped."""
+    """Goes on with a search until it is over, or is stopped. Only the thread uses `search`. It calls `report`
+    with what is new, and `fail` with the exception that has ended it. It does nothing until `start`."""
 
     def __init__(
         self,
@@ -57,13 +58,6 @@ class Searching:
         report: Callable[[Progress], object],
         fail: Callable[[Exception], object],
     ) -> None:
-        """Create the thread; it does nothing until `start`.
-
-        Args:
-            search: The search. Only the thread uses it.
-            report: Is called with what is new, in the thread.
-            fail: Is called with the exception that has ended the thread, in the thread.
-        """
         self._search = search
         self._report = report
         self._fail = fail
@@ -233,7 +227,8 @@ class FoundView(RowView, HeadedView):
 
 
 class FoundScreen(ModalScreen[None]):
-    """What was found; a hit opens its session, from which esc returns here."""
+    """What was found; a hit opens its session, from which esc returns here. The search starts when it is
+    shown."""
 
     app: TerminalApp[None]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall")]
@@ -243,12 +238,6 @@ class FoundScreen(ModalScreen[None]):
     ]
 
     def __init__(self, words: str, rows: Mapping[Key, Row]) -> None:
-        """Create the screen; the search starts when it is shown.
-
-        Args:
-            words: The words to find.
-            rows: The sessions.
-        """
         super().__init__()
         self._words = words
         self._found = FoundView(rows, words)

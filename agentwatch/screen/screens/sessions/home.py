@@ -39,21 +39,15 @@ _OF_MARKED = ("delete-session", "archive-session", "export")
 
 
 class Home(Vertical):
-    """Header, list, bars and key hints; a widget beside the list, such as a preview, is optional."""
+    """Header, list, bars and key hints; a widget beside the list, such as a preview, is optional. `rebound`
+    has the user's own key bindings, by binding id. `beside` is None for nothing. `columns`, those of the
+    settings, are empty for those that fit; what the user has chosen on the screen since counts before."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("home")
 
     def __init__(
         self, rebound: Mapping[str, str], beside: Widget | None = None, columns: Sequence[str] = ()
     ) -> None:
-        """Create the parts.
-
-        Args:
-            rebound: The user's own key bindings, by binding id.
-            beside: What is shown at the right of the list; None for nothing.
-            columns: The columns of the settings; empty for those that fit. What the user has chosen on the
-                screen since is remembered, and counts before.
-        """
         super().__init__(id="home")
         sort = remembered(_SORT, str) or ""
         self.request = Request(sort=Sort(sort) if sort in [*Sort] else Sort.STATE)
@@ -105,17 +99,9 @@ class Home(Vertical):
         is_settled: bool = True,
         is_known: bool = True,
     ) -> None:
-        """Show a list and its counts; draw only what differs.
-
-        Args:
-            listing: The list. It is asked for other lines when the user searches, filters or sorts.
-            counts: The numbers of sessions.
-            now_ms: The current time, in ms since the epoch.
-            notes: What is to be known besides the sessions, a line each.
-            is_complete: Whether every place was searched for sessions.
-            is_settled: Whether every session that was found was read too.
-            is_known: Whether every machine answers.
-        """
+        """Show a list and its counts; draw only what differs. `notes` are to be known besides the sessions, a
+        line each. `is_complete` says whether every place was searched for sessions. `is_settled` says whether
+        every session that was found was read too."""
         self.notes.show(notes)
         if listing is not self._listing:
             listing.request(self.request)

@@ -87,12 +87,8 @@ class ScreenRows:
         return not isinstance(self.lines[index], Heading)
 
     def find(self, wanted: object, near: int) -> int | None:
-        """Return the index of the line with an identity; None if there is none, or for None.
-
-        Args:
-            wanted: The identity.
-            near: The index at which it probably is.
-        """
+        """Return the index of the line with an identity; None if there is none, or for None. It is probably
+        at the index `near`."""
         if wanted is None:
             return None
         if near < len(self.lines) and identity(self.lines[near]) == wanted:
@@ -240,13 +236,7 @@ class LineContent:
             keep()
 
     def spans(self, line: Line, part: int, now_ms: int) -> Spans:
-        """Return the pieces of a row.
-
-        Args:
-            line: The line of the list.
-            part: The number of the row within the line.
-            now_ms: The current time, in ms since the epoch.
-        """
+        """Return the pieces of a row."""
         if isinstance(line, Heading):
             return self._heading(line, now_ms)
         indent = _INDENT * line.depth
@@ -368,15 +358,9 @@ class SessionList(RowView, HeadedView):
         return frozenset(line.row.key for line in lines if isinstance(line, RowLine))
 
     def show(self, listing: Listing, now_ms: int, nothing: SafeText, *, is_settled: bool = True) -> None:
-        """Show the lines of a list; draw the rows in view that differ.
-
-        Args:
-            listing: The list.
-            now_ms: The current time, in ms since the epoch.
-            nothing: What an empty list says, in lines.
-            is_settled: Whether every session was found and read. Until then the first line is selected,
-                unless the user has moved the cursor: newer sessions and groups come with later reports.
-        """
+        """Show the lines of a list; draw the rows in view that differ. `nothing` is what an empty list says,
+        in lines. Until every session was found and read (`is_settled`), the first line is selected, unless
+        the user has moved the cursor: newer sessions and groups come with later reports."""
         self._listing = listing
         if not 0 <= now_ms - self._now_ms < _TICK_MS:  # otherwise the clocks would move with each report
             self._now_ms = now_ms
@@ -386,10 +370,7 @@ class SessionList(RowView, HeadedView):
 
     def keep_chosen(self, *, is_kept: bool) -> None:
         """Select the present line again when it is back in the list, until the user selects another one.
-
-        Args:
-            is_kept: Whether it is; False forgets the line that was kept.
-        """
+        False forgets the line that was kept."""
         if not is_kept:
             self._kept = None
         elif self._kept is None and self._chosen is not None:

@@ -83,16 +83,8 @@ class Previewed(NamedTuple):
 
 
 def question_of(previewed: Previewed, row: Row | None, facts: AgentFacts, key: str) -> Question | None:
-    """Return what a session asks the user; None if it asks nothing.
-
-    The list has only the beginning of a question; the session has its call.
-
-    Args:
-        previewed: The session.
-        row: Its row in the list.
-        facts: What the agent says that it asks.
-        key: The key that switches to the terminal of the session.
-    """
+    """Return what a session asks the user; None if it asks nothing. The list has only the beginning of a
+    question; the session has its call. `key` switches to the terminal of the session."""
     if row is None or row.standing.state is not State.ASKS or row.lost_ms is not None:
         return None
     session, wanted = previewed
@@ -162,16 +154,8 @@ class PreviewLines:
         facts: AgentFacts = NO_FACTS,
         question: Question | None = None,
     ) -> None:
-        """Lay out the lines.
-
-        Args:
-            pane: The pane that shows them; it has the styles.
-            session: The session.
-            width: The width of the pane, in columns.
-            height: The number of rows; the last lines of the session fill what the rest leaves.
-            facts: What the agent says that it asks.
-            question: What the session asks, which is shown whole above the other lines.
-        """
+        """Lay out the lines. The last lines of the session fill what the rest leaves of `height`. `question`
+        is shown whole above the other lines."""
         self._waits = waiting_calls(session, facts)
         self._pane = pane
         self._width, self._height = width, height
@@ -258,14 +242,7 @@ class PreviewLines:
 
 def _plan_lines(plan: Sequence[PlanEntry], most: int) -> list[tuple[SafeText, str]]:
     """Return the number of completed entries of a to-do list, and the entries from the first open one on.
-
-    Args:
-        plan: The to-do list.
-        most: The number of lines that there is room for.
-
-    Returns:
-        The words of each line and their style.
-    """
+    Each entry has its words and their style."""
     if not plan:
         return []
     done = sum(entry.status is PlanStatus.COMPLETED for entry in plan)
@@ -300,15 +277,9 @@ _LINES = (".jsonl", ".ndjson")
 
 
 def tail_session(path: Path, *, is_live: bool) -> Previewed:
-    """Return a session that contains at least the last lines of a recording or of a store.
-
-    Args:
-        path: The address of the session.
-        is_live: Whether its process runs. Otherwise no call of it is open any more.
-
-    Raises:
-        OSError: It cannot be read, or is a document that is too large.
-    """
+    """Return a session that contains at least the last lines of a recording or of a store. Unless its process
+    runs (`is_live`), no call of it is open any more. Raise `OSError` if it cannot be read, or is a document
+    that is too large."""
     if path.suffix not in _LINES and path.is_file() and path.stat().st_size > MOST_FILE_BYTES:
         raise OSError(errno.EFBIG, "it is too large for a preview", str(path))
     store = None if path.suffix in _LINES else store_for(path)
@@ -325,10 +296,8 @@ def row_session(row: Row) -> Previewed:
     """Return a session that contains at least the last lines of the one of a row.
 
     Of a session of another machine they are those of its local copy, which is not filled for it. Without a
-    copy, the session contains what the machine has reported: a prompt, and the end of the last answer.
-
-    Raises:
-        OSError: It cannot be read, or is a document that is too large.
+    copy, the session contains what the machine has reported: a prompt, and the end of the last answer. Raise
+    `OSError` if it cannot be read, or is a document that is too large.
     """
     is_live = row.standing.state in LIVE and row.lost_ms is None
     if not row.address:
@@ -340,15 +309,8 @@ def row_session(row: Row) -> Previewed:
 
 
 def head_session(path: Path, end: int) -> Session:
-    """Return the session in the beginning of a recording or of a store.
-
-    Args:
-        path: The address of the session.
-        end: The end of that part, in bytes.
-
-    Raises:
-        OSError: It cannot be read.
-    """
+    """Return the session in the beginning of a recording or of a store. `end` is in bytes. Raise `OSError` if
+    it cannot be read."""
     store = None if path.suffix in _LINES else store_for(path)
     fd = open_lines(path) if store is None else _copied(store, end)
     try:
@@ -421,13 +383,10 @@ class _Version(NamedTuple):
 
 
 class PreviewPane(LineView, can_focus=False):
-    """Shows the last lines of a session, its open calls and its to-do list.
-
-    The keys stay in the list. At most one session is read at a time.
-    """
+    """Shows the last lines of a session, its open calls and its to-do list. The keys stay in the list. At
+    most one session is read at a time. `key` switches to the terminal of a session."""
 
     def __init__(self, key: str) -> None:
-        """Create the pane, hidden; `key` switches to the terminal of a session."""
         super().__init__("Preview", id="preview")
         self.display = False
         self._key = key

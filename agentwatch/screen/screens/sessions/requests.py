@@ -14,21 +14,15 @@ class OfRow(Message):
     """A message about one session."""
 
     def __init__(self, row: Row) -> None:
-        """Create the message; `row` is the session."""
         super().__init__()
         self.row = row
 
 
 class Opened(OfRow):
-    """Posted by enter and by a double click: the session is to be opened."""
+    """Posted by enter and by a double click: the session is to be opened. `words` are searched for in the
+    session; empty for nothing."""
 
     def __init__(self, row: Row, words: str = "") -> None:
-        """Create the message.
-
-        Args:
-            row: The session.
-            words: What to search for in the session; empty for nothing.
-        """
         super().__init__(row)
         self.words = words
 
@@ -57,7 +51,6 @@ class OfRows(Message):
     """A message about the marked sessions, or else the selected one."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
-        """Create the message; `rows` are the sessions."""
         super().__init__()
         self.rows = rows
 
@@ -95,10 +88,9 @@ class DemoWanted(Message):
 
 
 class Chosen(Message):
-    """Posted when another session is selected."""
+    """Posted when another session is selected. `row` is None for a line that is not a session."""
 
     def __init__(self, row: Row | None) -> None:
-        """Create the message; `row` is the session, None for a line that is not one."""
         super().__init__()
         self.row = row
 
@@ -107,7 +99,6 @@ class Requested(Message):
     """Posted after the list was asked for other sessions or another order."""
 
     def __init__(self, request: Request) -> None:
-        """Create the message; `request` is what the list shows now."""
         super().__init__()
         self.request = request
 
@@ -116,6 +107,5 @@ class ContentsWanted(Message):
     """Posted by enter in the search bar: the words are to be found in the contents of all sessions."""
 
     def __init__(self, words: str) -> None:
-        """Create the message; `words` are the words to find."""
         super().__init__()
         self.words = words

@@ -35,12 +35,9 @@ class Rings:
     """The rings and the marks of the sessions of a machine."""
 
     def __init__(self, *, by_default: bool, began_ms: int) -> None:
-        """Read which sessions the user has chosen to ring, or not to.
-
-        Args:
-            by_default: Whether a session rings that the user has not chosen.
-            began_ms: The start of the list. What needed the user before does not ring.
-        """
+        """Read which sessions the user has chosen to ring, or not to. `by_default` says whether a session
+        rings that the user has not chosen. What needed the user before `began_ms`, the start of the list,
+        does not ring."""
         self._by_default = by_default
         self._began_ms = began_ms
         self._chosen: dict[str, bool] = {}
@@ -94,15 +91,9 @@ class Rings:
     def update(
         self, changed: Iterable[Row], vanished: Iterable[Key] = (), open_key: Key | None = None
     ) -> list[Row]:
-        """Mark the sessions that have begun to need the user, and return those that ring.
-
-        Only a state that an agent reports counts; an inferred one may be wrong.
-
-        Args:
-            changed: The sessions that are new or have changed.
-            vanished: The sessions that are gone.
-            open_key: The session that is open on the screen, which is looked at; None without one.
-        """
+        """Mark the sessions that have begun to need the user, and return those that ring. Only a state that
+        an agent reports counts; an inferred one may be wrong. `open_key` is the session that is open on the
+        screen; None without one."""
         begun = []
         for row in changed:
             key, standing = row.key, row.standing
@@ -184,17 +175,9 @@ def pane_of(words: str) -> Pane | None:
 
 
 def go_to_pane(pane: Pane, pid: int | None, environ: Mapping[str, str] = os.environ) -> SafeText:
-    """Switch the terminal to a pane, if agentwatch runs in the same tmux. It may take 4 s.
-
-    Args:
-        pane: The pane.
-        pid: The process of the session; None if it is unknown. It must run in the pane: another server of
-            tmux has panes with the same ids.
-        environ: The environment, which names the server of tmux.
-
-    Returns:
-        Why it was not switched, in words for the user; empty if it was.
-    """
+    """Switch the terminal to a pane, if agentwatch runs in the same tmux. It may take 4 s. The process `pid`,
+    None if unknown, must run in the pane: another server of tmux has panes with the same ids. Return why it
+    was not switched, in words for the user; empty if it was."""
     if not environ.get("TMUX"):
         name = shlex.quote(cut(safe_line(pane.session), _SHOWN_COLUMNS))  # it is copied into a shell
         return SafeText(f"session runs in tmux pane {pane.words}: tmux attach -t {name}")

@@ -55,16 +55,10 @@ class HomeScreen(Screen[None]):
         """Posted when a session was selected for a second while the terminal had the focus."""
 
         def __init__(self, key: Key) -> None:
-            """Create the message; `key` is the session."""
             super().__init__()
             self.key = key
 
     def __init__(self, config: Config) -> None:
-        """Create the screen, without any session.
-
-        Args:
-            config: The user's configuration.
-        """
         super().__init__()
         prepare(self)
         self._listing = Listing()
@@ -96,17 +90,10 @@ class HomeScreen(Screen[None]):
         is_settled: bool = True,
         is_known: bool = True,
     ) -> None:
-        """Show sessions; what did not change is not drawn.
-
-        Args:
-            rows: All sessions, or those that are new or have changed.
-            counts: The numbers of sessions.
-            notes: What is to be known besides them, a line each.
-            vanished: The sessions that are gone; None if `rows` has all sessions.
-            is_complete: Whether every place was searched for sessions.
-            is_settled: Whether every session that was found was read too.
-            is_known: Whether every machine answers.
-        """
+        """Show sessions; what did not change is not drawn. `rows` are all sessions, or those that are new or
+        have changed. `notes` are to be known besides the sessions, a line each. `vanished` is None if `rows`
+        has all sessions. `is_complete` says whether every place was searched for sessions. `is_settled` says
+        whether every session that was found was read too."""
         if self._found is not None and self._found.is_attached:
             self._found.show_rows(rows)
         now = now_ms()

@@ -42,13 +42,8 @@ class SessionAlarms:
         report: Callable[[list[RuleHit]], object],
         commands: Commands | None = None,
     ) -> None:
-        """Watch no session yet.
-
-        Args:
-            tripwires: The rules.
-            report: Is called with new hits, in the thread of `step`.
-            commands: Runs the commands of rules; None if no rule has one.
-        """
+        """Watch no session yet. `report` is called with new hits, in the thread of `step`; `commands` is None
+        if no rule has one."""
         self._commands = commands
         self._rows: Rows = {}
         self._tripwires = tripwires
@@ -57,11 +52,7 @@ class SessionAlarms:
         """The sessions that are judged; the one whose turn is next comes first."""
 
     def step(self, rows: Rows) -> bool:
-        """Judge what was appended, for about 20 ms, and return whether more can be read at once.
-
-        Args:
-            rows: The sessions of the list.
-        """
+        """Judge what was appended, for about 20 ms, and return whether more can be read at once."""
         self._rows = rows
         wanted = {row.key: row for row in _most_active(rows)}
         hits: list[RuleHit] = []

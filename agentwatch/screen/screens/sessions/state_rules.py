@@ -35,26 +35,13 @@ class StateRules:
         began_ms: int,
         is_silenced: Callable[[Key], bool],
     ) -> None:
-        """Know no session yet.
-
-        Args:
-            rules: The rules.
-            commands: Runs the commands.
-            began_ms: The start of the list.
-            is_silenced: Returns whether the user has silenced a session.
-        """
+        """Know no session yet."""
         self._rules, self._commands, self._began_ms = rules, commands, began_ms
         self._is_silenced = is_silenced
         self._before: dict[Key, Standing] = {}
 
     def update(self, changed: Iterable[Row], vanished: Iterable[Key], asking: Iterable[Row]) -> None:
-        """Run the commands for what has changed.
-
-        Args:
-            changed: The sessions that are new or have changed.
-            vanished: The sessions that are gone.
-            asking: Those that have begun to need the user.
-        """
+        """Run the commands for what has changed. `asking` are those that have begun to need the user."""
         for row in asking:
             self._tell(NEEDS_YOU, row)
         for row in changed:

@@ -46,9 +46,11 @@ class Report(NamedTuple):
 class Watching:
     """Steps a machine in a thread until it is stopped.
 
-    The first rows are reported as soon as they are known, later ones twice a second at most, and more
-    seldom while more than 25,000 sessions are being read. An exception ends the thread and is reported. The
-    counts of this machine's rows are written for `status`.
+    The first rows are reported as soon as they are known, later ones twice a second at most, and more seldom
+    while more than 25,000 sessions are being read. An exception ends the thread and is reported. The counts
+    of this machine's rows are written for `status`. Only the thread steps `machine`. It calls `report` when
+    there are new rows or other notes, and `fail` with the exception that has ended it. Unless this machine
+    `is_here`, no counts are written. `alarms` is None without rules. It does nothing until `start`.
     """
 
     def __init__(
@@ -60,15 +62,6 @@ class Watching:
         is_here: bool = True,
         alarms: SessionAlarms | None = None,
     ) -> None:
-        """Create the thread; it does nothing until `start`.
-
-        Args:
-            machine: What is watched. Only the thread steps it.
-            report: Is called when there are new rows or other notes, in the thread.
-            fail: Is called with the exception that has ended the thread, in the thread.
-            is_here: Whether this machine is watched. Otherwise no counts are written.
-            alarms: Judges the sessions by rules; None without rules.
-        """
         self._machine = machine
         self._report = report
         self._fail = fail

@@ -81,15 +81,9 @@ def foreign(text: str) -> SafeText:
 
 
 def state_words(row: Row, now_ms: int, *, is_dated: bool = False) -> StateWords:
-    """Return the state of a session; `?` after the word marks an inferred one.
-
-    A session that has ended shows when: the time of day, or the day if it was not today.
-
-    Args:
-        row: The session.
-        now_ms: The current time, in ms since the epoch.
-        is_dated: Whether a heading has the day of its end.
-    """
+    """Return the state of a session; `?` after the word marks an inferred one. A session that has ended shows
+    when: the time of day, or the day if it was not today. `is_dated` says whether a heading has the day of
+    its end."""
     if row.lost_ms is not None:
         return _LOST
     standing = row.standing
@@ -118,14 +112,7 @@ _AGE = 8
 
 
 def why(row: Row, proofs: Iterable[Proof], now_ms: int, width: int) -> Iterator[Spans]:
-    """Yield the lines that say why a row says what it says.
-
-    Args:
-        row: The session.
-        proofs: The evidence for its state.
-        now_ms: The current time, in ms since the epoch.
-        width: The width of the lines, in columns.
-    """
+    """Yield the lines that say why a row says what it says."""
     words, standing, room = state_words(row, now_ms), row.standing, max(width - _AGE, 1)
     state = _LOST.word if row.lost_ms is not None else str(standing.state)
     since_ms = standing.since_ms if row.lost_ms is None else row.lost_ms
@@ -192,13 +179,8 @@ def time_left(row: Row, now_ms: int) -> str:
 
 
 def activity(row: Row, now_ms: int | None = None) -> SafeText:
-    """Return what a session does now, what it waits for, or how it ended; first a rule that was hit.
-
-    Args:
-        row: The session.
-        now_ms: The current time, in ms since the epoch, to begin with what the user did last; None to leave
-            it out.
-    """
+    """Return what a session does now, what it waits for, or how it ended; first a rule that was hit. With
+    `now_ms`, it begins with what the user did last."""
     if now_ms is not None and (acted := last_act(row, now_ms)):
         does = activity(row)
         return SafeText(f"{acted} · {does}" if does else acted)
@@ -250,12 +232,8 @@ def title(row: Row) -> SafeText:
 
 
 def repository(row: Row, *, is_short: bool = False) -> SafeText:
-    """Return the repository of a session, after the name of its machine if that is another one.
-
-    Args:
-        row: The session.
-        is_short: Name only the publisher of the session, if it has one, and not the machine that it claims.
-    """
+    """Return the repository of a session, after the name of its machine if that is another one. `is_short`
+    names only the publisher of the session, if it has one, and not the machine that it claims."""
     place = foreign((is_short and row.publisher) or row.place)
     return SafeText((f"{place}:" if place else "") + (foreign(row.repo) or UNKNOWN))
 
