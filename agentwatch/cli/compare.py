@@ -66,11 +66,8 @@ class _Opened(NamedTuple):
 
 
 def run_compare(request: Request, options: Options) -> int:
-    """Write the comparison, and return the exit code: 0 whether or not the sessions differ.
-
-    Raises:
-        Fault: An address names a moment, or a session cannot be opened or is of no known agent.
-    """
+    """Write the comparison, and return the exit code: 0 whether or not the sessions differ. Raise `Fault` if
+    an address names a moment, or a session cannot be opened or is of no known agent."""
     if options.no_color:
         os.environ["NO_COLOR"] = "1"
     progress = ShownProgress()

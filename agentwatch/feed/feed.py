@@ -81,11 +81,7 @@ class LineJoiner:
 
     def take(self, line: Line, events: list[Event] | None = None) -> Sequence[DecodedLine]:
         """Return the lines that can be decoded now, in order; none for a blank line or while one is held.
-
-        Args:
-            line: The next line.
-            events: The line's own events, if the caller has already decoded it.
-        """
+        `events` are the line's own, if the caller has already decoded it."""
         if line.oversize:
             events = self._decoder.decode_oversize(line.data, line.tail, line.oversize)
             return *self.rest(), DecodedLine(events, _place(line), 1)
@@ -524,7 +520,6 @@ class RecordedTimes:
     """
 
     def __init__(self, fd: int) -> None:
-        """Create an empty timeline of the recording that is open at `fd`."""
         self.fd = fd
         self.size = 0
         """The number of bytes whose lines are applied. It is the live moment."""
@@ -541,12 +536,8 @@ class RecordedTimes:
         return self.first_ms is not None
 
     def note(self, place: Place, pieces: Pieces | None = None) -> None:
-        """Note the time of a line that was applied.
-
-        Args:
-            place: The line.
-            pieces: The times of its parts, if it is several short lines that were applied at once.
-        """
+        """Note the time of a line that was applied. `pieces` are the times of its parts, if it is several
+        short lines that were applied at once."""
         self.size = place.offset + place.length + 1
         if pieces is None:
             at_ms = place.seen_ms
@@ -581,11 +572,8 @@ class RecordedTimes:
         return self.size if later is None else line_start(self.fd, later[0])
 
     def around(self, at_ms: float) -> tuple[int | None, int | None]:
-        """Return the last time of a line that is not later than a time, and the first that is later.
-
-        Returns:
-            None instead of a time that does not exist.
-        """
+        """Return the last time of a line that is not later than a time, and the first that is later. A time
+        that does not exist is None."""
         earlier, later = self._noted.around(at_ms)
         return None if earlier is None else earlier[1], None if later is None else later[1]
 

@@ -172,13 +172,8 @@ def follow_log(
     """Yield the lines of the log as the recording grows, until it has ended.
 
     The texts of the session are dropped: the log does not need them, and the screen may have a second copy in
-    memory.
-
-    Args:
-        feed: The feed of the recording.
-        wait: Called with the number of lines that were just read, while the recording may go on.
-        alarms: The rules that were hit.
-        addresses: Whether each line of a call has its number: `#12`.
+    memory. `wait` is called with the number of lines that were just read, while the recording may still grow.
+    With `addresses`, each line of a call has its number: `#12`.
     """
     log = ActionLog(feed.session, alarms, lambda: feed.acts, addresses=addresses)
     while not feed.is_over:
@@ -222,14 +217,8 @@ class LogWriter:
     def __init__(
         self, reader: LineReader, log_fd: int, agent: Agent | None = None, path: Path | None = None
     ) -> None:
-        """Start the thread.
-
-        Args:
-            reader: The reader of the recording that is logged; its own position stays unchanged.
-            log_fd: The descriptor of the log; it is closed at the end.
-            agent: The agent that wrote the recording; None to detect it.
-            path: The recording, beside which its alarms and acts are; None if nothing is kept.
-        """
+        """Start the thread. The own position of `reader` stays unchanged. `log_fd` is closed at the end.
+        `agent` is None to detect it. The alarms and acts are beside `path`; None if nothing is kept."""
         self.fault: OSError | None = None
         """Why the log is incomplete; None while no write has failed."""
         self._log_fd = log_fd

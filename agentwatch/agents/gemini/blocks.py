@@ -81,12 +81,7 @@ def _inline(parts: list[object]) -> Iterator[Block]:
 
 
 def call_blocks(fields: Fields, call_id: str) -> Iterator[Block]:
-    """Yield the blocks of a call.
-
-    Args:
-        fields: A message, or a change that replaces all messages.
-        call_id: The id of the call.
-    """
+    """Yield the blocks of a call. `fields` are a message, or a change that replaces all messages."""
     change = mapping(fields.get("$set"))
     messages = items(change.get("messages")) if change else [fields]
     values = (value for message in messages for value in items(mapping(message).get("toolCalls")))

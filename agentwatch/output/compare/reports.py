@@ -483,15 +483,9 @@ PARTING = "Where they part"
 def report_of(
     comparison: Comparison, a: str = "", b: str = "", *, every: bool = False, minus: str = "-"
 ) -> Report:
-    """Return the report on two runs.
-
-    Args:
-        comparison: The comparison.
-        a: The address of the first run, with which its calls are opened; empty without one.
-        b: That of the second run.
-        every: Whether equal calls are listed too.
-        minus: The sign of removed lines: `MINUS` on a page, `-` in text.
-    """
+    """Return the report on two runs. `a` and `b` are their addresses, with which calls are opened; empty
+    without one. `every` lists equal calls too. `minus` is the sign of removed lines: `MINUS` on a page, `-`
+    in text."""
     return Report(
         TITLE,
         [("A", named(comparison.a)), ("B", named(comparison.b))],

@@ -73,15 +73,8 @@ class OpenSession(NamedTuple):
 
 
 def open_row(row: Row, machines: Machines) -> OpenSession:
-    """Open the session of a row. Nothing is written but bookmarks, as by `agentwatch FILE`.
-
-    Args:
-        row: The session.
-        machines: The settings about other machines.
-
-    Raises:
-        Fault: The session cannot be opened.
-    """
+    """Open the session of a row. Nothing is written but bookmarks, as by `agentwatch FILE`. Raise `Fault` if
+    the session cannot be opened."""
     if row.address:
         return _open_elsewhere(row.address, machines)
     source = saved_source(row.path, _follows(row), follow_store=True)

@@ -58,13 +58,8 @@ class Widths(NamedTuple):
     cost: int = 0
 
     def grown(self, rows: Iterable[Row], now_ms: int, *, has_cost: bool = False) -> Widths:
-        """Return widths that have room for more rows as well; none is smaller than before.
-
-        Args:
-            rows: The rows to make room for.
-            now_ms: The current time, in ms since the epoch.
-            has_cost: Whether the cost is shown, which is estimated only then.
-        """
+        """Return widths that have room for more rows as well; none is smaller than before. The cost is
+        estimated only if `has_cost`."""
         agent, project, succeeded, failed, context, changed, age, tests, cost = self
         for row in rows:
             agent = max(agent, columns(words.foreign(row.agent)))
