@@ -94,7 +94,7 @@ def read(path: Path) -> dict[str, Numbers]:
     return {
         "summary": _known({**by_summary, **last}),
         "ATIF": _known({**by_atif, "turns": about["turns"], "duration_ms": about.get("duration_ms")}),
-        "page": {"words": re.findall(r"<(?:li|span|strong)[^>]*>([^<]+)<", unescape(page))},
+        "page": {"words": [*map(unescape, re.findall(r"<(?:li|span|strong)[^>]*>([^<]+)<", page))]},
     }
 
 
