@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 
 import pytest
 from textual._compositor import Compositor
@@ -57,12 +58,13 @@ def is_drawn(terminal: Terminal, *, with_help: bool) -> bool:
     return "Moving" in text if with_help else "✓ succeeded" in text and "3 Detail" in text
 
 
-def test_stock_textual_shows_the_same_on_a_terminal() -> None:
+def test_stock_textual_shows_the_same_on_a_terminal(tmp_path: Path) -> None:
     """On a real terminal a saved session is shown with the same text, and the terminal is given back."""
     arguments = (str(RECORDING),)
+    own_home = {"AGENTWATCH_HOME": str(tmp_path)}  # each is the first to open the session
     with (
         in_terminal(*arguments, size=SIZE) as ours,
-        in_terminal(*arguments, size=SIZE, env={"AGENTWATCH_STOCK": "1"}) as stock,
+        in_terminal(*arguments, size=SIZE, env={"AGENTWATCH_STOCK": "1"} | own_home) as stock,
     ):
         for key in ("", "2", "g", "?", "\x1b"):
             for terminal in (ours, stock):
