@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import ndiff
 from functools import partial
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from tests.builders.moment.panes import watch_screen
 from tests.builders.screen.app import Stage, opened
 from tests.conftest import RECORDINGS
 from tests.harness.on_a_pty import in_terminal
+from tests.harness.processes import until
 from tests.harness.terminal import Terminal
 
 pytestmark = pytest.mark.system
@@ -58,6 +60,16 @@ def is_drawn(terminal: Terminal, *, with_help: bool) -> bool:
     return "Moving" in text if with_help else "✓ succeeded" in text and "3 Detail" in text
 
 
+def shows_the_same(ours: Terminal, stock: Terminal) -> bool:
+    """Return whether two terminals show the same text."""
+    return ours.screen_text() == stock.screen_text()
+
+
+def difference(ours: Terminal, stock: Terminal) -> str:
+    """Return the rows in which two terminals differ."""
+    return "\n".join(ndiff(*(terminal.screen_text().splitlines() for terminal in (ours, stock))))
+
+
 def test_stock_textual_shows_the_same_on_a_terminal(tmp_path: Path) -> None:
     """On a real terminal a saved session is shown with the same text, and the terminal is given back."""
     arguments = (str(RECORDING),)
@@ -70,7 +82,11 @@ def test_stock_textual_shows_the_same_on_a_terminal(tmp_path: Path) -> None:
             for terminal in (ours, stock):
                 terminal.send(key)
                 terminal.wait_until(partial(is_drawn, terminal, with_help=key == "?"), what=repr(key))
-            ours.wait_until(lambda: ours.screen_text() == stock.screen_text(), what="the same text")
+            until(
+                partial(shows_the_same, ours, stock),
+                what=f"the same text after {key!r}",
+                picture=partial(difference, ours, stock),
+            )
         assert b"\x1b]0;" in ours.raw
         assert b"\x1b]0;" not in stock.raw, "the title is set by a private name"
         for terminal in (ours, stock):
