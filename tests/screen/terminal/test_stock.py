@@ -67,7 +67,7 @@ def shows_the_same(ours: Terminal, stock: Terminal) -> bool:
 
 def difference(ours: Terminal, stock: Terminal) -> str:
     """Return the rows in which two terminals differ."""
-    return "\n".join(ndiff(*(terminal.screen_text().splitlines() for terminal in (ours, stock))))
+    return "\n".join(ndiff(ours.screen_text().splitlines(), stock.screen_text().splitlines()))
 
 
 def test_stock_textual_shows_the_same_on_a_terminal(tmp_path: Path) -> None:
