@@ -112,12 +112,15 @@ class MarkedMoments:
         return [*remaining_words(verdicts, self._open, self._changes.at(ended))]
 
     def update(self, calls: CallList) -> bool:
-        """Read new calls for the marks, for 6 ms at most; return whether more are left for `left`."""
+        """Read new calls for the marks, for 6 ms at most; return whether `left` is to be shown again, because
+        it has changed or more calls are left for it."""
         self._rounds += 1
+        was_behind = self._is_behind or self._rounds == 1
         is_more = self.verdicts.update(_SLICE_SECONDS)
         self._is_behind = self._changes.update(_SLICE_SECONDS) | calls.facts.episodes.update()
         self.in_words.update(_SLICE_SECONDS)
         verdicts = self.verdicts.verdicts
+        has_news = verdicts is not self._shown or (was_behind and not self._is_behind)
         if verdicts is not self._shown:
             from agentwatch.analysis.markers import VerdictMark
 
@@ -126,4 +129,4 @@ class MarkedMoments:
                 VerdictMark(each.moment, each.number, each.is_red, each.verdict.words) for each in verdicts
             )
         is_known = any(not each.is_red for each in verdicts) or self._rounds > _MOST_ROUNDS
-        return self._is_behind or (is_more and not is_known)
+        return self._is_behind or has_news or (is_more and not is_known)

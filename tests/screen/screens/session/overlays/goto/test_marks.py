@@ -8,13 +8,16 @@ from pathlib import Path
 import pytest
 
 from agentwatch.analysis.markers import Marker, MarkerKind, VerdictMark
+from agentwatch.screen.screens.session import marks as session_marks
 from agentwatch.screen.screens.session.goto import MarkFilter, Marks, step_words
 from agentwatch.session.transcript import Kind
 from agentwatch.text.safe import SafeText
+from tests.builders.moment.panes import watch_screen
+from tests.builders.screen.app import opened
 from tests.builders.screen.goto_box import end_of
 from tests.builders.screen.lines import init, prompt, result, shell
 from tests.builders.screen.marked import marks_of, write_times
-from tests.conftest import Saver, case
+from tests.conftest import RECORDINGS, Saver, case
 
 
 def steps(marks: Marks, direction: int) -> list[str]:
@@ -245,3 +248,16 @@ def test_any_order_of_keys_and_changes(marks: Marks) -> None:
                 marks.update(1)
         filtered.advance(9)
         assert found(filtered) == matching(marks, filtered.text)
+
+
+async def test_what_was_read_last_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reading that finds the newest verdict asks to be shown, also if no call is left after it."""
+    monkeypatch.setattr(session_marks, "_SLICE_SECONDS", 60.0)
+    async with opened(RECORDINGS / "demo.ndjson", (120, 40)) as stage:
+        screen = watch_screen(stage)
+        calls = screen.workspace.panes.calls
+        marks = session_marks.MarkedMoments(screen._moment, screen._source)
+        assert marks.left(calls.listed, tests_only=True) == []
+        assert marks.update(calls.newest)
+        assert [words for words, _ in marks.left(calls.listed, tests_only=True)] == ["tests ✓ 17 passed"]
+        assert not marks.update(calls.newest)
