@@ -41,7 +41,7 @@ from agentwatch.session.events import (
 )
 from agentwatch.session.limits import NO_LIMITS, KnownLimits, Reported, most_used, with_report
 from agentwatch.session.reducers import apply_line, close_session
-from agentwatch.session.session import Session
+from agentwatch.session.session import Session, calls_by_outcome
 from agentwatch.session.storage import GrowingText, is_joined
 from agentwatch.session.transcript import Kind
 from agentwatch.text.times import coming
@@ -237,6 +237,11 @@ def test_requests_are_added(monkeypatch: pytest.MonkeyPatch) -> None:
     for number, used in enumerate((Tokens(context_used=9), Tokens(1), Tokens(2), Tokens(4))):
         crowded.count(UsageCounts(), Usage(used, REQUEST, model=f"{number}"), None)
     assert crowded.others == {Use("1", None, 0): Tokens(1), Use(None, None, 0): Tokens(6)}
+    crowded.model = "last"
+    assert crowded.priced() == [(Use("1", None, 0), Tokens(1)), (Use("last", None, 0), Tokens(6))]
+    copy = Session()
+    apply_line(copy, [RunInfo(repeats_history=True)], Place(0, 1, None))
+    assert calls_by_outcome(copy) == {}
     replaced = Session()
     replaced.uses = Uses(by_request=True)
     for number, event in enumerate([Usage(Tokens(10), REQUEST), Usage(Tokens(8, None, 2), TURN)]):
