@@ -47,6 +47,7 @@ def _session(number: int, random: Random) -> Rows:
         "calls": _CALLS,
         "failed": 3,
         "rejected": 0,
+        "cancelled": 0,
         "input_tokens": 100_000,
         "output_tokens": 4_000,
         "cost_usd": None if number % 2 else 0.5,
