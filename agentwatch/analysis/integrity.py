@@ -34,7 +34,7 @@ class Integrity:
     is_error: bool = False
     """Whether the result is an error message, which is not a copy of the text."""
     is_empty: bool = False
-    """Whether there is no line yet, of which nothing can be said."""
+    """Whether the recording has no line yet, so that nothing is proved."""
     is_known: bool = True
     """Whether a known agent wrote the lines. A kind of line that is new in its format loses nothing."""
 

@@ -106,7 +106,7 @@ class Prices(NamedTuple):
         )
 
 
-found: dict[Use, Prices | None] = {}
+looked_up: dict[Use, Prices | None] = {}
 """The prices that the list was asked for: of a model, on a day, for a size of request. None without a price.
 
 A day of None is today. Those that were kept may be added before the first estimate.
@@ -118,9 +118,9 @@ def _prices_of(use: Use) -> Prices | None:
     if use.model is None or len(use.model) > _MOST_NAME:
         return None
     of_day = use if use.at_ms is None else use._replace(at_ms=use.at_ms - use.at_ms % DAY_MS)
-    if of_day not in found:
-        found[of_day] = _asked(use.model, of_day)
-    return found[of_day]
+    if of_day not in looked_up:
+        looked_up[of_day] = _asked(use.model, of_day)
+    return looked_up[of_day]
 
 
 def _asked(model: str, use: Use) -> Prices | None:

@@ -183,9 +183,8 @@ class Matcher:
         self._query = query
 
     def in_text(self, index: int, start: int, end: int) -> Generator[Match | None, None, int]:
-        """Yield the matches that begin between two character offsets of an entry's text. `start` and `end`
-        are offsets in characters; a match must begin before `end`. Return the offset at which the last match
-        ends, or `start` if there is no match."""
+        """Yield the matches that begin from `start` on and before `end`, in characters of an entry's text.
+        Return where the last match ends; `start` without a match."""
         entry, query = self._feed.session.transcript[index], self._query
         pattern = query.pattern_in(entry.kind)
         at = resume = start
@@ -330,8 +329,8 @@ class Search:
         self.is_complete = True
 
     def first(self) -> Match | None:
-        """Return the first match after the start position, or else the last match before it. Return None
-        while the match is unknown, or if there is none."""
+        """Return the first match after the start position, or else the last match before it; None without a
+        match, and before one is known."""
         ahead = bisect_left(self.found, self._begin)
         if ahead < len(self.found):
             return self.found[ahead]

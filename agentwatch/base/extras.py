@@ -59,7 +59,7 @@ def _uv_receipt() -> list[dict[str, Any]] | None:
 
 
 def _given(receipt: list[dict[str, Any]], package: str) -> Iterator[str]:
-    """Yield the other packages beside the tool, which `uv tool install` would remove if it were not told."""
+    """Yield the packages that were installed with the tool. `uv tool install` keeps only what it is given."""
     for each in receipt[1:]:
         if package.partition(">=")[0] != each["name"]:
             yield _source([each])

@@ -39,7 +39,7 @@ def cost_of(row: Row) -> float | None:
 
 def keep() -> None:
     """Keep the prices that were found, if some are new."""
-    found = {use: price for use, price in prices.found.items() if use.at_ms is not None}
+    found = {use: price for use, price in prices.looked_up.items() if use.at_ms is not None}
     if not found.keys() - _kept():
         return
     newest = sorted(found.items(), key=lambda each: (each[0].at_ms or 0, each[0]))[-_MOST:]
@@ -56,7 +56,7 @@ def keep() -> None:
 def _kept() -> set[Use]:
     """Add the prices that were kept to those that were found, and return what they are for."""
     known = dict(_read())
-    prices.found.update(known)
+    prices.looked_up.update(known)
     return {*known}
 
 

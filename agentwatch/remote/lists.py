@@ -104,7 +104,7 @@ _NOTHING = frozenset[str]()
 
 
 class Several:
-    """Several lists as one. It satisfies `machine.watched.Watched`. Each source has its own thread, so one
+    """Several lists as one. It satisfies `catalog.watched.Watched`. Each source has its own thread, so one
     that hangs does not block the others. A session of this machine that is also published appears once.
     `here` is None if the sessions of this machine are not wanted. Nothing is read before the first step."""
 
@@ -232,7 +232,7 @@ _MOST_WORDS = 200
 
 
 class EngineFleet:
-    """The sessions of an engine. It satisfies `machine.watched.Watched`. Nothing that may take long happens
+    """The sessions of an engine. It satisfies `catalog.watched.Watched`. Nothing that may take long happens
     in `step`: connecting, waiting and retrying belong to the thread. While the engine is away, the rows stay
     as they were, and those that ran are lost after 90 s. The first step connects."""
 

@@ -46,7 +46,7 @@ def test_a_session_without_a_cost_has_an_estimate(tmp_path: Path, monkeypatch: p
 
     def estimate() -> float | None:
         kept_prices._kept.cache_clear()
-        prices.found.clear()
+        prices.looked_up.clear()
         return kept_prices.cost_of(estimated)
 
     assert printed(cost_usd=1.5, uses=uses)["cost_estimated_usd"] is None

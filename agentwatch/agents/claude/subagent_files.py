@@ -17,12 +17,10 @@ from pathlib import Path
 from agentwatch.agents.own_files import is_still_written
 from agentwatch.recording.store import within
 from agentwatch.sources.stores.json_values import as_line, parsed
-from agentwatch.sources.stores.tail import Tail, timed_lines
+from agentwatch.sources.stores.tail import Tail, next_batch, timed_lines
 
 _PROJECTS, _FOLDER = "projects", "subagents"
 _START, _END, _META = "agent-", ".jsonl", ".meta.json"
-_BATCH = 4 << 20
-"""The bytes that one call returns: the lines of a large transcript are not all kept in memory."""
 _MOST_META = 1 << 16
 _MOST_AGENTS = 1000
 _MOST_NEW_SESSION = 16 << 20
@@ -64,16 +62,7 @@ class ClaudeSubagents:
 
     def new_lines(self) -> list[bytes]:
         """Return the lines that no earlier call has returned, in the order of their times."""
-        lines: list[bytes] = []
-        size = 0
-        for is_new in (False, True):
-            if is_new:
-                self._merged = self._read_on()
-            for line in self._merged:
-                lines.append(line)
-                size += len(line)
-                if size >= _BATCH:
-                    return lines
+        lines, self._merged = next_batch(self._merged, self._read_on)
         return lines
 
     def close(self) -> None:

@@ -18,11 +18,9 @@ from typing import NamedTuple
 from agentwatch.agents.codex.program import thread_in_name
 from agentwatch.agents.fields import Fields, mapping, number, text
 from agentwatch.sources.stores.json_values import as_line, parsed
-from agentwatch.sources.stores.tail import Tail
+from agentwatch.sources.stores.tail import Tail, next_batch
 from agentwatch.sources.stores.zstd import MAGIC, compressed_at
 
-_BATCH = 4 << 20
-"""The bytes that one call returns: the lines of a large thread are not all kept in memory."""
 _MOST_FILES = 1000
 _READ = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
 
@@ -76,14 +74,7 @@ class Segments:
 
     def new_lines(self) -> list[bytes]:
         """Return the lines that no earlier call has returned."""
-        lines: list[bytes] = []
-        size = 0
-        for line in self._lines:
-            lines.append(line)
-            size += len(line)
-            if size >= _BATCH:
-                return lines
-        self._lines = self._newest.lines()
+        lines, self._lines = next_batch(self._lines, self._newest.lines)
         return lines
 
     def close(self) -> None:

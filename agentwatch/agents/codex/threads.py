@@ -20,10 +20,8 @@ from agentwatch.agents.codex.places import spawners_in
 from agentwatch.agents.codex.program import is_later_segment, thread_in_name
 from agentwatch.agents.described import first_line
 from agentwatch.recording.store import open_own
-from agentwatch.sources.stores.tail import Tail, timed_lines
+from agentwatch.sources.stores.tail import Tail, next_batch, timed_lines
 
-_BATCH = 4 << 20
-"""The bytes that one call returns: the lines of a large thread are not all kept in memory."""
 _MOST_THREADS = 1000
 _MOST_DAYS = 60
 _MOST_FILES = 2000
@@ -52,16 +50,7 @@ class Threads:
 
     def new_lines(self) -> list[bytes]:
         """Return the lines that no earlier call has returned, in the order of their times."""
-        lines: list[bytes] = []
-        size = 0
-        for is_new in (False, True):
-            if is_new:
-                self._merged = self._read_on()
-            for line in self._merged:
-                lines.append(line)
-                size += len(line)
-                if size >= _BATCH:
-                    return lines
+        lines, self._merged = next_batch(self._merged, self._read_on)
         return lines
 
     def close(self) -> None:

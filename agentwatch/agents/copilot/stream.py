@@ -515,7 +515,7 @@ class Counts:
     def total(self, data: Fields) -> list[Event]:
         """Return the counts of the whole session at the end of a process, if its requests were not counted.
 
-        In versions of May 2026, the counts begin anew with each process. Later ones add up.
+        Versions of May 2026 count each process alone. Later versions add the counts up.
         """
         if self._are_known:
             return []

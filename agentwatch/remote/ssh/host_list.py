@@ -319,7 +319,7 @@ _END_SECONDS = 2.0
 
 
 class SshHost:
-    """The sessions of one host. It satisfies `machine.watched.Watched`.
+    """The sessions of one host. It satisfies `catalog.watched.Watched`.
 
     A thread connects, reads and connects again; `step` only takes what the thread has. When the host is
     silent for 30 s or the connection is lost, its sessions that ran count as lost since then.

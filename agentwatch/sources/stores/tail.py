@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import orjson
 
@@ -39,6 +39,25 @@ class Tail:
             size += len(rest)
             if size <= _MOST_LINE:
                 pieces.append(rest)
+
+
+_BATCH = 4 << 20
+"""The bytes of one batch: the lines of a large session are not all kept in memory."""
+
+
+def next_batch(
+    rest: Iterator[bytes], read_on: Callable[[], Iterator[bytes]]
+) -> tuple[list[bytes], Iterator[bytes]]:
+    """Return the lines of the next batch, and what is left of them. `read_on` returns what follows `rest`."""
+    lines, size = list[bytes](), 0
+    for is_new in (False, True):
+        rest = read_on() if is_new else rest
+        for line in rest:
+            lines.append(line)
+            size += len(line)
+            if size >= _BATCH:
+                return lines, rest
+    return lines, rest
 
 
 def timed_lines(tail: Tail, number: int) -> Iterator[tuple[str, int, bytes]]:

@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 import agentwatch
-from agentwatch.agents.codex import rollout, segments, threads
+from agentwatch.agents.codex import rollout, threads
 from agentwatch.agents.codex.places import sessions
 from agentwatch.agents.codex.program import id_in_stem
 from agentwatch.agents.found import Reach
@@ -18,6 +18,7 @@ from agentwatch.agents.opening import store_for
 from agentwatch.agents.places import Folder, Spot, Stamp
 from agentwatch.session.session import repeated_calls
 from agentwatch.session.transcript import Kind
+from agentwatch.sources.stores import tail
 from tests.builders.codex.lines import (
     BEGAN_MS,
     MINUTE_MS,
@@ -93,7 +94,7 @@ def test_the_newest_file_is_followed(folder: Path, monkeypatch: pytest.MonkeyPat
         file.write(b'"event_msg"}\n')
     assert store.new_lines() == [b'{"type":"event_msg"}\n']
     store.close()
-    monkeypatch.setattr(segments, "_BATCH", 1)
+    monkeypatch.setattr(tail, "_BATCH", 1)
     store = store_for(path)
     assert store is not None
     assert store.new_lines() == before[:1]
@@ -208,7 +209,7 @@ def test_threads_are_read_within_bounds(folder: Path, monkeypatch: pytest.Monkey
     (folder / file_name(at_ms, child)).write_bytes(written([begin, *FIRST[1:], *own, odd]))
     found = agentwatch.load(path)
     assert (len(found.calls), found.lines.unknown) == (3, 1)
-    monkeypatch.setattr(threads, "_BATCH", 1)
+    monkeypatch.setattr(tail, "_BATCH", 1)
     store = store_for(path)
     assert store is not None
     assert [len(store.new_lines()) for _ in range(2)] == [1, 1]
