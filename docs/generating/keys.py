@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.keys import _character_to_key
 
-from agentwatch.screen.keys import SESSION, SESSIONS, Shortcut
+from agentwatch.screen.keys import SESSION, SESSIONS, Key
 
 _SHOWN = {"escape": "esc", "pageup": "page up", "pagedown": "page down"}
 _HEAD = """\
@@ -32,7 +32,7 @@ def page() -> str:
     return "\n".join(lines)
 
 
-def _row(shortcuts: list[Shortcut]) -> str:
+def _row(shortcuts: list[Key]) -> str:
     keys = ", ".join(" ".join(f"`{_shown(key)}`" for key in each.keys.split(",")) for each in shortcuts)
     text = "; ".join(each.text for each in shortcuts).replace("|", "\\|")
     return f"| {keys} | {text} | {', '.join(f'`{each.id}`' for each in shortcuts if each.id)} |"

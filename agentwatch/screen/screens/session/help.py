@@ -14,7 +14,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input
 
-from agentwatch.screen.keys import SESSION, Shortcut, Topic
+from agentwatch.screen.keys import SESSION, Key, Topic
 from agentwatch.screen.terminal.keymap import bound_keys, key_label
 from agentwatch.screen.widgets.input_bar import InputBar
 from agentwatch.screen.widgets.line_view import PopupLines, Spans
@@ -113,9 +113,9 @@ class Help(ModalScreen[None]):
         event.stop()
         self.set_focus(self._view, scroll_visible=False)
 
-    def _row(self, topic: Topic, row: Sequence[Shortcut]) -> HelpRow:
+    def _row(self, topic: Topic, row: Sequence[Key]) -> HelpRow:
         keys = "  ".join(" ".join(map(key_label, self._keys_of(each))) for each in row)
         return HelpRow(topic.title, SafeText(keys), SafeText("; ".join(each.text for each in row)))
 
-    def _keys_of(self, shortcut: Shortcut) -> list[str]:
+    def _keys_of(self, shortcut: Key) -> list[str]:
         return self._keys[shortcut.id] if shortcut.id else shortcut.keys.split(",")

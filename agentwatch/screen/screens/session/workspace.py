@@ -246,7 +246,7 @@ class Workspace(Vertical):
         self.action_pane("calls")
         self.panes.calls.action_slowest()
 
-    def action_show_in_transcript(self) -> None:
+    def action_in_transcript(self) -> None:
         """Go to the selected call's line in the transcript; from the detail pane, to that of its call."""
         if (call := self.call_in_view()) is not None:
             self.action_pane("transcript")

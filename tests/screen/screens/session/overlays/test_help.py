@@ -109,7 +109,7 @@ async def test_configured_keys_are_shown_and_work() -> None:
         assert rows["pause, recording continues; again: play from there"] == "ctrl+g ."
         assert rows["one event back; one event forward"] == ",  f8"
         assert rows["play faster; play slower; play backwards (toggle)"] == "+ =  -  R"
-        assert rows["sort calls by duration, slowest first (toggle)"] == "f"
+        assert rows["slowest calls first (toggle)"] == "f"
         assert next(key for does, key in rows.items() if does.startswith("filter calls")) == "w  esc"
         await pilot.press("f1")
         assert not isinstance(app.screen, Help)
