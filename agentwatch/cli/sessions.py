@@ -23,8 +23,9 @@ from agentwatch.recording.saved_sessions import Prunable, SavedStem, delete_sess
 from agentwatch.recording.store import sessions_folder
 from agentwatch.screen.screens.sessions.cells import (
     LEAST_FOR_ONE_ROW,
-    Widths,
+    NO_ROWS,
     columns_for,
+    grown,
     heading,
     whole_columns,
     wide_row,
@@ -228,7 +229,7 @@ def table(rows: Sequence[Row], every: Iterable[Row], width: int | None, now_ms: 
     """
     if not rows:
         return
-    needed = Widths().grown(rows, now_ms)
+    needed = grown(NO_ROWS, rows, now_ms)
     if width is None:
         ids = [safe_line((place + name)[:_MOST_WHOLE]) for place, name in map(_named, rows)]
         id_width = max(map(columns, ids))

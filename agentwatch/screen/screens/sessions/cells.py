@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.catalog.row import Row
@@ -14,170 +14,13 @@ from agentwatch.text.safe import SafeText, columns, cut, fitted
 if TYPE_CHECKING:
     from agentwatch.screen.widgets.line_view import Spans
 
-
-# The columns of the list, and which of them give way in a narrow pane.
-
 STATE = 9
 """The width of the state: `– unknown`."""
-SINCE = 7
-"""The width of the clock: `1:02:13`."""
 LEAST_FOR_ONE_ROW = 68
 """In fewer columns, each session takes two rows."""
-_LEAST_FOR_WIDE_GAPS = 96
-_AGENT = 10
-_PROJECT = (10, 30)
-"""The least and the greatest width of the project."""
-_PROJECT_STEP = 4
-"""The project grows by several columns at a time, so that it seldom grows."""
-_LEAST_TITLE = 16
-_LEAST_NOW = 14
-_COMFORT = (18, 26, 26)
-"""The widths of project, title and activity below which a column that can give way does."""
-
-_MORE = 8
-"""The columns that the texts have beyond these widths beside the age and the tests.
-
-Beside changed lines they have twice as many.
-"""
 
 
-class Widths(NamedTuple):
-    """The widths that the columns need for what they contain; 0 for a column without content.
-
-    A column with content has room for its heading, and for a number of two digits, so that it seldom grows.
-    """
-
-    agent: int = 6
-    project: int = 0
-    succeeded: int = 0
-    failed: int = 0
-    context: int = 0
-    changed: int = 0
-    age: int = 0
-    tests: int = 0
-    cost: int = 0
-
-    def grown(self, rows: Iterable[Row], now_ms: int, *, has_cost: bool = False) -> Widths:
-        """Return widths that have room for more rows as well; none is smaller than before. The cost is
-        estimated only if `has_cost`."""
-        agent, project, succeeded, failed, context, changed, age, tests, cost = self
-        for row in rows:
-            agent = max(agent, columns(words.foreign(row.agent)))
-            place = words.repository(row) + words.branch(row) + words.worktree(row)
-            project = max(project, columns(SafeText(place)))
-            if row.calls is not None:
-                succeeded = max(succeeded, len(words.succeeded(row)), len("99 ✓"))
-                failed = max(failed, len(words.failed(row)), len("9 ✗"))
-            if row.context_used is not None:
-                context = max(context, len(words.context(row)), len("99 %"))
-            if shown := words.changed_lines(row):
-                changed = max(changed, len(shown), len("+99 −99"))
-            if shown := words.tests(row):
-                tests = max(tests, len(shown), len("tests"))
-            if shown := words.age(row, now_ms):
-                age = max(age, len(shown), len("59 min"))
-            if has_cost and (shown := words.cost(row)) != UNKNOWN:
-                cost = max(cost, len(shown), len("$9.99"))
-        project += -project % _PROJECT_STEP
-        return Widths(min(agent, _AGENT), project, succeeded, failed, context, changed, age, tests, cost)
-
-
-NAMES = ("for", "agent", "project", "now", "calls", "ctx", "age", "cost", "tests", "lines")
-"""The columns that the user can choose, by their headings. State and title are always shown.
-
-The cost is not shown unless it is chosen: its estimate takes 0.26 s if the prices are not kept.
-"""
-_USUAL = frozenset({*NAMES} - {"cost"})
-
-
-class Columns(NamedTuple):
-    """The widths of the columns in a pane; 0 for a column that is not shown.
-
-    The columns give way in this order, the first one first: changed lines, tests, cost, age, context,
-    calls.
-    At 80 columns, state, clock, agent, project, title and activity are left. In a pane of fewer than 68
-    columns, each session takes two rows: state and title; below them the clock and the activity, and behind
-    it the project if there is room.
-    """
-
-    gap: int
-    since: int
-    agent: int
-    project: int
-    title: int
-    now: int
-    succeeded: int
-    failed: int
-    context: int
-    changed: int
-    age: int
-    tests: int
-    cost: int
-
-
-def columns_for(width: int, needed: Widths, chosen: Sequence[str] = ()) -> Columns:
-    """Return the columns of a pane in which each session takes one row. `chosen` are the columns of the user,
-    which give way only where they have no room at all; empty for those that fit well."""
-    gap = 2 if width >= _LEAST_FOR_WIDE_GAPS else 1
-    wanted = chosen or _USUAL
-    since = SINCE if "for" in wanted else 0
-    agent = needed.agent if "agent" in wanted else 0
-    has_project, has_now = "project" in wanted, "now" in wanted
-    room = (
-        width
-        - STATE
-        - gap
-        - sum(size + gap for size in (since, agent) if size)
-        - gap * (has_project + has_now)
-    )
-    if chosen:
-        least = _PROJECT[0] * has_project + _LEAST_TITLE + _LEAST_NOW * has_now
-    else:
-        least = min(max(needed.project, _PROJECT[0]), _COMFORT[0]) + _COMFORT[1] + _COMFORT[2]
-    kept = []
-    for name, size, more in (
-        ("calls", needed.succeeded + (needed.failed and needed.failed + 1), 0),
-        ("ctx", needed.context, 0),
-        ("age", needed.age, _MORE),
-        ("cost", needed.cost, _MORE),
-        ("tests", needed.tests, _MORE),
-        ("lines", needed.changed, 2 * _MORE),
-    ):
-        if size and name in wanted:
-            if room - size - gap < least + (0 if chosen else more):
-                break
-            room -= size + gap
-            kept.append(name)
-    project = max(min(needed.project, _PROJECT[1], room * 3 // 10), min(_PROJECT[0], room // 4)) * has_project
-    rest = room - project
-    now = max(min(rest * 45 // 100, rest - _LEAST_TITLE), _LEAST_NOW) * has_now
-    return Columns(
-        gap=gap,
-        since=since,
-        agent=agent,
-        project=project,
-        title=max(rest - now, 1),
-        now=now,
-        succeeded=needed.succeeded if "calls" in kept else 0,
-        failed=needed.failed if "calls" in kept else 0,
-        context=needed.context if "ctx" in kept else 0,
-        changed=needed.changed if "lines" in kept else 0,
-        age=needed.age if "age" in kept else 0,
-        tests=needed.tests if "tests" in kept else 0,
-        cost=needed.cost if "cost" in kept else 0,
-    )
-
-
-def whole_columns(rows: Iterable[Row], needed: Widths, now_ms: int) -> Columns:
-    """Return columns in which every text is whole, for a program that reads the table."""
-    titles = activities = 1
-    for row in rows:
-        beside = words.beside_title(row)
-        titles = max(titles, columns(words.title(row)) + (len(beside) + 1 if beside else 0))
-        clock = words.activity_clock(row, now_ms)
-        activities = max(activities, columns(words.activity(row, now_ms)) + (len(clock) + 3 if clock else 0))
-    return Columns(2, SINCE, *needed[:2], titles, activities, *needed[2:])
-
+# How the parts of a row are drawn.
 
 _LEAST_BRANCH = 7
 """A branch is cut to this width, its sign included, and not shown in less."""
@@ -191,89 +34,18 @@ _LEAST_PLACE = 12
 """The least width of the project behind the activity."""
 
 
-def wide_row(row: Row, shown: Columns, now_ms: int, depth: int, *, is_dated: bool = False) -> Spans:
-    """Return a session as one row. `depth` is how far the title is indented. `is_dated` says whether a
-    heading has the day of its end."""
-    gap = " " * shown.gap
-    style = _text_style(row)
-    spans = _state(row, now_ms, is_dated=is_dated)
-    if shown.since:
-        spans.append((SafeText(f"{gap}{words.since_words(row, now_ms):>{shown.since}}"), "muted"))
-    if shown.agent:
-        spans.append((SafeText(f"{gap}{fitted(words.foreign(row.agent or '–'), shown.agent)}"), "muted"))
-    if shown.project:
-        spans += [(SafeText(gap), ""), *_project(row, shown.project, style)]
-    spans += [(SafeText(gap), ""), *_title(row, shown.title, depth)]
-    if shown.now:
-        spans += [(SafeText(gap), ""), *_activity(row, shown.now, now_ms, style)]
-    if shown.succeeded:
-        spans.append((SafeText(f"{gap}{words.succeeded(row):>{shown.succeeded}}"), "muted"))
-        if shown.failed:
-            spans.append((SafeText(f" {words.failed(row):>{shown.failed}}"), "failed"))
-    for text, width, name in (
-        (words.context(row), shown.context, "muted"),
-        (words.age(row, now_ms), shown.age, "muted"),
-        (words.cost(row) if shown.cost else "", shown.cost, "muted"),
-        (words.tests(row), shown.tests, words.tests_style(row)),
-        (words.changed_lines(row), shown.changed, "muted"),
-    ):
-        if width:
-            spans.append((SafeText(f"{gap}{text:>{width}}"), name))
-    return spans
-
-
-def heading(shown: Columns) -> Spans:
-    """Return the names of the columns."""
-    named = [("agent", shown.agent), ("project", shown.project), ("title", shown.title), ("now", shown.now)]
-    cells: list[str] = [fitted(SafeText("state"), STATE)]
-    cells += [f"{'for':>{shown.since}}"] if shown.since else []
-    cells += [fitted(SafeText(name), width) for name, width in named if width]
-    calls = shown.succeeded + (shown.failed and shown.failed + 1)
-    named = [("calls", calls), ("ctx", shown.context), ("age", shown.age)]
-    named += [("cost", shown.cost), ("tests", shown.tests), ("lines", shown.changed)]
-    cells += [f"{name:>{width}}" for name, width in named if width]
-    return [(SafeText((" " * shown.gap).join(cells)), "muted")]
-
-
-def upper_row(row: Row, width: int, now_ms: int, *, is_dated: bool = False) -> Spans:
-    """Return the first of two rows of a session: its state and its title."""
-    room = max(width - STATE - 1, 1)
-    return [
-        *_state(row, now_ms, is_dated=is_dated),
-        (SafeText(" "), ""),
-        *_title(row, room),
-    ]
-
-
-def lower_row(row: Row, width: int, now_ms: int) -> Spans:
-    """Return the second of two rows of a session: its clock, its activity, and its project if it fits."""
-    room = max(width - STATE - 1, 1)
-    place = cut(_place(row), max(room // 2, 1))
-    whole = words.activity(row, now_ms)
-    clock = words.activity_clock(row, now_ms)
-    needed = columns(whole) + (len(clock) + 3 if clock else 0)
-    is_placed = needed + 2 + _LEAST_PLACE <= room
-    place = cut(place, room - needed - 2) if is_placed else SafeText("")
-    left = room - (columns(place) + 2 if place else 0)
-    return [
-        (SafeText(f"{words.since_words(row, now_ms):>{STATE}} "), "muted"),
-        *_activity(row, left, now_ms, "muted" if _text_style(row) == "plain" else _text_style(row)),
-        (SafeText(f"  {place}" if place else ""), "muted"),
-    ]
-
-
 def _state(row: Row, now_ms: int, *, is_dated: bool) -> Spans:
     state = words.state_words(row, now_ms, is_dated=is_dated)
     return [(fitted(SafeText(str(state)), STATE), state.style)]
 
 
-def _title(row: Row, width: int, depth: int = 0) -> Spans:
+def _title(row: Row, width: int, _now_ms: int, style: str, depth: int = 0) -> Spans:
     """Return the title in exactly `width` columns, with the number of subagents at its right."""
     title = SafeText("  " * depth + words.title(row))
     beside = SafeText(f" {words.beside_title(row)}".rstrip())
     if columns(beside) > width // 2:
         beside = SafeText("")
-    style = "strong" if row.is_marked else _text_style(row)
+    style = "strong" if row.is_marked else style
     return [(fitted(title, width - columns(beside)), style), (beside, "muted")]
 
 
@@ -281,11 +53,7 @@ def _text_style(row: Row) -> str:
     return "plain" if row.standing.state in LIVE and row.lost_ms is None else "muted"
 
 
-def _place(row: Row) -> SafeText:
-    return SafeText(f"{words.foreign(row.agent)} {words.repository(row)}{words.branch(row)}".strip())
-
-
-def _project(row: Row, width: int, style: str) -> Spans:
+def _project(row: Row, width: int, _now_ms: int, style: str, _depth: int) -> Spans:
     """Return repository, branch and worktree in exactly `width` columns; the worktree gives way first."""
     name, branch, tree = words.repository(row), words.branch(row), words.worktree(row)
     most = min(max(width - _LEAST_BRANCH, _LEAST_NAME), width) if branch else width
@@ -299,7 +67,7 @@ def _project(row: Row, width: int, style: str) -> Spans:
     return [(name, style), (branch, "muted"), (SafeText(f"{tree}{' ' * room}"), "muted")]
 
 
-def _activity(row: Row, width: int, now_ms: int, style: str) -> Spans:
+def _activity(row: Row, width: int, now_ms: int, style: str, _depth: int = 0) -> Spans:
     """Return what a session does and for how long, in exactly `width` columns."""
     clock = words.activity_clock(row, now_ms)
     text = words.activity(row, now_ms)
@@ -310,10 +78,10 @@ def _activity(row: Row, width: int, now_ms: int, style: str) -> Spans:
     if width - columns(SafeText(behind)) < least:
         behind = ""
     room = width - columns(SafeText(behind))
-    if columns(text) > room and not row.alarm:
-        text = words.until_words(row) or text
-    is_quote = words.is_quote(row) and not words.last_act(row, now_ms)
-    text = _end(text, room) if is_quote else cut(text, room)
+    if columns(text) > room:
+        text = (not row.alarm and words.until_words(row)) or text
+        is_quote = words.is_quote(row) and not words.last_act(row, now_ms)
+        text = _end(text, room) if is_quote else cut(text, room)
     rest = " " * (room - columns(text))
     style = "asks" if row.group is Group.NEEDS_YOU else style
     return [(text, style), (SafeText(f"{behind}{rest}"), "muted")]
@@ -321,9 +89,217 @@ def _activity(row: Row, width: int, now_ms: int, style: str) -> Spans:
 
 def _end(text: SafeText, width: int) -> SafeText:
     """Return a quotation cut at its beginning, because a question is at its end."""
-    if columns(text) <= width:
-        return text
     kept = text[-width:]
     while kept and columns(SafeText(kept)) + 2 > width:
         kept = kept[1:]
     return SafeText(f"“…{kept}")
+
+
+def _place(row: Row) -> str:
+    return f"{words.repository(row)}{words.branch(row)}{words.worktree(row)}"
+
+
+def _failed(row: Row) -> str:
+    """Return the failed calls; without any, a space keeps the room of the next one."""
+    return words.failed(row) or ("" if row.calls is None else " ")
+
+
+# The columns of the list, and which of them give way in a narrow pane.
+
+
+class Column(NamedTuple):
+    """A column of the list, behind the state. Two entries with one name are two parts of one column."""
+
+    name: str
+    """Its heading, and its name in the settings."""
+    words: Callable[..., str]
+    """Returns its text for a row, and for a time in ms since the epoch if it `has_clock`."""
+    least: int = 0
+    """Its width as soon as it has content: room for a number of two digits, so that it seldom grows."""
+    grows: int | None = None
+    """Its greatest width; None if it has none, 0 if it does not depend on the content."""
+    gives_way: int | None = None
+    """It is shown while the texts have this number of columns beyond their comfortable widths, and while the
+    columns before it are shown; None if it never gives way."""
+    style: str | Callable[[Row], str] = "muted"
+    draw: Callable[..., Spans] | None = None
+    """Draws a text that shares what the other columns leave: from the row, its width, the time, the style of
+    the row and the depth of its title."""
+    has_clock: bool = False
+    is_text: bool = False
+    """Whether it is aligned at the left."""
+    is_usual: bool = True
+    """Whether it is shown unless the user chooses the columns."""
+
+
+_MORE = 8
+COLUMNS = (
+    Column("for", words.since_words, len("1:02:13"), grows=0, has_clock=True),
+    Column("agent", words.agent, 6, grows=10, is_text=True),
+    Column("project", _place, grows=30, is_text=True, draw=_project),
+    Column("title", words.title, grows=0, is_text=True, draw=_title),
+    Column("now", words.activity, grows=0, is_text=True, draw=_activity),
+    Column("calls", words.succeeded, len("99 ✓"), gives_way=0),
+    Column("calls", _failed, len("9 ✗"), gives_way=0, style="failed"),
+    Column("ctx", words.context, len("99 %"), gives_way=0),
+    Column("age", words.age, len("59 min"), gives_way=_MORE, has_clock=True),
+    # Without kept prices, the estimate of the cost takes 0.26 s.
+    Column("cost", words.cost, len("$9.99"), gives_way=_MORE, is_usual=False),
+    Column("tests", words.tests, len("tests"), gives_way=_MORE, style=words.tests_style),
+    Column("lines", words.changed_lines, len("+99 −99"), gives_way=2 * _MORE),
+)
+NAMES = tuple(dict.fromkeys(column.name for column in COLUMNS if column.name != "title"))
+"""The columns that the user can choose. State and title are always shown."""
+_USUAL = frozenset(column.name for column in COLUMNS if column.is_usual)
+
+_LEAST_FOR_WIDE_GAPS = 96
+_PROJECT_STEP = 4
+"""The project grows by several columns at a time, so that it seldom grows."""
+_LEAST_PROJECT = 10
+_LEAST_TITLE = 16
+_LEAST_NOW = 14
+_COMFORT = (18, 26, 26)
+"""The widths of project, title and activity below which a column that can give way does."""
+
+Widths = tuple[int, ...]
+"""The width that each of `COLUMNS` needs for what it contains; 0 for one without content."""
+NO_ROWS: Widths = tuple(column.least if column.gives_way is None else 0 for column in COLUMNS)
+
+
+class Columns(NamedTuple):
+    """The columns that are shown, from the left, and their widths."""
+
+    gap: int
+    cells: Sequence[tuple[Column, int]]
+
+    @property
+    def widths(self) -> dict[str, int]:
+        """The width of each column by its name."""
+        return _by_name(self.cells)
+
+
+def _by_name(cells: Iterable[tuple[Column, int]]) -> dict[str, int]:
+    """Return the width of each column, in which a space parts its two parts."""
+    widths: dict[str, int] = {}
+    for column, width in cells:
+        if width:
+            widths[column.name] = widths.get(column.name, -1) + 1 + width
+    return widths
+
+
+def grown(needed: Widths, rows: Sequence[Row], now_ms: int, chosen: Sequence[str] = ()) -> Widths:
+    """Return widths that have room for more rows as well; none is smaller than before."""
+    wanted = chosen or _USUAL
+    widths = []
+    for column, before in zip(COLUMNS, needed, strict=True):
+        width = before
+        if column.grows != 0 and column.name in wanted:
+            for row in rows:
+                text = column.words(row, now_ms) if column.has_clock else column.words(row)
+                if text and text != UNKNOWN:
+                    size = columns(SafeText(text)) if column.is_text else len(text)
+                    width = max(width, size, column.least)
+        widths.append(width + -width % _PROJECT_STEP if column.name == "project" else width)
+    return tuple(widths)
+
+
+def columns_for(width: int, needed: Widths, chosen: Sequence[str] = ()) -> Columns:
+    """Return the columns of a pane in which each session takes one row. `chosen` are the columns of the user,
+    which give way only where they have no room at all; empty for those that fit well."""
+    gap = 2 if width >= _LEAST_FOR_WIDE_GAPS else 1
+    wanted = {*(chosen or _USUAL), "title"}
+    cells = [
+        (column, min(size, column.grows) if column.grows else size)
+        for column, size in zip(COLUMNS, needed, strict=True)
+        if column.name in wanted
+    ]
+    project = next((size for column, size in cells if column.name == "project"), 0)
+    has_project, has_now = "project" in wanted, "now" in wanted
+    if chosen:
+        least = _LEAST_PROJECT * has_project + _LEAST_TITLE + _LEAST_NOW * has_now
+    else:
+        least = min(max(project, _LEAST_PROJECT), _COMFORT[0]) + _COMFORT[1] + _COMFORT[2]
+    room = width - STATE - gap * (1 + has_project + has_now)
+    give_way = {column.name: column.gives_way for column, _ in cells}
+    shown = set()
+    for name, size in _by_name(each for each in cells if each[0].draw is None).items():
+        more = give_way[name]
+        if more is not None and room - size - gap < least + (0 if chosen else more):
+            break
+        room -= size + gap
+        shown.add(name)
+    project = max(min(project, room * 3 // 10), min(_LEAST_PROJECT, room // 4)) * has_project
+    rest = room - project
+    now = max(min(rest * 45 // 100, rest - _LEAST_TITLE), _LEAST_NOW) * has_now
+    texts = {"project": project, "title": max(rest - now, 1), "now": now}
+    cells = [(column, texts.get(column.name, size)) for column, size in cells]
+    return Columns(gap, [each for each in cells if each[1] and (each[0].draw or each[0].name in shown)])
+
+
+def whole_columns(rows: Iterable[Row], needed: Widths, now_ms: int) -> Columns:
+    """Return columns in which every text is whole, for a program that reads the table."""
+    titles = activities = 1
+    for row in rows:
+        beside = words.beside_title(row)
+        titles = max(titles, columns(words.title(row)) + (len(beside) + 1 if beside else 0))
+        clock = words.activity_clock(row, now_ms)
+        activities = max(activities, columns(words.activity(row, now_ms)) + (len(clock) + 3 if clock else 0))
+    texts = {"title": titles, "now": activities}
+    cells = [(each, texts.get(each.name, size)) for each, size in zip(COLUMNS, needed, strict=True)]
+    return Columns(2, [(each, size) for each, size in cells if size])
+
+
+def wide_row(row: Row, shown: Columns, now_ms: int, depth: int, *, is_dated: bool = False) -> Spans:
+    """Return a session as one row. `depth` is how far the title is indented. `is_dated` says whether a
+    heading has the day of its end."""
+    gap, before = SafeText(" " * shown.gap), "state"
+    row_style = _text_style(row)
+    spans = _state(row, now_ms, is_dated=is_dated)
+    for column, width in shown.cells:
+        space = " " if column.name == before else gap
+        before = column.name
+        if column.draw is not None:
+            spans += [(gap, ""), *column.draw(row, width, now_ms, row_style, depth)]
+            continue
+        text = column.words(row, now_ms) if column.has_clock else column.words(row)
+        text = fitted(SafeText(text), width) if column.is_text else f"{text:>{width}}"
+        style = column.style if isinstance(column.style, str) else column.style(row)
+        spans.append((SafeText(f"{space}{text}"), style))
+    return spans
+
+
+def heading(shown: Columns) -> Spans:
+    """Return the names of the columns."""
+    texts = {column.name for column, _ in shown.cells if column.is_text}
+    cells: list[str] = [fitted(SafeText("state"), STATE)]
+    for name, width in shown.widths.items():
+        cells.append(fitted(SafeText(name), width) if name in texts else f"{name:>{width}}")
+    return [(SafeText((" " * shown.gap).join(cells)), "muted")]
+
+
+def upper_row(row: Row, width: int, now_ms: int, *, is_dated: bool = False) -> Spans:
+    """Return the first of two rows of a session: its state and its title."""
+    room = max(width - STATE - 1, 1)
+    return [
+        *_state(row, now_ms, is_dated=is_dated),
+        (SafeText(" "), ""),
+        *_title(row, room, now_ms, _text_style(row)),
+    ]
+
+
+def lower_row(row: Row, width: int, now_ms: int) -> Spans:
+    """Return the second of two rows of a session: its clock, its activity, and its project if it fits."""
+    room = max(width - STATE - 1, 1)
+    place = SafeText(f"{words.foreign(row.agent)} {words.repository(row)}{words.branch(row)}".strip())
+    place = cut(place, max(room // 2, 1))
+    whole = words.activity(row, now_ms)
+    clock = words.activity_clock(row, now_ms)
+    needed = columns(whole) + (len(clock) + 3 if clock else 0)
+    is_placed = needed + 2 + _LEAST_PLACE <= room
+    place = cut(place, room - needed - 2) if is_placed else SafeText("")
+    left = room - (columns(place) + 2 if place else 0)
+    return [
+        (SafeText(f"{words.since_words(row, now_ms):>{STATE}} "), "muted"),
+        *_activity(row, left, now_ms, "muted"),
+        (SafeText(f"  {place}" if place else ""), "muted"),
+    ]

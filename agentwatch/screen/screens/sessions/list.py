@@ -20,7 +20,14 @@ from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import LIVE, Group
 from agentwatch.screen.keys import bindings
 from agentwatch.screen.screens.sessions import cells, requests, words
-from agentwatch.screen.screens.sessions.cells import LEAST_FOR_ONE_ROW, Columns, Widths, columns_for
+from agentwatch.screen.screens.sessions.cells import (
+    LEAST_FOR_ONE_ROW,
+    NO_ROWS,
+    Columns,
+    Widths,
+    columns_for,
+    grown,
+)
 from agentwatch.screen.screens.sessions.words import foreign
 from agentwatch.screen.terminal.frames import eager_classes
 from agentwatch.screen.widgets.line_view import HeadedView, RowView, Spans
@@ -186,7 +193,7 @@ class LineContent:
         """The columns that the user has chosen; empty for those that fit."""
         self.has_days = False
         """Whether the days at which sessions have ended are headings."""
-        self._needed = Widths()
+        self._needed = NO_ROWS
         self._measured: dict[Key, Row] = {}
         """The rows that have room in the columns."""
         self._columns: Columns | None = None
@@ -218,19 +225,18 @@ class LineContent:
     def fit(self, width: int) -> None:
         """Make contents for rows of another width; the columns are measured again."""
         if width != self.width:
-            self.width, self._needed, self._columns = width, Widths(), None
+            self.width, self._needed, self._columns = width, NO_ROWS, None
             self._measured = {}
 
     def measure(self, rows: Sequence[Row], now_ms: int) -> None:
         """Make room for the contents of rows."""
         measured = self._measured
         new = [row for row in rows if measured.get(row.key) is not row]
-        has_cost = "cost" in self.chosen
-        needed = self._needed.grown(new, now_ms, has_cost=has_cost)
+        needed = grown(self._needed, new, now_ms, self.chosen)
         self._measured = {row.key: row for row in rows}
         if needed != self._needed:
             self._needed, self._columns = needed, None
-        if has_cost and any(row.uses for row in new):
+        if "cost" in self.chosen and any(row.uses for row in new):
             from agentwatch.catalog.kept_prices import keep
 
             keep()
@@ -255,12 +261,8 @@ class LineContent:
     @property
     def names(self) -> list[str]:
         """The names of the columns that are shown, besides state and title."""
-        shown = self._fitting()
-        widths = (
-            *(shown.since, shown.agent, shown.project, shown.now, shown.succeeded, shown.context),
-            *(shown.age, shown.cost, shown.tests, shown.changed),
-        )
-        return [name for name, width in zip(cells.NAMES, widths, strict=True) if width]
+        widths = self._fitting().widths
+        return [name for name in cells.NAMES if name in widths]
 
     def heading(self) -> Spans:
         """Return the names of the columns; nothing if each session takes two rows."""

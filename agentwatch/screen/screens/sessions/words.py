@@ -231,6 +231,11 @@ def title(row: Row) -> SafeText:
     return SafeText(lead + (foreign(row.title) or ("no prompt yet" if row.is_read else "…")))
 
 
+def agent(row: Row) -> SafeText:
+    """Return the name of the agent; a dash if it is unknown."""
+    return safe_line(row.agent[:_MOST_TEXT] or UNKNOWN)
+
+
 def repository(row: Row, *, is_short: bool = False) -> SafeText:
     """Return the repository of a session, after the name of its machine if that is another one. `is_short`
     names only the publisher of the session, if it has one, and not the machine that it claims."""
@@ -277,7 +282,7 @@ def succeeded(row: Row) -> str:
 
     If only the outcomes are unknown, all calls are counted: `31 ↵`.
     """
-    if not _is_count(row.calls) or row.calls is None:
+    if row.calls is None or not _is_count(row.calls):
         return UNKNOWN
     if row.failed is None:
         return f"{short_count(row.calls)} {SIGNS[Outcome.RETURNED]}"

@@ -6,8 +6,9 @@ from agentwatch.agents.reported import State
 from agentwatch.catalog.digest import LastTests
 from agentwatch.screen.screens.sessions.cells import (
     LEAST_FOR_ONE_ROW,
-    Widths,
+    NO_ROWS,
     columns_for,
+    grown,
     heading,
     lower_row,
     upper_row,
@@ -50,7 +51,7 @@ ROWS = [
         tests=LastTests(True, 9, 1200),
     ),
 ]
-NEEDED = Widths().grown(ROWS, NOW_MS)
+NEEDED = grown(NO_ROWS, ROWS, NOW_MS)
 
 
 def width_of(spans: Spans) -> int:
@@ -75,9 +76,9 @@ def test_every_row_has_the_same_width() -> None:
     assert "“…" in text
     assert text.rstrip().endswith("push?”")
     # A branch without room for a few letters is not shown; a very long repository leaves room for one.
-    shown = columns_for(70, Widths().grown([row("a", repo="x" * 40)], NOW_MS))
+    shown = columns_for(70, grown(NO_ROWS, [row("a", repo="x" * 40)], NOW_MS))
     assert "⎇" not in "".join(text for text, _ in wide_row(row("a", repo="tidepool-api"), shown, NOW_MS, 0))
-    wide = columns_for(160, Widths().grown([row("a", repo="x" * 40)], NOW_MS))
+    wide = columns_for(160, grown(NO_ROWS, [row("a", repo="x" * 40)], NOW_MS))
     text = "".join(text for text, _ in wide_row(row("a", repo="x" * 40, branch="topic"), wide, NOW_MS, 0))
     assert "x… ⎇ top…" in text
 
@@ -87,28 +88,28 @@ def test_a_wider_pane_shows_more() -> None:
     # Changed lines go first, then the tests, the age, the context and the calls; the main columns stay.
     given_way: list[str] = []
     for width in range(220, LEAST_FOR_ONE_ROW - 1, -1):
-        shown = columns_for(width, NEEDED)
-        gone = [name for name in ("changed", "tests", "age", "context", "failed") if not getattr(shown, name)]
+        widths = columns_for(width, NEEDED).widths
+        gone = [name for name in ("lines", "tests", "age", "ctx", "calls") if name not in widths]
         if gone != given_way:
             assert gone[:-1] == given_way
             given_way = gone
-        assert min(shown.agent, shown.project, shown.title, shown.now) >= 6
-        assert bool(shown.succeeded) is bool(shown.failed)
-    assert given_way == ["changed", "tests", "age", "context", "failed"]
+        assert min(widths[name] for name in ("agent", "project", "title", "now")) >= 6
+        assert widths.get("calls") in (None, len("33 ✓ 2 ✗"))
+    assert given_way == ["lines", "tests", "age", "ctx", "calls"]
     # While no column is added, no column gets narrower.
-    before = columns_for(LEAST_FOR_ONE_ROW, NEEDED)
+    before = columns_for(LEAST_FOR_ONE_ROW, NEEDED).widths
     for width in range(LEAST_FOR_ONE_ROW + 1, 96):
-        shown = columns_for(width, NEEDED)
-        assert all(new >= old for new, old in zip(shown, before, strict=True))
-        before = shown
+        widths = columns_for(width, NEEDED).widths
+        assert all(widths[name] >= old for name, old in before.items())
+        before = widths
     # Without any changed lines or tests, their columns do not exist, however wide the pane is.
-    bare = Widths().grown([row("a", lines_added=None)], NOW_MS)
-    assert not columns_for(220, bare).changed
-    assert not columns_for(220, bare).tests
-    assert columns_for(220, bare).title > columns_for(220, NEEDED).title
+    bare = grown(NO_ROWS, [row("a", lines_added=None)], NOW_MS)
+    widths = columns_for(220, bare).widths
+    assert not {"lines", "tests"} & widths.keys()
+    assert widths["title"] > columns_for(220, NEEDED).widths["title"]
     # The cost is shown only if it is chosen.
-    paid = Widths().grown([row("a", cost_usd=12.4)], NOW_MS, has_cost=True)
-    assert not columns_for(220, paid).cost
+    paid = grown(NO_ROWS, [row("a", cost_usd=12.4)], NOW_MS, ("calls", "cost"))
+    assert "cost" not in columns_for(220, paid).widths
     shown = columns_for(100, paid, ("calls", "cost"))
     assert "".join(text for text, _ in heading(shown)).endswith("  cost")
     assert "".join(text for text, _ in wide_row(row("a", cost_usd=12.4), shown, NOW_MS, 0)).endswith(
@@ -119,10 +120,10 @@ def test_a_wider_pane_shows_more() -> None:
 def test_widths_never_shrink_and_grow_rarely() -> None:
     """A row that goes away leaves the columns as they are, and counts have room for a digit more."""
     # A row that goes away or becomes shorter leaves the columns as they are.
-    assert NEEDED.grown([], NOW_MS) == NEEDED.grown(ROWS[:1], NOW_MS) == NEEDED
+    assert grown(NEEDED, [], NOW_MS) == grown(NEEDED, ROWS[:1], NOW_MS) == NEEDED
     # The tenth call, the first failure and the first full hour find their room reserved.
-    before = Widths().grown(
-        [row("a", calls=5, began_ms=NOW_MS - 59_000, context_used=3, context_size=100)], NOW_MS
+    before = grown(
+        NO_ROWS, [row("a", calls=5, began_ms=NOW_MS - 59_000, context_used=3, context_size=100)], NOW_MS
     )
     later = row("a", calls=99, failed=9, began_ms=NOW_MS, context_used=99, context_size=100)
-    assert before.grown([later], NOW_MS + 50 * MINUTE_MS) == before
+    assert grown(before, [later], NOW_MS + 50 * MINUTE_MS) == before

@@ -9,7 +9,7 @@ from agentwatch.catalog.digest import LastTests
 from agentwatch.catalog.standing import Ground
 from agentwatch.recording.acts import Act
 from agentwatch.screen.screens.sessions import words
-from agentwatch.screen.screens.sessions.cells import STATE, Widths, columns_for, wide_row
+from agentwatch.screen.screens.sessions.cells import NO_ROWS, STATE, columns_for, grown, wide_row
 from agentwatch.session.counts import Use
 from agentwatch.session.events import Tokens
 from agentwatch.text.safe import columns
@@ -219,7 +219,7 @@ def test_a_time_that_is_left_is_shown() -> None:
     session = row("a", State.LIMITED, now="waits for the limit", until_ms=until_ms)
     until = f"until {coming(until_ms, NOW_MS)}"
     assert words.activity(session) == f"waits for the limit {until}"
-    shown = columns_for(70, Widths(project=10))
+    shown = columns_for(70, grown(NO_ROWS, [session], NOW_MS))
     assert until in "".join(text for text, _ in wide_row(session, shown, NOW_MS, 0))
     assert "waits" not in "".join(text for text, _ in wide_row(session, shown, NOW_MS, 0))
     bare = row("a", State.LIMITED, now="waits for the limit: full")
@@ -233,7 +233,13 @@ def test_a_time_that_is_left_is_shown() -> None:
     assert words.time_left(replace(asks, lost_ms=NOW_MS), NOW_MS) == ""
     limited = row("b", State.LIMITED, until_ms=NOW_MS + 12_000)
     assert words.time_left(limited, NOW_MS) == ""
+    needed = grown(NO_ROWS, [row("a", repo="tidepool", branch="")], NOW_MS)
     for width, said in ((140, "Which port? · answers itself in 0:12"), (80, "Which … · 0:12 left")):
-        spans = wide_row(asks, columns_for(width, Widths(project=8)), NOW_MS, 0)
+        spans = wide_row(
+            asks,
+            columns_for(width, needed),
+            NOW_MS,
+            0,
+        )
         with case(width):
             assert said in "".join(text for text, _ in spans)
