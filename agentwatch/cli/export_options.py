@@ -94,7 +94,6 @@ class _ExporterOption(click.Option):
     metavar="FORMAT",
     callback=_exporter,
     shell_complete=_complete_exporter,
-    help="html, markdown, atif, asciicast or otlp.",
 )
 @click.option("-o", "output", type=PATH, metavar="FILE", help="Write FILE; - is stdout.")
 @forced

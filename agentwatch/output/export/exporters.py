@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from agentwatch.output.export.exported import Exported
+if TYPE_CHECKING:
+    from agentwatch.output.export.exported import Exported
 
 
 class Choices(NamedTuple):
@@ -60,29 +61,38 @@ class Sender:
     """Sends the session. It raises no exception for what the service does."""
 
 
-_MODULES = {
-    "html": "agentwatch.output.export.html.page",
-    "markdown": "agentwatch.output.export.markdown",
-    "atif": "agentwatch.output.export.atif",
-    "asciicast": "agentwatch.output.export.asciicast",
-    "otlp": "agentwatch.output.export.otlp",
+class Format(NamedTuple):
+    """A built-in format, which is not loaded for its name, its key and its words."""
+
+    module: str
+    """The module whose `EXPORTER` it is."""
+    key: str = ""
+    """Its key on the screen; empty for a format that is no file."""
+    words: str = ""
+
+
+FORMATS = {
+    "html": Format("html.page", "h", "HTML: one page that loads nothing"),
+    "markdown": Format("markdown", "m", "Markdown, for an issue or a review"),
+    "atif": Format("atif", "a", "ATIF, a trajectory for other programs"),
+    "asciicast": Format("asciicast", "c", "asciicast, for a terminal player"),
+    "otlp": Format("otlp"),
 }
-"""The modules of the built-in formats, each with an `EXPORTER`."""
 
 
 def exporter_names() -> list[str]:
     """Return the names of the formats, without loading them; those of other packages are the last."""
     from agentwatch.output.export.plugins import GROUP  # reads the metadata of all packages
 
-    return [*dict.fromkeys((*_MODULES, *GROUP.names()))]
+    return [*dict.fromkeys((*FORMATS, *GROUP.names()))]
 
 
 def exporter_named(name: str) -> Exporter | Sender | None:
     """Return the format with a name; None if the name is unknown, or if a plugin cannot be imported."""
-    module = _MODULES.get(name)
-    if module is None:
+    built_in = FORMATS.get(name)
+    if built_in is None:
         from agentwatch.output.export.plugins import plugin_exporter
 
         return plugin_exporter(name)
-    exporter: Exporter | Sender = import_module(module).EXPORTER
+    exporter: Exporter | Sender = import_module(f"{__package__}.{built_in.module}").EXPORTER
     return exporter

@@ -20,15 +20,9 @@ from textual.widgets import Static
 
 import agentwatch
 from agentwatch.base.faults import NOT_EXECUTABLE
+from agentwatch.output.export.exporters import FORMATS
 from agentwatch.text.safe import SafeText, safe_line
 
-FORMATS = (
-    ("h", "html", "HTML: one page that loads nothing"),
-    ("m", "markdown", "Markdown, for an issue or a review"),
-    ("a", "atif", "ATIF, a trajectory for other programs"),
-    ("c", "asciicast", "asciicast, for a terminal player"),
-)
-"""The key, the name and the description of each format that is a file."""
 _START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from agentwatch.cli.start import main; main()"
 """Runs the command line from the folder of this package. With `-P`, Python does not search the working
 directory, in which the agent may have written modules."""
@@ -43,7 +37,7 @@ class ExportDialog(ModalScreen[str | None]):
         self._what = "the session" if sessions == 1 else f"{sessions:,} sessions"
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        *(Binding(key, f"choose('{name}')", name) for key, name, _ in FORMATS),
+        *(Binding(each.key, f"choose('{name}')", name) for name, each in FORMATS.items() if each.key),
         Binding("escape,q,X", "dismiss", "Cancel"),
     ]
 
@@ -52,9 +46,9 @@ class ExportDialog(ModalScreen[str | None]):
         with Vertical(classes="dialog"):
             yield Static(Content(f"Export {self._what}, redacted, to the working directory"))
             yield Static("")
-            for key, _, words in FORMATS:
-                yield Static(Content.assemble((f"  {key:<6}", "bold $text-accent"), words))
-            yield Static(Content.assemble(("  esc   ", "bold $text-accent"), "Cancel"))
+            for key, words in (*((each.key, each.words) for each in FORMATS.values()), ("esc", "Cancel")):
+                if key:
+                    yield Static(Content.assemble((f"  {key:<6}", "bold $text-accent"), words))
 
     def action_choose(self, name: str) -> None:
         """Close the dialog with the name of a format."""
