@@ -15,8 +15,7 @@ import orjson
 
 from agentwatch.agents.agent import Agent, AgentDecoder, BatchDecoder, DeltaDecoder, LineRole
 from agentwatch.agents.delta_frames import DeltaFrames
-from agentwatch.agents.fields import Fields, in_words
-from agentwatch.agents.json_line import Repaired, parse, parse_joined, parse_leniently
+from agentwatch.agents.fields import Fields, Repaired, in_words, parse, parse_joined, parse_leniently
 from agentwatch.agents.registry import detect
 from agentwatch.session.events import (
     Event,

@@ -32,7 +32,7 @@ def is_still_written(path: Path) -> bool:
     """
     if path.suffix == ".ndjson":  # a recording: no agent names a file so, and no program is imported
         return False
-    from agentwatch.agents.session_folders import session_folders
+    from agentwatch.agents.registry import session_folders
 
     real = Path(os.path.realpath(path))
     folders = session_folders(os.environ, Path(os.path.expanduser("~")))

@@ -1,4 +1,4 @@
-"""How the files of an agent lie in its folders. Each agent describes its own in `places.py` of its folder."""
+"""How the files of an agent lie in its folders. Each agent describes its own in its `program.py`."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ needed. `status` in a prompt and the list of sessions need the programs, but no 
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping
 from importlib import import_module
@@ -15,7 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from agentwatch.session.events import ToolKind
 
 if TYPE_CHECKING:
+    from agentwatch.agents.places import Kind
     from agentwatch.sources.stores.store import Store
+
 
 UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 COMMANDS = frozenset({ToolKind.EXECUTE})
@@ -24,8 +27,11 @@ CHANGES = frozenset({ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE})
 NO_CALLS = frozenset[ToolKind]()
 
 
-def imported(place: str) -> Any:
-    """Import the object that a `module:name` names: `agentwatch.agents.pi.places:sessions`."""
+def imported(place: object) -> Any:
+    """Import the object that a `module:name` names: `agentwatch.agents.pi.stream:Decoder`. Any other object
+    stands for itself."""
+    if not isinstance(place, str):
+        return place
     module, _, name = place.partition(":")
     return getattr(import_module(module), name)
 
@@ -65,8 +71,8 @@ class SessionsAt(NamedTuple):
     roots: tuple[str, ...]
     """Where the agent's own folder may be: below a variable, or below the home folder. A program that reads a
     variable has the default folder too from the time before it was set, so both count."""
-    layout: str
-    """`module:name` of a function that returns the `Kind` of the folder."""
+    layout: str | Callable[[], Kind]
+    """A function that returns the `Kind` of the folder, or its `module:name`."""
     over_ssh: str = ""
     """The agent's own folder as a word of the shell, if sessions in it are read from a host without
     agentwatch; empty if they are not, because they are not files of lines."""
@@ -238,6 +244,57 @@ belongs to the store but cannot be read.
 """
 
 
+TIMEOUT_S = 5
+"""The hook takes 5 ms. An agent that would have to wait longer should continue."""
+
+
+class HookedAgent(NamedTuple):
+    """An agent whose hooks can be used."""
+
+    name: str
+    title: str
+    variable: str
+    """The variable of the environment that moves the agent's folder."""
+    default: str
+    """The agent's folder, below the home folder or the folder that the variable names."""
+    file: str
+    """The file with the hooks, below the agent's folder."""
+    events: tuple[str, ...]
+    is_nested: bool = False
+    """Whether an entry of an event is a group of hooks; if not, it is a hook."""
+    timeout: int | None = None
+    """The time after which the agent continues, in the agent's own unit; None if the unit is not certain."""
+    note: str = ""
+    """What the user has to do after the hooks were installed."""
+    manifest: tuple[str, Mapping[str, str]] | None = None
+    """The name and the contents of the manifest, if the file belongs to an extension of our own."""
+    answers: str = ""
+    """The file of the program that answers permission prompts; empty if the hooks only log events."""
+
+    def folder(self, environ: Mapping[str, str], home: Path) -> Path:
+        """Return the agent's folder, which may not exist."""
+        given = environ.get(self.variable, "")
+        if not os.path.isabs(given):
+            return home / self.default
+        return Path(given) / self.default if self.manifest else Path(given)
+
+    def entry(self, command: str) -> dict[str, Any]:
+        """Return an entry of an event with a command."""
+        if not self.is_nested:
+            return {"command": command}
+        hook = {"type": "command", "command": command, "timeout": self.timeout}
+        return {"hooks": [hook]}
+
+    def commands(self, entry: object) -> list[object]:
+        """Return the commands in an entry of any form; an empty list if it has none."""
+        if not isinstance(entry, dict):
+            return []
+        hooks = entry.get("hooks") if self.is_nested else [entry]
+        if not isinstance(hooks, list):
+            return []
+        return [hook.get("command") if isinstance(hook, dict) else None for hook in hooks]
+
+
 class Program(NamedTuple):
     """An agent: where it keeps its sessions, how its processes look, and where it reports its state."""
 
@@ -250,10 +307,10 @@ class Program(NamedTuple):
     command: Command | None = None
     knowledge: Knowledge = Knowledge()
     reports: Reports | None = None
-    hooks: str = ""
-    """`module:name` of its `HookedAgent`; empty if its hooks cannot be used."""
-    answers: str = ""
-    """`module:name` of the `HookedAgent` that answers its permission prompts; empty if none can."""
+    hooks: str | HookedAgent = ""
+    """How its hooks are used, or `module:name` of that; empty if its hooks cannot be used."""
+    answers: str | HookedAgent = ""
+    """The same for a hook that answers its permission prompts; empty if none can."""
     stores: tuple[Opener, ...] = ()
     """What opens its sessions that are not plain files of lines. Each is asked about every file that is
     opened, so that it imports little before it knows the file."""

@@ -12,8 +12,7 @@ from types import NoneType, UnionType
 from typing import Any, NamedTuple, NoReturn, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from agentwatch.agents.agent import Agent, AgentDecoder, LineRole
-from agentwatch.agents.fields import Fields, in_words
-from agentwatch.agents.json_line import parse
+from agentwatch.agents.fields import Fields, in_words, parse
 from agentwatch.agents.registry import detect, known_agents
 from agentwatch.analysis.block_text import block_text
 from agentwatch.session.blocks import Block

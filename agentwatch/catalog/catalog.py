@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 from agentwatch.agents.found import OWN, Found, Key, Reach
 from agentwatch.agents.plugins import PROGRAMS
+from agentwatch.agents.registry import SessionFolder, session_folders
 from agentwatch.agents.reported import Life, Said, State
-from agentwatch.agents.session_folders import SessionFolder, session_folders
 from agentwatch.catalog.hiding import Archive
 from agentwatch.catalog.joining import Joined, changed_ms_of, joined, least_changes, without_session
 from agentwatch.catalog.places import Changes, Places, notes_of

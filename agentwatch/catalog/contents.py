@@ -14,8 +14,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
+from agentwatch.agents.fields import parse
 from agentwatch.agents.found import Key
-from agentwatch.agents.json_line import parse
 from agentwatch.agents.opening import store_for
 from agentwatch.base.faults import reading
 from agentwatch.catalog.row import Row

@@ -14,13 +14,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
+from agentwatch.agents.fields import parse
 from agentwatch.agents.found import OWN, Found, Reach
-from agentwatch.agents.json_line import parse
 from agentwatch.agents.opening import store_for
 from agentwatch.agents.program import Mode, Resume
-from agentwatch.agents.registry import program_named
+from agentwatch.agents.registry import program_named, variables
 from agentwatch.agents.reported import Life
-from agentwatch.agents.session_folders import variables
 from agentwatch.base.clock import now_ms
 from agentwatch.base.faults import USAGE, Fault, cannot_open, reading
 from agentwatch.catalog.catalog import Machine

@@ -22,8 +22,7 @@ from agentwatch.agents.described import folder_in, json_object, text_in, time_in
 from agentwatch.agents.found import NO_METADATA, Found, Key, Metadata, Reach
 from agentwatch.agents.places import Folder, Kind, Spot, Stamp, one_file
 from agentwatch.agents.program import Program, imported
-from agentwatch.agents.registry import AGENTS, programs
-from agentwatch.agents.session_folders import session_folders
+from agentwatch.agents.registry import AGENTS, programs, session_folders
 from agentwatch.base.clock import wall_ns
 from agentwatch.base.faults import cannot_open, reading
 from agentwatch.recording.store import sessions_folder
@@ -105,7 +104,7 @@ class Layouts:
         return found
 
 
-def _kind_of(program: Program, layout: str, *arguments: str) -> Kind:
+def _kind_of(program: Program, layout: str | Callable[..., Kind], *arguments: str) -> Kind:
     if program.name not in AGENTS:
         from agentwatch.agents.plugins.programs import kind_of
 

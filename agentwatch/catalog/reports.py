@@ -14,13 +14,12 @@ from typing import NamedTuple
 
 import orjson
 
+from agentwatch.agents.described import FileState, file_state, own_files
 from agentwatch.agents.fields import Fields, number, text
 from agentwatch.agents.found import Key
 from agentwatch.agents.program import Program, imported
-from agentwatch.agents.registry import AGENTS, programs
+from agentwatch.agents.registry import AGENTS, SessionFolder, programs, session_folders
 from agentwatch.agents.reported import Life, Reporter, Said, State
-from agentwatch.agents.session_folders import SessionFolder, session_folders
-from agentwatch.agents.small_files import FileState, file_state, own_files
 from agentwatch.base.faults import reading
 from agentwatch.catalog.processes import command_of
 from agentwatch.recording.store import SessionFiles, open_regular, sessions_folder

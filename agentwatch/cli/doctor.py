@@ -20,8 +20,8 @@ from pathlib import Path
 import click
 
 from agentwatch import __version__
-from agentwatch.agents.hooks import HookedAgent
-from agentwatch.agents.session_folders import variables
+from agentwatch.agents.program import HookedAgent
+from agentwatch.agents.registry import variables
 from agentwatch.base.config import ACTS, EngineSettings, Machines
 from agentwatch.base.credentials import PREFIX
 from agentwatch.base.extras import EXTRAS

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from agentwatch.agents.hooks import HookedAgent
 from agentwatch.agents.plugins import PROGRAMS
+from agentwatch.agents.program import HookedAgent
 from agentwatch.agents.registry import answered_agents, hooked_agents
 from agentwatch.base.faults import CANNOT_CREATE, USAGE, Fault
 from agentwatch.catalog.hooks.plan import Change, Hooks, Status

@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 
-from agentwatch.agents.json_line import joined
+from agentwatch.agents.fields import joined
 from agentwatch.base.faults import BROKEN_PIPE, INCOMPLETE_RECORDING, USAGE
 from agentwatch.cli.messages import in_runner, say, without_commands
 from agentwatch.cli.stdout import PrintingFailed, has_colours, write, write_json, write_line

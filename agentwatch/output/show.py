@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import orjson
 
-from agentwatch.agents.json_line import parse_joined
+from agentwatch.agents.fields import parse_joined
 from agentwatch.agents.payloads import arguments_in, result_in
 from agentwatch.analysis.block_text import block_title, named_places, printed, whole_text
 from agentwatch.analysis.episodes import for_reading, whole_episodes

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentwatch.agents import Decoder, decoder
-from agentwatch.agents.json_line import parse
+from agentwatch.agents.fields import parse
 from agentwatch.agents.registry import detect
 from agentwatch.analysis.block_text import block_text
 from agentwatch.analysis.files import TouchedFiles

@@ -11,7 +11,7 @@ import pytest
 
 from agentwatch.agents import Decoder, LineRole
 from agentwatch.agents.cursor.agent import AGENT
-from agentwatch.agents.json_line import parse
+from agentwatch.agents.fields import parse
 from agentwatch.agents.registry import (
     agent_named,
     agent_on_disk,

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from agentwatch.agents.claude.hooks import ANSWERS
+from agentwatch.agents.claude.program import ANSWERS
 from agentwatch.base.local_socket import reach
 from agentwatch.catalog.hooks.answers import Answers
 from agentwatch.catalog.hooks.program import Program

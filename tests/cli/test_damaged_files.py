@@ -149,7 +149,7 @@ def test_an_error_of_any_kind_is_one_line(machine: FakeMachine, monkeypatch: pyt
     def fail(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("agentwatch.agents.copilot.places.yaml_texts", fail)
+    monkeypatch.setattr("agentwatch.agents.copilot.program.yaml_texts", fail)
     monkeypatch.setattr("agentwatch.catalog.places._MOST_NAMED", 1000)
     monkeypatch.setattr("agentwatch.agents.claude.reported.own_object", fail)
     monkeypatch.setattr("agentwatch.catalog.digest.reading.apply_lines", fail)

@@ -14,7 +14,7 @@ import pytest
 
 from agentwatch.agents.opening import saved_source
 from agentwatch.agents.own_files import is_still_written
-from agentwatch.agents.session_folders import SessionFolder, session_folders
+from agentwatch.agents.registry import SessionFolder, session_folders
 from agentwatch.sources.file import FileSource
 from agentwatch.sources.open import KeepOptions, agent_source, pipe_source
 from tests.conftest import RECORDINGS, case

@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from agentwatch.agents.fields import NO_FIELDS, Fields, decoded_size, items, mapping, number, text
-from agentwatch.agents.json_line import Repaired, whole_text
+from agentwatch.agents.fields import (
+    NO_FIELDS,
+    Fields,
+    Repaired,
+    decoded_size,
+    items,
+    mapping,
+    number,
+    text,
+    whole_text,
+)
 from agentwatch.agents.open_calls import remember
 from agentwatch.session.events import Channel, Event, Notice, Text, TextEnded
 from agentwatch.text.amounts import byte_size

@@ -26,8 +26,7 @@ from agentwatch.agents.acp.messages import (
     with_halves,
 )
 from agentwatch.agents.delta_frames import Burst
-from agentwatch.agents.fields import Fields, in_words, items, mapping, text
-from agentwatch.agents.json_line import whole_text
+from agentwatch.agents.fields import Fields, in_words, items, mapping, text, whole_text
 from agentwatch.agents.open_calls import remember
 from agentwatch.session.events import (
     Channel,

@@ -5,14 +5,21 @@ Source: the vendor's documentation and code, and folders that the program has wr
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentwatch.agents.described import first_text, folder_in, id_in, json_object, name_in, text_in
 from agentwatch.agents.fields import Fields, text
+from agentwatch.agents.found import NO_METADATA, Found, Metadata
+from agentwatch.agents.places import HOUR_S, Kind, Spot, any_folder, one_file, owns, stem_is_id
 from agentwatch.agents.program import (
     CHANGES,
     COMMANDS,
     Command,
+    HookedAgent,
     Knowledge,
     Mode,
     Program,
@@ -63,13 +70,110 @@ def keeps(folder: str, cwd: str) -> bool:
     )
 
 
+ANSWERS = HookedAgent(
+    "claude",
+    "Claude Code",
+    "CLAUDE_CONFIG_DIR",
+    ".claude",
+    "settings.json",
+    ("PermissionRequest",),
+    is_nested=True,
+    timeout=3600,
+    note="The list answers once `answer = true` is set in [act], and the list was opened after that",
+    answers=str(Path(__file__).with_name("answer_hook.py")),
+)
+"""Source: code.claude.com/docs/en/hooks (November 2026). Run with Claude Code 2.1.330."""
+
+
+# The files: projects/FOLDER/UUID.jsonl. The subagents of a session lie in UUID/subagents, those of a workflow
+# in UUID/subagents/workflows/NAME.
+
+_UUID = 36
+"""The characters of a UUID."""
+_META = ".meta.json"
+_MOST_RECORDS = 200
+
+
+def projects() -> Kind:
+    """Return the kind of the folder `projects`."""
+    workflow = Kind("claude", _agent_owner, _subagent_of(3), _meta_of, cools_after_s=HOUR_S)
+    workflows = Kind("claude", below=any_folder(workflow), cools_after_s=HOUR_S)
+    subagents = Kind(
+        "claude",
+        _agent_owner,
+        _subagent_of(1),
+        _meta_of,
+        below={"workflows": workflows}.get,
+        cools_after_s=HOUR_S,
+    )
+    session = Kind("claude", below={"subagents": subagents}.get, cools_after_s=HOUR_S)
+    project = Kind(
+        "claude", owns(".jsonl"), _session, below=lambda name: session if len(name) == _UUID else None
+    )
+    return Kind("claude", below=any_folder(project), urgent=_live_folders)
+
+
+def _agent_owner(name: str) -> str | None:
+    if not name.startswith("agent-"):
+        return None
+    if name.endswith(_META):
+        return f"{name.removesuffix(_META)}.jsonl"
+    return name if name.endswith(".jsonl") else None
+
+
+def _subagent_of(levels: int) -> Callable[[Spot], list[Found]]:
+    """Return what reads a subagent whose session is named by a folder a number of levels above."""
+
+    def read(spot: Spot) -> list[Found]:
+        stem = spot.name.removesuffix(".jsonl")
+        metadata = spot.previous[0].metadata if spot.previous else NO_METADATA
+        if stem + _META in spot.changed:
+            described = json_object(os.path.join(spot.folder.path, stem + _META))
+            title = text_in(described.get("description")) or text_in(described.get("agentType"))
+            metadata = Metadata(title=title, model=name_in(described.get("model")))
+        parent = os.path.basename(spot.folder.parent(levels))
+        return one_file(spot, stem, parent=parent, metadata=metadata)
+
+    return read
+
+
+def _session(spot: Spot) -> list[Found]:
+    """Return a session, or a subagent: older versions put it beside its session, which its lines name."""
+    if not spot.name.startswith("agent-"):
+        return stem_is_id(spot)
+    parent = spot.previous[0].parent if spot.previous else id_in(first_text(spot.path, "sessionId"))
+    return one_file(spot, spot.name.removesuffix(".jsonl"), parent=parent) if parent else []
+
+
+def _meta_of(owner: str) -> tuple[str, ...]:
+    return (owner.removesuffix(".jsonl") + _META,)
+
+
+def _live_folders(projects: str) -> set[str]:
+    """Return the folders of the working directories in which a process was registered last.
+
+    A session that is resumed is appended to, which does not change its folder: the folder may be the oldest
+    one. A record may be stale, and the name of a long path is shortened in another way: then the folder comes
+    in its usual turn. The folder of records is beside `projects`.
+    """
+    registry = os.path.join(os.path.dirname(projects), "sessions")
+    try:
+        with os.scandir(registry) as entries:
+            names = [each.name for each in islice(entries, _MOST_RECORDS)]
+    except OSError:
+        return set()
+    records = (name for name in names if name.endswith(".json") and name[:-5].isdecimal())
+    cwds = (folder_in(json_object(os.path.join(registry, name)).get("cwd")) for name in records)
+    return {os.path.join(projects, dashed(cwd)) for cwd in cwds if cwd is not None}
+
+
 PROGRAM = Program(
     name="claude",
     sessions=(
         SessionsAt(
             "projects",
             ("$CLAUDE_CONFIG_DIR", "~/.claude", "$XDG_CONFIG_HOME/claude", "~/.config/claude"),
-            "agentwatch.agents.claude.places:projects",
+            projects,
             "${CLAUDE_CONFIG_DIR:-$HOME/.claude}",
         ),
     ),
@@ -88,7 +192,7 @@ PROGRAM = Program(
     ),
     reports=Reports("projects", "sessions", "agentwatch.agents.claude.reported:ClaudeRecords"),
     stores=(_claude_subagents,),
-    answers="agentwatch.agents.claude.hooks:ANSWERS",
+    answers=ANSWERS,
     resume=Resume(
         (
             *("claude", "-p", "--output-format", "stream-json", "--verbose", "{mode}"),

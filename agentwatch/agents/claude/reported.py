@@ -8,10 +8,10 @@ from collections.abc import Container, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from agentwatch.agents.described import FileState, file_state, own_files, own_object
 from agentwatch.agents.fields import in_words, number, text
 from agentwatch.agents.found import Key
 from agentwatch.agents.reported import Life, Said, State
-from agentwatch.agents.small_files import FileState, file_state, own_files, own_object
 from agentwatch.sources.proc import Proc
 
 # One record.

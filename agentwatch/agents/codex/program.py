@@ -7,14 +7,20 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentwatch.agents.described import first_line, first_text, id_in, text_with
 from agentwatch.agents.fields import Fields, mapping, text
+from agentwatch.agents.found import Found, Metadata, Reach
+from agentwatch.agents.places import HOUR_S, Kind, Spot, one_file
 from agentwatch.agents.program import (
     CHANGES,
     COMMANDS,
+    TIMEOUT_S,
     Command,
+    HookedAgent,
     Knowledge,
     Mode,
     Program,
@@ -25,6 +31,7 @@ from agentwatch.agents.program import (
 
 if TYPE_CHECKING:
     from agentwatch.sources.stores.store import Store
+
 
 _UUID = 36
 """The characters of a UUID."""
@@ -158,13 +165,82 @@ def _folder_in(fields: Fields) -> str | None:
     return text(mapping(fields.get("payload")), "cwd") if fields.get("type") == "session_meta" else None
 
 
+HOOKS = HookedAgent(
+    "codex",
+    "Codex",
+    "CODEX_HOME",
+    ".codex",
+    "hooks.json",
+    ("UserPromptSubmit", "PreToolUse", "PermissionRequest", "PostToolUse", "Stop"),
+    is_nested=True,
+    timeout=TIMEOUT_S,
+    note="Codex runs new hooks once you trust them: start codex, and type /hooks",
+)
+"""Source: developers.openai.com/codex/hooks, and codex-rs/hooks in the source of Codex (October 2026). The
+input begins with session_id; empty output and 0 mean no decision. Run with Codex 0.169.0."""
+
+
+# The files: sessions/YYYY/MM/DD/rollout-TIME-UUID.jsonl, older ones compressed.
+
+_DAY_S = 24 * HOUR_S
+
+
+def sessions() -> Kind:
+    """Return the kind of the folder `sessions`.
+
+    A day has up to 50 hours somewhere on the earth: its folder gets no session after two days.
+    """
+    day = Kind("codex", _owner, _rollout(False), cools_after_s=2 * _DAY_S)
+    month = Kind("codex", below=_numbers(day))
+    return Kind("codex", below=_numbers(Kind("codex", below=_numbers(month))))
+
+
+def archive() -> Kind:
+    """Return the kind of the folder `archived_sessions`."""
+    return Kind("codex", _owner, _rollout(True))
+
+
+def _owner(name: str) -> str | None:
+    return name if name.startswith("rollout-") and name.endswith((".jsonl", ".jsonl.zst")) else None
+
+
+def _rollout(is_archived: bool) -> Callable[[Spot], list[Found]]:
+    metadata = Metadata(is_archived=is_archived)
+
+    def read(spot: Spot) -> list[Found]:
+        thread, reach = thread_in_name(spot.name), Reach.LINES
+        if spot.name.endswith(".zst"):
+            reach = Reach.STORE
+        elif is_later_segment(spot.name):
+            thread, reach = id_in(first_text(spot.path, "id")) or thread, Reach.PARTS
+        parent = spot.previous[0].parent if spot.previous else _parent(spot, thread)
+        return one_file(spot, thread, parent=parent, metadata=metadata, reach=reach)
+
+    return read
+
+
+def _parent(spot: Spot, thread: str) -> str | None:
+    """Return the first of the threads above a thread; None for one of its own, and for a compressed file."""
+    return next((each for each in spawners_in(first_line(spot.path)) if each != thread), None)
+
+
+def spawners_in(line: bytes) -> list[str]:
+    """Return the threads that have spawned a thread, the first of all before its parent. `line` is the first
+    line of its file."""
+    parent = id_in(text_with(line, "parent_thread_id"))
+    root = id_in(text_with(line, "session_id"))
+    return [] if parent is None else [each for each in (root, parent) if each is not None]
+
+
+def _numbers(kind: Kind) -> Callable[[str], Kind | None]:
+    return lambda name: kind if name.isdecimal() else None
+
+
 PROGRAM = Program(
     name="codex",
     sessions=(
-        SessionsAt(
-            "sessions", _ROOTS, "agentwatch.agents.codex.places:sessions", "${CODEX_HOME:-$HOME/.codex}"
-        ),
-        SessionsAt("archived_sessions", _ROOTS, "agentwatch.agents.codex.places:archive"),
+        SessionsAt("sessions", _ROOTS, sessions, "${CODEX_HOME:-$HOME/.codex}"),
+        SessionsAt("archived_sessions", _ROOTS, archive),
     ),
     file_format="codex-rollout",
     command=Command(
@@ -186,7 +262,7 @@ PROGRAM = Program(
         *("sessions", "thread-writer-locks", "agentwatch.agents.codex.reported:CodexReports"),
         server="A report of the server of Codex, which a terminal with options such as -c does not use.",
     ),
-    hooks="agentwatch.agents.codex.hooks:HOOKS",
+    hooks=HOOKS,
     stores=(_threads,),
     id_in=id_in_stem,
     resume=Resume(

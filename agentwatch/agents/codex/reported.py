@@ -18,9 +18,9 @@ from collections.abc import Collection, Container, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentwatch.agents.described import own_files
 from agentwatch.agents.found import Key
 from agentwatch.agents.reported import Life, Said
-from agentwatch.agents.small_files import own_files
 from agentwatch.sources.proc import Proc
 
 if TYPE_CHECKING:

@@ -39,8 +39,17 @@ from agentwatch.agents.codex.stream import (
     status_end,
     tokens_of,
 )
-from agentwatch.agents.fields import Fields, in_words, items, mapping, number, percent, seconds_ms, text
-from agentwatch.agents.json_line import whole_text
+from agentwatch.agents.fields import (
+    Fields,
+    in_words,
+    items,
+    mapping,
+    number,
+    percent,
+    seconds_ms,
+    text,
+    whole_text,
+)
 from agentwatch.agents.on_disk import iso_ms
 from agentwatch.agents.open_calls import OpenCalls, remember
 from agentwatch.agents.tool import Phrase, other_tool

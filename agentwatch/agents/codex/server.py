@@ -19,8 +19,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from agentwatch.agents.fields import Fields, mapping, number, text
-from agentwatch.agents.json_line import parse
+from agentwatch.agents.fields import Fields, mapping, number, parse, text
 from agentwatch.agents.reported import State
 from agentwatch.sources.websocket import WebSocket
 

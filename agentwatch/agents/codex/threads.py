@@ -16,8 +16,7 @@ from pathlib import Path
 import orjson
 
 from agentwatch.agents.codex.agent import SPAWNED
-from agentwatch.agents.codex.places import spawners_in
-from agentwatch.agents.codex.program import is_later_segment, thread_in_name
+from agentwatch.agents.codex.program import is_later_segment, spawners_in, thread_in_name
 from agentwatch.agents.described import first_line
 from agentwatch.recording.store import open_own
 from agentwatch.sources.stores.tail import Tail, next_batch, timed_lines

@@ -12,9 +12,9 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
+from agentwatch.agents.described import FileState, own_files
 from agentwatch.agents.found import Key
 from agentwatch.agents.reported import Life, Said
-from agentwatch.agents.small_files import FileState, own_files
 from agentwatch.base.clock import wall_ns
 from agentwatch.sources.proc import Proc
 

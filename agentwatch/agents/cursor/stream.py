@@ -21,8 +21,17 @@ from agentwatch.agents.cursor.tools import (
 )
 from agentwatch.agents.decoder import Salvaged, SegmentText
 from agentwatch.agents.delta_frames import Burst
-from agentwatch.agents.fields import Fields, in_words, items, mapping, number, scalars, text
-from agentwatch.agents.json_line import Repaired, whole_text
+from agentwatch.agents.fields import (
+    Fields,
+    Repaired,
+    in_words,
+    items,
+    mapping,
+    number,
+    scalars,
+    text,
+    whole_text,
+)
 from agentwatch.agents.open_calls import remember
 from agentwatch.agents.tool import MOST_ENTRIES, Tool, other_tool, plan_entry
 from agentwatch.session.events import (

@@ -5,13 +5,29 @@ Source: folders that version 0.215 has written.
 
 from __future__ import annotations
 
+from agentwatch.agents.described import first_text, id_in
+from agentwatch.agents.found import Found
+from agentwatch.agents.places import Kind, Spot, any_folder, one_file, owns
 from agentwatch.agents.program import CHANGES, COMMANDS, Command, Knowledge, Program, SessionsAt
+
+# The files: sessions/FOLDER/UUID.jsonl, and UUID.settings.json beside each.
+
+
+def sessions() -> Kind:
+    """Return the kind of the folder `sessions`, whose folders are named after those of the sessions."""
+    return Kind("droid", below=any_folder(Kind("droid", owns(".jsonl"), _session)))
+
+
+def _session(spot: Spot) -> list[Found]:
+    """Return the session in a file, whose first line names the session that it is a subagent of."""
+    session_id = spot.name.removesuffix(".jsonl")
+    parent = id_in(first_text(spot.path, "callingSessionId"))
+    return one_file(spot, session_id, parent=None if parent == session_id else parent)
+
 
 PROGRAM = Program(
     name="droid",
-    sessions=(
-        SessionsAt("sessions", ("~/.factory",), "agentwatch.agents.droid.places:sessions", "$HOME/.factory"),
-    ),
+    sessions=(SessionsAt("sessions", ("~/.factory",), sessions, "$HOME/.factory"),),
     file_format="droid-session",
     command=Command(names=("droid",)),
     knowledge=Knowledge(COMMANDS | CHANGES),

@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 
 from agentwatch.agents.fields import text
+from agentwatch.agents.found import Found
+from agentwatch.agents.places import Kind, Spot, any_folder, one_file, owns
 from agentwatch.agents.program import NO_CALLS, Command, Knowledge, Program, Resume, SessionsAt
 
-_LAYOUT = "agentwatch.agents.pi.places:sessions"
 _FILE = re.compile(r"@.*", re.DOTALL)
 """A prompt that is the name of a file."""
 
@@ -20,16 +21,28 @@ def id_in_stem(stem: str) -> str:
     return stem.partition("_")[2] or stem
 
 
+# The files: sessions/--FOLDER--/TIME_UUID.jsonl; in a folder that the user has chosen, TIME_UUID.jsonl.
+
+
+def sessions() -> Kind:
+    """Return the kind of the folder `sessions`, and of a folder that the user has chosen."""
+    return Kind("pi", owns(".jsonl"), _session, below=any_folder(Kind("pi", owns(".jsonl"), _session)))
+
+
+def _session(spot: Spot) -> list[Found]:
+    return one_file(spot, id_in_stem(spot.name.removesuffix(".jsonl")))
+
+
 PROGRAM = Program(
     name="pi",
     sessions=(
         SessionsAt(
             "sessions",
             ("$PI_CODING_AGENT_DIR", "~/.pi/agent"),
-            _LAYOUT,
+            sessions,
             "${PI_CODING_AGENT_DIR:-$HOME/.pi/agent}",
         ),
-        SessionsAt("", ("$PI_CODING_AGENT_SESSION_DIR",), _LAYOUT),
+        SessionsAt("", ("$PI_CODING_AGENT_SESSION_DIR",), sessions),
     ),
     file_format="pi-session",
     command=Command(

@@ -11,10 +11,9 @@ from functools import partial
 from typing import Any
 
 from agentwatch.agents.found import Key
-from agentwatch.agents.hooks import HookedAgent
 from agentwatch.agents.places import Kind
 from agentwatch.agents.plugins import PROGRAMS
-from agentwatch.agents.program import Program, imported
+from agentwatch.agents.program import HookedAgent, Program, imported
 from agentwatch.agents.reported import Reporter, Said
 
 
@@ -28,12 +27,12 @@ def guarded(program: Program) -> Program:
     return program._replace(command=command, stores=stores, id_in=partial(call, program.id_in, str))
 
 
-def kind_of(name: str, layout: str, *arguments: str) -> Kind:
+def kind_of(name: str, layout: str | Callable[..., Kind], *arguments: str) -> Kind:
     """Return the kind of a folder with sessions, whose functions never raise.
 
     Args:
         name: The short name of the agent.
-        layout: `module:name` of the function that returns it.
+        layout: The function that returns it, or its `module:name`.
         arguments: Its arguments.
     """
     call = partial(_called, name)
@@ -52,17 +51,17 @@ def reporter_of(name: str, reader: str, *arguments: object) -> Reporter:
     return _GuardedReporter(name, _called(name, lambda: imported(reader)(*arguments), _nothing))
 
 
-def hooked_agent_of(name: str, hooks: str) -> HookedAgent | None:
+def hooked_agent_of(name: str, hooks: str | HookedAgent) -> HookedAgent | None:
     """Return the agent whose hooks can be used; None if the plugin does not describe them.
 
     Args:
         name: The short name of the agent.
-        hooks: `module:name` of the `HookedAgent`.
+        hooks: The `HookedAgent`, or its `module:name`.
     """
     found = _called(name, lambda: imported(hooks), _nothing)
     if found is None or isinstance(found, HookedAgent):
         return found
-    PROGRAMS.report(name, f"{hooks} is not an agentwatch.agents.hooks.HookedAgent")
+    PROGRAMS.report(name, f"{hooks} is not an agentwatch.agents.program.HookedAgent")
     return None
 
 

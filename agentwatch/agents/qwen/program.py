@@ -6,6 +6,7 @@ Source: the vendor's documentation and code, and folders that the program has wr
 from __future__ import annotations
 
 from agentwatch.agents.fields import Fields, mapping, text
+from agentwatch.agents.places import Kind, any_folder, owns, stem_is_id
 from agentwatch.agents.program import (
     CHANGES,
     COMMANDS,
@@ -35,13 +36,22 @@ def _mode_in(fields: Fields) -> str | None:
     return text(fields, "permission_mode") if fields.get("subtype") == "init" else None
 
 
+# The files: projects/FOLDER/chats/UUID.jsonl.
+
+
+def projects() -> Kind:
+    """Return the kind of the folder `projects`."""
+    chats = Kind("qwen", owns(".jsonl"), stem_is_id)
+    return Kind("qwen", below=any_folder(Kind("qwen", below={"chats": chats}.get)))
+
+
 PROGRAM = Program(
     name="qwen",
     sessions=(
         SessionsAt(
             "projects",
             ("$QWEN_RUNTIME_DIR", "$QWEN_HOME", "~/.qwen"),
-            "agentwatch.agents.qwen.places:projects",
+            projects,
             "${QWEN_HOME:-$HOME/.qwen}",
         ),
     ),

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from agentwatch.agents.hooks import HookedAgent
+from agentwatch.agents.program import HookedAgent
 from agentwatch.catalog.hooks.program import Program, is_own
 
 _DECODER = json.JSONDecoder()

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from agentwatch.agents.hooks import HookedAgent
+from agentwatch.agents.program import HookedAgent
 from agentwatch.base.faults import USAGE, Fault
 from agentwatch.base.files import config_file, state_folder
 from agentwatch.catalog.hooks.entries import Shape, installed_events, with_entries, without_entries

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from agentwatch.agents.json_line import parse_joined, whole_text
+from agentwatch.agents.fields import parse_joined, whole_text
 from agentwatch.agents.payloads import Payloads
 from agentwatch.agents.registry import program_named
 from agentwatch.analysis.block_text import block_text

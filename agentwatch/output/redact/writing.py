@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from agentwatch.agents.json_line import parse
+from agentwatch.agents.fields import parse
 from agentwatch.base.files import write_all
 from agentwatch.output.redact.mask import PERSONAL
 from agentwatch.recording.lines import LineReader, Lines

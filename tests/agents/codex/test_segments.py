@@ -11,8 +11,7 @@ import pytest
 
 import agentwatch
 from agentwatch.agents.codex import rollout, threads
-from agentwatch.agents.codex.places import sessions
-from agentwatch.agents.codex.program import id_in_stem
+from agentwatch.agents.codex.program import id_in_stem, sessions
 from agentwatch.agents.found import Reach
 from agentwatch.agents.opening import store_for
 from agentwatch.agents.places import Folder, Spot, Stamp

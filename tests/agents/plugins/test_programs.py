@@ -16,7 +16,7 @@ from tests.builders.formats.plugin import install
 from tests.conftest import case
 
 SOURCE = """
-from agentwatch.agents.hooks import HookedAgent
+from agentwatch.agents.program import HookedAgent
 from agentwatch.agents.places import Kind, owns, stem_is_id
 from agentwatch.agents.program import Program, Reports, SessionsAt
 from agentwatch.agents.reported import Life, Said, State
@@ -100,7 +100,7 @@ def test_a_program_that_raises_does_not_break_the_list(installed: Install, tmp_p
         ('{("tern", "s-1"): Said', '{("codex", "s-1"): Said', "TypeError: a report is not an"),
         ("tern_format:Reporter", "tern_format:Nothing", "AttributeError: module 'tern_format' has no"),
         ("tern_format:HOOKS", "no_such_module:HOOKS", "ModuleNotFoundError: No module named 'no_such"),
-        (HOOKS, "HOOKS = 7", "tern_format:HOOKS is not an agentwatch.agents.hooks.HookedAgent"),
+        (HOOKS, "HOOKS = 7", "tern_format:HOOKS is not an agentwatch.agents.program.HookedAgent"),
     ]
     for before, after, problem in cases:
         with case((before, after)):

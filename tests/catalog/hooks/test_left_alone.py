@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from agentwatch.agents.cursor.hooks import HOOKS as CURSOR
-from agentwatch.agents.gemini.hooks import HOOKS as GEMINI
+from agentwatch.agents.cursor.program import HOOKS as CURSOR
+from agentwatch.agents.gemini.program import HOOKS as GEMINI
 from agentwatch.base.faults import Fault
 from agentwatch.catalog.hooks.plan import Hooks
 from tests.catalog.hooks.users import hooks_of, user_in

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.agents.codex.hooks import HOOKS as CODEX
-from agentwatch.agents.cursor.hooks import HOOKS as CURSOR
-from agentwatch.agents.gemini.hooks import HOOKS as GEMINI
+from agentwatch.agents.codex.program import HOOKS as CODEX
+from agentwatch.agents.cursor.program import HOOKS as CURSOR
+from agentwatch.agents.gemini.program import HOOKS as GEMINI
 from agentwatch.agents.registry import hooked_agents
 from agentwatch.catalog.hooks import files
 from agentwatch.catalog.hooks.plan import Hooks

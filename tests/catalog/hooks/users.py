@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from agentwatch.agents.codex.hooks import HOOKS as CODEX
-from agentwatch.agents.hooks import HookedAgent
+from agentwatch.agents.codex.program import HOOKS as CODEX
+from agentwatch.agents.program import HookedAgent
 from agentwatch.catalog.hooks.plan import Hooks
 
 FOREIGN = {"hooks": [{"type": "command", "command": "mine.sh", "timeout": 9}], "matcher": "Bash"}

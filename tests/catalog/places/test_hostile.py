@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import pytest
 
-from agentwatch.agents.claude.places import projects
+from agentwatch.agents.claude.program import projects
 from agentwatch.agents.found import NO_METADATA, Found, Key
 from agentwatch.agents.places import Folder
 from agentwatch.catalog.places import PASS_S, Places, entries_of

@@ -90,7 +90,7 @@ def test_a_record_that_changes_is_read_again(registry: Registry, monkeypatch: py
         raise FileNotFoundError(path)
 
     with monkeypatch.context() as patch:
-        patch.setattr("agentwatch.agents.small_files.open_own", gone)
+        patch.setattr("agentwatch.agents.described.open_own", gone)
         registry.write(status="waiting", waitingFor="permission prompt")
         assert registry.said() == before
     # A question is shown at once, and so is what came to rest in the past.
@@ -113,7 +113,7 @@ def test_a_record_that_changes_is_read_again(registry: Registry, monkeypatch: py
     os.utime(path, (1, 1))
     before = registry.said()
     with monkeypatch.context() as patch:
-        patch.setattr("agentwatch.agents.small_files.open_own", None)
+        patch.setattr("agentwatch.agents.described.open_own", None)
         assert registry.said(NOW + 2) == before
         path.unlink()
         assert registry.said() == {}
@@ -152,7 +152,7 @@ def test_other_files_are_never_opened(registry: Registry, monkeypatch: pytest.Mo
     os.mkfifo(registry.folder / "78.json")
     opened: list[Path] = []
     with monkeypatch.context() as patch:
-        patch.setattr("agentwatch.agents.small_files.open_own", opened.append)
+        patch.setattr("agentwatch.agents.described.open_own", opened.append)
         assert registry.said() == {}
     assert opened == []
     # The folder of the records is not a link.

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from agentwatch.agents.described import FileState, file_state, own_files
 from agentwatch.agents.found import Key
 from agentwatch.agents.reported import Life, State
-from agentwatch.agents.small_files import FileState, file_state, own_files
 from agentwatch.catalog.catalog import Machine
 from agentwatch.catalog.reports import Registries
 from agentwatch.catalog.standing import Ground
