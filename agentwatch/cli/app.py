@@ -102,7 +102,7 @@ def main() -> None:
             code = _report(internal_error(stopped.__cause__), INTERNAL_ERROR)
     except Exception as error:  # noqa: BLE001 - the outermost edge: any other error is a bug
         code = _report(internal_error(error), INTERNAL_ERROR)
-    for name in ("agentwatch.agents.plugins", "agentwatch.output.export.plugins"):
+    for name in ("agentwatch.agents.plugins", "agentwatch.output.export.exporters"):
         for problem in getattr(sys.modules.get(name), "problems", ()):
             say(problem)
     gc.freeze()  # otherwise the exit searches all objects for cycles: 8 % of the duration of `--print`

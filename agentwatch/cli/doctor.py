@@ -254,7 +254,7 @@ def _plugins() -> dict[str, object]:
     """
     from agentwatch.agents.plugins import GROUP as AGENTS
     from agentwatch.agents.plugins import PROGRAMS
-    from agentwatch.output.export.plugins import GROUP as EXPORTERS
+    from agentwatch.output.export.exporters import GROUP as EXPORTERS
 
     groups = (AGENTS, PROGRAMS, EXPORTERS)
     found: dict[str, object] = {group.name: ", ".join(group.names()) or "none" for group in groups}

@@ -51,7 +51,7 @@ _raw = click.option("--raw", "is_raw", is_flag=True, help="Leave secrets and per
 
 
 def _exporter(_ctx: click.Context, option: click.Parameter, name: str) -> Any:
-    from agentwatch.output.export.exporters import exporter_named, exporter_names
+    from agentwatch.output.export.exporters import GROUP, exporter_named, exporter_names
 
     exporter = exporter_named(name)
     if exporter is not None:
@@ -59,8 +59,6 @@ def _exporter(_ctx: click.Context, option: click.Parameter, name: str) -> Any:
     if name not in exporter_names():
         names = ", ".join(exporter_names())
         raise click.UsageError(f"{option.opts[0]}: {name!r} is not one of: {names}")
-    from agentwatch.output.export.plugins import GROUP
-
     reason = GROUP.problem_of(name)
     GROUP.problems.clear()  # the error is reported here
     raise click.UsageError(reason)

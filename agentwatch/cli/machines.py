@@ -70,8 +70,8 @@ def _add_engine(
     *,
     is_alone: bool,
 ) -> None:
-    from agentwatch.remote.engine import check_extra, login_of
     from agentwatch.remote.lists import EngineFleet
+    from agentwatch.remote.login import check_extra, login_of
 
     if is_alone:
         check_extra()

@@ -21,7 +21,7 @@ from agentwatch.recording.saved_sessions import is_recorded
 from agentwatch.recording.store import SessionFiles, saved_recordings
 from agentwatch.remote.address import EngineAddress
 from agentwatch.remote.copying import is_news
-from agentwatch.remote.engine import check_extra
+from agentwatch.remote.login import check_extra
 from agentwatch.remote.publish.process import Job, ship, ship_all
 from agentwatch.remote.publish.publication import Given, Target, target_of
 from agentwatch.remote.publish.sidecar import Shipped, ShipState, forget, is_saved, read_shipped, unsent

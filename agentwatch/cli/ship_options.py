@@ -93,7 +93,7 @@ def publication_of(
     if options.no_record:
         say(_UNRECORDED)
         return None
-    from agentwatch.remote.engine import check_extra
+    from agentwatch.remote.login import check_extra
     from agentwatch.remote.publish.publication import Publication, target_of
 
     check_extra()

@@ -22,18 +22,10 @@ from agentwatch.recording.store import open_regular, private_folder, replace_fil
 from agentwatch.remote.address import EngineAddress, is_engine, parse_engine
 from agentwatch.remote.channel import Channel, Connect, NotKeptError, ReplacedError
 from agentwatch.remote.copies import Copies, LocalCopy
-from agentwatch.remote.engine import (
-    EngineError,
-    Login,
-    SessionName,
-    Trouble,
-    check_extra,
-    named,
-    open_archive,
-    parse_session,
-)
+from agentwatch.remote.engine import EngineError, Login, SessionName, Trouble, named, parse_session
 from agentwatch.remote.engine_channel import EngineChannel, connected, find_session, session_named
 from agentwatch.remote.filling import AGAIN_SECONDS, Filling, Status
+from agentwatch.remote.login import check_extra, open_archive
 from agentwatch.sources.file import FileSource
 
 _FIRST_BREAK_SECONDS = 0.2
@@ -318,7 +310,7 @@ def source_of(copying: Copying, log_fd: int | None = None, *, waits: bool = True
 
 
 def _of_engine(words: str, machines: Machines, environ: Mapping[str, str]) -> Copying:
-    from agentwatch.remote.engine import login_of
+    from agentwatch.remote.login import login_of
 
     check_extra()
     login, name = login_of(words, machines.engines, environ)

@@ -1,4 +1,4 @@
-"""An engine: the names of publishers and sessions on it, its login, and its calls.
+"""An engine: the names of publishers and sessions on it, and its calls.
 
 NATS JetStream is the only engine; its client stays inside `agentwatch.remote.nats`.
 
@@ -8,17 +8,13 @@ continues behind it. A watcher continues at the size of its local copy.
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
-from collections.abc import Mapping
 from enum import Enum
 from typing import NamedTuple, Protocol
 
-from agentwatch.base.config import EngineSettings
-from agentwatch.base.credentials import Credentials, credentials
-from agentwatch.base.faults import USAGE, Fault
-from agentwatch.remote.address import EngineAddress, is_engine, parse_engine
+from agentwatch.base.credentials import Credentials
+from agentwatch.remote.address import EngineAddress
 from agentwatch.remote.chunk import Piece
 
 # A publisher's token is tied to its credential: the server lets it write below its own token only. A
@@ -259,67 +255,3 @@ class Login(NamedTuple):
     credentials: Credentials = Credentials()
     allows_plaintext: bool = False
     """Whether a connection to another host may go without TLS."""
-
-
-def check_extra() -> None:
-    """Check that the client is installed, without importing it. Raise `Fault` if it is not; the message says
-    how to install it."""
-    found = importlib.util.find_spec("nats")
-    if found is None or found.origin is None:  # a folder of this name is a package without an origin
-        from agentwatch.base.extras import EXTRAS, install_command
-
-        raise Fault(f"engines need a package that is not installed: {install_command(EXTRAS['nats'])}", USAGE)
-
-
-def open_sink(login: Login, publisher: str) -> Sink:
-    """Connect as a publisher. Raise `Fault` if the extra is not installed, and `EngineError` if the engine
-    cannot be reached, refuses the login, or would get it without TLS."""
-    check_extra()
-    from agentwatch.remote.nats.link import NatsSink
-
-    return NatsSink(login, publisher)
-
-
-def open_archive(login: Login) -> Archive:
-    """Connect as a watcher. Raise `Fault` if the extra is not installed, and `EngineError` if the engine
-    cannot be reached, refuses the login, or would get it without TLS."""
-    check_extra()
-    from agentwatch.remote.nats.archive import NatsArchive
-
-    return NatsArchive(login)
-
-
-def login_of(
-    words: str, engines: Mapping[str, EngineSettings], environ: Mapping[str, str]
-) -> tuple[Login, str]:
-    """Return how to log in to an engine, and the words for a session behind its address.
-
-    An address has the settings of the engine with the same host, port and user, if there is one. `words` are
-    the name of an engine in the settings, or an address `nats://HOST[/SESSION]`. Raise `Fault` if no engine
-    has this name, or the address or the credentials are wrong.
-    """
-    if not is_engine(words):
-        if words not in engines:
-            raise Fault(
-                f"{words}: neither an address nats://HOST nor the name of an engine in the settings", USAGE
-            )
-        return _login(engines[words], environ), ""
-    address, session = parse_engine(words)
-    for settings in engines.values():
-        if parse_engine(settings.address)[0] == address:
-            return _login(settings, environ), session
-    return Login(address, credentials(environ)), session
-
-
-def settings_of(words: str, engines: Mapping[str, EngineSettings]) -> EngineSettings | None:
-    """Return the settings of an engine by its name or address; None if the settings do not have it."""
-    if not is_engine(words):
-        return engines.get(words)
-    address, _ = parse_engine(words)
-    return next((each for each in engines.values() if parse_engine(each.address)[0] == address), None)
-
-
-def _login(settings: EngineSettings, environ: Mapping[str, str]) -> Login:
-    address, _ = parse_engine(settings.address)
-    found = credentials(environ, settings.credentials, settings.ca)
-    return Login(address, found, settings.plaintext)

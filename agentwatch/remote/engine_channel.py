@@ -18,9 +18,9 @@ from agentwatch.remote.engine import (
     SessionName,
     StoredCard,
     is_publisher,
-    open_archive,
     parse_session,
 )
+from agentwatch.remote.login import open_archive
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import safe_line
 

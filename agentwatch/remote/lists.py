@@ -30,10 +30,10 @@ from agentwatch.remote.engine import (
     SessionName,
     StoredCard,
     Trouble,
-    open_archive,
     parse_session,
     unnamed,
 )
+from agentwatch.remote.login import open_archive
 from agentwatch.text.safe import SafeText, safe_line
 from agentwatch.text.times import day_or_time
 

@@ -75,7 +75,7 @@ def ran(
     """
     from agentwatch.agents import plugins as formats
     from agentwatch.cli.app import main
-    from agentwatch.output.export import plugins as exporters
+    from agentwatch.output.export import exporters
 
     for found in (exporters, formats):
         found.problems.clear()  # those that earlier tests have made

@@ -1,11 +1,23 @@
-"""The interface of an export format, and the formats by name. A format is imported when it is used."""
+"""The interface of an export format, and the formats by name. A format is imported when it is used.
+
+Other packages provide formats by the entry point group `agentwatch.exporters`.
+
+Example, in the `pyproject.toml` of a package whose module `tern_format` defines the exporter:
+
+    [project.entry-points."agentwatch.exporters"]
+    csv = "tern_format:CSV"
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
+
+from agentwatch.base.entry_points import Group, reason_of
+from agentwatch.base.faults import CANNOT_CREATE, Fault
 
 if TYPE_CHECKING:
     from agentwatch.output.export.exported import Exported
@@ -82,8 +94,6 @@ FORMATS = {
 
 def exporter_names() -> list[str]:
     """Return the names of the formats, without loading them; those of other packages are the last."""
-    from agentwatch.output.export.plugins import GROUP  # reads the metadata of all packages
-
     return [*dict.fromkeys((*FORMATS, *GROUP.names()))]
 
 
@@ -91,8 +101,36 @@ def exporter_named(name: str) -> Exporter | Sender | None:
     """Return the format with a name; None if the name is unknown, or if a plugin cannot be imported."""
     built_in = FORMATS.get(name)
     if built_in is None:
-        from agentwatch.output.export.plugins import plugin_exporter
-
-        return plugin_exporter(name)
+        return _of_plugin(name)
     exporter: Exporter | Sender = import_module(f"{__package__}.{built_in.module}").EXPORTER
     return exporter
+
+
+GROUP = Group("agentwatch.exporters", "export plugin")
+"""The name of an entry point is the name of the format."""
+problems = GROUP.problems
+"""One line for each plugin that could not be loaded, in the order in which they failed."""
+
+
+@cache
+def _of_plugin(name: str) -> Exporter | None:
+    """Return the format of a plugin; None if there is no plugin of this name, or if it cannot be loaded."""
+    exporter = GROUP.load(name)
+    if exporter is None:
+        return None
+    if not isinstance(exporter, Exporter) or not isinstance(exporter.suffix, str):
+        GROUP.report(name, f"{GROUP.value_of(name)} is not an agentwatch.output.export.exporters.Exporter")
+        return None
+    if exporter.name != name:
+        GROUP.report(name, "its exporter has another name than its entry point")
+        return None
+    return Exporter(name=name, suffix=exporter.suffix, write=partial(_pieces, exporter))
+
+
+def _pieces(exporter: Exporter, exported: Exported, choices: Choices) -> Iterator[bytes]:
+    """Yield the pieces of a file that a plugin writes."""
+    try:
+        for piece in exporter.write(exported, choices):
+            yield memoryview(piece).tobytes()
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - other people's code
+        raise Fault(GROUP.words_of(exporter.name, reason_of(error)), CANNOT_CREATE) from None
