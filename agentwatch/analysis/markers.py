@@ -127,16 +127,6 @@ class Markers:
         if turned != self._next_verdicts:
             self._next_verdicts = turned
 
-    def next(self, offset: int) -> Marker | None:
-        """Return the first marker after a moment; None behind the last."""
-        index = bisect_right(self._offsets, offset)
-        return self[index] if index < len(self) else None
-
-    def previous(self, offset: int) -> Marker | None:
-        """Return the first marker of the last marked moment before `offset`; None before the first."""
-        index = bisect_left(self._offsets, offset) - 1
-        return self[bisect_left(self._offsets, self._offsets[index])] if index >= 0 else None
-
     def index_after(self, offset: int) -> int:
         """Return the index of the first marker after a moment; the number of markers behind the last."""
         return bisect_right(self._offsets, offset)

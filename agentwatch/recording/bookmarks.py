@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -209,11 +209,6 @@ class Bookmarks:
         """Return the first bookmark after a moment; None behind the last."""
         index = bisect_right(self._offsets, offset)
         return self._shown[self._offsets[index]] if index < len(self._offsets) else None
-
-    def previous(self, offset: int) -> Bookmark | None:
-        """Return the last bookmark before a moment; None before the first."""
-        index = bisect_left(self._offsets, offset) - 1
-        return self._shown[self._offsets[index]] if index >= 0 else None
 
     def by_name(self) -> dict[str, int]:
         """Return the offset of each bookmark that has a name; of two with the same name, the first."""

@@ -21,7 +21,7 @@ class Key(NamedTuple):
     id: str
     """The name in the settings; empty if the user cannot change the keys."""
     keys: str
-    """The default keys, as Textual names them."""
+    """The default keys, as Textual names them; empty for a command of the palette only."""
     place: str
     """The widget or screen that handles the keys; empty for keys that Textual binds itself."""
     action: str
@@ -73,7 +73,7 @@ _PANES = (
     Key("next-pane", "tab", "workspace", "next_pane(1)", "next pane"),
     _and("previous-pane", "shift+tab", "workspace", "next_pane(-1)", "previous pane"),
     Key("hide-actions", "x", "workspace", "toggle_actions", "show or hide the actions (remembered)", "Hide"),
-    Key("maximise", "m", "workspace", "toggle('is_maximized')", "maximize the pane (toggle)", "Maximize"),
+    Key("maximise", "z", "workspace", "toggle('is_maximized')", "maximize the pane (toggle)", "Maximize"),
     Key("open", "enter", "calls", "open", "in the calls: open the detail, or unfold the row", "Detail"),
     Key("back", "escape", "workspace", "back", "close what was opened last; then go back", "Back"),
     Key("previous-line", "left_square_bracket", "transcript", "choose(-1)", "call or thought above", "Calls"),
@@ -123,19 +123,17 @@ _MOMENT = (
     _and("step", "full_stop", "moment", "step(1)", "one event forward", "Moment"),
     Key("moment-previous-call", "less_than_sign", "moment", "call(-1)", "to the end of the previous call"),
     _and("moment-next-call", "greater_than_sign", "moment", "call(1)", "to the end of the next call"),
-    Key("moment-at-call", "M", "moment", "at_call", "make the selected call the moment"),
-    Key("seconds-back", "left", "moment", "move(-5)", "5 seconds back"),
-    _and("seconds-forward", "right", "moment", "move(5)", "5 seconds forward"),
-    Key("minute-back", "shift+left", "moment", "move(-60)", "1 minute back"),
-    _and("minute-forward", "shift+right", "moment", "move(60)", "1 minute forward"),
+    Key("moment-at-call", "", "moment", "at_call", "make the selected call the moment"),
+    Key("seconds-back", "", "moment", "move(-5)", "5 seconds back"),
+    _and("seconds-forward", "", "moment", "move(5)", "5 seconds forward"),
+    Key("minute-back", "", "moment", "move(-60)", "1 minute back"),
+    _and("minute-forward", "", "moment", "move(60)", "1 minute forward"),
     Key("faster", "plus,equals_sign", "moment", "pace('faster')", "play faster"),
     _and("slower", "minus", "moment", "pace('slower')", "play slower"),
-    _and("reverse", "R", "moment", "pace('reverse')", "play backwards (toggle)"),
+    Key("reverse", "", "moment", "pace('reverse')", "play backwards (toggle)"),
     Key("live", "L", "moment", "live", "return to the live moment or the end; say what was missed", "Live"),
     Key("go-to", "colon", "moment", "goto", "go to a time, +95s, #12, 50%, end or a bookmark", "Go to"),
-    Key("bookmark", "b", "moment", "bookmark", "set a bookmark at the moment, or remove it"),
-    Key("next-mark", "u", "moment", "mark(1)", "next mark: bookmark, failure, edit, verdict or turn"),
-    _and("previous-mark", "U", "moment", "mark(-1)", "previous mark"),
+    Key("bookmark", "m", "moment", "bookmark", "set a bookmark at the moment, or remove it"),
     Key("test-runs", "V", "moment", "verdicts", "test runs, and the files changed before each"),
     Key("digest", "D", "moment", "digest", "what happened (toggle), or during your last long absence"),
     Key("time-bar", "B", "moment", "bar", "show or hide the time bar at the live moment"),
@@ -205,11 +203,13 @@ def shortcuts() -> Iterator[Key]:
     return (shortcut for topic in chain(*SCREENS) for shortcut in topic.shortcuts)
 
 
+PALETTE_ONLY = "palette_only_"
+"""Begins the key of a command without one: nobody can press it, and the user's own key replaces it."""
 _BINDINGS: dict[str, list[BindingType]] = {}
 for _each in dict.fromkeys(shortcuts()):
     _BINDINGS.setdefault(_each.place, []).append(
         Binding(
-            _each.keys,
+            _each.keys or f"{PALETTE_ONLY}{_each.id}",
             _each.action,
             _each.label,
             show=False,

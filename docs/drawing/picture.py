@@ -72,14 +72,15 @@ class Picture(NamedTuple):
 REPLAY, SAVED = Shown.REPLAY, Shown.SAVED
 LIGHT, SIXTEEN = "textual-light", "ansi-dark"
 _GO_TO_6 = (":", "#", "6", "enter")
-_BAR: Sequence[Step] = [(0, [":", "#", "8", "enter", "b", ">", ">"]), (0, [":", *"+4s", "enter"])]
+BACKWARDS = ["ctrl+p", *"backwards", "enter"]
+_BAR: Sequence[Step] = [(0, [":", "#", "8", "enter", "m", ">", ">"]), (0, [":", *"+4s", "enter"])]
 PICTURES = {
     "demo": Picture("demo", (120, 36), [(0, ""), (46, "2kkk3jjjj")], shown=REPLAY),
     "screen-160x50": Picture("demo", (160, 50), [(46, "2kkk")]),
     "screen-120x40": Picture("demo", (120, 40), [(0, "2kkkkkk")], shown=SAVED),
     "screen-80x24": Picture("demo", (80, 24), [(46, "2")], LIGHT),
     "screen-40x12": Picture("demo", (40, 12), [(46, "2")]),
-    "screen-light": Picture("demo", (120, 36), [(46, "2kkk3m")], LIGHT),
+    "screen-light": Picture("demo", (120, 36), [(46, "2kkk3z")], LIGHT),
     "screen-16-colours": Picture("demo", (120, 36), [(46, "2kkk3jjjj")], SIXTEEN),
     "screen-no-colour": Picture("demo", (120, 36), [(46, "2kkk3jjjj")], has_colours=False),
     "screen-find": Picture("demo", (120, 32), [(0, "/gap")], shown=SAVED),
@@ -99,10 +100,12 @@ PICTURES = {
     "status-4-quiet": Picture("stuck", (80, 16), [(66, ""), (155, "")]),
     "status-5-result": Picture("demo", (80, 16), [(0, "")], shown=SAVED),
     "status-6-alive": Picture("plain", (80, 16), [(100, "")], facts=AgentFacts(4242)),
-    "moment-earlier": Picture("demo", (120, 36), [(30, ""), (62, [*_GO_TO_6, "left"]), (66, "")]),
+    "moment-earlier": Picture(
+        "demo", (120, 36), [(30, ""), (62, [*_GO_TO_6, ":", *"-5s", "enter"]), (66, "")]
+    ),
     "moment-live": Picture("demo", (120, 36), [(46, " "), (51.2, "L")]),
-    "moment-backwards": Picture("demo", (120, 36), [(0, ""), (60, "R"), (75, "")], shown=REPLAY),
-    "moment-goto": Picture("demo", (120, 36), [(0, [*_GO_TO_6, "b"]), (0, ":")], shown=SAVED),
+    "moment-backwards": Picture("demo", (120, 36), [(0, ""), (60, BACKWARDS), (75, "")], shown=REPLAY),
+    "moment-goto": Picture("demo", (120, 36), [(0, [*_GO_TO_6, "m"]), (0, ":")], shown=SAVED),
     "moment-test-runs": Picture("demo", (120, 32), [(0, ["V", "tab"])], shown=SAVED),
     "moment-digest": Picture("stuck", (120, 36), [(0, ""), (18, [AWAY]), (330, [BACK]), (330, "D")]),
     "time-bar-160": Picture("demo", (160, 16), _BAR, shown=SAVED),

@@ -14,7 +14,7 @@ This page is generated from the program: `python docs/reference.py`.
 `?` shows the same on the screen, with your own keys.
 
 The ids are those of `[keys]` in `config.toml`, which changes the keys: [settings](../config.md#keys).
-A key without an id cannot be changed.
+A key without an id cannot be changed. `ctrl+p` runs a command without a key; `[keys]` can give it one.
 """
 
 
@@ -33,7 +33,9 @@ def page() -> str:
 
 
 def _row(shortcuts: list[Key]) -> str:
-    keys = ", ".join(" ".join(f"`{_shown(key)}`" for key in each.keys.split(",")) for each in shortcuts)
+    keys = ", ".join(
+        " ".join(f"`{_shown(key)}`" for key in each.keys.split(",")) for each in shortcuts if each.keys
+    )
     text = "; ".join(each.text for each in shortcuts).replace("|", "\\|")
     return f"| {keys} | {text} | {', '.join(f'`{each.id}`' for each in shortcuts if each.id)} |"
 

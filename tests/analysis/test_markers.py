@@ -81,18 +81,14 @@ CALLS = [(2, "FAILURE"), (4, "EDIT"), (6, "FAILURE"), (7, "EDIT")]
 
 def test_failures_and_edits_are_marked(markers: Markers) -> None:
     """A call that failed, and one that changed a file, are marked; not one that was rejected, read, or has
-    not ended. The next marker is after the moment, the previous one before it; of several at one moment
-    both lead to the first.
+    not ended. The next marker is after the moment; of several at one moment it is the first.
     """
     assert shown(markers) == CALLS
     assert [each.offset for each in markers] == [end_of(number) for number in (2, 4, 6, 7)]
-    # Next and previous; at a marker it is neither.
-    assert markers.next(0) == Marker(end_of(2), MarkerKind.FAILURE, 2)
-    assert markers.next(end_of(2)) == Marker(end_of(4), MarkerKind.EDIT, 4)
-    assert markers.next(end_of(7)) is None
-    assert markers.previous(end_of(7)) == Marker(end_of(6), MarkerKind.FAILURE, 6)
-    assert markers.previous(end_of(7) + 1) == Marker(end_of(7), MarkerKind.EDIT, 7)
-    assert markers.previous(end_of(2)) is None
+    assert [*markers][:2] == [
+        Marker(end_of(2), MarkerKind.FAILURE, 2),
+        Marker(end_of(4), MarkerKind.EDIT, 4),
+    ]
     assert [markers.index_after(at) for at in (0, end_of(2), end_of(7))] == [0, 1, 4]
     # Calls may end with the same line.
     session = lines.session(*STORY)
@@ -101,7 +97,7 @@ def test_failures_and_edits_are_marked(markers: Markers) -> None:
         session.calls[number].ended = session.calls[5].ended
     markers = marked(session)
     at = session.calls[5].ended.offset
-    assert (markers.next(at), markers.previous(at + 9999)) == (markers[1], markers[1])
+    assert markers.index_after(at) == 1
 
 
 def verdict(number: int, *, is_red: bool, words: str = "") -> VerdictMark:
@@ -172,7 +168,7 @@ def test_a_verdict_is_marked_when_it_turns(markers: Markers) -> None:
     markers.show_verdicts([verdict(1, is_red=False)])
     markers.update()
     assert markers.revision != before
-    # Steps agree with a search through all markers.
+    # The next marker is that of a search through all.
     chosen = random.Random(14)
     for _ in range(60):
         numbers = sorted(chosen.sample(range(1, 8), chosen.randrange(8)))
@@ -182,9 +178,7 @@ def test_a_verdict_is_marked_when_it_turns(markers: Markers) -> None:
         assert {other_each.number for other_each in markers} >= {number for number, _ in CALLS}
         assert len({other_each.number for other_each in markers}) == len(markers)
         for at in (0, 1, *(offset + by for offset in offsets for by in (-1, 0, 1))):
-            following, other_before = markers.next(at), markers.previous(at)
-            assert (following and following.offset) == min((x for x in offsets if x > at), default=None)
-            assert (other_before and other_before.offset) == max((x for x in offsets if x < at), default=None)
+            assert markers.index_after(at) == sum(offset <= at for offset in offsets)
 
 
 def prompts(*texts: str) -> list[bytes]:

@@ -46,7 +46,7 @@ def test_in_the_transcript(recording: Saver, share: int) -> None:
     with watched(str(recording(said(texts) + failed("\n".join(texts))))) as viewer:
         viewer.see("", marks_of("e", texts))
         viewer.press("t")
-        viewer.see("m", marks_of(SAID, texts))
+        viewer.see("z", marks_of(SAID, texts))
         viewer.wait_for("whether the recording is whole", "?")
         viewer.see("q", marks_of(SAID, texts))
         viewer.see("i", marks_of("e", texts))
@@ -59,7 +59,7 @@ def test_in_the_calls(recording: Saver) -> None:
     with watched(str(path), size=(160, 360)) as viewer:
         viewer.terminal.wait_until(lambda: b"succeeded" in viewer.terminal.raw, what="the end")
         viewer.press("2")
-        viewer.see("m", marks_of("hj", SHORT) | marks_of("i", NARROW))
+        viewer.see("z", marks_of("hj", SHORT) | marks_of("i", NARROW))
         viewer.see("4", marks_of("hj", SHORT) | marks_of("k", NARROW))
 
 
@@ -69,7 +69,7 @@ def test_in_the_detail(recording: Saver) -> None:
     with watched(str(path), size=(160, 480)) as viewer:
         viewer.terminal.wait_until(lambda: b"succeeded" in viewer.terminal.raw, what="the end")
         viewer.press("2", "g")
-        viewer.wait_for("✓ shell", "m")
+        viewer.wait_for("✓ shell", "z")
         viewer.wait_for("more fields", "3")
         viewer.see("j ", marks_of("l", TEXTS))
         viewer.see("r", marks_of("l", TEXTS[:100]), folded=10)
@@ -118,7 +118,7 @@ def test_on_the_standard_error_of_an_agent(recording: Saver, tmp_path: Path) -> 
     with watched("run", "--", *command, size=(160, 260)) as viewer:
         viewer.see("", marks_of("h", SHORT[:9]))
         viewer.press("4")
-        viewer.see("m", marks_of("x", SHORT))
+        viewer.see("z", marks_of("x", SHORT))
         viewer.wait_for("the agent's stderr: x171x", "q")
     assert viewer.status == 3
 
@@ -211,7 +211,7 @@ def test_the_clocks_are_in_one_column(session_file: Path) -> None:
     with watched(str(session_file), size=(160, 200)) as viewer:
         viewer.see("", marks_of("a", WIDE))
         viewer.press("2")
-        viewer.see("m", marks_of("h", WIDE))
+        viewer.see("z", marks_of("h", WIDE))
         screen = viewer.terminal.screen
         lines = {y: viewer.terminal.line(y) for y in range(screen.lines)}
         calls = {y: line for y, line in lines.items() if re.match(r"[▐ ┌│└]* *\d+ [✗↵] ", line)}

@@ -36,7 +36,7 @@ def test_the_demo_plays_to_its_end() -> None:
             r"\d\d:\d\d:\d\d ✓ Ran terminal command pytest -q",
         ):
             terminal.wait_for(re.compile(pattern))
-        terminal.press("b", "nothing is written beside")
+        terminal.press("m", "nothing is written beside")
         assert not RECORDINGS.joinpath("demo.bookmarks.json").exists()
         terminal.leave()
 

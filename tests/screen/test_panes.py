@@ -39,11 +39,11 @@ async def test_keys_choose_and_maximise_panes() -> None:
         assert found == ["calls", "detail", "log", "transcript", "log", "detail"]
         # 1, 2, 3 and 4 focus a pane, `m` maximizes it; `m` or esc shows all panes again.
         for key, name, back in zip(
-            "2431", ("calls", "log", "detail", "transcript"), ("m", "escape") * 2, strict=True
+            "2431", ("calls", "log", "detail", "transcript"), ("z", "escape") * 2, strict=True
         ):
             await stage.press(key)
             assert stage.focus == name
-            await stage.press("m")
+            await stage.press("z")
             await sees(stage, name)
             assert stage.pane(name).region.width == 120
             assert stage.pane(name).region.height == 50 - 4 - todo  # header, status, titles, keys
@@ -51,12 +51,12 @@ async def test_keys_choose_and_maximise_panes() -> None:
             await sees(stage, *PANES)
             assert stage.focus == name
         # While a pane is maximized, a number or tab maximizes another pane instead.
-        await stage.press("m", "4")
+        await stage.press("z", "4")
         await sees(stage, "log")
         await stage.press("tab", "tab")
         await sees(stage, "calls")
         assert stage.focus == "calls"
-        await stage.press("m")
+        await stage.press("z")
         # A resize shows as many panes as fit, and keeps the focus.
         for size, panes in (((140, 50), [*PANES]), ((40, 12), ["calls"]), ((80, 24), ["calls"])):
             await stage.pilot.resize_terminal(*size)

@@ -34,7 +34,7 @@ def bound_keys(rebound: Mapping[str, str]) -> dict[str, list[str]]:
     found: dict[str, dict[str, None]] = {}
     for each in shortcuts():
         if each.id:
-            found.setdefault(each.id, {}).update(dict.fromkeys(each.keys.split(",")))
+            found.setdefault(each.id, {}).update(dict.fromkeys(filter(None, each.keys.split(","))))
     return {name: list(keys) for name, keys in found.items()} | {
         name: _keys_of(value) for name, value in rebound.items()
     }

@@ -16,6 +16,7 @@ from textual.pilot import Pilot
 
 from agentwatch.agents.opening import saved_source
 from agentwatch.analysis.moments import Asked
+from agentwatch.base.config import Config
 from agentwatch.base.resources import stylesheets
 from agentwatch.feed.feed import Feed
 from agentwatch.feed.playhead import Replay
@@ -182,6 +183,19 @@ class Stage:
         return "".join(self.rows()[1:2])
 
 
+OWN_KEYS = Config(
+    keys={
+        "moment-at-call": "M",
+        "seconds-back": "left",
+        "seconds-forward": "right",
+        "minute-back": "shift+left",
+        "minute-forward": "shift+right",
+        "reverse": "R",
+    }
+)
+"""The user's own keys for the commands that only the palette has."""
+
+
 @asynccontextmanager
 async def opened(
     path: Path,
@@ -190,11 +204,12 @@ async def opened(
     follow: bool = False,
     replay: Replay | None = None,
     asked: Asked | None = None,
+    config: Config | None = None,
 ) -> AsyncIterator[Stage]:
     """Open a recording in the app; everything that is due is read and shown when this yields."""
     source = saved_source(path, follow)
     feed = CountedFeed(source.reader)
-    app = AgentwatchApp(source, feed, HeldSignals(), replay=replay, asked=asked)
+    app = AgentwatchApp(source, feed, HeldSignals(), config, replay, asked)
     async with app.run_test(size=size, notifications=True) as pilot:
         stage = Stage(app, feed, path, pilot)
         await stage.until(lambda: not feed.backlog(), "the end of the recording")

@@ -23,6 +23,7 @@ from textual.keys import _character_to_key
 
 import agentwatch.screen
 from agentwatch.cli.app import agentwatch as program
+from agentwatch.screen.keys import PALETTE_ONLY
 from tests.conftest import ROOT
 
 FOREIGN_OPTIONS = {"--stream-partial-output", "--include-partial-messages"}
@@ -193,7 +194,8 @@ def bound_ids() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for binding in bindings():
         if binding.id:
-            found.setdefault(binding.id, set()).add(binding.key)
+            keys = found.setdefault(binding.id, set())
+            keys |= {binding.key} - {f"{PALETTE_ONLY}{binding.id}"}
     return found
 
 

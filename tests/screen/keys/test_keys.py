@@ -240,7 +240,7 @@ async def test_help_shows_every_key() -> None:
                     "t ",
                     "r ",
                 ),
-                *("y ", "play faster; play slower; play backwards", "quit (pipes"),
+                *("y ", "play faster; play slower", "quit (recording"),
             ):
                 assert words in text
             await stage.press(back)

@@ -8,7 +8,7 @@ import pytest
 
 from agentwatch.feed.playhead import Replay
 from tests.builders.moment.timed import ManualClock, timed_evenly
-from tests.builders.screen.app import Stage, lines_of, opened
+from tests.builders.screen.app import OWN_KEYS, Stage, lines_of, opened
 from tests.builders.screen.lines import answer, init, result, session
 from tests.conftest import Saver, case
 
@@ -18,6 +18,7 @@ BACK = ("comma", "less_than_sign", "left", "shift+left")
 FORWARD = ("full_stop", "greater_than_sign", "right", "shift+right")
 KEYS = (*BACK, *FORWARD, "plus", "minus", "R", "L", "space")
 PIECES = 40
+own_keys = partial(opened, config=OWN_KEYS)
 
 
 def pieces(count: int = PIECES) -> bytes:
@@ -49,7 +50,7 @@ async def test_each_key_moves_the_moment(recording: Saver, is_replay: bool) -> N
     """Each key goes as far as it says, back and on, in a session that is followed and in a replay."""
     path = timed_evenly(recording(pieces()), 0.5)
     replay = Replay(clock=ManualClock()) if is_replay else None
-    async with opened(path, follow=not is_replay, replay=replay) as stage:
+    async with own_keys(path, follow=not is_replay, replay=replay) as stage:
         if is_replay:
             await stage.press("shift+right")
         await comes(stage, PIECES)
@@ -66,7 +67,7 @@ async def test_each_key_moves_the_moment(recording: Saver, is_replay: bool) -> N
 async def test_calls_are_steps(recording: Saver) -> None:
     """`<` and `>` go to the ends of calls, or say that there is none; `M` shows that of the selected one."""
     # `<` and `>` go to the ends of calls, and say where there is none.
-    async with opened(timed_evenly(recording(session(4)))) as stage:
+    async with own_keys(timed_evenly(recording(session(4)))) as stage:
         for key, count in (("less_than_sign", 3), ("less_than_sign", 2), ("greater_than_sign", 3)):
             await stage.press(key)
             await stage.until(partial(has_calls, stage, count), f"{count} calls")
@@ -77,7 +78,7 @@ async def test_calls_are_steps(recording: Saver) -> None:
         await stage.press("L", "greater_than_sign")
         await stage.shows("no later call")
     # `M` shows the end of the selected call, also of a later one; a finished recording has an end.
-    async with opened(timed_evenly(recording(session(6))), (160, 45)) as stage:
+    async with own_keys(timed_evenly(recording(session(6))), (160, 45)) as stage:
         await stage.press("2", "k", "k", "k", "M")
         await stage.until(partial(has_calls, stage, 3), "3 calls")
         assert stage.chosen == "echo 2"
@@ -95,7 +96,7 @@ async def test_calls_are_steps(recording: Saver) -> None:
 @pytest.mark.parametrize("follow", [False, True], ids=["ended", "followed"])
 async def test_no_key_leads_out_of_a_recording_of_one_line(recording: Saver, follow: bool) -> None:
     """In a recording of one line, each key pressed three times keeps to its two moments; `L` leads back."""
-    async with opened(timed_evenly(recording(init())), follow=follow) as stage:
+    async with own_keys(timed_evenly(recording(init())), follow=follow) as stage:
         before = stage.header.split("│")[1:]
         for key in KEYS:
             with case(key):
@@ -112,7 +113,7 @@ async def test_no_key_leads_out_of_a_recording_of_one_line(recording: Saver, fol
 async def test_a_held_key_counts_each_time(recording: Saver) -> None:
     """Many keys in one burst go as many steps back and forward; those of another kind leave a moment."""
     # Many keys in one burst go as many steps back, and the opposite key as many forward.
-    async with opened(timed_evenly(recording(pieces()), 5)) as stage:
+    async with own_keys(timed_evenly(recording(pieces()), 5)) as stage:
         for back, forward, count, pieces_each in (
             *(("comma", "full_stop", 20, 1), ("left", "right", 20, 1)),
             ("shift+left", "shift+right", 3, 12),
@@ -123,7 +124,7 @@ async def test_a_held_key_counts_each_time(recording: Saver) -> None:
                 await stage.press(*[forward] * (count - 1))
                 await comes(stage, PIECES - pieces_each)
     # Ten times pause, reverse, faster or live in one burst: the moment still moves, and leads back.
-    async with opened(timed_evenly(recording(pieces())), follow=True) as stage:
+    async with own_keys(timed_evenly(recording(pieces())), follow=True) as stage:
         for key in ("space", "R", "plus", "L"):
             with case(key):
                 await stage.press("left", *[key] * 10)
@@ -136,7 +137,7 @@ async def test_it_plays_backwards_to_the_start(recording: Saver) -> None:
     """`R` plays back, also from the live moment, and pauses at the start; `space` stops it or plays on."""
     # In reverse it pauses at the start; reverse pauses there again, and `space` plays on from there.
     clock = ManualClock()
-    async with opened(timed_evenly(recording(pieces())), replay=Replay(clock=clock)) as stage:
+    async with own_keys(timed_evenly(recording(pieces())), replay=Replay(clock=clock)) as stage:
         await stage.press("right")
         await comes(stage, 2)
         await stage.press("R")
@@ -152,7 +153,7 @@ async def test_it_plays_backwards_to_the_start(recording: Saver) -> None:
         await comes(stage, 2)
     # `R` at the live moment plays back from there, faster with `+`; `space` stops it.
     clock = ManualClock()
-    async with opened(timed_evenly(recording(pieces())), replay=Replay(clock=clock)) as stage:
+    async with own_keys(timed_evenly(recording(pieces())), replay=Replay(clock=clock)) as stage:
         await stage.press("L", "R", "plus")
         await stage.shows("◀ ×2")
         clock.seconds += 5.5
@@ -167,7 +168,7 @@ async def test_an_earlier_moment_stays_and_looks_like_one(recording: Saver) -> N
     """While the agent writes an earlier moment stays; header and borders have another colour than live."""
     # At an earlier moment new lines are read and not shown; `L` shows them, and what has happened since.
     path = recording(session(4))
-    async with opened(path, follow=True) as stage:
+    async with own_keys(path, follow=True) as stage:
         for number, key in enumerate(("comma", "shift+left", "R", "space")):
             with case(key):
                 await stage.press(key, "space") if key == "R" else await stage.press(key)
@@ -186,7 +187,7 @@ async def test_an_earlier_moment_stays_and_looks_like_one(recording: Saver) -> N
         style = stage.app.screen.query_one("#header").rich_style
         return style.bgcolor, stage.pane("transcript").styles.border_top[1]
 
-    async with opened(recording(session(4) + result()), (140, 30)) as stage:
+    async with own_keys(recording(session(4) + result()), (140, 30)) as stage:
         for width in (140, 40):
             with case(width):
                 await stage.pilot.resize_terminal(width, 30)

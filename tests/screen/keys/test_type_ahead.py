@@ -50,7 +50,7 @@ async def test_keys_typed_ahead_act_where_the_focus_will_be(recording: Saver) ->
 
 
 @pytest.mark.system
-@pytest.mark.parametrize(("size", "keys"), [((80, 24), ""), ((140, 48), "m")], ids=["narrow", "maximised"])
+@pytest.mark.parametrize(("size", "keys"), [((80, 24), ""), ((140, 48), "z")], ids=["narrow", "maximised"])
 async def test_keys_typed_ahead_act_on_the_lines_of_a_pane_that_was_hidden(
     recording: Saver, size: tuple[int, int], keys: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

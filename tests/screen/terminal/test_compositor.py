@@ -30,7 +30,7 @@ pytestmark = pytest.mark.slow
 
 SIZE = (120, 30)
 SAVE = Callable[[bytes], Path]
-KEYS = ("j", "k", "g", "G", "pageup", "pagedown", "tab", "1", "2", "3", "4", "m", "t", "s", "e", "]", "enter")
+KEYS = ("j", "k", "g", "G", "pageup", "pagedown", "tab", "1", "2", "3", "4", "z", "t", "s", "e", "]", "enter")
 TEXTS = (
     "words and words ",
     "two rows\n\nof text ",

@@ -19,7 +19,7 @@ from tests.harness.terminal import Terminal
 
 pytestmark = pytest.mark.system
 
-KEYS = ("", "2", "g", "enter", "1", "pageup", "t", "m", "escape", "slash", "b", "u", "g", "enter", "escape")
+KEYS = ("", "2", "g", "enter", "1", "pageup", "t", "z", "escape", "slash", "b", "u", "g", "enter", "escape")
 SIZE = (120, 40)
 RECORDING = RECORDINGS / "demo.ndjson"
 

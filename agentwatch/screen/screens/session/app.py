@@ -17,7 +17,7 @@ from textual.screen import Screen
 from agentwatch.base.config import Config
 from agentwatch.feed.feed import Feed
 from agentwatch.feed.playhead import Replay
-from agentwatch.screen.keys import bindings
+from agentwatch.screen.keys import PALETTE_ONLY, bindings
 from agentwatch.screen.screens.session.screen import WatchScreen, first_shown
 from agentwatch.screen.terminal.base_app import Result, TerminalApp
 from agentwatch.screen.terminal.keymap import key_label
@@ -87,7 +87,9 @@ class SessionApp(TerminalApp[Result]):
         for key, active in screen.active_bindings.items():
             if active.binding.id is not None and active.enabled:
                 actions.setdefault((active.binding.action, active.node), active)
-                keys.setdefault((active.binding.action, active.node), []).append(key_label(key))
+                pressed = keys.setdefault((active.binding.action, active.node), [])
+                if not key.startswith(PALETTE_ONLY):
+                    pressed.append(key_label(key))
         for (action, node), active in sorted(
             actions.items(), key=lambda each: not each[1].binding.description
         ):

@@ -31,8 +31,6 @@ from agentwatch.text.times import time_of_day
 # The marked moments of a session in words: the user's bookmarks, and the moments that mark themselves.
 
 _MOST_PROMPT = 200
-_STEP_SECONDS = 0.03
-"""Markers that are not read yet are read for this time before a step: 10,000 calls."""
 _SIGN = SafeText("◈")
 
 
@@ -55,7 +53,7 @@ class Mark(NamedTuple):
 
 
 class Marks:
-    """The marked moments of a session, for the keys that set them and go to them, and for the goto box.
+    """The marked moments of a session, for the key that sets a bookmark, and for the goto box.
     `session` is not that of an earlier moment."""
 
     def __init__(self, session: Session, bookmarks: Bookmarks, markers: Markers, timeline: Timeline) -> None:
@@ -78,7 +76,7 @@ class Marks:
         warning = safe_line(self.bookmarks.take_warning())
         if is_set:
             return SafeText(f"bookmark at {self.time(offset)} · {warning or 'press : to name it'}")
-        return warning or SafeText("bookmark removed · b sets it again")
+        return warning or SafeText("bookmark removed · m sets it again")
 
     def name(self, offset: int, name: str) -> SafeText:
         """Name the bookmark at a moment, or set one with this name; return what went wrong, for a toast."""
@@ -86,18 +84,6 @@ class Marks:
         if not bookmarks.rename(offset, name) and not bookmarks.toggle(offset, ms, name):
             return safe_line(bookmarks.take_warning()) or SafeText("no line of the recording ends there")
         return safe_line(bookmarks.take_warning())
-
-    def step(self, offset: int, direction: int) -> Mark | None:
-        """Return the next (1) or previous (-1) marked moment; None without one."""
-        self.update(_STEP_SECONDS)
-        self.bookmarks.refresh()
-        if direction > 0:
-            bookmark, marker = self.bookmarks.next(offset), self.markers.next(offset)
-        else:
-            bookmark, marker = self.bookmarks.previous(offset), self.markers.previous(offset)
-        if bookmark is None or (marker is not None and (bookmark.offset - marker.offset) * direction > 0):
-            return None if marker is None else self.of_marker(marker)
-        return self.of_bookmark(bookmark)
 
     def of_bookmark(self, bookmark: Bookmark) -> Mark:
         """Return a bookmark in words: `◈ bookmark "before the rewrite"`."""
@@ -148,14 +134,6 @@ def _sign(marker: Marker) -> tuple[SafeText, str]:
 def bookmark_words(name: str) -> SafeText:
     """Return `bookmark "before the rewrite"`, or `bookmark` without a name."""
     return SafeText(f'bookmark "{safe_line(name)}"' if name else "bookmark")
-
-
-def step_words(mark: Mark | None, direction: int) -> SafeText:
-    """Return the toast for a step to a marked moment; `mark` is None if no moment is marked there."""
-    if mark is None:
-        where = "later" if direction > 0 else "earlier"
-        return SafeText(f"no {where} bookmark, failure, edit, verdict or turn")
-    return SafeText(f"{mark.sign} {mark.words} · {mark.time}".strip())
 
 
 # Finds the marked moments that match what was typed, for a few milliseconds at a time.

@@ -73,7 +73,9 @@ class Help(ModalScreen[None]):
     def __init__(self, rebound: Mapping[str, str], topics: tuple[Topic, ...] = SESSION) -> None:
         super().__init__()
         self._keys = bound_keys(rebound)
-        self._rows = [self._row(topic, row) for topic in topics for row in topic.rows()]
+        self._rows = [
+            self._row(topic, row) for topic in topics for row in topic.rows() if self._keys_of(row[0])
+        ]
         self._view = HelpView(self._rows)
         self._bar = InputBar("Find", "a key or a word", id="help-find")
 

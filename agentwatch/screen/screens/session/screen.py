@@ -725,16 +725,6 @@ class WatchScreen(Screen[None]):
         self.notify(self._marks.in_words.toggle(self._moment.playhead.offset), markup=False)
         self.frame_scheduler.at_once()
 
-    def action_mark(self, direction: int) -> None:
-        """Go to the next (1) or previous (-1) bookmark, failure, edit, change of a verdict, or turn."""
-        from agentwatch.screen.screens.session.goto import step_words
-
-        mark = self._marks.in_words.step(self._moment.playhead.offset, direction)
-        if mark is not None:
-            self._moment.go_to(mark.offset)
-            self.frame_scheduler.at_once()
-        self.notify(step_words(mark, direction), markup=False)
-
     def action_goto(self) -> None:
         """Ask for a moment, and go to it."""
         from agentwatch.screen.screens.session.goto import GotoScreen

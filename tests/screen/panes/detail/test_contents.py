@@ -195,10 +195,10 @@ async def test_the_border_names_the_call_and_its_outcome(recording: Saver) -> No
         await stage.press("r")
         await stage.until(lambda: "✗ exit 2 · 1.5 s ─" not in stage.text(), "one outcome")
         # When the detail is maximized, its tab does not name the call, which the first row does.
-        await stage.press("3", "m")
+        await stage.press("3", "z")
         await stage.shows("1 Transcript 2 Calls 3 Detail")
         assert viewport(detail)[0] == "#2 shell"
-        await stage.press("m")
+        await stage.press("z")
         await stage.shows("─ 3 Detail · #2 shell ─")
         assert viewport(detail)[0] == "$ echo 1"
         # On a narrow screen the detail begins with the call, and its outcome if that is out of view.

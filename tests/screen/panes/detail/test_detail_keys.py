@@ -203,7 +203,7 @@ async def test_the_selected_branch_and_the_folds_stay(recording: Saver) -> None:
         assert "▾ first: 1 item" in lines_of(stage.pane("detail"))
         await stage.press("j", "space", "j")
         for _ in range(2):
-            await stage.press("m")
+            await stage.press("z")
             assert marked(stage) == "▾ list: 2 items"
             assert "▸ first: 1 item" in lines_of(stage.pane("detail"))
         await stage.append(ended("b", "mcp", args, {"success": {"content": [{"text": {"text": "done"}}]}}))

@@ -233,7 +233,7 @@ async def test_every_block_in_view_has_its_exact_height(recording: Saver) -> Non
         assert all(map(transcript.viewport.layout.is_measured, range(len(blocks))))
         assert len(blocks) > len(transcript.viewport.in_view())
         # At rest nothing is due, so that the keys that wrap, fold and resize ask for a tick themselves.
-        for pressed in (("1", "m"), ("m",), ("t",), ("t",)):
+        for pressed in (("1", "z"), ("z",), ("t",), ("t",)):
             with case(pressed):
                 await stage.press(*pressed)
                 await stage.until(lambda: not transcript.viewport.is_unsettled, "the heights")

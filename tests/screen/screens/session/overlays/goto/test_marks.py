@@ -9,7 +9,7 @@ import pytest
 
 from agentwatch.analysis.markers import Marker, MarkerKind, VerdictMark
 from agentwatch.screen.screens.session import marks as session_marks
-from agentwatch.screen.screens.session.goto import MarkFilter, Marks, step_words
+from agentwatch.screen.screens.session.goto import MarkFilter, Marks
 from agentwatch.session.transcript import Kind
 from agentwatch.text.safe import SafeText
 from tests.builders.moment.panes import watch_screen
@@ -20,14 +20,10 @@ from tests.builders.screen.marked import marks_of, write_times
 from tests.conftest import RECORDINGS, Saver, case
 
 
-def steps(marks: Marks, direction: int) -> list[str]:
-    """Return the words of all steps from one end of the recording to the other."""
-    found = []
-    mark = marks.step(-1 if direction > 0 else 1 << 40, direction)
-    while mark is not None:
-        found.append(step_words(mark, direction))
-        mark = marks.step(mark.offset, direction)
-    return [*map(str, found)]
+def listed(marks: Marks) -> list[str]:
+    """Return the bookmarks and then the markers, as the goto box lists them."""
+    marks.update(1)
+    return found(MarkFilter(marks, ""))
 
 
 def test_a_bookmark_is_set_named_and_removed(path: Path) -> None:
@@ -36,7 +32,7 @@ def test_a_bookmark_is_set_named_and_removed(path: Path) -> None:
     marks = marks_of(path)
     assert marks.toggle(end_of(1)) == "bookmark at 09:00:02 · press : to name it"
     assert marks.bookmarks.at(end_of(1)) is not None
-    assert marks.toggle(end_of(1)) == "bookmark removed · b sets it again"
+    assert marks.toggle(end_of(1)) == "bookmark removed · m sets it again"
     assert len(marks.bookmarks) == 0
     # A name is given to the bookmark of a moment; a moment without one gets a bookmark.
     marks = marks_of(path)
@@ -69,37 +65,20 @@ def test_without_times_a_moment_is_a_share_of_the_recording(recording: Saver) ->
     assert marks.toggle(path.stat().st_size) == "bookmark at 100 % · press : to name it"
 
 
-def test_steps_visit_bookmarks_and_markers_in_order(path: Path) -> None:
-    """Each is visited in both directions, with its sign and words, and there is no wrapping around."""
-    # A red verdict takes the place of the failure, a green one marks a call that succeeded.
+def test_bookmarks_are_listed_before_the_markers(path: Path) -> None:
+    """Each has its time, sign and words. A red verdict replaces the failure, a green one marks a success."""
     marks = marks_of(path)
     red = VerdictMark(end_of(2), 2, is_red=True, words="1 failed, 4 passed")
     marks.markers.show_verdicts([red, VerdictMark(end_of(4), 4, is_red=False, words="5 passed\x1b[0m")])
-    assert steps(marks, 1) == [
-        "✗ #2 echo 2 (1 failed, 4 passed) · 09:00:04",
-        "#3 edit src/wheel.py · 09:00:06",
-        "✓ #4 echo 4 (5 passed␛[0m) · 09:00:08",
-    ]
-    # Each is visited in both directions; a bookmark hides a marker at the same moment.
-    marks = marks_of(path)
     marks.toggle(0)
     marks.name(end_of(2), "before")
-    marks.toggle(end_of(4))
-    words = [
-        "◈ bookmark · 09:00:00",
-        '◈ bookmark "before" · 09:00:04',
-        "#3 edit src/wheel.py · 09:00:06",
-        "◈ bookmark · 09:00:08",
+    assert listed(marks) == [
+        "09:00:00 ◈ bookmark",
+        '09:00:04 ◈ bookmark "before"',
+        "09:00:04 ✗ #2 echo 2 (1 failed, 4 passed)",
+        "09:00:06   #3 edit src/wheel.py",
+        "09:00:08 ✓ #4 echo 4 (5 passed␛[0m)",
     ]
-    assert steps(marks, 1) == words
-    assert steps(marks, -1) == words[::-1]
-    marks.toggle(end_of(2))
-    assert steps(marks, 1)[1] == "✗ #2 echo 2 · 09:00:04"
-    # There is no wrapping around: the toast says that there is nothing more in this direction.
-    marks = marks_of(path)
-    assert marks.step(1 << 40, 1) is None
-    assert step_words(None, 1) == "no later bookmark, failure, edit, verdict or turn"
-    assert step_words(None, -1) == "no earlier bookmark, failure, edit, verdict or turn"
 
 
 def test_a_turn_is_its_prompt(recording: Saver) -> None:
@@ -109,8 +88,7 @@ def test_a_turn_is_its_prompt(recording: Saver) -> None:
         init(), prompt("\n Mend \x1b[2J it.\nAll of it."), shell(1), result(), prompt("x" * 10_000)
     )
     write_times(path)
-    words = steps(marks_of(path), 1)
-    assert words == ["› Mend ␛[2J it. · 09:00:01", f"› {'x' * 200} · 09:00:05"]
+    assert listed(marks_of(path)) == ["09:00:01 › Mend ␛[2J it.", f"09:00:05 › {'x' * 200}"]
     # An agent may begin a turn by itself.
     marks = marks_of(recording(init(), prompt("Go."), shell(1)))
     marks.update(1)
