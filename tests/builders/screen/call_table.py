@@ -14,8 +14,7 @@ from textual.pilot import Pilot
 from agentwatch.feed.feed import Feed
 from agentwatch.recording.lines import LineReader
 from agentwatch.recording.saved import open_saved
-from agentwatch.screen.panes.calls.filter_bar import FilterBar
-from agentwatch.screen.panes.calls.pane import CallTable
+from agentwatch.screen.panes.calls.pane import CallTable, FilterBar
 from agentwatch.screen.widgets.line_view import PaneWanted
 from tests.builders.screen.app import PaneApp, eventually, lines_of
 from tests.builders.screen.lines import CWD, ended, started

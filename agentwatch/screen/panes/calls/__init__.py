@@ -1,4 +1,1 @@
-"""The calls pane and the action log pane.
-
-Within the screen, this folder may import only `lines`.
-"""
+"""The calls pane."""

@@ -1,32 +1,458 @@
-"""The calls pane: its rows are drawn from the current state of the calls."""
+"""The calls pane and its filter bar: how a row is drawn, which row is selected, which calls are shown."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from time import perf_counter
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+from textual import on
 from textual.binding import BindingType
 from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive, var
 from textual.strip import Strip
+from textual.widget import Widget
+from textual.widgets import Input
 
-from agentwatch.analysis.status import Waits
+from agentwatch.analysis.silence import call_clock
+from agentwatch.analysis.status import NO_WAITS, Wait, Waits
 from agentwatch.feed.feed import Feed
 from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.screen.keys import bindings
-from agentwatch.screen.panes.calls.cells import Scales, VerdictCache
-from agentwatch.screen.panes.calls.list import CallList
-from agentwatch.screen.panes.calls.renderer import CallRenderer
-from agentwatch.screen.widgets.line_view import HeadedView, PaneWanted, Spans, rows_in_view
-from agentwatch.session.actions import action
+from agentwatch.screen.panes.calls.list import CallList, Row, Scales
+from agentwatch.screen.panes.rule_bar import RuleBar
+from agentwatch.screen.widgets.line_view import HeadedView, LineView, PaneWanted, Spans, rows_in_view
+from agentwatch.session.actions import action, shown_note, shown_target, shown_tool
 from agentwatch.session.call import Call
-from agentwatch.session.events import Outcome
+from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.session.session import Session
-from agentwatch.text.safe import SafeText
+from agentwatch.text import UNKNOWN
+from agentwatch.text.amounts import line_counts
+from agentwatch.text.durations import duration_words
+from agentwatch.text.safe import SafeText, columns, cut, cut_middle, fitted, fitting, safe_line
+from agentwatch.text.signs import ASKS_SIGN, MINUS, SIGNS
 
 if TYPE_CHECKING:
+    from agentwatch.analysis.verdicts import Verdict
+    from agentwatch.rules.language.completion import Offer
     from agentwatch.rules.language.errors import RuleError
 
+
+# The result and the target of a row.
+
+MOST_SUMMED_UP = 200
+"""Rows that fold more calls than this show no totals: summing them on each draw would cost O(calls)."""
+_MOST_COLUMNS = 16
+"""The width that a long note may take from the target."""
+_LEAST_COLUMNS = 5
+"""Minimum width of a note; below it, the target gets the whole width."""
+_WORD = 9
+"""Notes of at most this width (`rejected`) are shown whole or not at all."""
+_LEAST_TARGET = 14
+_LEAST_WITH_SOURCE = 40
+"""Columns of the target beside which a verdict is shown with its source, if the target needs fewer."""
+_LEAST_FOR_WIDE_GAP = 26
+"""Columns of target and result below which every column is needed for text."""
+_NEAR_A_WORD = 8
+"""Minimum target width beside the note of a call that did not succeed."""
+
+
+def gap(room: int) -> int:
+    """Return the blanks between a target and its result, which share `room` columns: 2, or 1 if narrow."""
+    return 2 if room >= _LEAST_FOR_WIDE_GAP else 1
+
+
+def short_note(call: Call) -> SafeText:
+    """Return the outcome, the reason of a failure, or what else is known: `exit 1`, `+8 −3`, `54 lines`."""
+    if call.outcome is Outcome.FAILED and call.exit_code:
+        return SafeText(f"exit {call.exit_code}")
+    note = shown_note(call)
+    return SafeText(note.removeprefix("failed: "))  # the sign of the row says that it failed
+
+
+def note_of(calls: Sequence[Call]) -> SafeText:
+    """Return the note of a row; for several calls, the sum of their changed lines."""
+    call = calls[-1]
+    if len(calls) == 1:
+        return short_note(call)
+    if len({each.note for each in islice(calls, MOST_SUMMED_UP)}) > 1 or len(calls) > MOST_SUMMED_UP:
+        return SafeText("")
+    if call.lines_added is None and call.lines_removed is None:
+        return short_note(call)
+    added = sum(each.lines_added or 0 for each in calls)
+    removed = sum(each.lines_removed or 0 for each in calls)
+    return SafeText(line_counts(added, removed, MINUS))
+
+
+def fitting_note(note: SafeText, name_width: int, room: int, *, is_urgent: bool) -> SafeText:
+    """Return as much of a note as fits beside the target; empty if the target needs the room. `name_width` is
+    what the whole target needs, and `room` what both share with a gap, in columns. `is_urgent` says whether
+    the note matters more than the end of a long target."""
+    if columns(note) <= _WORD:
+        least = _NEAR_A_WORD if is_urgent else max(_LEAST_TARGET, room - _MOST_COLUMNS)
+        return note if room - columns(note) - gap(room) >= min(name_width, least) else SafeText("")
+    left = room - min(name_width, max(_LEAST_TARGET, room - _MOST_COLUMNS)) - gap(room)
+    return cut(note, min(columns(note), left)) if left >= _LEAST_COLUMNS - 1 else SafeText("")
+
+
+def fitting_verdict(verdict: Verdict, name_width: int, room: int) -> SafeText:
+    """Return a verdict with its sign, in the longest form that fits beside the target; empty if none does.
+    The longest form has the source: `✗ 1 failed, 4 passed (pattern)`. It is shown only beside a whole target.
+    `name_width` is what the whole target needs, and `room` what both share with a gap, in columns."""
+    whole = SafeText(_lead(verdict) + verdict.words_and_source)
+    if room - columns(whole) - gap(room) >= max(name_width, _LEAST_WITH_SOURCE):
+        return whole
+    for words in _shorter_forms(verdict):
+        if room - columns(words) - gap(room) >= min(name_width, _LEAST_TARGET):
+            return words
+    return SafeText("")
+
+
+def fitting_result(
+    calls: Sequence[Call], verdict: Verdict | None, name_width: int, room: int, *, is_fold: bool = False
+) -> tuple[SafeText, str]:
+    """Return as much of the result of a row as fits beside its target, and the name of its style. `verdict`
+    is None if the last call has none, or if it is not known yet. `name_width` is what the whole target needs,
+    and `room` what both share with a gap, in columns. `is_fold` says whether the row folds several calls."""
+    call = calls[-1]
+    if verdict is not None and (words := fitting_verdict(verdict, name_width, room)):
+        style = "failed" if verdict.is_red else "succeeded" if verdict.is_green else "unfinished"
+        return words, style
+    is_urgent = call.outcome is not Outcome.SUCCEEDED and not is_fold
+    style = "muted" if call.outcome is Outcome.SUCCEEDED else str(call.outcome)
+    return fitting_note(note_of(calls), name_width, room, is_urgent=is_urgent), style
+
+
+def _lead(verdict: Verdict) -> str:
+    sign = SIGNS[Outcome.FAILED if verdict.is_red else Outcome.SUCCEEDED]
+    return f"{sign} " if verdict.is_red or verdict.is_green else ""
+
+
+def _shorter_forms(verdict: Verdict) -> Iterator[SafeText]:
+    words = verdict.words
+    while words:
+        yield SafeText(_lead(verdict) + words)
+        words = words.rpartition(", ")[0]
+
+
+# The target of a call as the table shows it: without what is known already, and cut where rows are alike.
+
+_LEAST_SHARED = 8
+"""A shorter common beginning is not cut out: the cut would save too little."""
+_ADDRESS = re.compile(r"\A[a-z]{1,20}+://\S{1,2000}+$")
+
+
+def fitting_target(call: Call, width: int, near: Callable[[], Sequence[SafeText]]) -> SafeText:
+    """Return the target of a call in at most `width` columns. `width` is in columns, at least 1. `near`
+    returns the targets from which a cut target has to differ."""
+    shown = shown_target(call)
+    if columns(shown) <= width:
+        return shown
+    if call.more_paths:
+        shown = SafeText(", ".join(path.rpartition("/")[2] for path in shown.split(", ")))
+    is_path = (call.path is not None or _ADDRESS.match(shown) is not None) and not call.more_paths
+    return cut_apart(shown, near(), width, is_path=is_path)
+
+
+def cut_apart(text: SafeText, near: Sequence[SafeText], width: int, *, is_path: bool) -> SafeText:
+    """Return a target in at most `width` columns, cut so that it differs from the targets near it.
+
+    A path loses folders from its middle, other targets lose their end. If the cut hides what differs, what
+    the target shares with a near one is cut out instead: `pytest tests/unit/test_a.py` near
+    `pytest tests/unit/test_b.py` is `pytest …test_a.py`. A command always begins with its program. `width` is
+    in columns, at least 1. `is_path` says whether the target is a path or an address.
+    """
+    if columns(text) <= width:
+        return text
+    others = [other for other in near if other != text]
+    if is_path:
+        plain = cut_middle(text, width)
+        twins = [other for other in others if cut_middle(other, width) == plain]
+        return _cut_folders(text, twins[0], width) if twins else plain
+    shared = max((_shared(text, other) for other in others), default=0)
+    begin = max(text.rfind(" ", 0, shared), text.rfind("/", 0, shared)) + 1
+    end = text.find(" ", shared)
+    differing = text if end < 0 else SafeText(text[:end])
+    if begin < _LEAST_SHARED or columns(differing) < width or width < _LEAST_SHARED:
+        return cut(text, width)
+    rest, program = SafeText(text[begin:]), SafeText(text[: text.find(" ") + 1])
+    room = max(width - 1 - columns(rest), columns(program))
+    head = text[: fitting(text, 0, room)]
+    head = head[: max(head.rfind(" "), head.rfind("/")) + 1]
+    left = width - 1 - columns(SafeText(head))
+    if not program or len(head) >= begin or left < _LEAST_SHARED:
+        return cut(text, width)
+    return SafeText(f"{head}…{cut(rest, left)}")
+
+
+def _shared(one: str, other: str) -> int:
+    """Return the length of the common beginning of two texts."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (left, right) in pairs if left != right), min(len(one), len(other)))
+
+
+def _cut_folders(path: SafeText, other: SafeText, width: int) -> SafeText:
+    """Return a path that shows its first folder that is not in another path."""
+    parts, others = path.split("/"), other.split("/")
+    pairs = zip(parts, others, strict=False)
+    first = next((at for at, (one, two) in enumerate(pairs) if one != two), min(len(parts), len(others)) - 1)
+    whole = "/".join(parts[first:])
+    short = f"{parts[first]}/…/{parts[-1]}" if first < len(parts) - 2 else whole
+    lead = "…/" if first else ""
+    for shown in (whole, short):
+        if columns(SafeText(lead + shown)) <= width:
+            return SafeText(lead + shown)
+    return cut(SafeText(lead + short), width)
+
+
+# The test verdicts of the calls that are drawn, read from the recording when they are needed.
+
+_READ_SECONDS = 0.004
+_MOST_KEPT = 4096
+_MOST_WANTED = 256
+
+
+class VerdictCache:
+    """Returns the verdicts that are known, and reads the others after the frame that wanted them.
+
+    Reading the output of a call takes 0.1 ms, of a line of 1 MiB 4 ms. A frame is therefore drawn without the
+    verdicts that are not known yet. They are read for 4 ms at a time between frames. `redraw` is called when
+    wanted verdicts have become known.
+    """
+
+    def __init__(self, feed: Feed, widget: Widget, redraw: Callable[[], object]) -> None:
+        self._feed = feed
+        self._widget = widget
+        self._redraw = redraw
+        self._known: dict[int, Verdict | None] = {}
+        """By the number of the call. A call that has ended does not change."""
+        self._wanted: dict[int, Call] = {}
+        self._is_reading = False
+
+    def get(self, call: Call) -> Verdict | None:
+        """Return the verdict on a call; None without a verdict, and until it is known."""
+        if call.kind is not ToolKind.EXECUTE or call.ended is None:
+            return None
+        if call.number not in self._known:
+            self._want(call)
+            return None
+        return self._known[call.number]
+
+    def read(self) -> None:
+        """Read wanted verdicts for 4 ms, the last first; continue after the next frame if any are left."""
+        from agentwatch.analysis.verdict_history import call_verdict
+
+        until = perf_counter() + _READ_SECONDS
+        has_news = False
+        while self._wanted and perf_counter() < until:
+            _, call = self._wanted.popitem()
+            found = call_verdict(self._feed, call)
+            has_news |= found is not None
+            self._keep(call.number, found)
+        self._is_reading = False
+        if has_news:
+            self._redraw()
+        if self._wanted:
+            self._start()
+
+    def _want(self, call: Call) -> None:
+        if len(self._wanted) >= _MOST_WANTED:
+            self._wanted.clear()  # the user scrolls faster than they are read: only the last frame counts
+        self._wanted[call.number] = call
+        if not self._is_reading:
+            self._start()
+
+    def _start(self) -> None:
+        self._is_reading = True
+        self._widget.set_timer(0.001, self.read)
+
+    def _keep(self, number: int, found: Verdict | None) -> None:
+        if len(self._known) >= _MOST_KEPT:
+            del self._known[next(iter(self._known))]
+        self._known[number] = found
+
+
+# A row of the pane.
+
+_CLOCK = 8
+_LEAST_TOOL = 4
+"""The width of the heading `tool`."""
+_LEAST_FOR_NUMBER = 44
+_UNKNOWN_DIGITS = 4
+"""The width that is left free for the numbers of a large recording, until it is loaded."""
+_LEAST_FOR_STRIP = 56
+_STRIP = (8, 20)
+_NEIGHBOURS = 2
+"""The number of rows above and below from which a cut target has to differ."""
+
+
+class Layout(NamedTuple):
+    """The widths of the columns in a pane of a certain width; 0 for a column that is not shown."""
+
+    number: int
+    tool: int
+    name: int
+    """Target and result share these columns."""
+    strip: int
+
+
+class CallRenderer:
+    """Renders the rows of a call list in the styles of a pane."""
+
+    def __init__(
+        self, pane: LineView, listed: CallList, verdicts: VerdictCache, *, has_numbers: bool
+    ) -> None:
+        self._pane = pane
+        self._has_numbers = has_numbers
+        self._list = listed
+        self._verdicts = verdicts
+        self._scales: Scales = {}
+        self._scaled: tuple[object, ...] = ()
+        """What the scales were computed from."""
+        self.waits: Waits = NO_WAITS
+        """The calls that wait for the user."""
+
+    def show(self, listed: CallList) -> None:
+        """Draw the rows of another moment of the same session."""
+        self._list = listed
+
+    def render(self, y: int, width: int, now_ms: int | None) -> Strip:
+        """Return a row; it is exactly `width` columns wide unless the pane is very narrow. Without `now_ms`,
+        running clocks are unknown."""
+        row = self._list.rows[y]
+        calls = self._list.calls_of(row)
+        call = calls[-1]
+        layout = self.layout(width)
+        wait = self.waits.get(call.number)
+        state = str(call.outcome) if wait is None else "asks"
+        style = "plain" if call.outcome is Outcome.SUCCEEDED else state
+        if row.is_fold and not row.is_same:
+            name, result, result_style = _names(row, calls, layout.name), SafeText(""), ""
+        else:
+            name, result, result_style = self._target_and_result(y, row, calls, layout.name)
+        name = fitted(name, layout.name - (columns(result) + gap(layout.name) if result else 0))
+        number = f"{call.number if self._has_numbers else '':>{layout.number - 1}} " if layout.number else ""
+        spans = [
+            (SafeText(self._list.rows.group_mark(y)), "muted"),
+            (SafeText(number), "muted"),
+            (SafeText(f"{SIGNS[call.outcome] if wait is None else ASKS_SIGN} "), state),
+            (fitted(shown_tool(call.tool), layout.tool), "muted"),
+            (SafeText(f" {name}"), style),
+            (SafeText(f"{' ' * gap(layout.name)}{result}" if result else ""), result_style),
+            (SafeText(f"{_clock(row, calls, wait, now_ms):>{_CLOCK}}"), "muted"),
+        ]
+        if layout.strip:
+            shown = calls if len(calls) <= MOST_SUMMED_UP else (calls[0], calls[-1])
+            bar = self._list.strip.bar(shown, layout.strip, self.scales(now_ms), now_ms)
+            spans.append((SafeText(f" {bar}"), "muted" if style == "plain" else style))
+        return self._pane.strip_of(spans)
+
+    def heading(self, width: int, now_ms: int | None) -> Spans:
+        """Return the heading of the columns; that of the time strip is the duration that it covers."""
+        layout = self.layout(width)
+        number = f"{'#':>{layout.number - 1}} " if layout.number else ""
+        name = fitted(SafeText(f"target{'result':>{max(layout.name - 6, 7)}}"), layout.name)
+        strip = ""
+        if layout.strip:
+            scales = [*self.scales(now_ms).values()]
+            covered = f" {duration_words(scales[0][1])}" if len(scales) == 1 else ""
+            strip = f" {cut(SafeText(f'▏{covered}'), layout.strip)}"
+        words = f" {number}  {fitted(SafeText('tool'), layout.tool)} {name}{'time':>{_CLOCK}}{strip}"
+        return [(SafeText(words), "muted")]
+
+    def layout(self, width: int) -> Layout:
+        """Return the widths of the columns in a pane of `width` columns."""
+        digits = len(str(self._list.count)) if self._has_numbers else _UNKNOWN_DIGITS
+        number = digits + 1 if width >= _LEAST_FOR_NUMBER else 0
+        strip = 0 if width < _LEAST_FOR_STRIP else min(max(width // 7, _STRIP[0]), _STRIP[1])
+        tool = min(max(self._list.tool_width, _LEAST_TOOL), max(width // 4 - 1, 1))
+        name = max(width - 1 - number - 2 - tool - 1 - _CLOCK - (strip and strip + 1), 1)
+        return Layout(number, tool, name, strip)
+
+    def scales(self, now_ms: int | None) -> Scales:
+        """Return the scales of the time strip for the rows in view."""
+        rows, view = self._list.rows, rows_in_view(self._pane)
+        basis = (id(rows), len(rows), self._list.revision, view, now_ms)
+        if basis != self._scaled:
+            self._scaled = basis
+            self._scales = self._list.strip.scales(self._calls_in_view(), now_ms)
+        return self._scales
+
+    def _calls_in_view(self) -> Iterator[Call]:
+        for y in rows_in_view(self._pane):
+            calls = self._list.calls_of(self._list.rows[y])
+            yield from islice(calls, MOST_SUMMED_UP)
+            yield calls[-1]
+
+    def _target_and_result(
+        self, y: int, row: Row, calls: Sequence[Call], room: int
+    ) -> tuple[SafeText, SafeText, str]:
+        """Return the target of a row, its result and the style of the result.
+
+        Both fit together in `room` columns, with a gap between them. The result is empty if there is none,
+        or if the target needs the room. A call without a target shows its result in its place.
+        """
+        call = calls[-1]
+        lead = ("▾ " if row.is_open else "▸ ") if row.is_fold else "  " if row.fold >= 0 else ""
+        lead += _branch(call)
+        end = f" ×{len(calls)}" if row.is_fold else ""
+        shown, extra = shown_target(call), len(lead) + len(end)
+        result, style, name_width = SafeText(""), "", columns(shown) + extra
+        if call.number in self.waits and not row.is_open:
+            result, style = fitting_note(SafeText("asks"), name_width, room, is_urgent=True), "asks"
+        elif not row.is_open:
+            result, style = fitting_result(
+                calls, self._verdicts.get(call), name_width, room, is_fold=row.is_fold
+            )
+        if not (shown or extra) and call.outcome is Outcome.SUCCEEDED:
+            return result, SafeText(""), ""
+        width = max(room - (columns(result) + gap(room) if result else 0) - extra, 1)
+        shown = fitting_target(call, width, lambda: self._targets_near(y, call))
+        return SafeText(f"{lead}{shown}{end}"), result, style
+
+    def _targets_near(self, y: int, call: Call) -> list[SafeText]:
+        """Return the targets of the neighbouring rows of the same tool."""
+        first, last = max(y - _NEIGHBOURS, 0), min(y + _NEIGHBOURS, len(self._list.rows) - 1)
+        near = [self._list.call_at(each) for each in range(first, last + 1) if each != y]
+        return [shown_target(other) for other in near if other.tool == call.tool]
+
+
+def _names(row: Row, calls: Sequence[Call], width: int) -> SafeText:
+    """Return the name of a row of several reads."""
+    names = dict.fromkeys((each.target or "").rpartition("/")[2] for each in islice(calls, MOST_SUMMED_UP))
+    files = {each.target for each in islice(calls, MOST_SUMMED_UP)}
+    noun = "files" if len(files) == len(calls) else "reads"
+    head = f"{'▾' if row.is_open else '▸'} {_branch(calls[-1])}{len(calls)} {noun}: "
+    return cut(safe_line(head + ", ".join(names)), width)
+
+
+def _branch(call: Call) -> str:
+    """Return the sign before the target of a subagent's call; empty for a call of the main agent."""
+    return "" if call.parent is None else "└ "
+
+
+def _clock(row: Row, calls: Sequence[Call], wait: Wait | None, now_ms: int | None) -> str:
+    """Return a row's duration; for several calls, the time that any of them ran, overlaps counted once.
+
+    That of a call that waits for the user is how long it waits.
+    """
+    if wait is not None:
+        return wait.clock(now_ms) or UNKNOWN
+    if not row.is_fold:
+        return call_clock(calls[-1], now_ms)
+    if len(calls) > MOST_SUMMED_UP or any(call.duration_ms is None for call in calls):
+        return UNKNOWN
+    total = until = 0
+    for begin, end in sorted((call.started_ms or 0, call.ended_ms or 0) for call in calls):
+        total += max(end - max(begin, until), 0)
+        until = max(until, end)
+    return duration_words(total)
+
+
+# The pane.
 
 _TITLE = "2 Calls"
 _SLICE_SECONDS = 0.008
@@ -325,30 +751,73 @@ class CallTable(HeadedView):
             self.settle_at(self.max_scroll_y)
 
 
-# Detects calls that fail while the session is watched.
+# The filter bar.
 
 
-class NewFailures:
-    """Finds failures among the calls that end after a moment."""
+class FilterBar(RuleBar):
+    """Filters the calls while the user types; enter keeps the filter, esc clears it."""
 
-    def __init__(self, feed: Feed, moment: int) -> None:
-        """Watch the session of a feed from a moment on: a number of bytes of the recording."""
-        self._session = feed.session
-        self._history = moment
-        self._ended = 0
+    BINDINGS: ClassVar[list[BindingType]] = bindings("filter bar")
 
-    def go_on(self, feed: Feed) -> None:
-        """Watch a feed at another moment of the same session; what comes after it is new."""
-        self._session, self._history = feed.session, min(self._history, feed.offset)
+    def __init__(self, calls: CallTable) -> None:
+        super().__init__(
+            "Filter",
+            "a word, failed, tool:edit, path:*.py, duration>50s; ? has all fields",
+            self._next_words,
+            id="filter",
+        )
+        self._calls = calls
 
-    def newest(self) -> Call | None:
-        """Return the last call that failed since the previous check; None if no call failed."""
-        ended = self._session.ended_calls
-        first, self._ended = self._ended, len(ended)
-        for index in range(len(ended) - 1, first - 1, -1):
-            call = ended[index]
-            if call.ended is not None and call.ended.offset < self._history:
-                break
-            if call.outcome is Outcome.FAILED:
-                return call
-        return None
+    def open(self) -> None:
+        """Focus the input, with the current filter as its text."""
+        self.show_text(self._calls.listed.requested_filter, takes_keys=True)
+        self._explain(self._calls.listed.requested_filter)
+
+    def resume(self, before: FilterBar) -> None:
+        """Take over the filter and the text being typed from the preview's filter bar."""
+        if words := before._calls.listed.requested_filter:
+            self._calls.filter_by(words)
+        if before.is_typed_in:
+            self.call_after_refresh(self.open)
+
+    def close(self) -> bool:
+        """Hide the bar and keep the filter; return whether the bar was visible."""
+        was_there = bool(self.display)
+        self.display = False
+        return was_there
+
+    def clear(self) -> bool:
+        """Hide the bar and show all calls; return whether there was a filter."""
+        had_filter = bool(self._calls.listed.requested_filter)
+        self._calls.filter_by("")
+        self.close()
+        return had_filter
+
+    def action_drop(self) -> None:
+        """Clear the filter and close the bar."""
+        self.clear()
+        self.post_message(PaneWanted("calls"))
+
+    def _next_words(self, text: str) -> list[Offer]:
+        from agentwatch.rules.calls.filter import filter_offers
+
+        listed = self._calls.listed
+        return filter_offers(text, listed.facts, listed.tools, listed.delegating)
+
+    def _explain(self, words: str, problem: RuleError | None = None) -> None:
+        self.explain(words, problem, SafeText("enter: keep · esc: clear"))
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        self._explain(event.value, self._calls.filter_by(event.value))
+
+    @on(Input.Submitted)
+    def _entered(self, event: Input.Submitted) -> None:
+        event.stop()
+        problem = self._calls.filter_by(event.value)
+        if problem is not None:
+            self.complain(problem)
+            return
+        self.close()
+        self.post_message(PaneWanted("calls"))

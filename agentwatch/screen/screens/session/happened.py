@@ -14,8 +14,8 @@ from textual.message import Message
 from textual.widgets import Static
 
 from agentwatch.feed.feed import Feed
-from agentwatch.screen.panes.calls.cells import short_note
 from agentwatch.screen.panes.calls.list import CallList
+from agentwatch.screen.panes.calls.pane import short_note
 from agentwatch.screen.panes.header import COLOURS
 from agentwatch.screen.terminal.themes import muted
 from agentwatch.session.actions import shown_target

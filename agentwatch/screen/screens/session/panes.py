@@ -11,7 +11,8 @@ from textual.widgets import Static
 from agentwatch.analysis.status import NO_WAITS, Waits
 from agentwatch.feed.feed import Feed
 from agentwatch.screen.panes.actions import ActionLogView
-from agentwatch.screen.panes.calls.pane import CallTable, NewFailures
+from agentwatch.screen.panes.calls.list import NewFailures
+from agentwatch.screen.panes.calls.pane import CallTable
 from agentwatch.screen.panes.detail.pane import DetailView
 from agentwatch.screen.panes.transcript.pane import Transcript
 from agentwatch.screen.panes.transcript.reading import same_call

@@ -15,8 +15,7 @@ from agentwatch.feed.feed import Feed
 from agentwatch.recording.remembered import remember, remembered
 from agentwatch.screen.keys import bindings
 from agentwatch.screen.panes.actions import ActionLogView
-from agentwatch.screen.panes.calls.filter_bar import FilterBar
-from agentwatch.screen.panes.calls.pane import CallTable
+from agentwatch.screen.panes.calls.pane import CallTable, FilterBar
 from agentwatch.screen.panes.detail.pane import DetailView
 from agentwatch.screen.panes.header import PlanView
 from agentwatch.screen.panes.transcript.pane import Transcript

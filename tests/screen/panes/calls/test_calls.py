@@ -1,11 +1,13 @@
-"""The table of calls has a row for each call, drawn from the call's current state."""
+"""The table of calls: its rows, its columns, and rows of several calls that open and close."""
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from tests.builders.screen.app import bundled, eventually, lines_of, opened, viewport
-from tests.builders.screen.call_table import NARROW, rows_of, tables
+from tests.builders.screen.app import PaneApp, bundled, eventually, lines_of, opened, viewport
+from tests.builders.screen.call_table import NARROW, read, reads, rows_of, tables
 from tests.builders.screen.lines import CWD, append, ended, init, result, shell, started
 from tests.conftest import Saver, case
 
@@ -289,3 +291,189 @@ async def test_no_word_is_cut() -> None:
                     assert not any(
                         word.startswith(("line", "match", "reje")) and "…" in word for word in words
                     ), row
+
+
+def call(number: int, tool: str, result: object = None, **args: object) -> bytes:
+    """Return the two lines of a call that succeeded."""
+    call_id = f"made-{number}"
+    return started(call_id, tool, dict(args)) + ended(call_id, tool, dict(args), {"success": result or {}})
+
+
+def screen_rows(app: PaneApp) -> list[str]:
+    """Return the rows of the terminal."""
+    return [strip.text for strip in app.screen._compositor.render_strips()]
+
+
+async def test_columns_have_headings(recording: Saver) -> None:
+    """Each column has its heading where the pane is high enough, and is as wide as its cells need."""
+    async with tables() as (show, pilot):
+        # Each column has its heading, in the column where its cells begin or end.
+        _, table = await show(bundled("demo"), (100, 24))
+        assert isinstance(pilot.app, PaneApp)
+        heading, first = screen_rows(pilot.app)[1:3]
+        assert heading.split()[1:6] == ["#", "tool", "target", "result", "time"]
+        row = next(row for row in screen_rows(pilot.app) if "20 lines" in row)
+        assert heading.index("tool") == row.index("read")
+        assert heading.index("target") == row.index("tidepool/nearest.py")
+        assert heading.index("result") + len("result") == row.index("20 lines") + len("20 lines")
+        assert heading.index("time") + len("time") == row.index(" s ") + len(" s")
+        assert "▏ 58.9 s" in heading
+        assert " 1 ✓" in first
+        await pilot.press("G")
+        assert screen_rows(pilot.app)[1] == heading
+        assert table.line_count() == 14
+        # A pane of fewer than 10 rows shows calls only, and the heading comes back with the rows.
+        _, _ = await show(bundled("demo"), (100, 24))
+        app = pilot.app
+        assert isinstance(app, PaneApp)
+        for rows, is_shown in ((9, False), (10, True), (5, False)):
+            await pilot.resize_terminal(100, rows)
+            await pilot.pause()
+            assert ("target" in screen_rows(app)[1]) is is_shown
+        # Each row begins with the number of its call; a narrow pane leaves the numbers out.
+        path = recording(init() + b"".join(shell(n, n % 2) for n in range(12)))
+        _, table = await show(path, (60, 20))
+        assert [row[:6] for row in lines_of(table)] == [f" {n:>2} {'✗✓'[n % 2]} " for n in range(1, 13)]
+        _, table = await show(path, (44, 20))
+        assert lines_of(table)[0].startswith(" ✓ shell")
+        # The column of the tools grows with the longest name, and no further.
+        path = recording(init() + read(1, "a.py"))
+        feed, table = await show(path, follow=True)
+        assert rows_of(table)[0].startswith(" ✓ read a.py ")
+        append(path, call(1, "updateTodos") + call(2, "webFetch", url="https://a.b") + shell(3))
+        feed.advance()
+        table.sync(None)
+        starts = [row[:13].rstrip() for row in rows_of(table)]
+        assert starts == [" ✓ read  a.py", " ✓ todos", " ✓ fetch http", " ✓ shell echo"]
+
+
+async def test_targets_show_what_differs(recording: Saver) -> None:
+    """Targets leave out what repeats, show what differs, and stay apart from the result."""
+    async with tables() as (show, _):
+        # The target of an unknown tool does not repeat the name that the tool column shows.
+        path = recording(init() + call(1, "teleport", destination="Mars") + call(2, "beam"))
+        _, table = await show(path)
+        assert [row.split()[:3] for row in rows_of(table)] == [
+            ["✓", "teleport", "Mars"],
+            ["✓", "beam", "1.5"],
+        ]
+        # The table leaves out `cd DIR &&`; what is copied contains it.
+        path = recording(init() + call(1, "shell", command="cd '/a b/c' && cd d && pytest -q"))
+        _, table = await show(path)
+        assert rows_of(table)[0].split()[2:4] == ["pytest", "-q"]
+        assert table.copied()[1] == "Ran terminal command cd '/a b/c' && cd d && pytest -q"
+        # Commands that share a long beginning lose it, and show where they differ.
+        command = "python -m pytest --no-header tests/integration/test_{}.py -q"
+        names = ("alpha", "beta", "gamma")
+        calls = [call(n, "shell", command=command.format(name)) for n, name in enumerate(names)]
+        _, table = await show(recording(init() + b"".join(calls)), (56, 20))
+        for name, row in zip(names, rows_of(table), strict=True):
+            assert row.startswith(" ✓ shell python -m ")
+            assert f" …test_{name}.py -q " in row
+        # What is known about a to-do list stands where other calls have their target.
+        todos = [{"id": "1", "content": "one", "status": "TODO_STATUS_COMPLETED"}]
+        args: dict[str, object] = {"todos": todos}
+        todo_call = started("a", "updateTodos", args) + ended(
+            "a", "updateTodos", args, {"success": {"todos": todos}}
+        )
+        _, table = await show(recording(init() + todo_call), (60, 12))
+        assert "todos 1 of 1 done " in rows_of(table)[0]
+        # Paths with the same file name in other folders show the folder, however narrow the pane is.
+        for width in (24, 30, 40, 60, 90):
+            with case(width):
+                paths = [f"packages/{name}/src/lib/index.ts" for name in ("alpha", "beta", "gamma")]
+                edits = [call(n, "edit", path=f"{CWD}/{path}") for n, path in enumerate(paths)]
+                _, table = await show(recording(init() + b"".join(edits)), (width, 20))
+                assert len({" ".join(row.split()[:3]) for row in rows_of(table)}) == 3
+        # At least two blanks separate a target from its result, even if the target is cut.
+        edit = ended("a", "edit", {"path": f"{CWD}/{'long/' * 9}name.py"}, {"success": {"linesAdded": 3}})
+        path = recording(init() + edit)
+        for width in range(58, 64):
+            _, table = await show(path, (width, 12))
+            assert re.search(r"name\.py {2,}\+3 ", rows_of(table)[0])
+
+
+async def test_consecutive_reads_are_one_row(recording: Saver) -> None:
+    """Similar consecutive calls are one row with their names or count, which opens and closes."""
+    async with tables() as (show, pilot):
+        # Consecutive reads are one row with the file names; enter opens it into its calls, and closes it.
+        path = recording(init() + shell(1) + reads("src/a.py", "src/b.py", "c.md") + shell(2))
+        _, table = await show(path)
+        assert "read" in rows_of(table)[1]
+        assert " ▸ 3 files: a.py, b.py, c.md " in rows_of(table)[1]
+        await pilot.press("g", "j", "enter")
+        assert [row.split()[2:4] for row in rows_of(table)] == [
+            *(["echo", "1"], ["▾", "3"], ["src/a.py", "4"], ["src/b.py", "4"], ["c.md", "4"], ["echo", "2"])
+        ]
+        await pilot.press("j", "j")
+        assert table.chosen is not None
+        assert table.chosen.target == "src/b.py"
+        await pilot.press("k", "k", "enter")
+        assert len(rows_of(table)) == 3
+        # When a fold closes, earlier rows fill the space.
+        path = recording(
+            init() + b"".join(map(shell, range(12))) + reads(*(f"{n}.py" for n in range(30))) + shell(50)
+        )
+        _, table = await show(path)
+        await pilot.press("k", "enter")
+        table.settle_at(12)
+        assert "▾" in viewport(table)[0]
+        await pilot.press("enter")
+        assert all(viewport(table))
+        # When a file was read twice, the row counts reads, and names each file once.
+        _, table = await show(recording(init() + reads("a.py", "b.py", "a.py")))
+        assert " ▸ 3 reads: a.py, b.py " in rows_of(table)[0]
+        # A repeated call is one row with its count, which is visible however long the target is.
+        args: dict[str, object] = {"command": "make " + "all " * 40}
+        one = b"".join(
+            started(f"c{n}", "shell", args) + ended(f"c{n}", "shell", args, {"success": {"exitCode": 2}})
+            for n in range(12)
+        )
+        for width in (100, 50, 38):
+            _, table = await show(recording(init() + one), (width, 10))
+            [row] = rows_of(table)
+            assert row.startswith(" ✗ shell")
+            assert " ▸ make" in row
+            assert "… ×12 " in row
+
+
+async def test_the_selected_call_stays_when_folds_change(recording: Saver) -> None:
+    """When calls fold or a fold grows, the cursor stays on its call and the viewport does not move."""
+    async with tables() as (show, pilot):
+        # When calls fold into one row, the cursor stays on its call and the viewport does not move.
+        args: dict[str, object] = {"path": f"{CWD}/d.py"}
+        head = init() + reads("a.py", "b.py") + started("d", "read", args)
+        path = recording(head + b"".join(shell(n) for n in range(30)))
+        feed, table = await show(path, follow=True)
+        await pilot.press(*"k" * 15)
+        was, seen = table.chosen, viewport(table)
+        assert was is not None
+        append(path, ended("d", "read", args, {"success": {"totalLines": 4}}))
+        feed.advance()
+        table.sync(None)
+        await pilot.pause()
+        assert "3 files" in rows_of(table)[0]
+        assert table.chosen is was
+        assert viewport(table) == seen
+        assert f"{was.target} " in rows_of(table)[table.cursor]
+        # A new call in a fold becomes the selected one only while the end is followed.
+        path = recording(init() + shell(1) + reads("a.py", "b.py", "c.py"))
+        feed, table = await show(path, follow=True)
+        targets = []
+        for number, keys in ((3, ()), (4, ("g", "j")), (5, ("k", "j"))):
+            await pilot.press(*keys)
+            table.following = table.following and number == 3
+            append(path, read(number, f"{number}.py"))
+            feed.advance()
+            table.sync(None)
+            targets.append(table.chosen and table.chosen.target)
+        assert targets == ["3.py", "3.py", "4.py"]
+        # The cursor stays on an open fold while calls are added.
+        path = recording(init() + shell(1) + reads("a.py", "b.py", "c.py") + shell(2))
+        feed, table = await show(path, follow=True)
+        await pilot.press("k", "enter")
+        append(path, shell(3))
+        feed.advance()
+        table.sync(None)
+        assert table.cursor == 1
+        assert "▾" in rows_of(table)[1]

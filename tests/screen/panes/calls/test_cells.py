@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentwatch.screen.panes.calls.cells import TimeStrip, cut_apart, fitting_target
+from agentwatch.screen.panes.calls.list import TimeStrip
+from agentwatch.screen.panes.calls.pane import cut_apart, fitting_target
 from agentwatch.session.actions import shown_target
 from agentwatch.session.call import Call, Place
 from agentwatch.session.events import Outcome

@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 from textual.widgets import Input
 
-from agentwatch.screen.panes.calls.filter_bar import FilterBar
+from agentwatch.screen.panes.calls.pane import FilterBar
 from tests.builders.screen.app import Stage, opened, viewport
 from tests.builders.screen.call_table import filtered, reads, rows_of, tables
 from tests.builders.screen.lines import append, ended, init, result, shell, started

@@ -8,8 +8,7 @@ from functools import partial
 import pytest
 
 from agentwatch.feed.feed import Feed
-from agentwatch.screen.panes.calls.cells import VerdictCache
-from agentwatch.screen.panes.calls.pane import CallTable
+from agentwatch.screen.panes.calls.pane import CallTable, VerdictCache
 from agentwatch.session.blocks import Block
 from agentwatch.session.call import Place
 from tests.builders.screen.app import bundled, eventually
@@ -83,7 +82,7 @@ async def test_only_what_is_drawn_is_read(recording: Saver, monkeypatch: pytest.
 @pytest.mark.system
 async def test_the_cache_is_bounded(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
     """The cache forgets the oldest verdicts, and a call that is drawn again is read again."""
-    monkeypatch.setattr("agentwatch.screen.panes.calls.cells._MOST_KEPT", 10)
+    monkeypatch.setattr("agentwatch.screen.panes.calls.pane._MOST_KEPT", 10)
     path = recording(init() + b"".join(run_of_tests(n, GREEN) for n in range(30)))
     async with tables() as (show, pilot):
         feed, table = await show(path, (90, 8))

@@ -14,8 +14,7 @@ from agentwatch.agents.opening import saved_source
 from agentwatch.base.config import Config
 from agentwatch.feed.feed import Feed
 from agentwatch.screen.keys import SESSION, shortcuts
-from agentwatch.screen.panes.calls.filter_bar import FilterBar
-from agentwatch.screen.panes.calls.pane import CallTable
+from agentwatch.screen.panes.calls.pane import CallTable, FilterBar
 from agentwatch.screen.screens.session.app import AgentwatchApp
 from agentwatch.screen.screens.session.help import Help, HelpView
 from agentwatch.screen.terminal.signals import HeldSignals
