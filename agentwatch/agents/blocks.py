@@ -1,11 +1,21 @@
-"""Makes the blocks that all formats have: the fields of a call, its long texts, and binary data."""
+"""Makes the blocks that several formats have: the fields of a call, its texts, and binary data."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
 from agentwatch.agents.fields import Fields, decoded_size
-from agentwatch.session.blocks import BinaryBlock, Block, ContentBlock, FieldsBlock, TextBlock
+from agentwatch.agents.tool import Phrase
+from agentwatch.session.blocks import (
+    BinaryBlock,
+    Block,
+    ContentBlock,
+    FieldsBlock,
+    MarkdownBlock,
+    OutputBlock,
+    TextBlock,
+)
+from agentwatch.session.events import ToolKind
 
 EMPTY: tuple[object, ...] = ("", None, [], {})
 """The values of fields that are not shown."""
@@ -29,3 +39,18 @@ def short_and_long(arguments: Fields, contents: Collection[str] = ()) -> Iterato
 def binary_block(media_type: str | None, data: str | None) -> BinaryBlock:
     """Return the type and the size of data in base64; None if the agent does not give them."""
     return BinaryBlock(media_type or "binary", None if data is None else decoded_size(data))
+
+
+def returned_block(kind: ToolKind, output: str, phrase: str = "", first_line: int = 1) -> Block:
+    """Return the block of a text that a call returned. `phrase` is that of its tool, and `first_line` the
+    number of the first line that was read."""
+    match kind:
+        case ToolKind.EXECUTE:
+            return OutputBlock("stdout", output)
+        case ToolKind.FETCH:
+            return MarkdownBlock(output)
+        case ToolKind.EDIT | ToolKind.PLAN:
+            return TextBlock("message", output)
+    if phrase == Phrase.SEARCHED_WEB:
+        return MarkdownBlock(output)
+    return ContentBlock(output, first_line=first_line)

@@ -157,6 +157,10 @@ _BOM = b"\xef\xbb\xbf"
 _MOST_INTEGER = 20
 
 
+class Salvaged(dict[str, Any]):
+    """The fields of a line that was only partly read. The line may also have fields that are absent here."""
+
+
 class Repaired(dict[str, Any]):
     """An object that orjson rejected. Each half surrogate pair in it is replaced by U+FFFD."""
 

@@ -57,7 +57,12 @@ def programs() -> tuple[Program, ...]:
     from agentwatch.agents.plugins import plugin_programs
 
     built_in = [import_module(f"agentwatch.agents.{folder}.program").PROGRAM for folder in AGENTS]
-    return (*built_in, *plugin_programs())
+    others = plugin_programs(AGENTS)
+    if not others:
+        return tuple(built_in)
+    from agentwatch.agents.plugins.programs import guarded
+
+    return (*built_in, *map(guarded, others))
 
 
 @cache
@@ -211,3 +216,32 @@ def agent_on_disk(name: str) -> Agent | None:
     """
     program = program_named(name)
     return None if program is None or not program.file_format else agent_named(program.file_format)
+
+
+# The versions of the agents with which the formats were checked, as the stage `real` of the tests found.
+
+CHECKED_FILE = Path(__file__).with_name("checked.json")
+"""Written by `python -m tests.real --write`."""
+
+
+class Checked(NamedTuple):
+    """The last check of a format against the agent itself."""
+
+    version: str
+    """The version of the agent."""
+    day: str
+    """The day of the check, `2026-11-24`."""
+    wrong: int
+    """How many facts were shown wrongly."""
+
+    def __str__(self) -> str:
+        result = f"{self.wrong} wrong" if self.wrong else "right"
+        return f"checked with version {self.version} on {self.day}: {result}"
+
+
+@cache
+def checked_formats() -> dict[str, Checked]:
+    """Return the last check of each format that was checked, by the name of the format."""
+    import json
+
+    return {name: Checked(**fields) for name, fields in json.loads(CHECKED_FILE.read_text()).items()}

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 from agentwatch import __version__
 from agentwatch.agents.agent import Agent, AgentDecoder
-from agentwatch.agents.checked import checked_formats
 from agentwatch.agents.decoder import MAX_UNDETECTED_BYTES, MAX_UNDETECTED_LINES, salvage
 from agentwatch.agents.fields import Fields, in_words, parse, parse_joined
-from agentwatch.agents.registry import detect
+from agentwatch.agents.registry import checked_formats, detect
 from agentwatch.analysis.block_text import as_json
 from agentwatch.feed.feed import POLL_SECONDS, Feed, LineJoiner
 from agentwatch.recording.lines import LineReader

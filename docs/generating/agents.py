@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from agentwatch.agents.checked import checked_formats
+from agentwatch.agents.registry import checked_formats
 
 _TABLE = re.compile(r"(<!-- checked versions -->\n)(?:\|[^\n]*\n)*\n?(?=<!-- end -->)")
 

@@ -12,11 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentwatch.agents.blocks import binary_block, fields_block, short_and_long
-from agentwatch.agents.checked import Checked, checked_formats
-from agentwatch.agents.decoder import SegmentText
-from agentwatch.agents.open_calls import OpenCalls, remember
-from agentwatch.agents.registry import agent_named
-from agentwatch.agents.tool import MOST_ENTRIES, entry_in, listed_entries, plan_entry
+from agentwatch.agents.delta_frames import SegmentText
+from agentwatch.agents.registry import Checked, agent_named, checked_formats
+from agentwatch.agents.tool import MOST_ENTRIES, OpenCalls, entry_in, listed_entries, plan_entry, remember
 from agentwatch.session.blocks import BinaryBlock, Block, ContentBlock, FieldsBlock, TextBlock
 from agentwatch.session.events import PlanEntry, PlanStatus
 from tests.builders.lines import ANY_TEXT, PROPERTY

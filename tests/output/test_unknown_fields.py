@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentwatch import __version__
-from agentwatch.agents.checked import checked_formats
 from agentwatch.agents.cursor.known_fields import unknown_fields
+from agentwatch.agents.registry import checked_formats
 from agentwatch.output.drift import report
 from agentwatch.output.summary import summary
 from agentwatch.recording.saved import open_saved

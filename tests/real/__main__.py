@@ -11,7 +11,7 @@ import time
 from datetime import date
 from pathlib import Path
 
-from agentwatch.agents.checked import FILE
+from agentwatch.agents.registry import CHECKED_FILE
 from tests.conftest import ROOT
 from tests.real.agents import AGENTS, Place, prepare
 from tests.real.lane import check, check_inside
@@ -46,8 +46,8 @@ def main() -> int:
         print(report(results[-1:], date.today()), file=sys.stderr, flush=True)
     print(report(results, date.today()))
     if given.write:
-        found = json.loads(FILE.read_text()) | checked(results, date.today())
-        FILE.write_text(json.dumps(dict(sorted(found.items())), indent=1) + "\n")
+        found = json.loads(CHECKED_FILE.read_text()) | checked(results, date.today())
+        CHECKED_FILE.write_text(json.dumps(dict(sorted(found.items())), indent=1) + "\n")
     return int(any(each.failure or any(c.differences for c in each.checks) for each in results))
 
 

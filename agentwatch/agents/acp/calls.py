@@ -13,8 +13,7 @@ from typing import NamedTuple
 from agentwatch.agents.acp.messages import count_of, short, texts_in
 from agentwatch.agents.changes import line_count
 from agentwatch.agents.fields import NO_FIELDS, Fields, items, mapping, number, text
-from agentwatch.agents.open_calls import OpenCalls, remember
-from agentwatch.agents.tool import Phrase, joined_words, listed_entries, other_tool
+from agentwatch.agents.tool import OpenCalls, Phrase, joined_words, listed_entries, other_tool, remember
 from agentwatch.session.call import MOST_COMMAND
 from agentwatch.session.events import Event, Outcome, Plan, ToolEnded, ToolKind, ToolProgress, ToolStarted
 from agentwatch.text.amounts import plural

@@ -16,7 +16,7 @@ from agentwatch.agents.fields import (
     text,
     whole_text,
 )
-from agentwatch.agents.open_calls import remember
+from agentwatch.agents.tool import remember
 from agentwatch.session.events import Channel, Event, Notice, Text, TextEnded
 from agentwatch.text.amounts import byte_size
 

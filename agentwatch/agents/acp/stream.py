@@ -27,7 +27,7 @@ from agentwatch.agents.acp.messages import (
 )
 from agentwatch.agents.delta_frames import Burst
 from agentwatch.agents.fields import Fields, in_words, items, mapping, text, whole_text
-from agentwatch.agents.open_calls import remember
+from agentwatch.agents.tool import remember
 from agentwatch.session.events import (
     Channel,
     Compaction,

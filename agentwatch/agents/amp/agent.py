@@ -27,7 +27,7 @@ AGENT = Agent(
     recognises=_recognises,
     role=role,
     decoder=on_first_use("agentwatch.agents.amp.stream:decoder"),
-    blocks=on_first_use("agentwatch.agents.amp.blocks:blocks"),
+    blocks=on_first_use("agentwatch.agents.amp.stream:blocks"),
     traits=Traits(has_times=False, result_is_last_text=True),
 )
 FORMATS = (AGENT,)

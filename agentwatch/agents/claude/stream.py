@@ -13,13 +13,13 @@ from datetime import datetime
 from typing import NamedTuple
 
 from agentwatch.agents.agent import Agent
-from agentwatch.agents.claude.calls import CLAUDE_CODE, Calls, Dialect, Requests, kept_for_an_hour
-from agentwatch.agents.claude.limits import limits_in
-from agentwatch.agents.decoder import Salvaged, SegmentText
+from agentwatch.agents.claude.calls import CLAUDE_CODE, Calls, Dialect, Requests, kept_for_an_hour, limits_in
+from agentwatch.agents.delta_frames import SegmentText
 from agentwatch.agents.fields import (
     MOST_ID,
     NO_FIELDS,
     Fields,
+    Salvaged,
     cost,
     in_words,
     items,
@@ -28,7 +28,7 @@ from agentwatch.agents.fields import (
     scalars,
     text,
 )
-from agentwatch.agents.open_calls import remember
+from agentwatch.agents.tool import remember
 from agentwatch.session.counts import added
 from agentwatch.session.events import (
     Channel,

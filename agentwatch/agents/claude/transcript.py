@@ -8,12 +8,11 @@ from enum import Enum
 from typing import NamedTuple
 
 from agentwatch.agents.claude.agent import BESIDE, SILENT, TRANSCRIPT_FORMAT
-from agentwatch.agents.claude.calls import ASKING, Requests, questions_in, tool_named
+from agentwatch.agents.claude.calls import ASKING, Requests, limits_in, questions_in, tool_named
 from agentwatch.agents.claude.calls import Calls as ClaudeCalls
-from agentwatch.agents.claude.limits import limits_in
 from agentwatch.agents.fields import MOST_ID, Fields, in_words, items, mapping, number, text
 from agentwatch.agents.on_disk import SessionFacts, Tree, Turns, iso_ms
-from agentwatch.agents.open_calls import OpenCalls, remember
+from agentwatch.agents.tool import OpenCalls, remember
 from agentwatch.session.events import (
     Channel,
     Compaction,

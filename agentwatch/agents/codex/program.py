@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentwatch.agents.described import first_line, first_text, id_in, text_with
+from agentwatch.agents.described import first_line, first_text, id_in, own_files, text_with
 from agentwatch.agents.fields import Fields, mapping, text
-from agentwatch.agents.found import Found, Metadata, Reach
+from agentwatch.agents.found import Found, Key, Metadata, Reach
 from agentwatch.agents.places import HOUR_S, Kind, Spot, one_file
 from agentwatch.agents.program import (
     CHANGES,
@@ -27,9 +27,13 @@ from agentwatch.agents.program import (
     Reports,
     Resume,
     SessionsAt,
+    on_first_use,
 )
+from agentwatch.agents.reported import Life, Said
+from agentwatch.sources.proc import Proc
 
 if TYPE_CHECKING:
+    from agentwatch.agents.codex.server import CodexServer, Thread
     from agentwatch.sources.stores.store import Store
 
 
@@ -61,18 +65,17 @@ def is_later_segment(name: str) -> bool:
     return name.startswith("rollout-") and stem[-_UUID - 1 : -_UUID] == "_"
 
 
+_segments = on_first_use("agentwatch.agents.codex.segments:open_segments")
+_spawned = on_first_use("agentwatch.agents.codex.threads:open_threads")
+
+
 def _threads(path: Path, head: bytes) -> Store | None:
     """Open a thread that has several rollouts, by its newest, or one that has spawned others."""
     is_rollout = path.suffix == ".jsonl" and path.name.startswith("rollout-")
     if not is_rollout or not head.startswith(b"{"):
         return None
-    if is_later_segment(path.name):
-        from agentwatch.agents.codex.segments import open_segments
-
-        return open_segments(path)
-    from agentwatch.agents.codex.threads import open_threads
-
-    return open_threads(path)
+    store: Store | None = _segments(path) if is_later_segment(path.name) else _spawned(path)
+    return store
 
 
 def _is_of_session(path: str) -> bool:
@@ -236,6 +239,72 @@ def _numbers(kind: Kind) -> Callable[[str], Kind | None]:
     return lambda name: kind if name.isdecimal() else None
 
 
+_AGENT = "codex"
+_SECONDS = 1.0
+_ENDING = ".lock"
+_SOCKET = "app-server-control/app-server-control.sock"
+
+
+class CodexReports:
+    """Reads which sessions are loaded, and what the server says about them, at most once a second."""
+
+    def __init__(self, folders: Iterable[Path], uid: int, proc: Proc) -> None:
+        self._folders = tuple(folders)
+        self._uid = uid
+        self._proc = proc
+        self._due = 0.0
+        self._servers: dict[Path, CodexServer] = {}
+        """The servers that have been asked, by their sockets."""
+        self.said: dict[Key, Said] = {}
+        self.is_exact = False
+        """Whether a session without a lock is not loaded."""
+
+    def refresh(self, now: float, keys: Container[Key] | None = None) -> bool:
+        """Read the locks if it is time, and return whether something new is said. `now` is in seconds. `keys`
+        is not used: all files are read, or those whose time has come."""
+        if 0 <= self._due - now <= _SECONDS:
+            return False
+        self._due = now + _SECONDS
+        locks = {folder: [*own_files(folder, self._uid, _is_lock)] for folder in self._folders}
+        holders = self._proc.lock_holders() if any(locks.values()) else {}
+        said = {}
+        for folder, files in locks.items():
+            ids = {
+                name.removesuffix(_ENDING): state
+                for name, state in files
+                if holders is None or state.inode in holders
+            }
+            threads, source = self._threads(folder.parent / _SOCKET, now, ids) if ids else ({}, "")
+            for session_id, state in ids.items():
+                pid, thread = (holders or {}).get(state.inode), threads.get(session_id)
+                if pid is None and thread is None:
+                    continue
+                known = Said(_AGENT, session_id, Life.LIVE, pid, began_ms=state.changed_ns // 10**6)
+                if thread is not None and thread.state is not None:
+                    known = known._replace(state=thread.state, about=thread.about, source=source)
+                said[_AGENT, session_id] = known
+        is_exact = holders is not None and any(folder.is_dir() for folder in self._folders)
+        has_changed = (said, is_exact) != (self.said, self.is_exact)
+        self.said, self.is_exact = said, is_exact
+        return has_changed
+
+    def _threads(self, socket: Path, now: float, ids: Collection[str]) -> tuple[Mapping[str, Thread], str]:
+        """Return what the server of a socket says about its threads, and its name; nothing without one."""
+        server = self._servers.get(socket)
+        if server is None and os.path.lexists(socket):
+            from agentwatch.agents.codex.server import CodexServer  # a prompt starts without it
+
+            server = self._servers[socket] = CodexServer(socket, self._uid)
+        if server is None:
+            return {}, ""
+        server.refresh(now, ids)
+        return server.threads, f"server {socket}"
+
+
+def _is_lock(name: str) -> bool:
+    return name.endswith(_ENDING) and not name.startswith(".")
+
+
 PROGRAM = Program(
     name="codex",
     sessions=(
@@ -259,7 +328,7 @@ PROGRAM = Program(
         interrupt="Codex exits without a final event, so its running calls stay unfinished.",
     ),
     reports=Reports(
-        *("sessions", "thread-writer-locks", "agentwatch.agents.codex.reported:CodexReports"),
+        *("sessions", "thread-writer-locks", "agentwatch.agents.codex.program:CodexReports"),
         server="A report of the server of Codex, which a terminal with options such as -c does not use.",
     ),
     hooks=HOOKS,

@@ -51,8 +51,7 @@ from agentwatch.agents.fields import (
     whole_text,
 )
 from agentwatch.agents.on_disk import iso_ms
-from agentwatch.agents.open_calls import OpenCalls, remember
-from agentwatch.agents.tool import Phrase, other_tool
+from agentwatch.agents.tool import OpenCalls, Phrase, other_tool, remember
 from agentwatch.session.counts import added, less
 from agentwatch.session.events import (
     Channel,

@@ -14,8 +14,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from agentwatch.agents.changes import ChangeKind, Changes, FileChange, changed_lines, line_count, summed
-from agentwatch.agents.decoder import Salvaged
-from agentwatch.agents.fields import Fields, in_words, items, mapping, number, text, whole_text
+from agentwatch.agents.fields import Fields, Salvaged, in_words, items, mapping, number, text, whole_text
 from agentwatch.agents.tool import MOST_ENTRIES, Phrase, entry_in, joined_words, other_tool
 from agentwatch.session.call import MOST_COMMAND
 from agentwatch.session.events import (

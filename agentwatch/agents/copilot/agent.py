@@ -62,7 +62,7 @@ AGENT = Agent(
     recognises=recognises,
     role=role,
     decoder=on_first_use("agentwatch.agents.copilot.stream:Decoder"),
-    blocks=on_first_use("agentwatch.agents.copilot.blocks:blocks"),
+    blocks=on_first_use("agentwatch.agents.copilot.calls:blocks"),
     traits=Traits(has_result=False),
     time_of=time_of,
 )

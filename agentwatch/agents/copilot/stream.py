@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from agentwatch.agents.copilot.calls import ASK_USER, Calls
-from agentwatch.agents.decoder import Salvaged, SegmentText
-from agentwatch.agents.fields import MOST_ID, Fields, in_words, items, known_sum, mapping, number, text
+from agentwatch.agents.delta_frames import SegmentText
+from agentwatch.agents.fields import (
+    MOST_ID,
+    Fields,
+    Salvaged,
+    in_words,
+    items,
+    known_sum,
+    mapping,
+    number,
+    text,
+)
 from agentwatch.agents.on_disk import time_of
-from agentwatch.agents.open_calls import remember
+from agentwatch.agents.tool import remember
 from agentwatch.session.counts import added
 from agentwatch.session.events import (
     Channel,

@@ -19,11 +19,11 @@ from agentwatch.agents.cursor.tools import (
     read_result,
     read_tool,
 )
-from agentwatch.agents.decoder import Salvaged, SegmentText
-from agentwatch.agents.delta_frames import Burst
+from agentwatch.agents.delta_frames import Burst, SegmentText
 from agentwatch.agents.fields import (
     Fields,
     Repaired,
+    Salvaged,
     in_words,
     items,
     mapping,
@@ -32,8 +32,7 @@ from agentwatch.agents.fields import (
     text,
     whole_text,
 )
-from agentwatch.agents.open_calls import remember
-from agentwatch.agents.tool import MOST_ENTRIES, Tool, other_tool, plan_entry
+from agentwatch.agents.tool import MOST_ENTRIES, Tool, other_tool, plan_entry, remember
 from agentwatch.session.events import (
     Channel,
     Event,

@@ -12,8 +12,7 @@ from agentwatch.agents.cursor.stream import plan_entries
 from agentwatch.agents.cursor.tools import TOOLS as CURSOR_TOOLS
 from agentwatch.agents.fields import MOST_ID, Fields, in_words, items, mapping, text
 from agentwatch.agents.on_disk import Turns
-from agentwatch.agents.open_calls import MOST_OPEN
-from agentwatch.agents.tool import Phrase, Result, Tool, named, other_tool, path_in
+from agentwatch.agents.tool import MOST_OPEN, Phrase, Result, Tool, named, other_tool, path_in
 from agentwatch.session.events import (
     Channel,
     Event,

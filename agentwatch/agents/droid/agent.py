@@ -67,7 +67,7 @@ AGENT = Agent(
     recognises=recognises,
     role=role,
     decoder=on_first_use("agentwatch.agents.droid.stream:Decoder"),
-    blocks=on_first_use("agentwatch.agents.droid.blocks:line_blocks"),
+    blocks=on_first_use("agentwatch.agents.droid.stream:line_blocks"),
     traits=Traits(result_is_last_text=True),
 )
 
@@ -136,7 +136,7 @@ SESSION = Agent(
     recognises=recognises_entry,
     role=role_of_entry,
     decoder=on_first_use("agentwatch.agents.droid.session_file:Decoder"),
-    blocks=on_first_use("agentwatch.agents.droid.blocks:entry_blocks"),
+    blocks=on_first_use("agentwatch.agents.droid.session_file:entry_blocks"),
     traits=Traits(has_result=False),
     time_of=time_of,
 )

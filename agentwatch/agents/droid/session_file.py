@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from agentwatch.agents.droid.agent import SESSION_FORMAT, blocks_of, is_added
-from agentwatch.agents.droid.stream import plan_entries, read_result, tool_named
+from agentwatch.agents.droid.stream import line_blocks, plan_entries, read_result, tool_named
 from agentwatch.agents.fields import Fields, in_words, mapping, text
 from agentwatch.agents.on_disk import Turns, time_of
-from agentwatch.agents.open_calls import OpenCalls
-from agentwatch.agents.tool import Tool
+from agentwatch.agents.tool import OpenCalls, Tool
+from agentwatch.session.blocks import Block
 from agentwatch.session.events import (
     Channel,
     Event,
@@ -161,3 +161,13 @@ def result_fields(block: Fields) -> Fields:
     if isinstance(content, list):
         content = "\n".join(found for each in content if (found := text(mapping(each), "text")))
     return {"type": "tool_result", "isError": block.get("is_error"), "value": content}
+
+
+def entry_blocks(fields: Fields, call_id: str) -> Iterator[Block]:
+    """Yield the blocks of a line of a session file that starts or ends a call."""
+    for block in blocks_of(mapping(fields.get("message"))):
+        if block.get("type") == "tool_use" and block.get("id") == call_id:
+            name, arguments = block.get("name"), block.get("input")
+            yield from line_blocks({"type": "tool_call", "toolName": name, "parameters": arguments})
+        elif block.get("type") == "tool_result" and block.get("tool_use_id") == call_id:
+            yield from line_blocks(result_fields(block))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
+from agentwatch.agents.blocks import returned_block
+from agentwatch.agents.changes import argument_blocks
 from agentwatch.agents.fields import Fields, in_words, items, mapping, number, text
-from agentwatch.agents.open_calls import OpenCalls
 from agentwatch.agents.tool import (
     MOST_ENTRIES,
+    OpenCalls,
     Phrase,
     Result,
     Tool,
@@ -18,6 +21,11 @@ from agentwatch.agents.tool import (
     other_tool,
     path_in,
     plan_entry,
+)
+from agentwatch.session.blocks import (
+    Block,
+    ErrorBlock,
+    FieldsBlock,
 )
 from agentwatch.session.events import (
     Channel,
@@ -297,3 +305,24 @@ def _tokens(usage: Fields) -> Tokens:
         output=number(usage, "output_tokens"),
         written=counts[2],
     )
+
+
+# The arguments and the result of a call, divided into blocks.
+
+
+def line_blocks(fields: Fields, _call_id: str = "") -> Iterator[Block]:
+    """Yield the blocks of a line that starts or ends a call."""
+    tool = tool_named(text(fields, "toolName") or text(fields, "toolId") or "")
+    if fields.get("type") == "tool_call":
+        arguments = mapping(fields.get("parameters"))
+        yield from argument_blocks(tool.kind, arguments, plan_entries(tool, arguments))
+        return
+    value = fields.get("value")
+    if fields.get("isError") is True and (reason := reason_in(fields)) is not None:
+        yield ErrorBlock(reason)
+        return
+    if not isinstance(value, str):
+        if value not in (None, [], {}):
+            yield FieldsBlock("result", {"value": value})
+    elif value:
+        yield returned_block(tool.kind, value)

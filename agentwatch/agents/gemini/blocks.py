@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agentwatch.agents.blocks import binary_block
+from agentwatch.agents.blocks import binary_block, returned_block
 from agentwatch.agents.changes import argument_blocks
 from agentwatch.agents.fields import Fields, items, mapping, number, text
 from agentwatch.agents.gemini.chat import CallLine, call_of, content_text, reason_of
 from agentwatch.agents.gemini.stream import name_in_id, plan_entries, tool_named
-from agentwatch.agents.tool import Phrase, Tool
+from agentwatch.agents.tool import Tool
 from agentwatch.session.blocks import (
     Block,
     ChangeBlock,
-    ContentBlock,
     ErrorBlock,
-    MarkdownBlock,
-    OutputBlock,
-    TextBlock,
 )
 from agentwatch.session.events import PlanEntry, ToolKind
 
@@ -36,26 +32,12 @@ def line_blocks(fields: Fields, _call_id: str = "") -> Iterator[Block]:
     if reason:
         yield ErrorBlock(reason)
     if output and output != reason:
-        yield content_block(tool, output)
+        yield returned_block(tool.kind, output, tool.phrase)
 
 
 def plan_of(tool: Tool, arguments: Fields) -> tuple[PlanEntry, ...]:
     """Return the to-do list in the arguments of a call; empty for another tool."""
     return plan_entries(arguments.get("todos")) if tool.kind is ToolKind.PLAN else ()
-
-
-def content_block(tool: Tool, output: str, arguments: Fields | None = None) -> Block:
-    """Return the block of a text that a call returned."""
-    match tool.kind:
-        case ToolKind.EXECUTE:
-            return OutputBlock("stdout", output)
-        case ToolKind.FETCH:
-            return MarkdownBlock(output)
-        case ToolKind.EDIT | ToolKind.PLAN:
-            return TextBlock("message", output)
-        case ToolKind.READ:
-            return ContentBlock(output, first_line=max(_first_line(arguments or {}), 1))
-    return MarkdownBlock(output) if tool.phrase == Phrase.SEARCHED_WEB else ContentBlock(output)
 
 
 def _first_line(arguments: Fields) -> int:
@@ -105,7 +87,8 @@ def call_blocks(fields: Fields, call_id: str) -> Iterator[Block]:
     if reason is not None:
         yield ErrorBlock(reason)
     elif output := _output(found, shown):
-        yield content_block(found.tool, output, found.arguments)
+        first_line = _first_line(found.arguments) if found.tool.kind is ToolKind.READ else 1
+        yield returned_block(found.tool.kind, output, found.tool.phrase, max(first_line, 1))
     yield from part_blocks(found.fields.get("result"))
 
 

@@ -23,8 +23,7 @@ from agentwatch.agents.gemini.stream import (
     tool_named,
 )
 from agentwatch.agents.on_disk import iso_ms, time_of
-from agentwatch.agents.open_calls import remember
-from agentwatch.agents.tool import Tool
+from agentwatch.agents.tool import Tool, remember
 from agentwatch.session.events import (
     Channel,
     Compaction,

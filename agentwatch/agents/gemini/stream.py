@@ -10,13 +10,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from agentwatch.agents.changes import changed_lines, line_count, replacement
-from agentwatch.agents.decoder import SegmentText
+from agentwatch.agents.delta_frames import SegmentText
 from agentwatch.agents.fields import Fields, in_words, items, mapping, number, scalars, text
 from agentwatch.agents.on_disk import iso_ms
-from agentwatch.agents.open_calls import OpenCalls
 from agentwatch.agents.tool import (
     NO_FACTS,
     Facts,
+    OpenCalls,
     Phrase,
     Result,
     Tool,

@@ -6,8 +6,10 @@ server have both of them in `properties`: they are another format, which is not 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from agentwatch.agents.agent import Agent, LineRole
-from agentwatch.agents.fields import Fields, mapping, number, text
+from agentwatch.agents.fields import Fields, in_words, mapping, number, text, unknown_keys
 from agentwatch.agents.program import on_first_use
 from agentwatch.session.events import Traits
 
@@ -44,6 +46,73 @@ def time_of(fields: Fields) -> int | None:
     return number(fields, "timestamp") if text(fields, "type") in _STORED else None
 
 
+_EVERYWHERE = {"type", "timestamp", "sessionID"}
+_LINES = {
+    **dict.fromkeys(("step_start", "step_finish", "text", "reasoning", "tool_use"), "part"),
+    "error": "error",
+    "session": "info",
+    "message": "info agent",
+    "part": "part message agent",
+}
+_IN_A_PART = {"id", "messageID", "sessionID", "type"}
+_PARTS = {
+    "text": "text time synthetic ignored metadata",
+    "reasoning": "text time metadata",
+    "tool": "tool callID state metadata",
+    "step-start": "snapshot",
+    "step-finish": "reason snapshot tokens cost",
+    "file": "mime filename url source",
+    "agent": "name source",
+    "subtask": "prompt description agent model command",
+    "compaction": "auto overflow tail_start_id",
+    "retry": "attempt error time",
+    "patch": "hash files",
+    "snapshot": "snapshot",
+}
+_STATES = {
+    "pending": "input raw",
+    "running": "input title metadata time",
+    "completed": "input output title metadata time attachments",
+    "error": "input error metadata time raw",
+}
+_IN_TOKENS = {"total", "input", "output", "reasoning", "cache"}
+
+
+def unknown_fields(fields: Fields) -> Iterator[tuple[str, object]]:
+    """Yield the unknown parts of a line, each as a description and a sample.
+
+    Example:
+        >>> list(unknown_fields({"type": "error", "sessionID": "s", "error": {}, "mood": "good"}))
+        [('field mood of an opencode line error', 'good')]
+    """
+    kind = in_words(fields.get("type"))
+    if kind not in _LINES:
+        yield f"type {kind}", dict(fields)
+        return
+    known = _EVERYWHERE.union(_LINES[kind].split())
+    yield from unknown_keys(fields, known, f"of an opencode line {kind}")
+    if "part" in known:
+        yield from _unknown_in_part(mapping(fields.get("part")))
+
+
+def _unknown_in_part(part: Fields) -> Iterator[tuple[str, object]]:
+    kind = in_words(part.get("type"))
+    if kind not in _PARTS:
+        yield f"part {kind}", dict(part)
+        return
+    yield from unknown_keys(part, _IN_A_PART.union(_PARTS[kind].split()), f"of a part {kind}")
+    if kind == "step-finish":
+        yield from unknown_keys(mapping(part.get("tokens")), _IN_TOKENS, "of the tokens of a step")
+    if kind != "tool":
+        return
+    state = mapping(part.get("state"))
+    status = in_words(state.get("status"))
+    if status in _STATES:
+        yield from unknown_keys(state, {"status", *_STATES[status].split()}, f"of a {status} call")
+    else:
+        yield f"state {status} of a call", dict(state)
+
+
 AGENT = Agent(
     name="opencode",
     recognises=recognises,
@@ -52,6 +121,6 @@ AGENT = Agent(
     blocks=on_first_use("agentwatch.agents.opencode.blocks:blocks"),
     traits=Traits(announces_calls=False, has_result=False),
     time_of=time_of,
-    unknown_fields=on_first_use("agentwatch.agents.opencode.known_fields:unknown_fields"),
+    unknown_fields=unknown_fields,
 )
 FORMATS = (AGENT,)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import re
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agentwatch.agents.described import name_in
 from agentwatch.agents.fields import Fields, mapping, text
@@ -22,6 +24,9 @@ from agentwatch.agents.program import (
     SessionsAt,
     on_first_use,
 )
+
+if TYPE_CHECKING:
+    from agentwatch.sources.stores.store import Store
 
 _ID = re.compile("ses_[A-Za-z0-9]{8,200}")
 
@@ -49,6 +54,45 @@ def _mode_in(fields: Fields) -> str | None:
     info = mapping(fields.get("info"))
     is_main = "agent" not in fields and info.get("role") == "user"
     return text(info, "agent") if is_main else None
+
+
+# Its sessions are opened here: those of a database, and those of its older folder `storage`.
+
+_database_at = on_first_use("agentwatch.agents.opencode.store:database_at")
+_storage_at = on_first_use("agentwatch.agents.opencode.store:storage_at")
+_SQLITE = b"SQLite format 3\0"
+
+
+def _open_database(path: Path, head: bytes) -> Store | None:
+    """Open `opencode.db`, or one session in it: `opencode.db/ses_…`."""
+    if not head:
+        from agentwatch.agents.opening import head_of  # a prompt opens no session
+
+        head = head_of(path.parent)
+    if not head.startswith(_SQLITE):
+        return None
+    store: Store | None = _database_at(path)
+    return store
+
+
+def _open_storage(path: Path, head: bytes) -> Store | None:
+    """Open opencode's older folder `storage`, or one session in it.
+
+    The session is named as `storage/session/PROJECT/ses_….json`, or as `storage/ses_…`.
+    """
+    session: Path | str | None = None
+    if head:
+        if path.suffix != ".json" or path.parent.parent.name != "session":
+            return None
+        folder, session = path.parent.parent.parent, path
+    elif path.is_dir():
+        folder = path
+    else:
+        folder, session = path.parent, path.name
+    if not (folder / "session").is_dir() or not (folder / "message").is_dir():
+        return None
+    store: Store | None = _storage_at(folder, session)
+    return store
 
 
 PROGRAM = Program(
@@ -79,8 +123,5 @@ PROGRAM = Program(
         mode_in=_mode_in,
         id=_ID,
     ),
-    stores=(
-        on_first_use("agentwatch.agents.opencode.opening:open_database"),
-        on_first_use("agentwatch.agents.opencode.opening:open_storage"),
-    ),
+    stores=(_open_database, _open_storage),
 )

@@ -13,9 +13,7 @@ the call as `agent`.
 
 from __future__ import annotations
 
-from agentwatch.agents.decoder import Salvaged
-from agentwatch.agents.fields import Fields, cost, in_words, items, known_sum, mapping, number, text
-from agentwatch.agents.open_calls import remember
+from agentwatch.agents.fields import Fields, Salvaged, cost, in_words, items, known_sum, mapping, number, text
 from agentwatch.agents.tool import (
     NO_FACTS,
     Facts,
@@ -27,6 +25,7 @@ from agentwatch.agents.tool import (
     named,
     other_tool,
     path_in,
+    remember,
 )
 from agentwatch.session.events import (
     Channel,

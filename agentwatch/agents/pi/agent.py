@@ -106,7 +106,7 @@ AGENT = Agent(
     recognises=is_event,
     role=role_of_event,
     decoder=on_first_use("agentwatch.agents.pi.stream:Decoder"),
-    blocks=on_first_use("agentwatch.agents.pi.blocks:blocks"),
+    blocks=on_first_use("agentwatch.agents.pi.stream:blocks"),
     traits=Traits(has_times=False),
     may_write=is_header,
 )
@@ -118,7 +118,7 @@ SESSION = Agent(
     recognises=is_entry,
     role=role_of_entry,
     decoder=on_first_use("agentwatch.agents.pi.session_file:Decoder"),
-    blocks=on_first_use("agentwatch.agents.pi.blocks:blocks"),
+    blocks=on_first_use("agentwatch.agents.pi.stream:blocks"),
     traits=Traits(has_result=False),
     time_of=time_of,
     may_write=is_header,

@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, TypeGuard
 from agentwatch.base.entry_points import Group
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from agentwatch.agents.agent import Agent
     from agentwatch.agents.program import Program
 
@@ -59,25 +61,19 @@ def plugin_agent(name: str) -> Agent | None:
         return None
     from agentwatch.agents.plugins.guard import Guard
 
-    return Guard(agent).agent()
+    return Guard(agent, GROUP).agent()
 
 
-def plugin_programs() -> list[Program]:
-    """Return the programs that other packages provide, without those that failed.
-
-    Their functions never raise, apart from an OSError.
-    """
-    from agentwatch.agents.registry import AGENTS
-
+def plugin_programs(built_in: Container[str]) -> list[Program]:
+    """Return the programs that other packages provide, without those that failed, or have the name of a
+    built-in agent. Their functions may raise."""
     found = []
     for name in PROGRAMS.names():
         program = PROGRAMS.load(name)
-        if name in AGENTS:
+        if name in built_in:
             PROGRAMS.report(name, "this is the name of a built-in agent")
         elif _is_program(program, name):
-            from agentwatch.agents.plugins.programs import guarded
-
-            found.append(guarded(program))
+            found.append(program)
         elif program is not None:
             PROGRAMS.report(
                 name, f"{PROGRAMS.value_of(name)} is not an agentwatch.agents.Program of this name"

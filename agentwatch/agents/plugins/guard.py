@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from agentwatch.agents.agent import Agent, AgentDecoder, LineRole
 from agentwatch.agents.fields import Fields
-from agentwatch.agents.plugins import GROUP
+from agentwatch.base.entry_points import Group
 from agentwatch.session.events import Event, Notice, Unknown
 
 if TYPE_CHECKING:
@@ -22,9 +22,10 @@ _FieldsOf = Callable[[Fields], Iterator[tuple[str, object]]]
 class Guard:
     """Calls the functions of a plugin. After the first exception, none of them is called again."""
 
-    def __init__(self, agent: Agent) -> None:
-        """Guard the functions of an agent."""
+    def __init__(self, agent: Agent, group: Group) -> None:
         self._agent = agent
+        self._group = group
+        self.problems = group.problems
         self._has_failed = False
 
     def agent(self) -> Agent:
@@ -56,7 +57,7 @@ class Guard:
     def fail(self, reason: BaseException | str) -> None:
         """Report the plugin, and call none of its functions again."""
         self._has_failed = True
-        GROUP.report(self._agent.name, reason)
+        self._group.report(self._agent.name, reason)
 
     def _role(self, fields: Fields) -> LineRole:
         role = self.call(LineRole.OTHER, lambda: self._agent.role(fields))
@@ -87,12 +88,12 @@ class _GuardedDecoder:
 
     def decode(self, fields: Fields) -> list[Event]:
         """Return the events of one line."""
-        known = len(GROUP.problems)
+        known = len(self._guard.problems)
         found = self._checked(None if self._decoder is None else self._asked(self._decoder.decode, fields))
         if found is not None:
             return found
         unknown = Unknown(f"line that the format {self._agent.name} cannot read")
-        return [*map(Notice, GROUP.problems[known:]), unknown]
+        return [*map(Notice, self._guard.problems[known:]), unknown]
 
     def end(self) -> list[Event]:
         """Return the events that follow from the end of the stream."""

@@ -63,7 +63,7 @@ CHAT = Agent(
     recognises=recognises_chat,
     role=chat_role,
     decoder=on_first_use("agentwatch.agents.qwen.chat:Decoder"),
-    blocks=on_first_use("agentwatch.agents.qwen.blocks:blocks"),
+    blocks=on_first_use("agentwatch.agents.qwen.chat:blocks"),
     traits=Traits(has_result=False),
     time_of=time_of,
 )

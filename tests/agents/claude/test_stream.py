@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentwatch.agents.claude.limits import limits_in
+from agentwatch.agents.claude.calls import limits_in
 from agentwatch.session.events import (
     Channel,
     Compaction,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agentwatch.agents import Decoder, open_calls
+from agentwatch.agents import Decoder, tool
 from agentwatch.agents.agent import LineRole
 from agentwatch.agents.codex.agent import recognises as is_stream
 from agentwatch.agents.codex.agent import recognises_rollout, rollout_role, time_of
@@ -226,7 +226,7 @@ def test_a_call_may_lack_its_output_or_its_start(monkeypatch: pytest.MonkeyPatch
         ("", Outcome.RETURNED),
     ]
     assert found.completed_without_started == 1
-    monkeypatch.setattr(open_calls, "MOST_OPEN", 2)
+    monkeypatch.setattr(tool, "MOST_OPEN", 2)
     starts = [function("exec_command", {"cmd": "ls"}, f"c-{number}") for number in range(5)]
     found = read(META, *starts, *(output("Exit code: 0\nOutput:\n", f"c-{number}") for number in range(5)))
     assert [call.outcome for call in found.calls] == [Outcome.SUCCEEDED] * 5

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agentwatch.agents.copilot.agent import AGENT
-from agentwatch.agents.decoder import Salvaged
+from agentwatch.agents.fields import Salvaged
 from agentwatch.session.blocks import (
     BinaryBlock,
     Block,

@@ -7,7 +7,7 @@ from typing import Any
 
 from agentwatch.agents import Decoder, LineRole
 from agentwatch.agents.gemini.agent import AGENT
-from agentwatch.agents.gemini.blocks import content_block, part_blocks
+from agentwatch.agents.gemini.blocks import part_blocks
 from agentwatch.agents.gemini.stream import argument_facts, shown_facts, tool_named
 from agentwatch.agents.registry import detect
 from agentwatch.agents.tool import NO_FACTS, Facts, Phrase
@@ -305,20 +305,17 @@ def test_a_tool_has_its_phrase_and_blocks() -> None:
     assert blocks(ended(**failure("x"), output="No.")) == [ErrorBlock("No.")]
     assert blocks(ended(status="error", error="No.")) == [ErrorBlock("No.")]
     assert blocks(ended()) == []
-    contents: list[tuple[str, dict[str, Any] | None, Block]] = [
-        ("read_file", {"start_line": 5}, ContentBlock("x", 5)),
-        ("read_file", {"offset": 5}, ContentBlock("x", 6)),
-        ("read_file", {"offset": -5}, ContentBlock("x", 1)),
-        ("read_file", None, ContentBlock("x", 1)),
-        ("web_fetch", None, MarkdownBlock("x")),
-        ("google_web_search", None, MarkdownBlock("x")),
-        ("glob", None, ContentBlock("x")),
-        ("replace", None, TextBlock("message", "x")),
-        ("write_todos", None, TextBlock("message", "x")),
+    contents: list[tuple[str, Block]] = [
+        ("read_file", ContentBlock("x")),
+        ("web_fetch", MarkdownBlock("x")),
+        ("google_web_search", MarkdownBlock("x")),
+        ("glob", ContentBlock("x")),
+        ("replace", TextBlock("message", "x")),
+        ("write_todos", TextBlock("message", "x")),
     ]
-    for other_name, other_arguments, block in contents:
-        with case((other_name, other_arguments)):
-            assert content_block(tool_named(other_name), "x", other_arguments) == block
+    for other_name, block in contents:
+        with case(other_name):
+            assert blocks(ended(f"{other_name}__{other_name}_1_2", output="x")) == [block]
     data = {"inlineData": {"mimeType": "image/png", "data": "QUJD" + "QQ=="}}
     response = {
         "functionResponse": {"parts": [data, 1, {"inlineData": {"data": 1}}, {"inlineData": {"x": 1}}]}

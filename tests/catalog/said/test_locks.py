@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.agents.codex.reported import CodexReports
+from agentwatch.agents.codex.program import CodexReports
 from agentwatch.agents.copilot.reported import CopilotLocks
 from agentwatch.agents.found import Key
 from agentwatch.agents.reported import Life, Said, State
