@@ -86,7 +86,7 @@ def main() -> None:
 def _seconds(path: Path, data: bytes, rounds: int) -> float:
     """Return the least CPU time in which the action log of these bytes is printed."""
     path.write_bytes(_INIT + data)
-    return min(run((*AGENTWATCH, "log", str(path))).cpu for _ in range(rounds))
+    return min(run((*AGENTWATCH, "--print", "--times", str(path))).cpu for _ in range(rounds))
 
 
 def _growth(costs: Sequence[float]) -> float:

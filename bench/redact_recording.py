@@ -1,7 +1,8 @@
 """How long does it take to redact a whole recording, and how much memory?
 
-A child runs `agentwatch redact RECORDING -o FILE`. The speed is that of all three readings and of writing, by
-CPU time. Each recording also has 20 tokens, and the script fails if one of them is in the file.
+A child runs `agentwatch export RECORDING --to recording -o FILE`. The speed is that of all three readings
+and of writing, by CPU time. Each recording also has 20 tokens, and the script fails if one of them is in the
+file.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def main() -> None:
             source, written = Path(folder, "source.ndjson"), Path(folder, "redacted.ndjson")
             shutil.copyfile(path, source)
             tokens = _plant(source)
-            cost = run([*AGENTWATCH, "redact", str(source), "-o", str(written)])
+            cost = run([*AGENTWATCH, "export", "--to", "recording", str(source), "-o", str(written)])
             if _has_one(written, tokens):
                 sys.exit(f"{mix}: a token is left")
             speed = source.stat().st_size / 1e6 / cost.cpu

@@ -156,7 +156,7 @@ class Reports(NamedTuple):
     reader: str
     """`module:name` of a `Reporter`."""
     server: str = ""
-    """What else reports the state of some sessions, as a sentence for `explain`; empty if nothing does."""
+    """What else reports the state of some sessions, as a sentence for `show --why`; empty if nothing does."""
 
 
 class Hints(NamedTuple):

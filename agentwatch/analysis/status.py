@@ -85,7 +85,7 @@ _LEAST_FIRST_LINE_COLUMNS = 12
 _UNKNOWN = "not a stream of an agent that this version knows"
 _FOR_TEXT = "add --output-format stream-json to the agent's command"
 _ENDINGS = {Outcome.FAILED: "the run failed", Outcome.CANCELLED: "the run was cancelled"}
-_FOR_JSON = "try --format NAME, or agentwatch drift"
+_FOR_JSON = "try --format NAME, or agentwatch doctor FILE"
 
 
 class Reason(NamedTuple):

@@ -138,7 +138,7 @@ def _elsewhere(row: Row) -> Iterator[Proof]:
     else:
         yield Proof(f"Nothing arrives from {place}.", source, row.lost_ms)
         yield reported._replace(weight=Weight.OUTWEIGHED)
-    yield Proof(f"agentwatch explain on {place}, which shows the evidence.", weight=Weight.MISSING)
+    yield Proof(f"agentwatch show --why on {place}, which shows the evidence.", weight=Weight.MISSING)
 
 
 # Whether a process has the session.

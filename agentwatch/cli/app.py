@@ -15,7 +15,7 @@ import click
 from agentwatch.base.faults import INTERNAL_ERROR, USAGE, Fault, Signalled
 from agentwatch.cli.default_command import ARGUMENTS, DefaultCommand, show_version
 from agentwatch.cli.messages import internal_error, say
-from agentwatch.cli.parameters import ADDRESS, colour, keeping, on, printing, reading
+from agentwatch.cli.parameters import ADDRESS, colour, keeping, on, printing, stream_format
 from agentwatch.cli.terminal import fill_descriptors
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def agentwatch() -> None:
 @agentwatch.command(hidden=True)
 @click.argument("addresses", type=ADDRESS, nargs=-1)
 @printing
-@reading
+@stream_format
 @on("bell, note or log")
 @click.option("--tee", is_flag=True, help="Draw the screen on the terminal and copy stdin to stdout.")
 @keeping
@@ -71,6 +71,10 @@ def options_of(given: dict[str, Any]) -> Options:
     options = Options(**given)
     if options.brief and options.output_format not in (None, "text"):
         raise click.UsageError("--brief requires --output-format text")
+    if options.times and (options.brief or options.output_format not in (None, "text")):
+        raise click.UsageError("--times requires --output-format text, without --brief")
+    if options.with_numbers and not options.times:
+        raise click.UsageError("--addresses needs --times")
     if (options.log and options.no_log) or (options.record and options.no_record):
         raise click.UsageError("--log excludes --no-log, and --record excludes --no-record")
     if options.tee and (options.printing or options.output_format):

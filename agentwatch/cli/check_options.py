@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from agentwatch.cli.default_command import HelpfulCommand
-from agentwatch.cli.parameters import ADDRESS, PATH, forced, printed_colour, reading, since, together
+from agentwatch.cli.parameters import ADDRESS, PATH, forced, printed_colour, since, stream_format, together
 
 _FORMATS = ("text", "json", "junit", "github")
 _rules = together(
@@ -84,7 +84,7 @@ _starting = together(
 )
 @_starting
 @printed_colour
-@reading
+@stream_format
 def check(addresses: tuple[str, ...], **given: Any) -> int:
     """Check recordings by rules: exit 1 if one is broken, else 0."""
     from agentwatch.cli.check import Given, run_check

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from agentwatch.cli.default_command import HelpfulCommand
-from agentwatch.cli.parameters import ADDRESS, PATH, forced, reading
+from agentwatch.cli.parameters import ADDRESS, PATH, forced, stream_format
 
 FORMATS = ("text", "json", "markdown", "html")
 _WITH = "--with"
@@ -55,7 +55,7 @@ def repeated(args: list[str]) -> list[str]:
 @forced
 @click.option("--raw", "is_raw", is_flag=True, help="markdown, html: leave secrets and personal data in.")
 @click.option("--no-color", is_flag=True, help="Use no colours (same as NO_COLOR).")
-@reading
+@stream_format
 def compare(addresses: tuple[str, ...], others: tuple[str, ...], **given: Any) -> int:
     """Show where two runs differ, or several runs a side.
 

@@ -19,21 +19,16 @@ _INCOMPLETE = "agentwatch.incomplete"
 SUBCOMMANDS = {
     "acp": ("subcommands", "acp", "Start an editor's agent and record both directions."),
     "check": ("check_options", "check", "Check recordings by rules: exit 1 if one is broken, else 0."),
-    "clip": ("export_options", "clip", "Write a part of a session as a new recording, redacted."),
     "compare": ("compare_options", "compare", "Show where two runs differ, or several runs a side."),
     "completion": ("subcommands", "completion", "Print the completion script of a shell."),
     "continue": ("subcommands", "continue_", "Continue a session that nobody holds, with a new prompt."),
     "demo": ("subcommands", "demo", "Replay a bundled session; needs no agent and no network."),
-    "doctor": ("doctor", "doctor", "Print versions, folders and agents for a bug report."),
-    "drift": ("subcommands", "drift", "List all of a recording that this version does not know."),
+    "doctor": ("doctor", "doctor", "Print facts for a bug report, or the unknown parts of a FILE."),
     "engine": ("engine_options", "engine", "Set up and check the NATS server to which machines publish."),
-    "explain": ("subcommands", "explain", "Print why the list says what it says about a session."),
-    "export": ("export_options", "export", "Write a session as a file for others, redacted."),
+    "export": ("export", "export", "Write a session as a file for others, redacted."),
     "hooks": ("subcommands", "hooks", "Let Claude Code, Codex, Cursor or Gemini CLI report by hooks."),
     "host-pieces": ("subcommands", "host_pieces", ""),
     "host-rows": ("subcommands", "host_rows", ""),
-    "log": ("subcommands", "log", "Print the action log of a recording, as written live."),
-    "redact": ("subcommands", "redact", "Write the same recording without secrets and personal data."),
     "replay": ("subcommands", "replay", "Replay a recording with its original timing."),
     "run": ("subcommands", "run", "Start an agent and watch it; exit with the agent's exit code."),
     "schema": ("schema", "print_schema", "Print the JSON Schema of what a command prints as JSON."),
@@ -42,13 +37,24 @@ SUBCOMMANDS = {
         "sessions",
         "List the sessions on this machine or on others, newest first.",
     ),
-    "ship": ("ship_options", "ship", "Copy saved sessions to an engine, and follow those that run."),
-    "show": ("subcommands", "show", "Print one call (FILE#12), or the state at a time (FILE@+95s)."),
+    "show": ("show", "show", "Print one call (FILE#12), or the state at a time (FILE@+95s)."),
     "stats": ("subcommands", "stats", "Print statistics over all sessions on this machine."),
     "status": ("subcommands", "status", "Print one line of counts for tmux and shell prompts."),
 }
 """The commands that are imported when they are asked for: the module and the name of each, and its line in
 `--help`, which takes half as long if it imports none of them. A hidden command has no line."""
+
+ALIASES = {
+    "clip": "export --to recording",
+    "drift": "doctor",
+    "engine status": "engine check",
+    "explain": "show --why",
+    "log": "--print --times",
+    "redact": "export --to recording",
+    "ship": "engine ship",
+}
+"""The former names of commands, each with the words that stand for it. The options kept their names. They are
+removed in the next version."""
 
 
 ARGUMENTS = {
@@ -110,6 +116,7 @@ class DefaultCommand(HelpfulCommand, click.Group):
         """Put `watch` before arguments that name no command."""
         if ctx.resilient_parsing and not args:
             return super().parse_args(ctx, args)  # the first word is being completed
+        args = _without_alias(args, is_quiet=ctx.resilient_parsing)
         first = args[0] if args else None
         if (
             first not in self.commands
@@ -163,6 +170,17 @@ class DefaultCommand(HelpfulCommand, click.Group):
         rows = [(name, click.Command(name, help=words).get_short_help_str(width)) for name, words in named]
         with formatter.section("Commands"):
             formatter.write_dl(rows)
+
+
+def _without_alias(args: list[str], *, is_quiet: bool) -> list[str]:
+    """Return the arguments with the name that a command has now; the former one is reported."""
+    for count in (1, 2):
+        name = " ".join(args[:count])
+        if name in ALIASES:
+            if not is_quiet:
+                say(f"{name} is now agentwatch {ALIASES[name]}")
+            return [*ALIASES[name].split(), *args[count:]]
+    return args
 
 
 def note_incomplete() -> None:

@@ -1,7 +1,7 @@
 """The command `doctor`: prints facts for a bug report.
 
 Names of engines and hosts are the user's, so engines are numbered in the order of the settings. Nothing is
-connected to; `agentwatch engine status` does that.
+connected to; `agentwatch engine check` does that.
 """
 
 from __future__ import annotations
@@ -16,18 +16,22 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 import click
 
 from agentwatch import __version__
+from agentwatch.agents import Agent
 from agentwatch.agents.program import HookedAgent
 from agentwatch.agents.registry import variables
 from agentwatch.base.config import ACTS, EngineSettings, Machines
 from agentwatch.base.credentials import PREFIX
 from agentwatch.base.extras import EXTRAS
-from agentwatch.base.faults import Fault, reading
+from agentwatch.base.faults import USAGE, Fault, reading
 from agentwatch.base.files import state_folder
 from agentwatch.cli.default_command import HelpfulCommand
+from agentwatch.cli.options import Options
+from agentwatch.cli.parameters import ADDRESS, stream_format
 from agentwatch.remote.address import parse_engine
 from agentwatch.text.amounts import byte_size, plural
 from agentwatch.text.safe import safe_line
@@ -48,20 +52,38 @@ _VARIABLES = ("USER", "PASSWORD", "TOKEN", "CREDENTIALS", "CA")
 
 
 @click.command(cls=HelpfulCommand)
+@click.argument("address", type=ADDRESS, required=False)
+@stream_format
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
-def doctor(*, as_json: bool) -> int:
-    """Print versions, folders and agents for a bug report.
+def doctor(address: str | None, *, as_json: bool, **given: Any) -> int:
+    """Print facts for a bug report, or the unknown parts of a FILE.
 
-    The terminal and the settings are in it too, secrets and names are not.
+    The facts are versions, folders, agents, the terminal and the settings; secrets and names are not in it.
     """
     from agentwatch.cli.stdout import print_json, print_lines
 
+    if address is not None:
+        if as_json:
+            raise click.UsageError("--json prints the facts; it excludes ADDRESS")
+        return _unknown_parts(address, Options(**given).agent())
+    if given["format"] is not None:
+        raise click.UsageError("--format needs an ADDRESS")
     found = facts()
     if not as_json:
         return print_lines(_lines(found))
     import orjson
 
     return print_json([orjson.dumps({"version": 1, **found})])
+
+
+def _unknown_parts(words: str, agent: Agent | None) -> int:
+    """Print what this version does not know of a recording, and return the exit code."""
+    from agentwatch.cli.address import opened, whole
+    from agentwatch.cli.stdout import print_lines
+    from agentwatch.output.drift import report
+
+    found = report(opened(whole(words, "doctor")), agent)
+    return print_lines(found.lines()) or (0 if found.is_known else USAGE)
 
 
 def _lines(facts: dict[str, dict[str, object]]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The commands `engine init`, `engine limits` and `engine status`.
+"""The commands `engine init`, `engine limits` and `engine check`.
 
 What `init` prints on stdout is the text of a configuration file as a whole: what was done is in its comments.
 """

@@ -1,13 +1,15 @@
-"""The command lines of `engine init`, `engine status` and `engine limits`."""
+"""The command lines of `engine init`, `engine check` and `engine limits`."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from agentwatch.cli.default_command import HelpfulCommand
 from agentwatch.cli.parameters import PATH, age, size, together
+from agentwatch.cli.ship_options import logging_in
 
 
 class _HelpfulGroup(HelpfulCommand, click.Group):
@@ -81,7 +83,7 @@ def init(
 @engine.command()
 @_login
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
-def status(address: str, credentials: Path | None, ca: Path | None, *, as_json: bool) -> int:
+def check(address: str, credentials: Path | None, ca: Path | None, *, as_json: bool) -> int:
     """Print the version, the streams and how full they are."""
     from agentwatch.cli.engine import run_status
 
@@ -99,3 +101,21 @@ def limits(
     from agentwatch.cli.engine import run_limits
 
     return run_limits((address, credentials, ca), max_bytes=max_bytes, age_ms=age_ms)
+
+
+@engine.command()
+@click.option("--to", metavar="ENGINE", help="The engine: nats://HOST, or its name in the settings.")
+@click.option(
+    "--all",
+    "ships_all",
+    is_flag=True,
+    help="Ship every session that was published in part; with --to, every one that runs.",
+)
+@logging_in
+@click.argument("sessions", nargs=-1, metavar="[ADDRESS]...")
+def ship(sessions: tuple[str, ...], to: str | None, *, ships_all: bool, **login: Any) -> int:
+    """Copy saved sessions to an engine, and follow those that run."""
+    from agentwatch.cli.ship import run_ship
+    from agentwatch.cli.ship_options import given_in
+
+    return run_ship(sessions, to, given_in(login), ships_all=ships_all)

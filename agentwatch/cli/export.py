@@ -1,49 +1,172 @@
-"""The command `export`: writes a session in another format."""
+"""The command `export`: writes a session in another format, or a part of it as a recording."""
 
 from __future__ import annotations
 
 import os
 import re
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from agentwatch.agents import Agent
-from agentwatch.analysis.moments import Problem
-from agentwatch.analysis.status import unknown_agent
-from agentwatch.base.faults import INCOMPLETE_RECORDING, USAGE, Fault, cannot_create
-from agentwatch.cli.address import Address, is_once, opened
-from agentwatch.cli.messages import say
-from agentwatch.cli.output import STDOUT, check_output, owner_of, write_file
-from agentwatch.cli.progress import ShownProgress
-from agentwatch.output.export.exported import Exported, Wanted, exported
-from agentwatch.output.export.exporters import Choices, Exporter, Sender
-from agentwatch.recording.store import SessionFiles
-from agentwatch.text.amounts import byte_size, plural
+import click
 
+from agentwatch.cli.default_command import HelpfulCommand
+from agentwatch.cli.parameters import ADDRESS, PATH, as_moment, forced, stream_format, together
+
+if TYPE_CHECKING:
+    from agentwatch.agents import Agent
+    from agentwatch.cli.address import Address
+    from agentwatch.cli.progress import ShownProgress
+    from agentwatch.output.export.clip import Range
+    from agentwatch.output.export.exported import Exported, Wanted
+    from agentwatch.output.export.exporters import Choices, Exporter, Sender
+    from agentwatch.output.redact.recording import Redacted
+
+_WORDS = "14:03:07, +95s, -10s, #12, 50% or a bookmark's name"
+_RECORDING = "recording"
+"""The format that is no `Exporter`: it needs the bytes of the recording, and has arrival times beside it."""
+_TO = ".."
+_PIECE_BYTES = 1 << 20
 _MOST_COPIES = 1000
 """Up to this number, an export gets a new name beside earlier ones; after it, the fault is reported."""
 _UNFIT = re.compile(r"[^0-9A-Za-z._-]")
 
 
-class Request(NamedTuple):
+def as_filter(_ctx: click.Context, option: click.Parameter, words: str) -> str:
+    """Return the words of a filter. Raise `UsageError` if they are not a rule."""
+    if words.strip():
+        from agentwatch.rules.calls.fields import CALLS
+        from agentwatch.rules.language.errors import RuleError
+        from agentwatch.rules.language.parser import parse
+
+        try:
+            parse(words, CALLS)
+        except RuleError as error:
+            raise click.UsageError(f"{option.opts[0]}: {error.reason}") from None
+    return words
+
+
+cutting = together(
+    click.option("--from", "begin", callback=as_moment, metavar="MOMENT", help=f"Start at {_WORDS}."),
+    click.option("--until", callback=as_moment, metavar="MOMENT", help="End at a moment, in the same words."),
+    click.option(
+        "--only",
+        callback=as_filter,
+        metavar="RULE",
+        default="",
+        help="Export only the calls that a rule selects: 'failed duration>5s'.",
+    ),
+)
+
+
+def _format_names() -> list[str]:
+    from agentwatch.output.export.exporters import exporter_names
+
+    return [_RECORDING, *exporter_names()]
+
+
+def _exporter(_ctx: click.Context, option: click.Parameter, name: str) -> Any:
+    if name == _RECORDING:
+        return None
+    from agentwatch.output.export.exporters import GROUP, exporter_named
+
+    exporter = exporter_named(name)
+    if exporter is not None:
+        return exporter
+    if name not in (names := _format_names()):
+        raise click.UsageError(f"{option.opts[0]}: {name!r} is not one of: {', '.join(names)}")
+    reason = GROUP.problem_of(name)
+    GROUP.problems.clear()  # the error is reported here
+    raise click.UsageError(reason)
+
+
+def _complete_exporter(_ctx: click.Context, _option: click.Parameter, incomplete: str) -> list[str]:
+    return [name for name in _format_names() if name.startswith(incomplete)]
+
+
+class _ExporterOption(click.Option):
+    """The option `--to`, whose help names all formats."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return the option and its help."""
+        *names, last = _format_names()
+        self.help = f"{', '.join(names)} or {last}."
+        return super().get_help_record(ctx)
+
+
+@click.command(cls=HelpfulCommand)
+@click.argument("address", type=ADDRESS)
+@click.option(
+    "--to",
+    "exporter",
+    cls=_ExporterOption,
+    required=True,
+    metavar="FORMAT",
+    callback=_exporter,
+    shell_complete=_complete_exporter,
+)
+@click.option("-o", "output", type=PATH, metavar="FILE", help="Write FILE; - is stdout.")
+@forced
+@cutting
+@click.option("--max-bytes", type=click.IntRange(1), metavar="N", help="markdown: stop at a call before N.")
+@click.option("--max-idle", type=click.FloatRange(0), metavar="SECONDS", help="asciicast: shorten silences.")
+@click.option("--content", is_flag=True, help="otlp: send texts, arguments and results too.")
+@click.option("--raw", "is_raw", is_flag=True, help="Leave secrets and personal data in.")
+@stream_format
+def export(address: str, **given: Any) -> int:
+    """Write a session as a file for others, redacted.
+
+    A recording may be a part of the session: FILE#3..#9 or FILE@+10s..+90s.
+    """
+    from agentwatch.analysis.moments import Asked
+    from agentwatch.cli.address import parse_address
+    from agentwatch.cli.options import Options
+    from agentwatch.cli.output import check_output
+    from agentwatch.output.export.exported import Wanted
+    from agentwatch.output.export.exporters import Choices
+
+    exporter, output, is_forced, is_raw = (given[x] for x in ("exporter", "output", "is_forced", "is_raw"))
+    if output is None and is_forced:
+        raise click.UsageError("--force needs -o: without it, the file is always new")
+    check_output(output, [address], is_forced=is_forced, has_times=exporter is None)
+    begin, until, only = given["begin"], given["until"], given["only"]
+    if exporter is None:
+        if begin is not None or until is not None or only:
+            raise click.UsageError(
+                "--to recording takes a part as FILE#3..#9; it excludes --from, --until, --only"
+            )
+        agent = Options(format=given["format"]).agent()
+        return _export_recording(address, output, agent, is_raw=is_raw, is_forced=is_forced)
+    parsed = parse_address(address)
+    if parsed.moment is not None:
+        raise click.UsageError("export takes a whole recording; --from and --until choose a part of it")
+    choices = Choices(**{name: given[name] for name in ("max_bytes", "max_idle", "content")})
+    request = _Request(parsed, Wanted(Asked(begin, until), only, is_raw), choices, output, is_forced)
+    agent = Options(format=given["format"]).agent()
+    return _export(request, exporter, agent)
+
+
+class _Request(NamedTuple):
     """What the command line asks for."""
 
     address: Address
-    exporter: Exporter | Sender
     wanted: Wanted
     choices: Choices
     output: Path | None
     """The file; `-` for stdout; None for a new file in the working directory."""
-    is_forced: bool = False
+    is_forced: bool
     """Whether the file may replace another one."""
 
 
-def run_export(request: Request, agent: Agent | None) -> int:
-    """Write the export, report on stderr what was written and masked, and return the exit code. Raise `Fault`
-    if the recording cannot be opened, does not have the part, or is of no known agent; or the file cannot be
-    written."""
-    progress, exporter = ShownProgress(), request.exporter
+def _export(request: _Request, exporter: Exporter | Sender, agent: Agent | None) -> int:
+    """Write the export, report on stderr what was written and masked, and return the exit code."""
+    from agentwatch.cli.messages import say
+    from agentwatch.cli.output import STDOUT, check_output, write_file
+    from agentwatch.cli.progress import ShownProgress
+    from agentwatch.output.export.exporters import Sender
+
+    progress = ShownProgress()
     if isinstance(exporter, Sender):
         return _send(request, exporter, agent, progress)
     check_output(request.output, [str(request.address.path)], is_forced=request.is_forced)
@@ -61,8 +184,11 @@ def run_export(request: Request, agent: Agent | None) -> int:
     return 0
 
 
-def _send(request: Request, sender: Sender, agent: Agent | None, progress: ShownProgress) -> int:
+def _send(request: _Request, sender: Sender, agent: Agent | None, progress: ShownProgress) -> int:
     """Send the session, report on stderr what was sent and masked, and return the exit code."""
+    from agentwatch.base.faults import INCOMPLETE_RECORDING, USAGE, Fault
+    from agentwatch.cli.messages import say
+
     if request.output is not None:
         raise Fault(f"--to {sender.name} sends the session; it takes no -o", USAGE)
     sender.check()
@@ -80,8 +206,15 @@ def _send(request: Request, sender: Sender, agent: Agent | None, progress: Shown
 def open_session(
     address: Address, wanted: Wanted, agent: Agent | None, progress: ShownProgress
 ) -> Exported | int:
-    """Return the part of a session that is exported; of a stream of no known agent, the exit code. Raise
-    `Fault` if the recording cannot be opened, does not have the part, or cannot be copied without secrets."""
+    """Return the part of a session that is exported; of a stream of no known agent, the exit code."""
+    from agentwatch.analysis.moments import Problem
+    from agentwatch.analysis.status import unknown_agent
+    from agentwatch.base.faults import USAGE, Fault, cannot_create
+    from agentwatch.cli.address import is_once, opened
+    from agentwatch.cli.messages import say
+    from agentwatch.output.export.exported import exported
+    from agentwatch.recording.store import SessionFiles
+
     is_stream = is_once(address.path)
     name = "session" if is_stream else address.name
     bookmarks = None if is_stream else SessionFiles(address.path).bookmarks
@@ -103,6 +236,8 @@ def open_session(
 
 def _new_file(name: str, suffix: str) -> Path:
     """Return the path of a new file for the export of a recording: `demo.html`, then `demo-2.html`."""
+    from agentwatch.cli.output import owner_of
+
     stem = _UNFIT.sub("_", name.removesuffix(".gz").rsplit(".", 1)[0] or "session")[:100]
     names = [f"{stem}{suffix}", *(f"{stem}-{number}{suffix}" for number in range(2, _MOST_COPIES))]
     return next(
@@ -113,7 +248,139 @@ def _new_file(name: str, suffix: str) -> Path:
 
 def _report(session: Exported, path: Path | None, size: int, *, is_limited: bool = False) -> Iterator[str]:
     """Yield what was written, and what was masked. With a limited size, some calls may be left out."""
+    from agentwatch.text.amounts import byte_size, plural
+
     if path is not None:
         calls = plural(sum(session.outcomes().values()), "call")
         yield f"wrote {path} ({byte_size(size)}, {f'as many of {calls} as fit' if is_limited else calls})"
     yield "nothing was redacted (--raw)" if session.masked is None else session.masked
+
+
+def _export_recording(
+    words: str, output: Path | None, agent: Agent | None, *, is_raw: bool, is_forced: bool
+) -> int:
+    """Write a recording of a session or of a part of it, and its times beside a file; report on stderr what
+    was written and masked, and return the exit code."""
+    from agentwatch.cli.address import is_once
+    from agentwatch.cli.messages import say
+    from agentwatch.cli.output import check_output, descriptor, write_file, write_times
+
+    address, wanted = parse_range(words)
+    check_output(output, [str(address.path)], is_forced=is_forced, has_times=True)
+    if wanted is None and is_raw:
+        raise click.UsageError("--to recording --raw: name a part as FILE#3..#9; the whole is FILE itself")
+    made = _redacted(address) if wanted is None else _clipped(address, wanted, agent, is_raw=is_raw)
+    if isinstance(made, int):
+        return made
+    name = "session" if is_once(address.path) else address.name
+    path = output or _new_file(name, ".ndjson")
+    size = write_file(path, _pieces(made.fd), replaces=is_forced)
+    report = made.report
+    if descriptor(path) is None:
+        from agentwatch.text.amounts import byte_size
+
+        write_times(path, made.times, replaces=is_forced)
+        report = (f"wrote {path} ({byte_size(size)}, {made.length})", *report)
+    say("; ".join(report))
+    return 0
+
+
+class _Made(NamedTuple):
+    """A recording in a nameless file."""
+
+    fd: int
+    times: Iterator[tuple[int, int]] | list[tuple[int, int]]
+    """Pairs of an offset and the time at which the bytes from there on arrived."""
+    length: str
+    """How many lines or calls it has, in words."""
+    report: tuple[str, ...]
+    """What was masked, and what else the user should know."""
+
+
+def _redacted(address: Address) -> _Made:
+    """Return the same recording without secrets and personal data. Its agent need not be known."""
+    from agentwatch.base.faults import cannot_create
+    from agentwatch.cli.address import opened
+    from agentwatch.cli.progress import ShownProgress
+    from agentwatch.output.redact.recording import redacted
+    from agentwatch.text.amounts import plural
+
+    progress = ShownProgress()
+    try:
+        copy = redacted(opened(address.path), progress.step("redacting"))
+    except OSError as error:
+        raise cannot_create(Path(tempfile.gettempdir()), error) from None
+    finally:
+        progress.clear()
+    report = (str(copy.report.words()),)
+    return _Made(copy.reader.fd, _times(copy), plural(len(copy.after), "line"), report)
+
+
+def _times(copy: Redacted) -> Iterator[tuple[int, int]]:
+    """Yield the offset and the time of each line that arrived at another time than the line before it."""
+    seen_ms, start = None, 0
+    for end in copy.after:
+        at_ms = copy.reader.times.at(start)
+        if at_ms is not None and at_ms != seen_ms:
+            seen_ms = at_ms
+            yield start, at_ms
+        start = end
+
+
+def _clipped(address: Address, wanted: Range, agent: Agent | None, *, is_raw: bool) -> _Made | int:
+    """Return a part of a session as a recording; of a stream of no known agent, the exit code."""
+    from agentwatch.analysis.moments import Problem
+    from agentwatch.base.faults import USAGE, Fault, cannot_create
+    from agentwatch.cli.progress import ShownProgress
+    from agentwatch.output.export.clip import clip, range_of
+    from agentwatch.output.export.exported import Wanted
+    from agentwatch.text.amounts import plural
+
+    session = open_session(address, Wanted(wanted.asked(), is_raw=is_raw), agent, ShownProgress())
+    if isinstance(session, int):
+        return session
+    part = range_of(wanted, session)
+    if isinstance(part, Problem):
+        raise Fault(f"{address.words}: {part.words}", USAGE)
+    try:
+        made = clip(session, part, agent)
+    except OSError as error:
+        raise cannot_create(Path(tempfile.gettempdir()), error) from None
+    masked = session.report and f"{session.report.words()}, in the whole recording"
+    report = [masked or "nothing was redacted (--raw)"]
+    if made.is_whole:
+        report.append("with all lines before it, which this format needs")
+    return _Made(made.fd, made.times, plural(len(part.calls), "call"), tuple(report))
+
+
+def parse_range(words: str) -> tuple[Address, Range | None]:
+    """Return the session and the two moments that the user has typed; None for the whole session. Raise
+    `Fault` if the words name a single moment."""
+    from agentwatch.analysis.moments import CallEnd, Problem, parse
+    from agentwatch.base.faults import USAGE, Fault
+    from agentwatch.cli.address import parse_address
+    from agentwatch.output.export.clip import Range
+
+    before, dots, after = words.rpartition(_TO)
+    if dots and before and not os.path.exists(words):
+        until = parse(after)
+        address = parse_address(before)
+        if address.moment is not None:
+            if isinstance(until, Problem):
+                raise Fault(f"{words}: {until.words}", USAGE)
+            return address._replace(words=words), Range(address.moment, until)
+    address = parse_address(words)
+    if address.moment is None:
+        return address, None
+    if isinstance(address.moment, CallEnd):
+        return address, Range(address.moment, address.moment)
+    raise Fault(
+        f"{words}: name a part, such as {address.session}#3..#5 or {address.session}@+10s..+95s", USAGE
+    )
+
+
+def _pieces(fd: int) -> Iterator[bytes]:
+    offset = 0
+    while data := os.pread(fd, _PIECE_BYTES, offset):
+        yield data
+        offset += len(data)

@@ -90,7 +90,12 @@ def _show_or_print(
     if options.no_color:
         os.environ["NO_COLOR"] = "1"
     if options.prints():
-        code = print_session(source, feed, options.printed_format(), brief=options.brief)
+        code = print_session(
+            *(source, feed, options.printed_format()),
+            brief=options.brief,
+            times=options.times,
+            with_numbers=options.with_numbers,
+        )
         return _check_integrity(feed, code) if options.strict else code
     assert held is not None  # as whenever a screen is drawn
     if options.tee:
@@ -105,7 +110,7 @@ def _check_integrity(feed: Feed, code: int) -> int:
     found = integrity(feed.session)
     if found.passes:
         if found.unknown:
-            say(f"{plural(found.unknown, 'line')} unknown to this version: agentwatch drift lists them")
+            say(f"{plural(found.unknown, 'line')} unknown to this version: agentwatch doctor FILE lists them")
         return code
     say(f"recording not whole: {found.line()}")
     return code or 1

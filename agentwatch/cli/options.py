@@ -22,6 +22,10 @@ class Options(NamedTuple):
     format: str | None = None
     """The name of the format that the stream is read as; None to detect it."""
     brief: bool = False
+    times: bool = False
+    """Whether the action log is printed."""
+    with_numbers: bool = False
+    """Whether a line of the action log has the number of its call."""
     strict: bool = False
     tee: bool = False
     log: Path | None = None

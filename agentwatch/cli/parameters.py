@@ -125,7 +125,7 @@ class _FormatOption(click.Option):
         return super().get_help_record(ctx)
 
 
-reading = click.option(
+stream_format = click.option(
     "--format",
     cls=_FormatOption,
     metavar="NAME",
@@ -140,6 +140,13 @@ printing = together(
         help="Format of --print (default: text). `final`: only the answer after the last call.",
     ),
     click.option("--brief", is_flag=True, help="With text: print only the action phrase."),
+    click.option("--times", is_flag=True, help="With text: print the action log, a time before each call."),
+    click.option(
+        "--addresses",
+        "with_numbers",
+        is_flag=True,
+        help="With --times: print the number of each call.",
+    ),
     click.option("--strict", is_flag=True, help="With --print: exit 1 if the recording is not whole."),
 )
 keeping = together(

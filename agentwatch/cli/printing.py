@@ -47,15 +47,25 @@ class ActionLines:
             yield self._line(call)
 
 
-def print_session(source: Source, feed: Feed, output_format: str, *, brief: bool = False) -> int:
+def print_session(
+    source: Source,
+    feed: Feed,
+    output_format: str,
+    *,
+    brief: bool = False,
+    times: bool = False,
+    with_numbers: bool = False,
+) -> int:
     """Print a session while it runs, and return the exit code.
 
     When stdout cannot be written to any more, the agent's output is still recorded. What the feed has applied
-    before is not printed. `output_format` is `text`, `json`, `stream-json`, `final` or `summary`. `brief`
-    prints only the phrase of each call, in the text format.
+    before is not printed. In the text format, `brief` prints only the phrase of each call, and `times` the
+    action log.
     """
     try:
-        if output_format == "text":
+        if times:
+            _print_log(source, feed, with_numbers=with_numbers)
+        elif output_format == "text":
             line = styled_action if has_colours() else action
             lines = ActionLines(feed.session, brief_action if brief else line)
             _follow(source, feed, lambda: _print_actions(lines))
@@ -75,6 +85,22 @@ def print_session(source: Source, feed: Feed, output_format: str, *, brief: bool
         _follow(source, feed)
         return end_session(source, feed.session) or INCOMPLETE_RECORDING
     return _end_printing(source, feed.session, output_format)
+
+
+def _print_log(source: Source, feed: Feed, *, with_numbers: bool) -> None:
+    """Print the action log as it is written live."""
+    from agentwatch.output.log import ActionLog
+    from agentwatch.recording.acts import SessionActs
+    from agentwatch.recording.alarms import alarms_of
+
+    feed.acts_of = SessionActs.of_file(source.path)
+    log = ActionLog(feed.session, alarms_of(source.path), lambda: feed.acts, addresses=with_numbers)
+
+    def print_new() -> None:
+        for line in log.new_lines(feed.is_over):
+            write_line(line)
+
+    _follow(source, feed, print_new)
 
 
 def print_rest(source: Source, feed: Feed, sink_fd: int) -> int:

@@ -75,7 +75,7 @@ def run_ship(sessions: Sequence[str], to: str | None, given: Given, *, ships_all
         shown.stop.set()
         for thread in threads:
             thread.join(1.0)
-        say("stopped; agentwatch ship --all continues")
+        say("stopped; agentwatch engine ship --all continues")
         return _INTERRUPTED
     return 0 if shown.is_complete else 1
 

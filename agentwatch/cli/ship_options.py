@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agentwatch.cli.default_command import HelpfulCommand
 from agentwatch.cli.messages import say
 from agentwatch.cli.options import Options
 from agentwatch.cli.parameters import PATH, together
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 _ENGINE = "ENGINE"
 WAIT_SECONDS = 10.0
 
-_logging_in = together(
+logging_in = together(
     click.option("--publish-as", metavar="NAME", help="Publish as NAME (default: the user, or the host)."),
     click.option("--publish-ca", type=PATH, metavar="FILE", help="Trust the certificates in FILE."),
     click.option("--publish-plaintext", is_flag=True, help="Allow a connection without TLS."),
@@ -40,28 +39,11 @@ publishing = together(
         metavar="SECONDS",
         help="Wait at the end until the engine has everything, at most SECONDS (default: 10).",
     ),
-    _logging_in,
+    logging_in,
 )
 _LOGGING_IN = ("publish_as", "publish_ca", "publish_plaintext", "credentials")
 _UNRECORDED = "not published: no recording is kept"
 _NAMES = ("publish", "no_publish", "publish_wait", *_LOGGING_IN)
-
-
-@click.command(cls=HelpfulCommand)
-@click.option("--to", metavar=_ENGINE, help="The engine: nats://HOST, or its name in the settings.")
-@click.option(
-    "--all",
-    "ships_all",
-    is_flag=True,
-    help="Ship every session that was published in part; with --to, every one that runs.",
-)
-@_logging_in
-@click.argument("sessions", nargs=-1, metavar="[ADDRESS]...")
-def ship(sessions: tuple[str, ...], to: str | None, *, ships_all: bool, **login: Any) -> int:
-    """Copy saved sessions to an engine, and follow those that run."""
-    from agentwatch.cli.ship import run_ship
-
-    return run_ship(sessions, to, given_in(login), ships_all=ships_all)
 
 
 def taken(given: dict[str, Any]) -> dict[str, Any]:

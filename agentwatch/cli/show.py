@@ -1,25 +1,68 @@
-"""The command `show`: prints one call in full, or the state of a session at a moment."""
+"""The command `show`: prints one call, a session at a moment, or why the list says what it says."""
 
 from __future__ import annotations
 
-from agentwatch.agents import Agent
-from agentwatch.analysis.moments import CallEnd, End, MomentSpec, Problem, addressed, base_of, time_of
-from agentwatch.analysis.status import unknown_agent
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
 from agentwatch.base.faults import USAGE, Fault
-from agentwatch.cli.address import Address, is_once, opened
-from agentwatch.cli.messages import say
-from agentwatch.cli.stdout import print_json, print_lines
-from agentwatch.feed.feed import Feed, Timeline
-from agentwatch.feed.history import History
-from agentwatch.output.show import State, call_json, call_text, state_json, state_text
-from agentwatch.recording.bookmarks import Bookmarks, ends_a_line
-from agentwatch.recording.store import SessionFiles
+from agentwatch.cli.default_command import HelpfulCommand
+from agentwatch.cli.parameters import ADDRESS, printed_colour, stream_format
+
+if TYPE_CHECKING:
+    from agentwatch.agents import Agent
+    from agentwatch.analysis.moments import MomentSpec
+    from agentwatch.catalog.evidence import Facts
+    from agentwatch.catalog.row import Row
+    from agentwatch.catalog.session_ids import Named
+    from agentwatch.cli.address import Address
+    from agentwatch.feed.feed import Feed, Timeline
+    from agentwatch.feed.history import History
+    from agentwatch.output.show import State
+
+_WIDTH = 80
+_WHOLE = 1 << 20
+"""The width of lines that are not printed on a terminal."""
+_SHOWN_COLUMNS = 60
 
 
-def show(address: Address, agent: Agent | None, *, as_json: bool) -> int:
-    """Print the call or the moment of an address, and return the exit code. Without a moment, the end of the
-    session is shown. `agent` is None to detect it. `as_json` prints a JSON object instead of text. Raise
-    `Fault` if the recording cannot be opened, or does not have the moment or the call."""
+@click.command(cls=HelpfulCommand)
+@click.argument("address", type=ADDRESS)
+@stream_format
+@click.option("--why", "is_why", is_flag=True, help="Print why the list says what it says about the session.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
+@printed_colour
+def show(address: str, *, is_why: bool, as_json: bool, **given: Any) -> int:
+    """Print one call (FILE#12), or the state at a time (FILE@+95s).
+
+    With --why, every piece of evidence for the state in the list has its source and age. What would be needed
+    to know more comes last.
+    """
+    if is_why:
+        if given["format"] is not None:
+            raise click.UsageError("--why is about the row of the list; it excludes --format")
+        return _show_why(address, as_json=as_json)
+    from agentwatch.cli.address import parse_address
+    from agentwatch.cli.options import Options
+
+    return _show_moment(parse_address(address), Options(**given).agent(), as_json=as_json)
+
+
+def _show_moment(address: Address, agent: Agent | None, *, as_json: bool) -> int:
+    """Print the call or the moment of an address, or the end of the session, and return the exit code."""
+    from agentwatch.analysis.moments import CallEnd
+    from agentwatch.analysis.status import unknown_agent
+    from agentwatch.cli.address import opened
+    from agentwatch.cli.messages import say
+    from agentwatch.cli.stdout import print_json, print_lines
+    from agentwatch.feed.feed import Feed
+    from agentwatch.feed.history import History
+    from agentwatch.output.show import call_json, call_text, state_json, state_text
+
     reader = opened(address.path, follow=None)  # what is still being written has not ended
     feed = Feed(reader, agent)
     history = History(feed, reader)
@@ -41,6 +84,9 @@ def show(address: Address, agent: Agent | None, *, as_json: bool) -> int:
 
 def _state(address: Address, history: History) -> State:
     """Return the session at the moment of an address."""
+    from agentwatch.analysis.moments import End, base_of, time_of
+    from agentwatch.output.show import State
+
     moment, feed, times = address.moment or End.LIVE, history.feed, history.timeline
     offset = _offset(address, moment, feed, times)
     if offset >= times.size:
@@ -53,9 +99,114 @@ def _state(address: Address, history: History) -> State:
 
 
 def _offset(address: Address, moment: MomentSpec, feed: Feed, times: Timeline) -> int:
+    from agentwatch.analysis.moments import Problem, addressed
+    from agentwatch.cli.address import is_once
+    from agentwatch.recording.bookmarks import Bookmarks, ends_a_line
+    from agentwatch.recording.store import SessionFiles
+
     path = None if is_once(address.path) else SessionFiles(address.path).bookmarks
     bookmarks = Bookmarks(path, lambda offset: ends_a_line(feed.reader.line_at, offset)).by_name()
     offset = addressed(moment, feed.session, times, bookmarks)
     if isinstance(offset, Problem):
         raise Fault(f"{address.words}: {offset.words}", USAGE)
     return offset
+
+
+def _show_why(words: str, *, as_json: bool) -> int:
+    """Print the evidence for the state of a session, and return the exit code."""
+    from shutil import get_terminal_size
+
+    from agentwatch.base.clock import now_ms
+    from agentwatch.catalog.evidence import evidence
+    from agentwatch.cli.address import is_elsewhere
+    from agentwatch.cli.stdout import print_lines
+    from agentwatch.screen.screens.sessions.words import why
+    from agentwatch.text.safe import styled
+
+    row, facts = (_row_elsewhere(words), None) if is_elsewhere(words) else _row_here(words)
+    at_ms = now_ms()
+    proofs = evidence(row, facts, at_ms)
+    if as_json:
+        import platform
+
+        import orjson
+
+        from agentwatch.base.json_fields import Field, values_of
+        from agentwatch.cli.stdout import print_json
+        from agentwatch.output.session_rows import row_json
+        from agentwatch.text.safe_json import safe_json
+
+        since_ms = Field("since_ms", int, 1 << 63, least=-(1 << 63))
+        fields = Field("weight", str), Field("what", str), Field("source", str), since_ms
+        found = orjson.loads(row_json(row, platform.node())) | {"version": 1, "at_ms": at_ms}
+        found["evidence"] = [values_of(fields, proof) for proof in proofs]
+        data = orjson.dumps(found)
+        return print_json([safe_json(data) if os.isatty(1) else data])
+    width = get_terminal_size((_WIDTH, 0)).columns if os.isatty(1) else _WHOLE
+    return print_lines(styled(*pieces) for pieces in why(row, proofs, at_ms, width))
+
+
+def _row_here(words: str) -> tuple[Row, Facts | None]:
+    """Return the row of a session of this machine, and what is known about it."""
+    from agentwatch.base.clock import now_ms
+    from agentwatch.catalog.catalog import Machine
+    from agentwatch.catalog.continuing import PROCESS_SECONDS
+    from agentwatch.catalog.session_ids import Named
+    from agentwatch.cli.address import parse_address
+    from agentwatch.cli.messages import say
+
+    machine = Machine(os.environ, Path.home())
+    machine.settle_processes(now_ms, PROCESS_SECONDS)
+    machine.settle_surely(now_ms)
+    ids = [Named("" if row.is_own else row.agent, row.id, row) for row in machine.rows.values()]
+    ids += [Named(*of, row) for row in machine.rows.values() if (of := machine.recorded(row.key)) is not None]
+    row = _named(words, ids)
+    if row is None:
+        address = parse_address(words)  # a file, a stem, or the id in a recording
+        session = None if address.moment else machine.session_at(address.path.absolute())
+        row = None if session is None else machine.rows.get(session.found.key)
+    if row is None:
+        raise _unlisted(words)
+    if not row.is_read:
+        machine.want(row.key)
+        machine.settle_surely(now_ms)
+    for note in machine.notes:
+        say(note)
+    return machine.rows.get(row.key, row), machine.facts(row.key)
+
+
+def _row_elsewhere(words: str) -> Row:
+    """Return the row of a session of another machine."""
+    from agentwatch.catalog.session_ids import Named
+    from agentwatch.cli.address import session_and_moment
+    from agentwatch.cli.sessions import of_machines
+
+    session, moment = session_and_moment(words)
+    scheme, _, rest = session.partition("://")
+    place, _, name = rest.partition("/")
+    rows, _ = of_machines([f"{scheme}://{place}"], wants_all=True)
+    ids: list[Named[Row]] = []
+    for row in rows.values():
+        there = row.address.partition("://")[2].partition("/")[2]
+        short = there.rpartition(".")[2]  # without its publisher, as `sessions` prints it
+        names = dict.fromkeys((there, short))
+        ids += (Named("" if row.is_own else row.agent, each, row) for each in names)
+    found = None if moment is not None else _named(name, ids)
+    if found is None:
+        raise _unlisted(words)
+    return found
+
+
+def _named(name: str, sessions: Iterable[Named[Row]]) -> Row | None:
+    """Return the row of the session with an id, or whose id alone begins so; None without one."""
+    from agentwatch.catalog.session_ids import named
+
+    found = named(name, sessions)
+    return None if found is None else found.what
+
+
+def _unlisted(words: str) -> Fault:
+    from agentwatch.text.safe import cut, safe_line
+
+    shown = cut(safe_line(words), _SHOWN_COLUMNS)
+    return Fault(f"no session of the list is called {shown} (agentwatch sessions --all lists them)", USAGE)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from agentwatch import __version__
-from agentwatch.base.faults import USAGE
 from agentwatch.catalog.status.counts import UnknownFieldError, known_fields
 from agentwatch.cli.app import options_of
 from agentwatch.cli.default_command import HelpfulCommand
@@ -17,13 +15,12 @@ from agentwatch.cli.parameters import (
     PATH,
     as_moment,
     colour,
-    forced,
     keeping,
     on,
     printed_colour,
     printing,
-    reading,
     since,
+    stream_format,
     together,
 )
 from agentwatch.cli.ship_options import publishing
@@ -59,7 +56,7 @@ _pacing = together(
 
 @click.command(cls=HelpfulCommand)
 @printing
-@reading
+@stream_format
 @keeping
 @on("bell, note, log, pause or stop")
 @click.option("--direct", is_flag=True, help="Let the agent write the recording itself, without a relay.")
@@ -140,7 +137,7 @@ def acp(command: tuple[str, ...]) -> int:
 @_address
 @_pacing
 @printing
-@reading
+@stream_format
 @click.option("--log", type=PATH, metavar="FILE", help="Write the action log to FILE.")
 @colour
 def replay(address: str, **given: Any) -> int:
@@ -165,68 +162,6 @@ def demo(**given: Any) -> int:
     from agentwatch.cli.commands import replay_file
 
     return replay_file(resource("recordings") / "demo.ndjson", options_of(given), is_bundled=True)
-
-
-@click.command(cls=HelpfulCommand)
-@_address
-@reading
-@click.option("--addresses", is_flag=True, help="Print the number of each call: FILE#12 is its address.")
-@printed_colour
-def log(address: str, addresses: bool, **given: Any) -> int:
-    """Print the action log of a recording, as written live."""
-    from agentwatch.cli.address import opened, whole
-    from agentwatch.cli.log import print_log
-    from agentwatch.cli.options import Options
-    from agentwatch.feed.feed import Feed
-    from agentwatch.recording.acts import SessionActs
-    from agentwatch.recording.alarms import alarms_of
-
-    path = whole(address, "log")
-    feed = Feed(opened(path), agent=Options(**given).agent())
-    feed.acts_of = SessionActs.of_file(path)
-    return print_log(feed, alarms_of(path), addresses=addresses)
-
-
-@click.command(cls=HelpfulCommand)
-@_address
-@reading
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
-@printed_colour
-def show(address: str, as_json: bool, **given: Any) -> int:
-    """Print one call (FILE#12), or the state at a time (FILE@+95s)."""
-    from agentwatch.cli.address import parse_address
-    from agentwatch.cli.options import Options
-    from agentwatch.cli.show import show
-
-    return show(parse_address(address), Options(**given).agent(), as_json=as_json)
-
-
-@click.command(cls=HelpfulCommand)
-@click.argument("session", metavar="ADDRESS", type=ADDRESS)
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON object, with the keys of `sessions`.")
-@printed_colour
-def explain(session: str, *, as_json: bool) -> int:
-    """Print why the list says what it says about a session.
-
-    Every piece of evidence has its source and age, and what would be needed to know more comes last.
-    """
-    from agentwatch.cli.explain import explain
-
-    return explain(session, as_json=as_json)
-
-
-@click.command(cls=HelpfulCommand)
-@_address
-@reading
-def drift(address: str, **given: Any) -> int:
-    """List all of a recording that this version does not know."""
-    from agentwatch.cli.address import opened, whole
-    from agentwatch.cli.options import Options
-    from agentwatch.cli.stdout import print_lines
-    from agentwatch.output.drift import report
-
-    found = report(opened(whole(address, "drift")), Options(**given).agent())
-    return print_lines(found.lines()) or (0 if found.is_known else USAGE)
 
 
 @click.command(cls=HelpfulCommand)
@@ -284,19 +219,6 @@ def hooks(action: str, agent: str | None, *, answers: bool, is_confirmed: bool) 
     from agentwatch.cli.hooks import run_hooks
 
     return run_hooks(action, agent, answers=answers, is_confirmed=is_confirmed)
-
-
-@click.command(cls=HelpfulCommand)
-@_address
-@click.option(
-    "-o", "output", type=PATH, required=True, metavar="FILE", help="Write FILE and its times; - is stdout."
-)
-@forced
-def redact(address: str, output: Path, *, is_forced: bool) -> int:
-    """Write the same recording without secrets and personal data."""
-    from agentwatch.cli.redact import run_redact
-
-    return run_redact(address, output, is_forced=is_forced)
 
 
 @click.command("host-rows", hidden=True)

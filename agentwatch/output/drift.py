@@ -1,4 +1,4 @@
-"""The report of `agentwatch drift`: what a recording contains that this version does not know."""
+"""The report of `agentwatch doctor`: what a recording contains that this version does not know."""
 
 from __future__ import annotations
 

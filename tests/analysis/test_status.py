@@ -184,7 +184,7 @@ def test_a_status_is_one_line() -> None:
             (event("report.started"),),
             (
                 '(first line: {"type": "report.started", "session_id": "s-1"}): '
-                "try --format NAME, or agentwatch drift"
+                "try --format NAME, or agentwatch doctor FILE"
             ),
         ),
     ]:
@@ -193,9 +193,9 @@ def test_a_status_is_one_line() -> None:
             assert sentence(*lines, is_over=True) == f"{lead} {end}"
             assert sentence(*lines, is_over=True, agent=AgentFacts(exit_code=3)) == f"{lead} {end} · exit 3"
     for width, end in [
-        (120, '{"type": "report…): try --format NAME, or agentwatch drift'),
-        (100, "this version knows: try --format NAME, or agentwatch drift"),
-        (80, "unknown format: try --format NAME, or agentwatch drift"),
+        (126, '{"type": "report…): try --format NAME, or agentwatch doctor FILE'),
+        (100, "this version knows: try --format NAME, or agentwatch doctor FILE"),
+        (80, "unknown format: try --format NAME, or agentwatch doctor FILE"),
         (40, "unknown format: try --format NAME, or a…"),
     ]:
         with case((width, end)):
@@ -205,7 +205,7 @@ def test_a_status_is_one_line() -> None:
             ended = AgentFacts(exit_code=3)
             if width > 40:
                 assert sentence(event("report.started"), is_over=True, width=width, agent=ended).endswith(
-                    "or agentwatch drift · exit 3"
+                    "or agentwatch doctor FILE · exit 3"
                 )
 
 

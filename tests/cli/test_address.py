@@ -181,12 +181,19 @@ def test_an_id_that_two_agents_have_is_refused_by_every_command(folder: Path, ho
     claude = claude_session(str(folder), THREAD)
     codex_session(str(folder), sandbox="read-only")
     for command in (
-        *(["--print"], ["show"], ["explain"], ["log"], ["drift"], ["export", "--to", "markdown", "-o", "-"]),
+        *(
+            ["--print"],
+            ["show"],
+            ["show", "--why"],
+            ["-p", "--times"],
+            ["doctor"],
+            ["export", "--to", "markdown", "-o", "-"],
+        ),
         *(
             ["check", "--forbid", "tool:x"],
             ["continue", "--dry-run"],
             ["replay", "--print"],
-            ["clip", "-o", "x"],
+            ["export", "--to", "recording", "-o", "x"],
         ),
     ):
         with case(command):
@@ -200,7 +207,7 @@ def test_an_id_that_two_agents_have_is_refused_by_every_command(folder: Path, ho
         with case(agent):
             for given in (f"{agent}:{THREAD}", f"{agent}:{THREAD[:8]}"):
                 assert ran("continue", "--dry-run", given, "go").stdout.startswith(program)
-                explained = json.loads(ran("explain", "--json", given).stdout)
+                explained = json.loads(ran("show", "--why", "--json", given).stdout)
                 assert (explained["agent"], explained["id"]) == (agent, THREAD)
     assert parse_address(f"claude:{THREAD}#1") == Address(claude, CallEnd(1), f"claude:{THREAD}#1")
     # The beginning of the id is as ambiguous; another agent has no such session; a file comes first
@@ -217,7 +224,7 @@ def test_an_id_that_two_agents_have_is_refused_by_every_command(folder: Path, ho
     assert parse_address("20261120-140307-123abcdef").path == recording
     (folder / f"claude:{THREAD}").unlink()
     assert parse_address(f"claude:{THREAD}").path == recording
-    assert ran("explain", THREAD).returncode == 2
+    assert ran("show", "--why", THREAD).returncode == 2
 
 
 def test_the_machine_is_searched_once_and_only_for_an_id(
@@ -250,10 +257,10 @@ def test_the_machine_is_searched_once_and_only_for_an_id(
 def test_a_command_for_whole_recordings_refuses_a_moment(folder: Path) -> None:
     """The error is one line; for a printed session it names the command that prints a moment."""
     (folder / "a.ndjson").write_bytes(PLAIN.read_bytes())
-    assert whole("a.ndjson", "log") == Path("a.ndjson")
+    assert whole("a.ndjson", "doctor") == Path("a.ndjson")
     for words, said in (
-        ("log a.ndjson#1", "agentwatch: log prints a whole recording, not a moment of it: a.ndjson\n"),
-        ("drift a.ndjson#1", "agentwatch: drift prints a whole recording, not a moment of it: a.ndjson\n"),
+        ("-p --times a.ndjson#1", "try agentwatch show 'a.ndjson#1'\n"),
+        ("doctor a.ndjson#1", "agentwatch: doctor prints a whole recording, not a moment of it: a.ndjson\n"),
         ("-p a.ndjson@50%", "try agentwatch show a.ndjson@50%\n"),
     ):
         with case(words):

@@ -68,13 +68,13 @@ def test_the_last_word_is_completed(tmp_path: Path) -> None:
     """The first word completes to commands, options and files; later words complete to that command's own."""
     cases: list[tuple[tuple[str, ...], list[str]]] = [
         (("rep",), ["file,rep", "plain,replay"]),
-        (("dr",), ["file,dr", "plain,drift"]),
+        (("doc",), ["file,doc", "plain,doctor"]),
         (("--out",), ["plain,--output-format"]),
         (("--output-format", "su"), ["plain,summary"]),
         (("--output-format", "f"), ["plain,final"]),
         (("--format", "cu"), ["plain,cursor", "plain,cursor-transcript"]),
         (
-            ("drift", "--format", "a"),
+            ("doctor", "--format", "a"),
             [f"plain,{agent.name}" for agent in known_agents() if agent.name[0] == "a"],
         ),
         (("run", "--no-l"), ["plain,--no-log"]),

@@ -57,7 +57,14 @@ def test_the_exit_code_is_that_of_the_run(tmp_path: Path) -> None:
 def test_wrong_use_is_one_error_line(tmp_path: Path) -> None:
     """Wrong use, or an input that cannot be opened, exits with 2 and one error line, and creates no file."""
     cases = [
-        *("missing.ndjson", ".", "log missing.ndjson", "plain.ndjson --record a", "run", "--no-such-option"),
+        *(
+            "missing.ndjson",
+            ".",
+            "doctor missing.ndjson",
+            "plain.ndjson --record a",
+            "run",
+            "--no-such-option",
+        ),
         *("--output-format xml", "--brief --output-format json", "--tee --print"),
         *("--log a --no-log", "--record a --no-record"),
     ]
@@ -95,9 +102,9 @@ def test_wrong_use_is_one_error_line(tmp_path: Path) -> None:
     # A JSON document over many lines is reported at once, and none of its 800,000 lines is read
     path = tmp_path / "package.json"
     path.write_bytes(b'{\n  "name": "x",\n' + b'  "a": 1,\n' * 800_000 + b'  "b": 2\n}\n')
-    for option in (None, "-p", "replay", "log", "drift"):
-        with case(option):
-            done = ran(*filter(None, (option,)), path)
+    for options in ((), ("-p",), ("replay",), ("-p", "--times"), ("doctor",)):
+        with case(options):
+            done = ran(*options, path)
             assert (done.returncode, done.stdout) == (2, b"")
             said = f"agentwatch: {path} is one JSON document, not one JSON object per line\n"
             assert done.stderr.decode() == said
@@ -224,7 +231,8 @@ def test_a_closed_stdout_is_an_error(tmp_path: Path, home: Path) -> None:
         ("-p", PLAIN),
         *((PLAIN, "--output-format", form) for form in ("json", "stream-json", "final", "summary")),
         ("replay", "-p", "--speed", "64", PLAIN),
-        *((name, PLAIN) for name in ("log", "show", "drift")),
+        ("-p", "--times", PLAIN),
+        *((name, PLAIN) for name in ("show", "doctor")),
         ("show", f"{PLAIN}#1", "--json"),
         ("check", PLAIN, "--require", "result"),
         ("check", PLAIN, "--require", "result", "--output-format", "junit"),
@@ -233,8 +241,8 @@ def test_a_closed_stdout_is_an_error(tmp_path: Path, home: Path) -> None:
         ("compare", PLAIN, FAILED, "--json"),
         ("export", PLAIN, "--to", "markdown", "-o", "-"),
         ("export", PLAIN, "--to", "markdown", "-o", "/dev/stdout"),
-        ("clip", f"{PLAIN}#1", "-o", "-"),
-        ("redact", PLAIN, "-o", "-"),
+        ("export", "--to", "recording", f"{PLAIN}#1", "-o", "-"),
+        ("export", "--to", "recording", PLAIN, "-o", "-"),
         ("sessions", "--all"),
         ("sessions", "--all", "--json"),
         ("stats", "--json"),

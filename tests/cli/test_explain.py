@@ -1,4 +1,4 @@
-"""`explain` prints the evidence for the state that the list shows of one session."""
+"""`show --why` prints the evidence for the state that the list shows of one session."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from agentwatch.agents.reported import State
 from agentwatch.base.clock import now_ms
-from agentwatch.cli import explain
+from agentwatch.cli import sessions
 from agentwatch.sources.proc import Proc
 from tests.builders.lines import init, result, user
 from tests.builders.machine.fake import FakeMachine, fake_machine
@@ -37,8 +37,8 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, home: Path) -> Fake
 
 
 def explained(*words: str | Path) -> str:
-    """Return what `explain` prints, after it has ended well."""
-    done = ran("explain", *words)
+    """Return what `show --why` prints, after it has ended well."""
+    done = ran("show", "--why", *words)
     assert (done.returncode, done.stderr) == (0, b"")
     return done.stdout.decode()
 
@@ -100,7 +100,7 @@ def test_what_is_hidden_or_elsewhere_is_explained(machine: FakeMachine, tmp_path
     assert "What would say more" in lines
     assert "agentwatch run knows the process that it starts" in lines
     # An address of another machine whose list cannot be read is an error, after the reason
-    done = ran("explain", "ssh://no-host.invalid/claude/573e587b")
+    done = ran("show", "--why", "ssh://no-host.invalid/claude/573e587b")
     assert (done.returncode, done.stdout) == (2, b"")
     assert b"no session of the list is called ssh://no-host.invalid/claude/573e587b" in done.stderr
 
@@ -128,14 +128,14 @@ def test_a_row_is_explained_by_what_names_it(
         (path.stem[:8], "several sessions begin with"),
     ):
         with case(words):
-            done = ran("explain", words)
+            done = ran("show", "--why", words)
             assert (done.returncode, done.stdout) == (2, b"")
             assert message in done.stderr.decode()
     assert other.exists()
     # The whole address, its beginning, and the short form that `sessions` prints name the same row
     ids = ("0f3a1111aaaa", "0f3a2222bbbb")
     rows = [row(State.ASKS, address=f"nats://team/ci.{name}", host="build1", id=name) for name in ids]
-    monkeypatch.setattr(explain, "of_machines", lambda words, **_: ({row.key: row for row in rows}, words))
+    monkeypatch.setattr(sessions, "of_machines", lambda words, **_: ({row.key: row for row in rows}, words))
     for words in ("ci.0f3a1111aaaa", "0f3a1111aaaa", "ci.0f3a1", "0f3a11"):
         with case(words):
             lines = explained(f"nats://team/{words}")
@@ -148,6 +148,6 @@ def test_a_row_is_explained_by_what_names_it(
         ("ci.0f3a1111aaaa#1", "no session"),
     ):
         with case(words):
-            done = ran("explain", f"nats://team/{words}")
+            done = ran("show", "--why", f"nats://team/{words}")
             assert done.returncode == 2
             assert message in done.stderr.decode()

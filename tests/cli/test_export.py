@@ -1,4 +1,4 @@
-"""`export` writes a file, and `clip` a part of a recording; what happened is one line and an exit code."""
+"""`export` writes a file, or a part of a recording; what happened is one line and an exit code."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 from agentwatch.analysis.moments import CallEnd, End, Named, Shift
 from agentwatch.base.faults import Fault
-from agentwatch.cli.clip import parse_range
+from agentwatch.cli.export import parse_range
 from agentwatch.output.export.clip import Range
 from tests.builders.captures import OWN
 from tests.builders.formats.plugin import install
@@ -115,12 +115,14 @@ FAULTS: list[tuple[list[str], int, str]] = [
 ]
 
 
+CLIP = ["--to", "recording"]
 CLIP_FAULTS: list[tuple[list[str], int, str]] = [
-    (["a.ndjson#6"], 2, "Missing option '-o'"),
-    (["a.ndjson#6..#99", "-o", "b.ndjson"], 2, "no call #99: the session has 14 calls"),
-    (["a.ndjson#6..#8", "-o", "a.ndjson"], 2, "cannot write a.ndjson: it is an input of this command"),
-    (["a.ndjson#6..#8", "-o", "none/b.ndjson"], 73, "no such file or directory"),
-    (["none.ndjson#6..#8", "-o", "b.ndjson"], 2, "cannot open none.ndjson"),
+    (["a.ndjson#6..#99", *CLIP, "-o", "b.ndjson"], 2, "no call #99: the session has 14 calls"),
+    (["a.ndjson#6..#8", *CLIP, "-o", "a.ndjson"], 2, "cannot write a.ndjson: it is an input of this command"),
+    (["a.ndjson#6..#8", *CLIP, "-o", "none/b.ndjson"], 73, "no such file or directory"),
+    (["none.ndjson#6..#8", *CLIP, "-o", "b.ndjson"], 2, "cannot open none.ndjson"),
+    (["a.ndjson", *CLIP, "--raw"], 2, "--to recording --raw: name a part as FILE#3..#9"),
+    (["a.ndjson#6..#8", *CLIP, "--only", "failed"], 2, "it excludes --from, --until, --only"),
 ]
 
 
@@ -128,10 +130,9 @@ def test_what_cannot_be_done_is_one_line(timed: Path) -> None:
     """Wrong use exits with 2, a file that cannot be written with 73, and no file is left."""
     (timed / "plain.txt").write_text("hello\n")
     before = (timed / "a.ndjson").read_bytes()
-    faults = (*(("export", *each) for each in FAULTS), *(("clip", *each) for each in CLIP_FAULTS))
-    for name, words, code, reason in faults:
-        with case(f"{name} {' '.join(words)}"):
-            done = ran(name, *words, cwd=timed)
+    for words, code, reason in (*FAULTS, *CLIP_FAULTS):
+        with case(words):
+            done = ran("export", *words, cwd=timed)
             assert (done.returncode, done.stdout) == (code, b"")
             assert re.fullmatch(r"agentwatch: [^\n]+\n", done.stderr.decode())
             assert reason in done.stderr.decode()
@@ -308,7 +309,8 @@ def timed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_part_is_two_moments_of_an_address(timed: Path) -> None:
     """A part is an address with a moment, two dots and a second moment; one call is a part too."""
-    cases: list[tuple[str, Range]] = [
+    cases: list[tuple[str, Range | None]] = [
+        ("a.ndjson", None),
         ("a.ndjson#3..#5", Range(CallEnd(3), CallEnd(5))),
         ("a.ndjson#3", Range(CallEnd(3), CallEnd(3))),
         ("a.ndjson@+10s..+95s", Range(Shift(10_000), Shift(95_000))),
@@ -324,7 +326,6 @@ def test_a_part_is_two_moments_of_an_address(timed: Path) -> None:
             assert found == wanted
     # The error names what is wrong, with the exit code 2
     faults = [
-        ("a.ndjson", "name a part, such as a.ndjson#3..#5"),
         ("a.ndjson@+10s", "name a part, such as a.ndjson#3..#5"),
         ("a.ndjson#3..#0", "#0 is not a call"),
         ("a.ndjson#3..25:00", "25:00 is not a time of day"),
@@ -341,7 +342,7 @@ def test_a_part_is_two_moments_of_an_address(timed: Path) -> None:
 @pytest.mark.slow
 def test_a_clip_is_a_recording_with_times(timed: Path) -> None:
     """The clip and its times are new private files; the clip is printed, shown and clipped like any other."""
-    done = watch("clip", "a.ndjson#6..#8", "-o", "b.ndjson", cwd=timed, umask=0)
+    done = watch("export", *CLIP, "a.ndjson#6..#8", "-o", "b.ndjson", cwd=timed, umask=0)
     assert (done.returncode, done.stdout) == (0, b"")
     assert re.fullmatch(rb"agentwatch: wrote b\.ndjson \(\d+\.\d kB, 3 calls\); [^\n]+\n", done.stderr)
     assert files(timed) == {"a.ndjson", "a.times", "b.ndjson", "b.times"}
@@ -351,14 +352,14 @@ def test_a_clip_is_a_recording_with_times(timed: Path) -> None:
     ours = json.loads(ran("show", "b.ndjson#1", "--json", cwd=timed).stdout)
     theirs = json.loads(ran("show", "a.ndjson#6", "--json", cwd=timed).stdout)
     assert ours | {"number": 6} == theirs
-    again = ran("clip", "b.ndjson#2", "-o", "c.ndjson", cwd=timed)
+    again = ran("export", *CLIP, "b.ndjson#2", "-o", "c.ndjson", cwd=timed)
     assert again.returncode == 0
     assert ran("-p", "c.ndjson", cwd=timed).stdout.decode().splitlines() == printed[1:2]
 
 
 def test_a_clip_has_its_own_lines_and_times(timed: Path) -> None:
     """A line of the clip arrived when it arrived in the recording."""
-    ran("clip", "a.ndjson@+10s..+20s", "-o", "b.ndjson", cwd=timed)
+    ran("export", *CLIP, "a.ndjson@+10s..+20s", "-o", "b.ndjson", cwd=timed)
     lines = [line.split() for line in (timed / "b.times").read_text().splitlines()]
     first_ms = int((timed / "a.times").read_text().split()[1])
     times = [int(ms) - first_ms for _, ms in lines]
@@ -372,14 +373,14 @@ def test_a_clip_has_its_own_lines_and_times(timed: Path) -> None:
     (timed / "a.times").unlink()
     (timed / "b.ndjson").touch()
     (timed / "b.times").write_text("0 1\n")
-    assert ran("clip", "a.ndjson#1", "-o", "b.ndjson", "--force", cwd=timed).returncode == 0
+    assert ran("export", *CLIP, "a.ndjson#1", "-o", "b.ndjson", "--force", cwd=timed).returncode == 0
     assert files(timed) == {"a.ndjson", "b.ndjson"}
     # Secrets are masked, unless the clip is raw; stderr says which
-    done = ran("clip", "a.ndjson#1", "-o", "c.ndjson", "--raw", cwd=timed)
+    done = ran("export", *CLIP, "a.ndjson#1", "-o", "c.ndjson", "--raw", cwd=timed)
     assert b"nothing was redacted (--raw)\n" in done.stderr
     whole = (timed / "a.ndjson").read_bytes().splitlines()
     assert set((timed / "c.ndjson").read_bytes().splitlines()) <= set(whole)
     # `-o -` prints the clip, which another command reads from a pipe
-    done = ran("clip", "a.ndjson#6..#8", "-o", "-", cwd=timed)
+    done = ran("export", *CLIP, "a.ndjson#6..#8", "-o", "-", cwd=timed)
     assert ran("-p", stdin=done.stdout).stdout.count(b"\n") == 3
     assert b"wrote" not in done.stderr

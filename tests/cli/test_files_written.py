@@ -36,7 +36,7 @@ def test_run_writes_five_files_or_none(home: Path) -> None:
     facts = json.loads(process.read_bytes())
     assert (facts["command"], facts["exit_code"]) == (agent, 3)
     assert facts["started_ms"] <= facts["ended_ms"]
-    assert ran("log", recording).stdout == log.read_bytes()
+    assert ran("-p", "--times", recording).stdout == log.read_bytes()
 
 
 WRITTEN: list[tuple[list[str], set[str]]] = [
@@ -61,14 +61,18 @@ def test_only_requested_files_are_written(tmp_path: Path, recording: Saver) -> N
                 path.unlink()
     # Opening or replaying a recording writes no file except a requested log
     path = recording(init(), started("read", path="a"), result())
-    commands: list[list[str | Path]] = [[path], ["replay", path], ["log", path], ["sessions"]]
+    commands: list[list[str | Path]] = [[path], ["replay", path], ["-p", "--times", path], ["sessions"]]
     for words in commands:
         assert ran(*words, cwd=tmp_path).returncode == 0
     assert files(tmp_path) == {"session.ndjson"}
     assert ran(path, "--log", "0.log", cwd=tmp_path).returncode == 0
     assert ran("replay", path, "--log", "1.log", cwd=tmp_path).returncode == 0
     assert files(tmp_path) == {"session.ndjson", "0.log", "1.log"}
-    assert (tmp_path / "0.log").read_bytes() == (tmp_path / "1.log").read_bytes() == ran("log", path).stdout
+    assert (
+        (tmp_path / "0.log").read_bytes()
+        == (tmp_path / "1.log").read_bytes()
+        == ran("-p", "--times", path).stdout
+    )
 
 
 def test_times_are_removed_only_when_they_are_replaced(tmp_path: Path) -> None:

@@ -22,12 +22,28 @@ from tests.harness.program import PLAIN, ran
 
 DATA = (RECORDINGS / "failures.ndjson").read_bytes()
 COMMANDS = [
-    *(["check", "FILE", "--limit", "failed=0"], ["show", "FILE"], ["show", "--", "FILE#2"], ["log", "FILE"]),
-    *(["drift", "FILE"], ["compare", "--json", "FILE", str(PLAIN)], ["redact", "FILE", "-o", "-"]),
-    *(["export", "FILE", "--to", "markdown", "-o", "-"], ["clip", "-o", "-", "--", "FILE#1..#2"]),
+    *(
+        ["check", "FILE", "--limit", "failed=0"],
+        ["show", "FILE"],
+        ["show", "--", "FILE#2"],
+        ["-p", "--times", "FILE"],
+    ),
+    *(
+        ["doctor", "FILE"],
+        ["compare", "--json", "FILE", str(PLAIN)],
+        ["export", "--to", "recording", "FILE", "-o", "-"],
+    ),
+    *(
+        ["export", "FILE", "--to", "markdown", "-o", "-"],
+        ["export", "--to", "recording", "-o", "-", "--", "FILE#1..#2"],
+    ),
     *(["-p", "FILE"], ["replay", "-p", "--speed", "1000", "FILE"]),
 ]
-UNREADABLE = [["ship", "FILE", "--to", "nats://x"], ["explain", "FILE"], ["continue", "FILE", "Go on."]]
+UNREADABLE = [
+    ["engine", "ship", "FILE", "--to", "nats://x"],
+    ["show", "--why", "FILE"],
+    ["continue", "FILE", "Go on."],
+]
 """Commands about a session that is kept: each refuses what can be read only once."""
 FUNCTIONS: list[Callable[[Readable], object]] = [
     lambda path: [*map(repr, agentwatch.load(path).calls)],

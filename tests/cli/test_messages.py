@@ -32,13 +32,13 @@ NAMES = {
 FAULTS: dict[str, list[str]] = {
     "an input": ["-p", "{}"],
     "an input of replay": ["replay", "{}", "-p"],
-    "an input of log": ["log", "{}"],
-    "an input of drift": ["drift", "{}"],
+    "an input of log": ["-p", "--times", "{}"],
+    "an input of drift": ["doctor", "{}"],
     "an option": ["--{}"],
     "an option of run": ["run", "--{}"],
     "a choice": ["--output-format", "{}", "x"],
     "a number": ["replay", "--speed", "{}", "x"],
-    "an argument": ["log", "x", "{}"],
+    "an argument": ["-p", "--times", "x", "{}"],
     "a recording": ["run", "-p", "--record", "{}/none/r", "--", "true"],
     "a log": ["-p", "--log", "{}/none/r", str(PLAIN)],
     "a recording of a recording": ["-p", "--record", "{}", str(PLAIN)],
@@ -239,8 +239,11 @@ def printed(*arguments: str | Path, **env: str) -> str:
 
 def test_no_printed_line_is_a_command(recording: Path) -> None:
     """Under a CI runner no printed line begins with `::`, and `##` never occurs."""
-    cases: list[list[str]] = [["-p"], ["--output-format", "json"], ["--output-format", "summary"], ["log"]]
-    for arguments in cases:
+    for arguments in (
+        ["-p"],
+        ["-p", "--times"],
+        *(["--output-format", name] for name in ("json", "summary")),
+    ):
         for runner in RUNNERS:
             with case(f"{' '.join(arguments)}, {runner}"):
                 shown = printed(*arguments, recording, **{runner: "true"})

@@ -70,7 +70,7 @@ def test_a_hit_is_printed_on_stderr_and_written_in_the_log(home: Path) -> None:
     assert said(done.stderr) == ['rule "tool:read" hit by call 1: Read file lantern/settings.py']
     found = {path.suffix: path for path in (home / "sessions").iterdir()}
     log = found[".log"].read_bytes()
-    assert ran("log", found[".ndjson"]).stdout == log
+    assert ran("-p", "--times", found[".ndjson"]).stdout == log
     hits = [line for line in log.decode().splitlines() if "rule" in line]
     assert [line.partition("Z ")[2] for line in hits] == [
         'rule "tool:read" hit by call 1: Read file lantern/settings.py',

@@ -39,11 +39,12 @@ write_file(Path(sys.argv[1]), pieces(), replaces=True)
 
 
 DEMO = RECORDINGS / "demo.ndjson"
+RECORDING = ("export", "--to", "recording")
 COMMANDS = {
     "export": ("export", "a.ndjson", "--to", "markdown"),
     "compare": ("compare", "b.ndjson", "a.ndjson"),
-    "clip": ("clip", "a.ndjson#1..#2"),
-    "redact": ("redact", "a.ndjson"),
+    "clip": (*RECORDING, "a.ndjson#1..#2"),
+    "redact": (*RECORDING, "a.ndjson"),
     "check --init": ("check", "--init", "a.ndjson"),
 }
 """The commands with `-o`, which read `a.ndjson`."""
@@ -189,7 +190,7 @@ def test_an_input_is_never_replaced(folder: Path) -> None:
     # A recording is not appended to itself.
     before = contents(folder)
     with open(folder / "a.ndjson", "ab") as same:
-        assert ran("redact", "a.ndjson", "-o", f"/dev/fd/{same.fileno()}", cwd=folder).returncode == 2
+        assert ran(*RECORDING, "a.ndjson", "-o", f"/dev/fd/{same.fileno()}", cwd=folder).returncode == 2
     assert contents(folder) == before
     # The session of another machine is not asked for if its file may not be written.
     for name, words in COMMANDS.items():
@@ -212,7 +213,7 @@ def test_the_files_of_recordings_are_never_replaced(folder: Path) -> None:
     before = contents(folder)
     for ending in ENDINGS:
         with case(ending):
-            done = ran("redact", "d.rec", "-o", f"d{ending}", "--force", cwd=folder)
+            done = ran(*RECORDING, "d.rec", "-o", f"d{ending}", "--force", cwd=folder)
             assert done.returncode == 2
             assert contents(folder) == before
     # A name that belongs to a recording in the same folder is refused; other names beside it are not.
@@ -237,7 +238,7 @@ def test_the_files_of_a_linked_input_are_never_replaced(folder: Path) -> None:
     link.symlink_to(folder / "a.ndjson")
     for name in ("elsewhere/link.times", "a.log"):
         with case(name):
-            done = ran("redact", link, "-o", name, "--force", cwd=folder)
+            done = ran(*RECORDING, link, "-o", name, "--force", cwd=folder)
             assert (done.returncode, b"it belongs to the input" in done.stderr) == (2, True)
             assert not (folder / name).exists()
     # A session in a database is read from the database and from the files of SQLite beside it.
@@ -331,9 +332,9 @@ def test_a_recording_with_other_files_is_never_replaced(folder: Path) -> None:
         2,
         b"agentwatch: cannot write c.ndjson: it is a recording with c.times; name another file\n",
     )
-    assert ran("redact", DEMO, "-o", "c.ndjson", "--force", cwd=folder).returncode == 0
+    assert ran(*RECORDING, DEMO, "-o", "c.ndjson", "--force", cwd=folder).returncode == 0
     assert (folder / "c.times").read_text().count("\n") > 1
-    assert ran("redact", "a.ndjson", "-o", "c.ndjson", "--force", cwd=folder).returncode == 0
+    assert ran(*RECORDING, "a.ndjson", "-o", "c.ndjson", "--force", cwd=folder).returncode == 0
     assert not (folder / "c.times").exists()
 
 
@@ -370,7 +371,7 @@ def test_devices_and_pipes_need_no_force(folder: Path) -> None:
 @pytest.mark.slow
 def test_the_refusal_comes_before_stdin_is_read(folder: Path) -> None:
     """A command whose input does not end refuses at once, also if stdin is the file itself."""
-    for name, words in (COMMANDS | {"clip": ("clip", "--", "-#1")}).items():
+    for name, words in (COMMANDS | {"clip": (*RECORDING, "--", "-#1")}).items():
         with case(name):
             inputs = [word.replace("a.ndjson", "-") for word in words[1:]]
             argv = [*AGENTWATCH, words[0], "-o", "b.ndjson", *inputs]
@@ -379,7 +380,7 @@ def test_the_refusal_comes_before_stdin_is_read(folder: Path) -> None:
             ) as program:
                 assert program.wait(20) == 2
     with open(folder / "a.ndjson", "rb") as same:
-        argv = [*AGENTWATCH, "redact", "-", "-o", "a.ndjson", "--force"]
+        argv = [*AGENTWATCH, *RECORDING, "-", "-o", "a.ndjson", "--force"]
         done = subprocess.run(
             argv, stdin=same, stderr=subprocess.PIPE, cwd=folder, env=environment(), check=False
         )

@@ -90,7 +90,7 @@ def the_time_since(now: Now) -> None:
 def the_evidence(now: Now) -> None:
     """The newest session has ended some seconds ago."""
     name = next(iter(now.fake.made))[1]
-    assert now.printed("explain", name)[0].endswith(" s ago · reported")
+    assert now.printed("show", "--why", name)[0].endswith(" s ago · reported")
 
 
 def the_filters(now: Now) -> None:

@@ -19,7 +19,7 @@ from agentwatch.agents.registry import answered_agents, hooked_agents
 from agentwatch.base.faults import Signalled
 from agentwatch.cli.app import agentwatch as program
 from agentwatch.cli.commands import _raising_on
-from agentwatch.cli.default_command import SUBCOMMANDS
+from agentwatch.cli.default_command import ALIASES, SUBCOMMANDS
 from tests.conftest import ROOT, case
 from tests.harness.program import AGENTWATCH, PLAIN, environment, ran
 
@@ -76,12 +76,12 @@ def test_an_interrupted_start_is_silent() -> None:
     """While the command line is loaded, and after a command has ended, nothing is printed."""
     status = "agentwatch.cli.status"
     moments = ("agentwatch.cli.app", "click", "agentwatch.cli.messages", "the end")
-    cases = [(status, "status"), *((moment, "drift", PLAIN) for moment in moments)]
+    cases = [(status, "status"), *((moment, "doctor", PLAIN) for moment in moments)]
     for moment, *words in cases:
         with case(moment):
             assert interrupted(str(moment), *words) == (130, b"")
     # A command that was started without SIGINT, as by `nohup` or behind `&`, runs to its end.
-    argv = [sys.executable, "-c", INTERRUPTED, "click", "drift", str(PLAIN)]
+    argv = [sys.executable, "-c", INTERRUPTED, "click", "doctor", str(PLAIN)]
     done = subprocess.run(
         argv,
         env=environment(),
@@ -93,14 +93,35 @@ def test_an_interrupted_start_is_silent() -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+def test_a_former_name_of_a_command_is_the_new_command() -> None:
+    """It prints one line on stderr, which names the new command, and does what that does with its options."""
+    words: dict[str, tuple[str | Path, ...]] = {
+        "clip": (f"{PLAIN}#1", "-o", "-", "--raw", "--format", "cursor"),
+        "drift": (PLAIN, "--format", "cursor"),
+        "engine status": ("nats://127.0.0.1:1", "--json"),
+        "explain": ("000000", "--json"),
+        "log": (PLAIN, "--addresses", "--no-color"),
+        "redact": (PLAIN, "-o", "-"),
+        "ship": ("--all", "--publish-as", "ci"),
+    }
+    assert {*words} == {*ALIASES}
+    for name, arguments in words.items():
+        with case(name):
+            old, new = (ran(*each.split(), *arguments) for each in (name, ALIASES[name]))
+            said = f"agentwatch: {name} is now agentwatch {ALIASES[name]}\n".encode()
+            assert (old.returncode, old.stdout, old.stderr) == (new.returncode, new.stdout, said + new.stderr)
+            assert b"No such" not in new.stderr
+            assert f"\n  {name} " not in ran("--help").stdout.decode()
+
+
 @pytest.mark.system
 @pytest.mark.slow
 def test_an_interrupted_command_ends_with_130(tmp_path: Path) -> None:
     """While a command runs, ctrl+c ends it with 130, and no file is left."""
     output = tmp_path / "b"
     cases: tuple[tuple[str | Path, ...], ...] = (
-        ("agentwatch.output.export.clip", "clip", f"{PLAIN}#1", "-o", output),
-        ("agentwatch.output.redact.recording", "redact", PLAIN, "-o", output),
+        ("agentwatch.output.export.clip", "export", "--to", "recording", f"{PLAIN}#1", "-o", output),
+        ("agentwatch.output.redact.recording", "export", "--to", "recording", PLAIN, "-o", output),
         ("agentwatch.output.export.markdown", "export", PLAIN, "--to", "markdown", "-o", output),
         ("agentwatch.output.compare", "compare", PLAIN, PLAIN, "-o", output),
         ("agentwatch.rules.check.starter", "check", "--init", PLAIN, "-o", output),
@@ -114,7 +135,7 @@ def test_an_interrupted_command_ends_with_130(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_byte_code_that_was_cut_off_is_one_line(tmp_path: Path) -> None:
     """Whether the program or a command imports it, the line names the folder to delete."""
-    redact = ("output/redact/recording", "redact", PLAIN, "-o", tmp_path / "out")
+    redact = ("output/redact/recording", "export", "--to", "recording", PLAIN, "-o", tmp_path / "out")
     for module, *words in (("cli/app", "--version"), redact):
         with case(module):
             source = ROOT / "agentwatch" / f"{module}.py"

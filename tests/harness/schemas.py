@@ -26,7 +26,11 @@ def check_json(name: str, data: bytes) -> None:
 
 def check_printed(words: Sequence[str], stdout: bytes) -> None:
     """Check each line that a command has printed on stdout, if it is JSON of ours."""
-    names = {("check", "--since"): "check-since", ("compare", "--with"): "compare-with"}
+    names = {
+        ("check", "--since"): "check-since",
+        ("compare", "--with"): "compare-with",
+        ("show", "--why"): "explain",
+    }
     formats = {after for option, after in pairwise(words) if option == "--output-format"}
     name = "summary" if "summary" in formats else words[0] if words else ""
     if name != "summary" and "json" not in formats and "--json" not in words:

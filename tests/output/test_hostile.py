@@ -39,10 +39,10 @@ def test_a_summary_cannot_drive_a_terminal() -> None:
 def test_no_output_of_hostile_text_drives_a_terminal() -> None:
     """Text, log and stderr of the hostile recording contain no control character."""
     path = RECORDINGS / "hostile.ndjson"
-    for done in (watch(path), watch("log", path), watch(path, "--output-format", "json")):
+    for done in (watch(path), watch("-p", "--times", path), watch(path, "--output-format", "json")):
         assert done.stdout
         assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", done.stderr.decode())
-    for done in (watch(path), watch("log", path)):
+    for done in (watch(path), watch("-p", "--times", path)):
         assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", done.stdout.decode())
 
 

@@ -39,13 +39,13 @@ from tests.harness.program import AGENTWATCH, environment, watch
     ],
 )
 def test_a_recorded_pipe_has_the_log_of_the_live_run(tmp_path: Path, name: str) -> None:
-    """A recording equals the pipe byte for byte, and `agentwatch log` prints the log of the live run."""
+    """A recording equals the pipe byte for byte, and `--print --times` prints the log of the live run."""
     path = RECORDINGS / f"{name}.ndjson"
     recording, log = tmp_path / "r.ndjson", tmp_path / "r.log"
-    watch("-p", "--record", recording, stdin=path.read_bytes())
+    live = watch("-p", "--record", recording, stdin=path.read_bytes())
     assert recording.read_bytes() == path.read_bytes()
-    done = watch("log", recording)
-    assert (done.returncode, done.stderr) == (0, b"")
+    done = watch("-p", "--times", recording)
+    assert (done.returncode, done.stderr) == (live.returncode, live.stderr)
     assert done.stdout == log.read_bytes() != b""
 
 
@@ -57,15 +57,16 @@ def test_the_log_has_seen_times_and_both_runs(recording: Saver) -> None:
     """
     # With `--addresses`, each line of a call has its number; the other lines and the log are unchanged.
     path = recording(init(), started("read", "a"), completed("write", "b", {}), completed("read", "a", {}))
-    plain, numbered = (watch("log", *more, path).stdout.decode() for more in ((), ("--addresses",)))
+    plain, numbered = (watch("-p", "--times", *more, path).stdout.decode() for more in ((), ("--addresses",)))
     assert re.findall(r" #(\d+) ", numbered) == ["2", "1"]
     assert re.sub(r" #\d+ ", " ", numbered) == plain
-    assert watch("log", "-", stdin=path.read_bytes()).stdout.decode() == plain
+    live = watch("-p", "--times", "-", stdin=path.read_bytes()).stdout.decode()
+    assert re.sub(r"(?m)^\S+Z ", "- ", live) == plain  # a call gets the time of its arrival
     first = init() + started("read", path="a")
     path = recording(first, completed("read", result={"success": {}}), result())
     path.with_suffix(".times").write_text(f"0 1795183387000\n{len(first)} 1795183390500\n")
-    assert b"\n2026-11-20T14:03:10Z Read file a\n" in watch("log", path).stdout
-    lines = watch("log", RECORDINGS / "two-runs.ndjson").stdout.decode().splitlines()
+    assert b"\n2026-11-20T14:03:10Z Read file a\n" in watch("-p", "--times", path).stdout
+    lines = watch("-p", "--times", RECORDINGS / "two-runs.ndjson").stdout.decode().splitlines()
     assert [re.sub(r"^\S+Z ", "", text) for text in lines] == [
         "# session 67bc5f3e-332b-4fcf-b469-00a80c0d7f40 · Auto · /home/ada/src/beacon",
         "Read file beacon.py (2 lines)",
@@ -88,7 +89,7 @@ def test_the_log_is_the_text_with_times(recording: Saver) -> None:
         started("shell", "d", 1795183389000, command="sleep 600"),
         result(duration_ms=5234),
     )
-    assert watch("log", path).stdout.decode().splitlines() == [
+    assert watch("-p", "--times", path).stdout.decode().splitlines() == [
         "# session s-1 · Claude 4 Sonnet · /Users/user/project",
         "2026-11-20T14:03:07Z Read file README.md (54 lines)",
         "- Created new file summary.txt (19 lines)",
@@ -149,7 +150,7 @@ def test_a_log_is_written_as_it_goes(tmp_path: Path) -> None:
         program.stdin.close()
         program.wait(20)
     written = log.read_bytes()
-    assert watch("log", recording).stdout == written
+    assert watch("-p", "--times", recording).stdout == written
     assert re.findall(rb"acted: \w+ \w+|Read file \w", written) == [
         b"Read file a",
         b"acted: interrupt sent",
@@ -176,7 +177,7 @@ def test_an_act_is_before_the_call_that_ends_after_it(recording: Saver) -> None:
     acts = [act("interrupt", 1_795_183_388_500), act("allow", 1_795_183_390_999, "elsewhere")]
     for each in [*acts, act("stop", 1_795_183_395_000, "unknown"), act("\x1b[2J", 1_795_183_395_001)]:
         append_act(path.with_suffix(".acts"), each)
-    printed = watch("log", path).stdout.decode().splitlines()
+    printed = watch("-p", "--times", path).stdout.decode().splitlines()
     assert [re.sub(r"^(# )?\S+Z ", "", each) for each in printed] == [
         "# session s-1 · Auto · /home/ada/app",
         "acted: interrupt sent · SIGINT · list",
@@ -251,13 +252,13 @@ class Case:
 
     @property
     def whole_log(self) -> str:
-        """What `agentwatch log` prints of the recording."""
+        """What `--print --times` prints of the recording."""
         return "".join(f"{line}\n" for line in follow_log(Feed(open_saved(self._folder / "r.ndjson"))))
 
 
 @pytest.mark.parametrize("name", ["demo", "two-runs", "hostile", "unfinished"])
 def test_the_thread_writes_what_the_command_prints(tmp_path: Path, name: str) -> None:
-    """The log of a whole recording is what `agentwatch log` prints; the reader keeps its position."""
+    """The log of a whole recording is what `--print --times` prints; the reader keeps its position."""
     reader = open_saved(RECORDINGS / f"{name}.ndjson")
     LogWriter(reader, create_file(tmp_path / "r.log")).finish()
     whole = "".join(f"{line}\n" for line in follow_log(Feed(reader)))

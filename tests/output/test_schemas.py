@@ -203,7 +203,7 @@ def test_each_session_of_a_machine_is_printed_by_its_schemas(
     saved = [row for row in rows if row["path"]]  # another is a process, which a test beside this one can end
     for row in {row["agent"]: row for row in saved}.values():
         with case(row["agent"]):
-            assert ran("explain", row["id"], "--json").stdout
+            assert ran("show", "--why", row["id"], "--json").stdout
     assert json.loads(ran("stats", "--json").stdout)["totals"]["calls"]
     rules = ("--forbid", "tool:execute", "--limit", "failed=0")
     assert json.loads(ran("check", "--since", "2020-01-01", *rules, "--json").stdout)["sessions"]

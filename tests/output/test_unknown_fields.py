@@ -242,13 +242,13 @@ def test_unknown_lines_of_the_summary_are_listed() -> None:
 
 @pytest.mark.slow
 def test_the_command_prints_the_report(recording: Saver) -> None:
-    """`agentwatch drift FILE` prints the report and exits with 0; for a missing file it exits with 2."""
+    """`agentwatch doctor FILE` prints the report and exits with 0; for a missing file it exits with 2."""
     path = RECORDINGS / "unknown.ndjson"
-    done = watch("drift", path)
+    done = watch("doctor", path)
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout.decode().splitlines() == list(report(open_saved(path)).lines())
     assert "2 × tool weather, first in line 6" in done.stdout.decode()
-    missing = watch("drift", "no-such.ndjson")
+    missing = watch("doctor", "no-such.ndjson")
     assert (missing.returncode, missing.stdout) == (2, b"")
     assert missing.stderr.count(b"\n") == 1
     # Of a format whose fields are not listed, unknown types are reported, and that only they are.
@@ -257,7 +257,7 @@ def test_the_command_prints_the_report(recording: Saver) -> None:
         {"jsonrpc": "2.0", "id": 1, "method": "weather/today", "params": {}},
     )
     data = b"".join(json.dumps(fields).encode() + b"\n" for fields in lines)
-    done = watch("drift", recording(data))
+    done = watch("doctor", recording(data))
     first, second, third, _ = done.stdout.decode().splitlines()
     assert first.endswith(", format acp: 2 lines, 0 malformed, 1 unknown; 1 finding")
     assert second == "only unknown types are listed: this version has no list of the fields of this format"
@@ -265,7 +265,7 @@ def test_the_command_prints_the_report(recording: Saver) -> None:
     # The report names the version and the day of the last check of a format, where there was one.
     checked = checked_formats()["claude-code"]
     data = b'{"type":"system","subtype":"init","session_id":"s","tools":[],"claude_code_version":"2.1.0"}\n'
-    done = watch("drift", recording(data))
+    done = watch("doctor", recording(data))
     first, second, *_ = done.stdout.decode().splitlines()
     assert ", format claude-code: " in first
     result = f"{checked.wrong} wrong" if checked.wrong else "right"

@@ -103,7 +103,7 @@ COMMANDS = [
     ["sessions"],
     ["sessions", "--json"],
     ["sessions", "--prune", "--older", "30d"],
-    ["log", PLAIN],
+    ["-p", "--times", PLAIN],
     ["show", f"{PLAIN}#1"],
     ["show", f"{PLAIN}@50%", "--json"],
     ["export", PLAIN, "--to", "asciicast", "-o", "-"],
@@ -138,7 +138,7 @@ def test_what_is_about_this_machine_loads_nothing_of_others() -> None:
         ["sessions", "--json"],
         [PLAIN, "--print"],
         ["run", "--print", "--no-record", "--", "cat", PLAIN],
-        ["log", PLAIN],
+        ["-p", "--times", PLAIN],
         ["show", f"{PLAIN}#1"],
         ["export", PLAIN, "--to", "atif", "-o", "-"],
     ):

@@ -109,5 +109,5 @@ def test_recording_and_log_go_on_at_an_earlier_moment(home: Path, tmp_path: Path
         terminal.leave()
     recording = saved(home)
     assert recording.read_bytes() == path.read_bytes()
-    assert saved(home, "log").read_bytes() == watch("log", recording).stdout
+    assert saved(home, "log").read_bytes() == watch("-p", "--times", recording).stdout
     assert len(actions_of(recording)) == 40

@@ -56,7 +56,7 @@ def test_a_followed_file_can_be_left(tmp_path: Path) -> None:
     with in_terminal("-f", "--log", str(log), str(path)) as terminal:
         terminal.wait_for("◐ running")
         terminal.leave()
-    assert log.read_bytes() == watch("log", path).stdout
+    assert log.read_bytes() == watch("-p", "--times", path).stdout
     assert "# unfinished" in log.read_text()
 
 

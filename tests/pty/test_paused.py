@@ -48,7 +48,7 @@ def test_a_rule_pauses_the_agent_until_the_user_continues_it(home: Path) -> None
             terminal.leave()
             log = saved(home, "log").read_bytes()
             assert b'rule "tool:read" paused the agent at call 1: Read file' in log
-            assert watch("log", saved(home)).stdout == log
+            assert watch("-p", "--times", saved(home)).stdout == log
         shutil.rmtree(home)
 
 

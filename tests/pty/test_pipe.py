@@ -72,7 +72,7 @@ def test_keys_work_while_the_stream_comes(home: Path) -> None:
 
 @pytest.mark.system
 def test_the_recording_is_the_stream(home: Path) -> None:
-    """The recording equals the stream byte for byte, and the log beside it equals `agentwatch log`.
+    """The recording equals the stream byte for byte, and the log beside it equals `--print --times`.
 
     At an earlier moment both go on.
     """
@@ -90,7 +90,7 @@ def test_the_recording_is_the_stream(home: Path) -> None:
     assert [file.stat().st_mode & 0o777 for file in files.values()] == [0o600] * 3
     assert (home / "sessions").stat().st_mode & 0o777 == 0o700
     logged = files["log"].read_bytes()
-    assert logged == watch("log", files["ndjson"]).stdout
+    assert logged == watch("-p", "--times", files["ndjson"]).stdout
     assert logged.count(b"\n") == 2 + ended
     offsets = [int(row.split()[0]) for row in files["times"].read_text().splitlines()]
     assert offsets == sorted(set(offsets))
@@ -130,7 +130,7 @@ def test_ctrl_c_after_q_ends_the_recording(home: Path) -> None:
     recorded = saved(home).read_bytes()
     assert len(recorded) > 20_000
     assert DEMO.read_bytes().startswith(recorded)
-    assert saved(home, "log").read_bytes() == watch("log", saved(home)).stdout
+    assert saved(home, "log").read_bytes() == watch("-p", "--times", saved(home)).stdout
 
 
 @pytest.mark.system

@@ -53,7 +53,7 @@ def test_an_agent_that_succeeds(home: Path) -> None:
         terminal.wait_until(lambda: saved(home, "log").read_bytes().count(b"\n") > 15, what="log")
         terminal.leave()
     assert saved(home).read_bytes() == DEMO.read_bytes()
-    assert saved(home, "log").read_bytes() == watch("log", saved(home)).stdout
+    assert saved(home, "log").read_bytes() == watch("-p", "--times", saved(home)).stdout
     assert described(home)["exit_code"] == 0
 
 

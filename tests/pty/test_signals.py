@@ -184,5 +184,5 @@ def has_agent_ended(home: Path) -> bool:
 
 
 def whole_log(home: Path) -> bytes:
-    """Return what `agentwatch log` prints of the recording."""
-    return watch("log", saved(home)).stdout
+    """Return what `--print --times` prints of the recording."""
+    return watch("-p", "--times", saved(home)).stdout

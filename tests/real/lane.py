@@ -296,7 +296,7 @@ def _headless(
         if strict != 0:
             found.differences.append(Difference(Verdict.WRONG, "exit code with --strict", "0", str(strict)))
         _, drift = _agentwatch(
-            "drift", address if view == "file" else str(stream), environment=environment, cwd=cwd
+            "doctor", address if view == "file" else str(stream), environment=environment, cwd=cwd
         )
         found.notes += [line.strip() for line in drift.splitlines() if " × " in line]
 

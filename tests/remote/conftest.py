@@ -27,7 +27,7 @@ LINES = [orjson.dumps({"line": number, "text": "x" * 100}) + b"\n" for number in
 
 
 class Publisher:
-    """Stores pieces of one session, as `agentwatch ship` does."""
+    """Stores pieces of one session, as `agentwatch engine ship` does."""
 
     def __init__(self, address: str, session: SessionName = SESSION) -> None:
         self.session = session

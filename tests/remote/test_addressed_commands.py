@@ -101,7 +101,7 @@ def test_printing_follows_a_session_to_its_end(server: Server, publisher: Publis
         assert process.returncode == 0
         assert line + rest == ran("--print", RECORDINGS / "plain.ndjson").stdout
         log = (tmp_path / "followed.log").read_bytes()
-        assert log == ran("log", RECORDINGS / "plain.ndjson").stdout
+        assert log == ran("-p", "--times", RECORDINGS / "plain.ndjson").stdout
     finally:
         process.kill()
         process.wait()
@@ -111,14 +111,14 @@ def test_a_complete_copy_is_printed_while_the_engine_is_away(address: str, serve
     """A session that was read once is printed without the engine, and by an abbreviated name too."""
     # Without a copy, an engine that is away is a fault of one line, with exit code 2.
     server.kill()
-    done = ran("log", address)
+    done = ran("-p", "--times", address)
     assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
     assert server.address.encode() in done.stderr
     server.restart()
-    first = ran("log", address)
+    first = ran("-p", "--times", address)
     server.kill()
-    assert ran("log", address).stdout == first.stdout != b""
-    assert ran("log", f"{server.address}/012345").stdout == first.stdout
+    assert ran("-p", "--times", address).stdout == first.stdout != b""
+    assert ran("-p", "--times", f"{server.address}/012345").stdout == first.stdout
     server.restart()
 
 
@@ -126,7 +126,7 @@ def test_a_beginning_that_is_not_kept_is_reported(server: Server, publisher: Pub
     """A command works on what is kept, and reports how much is not."""
     # Of a session that has a card and no byte yet, a command says so, and leaves no copy.
     publisher.card()
-    done = ran("log", f"{server.address}/{SESSION}")
+    done = ran("-p", "--times", f"{server.address}/{SESSION}")
     assert (done.returncode, done.stdout) == (2, b"")
     assert done.stderr == f"agentwatch: {server.address}/{SESSION}: there are no bytes of it yet\n".encode()
     assert not [*Path(os.environ["AGENTWATCH_HOME"], "copies").iterdir()]
@@ -134,7 +134,7 @@ def test_a_beginning_that_is_not_kept_is_reported(server: Server, publisher: Pub
     publisher.content = lines[0] * 100
     publisher.send(*lines)
     publisher.end()
-    done = ran("log", f"{server.address}/{SESSION}")
+    done = ran("-p", "--times", f"{server.address}/{SESSION}")
     assert done.returncode == 0
     assert done.stdout
     assert b"the beginning is no longer kept: " in done.stderr
@@ -173,5 +173,5 @@ def test_an_interrupted_print_leaves_a_copy_that_goes_on(server: Server, publish
     process.send_signal(signal.SIGKILL)
     process.communicate()
     publisher.end()
-    assert ran("log", address).stdout == ran("log", DEMO).stdout
+    assert ran("-p", "--times", address).stdout == ran("log", DEMO).stdout
     assert len([*copies.glob("*.ndjson")]) == 1

@@ -68,7 +68,7 @@ def test_after_a_kill_the_other_process_fills_the_copy(server: Server, publisher
             publisher.end()
             out, err = second.communicate(timeout=30)
     assert (second.returncode, out, err) == (0, DEMO.read_bytes()[len(begun) :], b"")
-    assert watch("log", address).stdout == watch("log", DEMO).stdout
+    assert watch("-p", "--times", address).stdout == watch("log", DEMO).stdout
     assert len(copied()) == 1
 
 

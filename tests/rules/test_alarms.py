@@ -174,7 +174,7 @@ class Case:
         return (self.folder / "r.log").read_text().splitlines()
 
     def printed_again(self) -> list[str]:
-        """Return the lines of the log as `agentwatch log` makes them later."""
+        """Return the lines of the log as `--print --times` makes them later."""
         reader = self.growing.reader
         feed = Feed(type(reader)(reader.fd, self.growing, self.growing.times))
         return [*follow_log(feed, alarms=read_alarms(self.folder / "r.alarms"))]

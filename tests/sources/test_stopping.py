@@ -133,7 +133,7 @@ def test_bytes_that_were_read_are_recorded_before_the_end(pipe: Pipe) -> None:
 def test_a_reader_that_hangs_is_not_waited_for(pipe: Pipe, tmp_path: Path) -> None:
     """While the reader of a stopped pipe hangs, finishing is bounded and reported; the log is not closed.
 
-    Once the recording has ended, its log is what `agentwatch log` prints.
+    Once the recording has ended, its log is what `--print --times` prints.
     """
     source, log = pipe.source, tmp_path / "r.log"
     source.written.log = LogWriter(source.reader, create_file(log))

@@ -40,7 +40,7 @@ def ship(
 ) -> Shipped | None:
     """Ship a recording until the engine has it; continue what another process has begun.
 
-    Until the engine has all of it, the recording is among those that `ship --all` ships. `wait` waits for a
+    Until the engine has all of it, the recording is among those of `engine ship --all`. `wait` waits for a
     number of seconds, and returns whether to end. Return what the engine has; None if another process ships
     the recording. Raise `OSError` if the recording cannot be opened.
     """

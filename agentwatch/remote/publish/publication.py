@@ -205,7 +205,7 @@ class Publication:
         recording, given, target = self._recording, self._given, self._target
         assert recording is not None
         is_short = is_saved(recording) and is_stem(recording.stem)
-        words = ["agentwatch", "ship", recording.stem if is_short else os.path.abspath(recording)]
+        words = ["agentwatch", "engine", "ship", recording.stem if is_short else os.path.abspath(recording)]
         if self._shipped() is None:  # nothing beside the recording says where it is shipped to
             words += ["--to", str(target.login.address), "--publish-as", target.publisher]
         for option, file in (("--credentials", given.credentials), ("--publish-ca", given.ca)):

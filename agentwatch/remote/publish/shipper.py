@@ -53,7 +53,7 @@ _JOINING_SECONDS = (0.001, 0.05)
 _RETRY_SECONDS = (0.05, 5.0)
 """The pause after the first fault, and the longest one; each is twice as long as the one before."""
 _AWAY_SECONDS = 3600.0
-"""How long an engine is awaited after the recording has ended. `agentwatch ship --all` sends it later."""
+"""How long an engine is awaited after the recording has ended. `engine ship --all` sends it later."""
 _REFUSED_SECONDS = 60.0
 """The same for one that refuses: nothing but a person changes that."""
 

@@ -252,7 +252,7 @@ def lines(path: Path) -> list[bytes]:
     return path.read_bytes().splitlines(keepends=True) if store is None else store.new_lines()
 
 
-FORMATS = (["log"], ["drift"], ["-p"], ["-p", "--brief"], ["--output-format", "summary"])
+FORMATS = (["-p", "--times"], ["doctor"], ["-p"], ["-p", "--brief"], ["--output-format", "summary"])
 KEPT = ("type", "status", "role", "reason")
 """The fields that decide how a line is read."""
 

@@ -699,7 +699,7 @@ def test_the_evidence_of_a_remote_session_is_on_its_machine(address: str) -> Non
     remote = replace(row(State.ASKS, Ground.INFERRED, since_ms=NOW_MS), address=address, host="build1")
     proofs = evidence(remote, None, NOW_MS)
     assert proofs[0] == Proof("build1 reports “asks”, which is inferred there.", place, NOW_MS)
-    assert sentences(proofs, Weight.MISSING) == ["agentwatch explain on build1, which shows the evidence."]
+    assert sentences(proofs, Weight.MISSING) == ["agentwatch show --why on build1, which shows the evidence."]
     lost = evidence(replace(remote, lost_ms=NOW_MS - 90), None, NOW_MS)
     assert lost[0] == Proof("Nothing arrives from build1.", place, NOW_MS - 90)
     assert lost[1].weight is Weight.OUTWEIGHED

@@ -28,7 +28,7 @@ from tests.harness.program import AGENTWATCH, PLAIN, PLAIN_TEXT, environment, ra
     "arguments",
     [
         ["big.ndjson"],
-        pytest.param(["log", "big.ndjson"], marks=pytest.mark.system),
+        pytest.param(["-p", "--times", "big.ndjson"], marks=pytest.mark.system),
         pytest.param(["big.ndjson", "--output-format", "stream-json"], marks=pytest.mark.system),
         pytest.param(["-p", "-"], marks=pytest.mark.system),
     ],
@@ -129,7 +129,7 @@ LINE = styled((SafeText("Ran pytest "), ""), (SafeText("(failed)"), "failed"), (
 WITHOUT_COLOUR = b"Ran pytest (failed)  \n"
 COMMANDS: list[tuple[str, ...]] = [
     ("-p", str(DEMO)),
-    ("log", str(DEMO)),
+    ("-p", "--times", str(DEMO)),
     ("show", f"{DEMO}#6"),
     ("show", str(DEMO)),
     ("check", str(DEMO), "--limit", "failed=0", "--limit", "calls=99"),
@@ -206,7 +206,7 @@ def test_the_format_of_a_plugin_can_be_named(tmp_path: Path, recording: Saver) -
     assert wrong.stderr.endswith(b", tern (see agentwatch --help)\n")
     assert wrong.stderr.count(b"\n") == 1
     install(tmp_path, "1 / 0")
-    for words in (["-p"], ["log"], ["drift"]):
+    for words in (["-p"], ["-p", "--times"], ["doctor"]):
         with case(words):
             done = watch(*words, source, PYTHONPATH=path)
             assert done.returncode == 2
@@ -233,7 +233,7 @@ FORMATS = ("text", "json", "stream-json", "final", "summary")
 OTHER = FOREIGN + event("farewell", is_error=False, result="x")
 WORDS = "agentwatch: not a stream of an agent that this version knows (first line: "
 FOR_TEXT = "): add --output-format stream-json to the agent's command\n"
-FOR_JSON = "): try --format NAME, or agentwatch drift\n"
+FOR_JSON = "): try --format NAME, or agentwatch doctor FILE\n"
 
 
 def test_another_agent_is_unknown_in_every_format(recording: Saver, tmp_path: Path) -> None:
@@ -269,7 +269,7 @@ def test_another_agent_is_unknown_in_every_format(recording: Saver, tmp_path: Pa
     # the lines of an agent that is not known, and exits with 2
     saved, log = tmp_path / "r.ndjson", tmp_path / "r.log"
     ran("-p", "--record", saved, "--log", log, stdin=OTHER)
-    done = ran("log", saved)
+    done = ran("-p", "--times", saved)
     assert done.returncode == 2
     assert done.stdout == log.read_bytes()
     assert done.stdout.decode().startswith(
@@ -277,10 +277,10 @@ def test_another_agent_is_unknown_in_every_format(recording: Saver, tmp_path: Pa
     )
     assert done.stdout.count(b"\n") == 1
     assert done.stderr.decode().startswith(WORDS)
-    done = ran("drift", recording(OTHER))
+    done = ran("doctor", recording(OTHER))
     assert (done.returncode, done.stderr) == (2, b"")
     assert b", format no known agent: 2 lines, 0 malformed, 2 unknown; 2 findings\n" in done.stdout
-    assert ran("drift", recording(b"")).returncode == 0
+    assert ran("doctor", recording(b"")).returncode == 0
 
 
 @pytest.mark.system
@@ -299,7 +299,7 @@ def test_run_exits_with_the_code_of_an_unknown_agent(code: int, recording: Saver
 def test_a_named_format_is_not_detected(recording: Saver) -> None:
     """With --format, a stream is read in that format although its first line is not of it."""
     path = recording(event("hello"), result("Done."))
-    commands: list[list[str]] = [["-p"], ["--output-format", "json"], ["log"], ["drift"]]
+    commands: list[list[str]] = [["-p"], ["--output-format", "json"], ["-p", "--times"], ["doctor"]]
     for arguments in commands:
         with case(" ".join(arguments)):
             assert ran(*arguments, path).returncode == 2
@@ -322,4 +322,4 @@ def test_a_named_format_is_used_or_refused(tmp_path: Path, recording: Saver) -> 
     data = event("hello") + init() + result("Done.")
     ran("-p", "--format", "cursor", "--log", log, stdin=event("hello") + result("Done."))
     assert b"# succeeded" in log.read_bytes()
-    assert ran("log", recording(data), "--format", "cursor").returncode == 0
+    assert ran("-p", "--times", recording(data), "--format", "cursor").returncode == 0

@@ -128,7 +128,7 @@ def test_final_is_the_text_after_the_last_call(recording: Saver) -> None:
         assert (done.returncode, done.stdout) == (1, b"")
 
 
-WAYS = (["log"], ["drift"], ["-p"], ["-p", "--brief"], ["--output-format", "summary"])
+WAYS = (["-p", "--times"], ["doctor"], ["-p"], ["-p", "--brief"], ["--output-format", "summary"])
 
 
 @pytest.mark.slow

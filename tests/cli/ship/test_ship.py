@@ -52,7 +52,7 @@ def said(done: subprocess.CompletedProcess[bytes]) -> list[str]:
 def test_a_saved_session_is_shipped_by_its_stem(server: Server) -> None:
     """`ship STEM --to ADDRESS` sends a session, and prints nothing without a terminal."""
     files, _ = recorded()
-    done = ran("ship", files.recording.stem, "--to", server.address, "--publish-as", "Ada's laptop")
+    done = ran("engine", "ship", files.recording.stem, "--to", server.address, "--publish-as", "Ada's laptop")
     assert (done.returncode, done.stdout, said(done)) == (0, b"", [])
     shipped = read_shipped(files.shipped)
     assert shipped is not None
@@ -70,14 +70,14 @@ def test_all_continues_what_was_begun(server: Server, tmp_path: Path) -> None:
     outside.recording.write_bytes(PLAIN.read_bytes())
     remember(outside.recording)
     other_session = begun(outside, server.address).session
-    done = ran("ship", "--all")
+    done = ran("engine", "ship", "--all")
     assert (done.returncode, said(done)) == (0, [])
     assert {*cards(server)} == {session, other_session}
     for each in (session, other_session):
         assert stored(server, each).content == PLAIN.read_bytes()
     assert not unsent()
     assert not other_files.shipped.exists()
-    again = ran("ship", "--all")
+    again = ran("engine", "ship", "--all")
     assert again.stderr.startswith(b"agentwatch: nothing to ship")
 
 
@@ -90,7 +90,7 @@ def test_all_says_what_it_cannot_ship(tmp_path: Path) -> None:
     files, _ = recorded()
     begun(files, "nats://127.0.0.1:1")
     missing = "/nowhere/login"
-    done = ran("ship", "--all", AGENTWATCH_NATS_CREDENTIALS=missing)
+    done = ran("engine", "ship", "--all", AGENTWATCH_NATS_CREDENTIALS=missing)
     assert done.returncode == 1
     lines = said(done)
     assert lines[0] == f"agentwatch: {gone}: not published, and it is not there any more"
@@ -100,9 +100,9 @@ def test_all_says_what_it_cannot_ship(tmp_path: Path) -> None:
     assert unsent() == [unknown]
     unknown.unlink()
     files.recording.unlink()
-    (line,) = said(ran("ship", "--all"))
+    (line,) = said(ran("engine", "ship", "--all"))
     assert line == f"agentwatch: {unknown}: not published, and it is not there any more"
-    done = ran("ship", "--all")
+    done = ran("engine", "ship", "--all")
     assert (done.returncode, said(done)) == (
         0,
         ["agentwatch: nothing to ship: the engine has every session that was published"],
@@ -116,9 +116,9 @@ def test_the_version_of_an_engine_is_named_once(server: Server) -> None:
     sink = open_sink(login_of(server), "laptop")
     expected = [f"agentwatch: {server.address}: {sink.warning}"] if sink.warning else []
     sink.close()
-    done = ran("ship", *(each.recording.stem for each in files), "--to", server.address)
+    done = ran("engine", "ship", *(each.recording.stem for each in files), "--to", server.address)
     assert (done.returncode, done.stderr.decode().splitlines()) == (0, expected)
-    again, listed = ran("ship", files[0].recording.stem), ran("sessions", server.address)
+    again, listed = ran("engine", "ship", files[0].recording.stem), ran("sessions", server.address)
     assert b"shared servers" not in again.stderr + listed.stderr
 
 
@@ -128,7 +128,9 @@ def test_all_with_an_engine_ships_what_runs(server: Server) -> None:
     _, ended = recorded()
     files, fd = recorded(b'{"a":1}\n', is_held=True)
     shipper = subprocess.Popen(
-        [*AGENTWATCH, "ship", "--all", "--to", server.address], env=environment(), stdin=subprocess.DEVNULL
+        [*AGENTWATCH, "engine", "ship", "--all", "--to", server.address],
+        env=environment(),
+        stdin=subprocess.DEVNULL,
     )
     until(lambda: (shipped := read_shipped(files.shipped)) is not None and shipped.shipped == 8)
     os.write(fd, b'{"a":2}\n')
@@ -144,7 +146,7 @@ def test_a_session_that_another_process_ships_is_left_to_it(server: Server) -> N
     """A lock shows that another process ships the session."""
     files, _ = recorded()
     sidecar = Sidecar(files.shipped)
-    done = ran("ship", files.recording.stem, "--to", server.address)
+    done = ran("engine", "ship", files.recording.stem, "--to", server.address)
     assert done.returncode == 0
     assert said(done) == [f"agentwatch: {files.recording.stem}: another process ships it"]
     sidecar.close()
@@ -155,9 +157,9 @@ def test_ctrl_c_ends_it_with_one_line(server: Server) -> None:
     """On a terminal, what waits is one line, and so is the end by ctrl+c."""
     server.kill()
     files, _ = recorded()
-    terminal = in_terminal("ship", files.recording.stem, "--to", server.address)
+    terminal = in_terminal("engine", "ship", files.recording.stem, "--to", server.address)
     terminal.wait_for("connection refused")
-    terminal.press("\x03", "stopped; agentwatch ship --all continues")
+    terminal.press("\x03", "stopped; agentwatch engine ship --all continues")
     assert terminal.wait_exit() == 128 + signal.SIGINT
     assert "Traceback" not in terminal.screen_text()
     terminal.close()
@@ -176,7 +178,7 @@ def test_ctrl_c_ends_it_with_one_line(server: Server) -> None:
 def test_what_is_wrong_is_one_line(arguments: list[str], line: str) -> None:
     """Without a session, an engine or a file, one line says what is missing."""
     files, _ = recorded()
-    done = ran("ship", *[files.recording.stem if word == "STEM" else word for word in arguments])
+    done = ran("engine", "ship", *[files.recording.stem if word == "STEM" else word for word in arguments])
     (said,) = done.stderr.decode().splitlines()
     assert done.returncode != 0
     assert line in said
@@ -186,7 +188,7 @@ def test_an_agents_own_file_is_not_shipped(tmp_path: Path) -> None:
     """Nothing is written beside the files of an agent."""
     path = tmp_path / "session.jsonl"
     path.write_bytes(b'{"a":1}\n')
-    done = ran("ship", path, "--to", "nats://127.0.0.1:1")
+    done = ran("engine", "ship", path, "--to", "nats://127.0.0.1:1")
     assert done.returncode == 2
     assert b"only recordings of agentwatch are shipped" in done.stderr
     assert [*tmp_path.glob("*.ship")] == []

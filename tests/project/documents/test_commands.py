@@ -24,7 +24,7 @@ from tests.project.documents.user import run
 
 SILENT = ("agentwatch sessions", "agentwatch status")
 """Commands that may print nothing, as there are no sessions; the first counts on stderr what is hidden."""
-WRITING = ("agentwatch export", "agentwatch redact", "agentwatch clip", "agentwatch check --init")
+WRITING = ("agentwatch export", "agentwatch check --init")
 """Commands that report on stderr what they have written."""
 
 

@@ -60,7 +60,7 @@ WRONG: list[tuple[Check, str, str]] = [
     (wrong_commands, "Run `agentwatch replay FILE --tee`.", "agentwatch replay --tee"),
     (wrong_commands, "Run `agentwatch gone FILE`.", "agentwatch gone"),
     (wrong_commands, "Run `agentwatch engine gone`.", "agentwatch engine gone"),
-    (wrong_commands, "Run `agentwatch engine status HOST --age 1d`.", "agentwatch engine status --age"),
+    (wrong_commands, "Run `agentwatch engine check HOST --age 1d`.", "agentwatch engine check --age"),
     (wrong_options, "With `--gone FILE` it is kept.", "--gone"),
     (wrong_options, "With `-x` it is kept.", "-x"),
     (wrong_variables, "Set `AGENTWATCH_GONE=1`.", "AGENTWATCH_GONE"),

@@ -60,7 +60,7 @@ def test_what_is_given_up_is_not_published(
     # While the engine is away, its process goes on.
     said = publication.unsent()
     assert said.startswith("not published yet: 2.0 kB (nats://127.0.0.1:")
-    assert said.endswith(f"; run: agentwatch ship {quote(str(publication._recording))}")
+    assert said.endswith(f"; run: agentwatch engine ship {quote(str(publication._recording))}")
     end_shippers(shippers_below(tmp_path))
     sidecar = Sidecar(files.shipped)
     assert sidecar.before is not None
@@ -68,7 +68,7 @@ def test_what_is_given_up_is_not_published(
     sidecar.write(sidecar.before._replace(state=ShipState.STOPPED, problem=problem))
     sidecar.close()
     assert not publication.wait()
-    command = f"agentwatch ship {quote(str(files.recording))}"
+    command = f"agentwatch engine ship {quote(str(files.recording))}"
     assert publication.unsent() == f"not published: 2.0 kB ({problem}); run: {command}"
 
 
@@ -103,9 +103,9 @@ def test_a_recording_is_noted_before_its_process_starts(
     assert shipped is not None
     assert (shipped.to, shipped.session.publisher, shipped.shipped) == (NOBODY, "ci", 0)
     assert unsent() == [files.recording]
-    assert publication.command() == f"agentwatch ship {quote(str(files.recording))}"
+    assert publication.command() == f"agentwatch engine ship {quote(str(files.recording))}"
     files.shipped.unlink()
-    command = f"agentwatch ship {quote(str(files.recording))} --to {NOBODY} --publish-as ci"
+    command = f"agentwatch engine ship {quote(str(files.recording))} --to {NOBODY} --publish-as ci"
     assert publication.command() == command
 
 

@@ -143,7 +143,7 @@ def test_what_is_unsent_is_one_line(server: Server, home: Path) -> None:
     *_, last = done.stderr.decode().splitlines()
     size = only().recording.stat().st_size
     assert last.startswith(f"agentwatch: not published yet: {size / 1000:.1f} kB (nats://127.0.0.1:")
-    assert last.endswith(f"; run: agentwatch ship {only().recording.stem}")
+    assert last.endswith(f"; run: agentwatch engine ship {only().recording.stem}")
     end_shippers(shippers_below(home))
     server.restart()
     again = watch("ship", only().recording.stem)
@@ -179,7 +179,7 @@ def test_a_recording_anywhere_is_shipped_later(
         assert f"agentwatch: {recording}: " in again.stderr.decode()
         assert b"nothing to ship" not in again.stderr
         login.write_text("user: ci\npassword: right\n")
-        assert command == f"agentwatch ship '{recording}' --credentials '{login}'"
+        assert command == f"agentwatch engine ship '{recording}' --credentials '{login}'"
         for words in (shlex.split(command)[1:], ["ship", "--all", "--credentials", str(login)]):
             with case(" ".join(words)):
                 pasted = ran(*words, cwd=home)

@@ -79,7 +79,12 @@ def test_a_protocol_is_http_and_nothing_else_sends(backend: Collector, tmp_path:
     assert watch("export", path, "--to", "otlp").returncode == 2
     assert backend.requests == []
     # With the variables of a backend set, other commands send nothing.
-    for command in (["-p"], ["log"], ["show"], ["export", "--to", "atif", "-o", tmp_path / "a.json"]):
+    for command in (
+        ["-p"],
+        ["-p", "--times"],
+        ["show"],
+        ["export", "--to", "atif", "-o", tmp_path / "a.json"],
+    ):
         assert watch(*command, PLAIN).returncode == 0
     assert backend.requests == []
     # The more specific variable decides.
