@@ -59,7 +59,7 @@ OTHER_MEANINGS = {
 """Modules in which the word is another thing."""
 EXAMPLES = {
     "catalog/row_filter.py": {"codex"},
-    "screen/screens/sessions/bars.py": {"claude", "codex"},
+    "screen/screens/sessions/home.py": {"claude", "codex"},
     "screen/keys.py": {"codex"},
 }
 """Modules whose texts for the user have an agent as an example."""

@@ -18,8 +18,8 @@ from agentwatch.catalog.listing import Listing, Request
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.row_counts import counts
 from agentwatch.catalog.standing import Ground, Standing
-from agentwatch.screen.screens.sessions import requests
-from agentwatch.screen.screens.sessions.home import Home
+from agentwatch.screen.screens.sessions.home import ContentsWanted, Home, Requested
+from agentwatch.screen.screens.sessions.list import Chosen, DemoWanted, Opened, Wanted
 from agentwatch.screen.terminal.frames import prepare
 
 NOW_MS = 1_795_352_400_000
@@ -99,14 +99,7 @@ class HomeApp(App[None]):
 
     def keep(self, message: Message) -> None:
         """Keep a message that the list posts; each widget that gets it reports it again."""
-        kinds = (
-            requests.OfRow,
-            requests.OfRows,
-            requests.DemoWanted,
-            requests.Chosen,
-            requests.Requested,
-            requests.ContentsWanted,
-        )
+        kinds = (Wanted, Opened, DemoWanted, Chosen, Requested, ContentsWanted)
         if isinstance(message, kinds) and not any(message is each for each in self.posted):
             self.posted.append(message)
 

@@ -31,11 +31,11 @@ from agentwatch.screen.screens.session.app import SessionApp
 from agentwatch.screen.screens.session.help import Help
 from agentwatch.screen.screens.session.screen import FirstShown, WatchScreen, first_shown
 from agentwatch.screen.screens.session.workspace import Workspace
-from agentwatch.screen.screens.sessions import requests
-from agentwatch.screen.screens.sessions.alarm_signs import AlarmSigns, session_alarms
 from agentwatch.screen.screens.sessions.answer import PermissionPrompts
 from agentwatch.screen.screens.sessions.dialogs import WhyDialog
-from agentwatch.screen.screens.sessions.rings import Rings
+from agentwatch.screen.screens.sessions.home import Requested
+from agentwatch.screen.screens.sessions.list import DemoWanted, Opened, Wanted
+from agentwatch.screen.screens.sessions.rings import AlarmSigns, Rings
 from agentwatch.screen.screens.sessions.screen import HomeScreen
 from agentwatch.screen.screens.sessions.watching import Report, Watching
 from agentwatch.screen.screens.sessions.words import facts_of
@@ -48,7 +48,7 @@ from agentwatch.text.safe import safe_line
 if TYPE_CHECKING:
     from agentwatch.output.commands import Commands
     from agentwatch.remote.copying import Copying
-    from agentwatch.screen.screens.sessions.state_rules import StateRules
+    from agentwatch.screen.screens.sessions.rules import StateRules
 
 
 # Opens the session of a row for a screen, and closes it again. Both may take long, and run in a thread.
@@ -149,15 +149,19 @@ class HomeApp(SessionApp[None]):
         take, fail = partial(self.call_later, self._take), partial(self.call_later, self.fail)
         self._commands = self._commands_of_rules()
         """Runs the commands of rules; None if no rule has one."""
-        alarms = session_alarms(
-            self.config.on, lambda hits: self.call_later(self._alarms.take, hits), self._commands
-        )
+        alarms = None
+        if self.config.on:
+            from agentwatch.screen.screens.sessions.rules import session_alarms
+
+            alarms = session_alarms(
+                self.config.on, lambda hits: self.call_later(self._alarms.take, hits), self._commands
+            )
         self._watching = Watching(machine, take, fail, is_here=is_here, alarms=alarms)
         self._watching.begin()
         self._rings = Rings(by_default=self.config.ring == "all", began_ms=now_ms())
         self._state_rules: StateRules | None = None
         if self._commands is not None:
-            from agentwatch.screen.screens.sessions.state_rules import StateRules
+            from agentwatch.screen.screens.sessions.rules import StateRules
 
             silenced = self._rings.is_silenced
             self._state_rules = StateRules(self.config.on_sessions, self._commands, now_ms(), silenced)
@@ -298,14 +302,26 @@ class HomeApp(SessionApp[None]):
         if self._alarms.look_at(event.key) | self._rings.look_at(event.key):
             self._show_rows()
 
-    @on(requests.Requested)
-    def _read_hidden(self, event: requests.Requested) -> None:
+    @on(Requested)
+    def _read_hidden(self, event: Requested) -> None:
         self._machine.wants_all = event.request.shows_hidden or bool(event.request.search)
 
-    @on(requests.RingToggled)
-    def _toggle_ring(self, event: requests.RingToggled) -> None:
+    @on(Wanted)
+    async def _do(self, event: Wanted) -> None:
+        """Do for the selected session what its screen cannot."""
+        row = event.rows[0]
+        if event.what == "ring":
+            self._toggle_ring(row)
+        elif event.what == "why":
+            await self._explain(row)
+        elif event.what == "answer" and self._prompts is not None:
+            self._prompts.open(row)
+        elif event.what == "answer":
+            self.notify("answering is off: set `answer = true` in [act] of the settings", markup=False)
+
+    def _toggle_ring(self, row: Row) -> None:
         try:
-            self._rings.toggle(event.row.key)
+            self._rings.toggle(row.key)
         except OSError as error:
             words = f"remembered until you quit: rings.json: {error.strerror or 'it cannot be written'}"
             self.notify(words, severity="warning", timeout=_PROBLEM_SECONDS, markup=False)
@@ -315,23 +331,15 @@ class HomeApp(SessionApp[None]):
         if self._prompts is not None and (home := self.home) is not None:
             home.offer_answers(self._prompts.sessions)
 
-    @on(requests.AnswerWanted)
-    def _answer(self, event: requests.AnswerWanted) -> None:
-        if self._prompts is None:
-            self.notify("answering is off: set `answer = true` in [act] of the settings", markup=False)
-        else:
-            self._prompts.open(event.row)
-
-    @on(requests.WhyWanted)
-    async def _explain(self, event: requests.WhyWanted) -> None:
+    async def _explain(self, row: Row) -> None:
         from agentwatch.catalog.evidence import evidence
 
-        facts = await asyncio.to_thread(self._machine.facts, event.row.key)
+        facts = await asyncio.to_thread(self._machine.facts, row.key)
         at_ms = now_ms()
-        self.push_screen(WhyDialog(event.row, evidence(event.row, facts, at_ms), at_ms))
+        self.push_screen(WhyDialog(row, evidence(row, facts, at_ms), at_ms))
 
-    @on(requests.Opened)
-    def _open_row(self, event: requests.Opened) -> None:
+    @on(Opened)
+    def _open_row(self, event: Opened) -> None:
         row = event.row
         if not row.can_open:
             self.notify("only the metadata of this session can be read", markup=False)
@@ -341,7 +349,7 @@ class HomeApp(SessionApp[None]):
             opens = partial(open_row, row, self.config.machines)
             self.run_worker(self._show_session(row, opens, event.words))
 
-    @on(requests.DemoWanted)
+    @on(DemoWanted)
     def _show_demo(self) -> None:
         path = resource("recordings") / "demo.ndjson"
         row = Row(key=(OWN, "demo"), agent="", id="demo", path=path, standing=UNKNOWN, title="demo")
@@ -391,7 +399,7 @@ class HomeApp(SessionApp[None]):
             row = self._open.row
             self.notify("the file was truncated or replaced: opening it again", markup=False)
             await self._close_session()
-            self.post_message(requests.Opened(row))
+            self.post_message(Opened(row))
 
     async def _close_session(self) -> None:
         """Return to the list as it was, and close the session that was open."""

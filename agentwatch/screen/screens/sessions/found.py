@@ -18,7 +18,7 @@ from agentwatch.agents.found import Key
 from agentwatch.base.clock import now_ms
 from agentwatch.catalog.contents import ContentsSearch, Hit
 from agentwatch.catalog.row import Row
-from agentwatch.screen.screens.sessions import requests
+from agentwatch.screen.screens.sessions.list import Opened
 from agentwatch.screen.screens.sessions.preview import head_session
 from agentwatch.screen.screens.sessions.words import foreign, repository, title
 from agentwatch.screen.terminal.base_app import TerminalApp
@@ -287,7 +287,7 @@ class FoundScreen(ModalScreen[None]):
         hit = self._found.chosen
         if hit is not None:
             row = self._found.rows[hit.key]
-            self.app.post_message(requests.Opened(row, _findable(self._words, hit.snippet)))
+            self.app.post_message(Opened(row, _findable(self._words, hit.snippet)))
 
     def _take(self, progress: Progress) -> None:
         """Show what is new."""

@@ -2,40 +2,354 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.message import Message
 from textual.widget import Widget
+from textual.widgets import Input, Static
 
 from agentwatch.agents.found import Key
 from agentwatch.catalog.limits import NewestLimits, forms, is_scarce
 from agentwatch.catalog.listing import Listing, Request, Sort
 from agentwatch.catalog.row_counts import Counts
-from agentwatch.catalog.row_filter import row_filter_offers
+from agentwatch.catalog.row_filter import row_filter_offers, row_filter_problem
 from agentwatch.recording.remembered import remember, remembered
 from agentwatch.rules.language.completion import Offer
+from agentwatch.rules.language.errors import RuleError
 from agentwatch.screen.keys import bindings, shortcuts
 from agentwatch.screen.panes.key_hints import KeyHints
-from agentwatch.screen.screens.sessions.bars import (
-    HomeBars,
-    HomeHeader,
-    HomeNotes,
-    WordsBar,
-    words_for_nothing,
-)
+from agentwatch.screen.panes.rule_bar import RuleBar
 from agentwatch.screen.screens.sessions.cells import NAMES
-from agentwatch.screen.screens.sessions.list import SessionList
-from agentwatch.screen.screens.sessions.requests import Chosen, ContentsWanted, Marked, Requested
+from agentwatch.screen.screens.sessions.list import Chosen, Marked, SessionList
 from agentwatch.screen.terminal.keymap import bound_keys, key_label
-from agentwatch.text.safe import SafeText
+from agentwatch.screen.terminal.themes import muted
+from agentwatch.screen.widgets.input_bar import InputBar
+from agentwatch.text.amounts import plural
+from agentwatch.text.safe import SafeText, columns, cut, safe_line
+
+
+class WordsBar(InputBar):
+    """An input whose words take effect while they are typed; enter keeps them, esc clears them."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings("words bar")
+
+    class Typed(Message):
+        """Posted when the words have changed."""
+
+        def __init__(self, bar: WordsBar, words: str) -> None:
+            super().__init__()
+            self.bar, self.words = bar, words
+
+    class Left(Message):
+        """Posted when the bar was closed. `is_entered` says whether the bar was closed by enter."""
+
+        def __init__(self, bar: WordsBar, words: str, *, is_entered: bool) -> None:
+            super().__init__()
+            self.bar, self.words, self.is_entered = bar, words, is_entered
+
+    def action_drop(self) -> None:
+        """Clear the words and close the bar."""
+        self.display = False
+        self.post_message(self.Typed(self, ""))
+        self.post_message(self.Left(self, "", is_entered=False))
+
+    def problem(self, words: str) -> RuleError | None:
+        """Return what is wrong with the words, so that they cannot be kept; None if nothing is."""
+        del words
+        return None
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.post_message(self.Typed(self, event.value))
+
+    @on(Input.Submitted)
+    def _entered(self, event: Input.Submitted) -> None:
+        event.stop()
+        if self.problem(event.value) is None:
+            self.display = False
+            self.post_message(self.Left(self, event.value, is_entered=True))
+
+
+class SessionFilterBar(RuleBar, WordsBar):
+    """The filter of the list, which offers fields and values while the user types."""
+
+    def problem(self, words: str) -> RuleError | None:
+        """Return what is wrong with the words."""
+        return row_filter_problem(words)
+
+
+class HomeBars(Vertical):
+    """The two bars, of which at most one is open, and the line that says what the list shows. `offers`
+    returns how the words of a filter can continue."""
+
+    def __init__(self, offers: Callable[[str], list[Offer]]) -> None:
+        super().__init__(id="home-bars")
+        self.find = WordsBar(
+            "Find", "words of titles and prompts; enter: in the contents too", id="home-find"
+        )
+        self.filter = SessionFilterBar(
+            "Filter", "a word, failed, agent:codex, repo:api, age<2h", offers, id="home-filter"
+        )
+        self._said = Static(id="request")
+        self._words = SafeText("")
+
+    def compose(self) -> ComposeResult:
+        """Lay out the line above the bars."""
+        yield self._said
+        yield self.find
+        yield self.filter
+
+    def open(self, name: str, words: str) -> None:
+        """Open the bar `find` or `filter` with these words in it, and close the other one."""
+        bar, other = (self.find, self.filter) if name == "find" else (self.filter, self.find)
+        other.display = False
+        bar.show_text(words, takes_keys=True)
+
+    def show(self, request: Request, matches: int, total: int, hidden: int = 0, marked: str = "") -> None:
+        """Say what the list shows, and how many sessions match. `hidden` is how many of the `matches` are
+        hidden. `marked` says how many sessions are marked, and what the keys do with them; empty for none."""
+        found = f"{matches - hidden:,} of {plural(total, 'session')}"
+        found += f", {hidden:,} hidden" if hidden else ""
+        keys = SafeText(f"{found} · enter: keep · esc: clear")
+        if self.find.is_typed_in:
+            self.find.show_note(keys)
+        if self.filter.is_typed_in:
+            text = self.filter.input.value
+            self.filter.explain(text, self.filter.problem(text), keys)
+        is_typed_in = self.find.is_typed_in or self.filter.is_typed_in
+        words = SafeText("" if is_typed_in else " · ".join([*filter(None, [marked]), *_said(request, found)]))
+        if words != self._words:
+            self._words = words
+            self._said.update(Content(f" {words}"), layout=False)
+            self._said.display = bool(words)
+
+
+def _said(request: Request, found: str) -> list[str]:
+    said = []
+    if request.search.split():
+        said.append(f"search “{safe_line(request.search)}”")
+    if request.filter.split():
+        said.append(f"filter “{safe_line(request.filter)}”")
+    if said:
+        said.append(f"{found} · esc: all")
+    if request.sort is not Sort.STATE:
+        said.append(f"sorted by {request.sort}")
+    if request.shows_hidden:
+        said.append("hidden ones shown")
+    return said
+
+
+# The lines above the list: how many sessions need the user, and which machines do not answer.
+
+Piece = tuple[str, str]
+"""Words and their style."""
+
+_NAME = ("agentwatch", "bold")
+_MOST_NOTES = 3
+_LEAST_FOR_NOTES = 16
+"""In a terminal of fewer rows, there is one line for notes."""
+
+
+class HomeHeader(Static):
+    """The counts of the list, the usage limits of the agents, and how many older sessions are not shown.
+
+    In a narrow terminal the words give way in this order: the name of the program, the limits but for the
+    fullest window, `older`, the sessions that have ended and the number of machines, the limits, then all
+    words, which signs replace.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(id="header")
+        self._drawn: tuple[object, ...] = ()
+        self._counts = Counts()
+        self._key = ""
+        self._is_known = True
+        self._limits: Sequence[SafeText] = ()
+        self._is_scarce = False
+
+    def show(self, counts: Counts, key: str, *, is_known: bool = True) -> None:
+        """Show counts; draw only if something differs. `key` shows the hidden sessions; empty while they are
+        shown."""
+        self._counts, self._key, self._is_known = counts, key, is_known
+        self._draw()
+
+    def show_limits(self, limits: Sequence[SafeText], *, is_scarce: bool) -> None:
+        """Show the usage limits; draw only if something differs. `limits` begin with the longest form.
+        `is_scarce` says whether little is left of one of them."""
+        self._limits, self._is_scarce = limits, is_scarce
+        self._draw()
+
+    def on_resize(self) -> None:
+        """Show as many words as fit now."""
+        self._draw()
+
+    def _draw(self) -> None:
+        counts, width = self._counts, self.size.width
+        theme = self.app.current_theme
+        dim = muted(theme)
+        drawn = (counts, self._key, self._is_known, *self._limits, self._is_scarce, width, dim)
+        if width and drawn != self._drawn:
+            self._drawn = drawn
+            working = "$text-accent" if theme.ansi else "$text-primary"
+            left, limits, hidden = _fitting(
+                counts, self._key, width, working, self._limits, is_known=self._is_known
+            )
+            pieces: list[Piece] = []
+            for number, (words, style) in enumerate(left):
+                pieces += [(_between(left, number), dim), (words, style or dim)]
+            between = SafeText(" │ " if limits and hidden else "")
+            gap = " " * max(width - 2 - _width(left) - sum(map(columns, (limits, between, hidden))), 0)
+            right = ((limits, "$text-warning" if self._is_scarce else dim), (between, dim), (hidden, dim))
+            self.update(Content.assemble(" ", *pieces, gap, *right, " "), layout=False)
+
+
+class HomeNotes(Static):
+    """A line for each note, as many as there is room for; without notes it takes no row."""
+
+    def __init__(self) -> None:
+        super().__init__(id="home-notes")
+        self.display = False
+        self._notes: tuple[SafeText, ...] = ()
+        self._drawn: tuple[object, ...] = ()
+
+    def show(self, notes: Sequence[SafeText]) -> None:
+        """Show notes; draw only if one differs."""
+        self._notes = tuple(notes)
+        self._draw()
+
+    def on_resize(self) -> None:
+        """Cut the lines to the width."""
+        self._draw()
+
+    def _draw(self) -> None:
+        width, height = self.app.size
+        drawn = (self._notes, width, height)
+        if drawn == self._drawn:
+            return
+        self._drawn = drawn
+        most = _MOST_NOTES if height >= _LEAST_FOR_NOTES else 1
+        more = f" · {len(self._notes) - most} more" if len(self._notes) > most else ""
+        shown = [cut(note, max(width - 2, 1)) for note in self._notes[:most]]
+        if more:
+            shown[-1] = SafeText(f"{cut(shown[-1], max(width - 2 - len(more), 1))}{more}")
+        lines = [Content(f" {line}") for line in shown]
+        self.display = bool(lines)
+        self.update(Content("\n").join(lines))
+
+
+def _fitting(
+    counts: Counts, key: str, width: int, working: str, limits: Sequence[SafeText] = (), *, is_known: bool
+) -> tuple[list[Piece], SafeText, SafeText]:
+    """Return the counts, the limits and the words about hidden sessions, in the longest form that fits.
+    `limits` begin with the longest form; `working` is the style of the number of sessions that work."""
+    older = ("", "", "")
+    if counts.hidden and key:
+        older = (f"{counts.hidden:,} older hidden: {key}", f"{counts.hidden:,} hidden: {key}", "")
+    whole, signs = _words(counts, working, is_known=is_known), _signs(counts, working, is_known=is_known)
+    live = _words(counts._replace(ended_today=0, machines=0), working, is_known=is_known)
+    nothing = SafeText("")
+    shown = [*limits] or [nothing]
+    last = [*dict.fromkeys((shown[-1], nothing))]
+    forms = [([_NAME, *whole], each, older[0]) for each in shown[:2]]
+    forms += [(whole, each, older[0]) for each in shown]
+    forms += [(left, each, older[1]) for each in last for left in (whole, live)]
+    forms += [(signs, each, older[1]) for each in last] + [(signs, nothing, "")]
+    for left, words, hidden in forms:
+        right = columns(words) + len(hidden) + 3 * bool(words and hidden)
+        if _width(left) + (right + 2 if right else 0) <= width - 2:
+            return left, words, SafeText(hidden)
+    return signs[:1], nothing, nothing
+
+
+def _between(pieces: list[Piece], number: int) -> str:
+    """Return the separator before a piece; it has three columns, except before the first one."""
+    return "" if not number else " │ " if pieces[number - 1] == _NAME else " · "
+
+
+def _words(counts: Counts, working: str, *, is_known: bool) -> list[Piece]:
+    named = (
+        (counts.needs_you, "need you" if counts.needs_you != 1 else "needs you", "bold $text-warning"),
+        (counts.failed, "failed", "$text-error"),
+        (counts.working, "working", working),
+        (counts.quiet, "quiet", "$text-warning"),
+        (counts.your_turn, "your turn", ""),
+        (counts.ended_today, "ended today", ""),
+    )
+    shown = [(f"{count:,} {words}", style) for count, words, style in named if count]
+    shown = shown or [("no session is running" if is_known else "not known what is running", "")]
+    return [*shown, (plural(counts.machines, "machine"), "")] if counts.machines else shown
+
+
+def _signs(counts: Counts, working: str, *, is_known: bool) -> list[Piece]:
+    named = (
+        (counts.needs_you, "!", "bold $text-warning"),
+        (counts.failed, "✗", "$text-error"),
+        (counts.working, "◐", working),
+        (counts.quiet, "?", "$text-warning"),
+        (counts.your_turn, "›", ""),
+    )
+    shown = [(f"{sign} {count:,}", style) for count, sign, style in named if count]
+    return shown or [("none running" if is_known else "not known", "")]
+
+
+def _width(pieces: list[Piece]) -> int:
+    return sum(columns(SafeText(words)) + 3 for words, _ in pieces) - 3
+
+
+# What an empty list says.
+
+_BEGINNING = """\
+No session of a coding agent here yet.
+
+enter   replays one: agentwatch demo
+claude  or another agent appears here
+agentwatch run -- cursor-agent -p …
+cursor-agent -p … | agentwatch"""
+
+
+def words_for_nothing(
+    request: Request, hidden: int, key: str, *, is_complete: bool, has_notes: bool = False
+) -> SafeText:
+    """Return what an empty list says, in lines. `is_complete` says whether every place was searched for
+    sessions. `has_notes` says whether lines above the list say which machines do not answer."""
+    wanted = [f"“{safe_line(words)}”" for words in (request.search, request.filter) if words]
+    if wanted:
+        return SafeText(f"No session matches {' and '.join(wanted)}. esc: all sessions")
+    if not is_complete:
+        return SafeText("Searching for sessions …")
+    if hidden:
+        return SafeText(f"No session of the last 7 days. {hidden:,} older hidden: {key}")
+    return SafeText("No session is known." if has_notes else _BEGINNING)
+
+
+# The list with its bars and lines.
 
 _SORT, _COLUMNS = "sort", "columns"
 _OF_MARKED = ("delete-session", "archive-session", "export")
 """The bindings that act on the marked sessions."""
+
+
+class Requested(Message):
+    """Posted after the list was asked for other sessions or another order."""
+
+    def __init__(self, request: Request) -> None:
+        super().__init__()
+        self.request = request
+
+
+class ContentsWanted(Message):
+    """Posted by enter in the search bar: the words are to be found in the contents of all sessions."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__()
+        self.words = words
 
 
 class Home(Vertical):

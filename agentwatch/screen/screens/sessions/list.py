@@ -11,6 +11,7 @@ from typing import ClassVar, NamedTuple
 from textual import events
 from textual.binding import BindingType
 from textual.geometry import Region
+from textual.message import Message
 from textual.strip import Strip
 
 from agentwatch.agents.found import Key
@@ -19,7 +20,7 @@ from agentwatch.catalog.listing import FoldLine, Heading, Line, Listing, RowLine
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import LIVE, Group
 from agentwatch.screen.keys import bindings
-from agentwatch.screen.screens.sessions import cells, requests, words
+from agentwatch.screen.screens.sessions import cells, words
 from agentwatch.screen.screens.sessions.cells import (
     LEAST_FOR_ONE_ROW,
     NO_ROWS,
@@ -290,21 +291,42 @@ _MOST_MEASURED = 500
 _MOST_DRAWN = 1_000
 """The number of rows whose contents are remembered."""
 _TICK_MS = 1_000
-_MESSAGES = {
-    "answer": requests.AnswerWanted,
-    "preview": requests.PreviewWanted,
-    "ring": requests.RingToggled,
-    "why": requests.WhyWanted,
-    "terminal": requests.TerminalWanted,
-    "rename": requests.RenameWanted,
-    "prompt": requests.PromptWanted,
-    "interrupt": requests.InterruptWanted,
-}
-_OF_MARKED = {
-    "removal": requests.DeleteWanted,
-    "export": requests.ExportWanted,
-    "archive": requests.ArchiveWanted,
-}
+_OF_MARKED = ("removal", "export", "archive")
+"""What the user wants of the marked sessions, if there are any."""
+
+
+class Wanted(Message):
+    """Posted by a key: what the user wants of the selected session, or of the marked ones. `what` is the word
+    that the bindings of `screen/keys.py` give the action `want`."""
+
+    def __init__(self, what: str, rows: Sequence[Row]) -> None:
+        super().__init__()
+        self.what, self.rows = what, rows
+
+
+class Opened(Message):
+    """Posted by enter and by a double click: the session is to be opened. `words` are searched for in the
+    session; empty for nothing."""
+
+    def __init__(self, row: Row, words: str = "") -> None:
+        super().__init__()
+        self.row, self.words = row, words
+
+
+class DemoWanted(Message):
+    """Posted by enter on a machine without sessions: the bundled session is to be replayed."""
+
+
+class Chosen(Message):
+    """Posted when another session is selected. `row` is None for a line that is not a session."""
+
+    def __init__(self, row: Row | None) -> None:
+        super().__init__()
+        self.row = row
+
+
+class Marked(Message):
+    """Posted when other sessions are marked."""
 
 
 class SessionList(RowView, HeadedView):
@@ -494,9 +516,9 @@ class SessionList(RowView, HeadedView):
         if isinstance(self._chosen, FoldLine):
             self.action_fold(opens=not self._chosen.is_open)
         elif self.chosen is not None:
-            self.post_message(requests.Opened(self.chosen))
+            self.post_message(Opened(self.chosen))
         elif self.offers_demo:
-            self.post_message(requests.DemoWanted())
+            self.post_message(DemoWanted())
 
     def action_fold(self, opens: bool) -> None:
         """Open or close a fold, or the subagents of a session."""
@@ -506,15 +528,12 @@ class SessionList(RowView, HeadedView):
             self._settle()
 
     def action_want(self, what: str) -> None:
-        """Post what the user wants of the selected session; on a fold, space opens it.
-
-        `removal`, `export` and `archive` are about the marked sessions, if there are any.
-        """
+        """Post what the user wants of the selected or the marked sessions; on a fold, space opens it."""
+        rows = [] if self.chosen is None else [self.chosen]
         if what in _OF_MARKED:
-            if rows := self.marked or ([] if self.chosen is None else [self.chosen]):
-                self.post_message(_OF_MARKED[what](rows))
-        elif self.chosen is not None:
-            self.post_message(_MESSAGES[what](self.chosen))
+            rows = self.marked or rows
+        if rows:
+            self.post_message(Wanted(what, rows))
         elif what == "preview":
             self.action_open()
 
@@ -572,7 +591,7 @@ class SessionList(RowView, HeadedView):
 
     def _show_marks(self) -> None:
         self.painter.refresh()
-        self.post_message(requests.Marked())
+        self.post_message(Marked())
 
     def _settle(self) -> None:
         """Take the lines of the list; put the cursor on its session, and that into its row of the screen."""
@@ -599,7 +618,7 @@ class SessionList(RowView, HeadedView):
         self.settle_at(max(0, min(wanted_top, self.max_scroll_y)))
         self._draw_changes()
         if self._chosen is None or identity(self._chosen) != chosen:
-            self.post_message(requests.Chosen(self.chosen))
+            self.post_message(Chosen(self.chosen))
 
     def _select(self, index: int) -> None:
         """Select the line with an index, and make it visible with the heading above it."""
@@ -612,7 +631,7 @@ class SessionList(RowView, HeadedView):
         self.bring_into_view(rows.rows(index)[-1])
         self.bring_into_view(rows.top(index - has_heading) if self._is_placed else 0)
         if before is None or identity(before) != identity(self._chosen):
-            self.post_message(requests.Chosen(self.chosen))
+            self.post_message(Chosen(self.chosen))
 
     def _shown(self, y: int) -> Shown:
         """Return what a row is to show now."""

@@ -35,7 +35,7 @@ from agentwatch.screen.panes.transcript.block_list import (
     shown_length,
     thought_for,
 )
-from agentwatch.screen.screens.sessions.rings import pane_of
+from agentwatch.screen.screens.sessions.tmux import pane_of
 from agentwatch.screen.screens.sessions.words import facts_of, last_act, tests_words
 from agentwatch.screen.widgets.line_view import LineView
 from agentwatch.screen.widgets.syntax import code_theme

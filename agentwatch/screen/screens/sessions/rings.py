@@ -1,23 +1,25 @@
-"""Which sessions ring when they begin to need the user, and which the user has not looked at since."""
+"""Which sessions ring and are marked: those that begin to need the user, and those that have hit a rule."""
 
 from __future__ import annotations
 
-import os
-import shlex
-import shutil
-import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.agents.found import Key
 from agentwatch.agents.reported import State
 from agentwatch.catalog.hiding import key_of, name_of
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import LIVE, Ground
+from agentwatch.catalog.watched import Rows
 from agentwatch.recording.remembered import Choices
-from agentwatch.sources.procfs import stat_of
+from agentwatch.rules.alarms.words import rule_words
 from agentwatch.text.safe import SafeText, cut, safe_line
+
+if TYPE_CHECKING:
+    from agentwatch.rules.alarms.watch import Announcement
+    from agentwatch.screen.terminal.attention import Signals
+
 
 _CHOSEN = Choices("rings.json", 500, bool)
 _MOST_RUNG = 1000
@@ -143,88 +145,85 @@ class Rings:
         return since_ms >= self._began_ms and self._rung.get(row.key) != since_ms and not is_blink
 
 
-# Switches to the pane of tmux in which a session runs.
-# Claude Code records its pane as `SESSION:@WINDOW.%PANE`. A session's name contains no `:` and no `.`; the
-# ids are numbers.
+# The hits of rules: bell, notification, toasts and marks in the rows.
 
-_SECONDS = 2.0
-"""How long tmux may take for a command."""
-_SHOWN_COLUMNS = 40
-_MOST_PARENTS = 64
-_MOST_DIGITS = 9
-_FACTS = "#{pane_id} #{pane_pid}"
+_MOST_TOASTS = 3
+_MOST_MARKS = 1000
+_NEED_AGENT = ("pause", "stop")
+_TITLE_COLUMNS = 60
+_COLUMNS = 240
+_NOT_STARTED = "agentwatch has not started this agent, and cannot {} it"
 
 
-class Pane(NamedTuple):
-    """A pane of tmux."""
+class RuleHit(NamedTuple):
+    """A rule that was hit in a session of the list."""
 
-    session: str
-    pane: str
-    """Its id: `%0`."""
-    words: SafeText
-    """How it is shown: `main:@0.%0`."""
+    key: Key
+    announcement: Announcement
 
 
-def pane_of(words: str) -> Pane | None:
-    """Return the pane that a registry names; None if the text names none."""
-    session, _, rest = words.partition(":")
-    window, _, pane = rest.partition(".")
-    if not session or not _is_id(window, "@") or not _is_id(pane, "%"):
-        return None
-    return Pane(session, pane, cut(safe_line(words), _SHOWN_COLUMNS))
+class AlarmSigns:
+    """The marks of the sessions in which a rule was hit, until the user looks at them."""
+
+    def __init__(
+        self,
+        rings: Rings,
+        signals: Signals,
+        toast: Callable[[SafeText], object],
+        listed: Callable[[], tuple[Rows, Key | None]],
+        show: Callable[[], object],
+    ) -> None:
+        """Mark no session. `toast` shows words for some seconds. `listed` returns the sessions of the list,
+        and the one that is open on the screen, if any."""
+        self._rings = rings
+        self._signals = signals
+        self._toast, self._listed, self._show = toast, listed, show
+        self._marked: dict[Key, str] = {}
+        """The name of the last rule that each session has hit."""
+
+    def take(self, hits: list[RuleHit]) -> None:
+        """Ring, notify and show toasts for hits, and mark their sessions. One that is open is not marked."""
+        rows, open_key = self._listed()
+        words = [_words(hit, rows.get(hit.key)) for hit in hits]
+        loud = [
+            (hit.announcement.alarm.action, said)
+            for hit, said in zip(hits, words, strict=True)
+            if hit.announcement.alarm.action not in ("log", "run") and self._rings.rings(hit.key)
+        ]
+        if loud:
+            actions, first = {action for action, _ in loud}, loud[0][1]
+            said = first if len(loud) == 1 else f"{len(loud)} alarms: {first}"
+            self._signals.alert(said, rings=actions != {"note"}, notes=actions != {"bell"})
+        for each in words[:_MOST_TOASTS]:
+            self._toast(each)
+        if len(words) > _MOST_TOASTS:
+            self._toast(SafeText(f"{len(words) - _MOST_TOASTS:,} more alarms"))
+        for hit in hits:
+            if hit.key != open_key:
+                self._marked.pop(hit.key, None)
+                self._marked[hit.key] = hit.announcement.alarm.rule
+        while len(self._marked) > _MOST_MARKS:
+            self._marked.pop(next(iter(self._marked)))
+        self._show()
+
+    def look_at(self, key: Key) -> bool:
+        """Remove the mark of a session; return whether it had one."""
+        return self._marked.pop(key, None) is not None
+
+    def applied(self, rows: Mapping[Key, Row]) -> Mapping[Key, Row]:
+        """Return the rows with their marks."""
+        marked = self._marked.keys() & rows.keys()
+        if not marked:
+            return rows
+        return {**rows, **{key: replace(rows[key], alarm=self._marked[key]) for key in marked}}
 
 
-def go_to_pane(pane: Pane, pid: int | None, environ: Mapping[str, str] = os.environ) -> SafeText:
-    """Switch the terminal to a pane, if agentwatch runs in the same tmux. It may take 4 s. The process `pid`,
-    None if unknown, must run in the pane: another server of tmux has panes with the same ids. Return why it
-    was not switched, in words for the user; empty if it was."""
-    if not environ.get("TMUX"):
-        name = shlex.quote(cut(safe_line(pane.session), _SHOWN_COLUMNS))  # it is copied into a shell
-        return SafeText(f"session runs in tmux pane {pane.words}: tmux attach -t {name}")
-    found = _tmux("display-message", "-p", "-t", pane.pane, _FACTS)
-    shown, _, pane_pid = (found or "").partition(" ")
-    if shown != pane.pane:
-        return SafeText(f"tmux pane {pane.words} is gone, or tmux does not answer")
-    if not _is_at(pane_pid, pid):
-        return SafeText(f"the session does not run in this tmux: its pane is {pane.words} of another server")
-    at = ("-t", pane.pane)
-    switched = _tmux("select-window", *at, ";", "select-pane", *at, ";", "switch-client", *at)
-    return SafeText(f"tmux cannot switch to pane {pane.words}" if switched is None else "")
-
-
-def _is_id(text: str, sign: str) -> bool:
-    digits = text[1:]
-    return text[:1] == sign and digits.isascii() and digits.isdigit() and len(digits) <= _MOST_DIGITS
-
-
-def _is_at(pane_pid: str, pid: int | None) -> bool:
-    """Return whether a process is that of a pane, or runs below it; True if that cannot be known."""
-    if pid is None or stat_of(os.getpid()) is None:
-        return True
-    current = pid
-    for _ in range(_MOST_PARENTS):
-        if str(current) == pane_pid:
-            return True
-        stat = stat_of(current)
-        if stat is None or stat.parent <= 1:
-            return False
-        current = stat.parent
-    return False
-
-
-def _tmux(*arguments: str) -> str | None:
-    """Run a command of tmux, and return the line that it prints; None if it fails."""
-    program = shutil.which("tmux")
-    if program is None:
-        return None
-    try:
-        done = subprocess.run(
-            [program, *arguments],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_SECONDS,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return done.stdout.decode("utf-8", "replace").strip()
+def _words(hit: RuleHit, row: Row | None) -> SafeText:
+    alarm, more = hit.announcement.alarm, hit.announcement.more
+    title = "" if row is None else cut(safe_line(row.title), _TITLE_COLUMNS)
+    words = f"{rule_words(alarm.rule)} in {title or safe_line(hit.key[1][:_TITLE_COLUMNS])}"
+    words += f": {safe_line(alarm.words)}" if alarm.words else ""
+    words += f" … and {more:,} more" if more else ""
+    if alarm.action in _NEED_AGENT:
+        words = f"{cut(SafeText(words), _COLUMNS // 2)} ({_NOT_STARTED.format(alarm.action)})"
+    return cut(SafeText(words), _COLUMNS)

@@ -24,13 +24,13 @@ from agentwatch.catalog.standing import LIVE
 from agentwatch.catalog.watched import Rows
 from agentwatch.recording.saved_sessions import delete_session, rename_session, session_size
 from agentwatch.screen.keys import bindings
-from agentwatch.screen.screens.sessions import requests
 from agentwatch.screen.screens.sessions.cells import NAMES
 from agentwatch.screen.screens.sessions.dialogs import DeleteDialog, RenameDialog, title_words
 from agentwatch.screen.screens.sessions.found import FoundScreen
-from agentwatch.screen.screens.sessions.home import Home
+from agentwatch.screen.screens.sessions.home import ContentsWanted, Home
+from agentwatch.screen.screens.sessions.list import Chosen, Wanted
 from agentwatch.screen.screens.sessions.preview import PreviewPane
-from agentwatch.screen.screens.sessions.rings import go_to_pane, pane_of
+from agentwatch.screen.screens.sessions.tmux import go_to_pane, pane_of
 from agentwatch.screen.screens.sessions.words import foreign
 from agentwatch.screen.terminal.base_app import TerminalApp
 from agentwatch.screen.terminal.frames import prepare
@@ -139,12 +139,33 @@ class HomeScreen(Screen[None]):
             self.post_message(self.LookedAt(key))
         self._selected = key
 
-    @on(requests.PreviewWanted)
+    @on(Wanted)
+    def _do(self, event: Wanted) -> None:
+        """Do what the user wants of the selected session, or of the marked ones."""
+        rows, row = event.rows, event.rows[0]
+        match event.what:
+            case "preview":
+                self._toggle_preview()
+            case "terminal":
+                self.run_worker(self._switch_to(row))
+            case "interrupt":
+                self.interrupt(row)
+            case "removal":
+                self._delete_recordings(rows)
+            case "rename":
+                self._rename_recording(row)
+            case "prompt":
+                self._continue_session(row)
+            case "export":
+                self._export(rows)
+            case "archive":
+                self._archive(rows)
+
     def _toggle_preview(self) -> None:
         self._preview.display = not self._preview.display
         self._show_preview()
 
-    @on(requests.Chosen)
+    @on(Chosen)
     def _show_preview(self) -> None:
         if self._preview.display:
             self._preview.show_row(self._home.sessions.chosen)
@@ -153,14 +174,10 @@ class HomeScreen(Screen[None]):
         """Close the preview."""
         self._preview.display = False
 
-    @on(requests.ContentsWanted)
-    def _find_in_contents(self, event: requests.ContentsWanted) -> None:
+    @on(ContentsWanted)
+    def _find_in_contents(self, event: ContentsWanted) -> None:
         self._found = FoundScreen(event.words, dict(self._listing.rows))
         self.app.push_screen(self._found)
-
-    @on(requests.TerminalWanted)
-    def _go_to_terminal(self, event: requests.TerminalWanted) -> None:
-        self.run_worker(self._switch_to(event.row))
 
     async def _switch_to(self, row: Row) -> None:
         if row.host:
@@ -172,10 +189,6 @@ class HomeScreen(Screen[None]):
             problem = await asyncio.to_thread(go_to_pane, pane, row.pid)
         if problem:
             self.notify(problem, markup=False, timeout=_PROBLEM_SECONDS)
-
-    @on(requests.InterruptWanted)
-    def _interrupt_row(self, event: requests.InterruptWanted) -> None:
-        self.interrupt(event.row)
 
     def interrupt(self, row: Row) -> None:
         """Ask whether to interrupt the agent of a session, or say why that is not possible."""
@@ -204,20 +217,18 @@ class HomeScreen(Screen[None]):
         words = f"cannot {act} it: {problem}" if problem else f"{act} sent"
         self.notify(words, markup=False, timeout=_PROBLEM_SECONDS)
 
-    @on(requests.DeleteWanted)
-    def _delete_recordings(self, event: requests.DeleteWanted) -> None:
-        own = [row for row in event.rows if row.is_own and not row.host]
+    def _delete_recordings(self, rows: Sequence[Row]) -> None:
+        own = [row for row in rows if row.is_own and not row.host]
         if not own:
-            self._refuse(event.rows[0])
+            self._refuse(rows[0])
         else:
-            self.run_worker(self._delete(own, len(event.rows) - len(own)))
+            self.run_worker(self._delete(own, len(rows) - len(own)))
 
-    @on(requests.RenameWanted)
-    def _rename_recording(self, event: requests.RenameWanted) -> None:
-        if event.row.is_own and not event.row.host:
-            self.run_worker(self._rename(event.row))
+    def _rename_recording(self, row: Row) -> None:
+        if row.is_own and not row.host:
+            self.run_worker(self._rename(row))
         else:
-            self._refuse(event.row)
+            self._refuse(row)
 
     def _refuse(self, row: Row) -> None:
         if row.host:
@@ -225,26 +236,23 @@ class HomeScreen(Screen[None]):
         else:
             self.notify("only recordings of agentwatch can be changed", markup=False)
 
-    @on(requests.PromptWanted)
-    def _continue_session(self, event: requests.PromptWanted) -> None:
-        if event.row.host:
-            self.notify(f"it is on {foreign(event.row.host)}: continue it there", markup=False)
+    def _continue_session(self, row: Row) -> None:
+        if row.host:
+            self.notify(f"it is on {foreign(row.host)}: continue it there", markup=False)
             return
         from agentwatch.screen.screens.session.continuing import continue_session
 
-        self.run_worker(continue_session(self.app, event.row.path, "list"))
+        self.run_worker(continue_session(self.app, row.path, "list"))
 
-    @on(requests.ExportWanted)
-    def _export(self, event: requests.ExportWanted) -> None:
+    def _export(self, rows: Sequence[Row]) -> None:
         from agentwatch.screen.screens.session.export import offer_export
 
-        offer_export(self.app, [row.address or row.path for row in event.rows if row.can_open])
+        offer_export(self.app, [row.address or row.path for row in rows if row.can_open])
         self._home.sessions.unmark()
 
-    @on(requests.ArchiveWanted)
-    def _archive(self, event: requests.ArchiveWanted) -> None:
+    def _archive(self, chosen: Sequence[Row]) -> None:
         """Archive sessions of this machine; show them again if all of them are archived."""
-        rows = [row for row in event.rows if not row.host]
+        rows = [row for row in chosen if not row.host]
         if not rows:
             self.notify("only sessions of this machine can be archived", markup=False)
             return

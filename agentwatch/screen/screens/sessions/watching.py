@@ -15,7 +15,7 @@ from agentwatch.catalog.watched import Rows, Watched
 from agentwatch.text.safe import SafeText
 
 if TYPE_CHECKING:
-    from agentwatch.screen.screens.sessions.session_alarms import SessionAlarms
+    from agentwatch.screen.screens.sessions.rules import SessionAlarms
 
 _TICK_SECONDS = 0.5
 """The time between two steps, and the shortest time between two reports. A machine reads what agents say, and

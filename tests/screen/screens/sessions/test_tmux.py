@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from agentwatch.base.local_socket import short_folder
-from agentwatch.screen.screens.sessions import rings
-from agentwatch.screen.screens.sessions.rings import go_to_pane, pane_of
+from agentwatch.screen.screens.sessions import tmux
+from agentwatch.screen.screens.sessions.tmux import go_to_pane, pane_of
 from agentwatch.text.safe import cut, safe_line
 from tests.builders.home.home_app import row
 from tests.builders.machine.app import at_home
@@ -68,7 +68,7 @@ def test_a_pane_of_tmux_is_named_or_refused(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("shutil.which", lambda _: None)
     assert go_to_pane(pane, None, environ).endswith("is gone, or tmux does not answer")
     monkeypatch.setattr("shutil.which", lambda _: "/bin/sleep")
-    monkeypatch.setattr(rings, "_SECONDS", 0.05)
+    monkeypatch.setattr(tmux, "_SECONDS", 0.05)
     assert go_to_pane(pane, None, environ).endswith("is gone, or tmux does not answer")
 
 
@@ -154,7 +154,7 @@ async def test_the_list_goes_on_while_tmux_is_asked(monkeypatch: pytest.MonkeyPa
     """A tmux that hangs does not hold up the keys."""
     may_answer, was_told = threading.Event(), list[bool]()
     monkeypatch.setenv("TMUX", "/gone,1,0")
-    monkeypatch.setattr(rings, "_tmux", lambda *_: was_told.append(may_answer.wait(20)))
+    monkeypatch.setattr(tmux, "_tmux", lambda *_: was_told.append(may_answer.wait(20)))
     async with at_home([row("one", tmux="main:@0.%0"), row("two")]) as stage:
         await stage.choose("one")
         await stage.press("t")

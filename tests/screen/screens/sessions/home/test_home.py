@@ -7,7 +7,8 @@ import pytest
 from agentwatch.agents.reported import State
 from agentwatch.catalog.listing import Request, Sort
 from agentwatch.catalog.row import Row
-from agentwatch.screen.screens.sessions import requests
+from agentwatch.screen.screens.sessions.home import ContentsWanted, Requested
+from agentwatch.screen.screens.sessions.list import DemoWanted, Opened
 from agentwatch.session.limits import Reported
 from agentwatch.text.safe import SafeText, columns
 from agentwatch.text.times import coming
@@ -47,7 +48,7 @@ async def test_words_show_the_sessions_that_match() -> None:
         await pilot.press("enter")
         await pilot.pause()
         assert any("search “retry” · 2 of 3 sessions · esc: all" in line for line in screen_rows(app))
-        assert [each.words for each in app.posted if isinstance(each, requests.ContentsWanted)] == ["retry"]
+        assert [each.words for each in app.posted if isinstance(each, ContentsWanted)] == ["retry"]
         await pilot.press("escape")
         await pilot.pause()
         assert titles(app) == ["Add retry limits", "Port the page"]
@@ -117,7 +118,7 @@ async def test_words_show_the_sessions_that_match() -> None:
         assert app.home.sessions.chosen.id == "work"
         await pilot.press("a")
         assert titles(app) == ["Add retry limits", "Port the page"]
-        shows = [each.request.shows_hidden for each in app.posted if isinstance(each, requests.Requested)]
+        shows = [each.request.shows_hidden for each in app.posted if isinstance(each, Requested)]
         assert shows == [True, False]
         # `s` sorts by age, repository, and by state again; a line names the order, unless it is by state.
         await app.begin(pilot, some())
@@ -210,12 +211,12 @@ async def test_an_empty_machine_offers_the_demo() -> None:
         assert screen_rows(app)[-1].split("  ") == [" enter Demo", "? Help", "q Quit"]
         await pilot.press("enter")
         await pilot.pause()
-        assert isinstance(app.posted[-1], requests.DemoWanted)
+        assert isinstance(app.posted[-1], DemoWanted)
         app.put(row("one"))
         assert "enter Open" in screen_rows(app)[-1]
         await pilot.press("enter")
         await pilot.pause()
-        assert isinstance(app.posted[-1], requests.Opened)
+        assert isinstance(app.posted[-1], Opened)
         app.rows.clear()
         app.put(row("old", State.SUCCEEDED, seen_ms=NOW_MS - 9 * 24 * 60 * MINUTE_MS))
         await pilot.pause()

@@ -7,8 +7,7 @@ from textual.pilot import Pilot
 
 from agentwatch.agents.reported import State
 from agentwatch.catalog.listing import Heading
-from agentwatch.screen.screens.sessions import requests
-from agentwatch.screen.screens.sessions.list import SessionList
+from agentwatch.screen.screens.sessions.list import Chosen, Opened, SessionList, Wanted
 from tests.builders.home.home_app import NOW_MS, HomeApp, chosen_id, home_of, row, screen_rows, working
 from tests.builders.screen.app import eventually, viewport
 
@@ -82,7 +81,7 @@ async def test_the_cursor_moves_over_sessions() -> None:
         await pilot.press("j", "k", "k")
         app.put(row("s0001", now="something else"))
         await pilot.pause()
-        reported = [each.row and each.row.id for each in app.posted if isinstance(each, requests.Chosen)]
+        reported = [each.row and each.row.id for each in app.posted if isinstance(each, Chosen)]
         assert reported == ["s0000", "s0001", "s0000"]
 
 
@@ -195,34 +194,18 @@ async def test_the_first_session_is_selected_until_all_are_found() -> None:
 @pytest.mark.system
 async def test_keys_are_about_the_selected_or_the_marked_sessions() -> None:
     """Keys post what the user wants of the selected session or of all marked ones, and unfold a fold."""
-    wants: dict[str, type[requests.OfRow]] = {
-        "enter": requests.Opened,
-        "space": requests.PreviewWanted,
-        "t": requests.TerminalWanted,
-        "r": requests.RingToggled,
-        "ctrl+r": requests.RenameWanted,
-        "I": requests.InterruptWanted,
-    }
-    of_marked: dict[str, type[requests.OfRows]] = {
-        "d": requests.DeleteWanted,
-        "X": requests.ExportWanted,
-        "z": requests.ArchiveWanted,
-    }
+    wants = {"space": "preview", "t": "terminal", "r": "ring", "ctrl+r": "rename", "I": "interrupt"}
+    of_marked = {"d": "removal", "X": "export", "z": "archive"}
     async with home_of(working(2)) as (app, pilot):
         # Each key posts what the user wants of the selected session.
         await pilot.press("j")
-        for key, kind in wants.items():
+        for key, what in {"enter": "", **wants, **of_marked}.items():
             await pilot.press(key)
             await pilot.pause()
             posted = app.posted[-1]
-            assert isinstance(posted, kind)
-            assert posted.row.id == "s0001"
-        for key, of_rows in of_marked.items():
-            await pilot.press(key)
-            await pilot.pause()
-            posted = app.posted[-1]
-            assert isinstance(posted, of_rows)
-            assert [each.id for each in posted.rows] == ["s0001"]
+            assert isinstance(posted, Wanted if what else Opened)
+            rows = posted.rows if isinstance(posted, Wanted) else [posted.row]
+            assert (getattr(posted, "what", ""), [each.id for each in rows]) == (what, ["s0001"])
         # `v` marks sessions and goes on to the next; keys are about all of them, and esc removes the marks.
         ended = [row(f"o{number}", State.SUCCEEDED, is_one_liner=True, cwd="/api") for number in range(3)]
         sub = row("sub", State.SUCCEEDED, parent=("claude", "o1"))
@@ -232,7 +215,8 @@ async def test_keys_are_about_the_selected_or_the_marked_sessions() -> None:
         assert [line[1] for line in screen_rows(app) if "Title of s000" in line] == ["•", " ", "•", "▐"]
         await pilot.press("z")
         posted = app.posted[-1]
-        assert isinstance(posted, requests.ArchiveWanted)
+        assert isinstance(posted, Wanted)
+        assert posted.what == "archive"
         assert [each.id for each in posted.rows] == ["s0000", "s0002"]
         assert any(
             "2 marked · d Delete · z Archive · X Export · esc None" in line for line in screen_rows(app)
@@ -254,7 +238,7 @@ async def test_keys_are_about_the_selected_or_the_marked_sessions() -> None:
             await pilot.press(key)
             assert any("Title of o1" in line for line in screen_rows(app)) is bool(is_open), key
             assert sum("one-liners in api" in line and "▐" in line for line in screen_rows(app)) == 1
-        assert not app.posted[1:] or not isinstance(app.posted[-1], requests.Opened)
+        assert not app.posted[1:] or not isinstance(app.posted[-1], Opened)
 
 
 @pytest.mark.system
@@ -318,7 +302,7 @@ async def test_a_click_selects_and_a_double_click_opens() -> None:
             assert chosen_id(app) == "s0000"
         await click(pilot, sessions, 4, times=2)
         assert chosen_id(app) == "s0001"
-        opened = [each for each in app.posted if isinstance(each, requests.Opened)]
+        opened = [each for each in app.posted if isinstance(each, Opened)]
         assert [each.row.id for each in opened] == ["s0001"]
     # Where a session takes two rows, both belong to it.
     async with home_of(working(3), NARROW) as (app, pilot):
