@@ -28,7 +28,7 @@ NO_CALLS = frozenset[ToolKind]()
 
 
 def imported(place: object) -> Any:
-    """Import the object that a `module:name` names: `agentwatch.agents.pi.stream:Decoder`. Any other object
+    """Import the object that a `module:name` names: `agentwatch.agents.pi.stream:PiDecoder`. Any other object
     stands for itself."""
     if not isinstance(place, str):
         return place
@@ -58,7 +58,7 @@ def on_first_use(place: str) -> Callable[..., Any]:
     not need.
 
     Args:
-        place: The module and the name in it: `agentwatch.agents.pi.stream:Decoder`.
+        place: The module and the name in it: `agentwatch.agents.pi.stream:PiDecoder`.
     """
     return _OnFirstUse(place)
 

@@ -47,7 +47,7 @@ AGENT = Agent(
     name="acp",
     recognises=recognises,
     role=role,
-    decoder=on_first_use("agentwatch.agents.acp.stream:Decoder"),
+    decoder=on_first_use("agentwatch.agents.acp.stream:AcpDecoder"),
     blocks=on_first_use("agentwatch.agents.acp.blocks:blocks"),
     traits=Traits(has_times=False, has_exit_codes=False),
 )

@@ -603,7 +603,7 @@ _CANCELLED = -32800
 """The code of the error that answers a cancelled request."""
 
 
-class Decoder:
+class AcpDecoder:
     """Decodes the lines of a log, and keeps the state that later lines depend on."""
 
     def __init__(self) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from agentwatch.agents.changes import patched_files
 from agentwatch.agents.claude.blocks import blocks as claudes_blocks
 from agentwatch.agents.claude.calls import Dialect, mcp_tool
-from agentwatch.agents.claude.stream import Decoder
+from agentwatch.agents.claude.stream import ClaudeDecoder
 from agentwatch.agents.fields import NO_FIELDS, Fields, items, mapping, number, text
 from agentwatch.agents.tool import Facts, Phrase, Tool, command_in, named, other_tool, path_in
 from agentwatch.session.blocks import Block, ChangeBlock, ErrorBlock, OutputBlock
@@ -95,9 +95,9 @@ def tool_named(name: str) -> Tool:
 AMP = Dialect("amp", tool_named, echoes_prompts=True, has_whole_usage=True, details_in=details_in)
 
 
-def decoder() -> Decoder:
+def decoder() -> ClaudeDecoder:
     """Return a decoder of Amp's lines."""
-    return Decoder(AMP)
+    return ClaudeDecoder(AMP)
 
 
 # The arguments and the result of a call, divided into blocks.

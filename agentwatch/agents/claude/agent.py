@@ -193,7 +193,7 @@ TRANSCRIPT = Agent(
     agent="claude",
     recognises=recognises_transcript,
     role=transcript_role,
-    decoder=on_first_use("agentwatch.agents.claude.transcript:Decoder"),
+    decoder=on_first_use("agentwatch.agents.claude.transcript:ClaudeTranscriptDecoder"),
     blocks=on_first_use("agentwatch.agents.claude.blocks:transcript_blocks"),
     traits=Traits(has_result=False),
     time_of=time_of,

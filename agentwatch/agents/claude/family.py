@@ -5,7 +5,7 @@ from __future__ import annotations
 from agentwatch.agents.amp.stream import AMP
 from agentwatch.agents.amp.stream import TOOLS as AMPS
 from agentwatch.agents.claude.calls import TOOLS, Dialect, tool_named
-from agentwatch.agents.claude.stream import Decoder
+from agentwatch.agents.claude.stream import ClaudeDecoder
 from agentwatch.agents.qwen.stream import QWEN
 from agentwatch.agents.qwen.stream import TOOLS as QWENS
 from agentwatch.agents.registry import detect
@@ -21,6 +21,6 @@ FAMILY = Dialect(
 )
 
 
-def decoder() -> Decoder:
+def decoder() -> ClaudeDecoder:
     """Return a decoder that reads on as that of one agent, once a line shows which one wrote it."""
-    return Decoder(FAMILY, detect)
+    return ClaudeDecoder(FAMILY, detect)

@@ -570,7 +570,7 @@ _SILENT_TYPES = frozenset(
 _MOST_MODEL = 200
 
 
-class Decoder:
+class ClaudeDecoder:
     """Decodes the lines of one recording, and keeps the state that later lines depend on. `detect` returns
     the agent that wrote a line, if the variant is only known to be one of the family."""
 
@@ -610,7 +610,7 @@ class Decoder:
         """Return the events of a line of the family. The first line of a known agent decides its variant."""
         agent = detect(fields)
         decoder = None if agent is None else agent.decoder()
-        if agent is None or not isinstance(decoder, Decoder) or decoder.dialect is self.dialect:
+        if agent is None or not isinstance(decoder, ClaudeDecoder) or decoder.dialect is self.dialect:
             return self._events(fields)
         self._detect, self.dialect = None, decoder.dialect
         self._calls.tool_named = decoder.dialect.tool_named
@@ -845,6 +845,6 @@ class Decoder:
         return [*events, *ended]
 
 
-def decoder() -> Decoder:
+def decoder() -> ClaudeDecoder:
     """Return a decoder of Claude Code's own lines."""
-    return Decoder(CLAUDE_CODE)
+    return ClaudeDecoder(CLAUDE_CODE)

@@ -475,7 +475,7 @@ _SYNTHETIC = "<synthetic>"
 """The model of an answer that Claude Code wrote itself."""
 
 
-class Decoder:
+class ClaudeTranscriptDecoder:
     """Decodes the lines of one transcript into events, and keeps the state that later lines depend on."""
 
     def __init__(self) -> None:

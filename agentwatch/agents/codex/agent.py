@@ -99,7 +99,7 @@ AGENT = Agent(
     name="codex",
     recognises=recognises,
     role=role,
-    decoder=on_first_use("agentwatch.agents.codex.stream:Decoder"),
+    decoder=on_first_use("agentwatch.agents.codex.stream:CodexDecoder"),
     blocks=on_first_use("agentwatch.agents.codex.blocks:blocks"),
     traits=Traits(has_times=False),
 )
@@ -108,7 +108,7 @@ ROLLOUT = Agent(
     agent="codex",
     recognises=recognises_rollout,
     role=rollout_role,
-    decoder=on_first_use("agentwatch.agents.codex.rollout:Decoder"),
+    decoder=on_first_use("agentwatch.agents.codex.rollout:CodexRolloutDecoder"),
     blocks=on_first_use("agentwatch.agents.codex.blocks:rollout_blocks"),
     traits=Traits(has_result=False),
     time_of=time_of,

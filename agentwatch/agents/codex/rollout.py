@@ -1360,7 +1360,7 @@ _MOST_SPAWNED = 1000
 class _Spawned:
     """A thread that this one has spawned."""
 
-    def __init__(self, decoder: Decoder, thread: str) -> None:
+    def __init__(self, decoder: CodexRolloutDecoder, thread: str) -> None:
         self.decoder = decoder
         self.tokens = Tokens()
         self.call_id = ""
@@ -1373,7 +1373,7 @@ class _Spawned:
         return self.call_id or self._thread
 
 
-class Decoder:
+class CodexRolloutDecoder:
     """Decodes the lines of a rollout into events."""
 
     def __init__(self) -> None:
@@ -1552,7 +1552,7 @@ class Decoder:
         if spawned is None:
             if len(self._spawned) >= _MOST_SPAWNED:
                 return []
-            spawned = self._spawned[thread] = _Spawned(Decoder(), thread)
+            spawned = self._spawned[thread] = _Spawned(CodexRolloutDecoder(), thread)
         own = {key: value for key, value in fields.items() if key != SPAWNED}
         return self._as_subagent(spawned, spawned.decoder.decode(own))
 

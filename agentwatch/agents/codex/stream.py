@@ -536,7 +536,7 @@ _CHANNELS = {
 _IS_RETRY = "Reconnecting..."
 
 
-class Decoder:
+class CodexDecoder:
     """Decodes the lines of `codex exec --json` into events."""
 
     def __init__(self) -> None:

@@ -61,7 +61,7 @@ AGENT = Agent(
     name="copilot",
     recognises=recognises,
     role=role,
-    decoder=on_first_use("agentwatch.agents.copilot.stream:Decoder"),
+    decoder=on_first_use("agentwatch.agents.copilot.stream:CopilotDecoder"),
     blocks=on_first_use("agentwatch.agents.copilot.calls:blocks"),
     traits=Traits(has_result=False),
     time_of=time_of,

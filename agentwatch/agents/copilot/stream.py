@@ -579,7 +579,7 @@ _MOST_PROMPTS = 10_000
 _MOST_ERROR = 1000
 
 
-class Decoder:
+class CopilotDecoder:
     """Decodes lines into events, and keeps the state that later lines depend on."""
 
     def __init__(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentwatch.agents.agent import Agent, LineRole
-from agentwatch.agents.cursor.stream import FORMAT, Decoder
+from agentwatch.agents.cursor.stream import FORMAT, CursorDecoder
 from agentwatch.agents.cursor.tools import SUBAGENT_STEPS
 from agentwatch.agents.fields import Fields, items, mapping, text
 from agentwatch.agents.program import on_first_use
@@ -106,7 +106,7 @@ AGENT = Agent(
     name=FORMAT,
     recognises=recognises,
     role=role,
-    decoder=Decoder,
+    decoder=CursorDecoder,
     blocks=on_first_use("agentwatch.agents.cursor.blocks:blocks"),  # 2 ms, which printing does not need
     traits=Traits(
         rejected_edits="without --force, Cursor proposes changes and does not write them",
@@ -121,7 +121,7 @@ TRANSCRIPT = Agent(
     agent="cursor",
     recognises=recognises_transcript,
     role=transcript_role,
-    decoder=on_first_use("agentwatch.agents.cursor.transcript:Decoder"),
+    decoder=on_first_use("agentwatch.agents.cursor.transcript:CursorDecoder"),
     blocks=on_first_use("agentwatch.agents.cursor.blocks:transcript_blocks"),
     traits=Traits(announces_calls=False, has_result=False, has_times=False, has_exit_codes=False),
 )

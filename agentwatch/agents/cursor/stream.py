@@ -352,7 +352,7 @@ _FAILS_AFTER_OUTPUT = ("shell", "mcp")
 so it may be missing from a line that was only partly read."""
 
 
-class Decoder:
+class CursorDecoder:
     """Decodes Cursor's lines into events, and keeps the state that later lines depend on."""
 
     def __init__(self) -> None:

@@ -207,7 +207,7 @@ _OUTCOMES = {
 }
 
 
-class Decoder:
+class CursorTranscriptDecoder:
     """Decodes the lines of one transcript into events, and keeps the state that later lines depend on.
 
     No line ends a call. A message after it shows that the agent continued, so that the call has ended in some

@@ -66,7 +66,7 @@ AGENT = Agent(
     name="droid",
     recognises=recognises,
     role=role,
-    decoder=on_first_use("agentwatch.agents.droid.stream:Decoder"),
+    decoder=on_first_use("agentwatch.agents.droid.stream:DroidDecoder"),
     blocks=on_first_use("agentwatch.agents.droid.stream:line_blocks"),
     traits=Traits(result_is_last_text=True),
 )
@@ -135,7 +135,7 @@ SESSION = Agent(
     agent="droid",
     recognises=recognises_entry,
     role=role_of_entry,
-    decoder=on_first_use("agentwatch.agents.droid.session_file:Decoder"),
+    decoder=on_first_use("agentwatch.agents.droid.session_file:DroidSessionDecoder"),
     blocks=on_first_use("agentwatch.agents.droid.session_file:entry_blocks"),
     traits=Traits(has_result=False),
     time_of=time_of,

@@ -49,7 +49,7 @@ _NO_CALL = _Open("", tool_named(""), None)
 """The call of a result whose call is not in the file."""
 
 
-class Decoder:
+class DroidSessionDecoder:
     """Decodes the lines of a session file into events, and keeps the state that later lines depend on."""
 
     def __init__(self) -> None:

@@ -173,7 +173,7 @@ class _Open(NamedTuple):
     plan: Plan | None = None
 
 
-class Decoder:
+class DroidDecoder:
     """Decodes Droid's lines into events, and keeps the state that later lines depend on."""
 
     def __init__(self) -> None:

@@ -82,7 +82,7 @@ AGENT = Agent(
     name="gemini",
     recognises=recognises,
     role=role,
-    decoder=on_first_use("agentwatch.agents.gemini.stream:Decoder"),
+    decoder=on_first_use("agentwatch.agents.gemini.stream:GeminiDecoder"),
     blocks=on_first_use("agentwatch.agents.gemini.blocks:line_blocks"),
     traits=Traits(has_exit_codes=False),
 )
@@ -91,7 +91,7 @@ CHAT = Agent(
     agent="gemini",
     recognises=recognises_chat,
     role=chat_role,
-    decoder=on_first_use("agentwatch.agents.gemini.chat:Decoder"),
+    decoder=on_first_use("agentwatch.agents.gemini.chat:GeminiChatDecoder"),
     blocks=on_first_use("agentwatch.agents.gemini.blocks:call_blocks"),
     traits=Traits(announces_calls=False, has_result=False, has_exit_codes=False),
     time_of=on_first_use("agentwatch.agents.gemini.chat:line_time"),

@@ -739,7 +739,7 @@ def _bounded(message: str) -> str:
 FORMAT = "gemini-chat"
 
 
-class Decoder:
+class GeminiChatDecoder:
     """Decodes the lines of a chat into events."""
 
     def __init__(self) -> None:

@@ -255,7 +255,7 @@ class _Open(NamedTuple):
     facts: Facts = NO_FACTS
 
 
-class Decoder:
+class GeminiDecoder:
     """Decodes Gemini's lines into events, and keeps the state that later lines depend on."""
 
     def __init__(self) -> None:

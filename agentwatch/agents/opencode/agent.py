@@ -117,7 +117,7 @@ AGENT = Agent(
     name="opencode",
     recognises=recognises,
     role=role,
-    decoder=on_first_use("agentwatch.agents.opencode.stream:Decoder"),
+    decoder=on_first_use("agentwatch.agents.opencode.stream:OpencodeDecoder"),
     blocks=on_first_use("agentwatch.agents.opencode.blocks:blocks"),
     traits=Traits(announces_calls=False, has_result=False),
     time_of=time_of,

@@ -421,7 +421,7 @@ _MOST_PROMPTS = 1000
 """The number of the last prompts to which the user may go back."""
 
 
-class Decoder:
+class OpencodeDecoder:
     """Decodes opencode's lines into events, and keeps the state that later lines depend on."""
 
     def __init__(self) -> None:

@@ -111,7 +111,7 @@ _SILENT = frozenset(
 """Types of entries that report nothing that is shown. The last four are those of omp."""
 
 
-class Decoder:
+class PiSessionDecoder:
     """Decodes the lines of a session file into events, and keeps the state that later lines depend on."""
 
     def __init__(self) -> None:

@@ -459,7 +459,7 @@ _CHANNELS = {"text": Channel.ANSWER, "thinking": Channel.REASONING}
 _GOOD = TurnEnded(Outcome.SUCCEEDED)
 
 
-class Decoder:
+class PiDecoder:
     """Decodes the lines of a stream into events, and keeps the state that later lines depend on."""
 
     def __init__(self) -> None:

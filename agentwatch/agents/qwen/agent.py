@@ -62,7 +62,7 @@ CHAT = Agent(
     agent="qwen",
     recognises=recognises_chat,
     role=chat_role,
-    decoder=on_first_use("agentwatch.agents.qwen.chat:Decoder"),
+    decoder=on_first_use("agentwatch.agents.qwen.chat:QwenChatDecoder"),
     blocks=on_first_use("agentwatch.agents.qwen.chat:blocks"),
     traits=Traits(has_result=False),
     time_of=time_of,

@@ -299,7 +299,7 @@ class _Step:
         return self._is_cancelled and not self._open
 
 
-class Decoder:
+class QwenChatDecoder:
     """Decodes the lines of one chat into events, and keeps the state that later lines depend on."""
 
     def __init__(self) -> None:

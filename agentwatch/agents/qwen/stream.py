@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentwatch.agents.claude.calls import Dialect, mcp_tool
-from agentwatch.agents.claude.stream import Decoder
+from agentwatch.agents.claude.stream import ClaudeDecoder
 from agentwatch.agents.tool import Phrase, Tool, command_in, named, other_tool, path_in
 from agentwatch.session.events import ToolKind
 
@@ -44,6 +44,6 @@ def tool_named(name: str) -> Tool:
 QWEN = Dialect("qwen", tool_named, input_includes_cache=True, error_start="[API Error")
 
 
-def decoder() -> Decoder:
+def decoder() -> ClaudeDecoder:
     """Return a decoder of Qwen Code's lines."""
-    return Decoder(QWEN)
+    return ClaudeDecoder(QWEN)

@@ -9,7 +9,7 @@ import pytest
 from agentwatch.agents.agent import LineRole
 from agentwatch.agents.claude.agent import TRANSCRIPT as AGENT
 from agentwatch.agents.claude.calls import Requests
-from agentwatch.agents.claude.transcript import Calls, Decoder, Subagents
+from agentwatch.agents.claude.transcript import Calls, ClaudeTranscriptDecoder, Subagents
 from agentwatch.session.blocks import Block, ChangeBlock, FieldsBlock, OutputBlock
 from agentwatch.session.events import (
     Channel,
@@ -141,7 +141,7 @@ def test_the_facts_of_the_run_follow_the_lines() -> None:
     """Each fact is reported when it changes; another id begins no run. The last cost counts, and the
     timestamp of a line is its time.
     """
-    decoder = Decoder()
+    decoder = ClaudeTranscriptDecoder()
     first = decoder.decode({"type": "permission-mode", "permissionMode": "default", "sessionId": "s"})
     assert first[1] == RunInfo(session_id="s", permission_mode="default")
     assert decoder.decode(said("A", permissionMode="plan", sessionId="t"))[0] == RunInfo(
@@ -332,7 +332,7 @@ def test_a_call_has_the_outcome_that_the_agent_gives() -> None:
             found = end_of(call("c"), made)
             assert (found.outcome, found.exit_code, found.at_ms) == (outcome, exit_code, AT_MS)
     # The next text of the user says whether the call ran and was interrupted. Parallel calls end at once.
-    decoder = Decoder()
+    decoder = ClaudeTranscriptDecoder()
     for each in (call("c"), call("d"), returned("c", REFUSED, is_error=True)):
         assert not [event for event in decoder.decode(each) if isinstance(event, ToolEnded)]
     assert not decoder.decode(returned("d", REFUSED, is_error=True))

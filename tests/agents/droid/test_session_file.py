@@ -6,7 +6,7 @@ from typing import Any
 
 from agentwatch.agents import LineRole
 from agentwatch.agents.droid.agent import SESSION
-from agentwatch.agents.droid.session_file import Decoder
+from agentwatch.agents.droid.session_file import DroidSessionDecoder
 from agentwatch.session.blocks import ContentBlock, ErrorBlock, FieldsBlock
 from agentwatch.session.events import Event, Prompt, RunInfo, TurnEnded, TurnStarted, Unknown
 from tests.builders.agents.decoded import session_of
@@ -56,7 +56,7 @@ USER, DONE = message("user", text("Run ls.")), message("assistant", text("Done."
 
 def decoded(*lines: Json) -> list[Event]:
     """Return the events of lines."""
-    decoder = Decoder()
+    decoder = DroidSessionDecoder()
     return [event for line in lines for event in decoder.decode(line)]
 
 

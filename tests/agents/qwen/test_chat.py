@@ -6,7 +6,7 @@ from typing import Any
 
 from agentwatch.agents.agent import LineRole
 from agentwatch.agents.qwen.agent import CHAT as AGENT
-from agentwatch.agents.qwen.chat import Calls, Decoder
+from agentwatch.agents.qwen.chat import Calls, QwenChatDecoder
 from agentwatch.session.blocks import (
     BinaryBlock,
     Block,
@@ -352,7 +352,7 @@ def test_other_lines_have_their_facts() -> None:
             assert decoded(made) == expected
     # The model and the mode may change, the tokens are added with those of the cache, and the to-do list
     # is the plan.
-    decoder = Decoder()
+    decoder = QwenChatDecoder()
     assert decoder.decode(said("A"))[1] == RunInfo("s", "qwen3", "/w", agent_version="0.24.4")
     assert decoder.decode(system("session_model", {"modelId": "other"})) == [RunInfo(model="other")]
     assert decoder.decode(system("session_approval_mode", {"mode": "yolo"})) == [
