@@ -1,7 +1,5 @@
-"""Agents: their formats, whose lines become events, and their files, processes, hooks and reported states.
-
-An agent is one folder and one line in `agentwatch.agents.registry`. No other folder depends on an agent.
-"""
+"""Agents: their formats, whose lines become events, and their files, processes, hooks and reported states. An
+agent is one folder and one line in `agentwatch.agents.registry`. No other folder depends on an agent."""
 
 from typing import TYPE_CHECKING
 

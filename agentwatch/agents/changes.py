@@ -56,10 +56,8 @@ class Changes(NamedTuple):
 
 
 def summed(changes: Sequence[FileChange]) -> Changes:
-    """Return the changes of one call together.
-
-    A call that only creates files, or only deletes them, is described by that; any other edits files.
-    """
+    """Return the changes of one call together. A call that only creates files, or only deletes them, is
+    described by that; any other edits files."""
     kinds = {change.kind for change in changes}
     kind, phrase = ToolKind.EDIT, Phrase.EDITED
     if kinds == {ChangeKind.ADD}:
@@ -96,13 +94,11 @@ _COMMANDS = ("apply_patch", "applypatch")
 
 
 def patched_files(patch: str) -> list[FileChange]:
-    """Return the changes of a patch, one for each file, with their unified diffs.
-
-    The grammar is that of `codex-rs/apply-patch/src/parser.rs`: `*** Begin Patch`, then for each file
-    `*** Add File:`, `*** Delete File:` or `*** Update File:` with its lines, then `*** End Patch`.
-
-    A patch without its end, of a line that was only partly read, has the files up to there. The tool
-    tolerates spaces around its marks, and a here-document around the patch.
+    """Return the changes of a patch, one for each file, with their unified diffs. The grammar is that of
+    `codex-rs/apply-patch/src/parser.rs`: `*** Begin Patch`, then for each file `*** Add File:`, `*** Delete
+    File:` or `*** Update File:` with its lines, then `*** End Patch`. A patch without its end, of a line that
+    was only partly read, has the files up to there. The tool tolerates spaces around its marks, and a
+    here-document around the patch.
 
     Example:
         >>> patched_files("*** Begin Patch\\n*** Add File: a.py\\n+x\\n*** End Patch")[0].diff
@@ -180,10 +176,8 @@ class Replacement(NamedTuple):
 
 
 def replacement(old: str, new: str) -> Replacement:
-    """Compare two texts line by line, in time linear to their length.
-
-    All lines between the first and the last difference count as removed and added. A finer comparison takes
-    quadratic time.
+    """Compare two texts line by line, in time linear to their length. All lines between the first and the
+    last difference count as removed and added. A finer comparison takes quadratic time.
 
     Example:
         >>> replacement("a\\nb\\nc", "a\\nB\\nc").diff
@@ -234,10 +228,8 @@ def replaced_texts(arguments: Fields) -> Iterator[tuple[str, str]]:
 
 
 def replaced_lines(arguments: Fields) -> Facts:
-    """Return the number of lines that the edits in the arguments add and remove.
-
-    They are unknown if each occurrence is replaced: the arguments do not contain how often the text occurs.
-    """
+    """Return the number of lines that the edits in the arguments add and remove. They are unknown if each
+    occurrence is replaced: the arguments do not contain how often the text occurs."""
     edits = (arguments, *map(mapping, items(arguments.get("edits"))))
     pairs = list(replaced_texts(arguments))
     is_unknown = any(edit.get("replace_all") is True for edit in edits)
@@ -284,7 +276,6 @@ def argument_blocks(
 
 
 def _changes(arguments: Fields) -> Iterator[ChangeBlock]:
-    """Yield the changes that the arguments describe: texts to be replaced, or else the content of a file."""
     pairs = list(replaced_texts(arguments))
     for old, new in pairs:
         yield ChangeBlock(replacement(old, new).diff)
@@ -377,11 +368,9 @@ def changed_lines(diff: str) -> tuple[int, int]:
 
 
 def per_file(diff: str) -> Iterator[FileDiff]:
-    """Yield the parts of a unified diff, one for each file.
-
-    Inside a hunk whose head has numbers, a line such as `--- x` is a removed line. Inside a hunk whose head
-    has no numbers, as other tools write it (`@@ class Tide`), `--- x` begins a file if `+++ y` follows.
-    """
+    """Yield the parts of a unified diff, one for each file. Inside a hunk whose head has numbers, a line such
+    as `--- x` is a removed line. Inside a hunk whose head has no numbers, as other tools write it (`@@ class
+    Tide`), `--- x` begins a file if `+++ y` follows."""
     reader = _Reader()
     lines = diff.split("\n")
     start = 0

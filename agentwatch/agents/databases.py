@@ -1,8 +1,6 @@
-"""The databases in which agents keep all sessions. Only the columns that are asked for are read.
-
-A database is opened for each reading and closed again, at most once a second and only if its files have
-changed. Others of its tables hold the user's credentials.
-"""
+"""The databases in which agents keep all sessions. Only the columns that are asked for are read. A database
+is opened for each reading and closed again, at most once a second and only if its files have changed. Others
+of its tables hold the user's credentials."""
 
 from __future__ import annotations
 
@@ -111,7 +109,6 @@ class Rows:
 
 
 def _can_look_up(connection: sqlite3.Connection, table: str, columns: Sequence[str]) -> bool:
-    """Return whether a table has columns, and an index that begins with the first of them."""
     if not stored_columns(connection, table).issuperset(columns):
         return False
     made = connection.execute("SELECT sql FROM sqlite_master WHERE type = 'index' AND tbl_name = ?", (table,))

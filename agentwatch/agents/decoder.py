@@ -1,7 +1,5 @@
 """Decodes the lines of a recording of any agent: many at once, one by one, or only the ends of a large one.
-
-No input makes it raise.
-"""
+No input makes it raise."""
 
 from __future__ import annotations
 
@@ -167,12 +165,11 @@ long."""
 
 
 class Decoder:
-    """Decodes the lines of one recording, in order.
-
-    The agent is detected at the first line that only one agent can have written; the first event of all may
-    also be of a type that other agents have. Earlier lines are decoded as `Unknown` and kept. Once the agent
-    is known, `take_redecoded` returns their real events. If another agent starts a run later in the
-    recording, its format is used from there on. `agent` is None to detect it.
+    """Decodes the lines of one recording, in order. The agent is detected at the first line that only one
+    agent can have written; the first event of all may also be of a type that other agents have. Earlier lines
+    are decoded as `Unknown` and kept. Once the agent is known, `take_redecoded` returns their real events. If
+    another agent starts a run later in the recording, its format is used from there on. `agent` is None to
+    detect it.
 
     Example:
         >>> Decoder().decode(b'{"type":"thinking","subtype":"delta","text":"Hm"}')[-1].text
@@ -197,11 +194,8 @@ class Decoder:
             self._use(agent)
 
     def decode(self, data: bytes) -> list[Event]:
-        """Return the events of a line that is not blank.
-
-        The list is empty if the line is understood and reports nothing new. A line that is not a JSON object
-        is `Malformed`.
-        """
+        """Return the events of a line that is not blank. The list is empty if the line is understood and
+        reports nothing new. A line that is not a JSON object is `Malformed`."""
         try:
             value = orjson.loads(data)
         except orjson.JSONDecodeError:
@@ -241,10 +235,8 @@ class Decoder:
         return self._events(repaired, pieces[0], sum(map(len, pieces)))
 
     def decode_oversize(self, head: bytes, tail: bytes, size: int) -> list[Event]:
-        """Return the events of a line of `size` bytes, of which only `head` and `tail` were read.
-
-        Only the fields that are complete in the head or in the tail are decoded.
-        """
+        """Return the events of a line of `size` bytes, of which only `head` and `tail` were read. Only the
+        fields that are complete in the head or in the tail are decoded."""
         fields = salvage(head, tail)
         if not fields:
             return [Malformed(f"not JSON, {size} bytes", _beginning(head))]
@@ -260,10 +252,8 @@ class Decoder:
         return [*self.take_redecoded(), events]
 
     def take_redecoded(self) -> list[list[Event]]:
-        """Return the real events of the lines before the agent was detected, in order.
-
-        Later calls return an empty list.
-        """
+        """Return the real events of the lines before the agent was detected, in order. Later calls return an
+        empty list."""
         redecoded, self._redecoded = self._redecoded, []
         return redecoded
 
@@ -294,10 +284,8 @@ class Decoder:
         return LineRole.OTHER if agent is None else agent.role(value)
 
     def searchable_text_differs(self, data: bytes) -> bool:
-        """Return whether the blocks of a line may contain text that its bytes do not.
-
-        Such a line must be decoded to be searched. `data` is the line or a piece of it.
-        """
+        """Return whether the blocks of a line may contain text that its bytes do not. Such a line must be
+        decoded to be searched. `data` is the line or a piece of it."""
         reworded = None if self._agent is None else self._agent.reworded
         return reworded is not None and reworded in data
 
@@ -318,7 +306,6 @@ class Decoder:
         return [*events, Repair()] if isinstance(fields, Repaired) else events
 
     def _plugin_problems(self) -> list[Event]:
-        """Return the failures of plugins that were asked for the agent, each once."""
         from agentwatch.agents.plugins import (
             problems,  # 22 ms, for a stream that no built-in format recognises
         )

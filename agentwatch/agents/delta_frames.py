@@ -1,8 +1,6 @@
-"""Decodes bursts of deltas: consecutive lines that differ only in their text and their timestamp.
-
-A delta is 150 bytes around one word. Reading a million of them line by line costs 10 times as much as
-decoding their JSON. Reading them by their common frame costs less than decoding their JSON.
-"""
+"""Decodes bursts of deltas: consecutive lines that differ only in their text and their timestamp. A delta is
+150 bytes around one word. Reading a million of them line by line costs 10 times as much as decoding their
+JSON. Reading them by their common frame costs less than decoding their JSON."""
 
 import re
 from typing import NamedTuple
@@ -33,9 +31,7 @@ class Burst(NamedTuple):
 
 class _Frame(NamedTuple):
     """The constant bytes of similar delta lines, and the slices of their constant and varying parts.
-
-    Comparing a slice takes a third of the time of `startswith`.
-    """
+    Comparing a slice takes a third of the time of `startswith`."""
 
     channel: Channel
     head: bytes
@@ -140,11 +136,9 @@ class DeltaFrames:
 
 
 def _decode_burst(frame: _Frame, lines: list[bytes]) -> Burst | None:
-    """Return the burst of lines that share a frame; None if one of them is invalid.
-
-    Texts and timestamps are decoded as JSON arrays. A line end separates two texts. JSON allows a line end
-    between strings and forbids it inside them, so an unbalanced quote in one text cannot affect the next.
-    """
+    """Return the burst of lines that share a frame; None if one of them is invalid. Texts and timestamps are
+    decoded as JSON arrays. A line end separates two texts. JSON allows a line end between strings and forbids
+    it inside them, so an unbalanced quote in one text cannot affect the next."""
     in_text, in_time = frame.in_text, frame.in_time
     raw_texts = [line[in_text] for line in lines]
     raw_times = [line[in_time] for line in lines] if in_time else []
@@ -172,12 +166,10 @@ _BLOCK = 1 << 16
 
 
 class SegmentText:
-    """The text of a segment, which grows piece by piece and may then be repeated as a whole.
-
-    A text of another length is rejected at once. Comparing therefore costs no more than reading the text,
-    however often it is done. A checkpoint contains a segment, so that its state is bytes: an object of
-    `hashlib` cannot be written.
-    """
+    """The text of a segment, which grows piece by piece and may then be repeated as a whole. A text of
+    another length is rejected at once. Comparing therefore costs no more than reading the text, however often
+    it is done. A checkpoint contains a segment, so that its state is bytes: an object of `hashlib` cannot be
+    written."""
 
     def __init__(self) -> None:
         self._pieces: list[str] = []

@@ -1,7 +1,5 @@
-"""The small files that describe sessions, and the folders with one such file for each session.
-
-Their contents are foreign: any field may be of any type.
-"""
+"""The small files that describe sessions, and the folders with one such file for each session. Their contents
+are foreign: any field may be of any type."""
 
 from __future__ import annotations
 
@@ -41,10 +39,8 @@ def json_object(path: str, most: int = MOST_BYTES) -> dict[str, Any]:
 
 
 def first_text(path: str, key: str) -> str:
-    """Return the first text with a key in the first 4 KiB of a file; empty without such a text.
-
-    It is for a document that is too large to be read as a whole, and for a first line that may be.
-    """
+    """Return the first text with a key in the first 4 KiB of a file; empty without such a text. It is for a
+    document that is too large to be read as a whole, and for a first line that may be."""
     return text_with(first_bytes(path, _HEAD_BYTES), key)
 
 
@@ -62,11 +58,9 @@ def text_with(data: bytes, key: str) -> str:
 
 
 def yaml_texts(data: bytes) -> dict[str, str]:
-    """Return the texts at the top level of a YAML document, by their keys.
-
-    This is not a parser of YAML: it reads `key: text`, also with quotes, and a text on the indented lines
-    that follow. That is all that Copilot writes in `workspace.yaml`.
-    """
+    """Return the texts at the top level of a YAML document, by their keys. This is not a parser of YAML: it
+    reads `key: text`, also with quotes, and a text on the indented lines that follow. That is all that
+    Copilot writes in `workspace.yaml`."""
     texts: dict[str, str] = {}
     for key, lines in _entries(data.decode("utf-8", "replace").split("\n", _MOST_LINES)):
         first = lines[0] if lines[0] not in _BLOCKS else ""
@@ -77,7 +71,6 @@ def yaml_texts(data: bytes) -> dict[str, str]:
 
 
 def _entries(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield each key at the top level, and the lines of its value."""
     key, found = "", [""]
     for line in lines[:_MOST_LINES]:
         if line[:1] in ("", " ", "\t"):
@@ -122,10 +115,8 @@ def name_in(value: object) -> str | None:
 
 
 def folder_in(value: object) -> str | None:
-    """Return the path of a folder; None for anything but an absolute path.
-
-    A path of Windows counts too: the files may have been copied from there.
-    """
+    """Return the path of a folder; None for anything but an absolute path. A path of Windows counts too: the
+    files may have been copied from there."""
     if not isinstance(value, str) or not 0 < len(value) <= _MOST_PATH or "\0" in value:
         return None
     return value if value[0] in "/\\" or value[1:2] == ":" else None
@@ -199,12 +190,10 @@ def _checked(found: os.stat_result, uid: int) -> FileState | None:
 
 
 def own_object(path: Path, most_bytes: int) -> dict[str, Any]:
-    """Return the JSON object in a small file of this user; {} if it contains none.
-
-    An agent that cuts a title inside an emoji writes half a surrogate pair, which U+FFFD replaces. Only the
-    first `most_bytes` are read; a longer object counts as none. Raise `OSError` if it cannot be read, or is
-    not a regular file of this user.
-    """
+    """Return the JSON object in a small file of this user; {} if it contains none. An agent that cuts a title
+    inside an emoji writes half a surrogate pair, which U+FFFD replaces. Only the first `most_bytes` are read;
+    a longer object counts as none. Raise `OSError` if it cannot be read, or is not a regular file of this
+    user."""
     fd = open_own(path)
     try:
         value = parse(os.pread(fd, most_bytes, 0))

@@ -36,11 +36,9 @@ def text(fields: Fields, key: str) -> str | None:
 
 
 def number(fields: Fields, key: str) -> int | None:
-    """Return an integer field; None if it is absent, does not fit into 64 bits, or is not an integer.
-
-    A string of digits is read as an integer, because some fields are written that way
-    (`"startedAtMs":"1790176761179"`). So is a float without a fraction.
-    """
+    """Return an integer field; None if it is absent, does not fit into 64 bits, or is not an integer. A
+    string of digits is read as an integer, because some fields are written that way
+    (`"startedAtMs":"1790176761179"`). So is a float without a fraction."""
     value = fields.get(key)
     if value is None:
         return None
@@ -130,10 +128,9 @@ def decoded_size(data: str) -> int:
 
 
 def in_words(value: object) -> str:
-    """Return a short name for a value of any type, for a message.
-
-    A string is cut to 200 characters. An object or array is only named: formatting one that is nested 1,000
-    levels deep would raise `RecursionError`, and formatting a large one would keep all of it in memory.
+    """Return a short name for a value of any type, for a message. A string is cut to 200 characters. An
+    object or array is only named: formatting one that is nested 1,000 levels deep would raise
+    `RecursionError`, and formatting a large one would keep all of it in memory.
 
     Example:
         >>> in_words("weather"), in_words(7), in_words({"a": 1})
@@ -185,13 +182,11 @@ def parse(data: bytes) -> object:
 
 
 def parse_leniently(data: bytes) -> object:
-    """Return the JSON value of a line that orjson rejected. An object is `Repaired`.
-
-    orjson rejects a BOM, NaN, invalid UTF-8, and half a surrogate pair, which real agents send when they
-    split a text inside an emoji. Python's parser reads such lines, and U+FFFD replaces what cannot be
-    decoded. A number of more than 20 digits becomes a string of its digits. Raise `ValueError` if the line is
-    not JSON, or it is nested deeper than Python can parse.
-    """
+    """Return the JSON value of a line that orjson rejected. An object is `Repaired`. orjson rejects a BOM,
+    NaN, invalid UTF-8, and half a surrogate pair, which real agents send when they split a text inside an
+    emoji. Python's parser reads such lines, and U+FFFD replaces what cannot be decoded. A number of more than
+    20 digits becomes a string of its digits. Raise `ValueError` if the line is not JSON, or it is nested
+    deeper than Python can parse."""
     try:
         value = _decoder().decode(data.removeprefix(_BOM).decode("utf-8", "replace"))
         return Repaired(_mended(value), value) if isinstance(value, dict) else _mended(value)

@@ -68,9 +68,8 @@ _MOST_CHARACTERS = 40
 
 
 def iso_ms(value: object) -> int | None:
-    """Return a time in milliseconds since the epoch; None for any other value.
-
-    A time without a zone is in UTC.
+    """Return a time in milliseconds since the epoch; None for any other value. A time without a zone is in
+    UTC.
 
     Example:
         >>> iso_ms("2026-11-21T22:50:55.616Z")
@@ -188,11 +187,9 @@ class Tree:
 
 
 class Turns:
-    """The state of the present turn.
-
-    No line starts a turn. The agent may write again after its turn had ended: a command or a shell command of
-    the user starts a turn without a prompt, and the end of a background task continues the last turn.
-    """
+    """The state of the present turn. No line starts a turn. The agent may write again after its turn had
+    ended: a command or a shell command of the user starts a turn without a prompt, and the end of a
+    background task continues the last turn."""
 
     def __init__(self) -> None:
         self._outcome: Outcome | None = None

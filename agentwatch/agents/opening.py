@@ -62,7 +62,6 @@ class _Guarded:
 
 
 def _compressed(path: Path, head: bytes) -> Store | None:
-    """Open a recording that is compressed, such as an older rollout of Codex."""
     if not head.startswith(_ZSTANDARD):
         return None
     from agentwatch.sources.stores.zstd import compressed_at
@@ -71,10 +70,8 @@ def _compressed(path: Path, head: bytes) -> Store | None:
 
 
 def head_of(path: Path) -> bytes:
-    """Return the first bytes of a regular file; none of anything else.
-
-    A FIFO must not be opened here: its writer would find it closed again.
-    """
+    """Return the first bytes of a regular file; none of anything else. A FIFO must not be opened here: its
+    writer would find it closed again."""
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
             return b""
@@ -97,14 +94,12 @@ def saved_source(
     follow_store: bool = False,
     is_alone: bool = False,
 ) -> FileSource | StoreSource:
-    """Open a saved recording, and what is known about the process of its agent; or a session in a store.
-
-    A pipe is read to its end. `follow` is None to keep reading until the writer ends, if one is known.
-    `log_fd` is None for no log. `follow_store` keeps reading when a store changes, or a file that its agent
-    still writes, unless `follow` is False. `is_alone` leaves out the subagents that the store keeps as
-    sessions of their own. Raise `Fault` if the recording cannot be opened, or is one JSON document; or the
-    store cannot be read.
-    """
+    """Open a saved recording, and what is known about the process of its agent; or a session in a store. A
+    pipe is read to its end. `follow` is None to keep reading until the writer ends, if one is known. `log_fd`
+    is None for no log. `follow_store` keeps reading when a store changes, or a file that its agent still
+    writes, unless `follow` is False. `is_alone` leaves out the subagents that the store keeps as sessions of
+    their own. Raise `Fault` if the recording cannot be opened, or is one JSON document; or the store cannot
+    be read."""
     try:
         store = store_for(path, is_alone=is_alone)
         is_lines = path.suffix == ".jsonl"
@@ -155,7 +150,6 @@ def stdin_growth(*, is_live: bool = False) -> StreamGrowth:
 
 
 def _check_lines(fd: int, path: Path) -> None:
-    """Close a file that is one JSON document, and raise a Fault."""
     if is_one_document(fd):
         os.close(fd)
         raise Fault(f"{path} is one JSON document, not one JSON object per line", USAGE)

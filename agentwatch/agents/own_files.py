@@ -1,9 +1,6 @@
-"""Whether an agent still writes one of its own files.
-
-An agent keeps no such file open and locks none, so it cannot be known for certain. Claude Code records the
-session that each of its processes has open, in `sessions/PID.json`. Of the other agents only the time of the
-last change is known.
-"""
+"""Whether an agent still writes one of its own files. An agent keeps no such file open and locks none, so it
+cannot be known for certain. Claude Code records the session that each of its processes has open, in
+`sessions/PID.json`. Of the other agents only the time of the last change is known."""
 
 from __future__ import annotations
 
@@ -25,11 +22,8 @@ _MOST_DIGITS = 10
 
 
 def is_still_written(path: Path) -> bool:
-    """Return whether a file is an agent's own, and the agent probably still writes it.
-
-    It does if a live process of Claude Code has the session open, or if the file has changed in the last ten
-    minutes.
-    """
+    """Return whether a file is an agent's own, and the agent probably still writes it. It does if a live
+    process of Claude Code has the session open, or if the file has changed in the last ten minutes."""
     if path.suffix == ".ndjson":  # a recording: no agent names a file so, and no program is imported
         return False
     from agentwatch.agents.registry import session_folders
@@ -46,7 +40,6 @@ def is_still_written(path: Path) -> bool:
 
 
 def _has_process(transcript: Path) -> bool:
-    """Return whether a live process has registered the session, in the folder of the agent."""
     registry = transcript.parent.parent.parent / "sessions"
     try:
         with os.scandir(registry) as entries:

@@ -31,7 +31,6 @@ class Payloads:
     """The arguments and the results in one line, which may belong to several calls."""
 
     def __init__(self, line: Fields) -> None:
-        """Find the objects that name a call."""
         self._line = line
         self._left = _MOST_SEARCHES * _MOST_VALUES
         self._owners: dict[str, list[Fields]] = {}
@@ -63,9 +62,7 @@ class Payloads:
 
     def _value(self, call_id: str, names: tuple[str, ...], others: tuple[str, ...]) -> Payload:
         """Return the first field with one of the names in an object of the call, the outermost objects first.
-
-        The fields named by `others` are not searched: what a tool returned may contain any name.
-        """
+        The fields named by `others` are not searched: what a tool returned may contain any name."""
         owners = self._owners.get(call_id, []) if call_id else []
         searched = (self._objects(owner, others) for owner in owners or (self._line,))
         for each in chain.from_iterable(searched):

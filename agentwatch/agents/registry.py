@@ -42,11 +42,8 @@ FORMATS = tuple(name for names in AGENTS.values() for name in names)
 
 @cache
 def known_agents() -> tuple[Agent, ...]:
-    """Return the built-in formats in their order.
-
-    Cursor is asked before the other formats are imported, which takes 6 ms. No other agent recognises a line
-    that Cursor recognises.
-    """
+    """Return the built-in formats in their order. Cursor is asked before the other formats are imported,
+    which takes 6 ms. No other agent recognises a line that Cursor recognises."""
     modules = [import_module(f"agentwatch.agents.{folder}.agent") for folder in AGENTS]
     return tuple(agent for module in modules for agent in module.FORMATS)
 
@@ -169,11 +166,10 @@ def _hooked_agent(program: Program) -> HookedAgent | None:
 
 
 def detect(fields: Fields, *, is_first: bool = True, asks_plugins: bool = True) -> Agent | None:
-    """Return the agent that wrote a line; None if several can have, or no known agent.
-
-    `is_first` says whether no event came before it in the recording. After a line that was not an agent's, a
-    line of a type that several agents have is not the agent's either. `asks_plugins` says whether the formats
-    of other packages are asked if no built-in one recognises the line.
+    """Return the agent that wrote a line; None if several can have, or no known agent. `is_first` says
+    whether no event came before it in the recording. After a line that was not an agent's, a line of a type
+    that several agents have is not the agent's either. `asks_plugins` says whether the formats of other
+    packages are asked if no built-in one recognises the line.
 
     Example:
         >>> detect({"type": "thinking", "subtype": "delta", "text": "Hm"}).name

@@ -84,21 +84,15 @@ class Said(NamedTuple):
 
     @property
     def claim(self) -> Life | None:
-        """What is claimed about the session's process; None if nothing is.
-
-        A session whose recorded process has ended may run in another by now. The log of a hook remains when
-        the agent is killed.
-        """
+        """What is claimed about the session's process; None if nothing is. A session whose recorded process
+        has ended may run in another by now. The log of a hook remains when the agent is killed."""
         is_claim = self.life is Life.LIVE or (self.life is Life.UNKNOWN and self.pid is not None)
         return self.life if is_claim else None
 
 
 class Reporter(Protocol):
-    """Reads the files in which an agent reports the state of its sessions.
-
-    It is created with the folders of the files, the user whose files and processes count, and where the
-    processes are read.
-    """
+    """Reads the files in which an agent reports the state of its sessions. It is created with the folders of
+    the files, the user whose files and processes count, and where the processes are read."""
 
     said: dict[Key, Said]
     is_exact: bool

@@ -210,10 +210,8 @@ _main_argument = named(
 
 
 def other_tool(name: str) -> Tool:
-    """Return a description of a tool that is not known.
-
-    The target of its calls is the tool's name and the most informative argument: `createPlan Migration`.
-    """
+    """Return a description of a tool that is not known. The target of its calls is the tool's name and the
+    most informative argument: `createPlan Migration`."""
 
     def target(arguments: Fields) -> str:
         strings = (
@@ -271,10 +269,8 @@ def remember(kept: dict[_Key, _Value], key: _Key, value: _Value, most: int) -> N
 
 
 class OpenCalls(dict[str, _Call]):
-    """What is known about each open call, by its call_id, the oldest first.
-
-    It is a dictionary, so that only the start of a call costs a Python function: its end is a `pop`.
-    """
+    """What is known about each open call, by its call_id, the oldest first. It is a dictionary, so that only
+    the start of a call costs a Python function: its end is a `pop`."""
 
     def keep(self, call_id: str, call: _Call, name: str = "") -> None:
         """Add a call, and drop the oldest one of more than 1,024. A call whose id has more than 1,000

@@ -12,10 +12,8 @@ _STARTS = frozenset({"initialize", "session/new", "session/load", "session/resum
 
 
 def recognises(fields: Fields) -> bool:
-    """Return whether only an agent of this protocol, or its client, can have written a line.
-
-    The Model Context Protocol has JSON-RPC lines with `initialize` too, but its version is a string.
-    """
+    """Return whether only an agent of this protocol, or its client, can have written a line. The Model
+    Context Protocol has JSON-RPC lines with `initialize` too, but its version is a string."""
     if fields.get("jsonrpc") != "2.0":
         return False
     method = fields.get("method")

@@ -1,7 +1,5 @@
-"""The tool calls of a log: their descriptions, terminals, results and changes of files.
-
-An update of a call contains only the fields that have changed, so the calls are kept.
-"""
+"""The tool calls of a log: their descriptions, terminals, results and changes of files. An update of a call
+contains only the fields that have changed, so the calls are kept."""
 
 from __future__ import annotations
 
@@ -28,10 +26,9 @@ _MOST_COMPARED = 200_000
 
 
 def changed_lines(old: str, new: str) -> tuple[int, int] | None:
-    """Return the numbers of added and removed lines; None if they differ too much to be compared.
-
-    The length of the shortest edit script is found as Myers describes it (An O(ND) Difference Algorithm,
-    1986), after the equal lines at both ends are left out.
+    """Return the numbers of added and removed lines; None if they differ too much to be compared. The length
+    of the shortest edit script is found as Myers describes it (An O(ND) Difference Algorithm, 1986), after
+    the equal lines at both ends are left out.
 
     Example:
         >>> changed_lines("a\\nb\\nc\\n", "a\\nB\\nc\\nd\\n")
@@ -51,7 +48,6 @@ def changed_lines(old: str, new: str) -> tuple[int, int] | None:
 
 
 def _edit_steps(before: list[str], after: list[str]) -> int | None:
-    """Return the number of additions and removals that turn one list into the other."""
     goal = len(before) - len(after)
     furthest = {1: 0}
     compared = 0
@@ -99,11 +95,9 @@ def object_in(value: object) -> Fields:
 
 
 def exit_code_in(fields: Fields, kind: ToolKind) -> int | None:
-    """Return the exit code in an update of a call; None if it contains none.
-
-    opencode writes it to `rawOutput.metadata.exit`, Cursor to `rawOutput.exitCode`, Codex to
-    `rawOutput.exit_code`, and Claude Code to `_meta.terminal_exit.exit_code`.
-    """
+    """Return the exit code in an update of a call; None if it contains none. opencode writes it to
+    `rawOutput.metadata.exit`, Cursor to `rawOutput.exitCode`, Codex to `rawOutput.exit_code`, and Claude Code
+    to `_meta.terminal_exit.exit_code`."""
     if kind in _NO_COMMANDS:
         return None
     output = object_in(fields.get("rawOutput"))
@@ -150,10 +144,8 @@ def is_refused_by_rule(fields: Fields) -> bool:
 
 
 def change_in(fields: Fields) -> Change | None:
-    """Return what the diffs in an update change together; None if it contains none.
-
-    opencode also writes the counts to `rawOutput.metadata`, and whether the file existed before.
-    """
+    """Return what the diffs in an update change together; None if it contains none. opencode also writes the
+    counts to `rawOutput.metadata`, and whether the file existed before."""
     metadata = object_in(object_in(fields.get("rawOutput")).get("metadata"))
     counts = object_in(metadata.get("filediff"))
     counted = count_of(counts, "additions"), count_of(counts, "deletions")
@@ -180,7 +172,6 @@ def _change(block: Fields) -> Change:
 
 
 def _unfenced(words: str) -> str:
-    """Return a text without the fence of a code block around it."""
     inner = words.strip()
     if not (inner.startswith("```") and inner.endswith("```") and len(inner) > 6):
         return words
@@ -551,7 +542,6 @@ class Calls:
         ]
 
     def _read(self, call: _Call, fields: Fields) -> None:
-        """Keep what a line says about the result of a call."""
         kind = call.described.described("").kind
         said = said_exit_code(terminal_output(fields) or next(texts_in(fields.get("content")), ""))
         call.has_said = call.has_said or (said is not None and kind is ToolKind.EXECUTE)
@@ -561,7 +551,6 @@ class Calls:
         call.change = change_in(fields) or call.change
 
     def _described(self, call: _Call, *, explains: bool) -> list[Event]:
-        """Return the start of a call, or its new description."""
         shown = call.described.described(call.owner.cwd, self._terminals.command(call.described.terminals))
         is_news = shown != call.shown and (explains or not call.is_explained)
         if call.shown is not None and not is_news and not (explains and not call.is_explained):
@@ -618,7 +607,6 @@ class Calls:
 
 
 def _judged(call: _Call, fields: Fields, outcome: Outcome, code: int | None) -> tuple[Outcome, str | None]:
-    """Return the outcome of a call and why it failed."""
     if outcome is Outcome.SUCCEEDED:
         if call.after_cancel and _is_aborted(fields):
             return Outcome.CANCELLED, "aborted"
@@ -652,7 +640,6 @@ def _note(call: _Call, change: Change, added: int | None, outcome: Outcome) -> s
 
 
 def _progress(call: _Call, fields: Fields) -> list[Event]:
-    """Return what an open call has printed."""
     output, is_whole = terminal_output(fields), False
     if output is None and fields.get("status") == "in_progress":
         output, is_whole = "\n".join(texts_in(fields.get("content"))), True

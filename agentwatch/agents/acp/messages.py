@@ -99,10 +99,8 @@ class Answers:
 
 
 class HeldTexts:
-    """The texts of subagents and of other sessions, held back until they are complete.
-
-    Several of them may write at once, and only the last text of the transcript can grow.
-    """
+    """The texts of subagents and of other sessions, held back until they are complete. Several of them may
+    write at once, and only the last text of the transcript can grow."""
 
     def __init__(self) -> None:
         self._held: dict[str, tuple[Channel, str | None, list[str]]] = {}
@@ -243,12 +241,10 @@ class Requests:
         remember(asked, key, request._replace(order=self._count), _MOST_OPEN)
 
     def answered(self, fields: Fields) -> Request | None:
-        """Return the request that a response answers, and forget it; None if the log does not contain it.
-
-        If both directions have a request of this id, the members of the result decide. An error or an empty
+        """Return the request that a response answers, and forget it; None if the log does not contain it. If
+        both directions have a request of this id, the members of the result decide. An error or an empty
         result has none: it answers the later request, because an agent that waits for its client does not end
-        the turn.
-        """
+        the turn."""
         key = _key(fields.get("id"))
         result = mapping(fields.get("result"))
         shape = next((method for method in _DECISIVE if method_fits(method, result)), None)

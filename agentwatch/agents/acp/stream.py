@@ -311,11 +311,8 @@ def context_usage(update: Fields) -> list[Event]:
 
 
 def prompt_usage(result: Fields) -> list[Event]:
-    """Return the tokens in the response to a prompt.
-
-    By the schema, `usage` counts all turns of the session. gemini-cli has the tokens of the turn in `_meta`;
-    its input includes what was read from the cache.
-    """
+    """Return the tokens in the response to a prompt. By the schema, `usage` counts all turns of the session.
+    gemini-cli has the tokens of the turn in `_meta`; its input includes what was read from the cache."""
     usage = mapping(result.get("usage"))
     tokens = _tokens(usage)
     if tokens != Tokens():
@@ -502,7 +499,6 @@ class Updates:
         return [] if is_known else [Unknown(f"session update {in_words(update.get('sessionUpdate'))}")]
 
     def _place(self, session: str | None, update: Fields) -> tuple[str | None, list[Event]]:
-        """Return the agent that content belongs to, and the start of its run if it begins one."""
         lead: list[Event] = []
         if self._sessions.is_other(session) and session is not None and not self._sessions.is_side(session):
             if self._is_open and self._sessions.main is not None:
@@ -512,7 +508,6 @@ class Updates:
         return self._sessions.agent_of(session, update), lead
 
     def _implied(self) -> list[Event]:
-        """Return the start of a turn whose prompt is not in the log."""
         self._sessions.is_used = True
         if self._is_open or self._has_prompts:
             return []
@@ -666,7 +661,6 @@ class AcpDecoder:
         return lead
 
     def _unblocked(self, session: str | None, answer: str) -> list[Event]:
-        """Return the end of the state in which a session waits for the user; nothing if it does not wait."""
         if session not in self._blocked:
             return []
         del self._blocked[session]
@@ -733,7 +727,6 @@ class AcpDecoder:
         return [*facts, *self._updates.enter(session), RunInfo(repeats_history=True)]
 
     def _replayed(self) -> list[Event]:
-        """Return the end of the history that is being replayed; nothing if none is."""
         ended, self._replays = self._replays, False
         return [RunInfo(repeats_history=False)] if ended else []
 
@@ -776,7 +769,6 @@ class AcpDecoder:
         return self._confirmed(request, result)
 
     def _confirmed(self, request: Request, result: Fields) -> list[Event]:
-        """Return the events of a result that belongs neither to a turn nor to a permission."""
         session = request.session
         match request.method:
             case "initialize":
@@ -843,7 +835,6 @@ def _outcome(error: object) -> Outcome:
 
 
 def _words(error: object) -> str:
-    """Return the message of a JSON-RPC error, and the details that agents add to it."""
     body = mapping(error)
     data = body.get("data")
     details = (

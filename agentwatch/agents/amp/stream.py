@@ -1,8 +1,5 @@
-"""Amp's variant of Claude's grammar, and its tools.
-
-The names are those in the init lines of published captures of Amp. Since 2026 most of its tools are those of
-Codex: commands and patches.
-"""
+"""Amp's variant of Claude's grammar, and its tools. The names are those in the init lines of published
+captures of Amp. Since 2026 most of its tools are those of Codex: commands and patches."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""The formats of Claude Code, and what recognises the lines of the agents that share its grammar.
-
-Qwen Code and Amp write Claude's grammar. Their init lines differ; of the other lines, some are only
-Claude's, and the rest can be any of the three. These are left to the neutral format `claude-family`.
-"""
+"""The formats of Claude Code, and what recognises the lines of the agents that share its grammar. Qwen Code
+and Amp write Claude's grammar. Their init lines differ; of the other lines, some are only Claude's, and the
+rest can be any of the three. These are left to the neutral format `claude-family`."""
 
 from __future__ import annotations
 
@@ -60,11 +58,9 @@ def is_qwens_init(fields: Fields) -> bool:
 
 
 def is_amps_init(fields: Fields) -> bool:
-    """Return whether an init line is Amp's: it has no mode of permission, no model, no key and no uuid.
-
-    The id of a session is that of a thread, `T-…`, or the line has tools and servers and no effort: another
-    agent that writes them also writes its effort.
-    """
+    """Return whether an init line is Amp's: it has no mode of permission, no model, no key and no uuid. The
+    id of a session is that of a thread, `T-…`, or the line has tools and servers and no effort: another agent
+    that writes them also writes its effort."""
     if any(key in fields for key in _NOT_AMPS):
         return False
     if (text(fields, "session_id") or "").startswith("T-"):
@@ -144,11 +140,8 @@ _AT_START = BESIDE - {"cost-state", "result", "started"}
 
 
 def recognises_transcript(fields: Fields) -> bool:
-    """Return whether only Claude Code can have written a line, in a transcript.
-
-    Its stream has `session_id` in every line; a transcript has `sessionId`, and some lines both. Only a
-    stream has an init line.
-    """
+    """Return whether only Claude Code can have written a line, in a transcript. Its stream has `session_id`
+    in every line; a transcript has `sessionId`, and some lines both. Only a stream has an init line."""
     kind = fields.get("type")
     if kind == "summary":
         return "leafUuid" in fields

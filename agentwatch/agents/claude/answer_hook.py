@@ -1,13 +1,9 @@
-"""The hook of Claude Code that asks the open list, while Claude's own dialog is on its screen.
-
-It is run as a program, and imports little. It prints a decision only if the user has made one in the list,
-the settings allow it, and the decision is recorded. Otherwise it prints nothing and ends, and only the dialog
-counts.
-
-When the user answers in the dialog, Claude does not notify the hook. The hook therefore reads the state that
+"""The hook of Claude Code that asks the open list, while Claude's own dialog is on its screen. It is run as a
+program, and imports little. It prints a decision only if the user has made one in the list, the settings
+allow it, and the decision is recorded. Otherwise it prints nothing and ends, and only the dialog counts. When
+the user answers in the dialog, Claude does not notify the hook. The hook therefore reads the state that
 Claude writes in `sessions/PID.json`. It asks only while that state is a waiting dialog, and ends when the
-state changes.
-"""
+state changes."""
 
 from __future__ import annotations
 
@@ -32,10 +28,8 @@ def read_input(fd: int) -> bytes:
 
 
 def is_kept_out(data: bytes, entrypoint: str) -> bool:
-    """Return whether the list is not to be asked, by the bytes of the input alone.
-
-    A quotation mark within a text is written after a backslash, so only a whole key or value matches.
-    """
+    """Return whether the list is not to be asked, by the bytes of the input alone. A quotation mark within a
+    text is written after a backslash, so only a whole key or value matches."""
     return (
         len(data) > _MOST_INPUT
         or entrypoint not in ("", _TERMINAL)
@@ -112,10 +106,8 @@ def question_in(data: bytes) -> dict[str, Any]:
 
 
 def is_allowed(settings: str) -> bool:
-    """Return whether the file of the settings has `answer = true` in `[act]`.
-
-    The list has read it too. But any program of the user can take the place of the list.
-    """
+    """Return whether the file of the settings has `answer = true` in `[act]`. The list has read it too. But
+    any program of the user can take the place of the list."""
     import tomllib  # takes 5 ms, which only a hook that asks has to spare
 
     try:
@@ -179,7 +171,6 @@ class Connection:
     """The connection to the list."""
 
     def __init__(self, connected: _socket.socket) -> None:
-        """Take a connection on which the list has greeted."""
         self._socket = connected
         self._buffer = b""
         self._heard = time.monotonic()
@@ -252,7 +243,6 @@ class Decided:
     def __init__(
         self, connection: Connection, name: str, answer: dict[str, Any], calls: Calls, session: str
     ) -> None:
-        """Take an answer of the list. Raise `Abstains` if it is not an answer to this question."""
         self._behaviour = answer.get("answer")
         message = answer.get("message")
         if answer.get("id") != name or self._behaviour not in ("allow", "deny"):
@@ -261,10 +251,8 @@ class Decided:
         self._connection, self._name, self._calls, self._session = connection, name, calls, session
 
     def record(self, folder: str, receipt: str) -> None:
-        """Append the decision to the acts on the session, as `agentwatch.recording.acts` reads them.
-
-        The receipt is `unknown` before Claude has the decision.
-        """
+        """Append the decision to the acts on the session, as `agentwatch.recording.acts` reads them. The
+        receipt is `unknown` before Claude has the decision."""
         from agentwatch.base.clock import now_ms
         from agentwatch.recording.appender import append_own_line
 
@@ -312,10 +300,8 @@ class Calls:
         self._wanted = (fields["tool_name"], fields["tool_input"])
 
     def taken(self, behaviour: str) -> bool | None:
-        """Return whether the result of the call is by the hook's decision; None without a result.
-
-        The line of the call is written shortly before or after the hook starts, its result after the answer.
-        """
+        """Return whether the result of the call is by the hook's decision; None without a result. The line of
+        the call is written shortly before or after the hook starts, its result after the answer."""
         begin = max(self._at - _MOST_TRANSCRIPT, 0)
         try:
             with open(self._transcript, "rb") as file:

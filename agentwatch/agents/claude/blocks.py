@@ -1,8 +1,6 @@
-"""Divides the arguments and the result of a tool call into blocks.
-
-A line may start or end several calls. The structured result beside a message is that of its only call; its
-form depends on the tool, which the line does not name, so the fields themselves decide.
-"""
+"""Divides the arguments and the result of a tool call into blocks. A line may start or end several calls. The
+structured result beside a message is that of its only call; its form depends on the tool, which the line does
+not name, so the fields themselves decide."""
 
 from __future__ import annotations
 
@@ -109,7 +107,6 @@ def _error_blocks(block: Fields) -> Iterator[Block]:
 
 
 def _content_blocks(block: Fields) -> Iterator[Block]:
-    """Yield the texts of a result, and name its images and other parts."""
     for words in result_texts(block):
         if words:
             yield _numbered(words) or ContentBlock(words)
@@ -122,11 +119,9 @@ def _content_blocks(block: Fields) -> Iterator[Block]:
 
 
 def _numbered(words: str) -> ContentBlock | None:
-    """Return the content of a file whose lines begin with their numbers; None for other texts.
-
-    The numbers are those of `    12→text`, and of `12<tab>text` in newer versions. What follows the numbered
-    lines is a reminder for the model.
-    """
+    """Return the content of a file whose lines begin with their numbers; None for other texts. The numbers
+    are those of `    12→text`, and of `12<tab>text` in newer versions. What follows the numbered lines is a
+    reminder for the model."""
     lines: list[str] = []
     first: int | None = None
     for line in words.split("\n"):
@@ -141,7 +136,6 @@ def _numbered(words: str) -> ContentBlock | None:
 
 
 def _change_block(rest: dict[str, object]) -> Iterator[Block]:
-    """Yield the change of a file, and remove its fields from `rest`."""
     if "structuredPatch" not in rest:
         return
     diff = unified_diff(rest.pop("structuredPatch"))
@@ -181,7 +175,6 @@ def _output_blocks(rest: dict[str, object]) -> Iterator[Block]:
 
 
 def _found_blocks(rest: dict[str, object]) -> Iterator[Block]:
-    """Yield the files, lines and pages that a search found."""
     names = tuple(name for name in items(rest.pop("filenames", None)) if isinstance(name, str))
     if content := text(rest, "content"):
         yield ContentBlock(content)
@@ -200,7 +193,6 @@ def _found_blocks(rest: dict[str, object]) -> Iterator[Block]:
 
 
 def _answer_blocks(rest: dict[str, object]) -> Iterator[Block]:
-    """Yield the answer of a subagent, and the page that was fetched."""
     for piece in items(rest.get("content")):
         if words := text(mapping(piece), "text"):
             yield MarkdownBlock(words)
@@ -211,7 +203,6 @@ def _answer_blocks(rest: dict[str, object]) -> Iterator[Block]:
 
 
 def _fields_block(name: str, fields: Fields) -> Iterator[Block]:
-    """Yield the fields that are not empty."""
     if present := {key: value for key, value in fields.items() if value not in _EMPTY}:
         yield FieldsBlock(name, present)
 
@@ -220,10 +211,8 @@ _ID_KEYS = (("tool_use", "id"), ("tool_result", "tool_use_id"))
 
 
 def transcript_blocks(fields: Fields, call_id: str) -> Iterator[Block]:
-    """Yield the blocks of a call in a line that starts or ends it.
-
-    A progress line contains the line of a subagent. A call without an id of its own has that of its line.
-    """
+    """Yield the blocks of a call in a line that starts or ends it. A progress line contains the line of a
+    subagent. A call without an id of its own has that of its line."""
     line = mapping(mapping(fields.get("data")).get("message")) if fields.get("type") == "progress" else fields
     message = mapping(line.get("message"))
     content = [_with_id(mapping(block), call_id) for block in items(message.get("content"))]

@@ -231,10 +231,8 @@ def _is_stopped(block: Fields) -> bool:
 
 
 def is_bare_refusal(reason: str | None) -> bool:
-    """Return whether a text is that of a refusal without the user's words.
-
-    A call that was running when the user interrupted it has the same text.
-    """
+    """Return whether a text is that of a refusal without the user's words. A call that was running when the
+    user interrupted it has the same text."""
     return reason is not None and reason.startswith(_BARE_REFUSAL) and _FEEDBACK not in reason
 
 
@@ -562,14 +560,11 @@ class Calls:
         is_whole: bool = True,
         denial: str | None = None,
     ) -> list[Event]:
-        """Read a `tool_result` block.
-
-        `structured` is None if the line has no such field. `parent_call` is None for the main agent. Unless
-        `is_whole`, the error may be in the part that was not read. `denial` is why the call did not run, or
-        did not end, if the line says it: `user-rejected`, `permission-rule`, `automode-blocked`,
-        `interrupted`, `cancelled`. Return nothing if only a later line says whether it was refused or
-        interrupted.
-        """
+        """Read a `tool_result` block. `structured` is None if the line has no such field. `parent_call` is
+        None for the main agent. Unless `is_whole`, the error may be in the part that was not read. `denial`
+        is why the call did not run, or did not end, if the line says it: `user-rejected`, `permission-rule`,
+        `automode-blocked`, `interrupted`, `cancelled`. Return nothing if only a later line says whether it
+        was refused or interrupted."""
         call_id = text(block, "tool_use_id") or ""
         known = self._open.pop(call_id, None)
         name, tool, parent_call, argued, plan = known or ("", _NO_TOOL, parent_call, NO_FACTS, NO_FIELDS)
@@ -623,11 +618,9 @@ class Calls:
         ]
 
     def turn_ended(self, denials: object, *, is_interrupted: bool) -> list[Event]:
-        """Read the `permission_denials` of a result, and return the ends of the calls that they decide.
-
-        A call that was running when the user interrupted the turn is not among them. A call whose own text
-        does not say that it was refused has ended as failed before.
-        """
+        """Read the `permission_denials` of a result, and return the ends of the calls that they decide. A
+        call that was running when the user interrupted the turn is not among them. A call whose own text does
+        not say that it was refused has ended as failed before."""
         found = [text(denial, "tool_use_id") for denial in map(mapping, items(denials))]
         ids = {call_id: None for call_id in found if call_id is not None}
         events = self.released(is_interrupted=is_interrupted, denied=ids)
@@ -644,7 +637,6 @@ class Calls:
 
 
 def _facts_without_details(argued: Facts, words: str) -> Facts:
-    """Return the facts of a call whose result is only a text."""
     if argued.is_new_file and any(marker in words[:500] for marker in _OVERWRITTEN):
         return Facts(phrase=Phrase.EDITED)
     return argued
@@ -661,12 +653,10 @@ _MOST_OPEN_ANSWERS = 256
 
 
 class Requests:
-    """Counts the tokens of each answer once: its lines, one for each block, all repeat them.
-
-    An answer is known by the ids of its message and of its request. A gateway may leave one out, or give all
-    answers the same: without both, the time of the answer's first line decides too. Its lines go on until a
-    prompt comes, or until the counts of the input change.
-    """
+    """Counts the tokens of each answer once: its lines, one for each block, all repeat them. An answer is
+    known by the ids of its message and of its request. A gateway may leave one out, or give all answers the
+    same: without both, the time of the answer's first line decides too. Its lines go on until a prompt comes,
+    or until the counts of the input change."""
 
     def __init__(self) -> None:
         self._counted: OrderedDict[str, Tokens] = OrderedDict()
@@ -726,7 +716,6 @@ class Requests:
         return Usage(added, UsageScope.REQUEST, at_ms, key, text(message, "model"))
 
     def _key(self, names: tuple[str, str, str], at_ms: int | None, parts: object) -> str | None:
-        """Return the identity of an answer; None if nothing distinguishes it from others."""
         message_id, request_id, _ = names
         if len(message_id) > MOST_ID:
             return None
@@ -756,11 +745,9 @@ _MOST_WINDOWS = 6
 
 
 def limits_in(info: Fields, at_ms: int | None = None) -> list[Limits]:
-    """Return how full the windows of the account are, and whether one refuses requests.
-
-    `unifiedWindows` has all windows; older versions name only the fullest. While the account pays for more
-    (`isUsingOverage`), nothing is refused.
-    """
+    """Return how full the windows of the account are, and whether one refuses requests. `unifiedWindows` has
+    all windows; older versions name only the fullest. While the account pays for more (`isUsingOverage`),
+    nothing is refused."""
     windows: dict[str, LimitWindow] = {}
     for key, window in mapping(info.get("unifiedWindows")).items():
         found = _window(key, mapping(window))

@@ -1,7 +1,5 @@
-"""What is known about Claude Code, beside its formats.
-
-Source: the vendor's documentation and code, and folders that the program has written.
-"""
+"""What is known about Claude Code, beside its formats. Source: the vendor's documentation and code, and
+folders that the program has written."""
 
 from __future__ import annotations
 
@@ -150,12 +148,10 @@ def _meta_of(owner: str) -> tuple[str, ...]:
 
 
 def _live_folders(projects: str) -> set[str]:
-    """Return the folders of the working directories in which a process was registered last.
-
-    A session that is resumed is appended to, which does not change its folder: the folder may be the oldest
-    one. A record may be stale, and the name of a long path is shortened in another way: then the folder comes
-    in its usual turn. The folder of records is beside `projects`.
-    """
+    """Return the folders of the working directories in which a process was registered last. A session that is
+    resumed is appended to, which does not change its folder: the folder may be the oldest one. A record may
+    be stale, and the name of a long path is shortened in another way: then the folder comes in its usual
+    turn. The folder of records is beside `projects`."""
     registry = os.path.join(os.path.dirname(projects), "sessions")
     try:
         with os.scandir(registry) as entries:

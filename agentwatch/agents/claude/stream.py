@@ -1,10 +1,7 @@
-"""Decodes Claude Code's `--output-format stream-json`, and the same grammar of other agents.
-
-The format is taken from captures of Claude Code 2.0 to 2.1, Qwen Code 0.15 and Amp, and from the vendor's
-published types. The documentation omits these facts: an init line starts each turn; lines of hooks come
-before it; a message comes as one line per block; a full block repeats its deltas; a turn that failed may say
-`success`.
-"""
+"""Decodes Claude Code's `--output-format stream-json`, and the same grammar of other agents. The format is
+taken from captures of Claude Code 2.0 to 2.1, Qwen Code 0.15 and Amp, and from the vendor's published types.
+The documentation omits these facts: an init line starts each turn; lines of hooks come before it; a message
+comes as one line per block; a full block repeats its deltas; a turn that failed may say `success`."""
 
 from __future__ import annotations
 
@@ -133,7 +130,6 @@ def _words(fields: Fields, key: str) -> str:
 
 
 def _hook(fields: Fields) -> list[Event]:
-    """Return a notice about a hook that failed."""
     exit_code, outcome = number(fields, "exit_code"), text(fields, "outcome")
     if not exit_code and outcome in (None, "success"):
         return []
@@ -295,10 +291,8 @@ class MainText:
         return [Text(channel, new)]
 
     def block(self, channel: Channel, full: str, at_ms: int | None, uuid: str | None) -> list[Event]:
-        """Return the events of a full block: its text if no deltas came, otherwise the end of their text.
-
-        An answer that differs from its deltas replaces them. Reasoning does not: its full block may be empty.
-        """
+        """Return the events of a full block: its text if no deltas came, otherwise the end of their text. An
+        answer that differs from its deltas replaces them. Reasoning does not: its full block may be empty."""
         if channel is Channel.ANSWER:
             self._write(uuid, len(full))
         length = self._lengths[channel]
@@ -674,11 +668,9 @@ class ClaudeDecoder:
         return self._incidents.system(fields)
 
     def _init(self, fields: Fields) -> list[Event]:
-        """Read an init line. It starts a turn, or a run if the process is another one.
-
-        A process that was killed leaves a turn without a result, and the next one may continue its session.
-        While the conversation is being shortened, the present turn may have another init.
-        """
+        """Read an init line. It starts a turn, or a run if the process is another one. A process that was
+        killed leaves a turn without a result, and the next one may continue its session. While the
+        conversation is being shortened, the present turn may have another init."""
         session_id = text(fields, "session_id")
         is_same = self._has_run and session_id is not None and session_id == self._session_id
         continues = is_same and self._has_turn and self._is_compacting
@@ -766,7 +758,6 @@ class ClaudeDecoder:
         at_ms: int | None,
         uuid: str | None,
     ) -> list[Event]:
-        """Return a full block of text."""
         if parent_call is None:
             return self._text.block(channel, words or "", at_ms, uuid)
         return (
@@ -776,10 +767,8 @@ class ClaudeDecoder:
         )
 
     def _request(self, message: Fields) -> list[Event]:
-        """Return the tokens of a request to the model, once for all lines of its message.
-
-        A gateway may leave the ids of messages out, or give all the same: the counts of the input decide too.
-        """
+        """Return the tokens of a request to the model, once for all lines of its message. A gateway may leave
+        the ids of messages out, or give all the same: the counts of the input decide too."""
         usage = mapping(message.get("usage"))
         tokens = tokens_in(usage, self.dialect, with_output=self.dialect.has_whole_usage)
         message_id = (text(message, "id") or "")[:_MOST_MODEL]

@@ -1,9 +1,6 @@
-"""A session of Claude Code whose subagents have files of their own.
-
-Beside the transcript `ID.jsonl` is the folder `ID/subagents`. It has a file `agent-*.jsonl` for each
-subagent, and `agent-*.meta.json` with the id of the call that started it. The lines of all these files are
-merged by their times.
-"""
+"""A session of Claude Code whose subagents have files of their own. Beside the transcript `ID.jsonl` is the
+folder `ID/subagents`. It has a file `agent-*.jsonl` for each subagent, and `agent-*.meta.json` with the id of
+the call that started it. The lines of all these files are merged by their times."""
 
 from __future__ import annotations
 
@@ -84,7 +81,6 @@ class ClaudeSubagents:
             metas = []
 
     def _reopen(self) -> None:
-        """Read the transcript from its beginning if it was replaced or truncated."""
         opened = os.fstat(self._main.fd)
         try:
             named = os.stat(self._transcript)
@@ -98,7 +94,6 @@ class ClaudeSubagents:
             self._main.offset = 0
 
     def _find_agents(self) -> list[bytes]:
-        """Open the files of new subagents, and return a line about each."""
         try:
             changed_at = os.stat(self._folder, follow_symlinks=False).st_mtime_ns
         except OSError:
@@ -116,7 +111,6 @@ class ClaudeSubagents:
 
 
 def _subagents_in(folder: Path) -> list[str]:
-    """Return the names of the files of subagents, oldest name first; none if the folder is a link."""
     try:
         if not stat.S_ISDIR(os.stat(folder, follow_symlinks=False).st_mode):
             return []
@@ -126,7 +120,6 @@ def _subagents_in(folder: Path) -> list[str]:
 
 
 def _open_own(folder: Path, name: str) -> int | None:
-    """Open a regular file of this user for reading, never through a link; None for any other file."""
     try:
         folder_fd = os.open(folder, _READ | _NO_LINK | getattr(os, "O_DIRECTORY", 0))
     except OSError:

@@ -160,7 +160,6 @@ def read_text(said: str) -> UserText:
 
 
 def _notice(said: str) -> str | None:
-    """Return the words of a command, an output or a notification; None for another text."""
     if said.startswith(_TASK_END):
         summary = tagged(said, "summary") or f"background task {tagged(said, 'task-id') or ''}".strip()
         return " · ".join(filter(None, (summary, tagged(said, "status"))))
@@ -248,10 +247,8 @@ def names(kind: str, fields: Fields) -> list[Event]:
 
 
 def queue(fields: Fields) -> list[Event]:
-    """Return the events of a queue operation: a prompt that is taken out of the queue goes to the model.
-
-    One that begins a turn is written as a line of its own.
-    """
+    """Return the events of a queue operation: a prompt that is taken out of the queue goes to the model. One
+    that begins a turn is written as a line of its own."""
     if fields.get("operation") != "remove":
         return []
     return _queued(text(fields, "content"), iso_ms(fields.get("timestamp")))
@@ -354,12 +351,10 @@ class Calls:
     def ended(
         self, block: Fields, call_id: str, fields: Fields, structured: object, parent_call: str | None
     ) -> Iterator[Event]:
-        """Yield the events of a `tool_result` block.
-
-        A call that was running when the user interrupted it has the text and the `toolDenialKind` of a call
-        that the user refused. The next text of the user names the interrupted message, and versions from
-        2.1.330 say that a call was refused before it ran. `parent_call` is None for the main agent.
-        """
+        """Yield the events of a `tool_result` block. A call that was running when the user interrupted it has
+        the text and the `toolDenialKind` of a call that the user refused. The next text of the user names the
+        interrupted message, and versions from 2.1.330 say that a call was refused before it ran.
+        `parent_call` is None for the main agent."""
         self._open.pop(call_id, None)
         denial, at_ms = text(fields, "toolDenialKind"), iso_ms(fields.get("timestamp"))
         if fields.get("toolDenialBeforeRun") is True:

@@ -1,4 +1,2 @@
-"""Codex: the stream of `codex exec --json`, and its rollouts on disk.
-
-Both have the same commands, changes and results.
-"""
+"""Codex: the stream of `codex exec --json`, and its rollouts on disk. Both have the same commands, changes
+and results."""

@@ -19,10 +19,8 @@ _TEXTS = frozenset({"agent_message", "reasoning", "plan", "error", "todo_list"})
 
 
 def recognises(fields: Fields) -> bool:
-    """Return whether only `codex exec` can have written a line. Codex is the only agent with these types.
-
-    Its lines of type `error` decide nothing: other agents write them too.
-    """
+    """Return whether only `codex exec` can have written a line. Codex is the only agent with these types. Its
+    lines of type `error` decide nothing: other agents write them too."""
     kind = fields.get("type")
     return isinstance(kind, str) and kind in _OWN_TYPES
 

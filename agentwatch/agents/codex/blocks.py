@@ -198,7 +198,6 @@ def _output(value: object) -> Iterator[Block]:
 
 
 def _item(item: Fields) -> Iterator[Block]:
-    """Yield the blocks of an item, or of an event with the same fields."""
     rest = {key: value for key, value in item.items() if key not in _OF_A_LINE}
     match item.get("type"):
         case "CommandExecution" | "exec_command_end":

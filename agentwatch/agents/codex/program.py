@@ -1,7 +1,5 @@
-"""What is known about Codex, beside its formats.
-
-Source: the vendor's documentation and code, and folders that the program has written.
-"""
+"""What is known about Codex, beside its formats. Source: the vendor's documentation and code, and folders
+that the program has written."""
 
 from __future__ import annotations
 
@@ -46,10 +44,8 @@ _RECEIPT = re.compile(r"Queued message [\w-]{1,100} for thread ([\w-]{1,100})")
 
 
 def id_in_stem(stem: str) -> str:
-    """Return the id of the thread in the name of a rollout.
-
-    It is `rollout-TIME-THREAD`; a later one of the same thread is `rollout-TIME-THREAD_ROLLOUT`.
-    """
+    """Return the id of the thread in the name of a rollout. It is `rollout-TIME-THREAD`; a later one of the
+    same thread is `rollout-TIME-THREAD_ROLLOUT`."""
     is_later = stem[-_UUID - 1 : -_UUID] == "_"
     return stem[-2 * _UUID - 1 : -_UUID - 1] if is_later else stem[-_UUID:]
 
@@ -126,11 +122,9 @@ _MODES = (
 
 
 def _mode_in(fields: Fields) -> str | None:
-    """Return the mode in the line that begins a turn: its sandbox, or a narrower one that can be given.
-
-    A profile of the user may be narrower than each sandbox, and a policy may ask before each command, which
-    newer versions cannot any more.
-    """
+    """Return the mode in the line that begins a turn: its sandbox, or a narrower one that can be given. A
+    profile of the user may be narrower than each sandbox, and a policy may ask before each command, which
+    newer versions cannot any more."""
     if fields.get("type") != "turn_context":
         return None
     turn = mapping(fields.get("payload"))
@@ -189,10 +183,8 @@ _DAY_S = 24 * HOUR_S
 
 
 def sessions() -> Kind:
-    """Return the kind of the folder `sessions`.
-
-    A day has up to 50 hours somewhere on the earth: its folder gets no session after two days.
-    """
+    """Return the kind of the folder `sessions`. A day has up to 50 hours somewhere on the earth: its folder
+    gets no session after two days."""
     day = Kind("codex", _owner, _rollout(False), cools_after_s=2 * _DAY_S)
     month = Kind("codex", below=_numbers(day))
     return Kind("codex", below=_numbers(Kind("codex", below=_numbers(month))))

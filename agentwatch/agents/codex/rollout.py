@@ -1,9 +1,6 @@
-"""Decodes Codex's rollouts.
-
-The format is taken from rollouts of versions 0.104 to 0.169, and from `codex-rs/protocol` and
-`codex-rs/rollout`. A line is `{"timestamp": …, "type": …, "payload": …}`. A `response_item` is what the model
-wrote or got, an `event_msg` is what Codex reported to its screen.
-"""
+"""Decodes Codex's rollouts. The format is taken from rollouts of versions 0.104 to 0.169, and from
+`codex-rs/protocol` and `codex-rs/rollout`. A line is `{"timestamp": …, "type": …, "payload": …}`. A
+`response_item` is what the model wrote or got, an `event_msg` is what Codex reported to its screen."""
 
 from __future__ import annotations
 
@@ -123,7 +120,6 @@ def notice_of(kind: str, event: Fields, at_ms: int | None) -> list[Event] | None
 
 
 def _assessment(event: Fields, at_ms: int | None) -> list[Event]:
-    """Return what a second model decided about a call: it answers in the place of the user."""
     action, status = mapping(event.get("action")), text(event, "status")
     call_id = text(event, "target_item_id")
     answer = None if status in {None, "in_progress"} else status
@@ -436,7 +432,6 @@ def _of_text(whole: str) -> Output:
 
 
 def _of_head(whole: str) -> Output:
-    """Return the output after its head, and what the head says."""
     if whole.startswith(_ABORTED):
         return Output(whole, is_aborted=True)
     if (script := _of_script(whole)) is not None:
@@ -467,10 +462,8 @@ def _of_head(whole: str) -> Output:
 
 
 def _of_script(whole: str) -> Output | None:
-    """Return the output of a script that calls tools; None for another output.
-
-    The second line is part of the head, which a command that prints the same words does not have.
-    """
+    """Return the output of a script that calls tools; None for another output. The second line is part of the
+    head, which a command that prints the same words does not have."""
     first, _, rest = whole[:_MOST_HEAD].partition("\n")
     process = first.removeprefix(_SCRIPT_RUNNING).strip() if first.startswith(_SCRIPT_RUNNING) else None
     if (process is None and first not in _SCRIPT_ENDS) or not rest.startswith(_SCRIPT_HEAD):
@@ -493,10 +486,8 @@ def _of_script(whole: str) -> Output | None:
 
 
 def _milliseconds(seconds: object) -> int | None:
-    """Return a duration in milliseconds; None if it is not a number, or less than one millisecond.
-
-    Codex gives 0 for a process that ended before it began to measure.
-    """
+    """Return a duration in milliseconds; None if it is not a number, or less than one millisecond. Codex
+    gives 0 for a process that ended before it began to measure."""
     try:
         found = float(seconds) if isinstance(seconds, str | int | float) else 0.0
     except (ValueError, OverflowError):
@@ -513,12 +504,9 @@ _IN_BACKGROUND = "in the background"
 
 
 class Calls:
-    """The calls that have no output yet.
-
-    A call ends with the first line that says how: an item such as `CommandExecution`, or its output. A
-    command or script whose output says that it is still running ends with its process, which a later item or
-    the output of `write_stdin` or `wait` reports.
-    """
+    """The calls that have no output yet. A call ends with the first line that says how: an item such as
+    `CommandExecution`, or its output. A command or script whose output says that it is still running ends
+    with its process, which a later item or the output of `write_stdin` or `wait` reports."""
 
     def __init__(self) -> None:
         self.cwd = ""
@@ -646,10 +634,8 @@ class Copies:
         return True
 
     def is_new_item(self, key: str | None, text: str) -> bool:
-        """Return whether the text of an item has not come as an event.
-
-        If an event without an id is still waiting for its item, this is that item, even if its text differs.
-        """
+        """Return whether the text of an item has not come as an event. If an event without an id is still
+        waiting for its item, this is that item, even if its text differs."""
         waiting = _Waiting(key, _digest(text))
         is_copy = _taken(self._events, waiting)
         if not is_copy and any(each.key is None for each in self._events):
@@ -668,11 +654,9 @@ class Copies:
 
 
 class Twins:
-    """The newest text that one kind of line reported, because some rollouts report it in two.
-
-    A prompt and an answer may be the completed item of a paginated history and an event of the older form, a
-    web search an item of the model and an event. Two texts of the same kind of line are never twins.
-    """
+    """The newest text that one kind of line reported, because some rollouts report it in two. A prompt and an
+    answer may be the completed item of a paginated history and an event of the older form, a web search an
+    item of the model and an event. Two texts of the same kind of line are never twins."""
 
     def __init__(self) -> None:
         self._last: tuple[bytes, bool] | None = None
@@ -686,11 +670,9 @@ class Twins:
 
 
 class Prompts:
-    """The user's messages. An item may also be written by Codex in the name of the user.
-
-    Most versions write an event for each real prompt, directly before or after its item. An item is therefore
-    kept until an event, or the first answer to it, has come.
-    """
+    """The user's messages. An item may also be written by Codex in the name of the user. Most versions write
+    an event for each real prompt, directly before or after its item. An item is therefore kept until an
+    event, or the first answer to it, has come."""
 
     def __init__(self) -> None:
         self._events: deque[bytes] = deque(maxlen=_MOST_WAITING)
@@ -724,10 +706,8 @@ class Prompts:
             self._items.append(text[:_MOST_CHARACTERS])
 
     def _is_context(self, text: str) -> bool:
-        """Return whether Codex wrote a message itself.
-
-        Where prompts have events, a message in a tag is not the user's if it has no event, whatever the tag.
-        """
+        """Return whether Codex wrote a message itself. Where prompts have events, a message in a tag is not
+        the user's if it has no event, whatever the tag."""
         return text.startswith(_CONTEXT) or (self._has_events and text.startswith("<"))
 
     def drop_items(self) -> None:
@@ -785,10 +765,8 @@ class Conversation:
         self._thoughts.clear()
 
     def after_prompts(self, events: list[Event]) -> list[Event]:
-        """Return the events of an answer or a call after those that they imply.
-
-        These are prompts that no event has confirmed, and the start of a turn that has no prompt.
-        """
+        """Return the events of an answer or a call after those that they imply. These are prompts that no
+        event has confirmed, and the start of a turn that has no prompt."""
         before = self.late_prompts()
         if events and self._is_announced:
             self._is_announced = False
@@ -863,7 +841,6 @@ class Conversation:
 
 
 def _parts(given: Iterable[object]) -> list[str]:
-    """Return the texts among parts of reasoning, each a text or an object with one."""
     found = [each if isinstance(each, str) else text(mapping(each), "text") for each in given]
     return [whole_text(each) for each in found if each]
 
@@ -988,7 +965,6 @@ def _agent_started(event: Fields) -> Found:
 
 
 def _own_tool(fields: Fields) -> Found:
-    """Return a call of a tool that the program around Codex offers."""
     name = text(fields, "tool") or "dynamic_tool_call"
     tool = other_tool(name)
     use = Use(name, tool.kind, tool.phrase, tool.target(mapping(fields.get("arguments"))))
@@ -1227,7 +1203,6 @@ def _turn_complete(event: Fields, before: str | None) -> TurnEnded:
 
 
 def _message_between_agents(item: Fields, at_ms: int | None) -> list[Event]:
-    """Return the message of one agent to another as a notice."""
     names = " → ".join(name for key in ("author", "recipient") if (name := text(item, key)))
     words = _content_text(item)
     return [Notice(f"{names}: {words}", at_ms)] if words else []
@@ -1257,11 +1232,9 @@ _CONTEXT_ITEMS = frozenset(
 
 
 class Counts:
-    """The tokens of the thread's own requests.
-
-    The total in a rollout includes the history that its thread inherits. A fork before version 0.154 begins
-    with a copy of that history, which has new times. Later forks only name it (`history_base`).
-    """
+    """The tokens of the thread's own requests. The total in a rollout includes the history that its thread
+    inherits. A fork before version 0.154 begins with a copy of that history, which has new times. Later forks
+    only name it (`history_base`)."""
 
     def __init__(self) -> None:
         self.inherits = False
@@ -1288,11 +1261,9 @@ class Counts:
         self._has_turn_ids = False
 
     def is_history(self, kind: object, payload: Fields, at_ms: int | None) -> bool:
-        """Return whether a line shows that a thread repeats the lines of the one that has spawned it.
-
-        It is older than its file, or of a turn that is older, or it is the first line of the other thread. If
-        none of the lines before the first event is, the thread repeats nothing.
-        """
+        """Return whether a line shows that a thread repeats the lines of the one that has spawned it. It is
+        older than its file, or of a turn that is older, or it is the first line of the other thread. If none
+        of the lines before the first event is, the thread repeats nothing."""
         if self._began_ms is None:
             return False
         made_ms = [ms for ms in (at_ms, _made_ms(text(payload, "turn_id"))) if ms is not None]
@@ -1301,11 +1272,9 @@ class Counts:
         return self.inherits
 
     def has_own_turn(self, payload: Fields, at_ms: int | None) -> bool:
-        """Return whether a line is of an own turn, which ends the inherited history.
-
-        The ids of turns contain the time at which the turn began. In files without such ids, the copy was
-        written at once: a line that came a second later is an own one.
-        """
+        """Return whether a line is of an own turn, which ends the inherited history. The ids of turns contain
+        the time at which the turn began. In files without such ids, the copy was written at once: a line that
+        came a second later is an own one."""
         last_ms, self._last_ms = self._last_ms, at_ms
         turn_ms, began_ms = _made_ms(text(payload, "turn_id")), self._began_ms
         if turn_ms is not None and began_ms is not None:
@@ -1335,7 +1304,6 @@ def _has_base(payload: Fields) -> bool:
 
 
 def _less(total: Tokens, part: Tokens) -> Tokens:
-    """Return what is left of a count without a part of it."""
     own = less(total, part)
     sent, cached, output, written = (
         None if each is None else max(each, 0) for each in (own.input, own.cached, own.output, own.written)
@@ -1430,10 +1398,8 @@ class CodexRolloutDecoder:
         return [*self._turns.texts.late_prompts(), *self._turns.calls.end(), *chain.from_iterable(of_spawned)]
 
     def _session(self, payload: Fields, at_ms: int | None) -> list[Event]:
-        """Begin the run. A second session_meta is that of the session from which this one was forked.
-
-        Or it begins the next file of the thread.
-        """
+        """Begin the run. A second session_meta is that of the session from which this one was forked. Or it
+        begins the next file of the thread."""
         name = text(payload, "id") or text(payload, "session_id")
         if self._has_begun:
             if name == self._thread and _has_base(payload):
@@ -1543,7 +1509,6 @@ class CodexRolloutDecoder:
         return [] if tokens == Tokens() else [Usage(tokens, UsageScope.RUN)]
 
     def _total(self, own: Tokens) -> Tokens:
-        """Return tokens with those of the spawned threads."""
         return added((own, *(each.tokens for each in self._spawned.values())))
 
     def _decode_spawned(self, thread: str, fields: Fields) -> list[Event]:

@@ -1,10 +1,7 @@
-"""A thread of Codex that has several rollouts.
-
-A revert begins another file of the same thread, `rollout-TIME-THREAD_ROLLOUT.jsonl`. Its `session_meta` names
-the part of an earlier file that comes before it (`history_base`). The files are joined in the order in which
-they were begun, each of their bytes once. What a revert took back stays: the line between two files says how
-many prompts it took back.
-"""
+"""A thread of Codex that has several rollouts. A revert begins another file of the same thread,
+`rollout-TIME-THREAD_ROLLOUT.jsonl`. Its `session_meta` names the part of an earlier file that comes before it
+(`history_base`). The files are joined in the order in which they were begun, each of their bytes once. What a
+revert took back stays: the line between two files says how many prompts it took back."""
 
 from __future__ import annotations
 
@@ -46,7 +43,6 @@ def open_segments(path: Path) -> Segments | None:
 
 
 def _earlier(path: Path) -> list[Path]:
-    """Return the other rollouts of the thread that were begun before one, the oldest first."""
     thread = thread_in_name(path.name)
     if not thread or not all(each.isalnum() or each == "-" for each in thread):
         return []
@@ -122,7 +118,6 @@ def _lines_of(path: Path) -> Iterator[bytes]:
 
 
 def _of_interest(line: bytes) -> Fields:
-    """Return the fields of a line that begins a file or has a prompt; none of another line."""
     return mapping(parsed(line)) if b'"session_meta"' in line or b'"UserMessage"' in line else {}
 
 

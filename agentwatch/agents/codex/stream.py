@@ -1,8 +1,6 @@
-"""Decodes `codex exec --json`.
-
-The format is taken from captures of versions 0.46 to 0.169, and from `codex-rs/exec/src/exec_events.rs`.
-No line has a time. Only the first line has the session's id. A message is always whole, never a delta.
-"""
+"""Decodes `codex exec --json`. The format is taken from captures of versions 0.46 to 0.169, and from
+`codex-rs/exec/src/exec_events.rs`. No line has a time. Only the first line has the session's id. A message is
+always whole, never a delta."""
 
 from __future__ import annotations
 
@@ -56,9 +54,8 @@ def message_in(fields: Fields) -> str | None:
 
 
 def plain(message: str) -> str:
-    """Return an error message as a person reads it.
-
-    The message may be the body of the model's answer, which is JSON.
+    """Return an error message as a person reads it. The message may be the body of the model's answer, which
+    is JSON.
 
     Example:
         >>> plain('{"error": {"message": "no such model"}}')
@@ -171,10 +168,8 @@ def change_end(changes: Changes | None, outcome: Outcome, error: str | None = No
 
 
 def command_end(status: str | None, exit_code: int | None) -> End | None:
-    """Return the end of a command by its status and exit code; None if it is still running.
-
-    A command that was declined did not run: its exit code, -1, is Codex's own.
-    """
+    """Return the end of a command by its status and exit code; None if it is still running. A command that
+    was declined did not run: its exit code, -1, is Codex's own."""
     match status:
         case "in_progress" | "inProgress":
             return None
@@ -271,11 +266,9 @@ _MOVED = "\n\nMoved to: "
 
 
 def listed_changes(value: object) -> list[FileChange]:
-    """Return the changes in a list, as `codex exec` writes them: `[{"path": …, "kind": …, "diff": …}]`.
-
-    The kind is a name, or an object whose `type` is the name. The diff of a new or deleted file is its
-    content.
-    """
+    """Return the changes in a list, as `codex exec` writes them: `[{"path": …, "kind": …, "diff": …}]`. The
+    kind is a name, or an object whose `type` is the name. The diff of a new or deleted file is its
+    content."""
     found = []
     for each in map(mapping, islice(items(value), _MOST_FILES)):
         path, kind = text(each, "path"), each.get("kind")
@@ -287,9 +280,7 @@ def listed_changes(value: object) -> list[FileChange]:
 
 def mapped_changes(value: object) -> list[FileChange]:
     """Return the changes in an object, as rollouts have them: `{"a.py": {"type": "add", "content": …}}`.
-
-    Before version 0.60 the name of the kind was the key of the rest: `{"a.py": {"add": {"content": …}}}`.
-    """
+    Before version 0.60 the name of the kind was the key of the rest: `{"a.py": {"add": {"content": …}}}`."""
     found = []
     for path, given in islice(mapping(value).items(), _MOST_FILES):
         body = mapping(given)
@@ -339,9 +330,8 @@ _ESCAPE = re.compile(r'\\([$`"\\\n])')
 
 
 def script_of(command: str) -> str:
-    """Return the script in a command line, or the command itself if it starts no shell.
-
-    Codex wraps each command in a call of the user's shell and quotes it.
+    """Return the script in a command line, or the command itself if it starts no shell. Codex wraps each
+    command in a call of the user's shell and quotes it.
 
     Example:
         >>> script_of("/bin/bash -lc 'git status --short'")
@@ -373,7 +363,6 @@ def _is_shell(program: str) -> bool:
 
 
 def _unquoted(word: str) -> str | None:
-    """Return a shell word without its quotes; None if the text is not one word."""
     pieces, end = [], 0
     while end < len(word):
         piece = _PIECE.match(word, end)
@@ -483,12 +472,10 @@ _MOST_TEXTS = 64
 
 
 class Repeats:
-    """The texts of the present answer of the model, by digest.
-
-    If the connection is lost inside an answer, Codex asks the model again. The items that had been complete
-    then appear a second time with new ids. They are the same part of the same answer, so a text that is
-    repeated after a retry, in the same order, is not new.
-    """
+    """The texts of the present answer of the model, by digest. If the connection is lost inside an answer,
+    Codex asks the model again. The items that had been complete then appear a second time with new ids. They
+    are the same part of the same answer, so a text that is repeated after a retry, in the same order, is not
+    new."""
 
     def __init__(self) -> None:
         self._texts: deque[bytes] = deque(maxlen=_MOST_TEXTS)
@@ -573,10 +560,8 @@ class CodexDecoder:
         return []
 
     def _turn_completed(self, usage: Fields) -> list[Event]:
-        """Return the end of a turn. Its token count is that of the whole thread, also of earlier runs.
-
-        A capture of version 0.157 shows this: three runs of one thread counted 10,656, 21,328 and 32,017.
-        """
+        """Return the end of a turn. Its token count is that of the whole thread, also of earlier runs. A
+        capture of version 0.157 shows this: three runs of one thread counted 10,656, 21,328 and 32,017."""
         self._repeats.clear()
         ended = TurnEnded(Outcome.SUCCEEDED, usage=usage or None)
         return [Usage(tokens_of(usage), UsageScope.RUN), ended] if usage else [ended]
@@ -617,7 +602,6 @@ class CodexDecoder:
 
 
 def _call(line: str, kind: str, item: Fields, is_partial: bool) -> list[Event]:
-    """Return the events of an item that is a tool call."""
     call_id = text(item, "id")
     if call_id is None:
         return [Unknown(f"{in_words(kind)} without an id")]

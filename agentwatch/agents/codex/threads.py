@@ -1,8 +1,6 @@
-"""A thread of Codex, with the threads that it has spawned.
-
-Each of them has a file of its own, whose first line names the thread that has spawned it. The lines of all
-files are merged by their times; those of a spawned thread get a member with its id.
-"""
+"""A thread of Codex, with the threads that it has spawned. Each of them has a file of its own, whose first
+line names the thread that has spawned it. The lines of all files are merged by their times; those of a
+spawned thread get a member with its id."""
 
 from __future__ import annotations
 
@@ -39,7 +37,6 @@ class Threads:
     poll_seconds = 0.02
 
     def __init__(self, path: Path, spawned: list[Path]) -> None:
-        """Open the files."""
         self._path = path
         self._seen = _changed(path)
         self._tails = [(Tail(open_own(path)), b"")]
@@ -114,7 +111,6 @@ def _days(path: Path) -> list[Path]:
 
 
 def _changed(path: Path) -> int:
-    """Return the time of the newest change of these folders, in nanoseconds."""
     newest = 0
     for folder in _days(path):
         with suppress(OSError):

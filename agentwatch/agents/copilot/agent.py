@@ -27,10 +27,8 @@ leave out."""
 
 
 def recognises(fields: Fields) -> bool:
-    """Return whether only Copilot can have written a line: a type with a dot, an object `data`, and an id.
-
-    A line without an id is Copilot's if its data has a key that no other agent's has.
-    """
+    """Return whether only Copilot can have written a line: a type with a dot, an object `data`, and an id. A
+    line without an id is Copilot's if its data has a key that no other agent's has."""
     kind = fields.get("type")
     if not isinstance(kind, str):
         return False

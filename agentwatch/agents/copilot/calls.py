@@ -278,10 +278,8 @@ class Calls:
         ]
 
     def progress(self, data: Fields) -> ToolProgress:
-        """Read the output of a call so far.
-
-        Its lines contain all of the output, or what is new. In captures, the same output came twice in a row.
-        """
+        """Read the output of a call so far. Its lines contain all of the output, or what is new. In captures,
+        the same output came twice in a row."""
         call_id, output = text(data, "toolCallId") or "", text(data, "partialOutput") or ""
         if call_id in self._shells:
             return ToolProgress(call_id, None)
@@ -354,10 +352,8 @@ def _argument_blocks(data: Fields) -> Iterator[Block]:
 
 
 def _result_blocks(data: Fields) -> Iterator[Block]:
-    """Yield the result: a change of a file as a diff, the output of a command, or a text.
-
-    The line does not repeat the tool's name. Only a command has an exit code.
-    """
+    """Yield the result: a change of a file as a diff, the output of a command, or a text. The line does not
+    repeat the tool's name. Only a command has an exit code."""
     result = mapping(data.get("result"))
     content = text(result, "content") or text(data, "result") or ""
     detailed = text(result, "detailedContent") or ""
@@ -382,7 +378,6 @@ def _result_blocks(data: Fields) -> Iterator[Block]:
 
 
 def _binary_blocks(part: Fields) -> Iterator[Block]:
-    """Yield an image or another binary result, by its type and size."""
     inner = mapping(part.get("resource")) or part
     encoded = next((found for key in _DATA if (found := text(inner, key))), None)
     media_type = text(inner, "mimeType")

@@ -1,8 +1,6 @@
-"""The locks of Copilot on its sessions: `session-state/ID/inuse.PID.lock` in its folder.
-
-Observed in Copilot CLI 1.0.102. A killed process leaves its file behind, and its id may be used again: a
-process that began after the file was written does not hold it.
-"""
+"""The locks of Copilot on its sessions: `session-state/ID/inuse.PID.lock` in its folder. Observed in Copilot
+CLI 1.0.102. A killed process leaves its file behind, and its id may be used again: a process that began after
+the file was written does not hold it."""
 
 from __future__ import annotations
 
@@ -80,7 +78,6 @@ class CopilotLocks:
         return has_changed
 
     def _list(self, folder: str) -> None:
-        """Find the sessions of a folder."""
         known, names = self._sessions[folder], []
         with suppress(OSError), os.scandir(folder) as entries:
             names = [
@@ -89,7 +86,6 @@ class CopilotLocks:
         self._sessions[folder] = {name: known.get(name) or _Session() for name in names}
 
     def _read(self, path: str, session: _Session) -> None:
-        """Read the locks of a session, if its folder has changed."""
         changed = _changed_ns(path)
         if changed == session.changed_ns:
             session.is_recent = wall_ns() - changed < _RECENT_NS

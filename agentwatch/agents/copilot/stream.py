@@ -269,10 +269,8 @@ class Answers:
         return [*events, Text(Channel.ANSWER, delta, at_ms)]
 
     def whole(self, data: Fields, at_ms: int | None) -> list[Event]:
-        """Return what a whole message adds to its deltas. One that differs from them replaces them.
-
-        A long message may come in several chunks. The deltas of such a message stay.
-        """
+        """Return what a whole message adds to its deltas. One that differs from them replaces them. A long
+        message may come in several chunks. The deltas of such a message stay."""
         content = text(data, "content")
         is_streamed = self._message == (text(data, "messageId") or "")
         is_chunk = (number(data, "chunkCount") or 0) > 1
@@ -314,11 +312,9 @@ class _Thoughts:
 
 
 class Thoughts:
-    """The thoughts of each agent. Up to three lines contain each of them.
-
-    They come as deltas, then within the message that follows (`reasoningText`), and at last by themselves
-    (`assistant.reasoning`), even after the calls of that message. Older versions write the last one first.
-    """
+    """The thoughts of each agent. Up to three lines contain each of them. They come as deltas, then within
+    the message that follows (`reasoningText`), and at last by themselves (`assistant.reasoning`), even after
+    the calls of that message. Older versions write the last one first."""
 
     def __init__(self) -> None:
         self._agents: dict[str, _Thoughts] = {}
@@ -493,10 +489,8 @@ class Counts:
         """The newest total, and the number of requests that it counts."""
 
     def request(self, usage: Fields, *, is_main: bool) -> list[Event]:
-        """Return the count of one request to the model, unless it is known.
-
-        `inputTokens` includes what the cache was read. The context is that of the main agent.
-        """
+        """Return the count of one request to the model, unless it is known. `inputTokens` includes what the
+        cache was read. The context is that of the main agent."""
         request = text(usage, "apiCallId") or text(usage, "providerCallId")
         if request is not None and len(request) <= MOST_ID:
             if hash(request) in self._requests:
@@ -524,9 +518,7 @@ class Counts:
 
     def total(self, data: Fields) -> list[Event]:
         """Return the counts of the whole session at the end of a process, if its requests were not counted.
-
-        Versions of May 2026 count each process alone. Later versions add the counts up.
-        """
+        Versions of May 2026 count each process alone. Later versions add the counts up."""
         if self._are_known:
             return []
         models = [mapping(each) for each in mapping(data.get("modelMetrics")).values()][:_MOST_MODELS]
@@ -548,11 +540,8 @@ class Counts:
         return [Usage(added((self._before, total)), UsageScope.RUN)]
 
     def _begins_anew(self, total: Tokens, requests: int) -> bool:
-        """Return whether a total leaves out the one before it.
-
-        It does if it is smaller. Otherwise the number of its requests decides: that of all messages, or that
-        of the messages since then.
-        """
+        """Return whether a total leaves out the one before it. It does if it is smaller. Otherwise the number
+        of its requests decides: that of all messages, or that of the messages since then."""
         pairs = zip(total[:3], self._total[:3], strict=True)
         is_smaller = any((now or 0) < (before or 0) for now, before in pairs)
         return is_smaller or (requests > 0 and 2 * (requests - self._messages) < self._requests_in_total)

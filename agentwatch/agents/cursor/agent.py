@@ -23,12 +23,10 @@ _OTHER_AGENTS_MARKS = frozenset(
 
 
 def recognises(fields: Fields) -> bool:
-    """Return whether only Cursor can have written a line, judged by its type and its top-level keys.
-
-    Only Cursor writes an init line without a list of tools. `apiKeySource` also distinguishes
-    it from Claude's: the two agents use different values. Other agents have calls and thoughts of the same
-    type, but Cursor's always have a subtype.
-    """
+    """Return whether only Cursor can have written a line, judged by its type and its top-level keys. Only
+    Cursor writes an init line without a list of tools. `apiKeySource` also distinguishes it from Claude's:
+    the two agents use different values. Other agents have calls and thoughts of the same type, but Cursor's
+    always have a subtype."""
     kind = fields.get("type")
     if not isinstance(kind, str) or not _OTHER_AGENTS_MARKS.isdisjoint(fields):
         return False
@@ -41,11 +39,9 @@ def recognises(fields: Fields) -> bool:
 
 
 def may_write(fields: Fields) -> bool:
-    """Return whether Cursor may have written a line of a type that other agents have too.
-
-    Claude Code and Amp write `user`, `assistant` and `result` as well. Cursor's messages have neither an id
-    nor a token count, and contain only text; a tool's result is in a line of its own.
-    """
+    """Return whether Cursor may have written a line of a type that other agents have too. Claude Code and Amp
+    write `user`, `assistant` and `result` as well. Cursor's messages have neither an id nor a token count,
+    and contain only text; a tool's result is in a line of its own."""
     kind = fields.get("type")
     if not isinstance(kind, str) or kind not in _SHARED_TYPES or "session_id" not in fields:
         return False
@@ -83,11 +79,9 @@ def parts_of_type(fields: Fields, kind: str) -> list[Fields]:
 
 
 def recognises_transcript(fields: Fields) -> bool:
-    """Return whether only Cursor can have written a line, in a transcript.
-
-    Its messages have their role beside them, and no type. The line that ends a turn has no message, and is
-    not taken for Cursor's in the recording of another agent.
-    """
+    """Return whether only Cursor can have written a line, in a transcript. Its messages have their role
+    beside them, and no type. The line that ends a turn has no message, and is not taken for Cursor's in the
+    recording of another agent."""
     role_name = fields.get("role")
     if "type" in fields or not isinstance(role_name, str) or role_name not in _ROLES:
         return False

@@ -82,10 +82,8 @@ def _argument_blocks(use: ToolUse, *, beside: str | None) -> Iterator[Block]:
 
 
 def _subagent(arguments: dict[str, object]) -> str:
-    """Return the kind and the model of a subagent, and remove them from `arguments`.
-
-    The kind is a key, `{"explore": {}}`, or the name in `{"custom": {"name": "reviewer"}}`.
-    """
+    """Return the kind and the model of a subagent, and remove them from `arguments`. The kind is a key,
+    `{"explore": {}}`, or the name in `{"custom": {"name": "reviewer"}}`."""
     given = arguments.pop("subagentType", None)
     names = [text(mapping(value), "name") or key for key, value in mapping(given).items()]
     kind = given if isinstance(given, str) else names[0] if names else None
@@ -155,7 +153,6 @@ def _known_blocks(body: dict[str, object], *, failed: bool) -> Iterator[Block]:
 
 
 def _change_block(body: dict[str, object]) -> Iterator[Block]:
-    """Yield the change of a file, and remove its fields from `body`."""
     diff = text(body, "diffString")
     before, after = (
         value if isinstance(value := body.get(f"{when}FullFileContent"), str) else None
@@ -168,7 +165,6 @@ def _change_block(body: dict[str, object]) -> Iterator[Block]:
 
 
 def _references_block(body: dict[str, object]) -> Iterator[Block]:
-    """Yield the pages that a web search found, and remove them from `body`."""
     found = (
         Reference(text(page, "title"), text(page, "url"), text(page, "chunk") or "")
         for page in map(mapping, items(body.get("references")))
@@ -179,7 +175,6 @@ def _references_block(body: dict[str, object]) -> Iterator[Block]:
 
 
 def _search_blocks(body: dict[str, object]) -> Iterator[Block]:
-    """Yield the matches of a search, as files and as lines per file, and remove them from `body`."""
     if files := _strings(body.get("files")):
         yield FilesBlock(files)
         del body["files"]
@@ -216,7 +211,6 @@ def _found_file(value: object) -> FoundFile:
 
 
 def _steps_block(body: dict[str, object]) -> Iterator[Block]:
-    """Yield the messages and calls of a subagent, and remove them from `body`."""
     values = items(body.pop(SUBAGENT_STEPS, None))
     if steps := tuple(step for value in values for step in _steps(mapping(value))):
         yield StepsBlock(steps)
@@ -257,10 +251,8 @@ _CONTENTS = ("contents", "content", "file_text")
 
 
 def transcript_blocks(fields: Fields, call_id: str) -> Iterator[Block]:
-    """Yield the blocks of a call in a line that starts or ends it.
-
-    The message that ends a call is usually the next one, and says nothing about it.
-    """
+    """Yield the blocks of a call in a line that starts or ends it. The message that ends a call is usually
+    the next one, and says nothing about it."""
     place = call_id.rpartition(".")[2]
     for position, part in enumerate(parts_of_type(fields, "tool_use")):
         if call_id == text(part, "id") or place == place_id(part, position):

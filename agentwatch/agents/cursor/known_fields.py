@@ -1,8 +1,5 @@
-"""The known fields of Cursor's format, used to report fields that are new.
-
-The lists come from real captures of October 2025 to October 2026, from captures that others have published,
-and from the vendor's schema.
-"""
+"""The known fields of Cursor's format, used to report fields that are new. The lists come from real captures
+of October 2025 to October 2026, from captures that others have published, and from the vendor's schema."""
 
 from __future__ import annotations
 

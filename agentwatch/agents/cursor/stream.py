@@ -1,9 +1,7 @@
-"""Decodes Cursor's `--output-format stream-json`.
-
-The format is taken from real captures of October 2025 to October 2026. The documentation page omits these
-facts: thinking events occur; in partial mode every segment of text occurs twice; the key of a tool call may
-have siblings; a call may complete without a start; ids may contain a newline; numbers may be strings.
-"""
+"""Decodes Cursor's `--output-format stream-json`. The format is taken from real captures of October 2025 to
+October 2026. The documentation page omits these facts: thinking events occur; in partial mode every segment
+of text occurs twice; the key of a tool call may have siblings; a call may complete without a start; ids may
+contain a newline; numbers may be strings."""
 
 from __future__ import annotations
 
@@ -115,13 +113,11 @@ class Answer:
         """The first half of an emoji whose second half has not arrived."""
 
     def add_line(self, fields: Fields) -> list[Event]:
-        """Return the events of a line: new text, or the end of a segment that the line repeats.
-
-        A flush is a line that repeats a whole segment. It can have the same fields as a delta. A line with a
-        timestamp and without a model_call_id is new text. Any other line is a flush if it repeats the deltas
-        of this segment; otherwise it is the only copy of its text. On 16 of 16 real runs this reproduced the
-        text of the result. Every simpler filter failed on at least 12 of them.
-        """
+        """Return the events of a line: new text, or the end of a segment that the line repeats. A flush is a
+        line that repeats a whole segment. It can have the same fields as a delta. A line with a timestamp and
+        without a model_call_id is new text. Any other line is a flush if it repeats the deltas of this
+        segment; otherwise it is the only copy of its text. On 16 of 16 real runs this reproduced the text of
+        the result. Every simpler filter failed on at least 12 of them."""
         source = fields.halves if isinstance(fields, Repaired) else fields
         text = message_text(source)
         if text is None:
@@ -219,7 +215,6 @@ def _joined(half: str, text: str) -> tuple[str, str]:
 
 
 def _text(channel: Channel, text: str, burst: Burst) -> Text:
-    """Return the event of a burst."""
     times_ms = burst.times_ms
     first_ms, last_ms = (times_ms[0], times_ms[-1]) if times_ms else (None, None)
     return _new(Text, (channel, text, first_ms, last_ms, None, times_ms))
@@ -239,12 +234,9 @@ class _Asked(NamedTuple):
 
 
 class Queries:
-    """Keeps the target in the arguments of each query until its call completes.
-
-    A query's `toolCallId` is the id of its call. The lines of a rejected web search may not contain the
-    search term, which is in the query. The query may come before or after the line that starts the call. Both
-    were seen in captures.
-    """
+    """Keeps the target in the arguments of each query until its call completes. A query's `toolCallId` is the
+    id of its call. The lines of a rejected web search may not contain the search term, which is in the query.
+    The query may come before or after the line that starts the call. Both were seen in captures."""
 
     def __init__(self) -> None:
         self.asked: dict[str, _Asked] = {}
@@ -305,11 +297,8 @@ def _subject(fields: Fields) -> str:
 
 
 def run_ended(fields: Fields) -> list[Event]:
-    """Read a result line: the end of the turn, then its token counts.
-
-    `is_error` decides whether the run failed. The subtype may be translated, so it decides only if there is
-    no `is_error`.
-    """
+    """Read a result line: the end of the turn, then its token counts. `is_error` decides whether the run
+    failed. The subtype may be translated, so it decides only if there is no `is_error`."""
     is_error = fields.get("is_error")
     failed = is_error if isinstance(is_error, bool) else fields.get("subtype") != "success"
     result = fields.get("result")
@@ -328,9 +317,7 @@ def run_ended(fields: Fields) -> list[Event]:
 
 def _tokens(usage: Fields) -> Tokens:
     """Return the tokens of an invocation, summed over its model calls. Cursor gives no cost and no context.
-
-    `inputTokens` excludes the tokens read from the cache and those written to it.
-    """
+    `inputTokens` excludes the tokens read from the cache and those written to it."""
     counts = [number(usage, key) for key in ("inputTokens", "cacheReadTokens", "cacheWriteTokens")]
     return Tokens(
         input=None if counts[0] is None else sum(count or 0 for count in counts),
@@ -530,7 +517,6 @@ class CursorDecoder:
         return target, path
 
     def _target(self, tool: Tool, arguments: Fields) -> tuple[str | None, str | None]:
-        """Return the target of a call as it is shown, and the first file that the call acts on."""
         paths = tool.paths(arguments)
         if len(paths) == 1:
             return self._shown_paths.get(paths[0]) or self._shown(paths[0]), paths[0]

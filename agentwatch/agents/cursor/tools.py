@@ -1,8 +1,6 @@
-"""Cursor's tools: the kind, phrase and target of each, and the facts in its results.
-
-Adding a tool is one entry in `TOOLS`. The fields come from real captures or, where no capture contains the
-tool, from the documentation of the Cursor CLI's output format.
-"""
+"""Cursor's tools: the kind, phrase and target of each, and the facts in its results. Adding a tool is one
+entry in `TOOLS`. The fields come from real captures or, where no capture contains the tool, from the
+documentation of the Cursor CLI's output format."""
 
 from __future__ import annotations
 
@@ -59,11 +57,9 @@ def _edit_facts(success: Fields) -> Facts:
 
 
 def _is_new(success: Fields, removed: int | None) -> bool:
-    """Return whether an edit created its file: the file had no content before.
-
-    The result of such an edit lacks `beforeFullFileContent`, and its diff begins at `/dev/null`. It may have
-    one removed line: some versions count the empty text before as a line. Both were seen in captures.
-    """
+    """Return whether an edit created its file: the file had no content before. The result of such an edit
+    lacks `beforeFullFileContent`, and its diff begins at `/dev/null`. It may have one removed line: some
+    versions count the empty text before as a line. Both were seen in captures."""
     before = success.get("beforeFullFileContent")
     if (text(success, "diffString") or "").startswith("--- /dev/null"):
         return not before
@@ -174,13 +170,11 @@ class Result(NamedTuple):
 
 
 def read_result(tool: Tool, result: object, *, is_free: bool = False) -> Result:
-    """Read a result: an object with the key of one variant, and possibly siblings such as `isBackground`.
-
-    An exit code other than 0 and an MCP `isError` are failures, even in the variant `success`. The outcome of
-    a call that completed without a known variant is unknown (`RETURNED`). So is that of a command or a
-    subagent that continues in the background. If `is_free`, as for a documented `function`, the result may be
-    any value, and an object without a known variant is the result itself.
-    """
+    """Read a result: an object with the key of one variant, and possibly siblings such as `isBackground`. An
+    exit code other than 0 and an MCP `isError` are failures, even in the variant `success`. The outcome of a
+    call that completed without a known variant is unknown (`RETURNED`). So is that of a command or a subagent
+    that continues in the background. If `is_free`, as for a documented `function`, the result may be any
+    value, and an object without a known variant is the result itself."""
     variants: Fields = result if type(result) is dict else mapping(result)
     if len(variants) == 1 and "success" in variants:  # nearly always
         success = variants["success"]

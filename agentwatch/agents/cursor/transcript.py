@@ -75,10 +75,8 @@ TOOLS = {
 
 
 def tool_named(name: str) -> Tool:
-    """Return the description of a tool: a known one, one of an MCP server, or another.
-
-    A file that is written may have existed before: no result says it, so that it counts as edited.
-    """
+    """Return the description of a tool: a known one, one of an MCP server, or another. A file that is written
+    may have existed before: no result says it, so that it counts as edited."""
     return TOOLS.get(name) or CURSOR_TOOLS.get(name) or mcp_tool(name) or other_tool(name)
 
 
@@ -126,10 +124,8 @@ class Calls:
         del self._open[:-MOST_OPEN]
 
     def results(self, fields: Fields) -> Iterator[ToolEnded]:
-        """Yield the ends of the calls whose results are in a message, which most transcripts do not have.
-
-        A result without the id of an open call belongs to the oldest one.
-        """
+        """Yield the ends of the calls whose results are in a message, which most transcripts do not have. A
+        result without the id of an open call belongs to the oldest one."""
         for part in parts_of_type(fields, "tool_result"):
             if not self._open:
                 return
@@ -208,11 +204,9 @@ _OUTCOMES = {
 
 
 class CursorTranscriptDecoder:
-    """Decodes the lines of one transcript into events, and keeps the state that later lines depend on.
-
-    No line ends a call. A message after it shows that the agent continued, so that the call has ended in some
-    way; the calls of the last message may still run.
-    """
+    """Decodes the lines of one transcript into events, and keeps the state that later lines depend on. No
+    line ends a call. A message after it shows that the agent continued, so that the call has ended in some
+    way; the calls of the last message may still run."""
 
     def __init__(self) -> None:
         self._turns = Turns()
@@ -279,7 +273,6 @@ class CursorTranscriptDecoder:
 
 
 def _text_in(part: Fields) -> str | None:
-    """Return the text of a part; None for a part of another type."""
     kind = part.get("type")
     if not isinstance(kind, str) or kind not in _CHANNELS:
         return None

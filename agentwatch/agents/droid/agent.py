@@ -17,11 +17,9 @@ _OTHER_AGENTS_MARKS = frozenset(
 
 
 def recognises(fields: Fields) -> bool:
-    """Return whether only Droid can have written a line, judged by its type and its top-level keys.
-
-    Its init has tools but no mode of permissions. Its calls have a `toolName`, and no subtype as Cursor's.
-    Its messages have a text of their own and the id of the session.
-    """
+    """Return whether only Droid can have written a line, judged by its type and its top-level keys. Its init
+    has tools but no mode of permissions. Its calls have a `toolName`, and no subtype as Cursor's. Its
+    messages have a text of their own and the id of the session."""
     kind = fields.get("type")
     if kind == "system":
         return _is_init(fields)
@@ -94,11 +92,8 @@ def is_added(fields: Fields, words: str) -> bool:
 
 
 def recognises_entry(fields: Fields) -> bool:
-    """Return whether only a session file of Droid can contain a line.
-
-    A message has the envelope of Pi's, without a time in the message, and the calls of Claude's. One that
-    has only texts shows nothing.
-    """
+    """Return whether only a session file of Droid can contain a line. A message has the envelope of Pi's,
+    without a time in the message, and the calls of Claude's. One that has only texts shows nothing."""
     if not _OTHER_FILES_MARKS.isdisjoint(fields):
         return False
     match fields.get("type"):

@@ -1,7 +1,4 @@
-"""What is known about Droid, beside its formats.
-
-Source: folders that version 0.215 has written.
-"""
+"""What is known about Droid, beside its formats. Source: folders that version 0.215 has written."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""Decodes the session files of Droid: a header, then messages in the blocks of Anthropic's interface.
-
-The format is taken from files of Droid 0.215. A file has no token counts and no durations.
-"""
+"""Decodes the session files of Droid: a header, then messages in the blocks of Anthropic's interface. The
+format is taken from files of Droid 0.215. A file has no token counts and no durations."""
 
 from __future__ import annotations
 
@@ -93,7 +91,6 @@ class DroidSessionDecoder:
         return [started] if title is None else [started, RunInfo(title=title, is_users_title=is_users)]
 
     def _user(self, fields: Fields, message: Fields) -> Iterator[Event]:
-        """Read a message to the model: results of calls, or the user's prompt."""
         at_ms = time_of(fields)
         words = []
         for block in blocks_of(message):

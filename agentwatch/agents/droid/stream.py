@@ -94,7 +94,6 @@ _PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ")
 
 
 def _patched(arguments: Fields) -> list[str]:
-    """Return the files that a patch names."""
     patch = named("input", "patch")(arguments) or ""
     lines = (line.strip() for line in patch.split("\n"))
     return [line.partition(": ")[2] for line in lines if line.startswith(_PATCHED)]
@@ -142,10 +141,8 @@ def tool_named(name: str) -> Tool:
 
 
 def plan_entries(tool: Tool, arguments: Fields) -> tuple[PlanEntry, ...]:
-    """Return the to-do list in the arguments of a call, at most 10,000 entries; empty for another tool.
-
-    It is a list of objects, or one text with a line for each entry: `1. [in_progress] Write the tests`.
-    """
+    """Return the to-do list in the arguments of a call, at most 10,000 entries; empty for another tool. It is
+    a list of objects, or one text with a line for each entry: `1. [in_progress] Write the tests`."""
     if tool.kind is not ToolKind.PLAN:
         return ()
     todos = arguments.get("todos")
@@ -222,7 +219,6 @@ class DroidDecoder:
         return RunStarted(FORMAT, session_id=_session_id(fields), model=text(fields, "model"), cwd=cwd)
 
     def _continued(self) -> list[Event]:
-        """Return the start of a turn, if the last one has ended."""
         is_over, self._is_over = self._is_over, False
         return [TurnStarted()] if is_over else []
 

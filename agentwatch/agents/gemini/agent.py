@@ -12,10 +12,8 @@ _STATUSES = frozenset(("success", "error"))
 
 
 def recognises(fields: Fields) -> bool:
-    """Return whether only Gemini can have written a line, judged by its type and its top-level keys.
-
-    Its init has the id of the session. All other lines have a time in ISO 8601 and no id of a session.
-    """
+    """Return whether only Gemini can have written a line, judged by its type and its top-level keys. Its init
+    has the id of the session. All other lines have a time in ISO 8601 and no id of a session."""
     kind = fields.get("type")
     if kind == "init":
         return isinstance(fields.get("session_id"), str) and "model" in fields
@@ -55,11 +53,9 @@ _NOT_OF_A_CHAT = frozenset(
 
 
 def recognises_chat(fields: Fields) -> bool:
-    """Return whether only Gemini can have written a line of a chat, judged by its top-level keys.
-
-    The first line has the hash of the project. A message has an id, a time, one of five types and a content,
-    but no id of its session. All other lines are changes, which no other agent writes.
-    """
+    """Return whether only Gemini can have written a line of a chat, judged by its top-level keys. The first
+    line has the hash of the project. A message has an id, a time, one of five types and a content, but no id
+    of its session. All other lines are changes, which no other agent writes."""
     if isinstance(fields.get("$set"), dict) or isinstance(fields.get("$rewindTo"), str):
         return True
     if isinstance(fields.get("sessionId"), str) and isinstance(fields.get("projectHash"), str):

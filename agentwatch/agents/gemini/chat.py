@@ -1,10 +1,8 @@
-"""Decodes the files in which Gemini keeps its chats.
-
-The lines are those of gemini-cli 0.39 to 0.61 (`packages/core/src/services/chatRecordingService.ts`). A
-message is written again whenever it changes, with the same id: an answer at first without its calls, and with
-them when all calls of the batch have ended. `$set` may replace all messages, and `$rewindTo` removes a
-message and those after it. No line says that a turn has ended well.
-"""
+"""Decodes the files in which Gemini keeps its chats. The lines are those of gemini-cli 0.39 to 0.61
+(`packages/core/src/services/chatRecordingService.ts`). A message is written again whenever it changes, with
+the same id: an answer at first without its calls, and with them when all calls of the batch have ended.
+`$set` may replace all messages, and `$rewindTo` removes a message and those after it. No line says that a
+turn has ended well."""
 
 from __future__ import annotations
 
@@ -140,10 +138,8 @@ class History:
         return number if number >= 0 else None
 
     def put(self, number: int, entry: Entry) -> list[Event]:
-        """Replace an entry. Return the events if it is an answer with another text.
-
-        The answers after it are written again. If they are too old to be kept, nothing changes.
-        """
+        """Replace an entry. Return the events if it is an answer with another text. The answers after it are
+        written again. If they are too old to be kept, nothing changes."""
         before = self._entries[number]
         if before.equals(entry) or before.is_prompt or entry.is_prompt:
             return []
@@ -198,16 +194,13 @@ class History:
         return True
 
     def _present(self, place: int) -> int:
-        """Return the place of the next entry that is not left out."""
         while place < len(self._entries) and self._entries[place].is_left_out:
             place += 1
         return place
 
     def cut(self, number: int) -> list[Event]:
-        """Remove the entries from a number on, and return what that means for the turns and the text.
-
-        Prompts without an answer stay turns: the agent drops the prompt of a request that failed.
-        """
+        """Remove the entries from a number on, and return what that means for the turns and the text. Prompts
+        without an answer stay turns: the agent drops the prompt of a request that failed."""
         removed = self._entries[number:]
         del self._entries[number:]
         self._kept_from = min(self._kept_from, number)
@@ -386,10 +379,8 @@ class CallLine(NamedTuple):
 
     @property
     def exit_code(self) -> int | None:
-        """The exit code of a command that failed, whose status is `success` too (0.61); None without one.
-
-        The text for the model names it after the output. A line of the output that looks like it is shown.
-        """
+        """The exit code of a command that failed, whose status is `success` too (0.61); None without one. The
+        text for the model names it after the output. A line of the output that looks like it is shown."""
         for part in items(self.fields.get("result")):
             returned = mapping(mapping(mapping(part).get("functionResponse")).get("response"))
             code = exit_code_in(text(returned, "output"))
@@ -476,10 +467,8 @@ class Known:
 
 
 def new_usage(known: Known, counts: Fields, at_ms: int | None, request: str | None) -> list[Event]:
-    """Return the tokens of a request that were not counted when its message was written before.
-
-    The input includes cached tokens. The output includes the thoughts, which are counted apart.
-    """
+    """Return the tokens of a request that were not counted when its message was written before. The input
+    includes cached tokens. The output includes the thoughts, which are counted apart."""
     found = [number(counts, key) or 0 for key in ("input", "tool", "cached", "output", "thoughts")]
     tokens = (found[0] + found[1], found[2], found[3] + found[4])
     if tokens == known.tokens:
@@ -655,11 +644,9 @@ class Chat:
         return False
 
     def replaced(self, messages: list[Fields]) -> list[Event]:
-        """Replace all messages: keep those at the beginning that are the same, and read the others.
-
-        If the messages contain a summary that is new, the agent shortened the conversation: what was said
-        stays, and nothing in them is new.
-        """
+        """Replace all messages: keep those at the beginning that are the same, and read the others. If the
+        messages contain a summary that is new, the agent shortened the conversation: what was said stays, and
+        nothing in them is new."""
         self._history.is_repeated = False
         entries = [_entry(message) for message in messages]
         present = [entry for entry in entries if entry is not None]
@@ -724,7 +711,6 @@ def _is_summary(fields: Fields) -> bool:
 
 
 def _key(fields: Fields) -> str:
-    """Return the id of a message; empty for a message without one."""
     return _bounded_key(text(fields, "id") or "")
 
 
@@ -794,11 +780,9 @@ def _folder(fields: Fields) -> str | None:
 
 
 def line_time(fields: Fields) -> int | None:
-    """Return the time of a line, in milliseconds since the epoch; None if it has none.
-
-    A message with calls is written again when they have ended, with the time of its first line. It is
-    therefore as late as the latest of its calls.
-    """
+    """Return the time of a line, in milliseconds since the epoch; None if it has none. A message with calls
+    is written again when they have ended, with the time of its first line. It is therefore as late as the
+    latest of its calls."""
     for at_ms in (iso_ms(mapping(fields.get("$set")).get("lastUpdated")), iso_ms(fields.get("startTime"))):
         if at_ms is not None:
             return at_ms

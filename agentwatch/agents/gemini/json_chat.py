@@ -1,8 +1,6 @@
-"""Reads a chat of Gemini that is one JSON document, which the agent rewrites whenever it changes.
-
-gemini-cli wrote such files until version 0.38: `~/.gemini/tmp/*/chats/session-*.json`. Later versions append
-lines to a `.jsonl`, whose grammar the lines of this store have.
-"""
+"""Reads a chat of Gemini that is one JSON document, which the agent rewrites whenever it changes. gemini-cli
+wrote such files until version 0.38: `~/.gemini/tmp/*/chats/session-*.json`. Later versions append lines to a
+`.jsonl`, whose grammar the lines of this store have."""
 
 from __future__ import annotations
 
@@ -111,7 +109,6 @@ class GeminiJson:
 
 
 def _key(message: dict[str, Any], number: int) -> str:
-    """Return the id of a message, or its number if it has no id."""
     key = message.get("id")
     return key if isinstance(key, str) and key else f"#{number}"
 

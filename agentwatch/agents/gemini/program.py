@@ -1,7 +1,5 @@
-"""What is known about the Gemini CLI, beside its formats.
-
-Source: the vendor's documentation and code, and folders that the program has written.
-"""
+"""What is known about the Gemini CLI, beside its formats. Source: the vendor's documentation and code, and
+folders that the program has written."""
 
 from __future__ import annotations
 
@@ -48,10 +46,8 @@ _SENTENCE_ENDS = (". ", "! ", "? ", "\n")
 
 
 def _announces(answer: str) -> bool:
-    """Return whether the last sentence of an answer announces a call.
-
-    The instructions of the agent demand such a sentence before each call: "Explain Before Acting".
-    """
+    """Return whether the last sentence of an answer announces a call. The instructions of the agent demand
+    such a sentence before each call: "Explain Before Acting"."""
     answer = answer.strip()
     begin = max(answer.rfind(end) + len(end) if end in answer else 0 for end in _SENTENCE_ENDS)
     sentence = answer[begin:].lstrip("*-# ")
@@ -64,10 +60,8 @@ def _announces(answer: str) -> bool:
 
 def _keeps(path: Path, cwd: str) -> bool:
     """Return whether a session is in the folder of a working directory, as far as the folder's name says it.
-
     It is the hash of the directory in older versions. The file beside it that names the directory lies where
-    the agent may write.
-    """
+    the agent may write."""
     from hashlib import sha256  # takes 2 ms to import
 
     slug = path.parents[1].name
@@ -160,7 +154,6 @@ class _Chats:
         return cwd
 
     def _by_slug(self, root: str) -> dict[str, str]:
-        """Return the working directories that `projects.json` names, by their slugs."""
         path = os.path.join(root, "projects.json")
         changed = None
         with suppress(OSError, ValueError):

@@ -1,9 +1,7 @@
-"""Decodes Gemini's `--output-format stream-json`.
-
-The lines are those of gemini-cli 0.61 (`packages/core/src/output/types.ts`). The agent writes the user's
-prompt once, the answer in deltas without a full copy, no thoughts, no working directory and no exit codes.
-All calls of a batch are announced before the first of them ends.
-"""
+"""Decodes Gemini's `--output-format stream-json`. The lines are those of gemini-cli 0.61
+(`packages/core/src/output/types.ts`). The agent writes the user's prompt once, the answer in deltas without a
+full copy, no thoughts, no working directory and no exit codes. All calls of a batch are announced before the
+first of them ends."""
 
 from __future__ import annotations
 
@@ -225,12 +223,10 @@ def _mcp_names(name: str, displayed: str) -> tuple[str, str]:
 
 
 def name_in_id(call_id: str) -> str:
-    """Return the name of the tool in a call's id; empty if the id has no name.
-
-    The agent makes an id of the name, a time and a number, `read_file_1795208170605_1`, with the name twice
-    in newer versions, `read_file__read_file_1795208170605_1`, and with a hash in older ones,
-    `replace-1770507872133-32d31f85c46908`. Only the line that starts a call has the name in a field.
-    """
+    """Return the name of the tool in a call's id; empty if the id has no name. The agent makes an id of the
+    name, a time and a number, `read_file_1795208170605_1`, with the name twice in newer versions,
+    `read_file__read_file_1795208170605_1`, and with a hash in older ones,
+    `replace-1770507872133-32d31f85c46908`. Only the line that starts a call has the name in a field."""
     for separator in ("_", "-"):
         rest, *numbers = call_id.rsplit(separator, 2)
         if len(numbers) == _NUMBERS and rest and numbers[0].isdecimal():
@@ -309,7 +305,6 @@ class GeminiDecoder:
         return [Unknown(f"message of role {in_words(fields.get('role'))}")]
 
     def _answer(self, content: str, at_ms: int | None, *, is_delta: bool) -> list[Event]:
-        """Return the text of a message, unless it repeats the deltas before it."""
         if not is_delta and self._has_deltas and self._segment.is_repeated_by(content):
             self._end_segment()
             return [TextEnded(Channel.ANSWER, at_ms)]
@@ -361,10 +356,8 @@ class GeminiDecoder:
         return Notice(message, iso_ms(fields.get("timestamp")), is_error=is_error)
 
     def _run_ended(self, fields: Fields) -> list[Event]:
-        """Read a result line: the token counts and the end of the turn.
-
-        A failure before the model's answer has no error of its own: the line of the error came before.
-        """
+        """Read a result line: the token counts and the end of the turn. A failure before the model's answer
+        has no error of its own: the line of the error came before."""
         status, stats = fields.get("status"), mapping(fields.get("stats"))
         error = fields.get("error")
         is_success = status == "success" or (status is None and not error)
@@ -388,10 +381,8 @@ class GeminiDecoder:
         return [*events, ended]
 
     def _used_model(self, stats: Fields) -> str | None:
-        """Return the model with the most tokens, if the init line names none of those that were used.
-
-        The init line may contain a choice instead, such as `auto`.
-        """
+        """Return the model with the most tokens, if the init line names none of those that were used. The
+        init line may contain a choice instead, such as `auto`."""
         models = {name: number(mapping(value), "total_tokens") or 0 for name, value in _models(stats)}
         if not models or self._model in models:
             return None
@@ -439,9 +430,8 @@ _READ_CHARACTERS = 1000
 
 
 def exit_code_in(reason: str | None) -> int | None:
-    """Return the exit code at the end of the text of a command that failed; None without one.
-
-    The output of the command is before it, and may contain such a line too.
+    """Return the exit code at the end of the text of a command that failed; None without one. The output of
+    the command is before it, and may contain such a line too.
 
     Example:
         >>> exit_code_in("Output: no\\nError: (none)\\nExit Code: 2\\nSignal: (none)")

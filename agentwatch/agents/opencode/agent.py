@@ -1,8 +1,6 @@
-"""The format of opencode.
-
-Each line has a `type` and a `sessionID`, which no other agent spells this way. The events of opencode's
-server have both of them in `properties`: they are another format, which is not decoded.
-"""
+"""The format of opencode. Each line has a `type` and a `sessionID`, which no other agent spells this way. The
+events of opencode's server have both of them in `properties`: they are another format, which is not
+decoded."""
 
 from __future__ import annotations
 
@@ -39,10 +37,8 @@ def role(fields: Fields) -> LineRole:
 
 
 def time_of(fields: Fields) -> int | None:
-    """Return the time of a stored line, in milliseconds since the epoch; None for a line of a stream.
-
-    A line of a stream has a time too, but it is not the time at which the line arrived in a recording.
-    """
+    """Return the time of a stored line, in milliseconds since the epoch; None for a line of a stream. A line
+    of a stream has a time too, but it is not the time at which the line arrived in a recording."""
     return number(fields, "timestamp") if text(fields, "type") in _STORED else None
 
 

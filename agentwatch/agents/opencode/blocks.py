@@ -44,11 +44,8 @@ _SHOWN_ELSEWHERE = frozenset(
 
 
 def blocks(line: Fields, _call_id: str = "") -> Iterator[Block]:
-    """Yield the blocks of a call's line.
-
-    In a stream, the only line of a call has its arguments and its result. For a stored call, one line has the
-    arguments, another the result.
-    """
+    """Yield the blocks of a call's line. In a stream, the only line of a call has its arguments and its
+    result. For a stored call, one line has the arguments, another the result."""
     part = mapping(line.get("part"))
     name, state = text(part, "tool") or "", mapping(part.get("state"))
     is_open = state.get("status") in IS_OPEN
@@ -82,7 +79,6 @@ def _arguments(name: str, state: Fields, *, is_changed: bool) -> Iterator[Block]
 
 
 def _changes(state: Fields) -> Iterator[Block]:
-    """Yield what a call did to each file, as the metadata describes it."""
     metadata = metadata_of(state)
     found = False
     for change in file_changes(state):
@@ -146,7 +142,6 @@ def _output_blocks(name: str, kind: ToolKind, output: str, metadata: Fields) -> 
 
 
 def _size(url: str | None) -> int | None:
-    """Return the number of bytes in a data URL; None if unknown."""
     if url is None or not url.startswith("data:") or ";base64," not in url[:200]:
         return None
     return len(url.partition(",")[2].rstrip("=")) * _BASE64_BITS // 8

@@ -1,7 +1,5 @@
-"""What is known about opencode, beside its formats.
-
-Source: the vendor's documentation and code, and folders that the program has written.
-"""
+"""What is known about opencode, beside its formats. Source: the vendor's documentation and code, and folders
+that the program has written."""
 
 from __future__ import annotations
 
@@ -76,10 +74,8 @@ def _open_database(path: Path, head: bytes) -> Store | None:
 
 
 def _open_storage(path: Path, head: bytes) -> Store | None:
-    """Open opencode's older folder `storage`, or one session in it.
-
-    The session is named as `storage/session/PROJECT/ses_….json`, or as `storage/ses_…`.
-    """
+    """Open opencode's older folder `storage`, or one session in it. The session is named as
+    `storage/session/PROJECT/ses_….json`, or as `storage/ses_…`."""
     session: Path | str | None = None
     if head:
         if path.suffix != ".json" or path.parent.parent.name != "session":

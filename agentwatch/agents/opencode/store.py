@@ -147,7 +147,6 @@ class Database:
         return rows
 
     def _signature(self) -> tuple[tuple[int, int, int], ...]:
-        """Return the inode, size and modification time of the database and of its write-ahead log."""
         found = []
         for name in (self._path, log_of(self._path)):
             try:
@@ -228,7 +227,6 @@ def _changed(
     known: dict[str, int],
     updated: dict[str, int],
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of a session that are new or were changed, and note the times of their changes."""
     times, row_by_id = queries
     for row_id, changed in connection.execute(times, (session_id,)).fetchall():
         if isinstance(row_id, str) and (row_id not in known or known[row_id] != changed):
@@ -358,7 +356,6 @@ class Storage:
 
 
 def _entries(folder: Path | None) -> list[os.DirEntry[str]]:
-    """Return the entries of a folder that is not a link; none if it does not exist."""
     if folder is None or folder.is_symlink():
         return []
     try:
@@ -394,7 +391,6 @@ def _session_in(data: Object) -> SessionRow:
 
 
 def _updated(session: Object) -> int:
-    """Return when a session was changed last."""
     return as_time(as_object(session.get("time")).get("updated")) or _created(session) or 0
 
 
@@ -471,7 +467,6 @@ class SessionLines:
         return lines + self._reverted(rows.sessions[0])
 
     def _session_lines(self, session: SessionRow) -> list[bytes]:
-        """Return the line of the session that is shown, if it is new or has changed."""
         fields: Object = {"type": "session", "timestamp": session.created, "sessionID": session.id}
         line = as_line({**fields, "info": session.info})
         if line is None or line == self._session:
@@ -480,10 +475,8 @@ class SessionLines:
         return [line]
 
     def _reverted(self, session: SessionRow) -> list[bytes]:
-        """Return a line that the user went back to an earlier message, if that is new.
-
-        It follows the messages that are no longer part of the conversation.
-        """
+        """Return a line that the user went back to an earlier message, if that is new. It follows the
+        messages that are no longer part of the conversation."""
         if session.reverted_to == self._reverted_to:
             return []
         self._reverted_to = session.reverted_to
@@ -494,7 +487,6 @@ class SessionLines:
         return [] if line is None else [line]
 
     def _know(self, row: MessageRow) -> None:
-        """Note what the lines of a message's parts depend on."""
         message = self._messages.setdefault(row.id, _Message())
         time = as_object(row.data.get("time"))
         message.role = as_text(row.data.get("role"))
@@ -519,7 +511,6 @@ class SessionLines:
         return [(message.begun, _message_line(row, {**info, "time": {"created": message.begun or None}}))]
 
     def _completed(self, row: MessageRow) -> list[_Moment]:
-        """Return the line for the end of a model's message."""
         message = self._messages[row.id]
         has_ended = message.completed is not None or row.data.get("error") is not None
         if message.is_ended or not has_ended or message.role != "assistant":
@@ -529,7 +520,6 @@ class SessionLines:
         return [(time, _message_line(row, row.data))]
 
     def _part(self, row: PartRow) -> list[_Moment]:
-        """Return the lines that are due for a part."""
         if row.id in self._ended:
             return []
         message = self._messages.setdefault(row.message_id, _Message())
@@ -581,11 +571,8 @@ class SessionLines:
         return [(time, fields)]
 
     def _began(self, row: PartRow, message: _Message, own: int | None) -> int:
-        """Return when a part began.
-
-        The time of its row is used only if it lies within its message: of an imported session, the rows have
-        the time of the import.
-        """
+        """Return when a part began. The time of its row is used only if it lies within its message: of an
+        imported session, the rows have the time of the import."""
         if own is not None:
             return own
         end = message.until if message.completed is None else message.completed
@@ -594,7 +581,6 @@ class SessionLines:
         return message.latest
 
     def _add_agent(self, fields: Object, time: int) -> None:
-        """Add the call that a subagent's line belongs to."""
         session_id = fields["sessionID"]
         if session_id == self._root:
             return

@@ -82,10 +82,8 @@ def plan_entries(state: Fields) -> tuple[PlanEntry, ...]:
 
 
 def file_changes(state: Fields) -> list[Fields]:
-    """Return the description of each file that a call changed, from its metadata.
-
-    Each has `additions` and `deletions`, and a `patch` or `diff`.
-    """
+    """Return the description of each file that a call changed, from its metadata. Each has `additions` and
+    `deletions`, and a `patch` or `diff`."""
     metadata = metadata_of(state)
     if single := mapping(metadata.get("filediff")):
         return [single]
@@ -96,7 +94,6 @@ def file_changes(state: Fields) -> list[Fields]:
 
 
 def _patched(arguments: Fields) -> list[str]:
-    """Return the paths in the text of a patch, at most 1,000 of them."""
     lines = (text(arguments, "patchText") or "").splitlines()
     paths = (
         line.removeprefix(start).strip() for line in lines for start in _PATCH_FILES if line.startswith(start)
@@ -115,7 +112,6 @@ def _read_facts(state: Fields) -> Facts:
 
 
 def _counts(state: Fields) -> Facts:
-    """Return the numbers of lines that a call added and removed, summed over its files."""
     changes = file_changes(state)
     return Facts(lines_added=_total(changes, "additions"), lines_removed=_total(changes, "deletions"))
 
@@ -314,10 +310,8 @@ def turn_outcome(reason: object) -> Outcome | None:
 
 
 def error_message(error: object) -> str | None:
-    """Return the message of an error; None for any other value.
-
-    An error has a name, and a message in its `data`. Some have no message.
-    """
+    """Return the message of an error; None for any other value. An error has a name, and a message in its
+    `data`. Some have no message."""
     if isinstance(error, str):
         return error or None
     fields = mapping(error)
@@ -325,10 +319,8 @@ def error_message(error: object) -> str | None:
 
 
 def usage(part: Fields, *, is_main: bool = True) -> Usage:
-    """Return the tokens of a step. Its `input` excludes the cache, its `output` excludes the reasoning.
-
-    The context of a subagent's step is not that of the session.
-    """
+    """Return the tokens of a step. Its `input` excludes the cache, its `output` excludes the reasoning. The
+    context of a subagent's step is not that of the session."""
     tokens = mapping(part.get("tokens"))
     cache = mapping(tokens.get("cache"))
     cached = number(cache, "read")
@@ -462,7 +454,6 @@ class OpencodeDecoder:
         return []
 
     def _begin(self, fields: Fields) -> list[Event]:
-        """Begin a run if the session is another one than before."""
         session_id = text(fields, "sessionID")
         if session_id is None or session_id == self._session_id:
             return []
@@ -503,7 +494,6 @@ class OpencodeDecoder:
         return [*self._texts.close(), Rewound(turns)]
 
     def _message(self, info: Fields, parent_call: str | None) -> list[Event]:
-        """Return what a message says about the run, and how it ended."""
         if info.get("role") != "assistant":
             return []
         if parent_call is not None:
@@ -629,7 +619,6 @@ class OpencodeDecoder:
 
     @staticmethod
     def _plan(tool: Tool, state: Fields, result: Result, parent_call: str | None) -> list[Event]:
-        """Return the main agent's to-do list after a call that has written it."""
         is_written = (
             tool.kind is ToolKind.PLAN and result.outcome is Outcome.SUCCEEDED and parent_call is None
         )

@@ -1,7 +1,4 @@
-"""The formats of Pi.
-
-Both begin with the same header, so that the second line decides.
-"""
+"""The formats of Pi. Both begin with the same header, so that the second line decides."""
 
 from __future__ import annotations
 
@@ -57,10 +54,8 @@ def is_event(fields: Fields) -> bool:
 
 
 def is_entry(fields: Fields) -> bool:
-    """Return whether only a session file of Pi can contain a line.
-
-    Before version 2 of the format, entries had no ids, and the header had the model.
-    """
+    """Return whether only a session file of Pi can contain a line. Before version 2 of the format, entries
+    had no ids, and the header had the model."""
     kind = fields.get("type")
     if not isinstance(kind, str) or not isinstance(fields.get("timestamp"), str):
         return False

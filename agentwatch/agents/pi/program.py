@@ -1,7 +1,5 @@
-"""What is known about Pi, beside its formats.
-
-Source: the vendor's documentation and code, and folders that the program has written.
-"""
+"""What is known about Pi, beside its formats. Source: the vendor's documentation and code, and folders that
+the program has written."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""Decodes the session files of Pi: a header, then entries that form a tree by `id` and `parentId`.
-
-An entry is appended to the leaf. An entry with another parent begins a new branch: the user went back, and
-what came after the parent is no longer part of the conversation.
-"""
+"""Decodes the session files of Pi: a header, then entries that form a tree by `id` and `parentId`. An entry
+is appended to the leaf. An entry with another parent begins a new branch: the user went back, and what came
+after the parent is no longer part of the conversation."""
 
 from __future__ import annotations
 
@@ -53,10 +51,8 @@ class Tree:
         self._leaf: str | None = None
 
     def add(self, fields: Fields, *, is_prompt: bool) -> int:
-        """Add an entry, and return the number of turns that the user went back before it.
-
-        An entry without an id, as before version 2, continues the branch.
-        """
+        """Add an entry, and return the number of turns that the user went back before it. An entry without an
+        id, as before version 2, continues the branch."""
         entry, parent = text(fields, "id"), text(fields, "parentId")
         if entry is None or len(entry) > _MOST_ID or len(parent or "") > _MOST_ID:
             return 0
@@ -76,15 +72,12 @@ class Tree:
         self._leaf = entry
 
     def _turns(self) -> int:
-        """Return the number of prompts on the branch."""
         return 0 if self._leaf is None else self._branch.get(self._leaf, 0)
 
     def _go_to(self, parent: str | None) -> int:
-        """Make an entry the leaf, and return the number of turns that are left.
-
-        The ancestors of an entry of another branch are searched up to the present branch. Their turns are not
-        shown again, so that they do not count.
-        """
+        """Make an entry the leaf, and return the number of turns that are left. The ancestors of an entry of
+        another branch are searched up to the present branch. Their turns are not shown again, so that they do
+        not count."""
         passed: list[str] = []
         ancestor = parent
         while ancestor is not None and ancestor not in self._branch:

@@ -1,9 +1,6 @@
-"""Decodes the stream of `pi --mode json`.
-
-Everything is reported three times: by the end of a message, by the end of the model step (`turn_end`) and by
-the end of the turn (`agent_end`). Only the first is used. Each `message_update` of versions before 0.84
-repeats the message so far, twice; only the delta is read.
-"""
+"""Decodes the stream of `pi --mode json`. Everything is reported three times: by the end of a message, by the
+end of the model step (`turn_end`) and by the end of the turn (`agent_end`). Only the first is used. Each
+`message_update` of versions before 0.84 repeats the message so far, twice; only the delta is read."""
 
 from __future__ import annotations
 
@@ -89,10 +86,8 @@ def texts(message: Fields) -> list[tuple[int, Channel, str]]:
 
 
 def tool_calls(message: Fields) -> list[Fields]:
-    """Return the tool calls of an assistant's message.
-
-    Pi does not run the calls of a message that failed or was interrupted.
-    """
+    """Return the tool calls of an assistant's message. Pi does not run the calls of a message that failed or
+    was interrupted."""
     if message.get("stopReason") in ("error", "aborted"):
         return []
     parts = map(mapping, items(message.get("content")))
@@ -202,10 +197,8 @@ class MessageText:
         return [delta] if before is None else [TextEnded(before.channel), delta]
 
     def end_block(self, index: int, channel: Channel, whole: str) -> list[Event]:
-        """Return what the whole text of a block adds to its deltas.
-
-        A text that differs is left to the end of the message, which repeats it.
-        """
+        """Return what the whole text of a block adds to its deltas. A text that differs is left to the end of
+        the message, which repeats it."""
         block = self._blocks.get(index)
         if block is None:
             return self.add(index, channel, whole) if whole else []
@@ -262,10 +255,8 @@ def changed_lines(details: Fields) -> tuple[int | None, int | None]:
 
 
 def unified(details: Fields) -> str | None:
-    """Return the diff of an edit as a unified diff; None without one.
-
-    Newer versions also write a unified diff, as `patch`. A diff in another form is returned unchanged.
-    """
+    """Return the diff of an edit as a unified diff; None without one. Newer versions also write a unified
+    diff, as `patch`. A diff in another form is returned unchanged."""
     diff = text(details, "diff")
     if patch := text(details, "patch"):
         return patch
@@ -311,13 +302,10 @@ _MOST_CODE_DIGITS = 4
 
 
 def read_result(tool: Tool, result: Fields, is_error: object) -> Result:
-    """Read a result.
-
-    From Pi 0.99 on, the stream has the exit code of a command in `structuredContent`; agents that are built
-    on Pi, as OpenClaw, have it in `details`. Elsewhere a command that failed has it only in Pi's own last
-    line, and a command that succeeded has no exit code. `result` has the fields `content`, `details` and
-    `structuredContent`.
-    """
+    """Read a result. From Pi 0.99 on, the stream has the exit code of a command in `structuredContent`;
+    agents that are built on Pi, as OpenClaw, have it in `details`. Elsewhere a command that failed has it
+    only in Pi's own last line, and a command that succeeded has no exit code. `result` has the fields
+    `content`, `details` and `structuredContent`."""
     code = _exit_code(tool, result)
     if is_error is False and not code:
         return Result(Outcome.SUCCEEDED, exit_code=code, facts=_facts(tool, result))
@@ -341,7 +329,6 @@ def read_result(tool: Tool, result: Fields, is_error: object) -> Result:
 
 
 def _exit_code(tool: Tool, result: Fields) -> int | None:
-    """Return the exit code of a command; None if the result has no field for it."""
     if tool.kind is not ToolKind.EXECUTE:
         return None
     code = number(mapping(result.get("structuredContent")), "exit_code")
@@ -580,7 +567,6 @@ class PiDecoder:
         return RunStarted("pi", session_id=text(fields, "id"), cwd=cwd)
 
     def _turn_started(self) -> list[Event]:
-        """Begin a turn, unless the agent only tries again."""
         self._last = None
         if self._is_open:
             return []
@@ -641,7 +627,6 @@ def _retry(fields: Fields) -> Retry:
 
 
 def _is_overflow(kind: object, fields: Fields) -> bool:
-    """Return whether a line is about a compaction after a request that the context was too small for."""
     if kind in ("auto_compaction_end", "compaction_end"):
         return True
     return kind in ("auto_compaction_start", "compaction_start") and fields.get("reason") == "overflow"
@@ -707,7 +692,6 @@ def _result_blocks(name: object, result: Fields, is_error: object) -> Iterator[B
 
 
 def _binary_blocks(content: object) -> Iterator[Block]:
-    """Yield the images of a result, by their type and size."""
     for part in map(mapping, items(content)):
         if part.get("type") == "image":
             yield binary_block(text(part, "mimeType") or "image", text(part, "data"))

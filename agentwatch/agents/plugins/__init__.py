@@ -82,7 +82,6 @@ def plugin_programs(built_in: Container[str]) -> list[Program]:
 
 
 def _is_program(value: object, name: str) -> TypeGuard[Program]:
-    """Return whether a value is a program of a name, and lists folders with sessions."""
     from agentwatch.agents.program import Program, SessionsAt
 
     return (
@@ -94,7 +93,6 @@ def _is_program(value: object, name: str) -> TypeGuard[Program]:
 
 
 def _is_agent(value: object) -> TypeGuard[Agent]:
-    """Return whether a value has the parts of an agent that are used without being called."""
     from agentwatch.agents.agent import Agent
     from agentwatch.session.events import Traits
 

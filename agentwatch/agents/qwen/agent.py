@@ -25,10 +25,8 @@ def parts_of(fields: Fields) -> list[Fields]:
 
 
 def recognises_chat(fields: Fields) -> bool:
-    """Return whether only Qwen Code can have written a line, in a chat file.
-
-    The envelope is that of Claude Code's transcripts; the messages are Gemini's, with `parts`.
-    """
+    """Return whether only Qwen Code can have written a line, in a chat file. The envelope is that of Claude
+    Code's transcripts; the messages are Gemini's, with `parts`."""
     kind = fields.get("type")
     if (
         "sessionId" not in fields

@@ -185,10 +185,8 @@ class TurnEnd(NamedTuple):
 
 
 def turn_end(fields: Fields) -> TurnEnd | None:
-    """Return the end of a turn; None if the line reports none.
-
-    A request that the service cannot answer now may be sent again. Other errors end the turn.
-    """
+    """Return the end of a turn; None if the line reports none. A request that the service cannot answer now
+    may be sent again. Other errors end the turn."""
     payload = mapping(fields.get("systemPayload"))
     if fields.get("subtype") == "turn_result":
         outcome = _STATES.get(text(payload, "state") or "")
