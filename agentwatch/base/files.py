@@ -1,11 +1,12 @@
-"""The folders of the user in which agentwatch keeps its own files, and writing to an open file."""
+"""The folders of the user in which agentwatch keeps its own files, those that come with it, and writing to an
+open file."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePath
 
 
 def state_folder(environ: Mapping[str, str] = os.environ) -> Path:
@@ -43,3 +44,21 @@ def write_all(fd: int, data: bytes | memoryview) -> None:
     left = memoryview(data)
     while left:
         left = left[os.write(fd, left) :]
+
+
+# The stylesheets and the bundled recordings are inside the package in a wheel, and beside it in a checkout or
+# an editable install.
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+def resource(folder: str) -> Path:
+    """Return the path of a bundled folder: `styles`, `recordings` or `schemas`."""
+    packaged = _PACKAGE / folder
+    return packaged if packaged.is_dir() else _PACKAGE.parent / folder
+
+
+def stylesheets() -> list[str | PurePath]:
+    """Return the stylesheets of the screen, in the order in which they are read."""
+    names = ("app", "lines", "calls", "workspace", "overlays", "home", "short")
+    return [resource("styles") / f"{name}.tcss" for name in names]

@@ -25,21 +25,22 @@ from agentwatch.feed.feed import POLL_SECONDS, Feed
 from agentwatch.recording.acts import SessionActs
 from agentwatch.recording.lines import LineReader
 from agentwatch.recording.saved import SavedGrowth
-from agentwatch.rules.check.judge import Judge
-from agentwatch.rules.check.judgement import Checked, blind, is_misused, partly_judged
+from agentwatch.rules.check.judge import Checked, Judge, blind, is_misused, partly_judged
 from agentwatch.rules.check.kinds import Rule, Severity, by_options, merged
 from agentwatch.rules.check.reports import (
+    Trial,
     explained,
     github_commands,
     json_line,
     junit_document,
     name_of,
     text_lines,
+    trial_json,
+    trial_lines,
     verdict,
 )
 from agentwatch.rules.check.rule_file import read_rules, starter_path
 from agentwatch.rules.check.starter import starter, starter_of, starting_rules
-from agentwatch.rules.check.trial import Trial, json_report, lines
 from agentwatch.rules.language.errors import RuleError
 from agentwatch.session.events import Outcome
 from agentwatch.session.session import Session
@@ -309,7 +310,7 @@ def try_rules(rules: Sequence[Rule], since_ms: int, *, as_json: bool) -> int:
         say("no session began since then")
     is_misused = any(each.rule.severity is Severity.ERROR for each in blind)
     code = USAGE if is_misused or not trial.sessions else BROKEN if trial.is_broken else 0
-    return (print_json([json_report(trial)]) if as_json else print_lines(lines(trial))) or code
+    return (print_json([trial_json(trial)]) if as_json else print_lines(trial_lines(trial))) or code
 
 
 def _notes(count: int, unreadable: int) -> Iterator[str]:

@@ -195,7 +195,7 @@ def _sum_up(source: Source, feed: Feed) -> None:
     words = [f"{SIGNS[outcome]} {outcome}", *([] if took_ms is None else [duration_words(took_ms)])]
     watch = source.written.watch
     if watch is not None and watch.stopped_by:
-        from agentwatch.rules.alarms.words import rule_words
+        from agentwatch.recording.alarms import rule_words
 
         words.append(f"stopped by {rule_words(watch.stopped_by)}")
     say(" · ".join([*words, ", ".join(count_words(calls_by_outcome(session)))]))

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from agentwatch.base.resources import resource
+from agentwatch.base.files import resource
 from agentwatch.cli.default_command import HelpfulCommand
 from agentwatch.cli.stdout import print_lines
 

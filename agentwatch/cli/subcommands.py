@@ -158,7 +158,7 @@ def replay(address: str, **given: Any) -> int:
 @colour
 def demo(**given: Any) -> int:
     """Replay a bundled session; needs no agent and no network."""
-    from agentwatch.base.resources import resource
+    from agentwatch.base.files import resource
     from agentwatch.cli.commands import replay_file
 
     return replay_file(resource("recordings") / "demo.ndjson", options_of(given), is_bundled=True)

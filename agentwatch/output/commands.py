@@ -25,8 +25,8 @@ from agentwatch.base.credentials import without_credentials
 from agentwatch.output.redact.mask import Masks, joined
 from agentwatch.output.redact.personal import Personal
 from agentwatch.output.redact.secrets.scanner import find
+from agentwatch.recording.alarms import rule_words
 from agentwatch.rules.alarms.events import Event
-from agentwatch.rules.alarms.words import rule_words
 from agentwatch.text.safe import SafeText, safe_line, safe_text
 from agentwatch.text.times import utc
 

@@ -21,9 +21,8 @@ from agentwatch.agents import Agent
 from agentwatch.base.files import write_all
 from agentwatch.feed.feed import POLL_SECONDS, Feed
 from agentwatch.recording.acts import Act, SessionActs, act_words, index_after
-from agentwatch.recording.alarms import Alarm, alarms_of
+from agentwatch.recording.alarms import Alarm, alarm_words, alarms_of
 from agentwatch.recording.lines import LineReader
-from agentwatch.rules.alarms.words import alarm_words
 from agentwatch.session.actions import action_pieces, count_words, ended_ms
 from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome

@@ -16,6 +16,7 @@ import orjson
 
 from agentwatch.recording.appender import append_line
 from agentwatch.recording.store import SessionFiles, create_file, own_objects, writable
+from agentwatch.text.safe import SafeText, cut, safe_line
 
 MOST_ALARMS = 20_000
 _MOST_BYTES = 1 << 24
@@ -123,3 +124,33 @@ def _formatted(alarm: Alarm) -> bytes:
     if alarm.is_last:
         fields["last"] = True
     return orjson.dumps(fields, option=orjson.OPT_APPEND_NEWLINE)
+
+
+_COLUMNS = 240
+_NAME_COLUMNS = 80
+_DONE = {"pause": " paused the agent", "stop": " stopped the agent"}
+
+
+def alarm_words(alarm: Alarm) -> SafeText:
+    """Return an alarm in one line of safe text.
+
+    Example:
+        >>> alarm_words(Alarm(0, 0, 12, 11, 0, 1, "bell", "rm outside", "Ran terminal command rm -rf /tmp/x"))
+        'rule "rm outside" hit by call 12: Ran terminal command rm -rf /tmp/x'
+        >>> alarm_words(Alarm(0, 0, None, 11, 0, 1, "pause", "failed>3", ""))
+        'rule "failed>3" paused the agent'
+    """
+    done = _DONE.get(alarm.action)
+    words = f"{rule_words(alarm.rule)}{done or ' hit'}"
+    if alarm.call is not None:
+        words += f"{' at' if done else ' by'} call {alarm.call}"
+    if alarm.words:
+        words += f": {safe_line(alarm.words)}"
+    if alarm.is_last:
+        words += " (further hits of this rule are not noted)"
+    return cut(SafeText(words), _COLUMNS)
+
+
+def rule_words(name: str) -> SafeText:
+    """Return the name of a rule: `rule "rm outside"`."""
+    return SafeText(f'rule "{cut(safe_line(name), _NAME_COLUMNS)}"')

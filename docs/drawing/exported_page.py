@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-from agentwatch.base.resources import resource
+from agentwatch.base.files import resource
 from tests.harness.browser.chromium import needed, started
 from tests.harness.browser.page import opened
 

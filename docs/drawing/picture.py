@@ -22,7 +22,7 @@ from textual.events import AppBlur, AppFocus
 from textual.pilot import Pilot
 
 from agentwatch.agents.opening import saved_source
-from agentwatch.base.resources import resource
+from agentwatch.base.files import resource
 from agentwatch.feed.feed import Feed
 from agentwatch.feed.playhead import Replay
 from agentwatch.screen.panes.transcript.pane import Transcript

@@ -28,7 +28,7 @@ from agentwatch.output.show import State as Moment
 from agentwatch.output.show import call_json, state_json
 from agentwatch.output.summary import whole_summary
 from agentwatch.rules.alarms.events import EVENTS, HIT
-from agentwatch.rules.check.judgement import State as RuleState
+from agentwatch.rules.check.judge import State as RuleState
 from agentwatch.rules.check.kinds import Severity
 from agentwatch.session.events import Outcome, ToolKind
 from tests.builders.captures import Captures

@@ -54,7 +54,7 @@ OTHER_MEANINGS = {
     "screen/terminal/editor.py": {"cursor"},  # an editor
     "cli/default_command.py": {"acp"},  # the command `agentwatch acp`
     "cli/start.py": {"acp"},
-    "output/redact/secrets/rules.py": {"cursor"},  # a vendor of keys
+    "output/redact/secrets/prefixed.py": {"cursor"},  # a vendor of keys
 }
 """Modules in which the word is another thing."""
 EXAMPLES = {

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 import textual
 
-from agentwatch.base.resources import stylesheets
+from agentwatch.base.files import stylesheets
 from tests.conftest import ROOT, case
 
 FIND_SHEETS = """
 import os
-from agentwatch.base.resources import stylesheets
+from agentwatch.base.files import stylesheets
 sheets = stylesheets()
 print(all(map(os.path.isfile, sheets)), *{sheet.parent.parent.name for sheet in sheets})
 """
@@ -104,9 +104,7 @@ def test_checkout_finds_its_folders(tmp_path: Path) -> None:
 
     No stylesheet lies in the folder that the screen does not read.
     """
-    program = (
-        "from agentwatch.base.resources import resource; print(*map(resource, ('recordings', 'styles')))"
-    )
+    program = "from agentwatch.base.files import resource; print(*map(resource, ('recordings', 'styles')))"
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     argv = [sys.executable, "-c", program]
     found = subprocess.run(argv, cwd=tmp_path, env=environment, check=True, capture_output=True, text=True)

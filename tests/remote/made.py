@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 
-from agentwatch.remote.channel import SeenCard
 from agentwatch.remote.chunk import Piece
 from agentwatch.remote.engine import StoredPiece
+from agentwatch.remote.filling import SeenCard
 
 
 class MadeChannel:

@@ -9,14 +9,13 @@ from pathlib import Path
 import pytest
 
 from agentwatch.base.faults import Fault
-from agentwatch.remote import engine_channel, filling
+from agentwatch.remote import copying, filling
 from agentwatch.remote.card import Card
-from agentwatch.remote.channel import SeenCard
 from agentwatch.remote.chunk import Chunk
 from agentwatch.remote.copies import Copies, Limits
+from agentwatch.remote.copying import find_session
 from agentwatch.remote.engine import StoredCard
-from agentwatch.remote.engine_channel import find_session
-from agentwatch.remote.filling import LOST_SECONDS, Filling, Status
+from agentwatch.remote.filling import LOST_SECONDS, Filling, SeenCard, Status
 from tests.conftest import case
 from tests.harness.engine.server import Server
 from tests.remote.conftest import LINES, SESSION, Publisher, Watcher
@@ -120,7 +119,7 @@ class Listed(MadeArchive):
 
 def test_a_session_is_found_among_any_number_of_cards(monkeypatch: pytest.MonkeyPatch) -> None:
     """A publisher with more cards than a list holds does not hide the sessions of others."""
-    monkeypatch.setattr(engine_channel, "CARDS", 10)
+    monkeypatch.setattr(copying, "CARDS", 10)
     archive = Listed()
     flood = [StoredCard(named(number, "flood"), card(), 0.0) for number in range(100)]
     wanted = named(0xABCDEF << 104, "anna")

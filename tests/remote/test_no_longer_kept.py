@@ -13,10 +13,10 @@ from agentwatch.cli.options import Options
 from agentwatch.remote import copying as copying_module
 from agentwatch.remote import filling
 from agentwatch.remote.card import Card
-from agentwatch.remote.channel import SeenCard
 from agentwatch.remote.chunk import Chunk, Ended
 from agentwatch.remote.copies import Copies, Limits, used_copy
 from agentwatch.remote.copying import Copying, source_of
+from agentwatch.remote.filling import SeenCard
 from tests.harness.engine.server import Server
 from tests.harness.processes import until
 from tests.remote.conftest import LINES, SESSION, Publisher, Watcher

@@ -8,10 +8,10 @@ from collections import deque
 
 from agentwatch.base.clock import now_ms
 from agentwatch.base.faults import USAGE, Fault
-from agentwatch.remote.channel import ReplacedError, SeenCard
 from agentwatch.remote.chunk import CHUNK_BYTES, Chunk, Ended
 from agentwatch.remote.copies import LocalCopy
 from agentwatch.remote.engine import EngineError, StoredPiece, Trouble
+from agentwatch.remote.filling import ReplacedError, SeenCard
 from agentwatch.remote.ssh import shared_connection
 from agentwatch.remote.ssh.host_list import BEGIN_SECONDS
 from agentwatch.remote.ssh.shared_connection import (

@@ -23,12 +23,11 @@ from agentwatch.base.config import SessionRule
 from agentwatch.base.files import write_all
 from agentwatch.feed.feed import POLL_SECONDS, Feed
 from agentwatch.recording.acts import SessionActs
-from agentwatch.recording.alarms import Alarm, AlarmsFile
+from agentwatch.recording.alarms import Alarm, AlarmsFile, alarm_words
 from agentwatch.recording.lines import LineReader
 from agentwatch.rules.alarms.events import HIT, Changes, Event, state_of
 from agentwatch.rules.alarms.tripwire import Action, Tripwire
 from agentwatch.rules.alarms.watch import Announcement, Cooldown, Hit, Watch
-from agentwatch.rules.alarms.words import alarm_words
 from agentwatch.session.agent_process import NO_FACTS, AgentFacts
 from agentwatch.session.reducers import forget_texts
 from agentwatch.text.safe import SafeText

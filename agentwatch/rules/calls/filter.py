@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.rules.calls.fields import CALLS
-from agentwatch.rules.calls.paths import paths_of
-from agentwatch.rules.calls.readers import MAIN, call_readers, programs_of
+from agentwatch.rules.calls.readers import MAIN, call_readers, paths_of, programs_of
 from agentwatch.rules.language.completion import Offer, Value, offers
 from agentwatch.rules.language.conditions import Condition, Partly
 from agentwatch.rules.language.errors import RuleError

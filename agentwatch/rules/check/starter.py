@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from agentwatch.feed.feed import Feed
 from agentwatch.rules.calls.commands import read_command
-from agentwatch.rules.check.judge import Judge
-from agentwatch.rules.check.judgement import Judgement, State
+from agentwatch.rules.check.judge import Judge, Judgement, State
 from agentwatch.rules.check.kinds import Amount, Fact, Limit, Require, Rule, forbid
 from agentwatch.session.events import ToolKind
 from agentwatch.session.session import Session

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from agentwatch.rules.language.tokens import MOST_CHARACTERS
+from agentwatch.rules.language.parser import MOST_CHARACTERS
 from agentwatch.rules.language.vocabulary import Field, Vocabulary
 
 _FIELD = re.compile(r"([A-Za-z_]{1,40})(:|>=|<=|>|<)(.*)", re.DOTALL)

@@ -26,7 +26,7 @@ from textual.notifications import SeverityLevel
 from textual.worker import WorkerFailed
 
 from agentwatch.base.config import Config
-from agentwatch.base.resources import stylesheets
+from agentwatch.base.files import stylesheets
 from agentwatch.recording.remembered import remember, remembered
 from agentwatch.screen.keys import bindings
 from agentwatch.screen.terminal.driver import KeyQueue

@@ -13,7 +13,7 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 
 from agentwatch.agents.reported import State
-from agentwatch.base.resources import stylesheets
+from agentwatch.base.files import stylesheets
 from agentwatch.catalog.listing import Listing, Request
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.row_counts import counts

@@ -17,7 +17,7 @@ from textual.pilot import Pilot
 from agentwatch.agents.opening import saved_source
 from agentwatch.analysis.moments import Asked
 from agentwatch.base.config import Config
-from agentwatch.base.resources import stylesheets
+from agentwatch.base.files import stylesheets
 from agentwatch.feed.feed import Feed
 from agentwatch.feed.playhead import Replay
 from agentwatch.screen.panes.calls.pane import CallTable

@@ -13,7 +13,7 @@ from textual.pilot import Pilot
 
 from agentwatch.analysis.verdict_history import CallVerdict
 from agentwatch.analysis.verdicts import verdict
-from agentwatch.base.resources import stylesheets
+from agentwatch.base.files import stylesheets
 from agentwatch.screen.panes.time_bar import TimeBar
 from agentwatch.screen.terminal.themes import ANSI_THEMES
 from agentwatch.session.events import Outcome

@@ -12,7 +12,7 @@ from textual.binding import Binding
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from agentwatch.base.resources import stylesheets
+from agentwatch.base.files import stylesheets
 from agentwatch.feed.feed import Feed
 from agentwatch.recording.saved import open_saved
 from agentwatch.screen.panes.calls.pane import CallTable

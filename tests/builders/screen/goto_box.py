@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from agentwatch.analysis.moments import End
-from agentwatch.base.resources import stylesheets
+from agentwatch.base.files import stylesheets
 from agentwatch.screen.screens.session.goto import GotoScreen, MarkList, Marks
 from tests.builders.screen.app import eventually, lines_of
 from tests.builders.screen.lines import CWD, ended, init, shell, started

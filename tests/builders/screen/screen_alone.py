@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 from textual.app import App
 from textual.pilot import Pilot
 
-from agentwatch.base.resources import stylesheets
+from agentwatch.base.files import stylesheets
 from agentwatch.feed.feed import Feed
 from agentwatch.screen.screens.session.breakdown import TimeScreen
 from agentwatch.screen.screens.session.digest import DigestScreen

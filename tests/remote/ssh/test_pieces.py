@@ -13,9 +13,9 @@ from contextlib import suppress
 import pytest
 
 from agentwatch.base.faults import Fault
-from agentwatch.remote.channel import ReplacedError
 from agentwatch.remote.chunk import Chunk, Ended
 from agentwatch.remote.engine import EngineError, Trouble
+from agentwatch.remote.filling import ReplacedError
 from agentwatch.remote.ssh.pieces import SshPieces
 from tests.conftest import case
 from tests.harness.processes import until

@@ -16,8 +16,7 @@ from agentwatch.rules.calls.commands import places_in, read_command
 from agentwatch.rules.calls.facts import CallFacts, Silences
 from agentwatch.rules.calls.fields import CALL_FIELDS, CALLS, LIVE, RUN_FIELDS
 from agentwatch.rules.calls.filter import call_filter, filter_offers, usable_filter
-from agentwatch.rules.calls.paths import deleted_places, is_outside, paths_of
-from agentwatch.rules.calls.readers import call_readers
+from agentwatch.rules.calls.readers import call_readers, deleted_places, is_outside, paths_of
 from agentwatch.rules.language.errors import RuleError
 from agentwatch.rules.language.parser import parse
 from agentwatch.session.call import Call, Place

@@ -18,8 +18,7 @@ from agentwatch.feed.feed import Feed
 from agentwatch.recording.acts import Act, SessionActs, append_act
 from agentwatch.recording.saved import open_saved
 from agentwatch.rules.check import reports
-from agentwatch.rules.check.judge import Judge
-from agentwatch.rules.check.judgement import Checked, Judgement, State, Violation
+from agentwatch.rules.check.judge import Checked, Judge, Judgement, State, Violation
 from agentwatch.rules.check.kinds import (
     Amount,
     Fact,

@@ -208,7 +208,7 @@ class AgentwatchApp(SessionApp[Leave]):
         survivors = self._source.survivors()
         rule = "" if self._source.pausing is None else self._source.pausing.rule
         if rule:
-            from agentwatch.rules.alarms.words import rule_words
+            from agentwatch.recording.alarms import rule_words
 
             headline = SafeText(f"The agent is paused by {rule_words(rule)}. If you leave it, it continues.")
             self.push_screen(LeaveDialog(headline), self._leave_agent)

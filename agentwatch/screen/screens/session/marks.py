@@ -36,7 +36,7 @@ def _nearest(timeline: RecordedTimes, at_ms: int) -> int:
 
 
 def _alarm_mark(alarm: Alarm) -> tuple[int, SafeText]:
-    from agentwatch.rules.alarms.words import rule_words  # few sessions have alarms
+    from agentwatch.recording.alarms import rule_words
 
     return alarm.offset, rule_words(alarm.rule)
 

@@ -19,7 +19,7 @@ from agentwatch.agents.reported import State
 from agentwatch.base.clock import now_ms
 from agentwatch.base.config import Config, Machines
 from agentwatch.base.faults import Fault, cannot_open
-from agentwatch.base.resources import resource
+from agentwatch.base.files import resource
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.row_counts import CountedRows, Counts, counts
 from agentwatch.catalog.standing import LIVE, UNKNOWN

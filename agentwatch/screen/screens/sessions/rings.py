@@ -12,8 +12,8 @@ from agentwatch.catalog.hiding import key_of, name_of
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import LIVE, Ground
 from agentwatch.catalog.watched import Rows
+from agentwatch.recording.alarms import rule_words
 from agentwatch.recording.remembered import Choices
-from agentwatch.rules.alarms.words import rule_words
 from agentwatch.text.safe import SafeText, cut, safe_line
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from agentwatch.analysis.moments import Asked
 from agentwatch.cli.address import opened
 from agentwatch.output.export.exported import Exported, Wanted, exported
 from agentwatch.output.export.exporters import Choices, Sent
-from agentwatch.output.export.otlp.sending import send
+from agentwatch.output.export.otlp import send
 
 opened_fds: list[int] = []
 """The recordings that a test has opened. They are closed after it."""

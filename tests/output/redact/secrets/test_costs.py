@@ -14,7 +14,7 @@ import re2  # type: ignore[import-untyped]
 from agentwatch.output.redact import secrets
 from agentwatch.output.redact.personal import Personal
 from agentwatch.output.redact.secrets.contexts import CONTEXTS
-from agentwatch.output.redact.secrets.rules import RULES
+from agentwatch.output.redact.secrets.prefixed import RULES
 from agentwatch.output.redact.secrets.scanner import find
 from tests.builders.redaction.ordinary import material
 from tests.conftest import case

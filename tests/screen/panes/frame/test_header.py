@@ -16,7 +16,7 @@ from agentwatch.analysis.integrity import Integrity, integrity
 from agentwatch.analysis.silence import is_stalled
 from agentwatch.analysis.status import figures, user_wait
 from agentwatch.base.clock import now_ms
-from agentwatch.base.resources import stylesheets
+from agentwatch.base.files import stylesheets
 from agentwatch.feed.feed import Feed
 from agentwatch.recording.saved import open_saved
 from agentwatch.screen.panes.header import HeaderLine, machine_place, moment_name
