@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 from agentwatch.analysis.files import TouchedFile, is_back_to_start, named
 from agentwatch.analysis.loops import arguments_of
+from agentwatch.analysis.shell import READERS, WRAPPERS, Part, decides_exit, only_reads, parts_of
 from agentwatch.analysis.verdict_history import call_verdict
-from agentwatch.analysis.verdicts import READERS, WRAPPERS, Part, decides_exit, only_reads, parts_of
 from agentwatch.feed.feed import Feed, output_tail
 from agentwatch.session.actions import shown_target, target
 from agentwatch.session.call import Call

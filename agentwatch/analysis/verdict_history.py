@@ -12,7 +12,8 @@ from time import perf_counter
 from typing import NamedTuple
 
 from agentwatch.analysis.files import FileAction, TouchedFile, file_action_of, named
-from agentwatch.analysis.verdicts import READERS, Verdict, only_reads, parts_of, segments_of, verdict
+from agentwatch.analysis.shell import READERS, only_reads, parts_of, segments_of
+from agentwatch.analysis.verdicts import Verdict, verdict
 from agentwatch.feed.feed import Feed, output_tail
 from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome, ToolKind

@@ -9,7 +9,8 @@ import pytest
 
 from agentwatch.analysis import verdicts
 from agentwatch.analysis.failing_lines import FileLine, failing_files, files_near
-from agentwatch.analysis.verdicts import Counts, Source, decides_exit, last_lines, parts_of, verdict
+from agentwatch.analysis.shell import decides_exit, parts_of
+from agentwatch.analysis.verdicts import Counts, Source, last_lines, verdict
 from tests.analysis.verdict_table import GREEN, RED, SILENT, TABLE, TOOLS, colour
 from tests.conftest import ROOT, case
 from tests.harness.costs import takes_more
@@ -149,6 +150,7 @@ def test_only_the_end_is_read() -> None:
         ("cat > x <<'E'\npytest\nE\nmake", ["cat", "make"]),
         ("# pytest\nls \\\n  -la a#b", ["ls"]),
         ('"unclosed', ["unclosed"]),
+        ("bash <<EOF\nrm x\nEOF\nHEAD=$(git log | head) make", ["bash", "make"]),
     ]
     for command, programs in cases:
         with case(command):

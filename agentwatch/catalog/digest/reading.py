@@ -130,7 +130,7 @@ class LastTestsReader:
 
 
 def _only_reads(words: str) -> bool:
-    from agentwatch.analysis.verdicts import only_reads, parts_of
+    from agentwatch.analysis.shell import only_reads, parts_of
 
     return only_reads(parts_of(words))
 

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 from agentwatch.agents.found import Found, Reach
 from agentwatch.agents.opening import saved_source
 from agentwatch.analysis.files import FileAction, file_action_of, named
+from agentwatch.analysis.shell import READERS, main_program, segments_of
 from agentwatch.analysis.verdict_history import State, call_verdict, final_verdicts
-from agentwatch.analysis.verdicts import READERS, Source, Verdict, main_program, segments_of
+from agentwatch.analysis.verdicts import Source, Verdict
 from agentwatch.base.faults import Fault, reading
 from agentwatch.catalog.repository import Repositories
 from agentwatch.feed.feed import Feed

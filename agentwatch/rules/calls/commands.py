@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import chain, islice, pairwise, takewhile, zip_longest
 from typing import Final, NamedTuple
 
-from agentwatch.rules.calls.shell import MOST_NESTED, SUBSTITUTED, Kind, ShellToken, shell_tokens
+from agentwatch.analysis.shell import MOST_NESTED, SUBSTITUTED, Kind, ShellToken, shell_tokens
 from agentwatch.session.call import MOST_COMMAND
 
 SHELLS: Final = frozenset({"sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "csh", "tcsh", "su"})

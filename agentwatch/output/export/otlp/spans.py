@@ -7,8 +7,6 @@ with `--content`, and come from a redacted recording.
 from __future__ import annotations
 
 import json
-import re
-import shlex
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +16,7 @@ from typing import NamedTuple
 
 import orjson
 
+from agentwatch.analysis.shell import first_program
 from agentwatch.feed.feed import Feed
 from agentwatch.output.export.exported import Exported
 from agentwatch.output.export.exporters import Choices
@@ -267,43 +266,6 @@ def _before(end_ms: int, duration_ms: int | None) -> int:
 def _valid(at_ms: int | None) -> int | None:
     """Return a time that OTLP can express; None for any other, since the agent's times are foreign."""
     return at_ms if at_ms is not None and 0 < at_ms < _MOST_MS else None
-
-
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}")
-_MOST_CHARACTERS = 2000
-_ENDS = frozenset({"&&", "||", ";", "|", "&"})
-_FOLDER = "cd"
-
-
-def first_program(command: str) -> str | None:
-    """Return the name of the first program of a command; None if it is not a plain name.
-
-    Assignments before it are skipped. A `cd` is skipped if another program follows. The arguments of the
-    program, which may contain anything, are never returned.
-
-    Example:
-        >>> first_program("cd web && CI=1 /usr/bin/npx tsc --noEmit | tail -3")
-        'npx'
-    """
-    lexer = shlex.shlex(command[:_MOST_CHARACTERS].replace("\n", " ; "), posix=True, punctuation_chars=True)
-    lexer.whitespace_split, lexer.commenters = True, ""
-    found, is_argument = None, False
-    try:
-        for word in lexer:
-            if word in _ENDS:
-                is_argument = False
-            elif not (is_argument or _is_assignment(word) or word in ("(", ")")):
-                found, is_argument = word.rpartition("/")[2], True
-                if found != _FOLDER:
-                    break
-    except ValueError:  # a quotation without its end
-        pass
-    return found if found is not None and _NAME.fullmatch(found) else None
-
-
-def _is_assignment(word: str) -> bool:
-    name, equals, _ = word.partition("=")
-    return bool(equals) and name.isidentifier()
 
 
 # Texts, for `--content`.

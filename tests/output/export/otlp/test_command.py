@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from agentwatch.analysis.shell import first_program
 from agentwatch.base.extras import EXTRAS, install_command
-from agentwatch.output.export.otlp.spans import first_program
 from tests.conftest import RECORDINGS, ROOT, case
 from tests.harness.program import watch
 from tests.output.export.otlp.collector import Collector, partial_success, refusal

@@ -1,9 +1,14 @@
-"""Splits a command into words and signs by the rules of POSIX shells and bash. Nothing is expanded."""
+"""Splits a command into words and signs by the rules of POSIX shells and bash, and finds the programs in it.
+
+Nothing is expanded.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from enum import Enum, auto
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 _PLAIN = re.compile(r"[^\s'\"\\;|&<>()`$]+")
@@ -33,7 +38,7 @@ class Kind(Enum):
     INPUT = auto()
     """The file that a redirection reads."""
     DOCUMENT = auto()
-    """The text of a here-document or a here-string, in the place of its `<<`."""
+    """The text of a here-document or a here-string, in the place of its `<<` and the word after it."""
     SEPARATOR = auto()
     """`;`, `|`, `&`, `&&`, `||`, a line end, or `)` without `(`; `|` stands for `|&` too."""
     OPEN = auto()
@@ -289,7 +294,9 @@ class _Scanner:
         word, kind = "".join(self._word), self._kind
         self._word, self._kind = None, Kind.WORD
         if kind is Kind.SEPARATOR:
-            self._documents.append((word, *self._sought))
+            is_indented, token = self._sought
+            self._documents.append((word, is_indented, token))
+            self.found[token] = self.found[token]._replace(end=self._at)
         else:
             self._sign_found(kind, word, self._start, self._at)
 
@@ -324,3 +331,172 @@ def _unescaped(escape: re.Match[str]) -> str:
         code = int(digits, 16) if digits else int(escape[2], 8)
         return chr(code) if code <= _MOST_CODE else ""
     return _ANSI_CHARACTERS.get(escape[4], escape[4])
+
+
+# The programs in a command.
+
+_MOST_CHARACTERS = 2000
+_MOST_CACHED = 256
+"""Commands whose parts are kept: finding them takes 20 µs, and each is asked for twice or more."""
+WRAPPERS = frozenset(
+    (
+        *("npx", "npm", "pnpm", "yarn", "bun", "bunx", "uv", "poetry", "pipenv", "hatch", "pdm"),
+        *("env", "time", "command", "exec", "nice", "sudo", "run", "dlx", "python", "python3", "-m"),
+        *("timeout", "gtimeout", "stdbuf", "unbuffer", "xvfb-run"),
+    )
+)
+"""Words before the program proper: `uv run`, `python -m`, `npx`."""
+_NUMBER = re.compile(r"[0-9.]{1,12}[smhd]?$")
+"""The value of an option of a wrapper, such as the seconds of `timeout`."""
+_BLANKS = re.compile(r"(?:\\\n|[\s()])+")
+_LAST = ShellToken(Kind.SEPARATOR, ";", 0, 0)
+_ASKS = frozenset(
+    (
+        *("--version", "--help", "-h", "-v", "-V", "--init", "--showConfig", "--print-config"),
+        *("-n", "--dry-run", "--just-print", "--env-info"),
+    )
+)
+"""Options with which tsc, eslint and make check and build nothing."""
+READERS = frozenset(
+    (
+        *("cat", "head", "tail", "less", "more", "bat", "grep", "rg", "ag", "sed", "awk", "cut", "sort"),
+        *("ls", "find", "fd", "wc", "diff", "echo", "printf", "jq", "git", "gh", "cd", "true", "tee"),
+    )
+)
+"""Programs that print existing text. A closing line in their output is not that of a test of this call."""
+
+
+class Part(NamedTuple):
+    """One program of a compound command."""
+
+    program: str
+    before: str
+    """The operator before it; empty for the first program."""
+    after: str
+    """The operator after it; empty for the last program."""
+    words: str
+    """The program and its arguments, with one blank between two words."""
+
+
+@lru_cache(_MOST_CACHED)
+def parts_of(command: str) -> tuple[Part, ...]:
+    """Return the programs of a command with the operators between them, from its first 2,000 characters.
+
+    Comments, here-documents, and wrappers, assignments and options before a program are skipped.
+
+    Example:
+        >>> [part.program for part in parts_of("cd web && CI=1 npx tsc --noEmit | tail -3")]
+        ['cd', 'tsc', 'tail']
+    """
+    parts: list[Part] = []
+    for part in segments_of(command):
+        if part.program:
+            parts.append(part)
+        elif parts:
+            parts[-1] = parts[-1]._replace(after=part.after)
+    return tuple(parts)
+
+
+@lru_cache(_MOST_CACHED)
+def segments_of(command: str) -> tuple[Part, ...]:
+    """Return the parts of a command as `parts_of` does, also those that name no program, such as `CI=1`."""
+    text = command[:_MOST_CHARACTERS]
+    segments: list[Part] = []
+    program, before, words, at = "", "", "", 0
+    for kind, word, start, end in (*outside_substitutions(shell_tokens(text).tokens), _LAST):
+        if kind is not Kind.SEPARATOR:
+            program = program or (_program(word) if kind is Kind.WORD else "")
+            gap = _BLANKS.sub(" ", text[at:start]) if words else ""
+            words, at = words + gap + ("" if text.startswith("<<", start) else text[start:end]), end
+        elif words:
+            segments.append(Part(program, before, word, words.strip()))
+            program, before, words = "", word, ""
+        elif word != "\n" and segments:
+            segments[-1], before = segments[-1]._replace(after=word), word
+    if segments:
+        segments[-1] = segments[-1]._replace(after="")
+    return tuple(segments)
+
+
+def outside_substitutions(tokens: Sequence[ShellToken]) -> Iterator[ShellToken]:
+    """Yield the tokens that are in no substitution and no array, without the parentheses of groups."""
+    depth, opened = 0, list[str]()
+    for token in tokens:
+        if token.kind is Kind.OPEN:
+            opened.append(token.text)
+            depth += token.text != "("
+        elif token.kind is Kind.CLOSE:
+            depth -= opened.pop() != "("
+        elif not depth and not (token.kind is Kind.SEPARATOR and token.text == ")"):
+            yield token
+
+
+def main_program(command: str) -> str:
+    """Return the program that a command is about: the first that does not only print what exists already.
+
+    Example:
+        >>> main_program("cd web && CI=1 npx tsc --noEmit | tail -3"), main_program("ls -l | head")
+        ('tsc', 'ls')
+    """
+    programs = [part.program for part in parts_of(command)]
+    return next((each for each in programs if each not in READERS), programs[0] if programs else "")
+
+
+def only_reads(parts: Sequence[Part]) -> bool:
+    """Return whether all programs of a command only print text that exists already."""
+    return bool(parts) and {part.program for part in parts} <= READERS
+
+
+def decides_exit(parts: Sequence[Part], programs: frozenset[str]) -> str | None:
+    """Return which of some programs succeeded if the command exited with 0; None if no such program did.
+
+    For `tsc && echo done` it is tsc. For `tsc | tail -3`, `tsc || true` and `tsc; echo done` it is None, and
+    for `tsc --version`, which checks nothing.
+    """
+    for at, part in enumerate(parts):
+        if part.program not in programs or not _ASKS.isdisjoint(part.words.split(" ")):
+            continue
+        follow = [other.after for other in parts[at:-1]]
+        if part.before != "||" and all(sign == "&&" for sign in follow):
+            return part.program
+    return None
+
+
+def _program(word: str) -> str:
+    """Return the program that a word names; empty for a wrapper, an option or an assignment."""
+    name = word.rpartition("/")[2]
+    is_other = word.startswith("-") or "=" in word or name in WRAPPERS or _NUMBER.match(name) is not None
+    return "" if is_other else name
+
+
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}")
+_FOLDER = "cd"
+
+
+def first_program(command: str) -> str | None:
+    """Return the name of the first program of a command; None if it is not a plain name.
+
+    Assignments before it are skipped. A `cd` is skipped if another program follows. The arguments of the
+    program, which may contain anything, are never returned.
+
+    Example:
+        >>> first_program("cd web && CI=1 /usr/bin/npx tsc --noEmit | tail -3")
+        'npx'
+    """
+    text = command[:_MOST_CHARACTERS]
+    tokens, is_whole = shell_tokens(text)
+    found, is_argument = None, False
+    for kind, word, _, end in outside_substitutions(tokens):
+        if kind is Kind.SEPARATOR:
+            is_argument = False
+        elif not is_argument and kind is Kind.WORD and not _is_assignment(word):
+            is_open = not is_whole and end == len(text)  # a quotation without its end
+            found, is_argument = (found if is_open else word.rpartition("/")[2]), True
+            if is_open or found != _FOLDER:
+                break
+    return found if found is not None and _PLAIN_NAME.fullmatch(found) else None
+
+
+def _is_assignment(word: str) -> bool:
+    name, equals, _ = word.partition("=")
+    return bool(equals) and name.isidentifier()
