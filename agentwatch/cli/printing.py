@@ -283,7 +283,7 @@ def _print_end(feed: Feed, output_format: str) -> None:
 
 def _print_final(session: Session) -> None:
     """Print the final answer and a line end; nothing if there is no text after the last call."""
-    from agentwatch.output.text import final_answer
+    from agentwatch.output.summary import final_answer
 
     if answer := final_answer(session):
         shown = safe_text(answer) if os.isatty(1) or in_runner() else answer

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from agentwatch.analysis import verdict_history
-from agentwatch.analysis.remaining import Changed, ChangeHistory, remaining_words
+from agentwatch.analysis.open_work import Changed, ChangeHistory, remaining_words
 from agentwatch.analysis.verdict_history import (
     CallVerdict,
     FinalVerdicts,

@@ -8,9 +8,16 @@ from functools import partial
 import pytest
 
 from agentwatch.analysis import verdicts
-from agentwatch.analysis.failing_lines import FileLine, failing_files, files_near
 from agentwatch.analysis.shell import decides_exit, parts_of
-from agentwatch.analysis.verdicts import Counts, Source, last_lines, verdict
+from agentwatch.analysis.verdicts import (
+    Counts,
+    FileLine,
+    Source,
+    failing_files,
+    files_near,
+    last_lines,
+    verdict,
+)
 from tests.analysis.verdict_table import GREEN, RED, SILENT, TABLE, TOOLS, colour
 from tests.conftest import ROOT, case
 from tests.harness.costs import takes_more

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from agentwatch.analysis.status import status
 from agentwatch.cli.schema import schema
 from agentwatch.output.log import ActionLog
-from agentwatch.output.summary import summary, whole_summary
-from agentwatch.output.text import final_answer
+from agentwatch.output.summary import final_answer, summary, whole_summary
 from agentwatch.session.actions import action
 from agentwatch.session.session import Session
 from tests.analysis.verdict_history.sessions import STORY, edit, feed_of, run_of_tests

@@ -10,7 +10,7 @@ from agentwatch.agents.opening import saved_source
 from agentwatch.cli.printing import print_session
 from agentwatch.feed.feed import Feed
 from agentwatch.output.log import ActionLog
-from agentwatch.output.text import final_answer
+from agentwatch.output.summary import final_answer
 from agentwatch.session.call import Place
 from agentwatch.session.events import (
     Event,

@@ -22,7 +22,7 @@ from agentwatch.recording.recorder import Recorder
 from agentwatch.recording.saved import open_both, open_saved
 from agentwatch.recording.store import SessionFiles
 from agentwatch.recording.write_lock import is_being_written
-from agentwatch.rules.alarms.joined import JoinedSession
+from agentwatch.rules.alarms.session_join import JoinedSession
 from agentwatch.rules.alarms.tripwire import tripwire
 from agentwatch.screen.screens.sessions.preview import head_session
 from agentwatch.session.transcript import Kind

@@ -29,7 +29,7 @@ from agentwatch.output.compare.alignment import (
     levelled_path,
     matching,
 )
-from agentwatch.output.text import final_answer
+from agentwatch.output.summary import final_answer
 from agentwatch.session.call import Call
 from agentwatch.session.counts import known_sum
 from agentwatch.session.events import Outcome, Tokens

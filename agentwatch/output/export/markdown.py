@@ -23,7 +23,7 @@ from agentwatch.base.faults import USAGE, Fault
 from agentwatch.feed.feed import Feed
 from agentwatch.output.export.exported import Exported
 from agentwatch.output.export.exporters import Choices, Exporter
-from agentwatch.output.text import final_answer, final_entries
+from agentwatch.output.summary import final_answer, final_entries
 from agentwatch.session.actions import action, count_words
 from agentwatch.session.blocks import Block, ChangeBlock, FieldsBlock
 from agentwatch.session.call import Call, Place

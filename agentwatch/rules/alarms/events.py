@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from agentwatch.agents.reported import State
-from agentwatch.analysis.seen import ended_turns
+from agentwatch.analysis.unread_counts import ended_turns
 from agentwatch.session.events import Outcome
 from agentwatch.session.session import Session
 

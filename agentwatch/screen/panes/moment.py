@@ -202,7 +202,7 @@ class Moment:
         """Return how far the moment is behind the live one, in `width` columns; empty at the live moment."""
         if self.is_live:
             return SafeText("")
-        from agentwatch.analysis.since import behind_words
+        from agentwatch.analysis.unread import behind_words
 
         playhead = self.playhead
         name = moment_name(playhead.now_ms, playhead.offset, self.history.timeline.size)

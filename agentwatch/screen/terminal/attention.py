@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 
-from agentwatch.analysis.seen import ended_turns
+from agentwatch.analysis.unread_counts import ended_turns
 from agentwatch.base.config import Config
 from agentwatch.feed.feed import Feed
 from agentwatch.session.events import Outcome

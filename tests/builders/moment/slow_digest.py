@@ -8,7 +8,7 @@ from typing import Any
 
 from agentwatch.agents import Decoder
 from agentwatch.analysis.files import named
-from agentwatch.analysis.since import Digest
+from agentwatch.analysis.unread import Digest
 from agentwatch.feed.feed import DecodedLine, LineJoiner
 from agentwatch.session.events import Outcome, RunStarted, ToolEnded, ToolKind, ToolStarted
 from agentwatch.session.reducers import apply_line

@@ -35,7 +35,7 @@ from agentwatch.session.events import Outcome
 from agentwatch.text.safe import SafeText, exact_text, safe_line
 
 if TYPE_CHECKING:
-    from agentwatch.analysis.failing_lines import FileLine
+    from agentwatch.analysis.verdicts import FileLine
 
 _TITLE = "3 Detail"
 _COLOURS = {

@@ -14,7 +14,7 @@ from agentwatch.session.blocks import Block
 from agentwatch.session.call import Call
 
 if TYPE_CHECKING:
-    from agentwatch.analysis.failing_lines import FileLine
+    from agentwatch.analysis.verdicts import FileLine
 
 # The cursor of the detail pane, which selects a branch of a JSON tree or a failing line.
 
@@ -117,7 +117,7 @@ class DetailScroller:
 
     def go_to_failing_line(self) -> bool:
         """Go to the first failing line of the output, or to the next one; return whether there is one."""
-        from agentwatch.analysis.failing_lines import is_failing  # the first frame does not need it
+        from agentwatch.analysis.verdicts import is_failing
 
         if self._failing is None:
             self._failing = [row for row, line in self.sections.output_lines() if is_failing(line)]
@@ -132,7 +132,7 @@ class DetailScroller:
 
     def files_at_cursor(self) -> list[FileLine]:
         """Return the files that the selected failing line is about; none if no such line is selected."""
-        from agentwatch.analysis.failing_lines import files_near
+        from agentwatch.analysis.verdicts import files_near
 
         lines = [*self.sections.output_lines()]
         at = next((at for at, (row, _) in enumerate(lines) if row == self._cursor.row), None)

@@ -12,10 +12,10 @@ from textual.screen import ModalScreen
 
 from agentwatch.analysis.episodes import Episode
 from agentwatch.analysis.files import FileAction, TouchedFile
-from agentwatch.analysis.seen import Happened, Mark
 from agentwatch.analysis.silence import call_clock
-from agentwatch.analysis.since import Digest, OpenFailure, Play, VerdictChange, ending_words, play_missed
 from agentwatch.analysis.status import NO_WAITS, Wait, Waits, waiting_calls
+from agentwatch.analysis.unread import Digest, OpenFailure, Play, VerdictChange, ending_words, play_missed
+from agentwatch.analysis.unread_counts import Happened, Mark
 from agentwatch.analysis.verdicts import Verdict
 from agentwatch.base.clock import now_ms
 from agentwatch.feed.feed import Feed, Timeline

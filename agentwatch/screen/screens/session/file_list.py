@@ -10,7 +10,6 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import ModalScreen
 
-from agentwatch.analysis.failing_lines import FileLine
 from agentwatch.analysis.files import (
     FileAction,
     TouchedFile,
@@ -20,6 +19,7 @@ from agentwatch.analysis.files import (
     latest_ms,
 )
 from agentwatch.analysis.silence import call_clock
+from agentwatch.analysis.verdicts import FileLine
 from agentwatch.feed.feed import Feed
 from agentwatch.screen.screens.session.breakdown import keep_updated, take_slice
 from agentwatch.screen.widgets.line_view import HeadedView, RowView, Spans

@@ -16,7 +16,7 @@ from agentwatch.sources.source import Source
 from agentwatch.text.safe import SafeText
 
 if TYPE_CHECKING:
-    from agentwatch.analysis.remaining import ChangeHistory
+    from agentwatch.analysis.open_work import ChangeHistory
     from agentwatch.analysis.verdict_history import VerdictHistory
     from agentwatch.feed.feed import RecordedTimes
     from agentwatch.screen.panes.calls.list import CallList
@@ -88,7 +88,7 @@ class MarkedMoments:
 
     @cached_property
     def _changes(self) -> ChangeHistory:
-        from agentwatch.analysis.remaining import ChangeHistory
+        from agentwatch.analysis.open_work import ChangeHistory
 
         return ChangeHistory(self._moment.feed.session)
 
@@ -97,7 +97,7 @@ class MarkedMoments:
         `tests_only` leaves out the failures and the files."""
         if not self._rounds or self._is_behind:
             return []
-        from agentwatch.analysis.remaining import Changed, remaining_words
+        from agentwatch.analysis.open_work import Changed, remaining_words
 
         verdicts = self.verdicts.verdicts
         if not self._moment.is_live:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from agentwatch.analysis.loops import Loops, arguments_of
-from agentwatch.analysis.seen import Mark, mark
+from agentwatch.analysis.unread_counts import Mark, mark
 from agentwatch.base.clock import now_ms
 from agentwatch.base.config import Config
 from agentwatch.feed.feed import Feed
@@ -85,7 +85,7 @@ class Notices:
         seen, self._seen = self._seen, None
         if seen is None:
             return SafeText("")
-        from agentwatch.analysis.since import away_summary
+        from agentwatch.analysis.unread import away_summary
 
         now = now_ms()
         summary = away_summary(self._feed.session, seen, now)

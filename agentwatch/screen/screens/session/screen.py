@@ -20,9 +20,9 @@ from textual.reactive import var
 from textual.screen import Screen
 
 from agentwatch.analysis.integrity import integrity
-from agentwatch.analysis.seen import mark
 from agentwatch.analysis.silence import is_stalled
 from agentwatch.analysis.status import NO_WAITS, open_question, status, user_wait, waiting_calls
+from agentwatch.analysis.unread_counts import mark
 from agentwatch.base.clock import now_ms
 from agentwatch.base.config import Config
 from agentwatch.feed.feed import Feed
@@ -58,8 +58,8 @@ from agentwatch.text.safe import SafeText, columns, cut, safe_line
 if TYPE_CHECKING:
     from agentwatch.analysis.files import TouchedFiles
     from agentwatch.analysis.moments import Asked
-    from agentwatch.analysis.since import Play
     from agentwatch.analysis.time import TimeBreakdown
+    from agentwatch.analysis.unread import Play
     from agentwatch.screen.screens.session.file_list import Sought
     from agentwatch.screen.screens.session.goto import Goal
     from agentwatch.screen.screens.session.happened import WhatHappened
@@ -453,7 +453,7 @@ class WatchScreen(Screen[None]):
 
     def _sought_file(self) -> Sought | None:
         """Return the file of the selected failing line, of the selected call, or of its output; or None."""
-        from agentwatch.analysis.failing_lines import FileLine, failing_files
+        from agentwatch.analysis.verdicts import FileLine, failing_files
         from agentwatch.feed.feed import output_tail
         from agentwatch.screen.screens.session.file_list import Sought
 
@@ -621,7 +621,7 @@ class WatchScreen(Screen[None]):
         """Return to the live moment, and say what has happened since the one that was shown."""
         moment = self._moment
         if not moment.is_live:
-            from agentwatch.analysis.since import since_words
+            from agentwatch.analysis.unread import since_words
 
             since = mark(moment.shown.session, self._moment.playhead.offset, moment.now_ms())
             self.notify(since_words(moment.feed.session, since), markup=False)

@@ -17,7 +17,7 @@ from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import LIVE, UNKNOWN, Ground, Standing
 from agentwatch.catalog.watched import Rows
 from agentwatch.rules.alarms.events import ENDED, FAILED, HIT, LIMIT, NEEDS_YOU, Event
-from agentwatch.rules.alarms.joined import JoinedSession
+from agentwatch.rules.alarms.session_join import JoinedSession
 from agentwatch.rules.alarms.tripwire import Tripwire, tripwire
 from agentwatch.rules.alarms.watch import Hit
 from agentwatch.screen.screens.sessions.rings import RuleHit

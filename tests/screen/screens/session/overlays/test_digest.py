@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from agentwatch.analysis.seen import Mark, mark
-from agentwatch.analysis.since import Play
+from agentwatch.analysis.unread import Play
+from agentwatch.analysis.unread_counts import Mark, mark
 from agentwatch.feed.feed import Feed
 from agentwatch.recording.saved import open_saved
 from agentwatch.screen.screens.session import digest

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from agentwatch.analysis.episodes import Episode, Episodes, for_reading
 from agentwatch.analysis.files import TouchedFile, TouchedFiles
-from agentwatch.analysis.seen import Happened, Mark, happened, mark, new_turns
 from agentwatch.analysis.shell import only_reads, parts_of
+from agentwatch.analysis.unread_counts import Happened, Mark, happened, mark, new_turns
 from agentwatch.analysis.verdict_history import call_verdict
 from agentwatch.analysis.verdicts import Verdict
 from agentwatch.feed.feed import Feed, Timeline

@@ -12,9 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentwatch.analysis import since
-from agentwatch.analysis.seen import Mark, mark
-from agentwatch.analysis.since import (
+from agentwatch.analysis import unread
+from agentwatch.analysis.unread import (
     MOST_BEFORE,
     MOST_READ,
     Digest,
@@ -26,6 +25,7 @@ from agentwatch.analysis.since import (
     play_missed,
     since_words,
 )
+from agentwatch.analysis.unread_counts import Mark, mark
 from agentwatch.feed.feed import Feed
 from agentwatch.recording.saved import open_saved
 from agentwatch.session.call import Call
@@ -313,7 +313,7 @@ def test_red_becomes_green(recording: Saver) -> None:
     assert open_after(first, second) == [(1, 1)]
     calls = [call(number, Outcome.FAILED, f"make {number}") for number in range(1, 1003)]
     found = open_after(*calls)
-    assert len(found) == since._MOST_OPEN == 1000
+    assert len(found) == unread._MOST_OPEN == 1000
     assert (found[0][0], found[-1][0]) == (1002, 3)
     # Red becomes green.
     assert changes(recording(lines_of(RED_3, RED_1, OTHER, GREEN)), 0) == ["3 → 0 pytest ×3 #4"]
@@ -444,7 +444,7 @@ def test_what_happened_since_is_one_line(monkeypatch: pytest.MonkeyPatch) -> Non
     assert since_words(live, mark(live, 0, None)) == "nothing happened since"
     then = mark(session(*LINES, is_over=False), 0, None)
     assert since_words(session(*LINES), then) == "1 call, 1 unfinished, the run ended without a result"
-    monkeypatch.setattr("agentwatch.analysis.since._MOST_CALLS", 4)
+    monkeypatch.setattr("agentwatch.analysis.unread._MOST_CALLS", 4)
     assert since_words(session(*LINES, is_over=False), NO_MARK) == "12 events: 5 calls, 1 failed"
 
 
