@@ -45,10 +45,8 @@ _MOST_LINE = 20_000
 
 
 def named_places(call: Call) -> Iterator[tuple[str, Place]]:
-    """Yield the lines that contain the arguments and the result of a call, each with what it contains.
-
-    A line that contains both is yielded once, as `arguments and result`.
-    """
+    """Yield the lines that contain the arguments and the result of a call, each with what it contains. A line
+    that contains both is yielded once, as `arguments and result`."""
     arguments, result = call.arguments_place, call.result_place
     if arguments is not None and arguments != call.ended:
         yield "arguments", arguments

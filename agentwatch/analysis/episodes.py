@@ -267,11 +267,9 @@ def _cycles(count: int) -> str:
 
 
 def duration_ms(first: Call, last: Call) -> int | None:
-    """Return the time from the start of a call to the end of another one.
-
-    The clock is the agent's, or that of the arrival times if the agent gave no times. None if neither is
-    known, or if both lines arrived in one read.
-    """
+    """Return the time from the start of a call to the end of another one. The clock is the agent's, or that
+    of the arrival times if the agent gave no times. None if neither is known, or if both lines arrived in one
+    read."""
     start, end = first.started_ms if first.started_ms is not None else first.ended_ms, last.ended_ms
     if start is not None and end is not None:
         return end - start if end >= start else None
@@ -301,12 +299,9 @@ class Reading:
 
 
 class Rereads:
-    """Counts the reads of the same part of a file.
-
-    Calls with the same path, the same subagent and the same note (`54 lines`) are candidates. Only their
-    arguments show whether they read the same part. The arguments are read from the recording, 13 to 25 µs a
-    call, when a count is requested: for most sessions, none is.
-    """
+    """Counts the reads of the same part of a file. Calls with the same path, the same subagent and the same
+    note (`54 lines`) are candidates. Only their arguments show whether they read the same part. The arguments
+    are read from the recording, 13 to 25 µs a call, when a count is requested: for most sessions, none is."""
 
     def __init__(self, feed: Feed) -> None:
         self._feed = feed
@@ -417,10 +412,8 @@ class File:
             self.reads = {}
 
     def is_back(self, feed: Feed) -> bool:
-        """Return whether edits have given the file its first content again; the contents are read back.
-
-        A file that the session created or deleted is left out: a temporary script is not trouble.
-        """
+        """Return whether edits have given the file its first content again; the contents are read back. A
+        file that the session created or deleted is left out: a temporary script is not trouble."""
         calls = feed.session.calls
         first, last = calls[self.first_change - 1], calls[self.last_change - 1]
         if first is last or not first.kind is last.kind is ToolKind.EDIT:
@@ -654,10 +647,8 @@ _MOST_NAMES = 50_000
 
 
 class Mentions:
-    """The names in the targets of calls. `sed -n 1,80p src/app.py` may have shown the file `app.py`.
-
-    Each target is split into names once, at the first search for a file.
-    """
+    """The names in the targets of calls. `sed -n 1,80p src/app.py` may have shown the file `app.py`. Each
+    target is split into names once, at the first search for a file."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -671,9 +662,7 @@ class Mentions:
 
     def has(self, name: str, run: int) -> bool:
         """Return whether a file of this name may be known: a call or the run's prompt has mentioned the name.
-
-        After 50,000 names, every file counts as known.
-        """
+        After 50,000 names, every file counts as known."""
         numbers, self._unread = self._unread, array("I")
         for number in numbers:
             call = self._session.calls[number - 1]
@@ -686,11 +675,9 @@ class Mentions:
 
 
 class Repeats:
-    """Counts calls in a row with equal tool, target and arguments, in the order in which they started.
-
-    The arguments are read from the recording, 13 to 25 µs a call, only if the tool and the target of two
-    calls in a row are equal. Arguments that are unknown equal nothing.
-    """
+    """Counts calls in a row with equal tool, target and arguments, in the order in which they started. The
+    arguments are read from the recording, 13 to 25 µs a call, only if the tool and the target of two calls in
+    a row are equal. Arguments that are unknown equal nothing."""
 
     def __init__(self, feed: Feed) -> None:
         self._feed = feed
@@ -733,12 +720,10 @@ _NOT_RUN = (126, 127)
 
 
 class Episodes:
-    """Finds trouble in the calls of a session, and counts per call how often it was tried.
-
-    `update` reads calls in the order in which they ended, at 2 to 3 µs each. It reads the output of a call
-    only if its command runs tests and its exit code does not say whether they passed (`pytest | tail -3`),
-    or if it is a search with exit code 1.
-    """
+    """Finds trouble in the calls of a session, and counts per call how often it was tried. `update` reads
+    calls in the order in which they ended, at 2 to 3 µs each. It reads the output of a call only if its
+    command runs tests and its exit code does not say whether they passed (`pytest | tail -3`), or if it is a
+    search with exit code 1."""
 
     def __init__(self, feed: Feed) -> None:
         self._feed = feed
@@ -781,12 +766,10 @@ class Episodes:
         return self.calls_read < len(ended)
 
     def tries(self, number: int) -> int:
-        """Return the number of the try that a call is: 1 if no earlier try of the same thing has failed.
-
-        The same thing is the same file for edits, the same command for shells (see `same_command`), and the
-        same tool and target for other calls. A try after the first starts after the last one has ended.
-        Return 0 if the call was not read yet; a call is read when it has ended.
-        """
+        """Return the number of the try that a call is: 1 if no earlier try of the same thing has failed. The
+        same thing is the same file for edits, the same command for shells (see `same_command`), and the same
+        tool and target for other calls. A try after the first starts after the last one has ended. Return 0
+        if the call was not read yet; a call is read when it has ended."""
         return self._tries[number - 1] if 0 < number <= len(self._tries) else 0
 
     def cycle(self, number: int) -> int:
@@ -813,10 +796,8 @@ class Episodes:
         return self._failures.later.get(number, 0)
 
     def read_one(self) -> bool:
-        """Compare the contents of one file that was edited several times; return whether there was one.
-
-        This takes up to 6 ms. Until then, `episodes` does not report that the file is back at its start.
-        """
+        """Compare the contents of one file that was edited several times; return whether there was one. This
+        takes up to 6 ms. Until then, `episodes` does not report that the file is back at its start."""
         if not self._uncompared:
             return False
         file, _ = self._uncompared.popitem()
@@ -842,7 +823,6 @@ class Episodes:
         return sorted(found, key=lambda each: (each.last, each.first))[-_MOST_KEPT:]
 
     def _add(self, call: Call) -> None:
-        """Add a call that has ended."""
         number, kind, outcome = call.number, call.kind, call.outcome
         if self._started < number:
             self._start(call)
@@ -939,7 +919,6 @@ class Episodes:
             self._rereads.add(call.number, first, times)
 
     def _change(self, call: Call) -> None:
-        """Add a call that was meant to change files."""
         is_open = call.outcome not in (Outcome.SUCCEEDED, Outcome.FAILED, Outcome.REJECTED)
         has_changed = call.outcome is Outcome.SUCCEEDED
         if has_changed:
@@ -952,7 +931,6 @@ class Episodes:
                     self._changed(call, file)
 
     def _changed(self, call: Call, file: File) -> None:
-        """Add a call that has changed a file."""
         if call.is_new_file:
             file.know(call)
         elif _is_edit_of_a_file(call) and not file.changes and not file.was_known_to(call):
@@ -1036,9 +1014,7 @@ def whole_episodes(feed: Feed) -> Sequence[Episode]:
 
 
 def _is_edit_of_a_file(call: Call) -> bool:
-    """Return whether a call has surely edited a file that existed: it has removed lines from it.
-
-    Some agents do not report that a call created its file. A call with several files does not report which of
-    them it created.
-    """
+    """Return whether a call has surely edited a file that existed: it has removed lines from it. Some agents
+    do not report that a call created its file. A call with several files does not report which of them it
+    created."""
     return call.kind is ToolKind.EDIT and bool(call.lines_removed) and not call.more_paths

@@ -185,11 +185,8 @@ def file_action_of(call: Call) -> FileAction:
 
 
 def latest_ms(call: Call) -> int | None:
-    """Return when a call ended, or started if it has not ended; milliseconds since the epoch.
-
-    The time is by the agent's clock, or the arrival time of the line if the agent gave no time. None if
-    neither is known.
-    """
+    """Return when a call ended, or started if it has not ended; milliseconds since the epoch. The time is by
+    the agent's clock, or the arrival time of the line if the agent gave no time. None if neither is known."""
     agent = call.started_ms if call.ended_ms is None else call.ended_ms
     place = call.ended or call.started
     return agent if agent is not None or place is None else place.seen_ms

@@ -40,10 +40,8 @@ class Integrity:
 
     @property
     def passes(self) -> bool:
-        """Whether nothing is lost or contradictory.
-
-        Repaired lines were read successfully, and unknown lines of a known agent are a notice.
-        """
+        """Whether nothing is lost or contradictory. Repaired lines were read successfully, and unknown lines
+        of a known agent are a notice."""
         return not self.problems()
 
     def without_text(self) -> Integrity:
@@ -68,10 +66,8 @@ class Integrity:
         return SafeText(f"recording not whole: {problems}" if problems else "recording whole")
 
     def line(self) -> SafeText:
-        """Return all checks: `text = result · 212 of 212 calls paired · 0 malformed · 2 unknown`.
-
-        What the format cannot prove is named: `no result line in this format · 12 calls`.
-        """
+        """Return all checks: `text = result · 212 of 212 calls paired · 0 malformed · 2 unknown`. What the
+        format cannot prove is named: `no result line in this format · 12 calls`."""
         absent = "no result yet" if self.is_running else "no result to compare"
         absent = absent if self.traits.has_result else "no result line in this format"
         absent = "the result is an error" if self.is_error else absent

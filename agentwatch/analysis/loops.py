@@ -56,12 +56,10 @@ class Loop(NamedTuple):
 
 
 class Loops:
-    """Detects loops as calls arrive, and reports each once per episode.
-
-    A loop is four equal calls in a row, six equal calls of the last ten, or four equal rounds of two or three
-    calls. The episode ends after nine other calls in a row, or with the run. Until then, a loop that contains
-    an already reported call belongs to the same episode.
-    """
+    """Detects loops as calls arrive, and reports each once per episode. A loop is four equal calls in a row,
+    six equal calls of the last ten, or four equal rounds of two or three calls. The episode ends after nine
+    other calls in a row, or with the run. Until then, a loop that contains an already reported call belongs
+    to the same episode."""
 
     def __init__(self, arguments: Callable[[Call], Hashable | None]) -> None:
         """Compare calls by tool, target and arguments. `arguments` returns a hashable form of a call's

@@ -95,11 +95,9 @@ class Markers:
         return map(self.__getitem__, range(len(self)))
 
     def update(self) -> bool:
-        """Read a few of the calls that have ended since the last time; return whether more are left.
-
-        Turns and verdicts are marked when no call is left: a marker that is not the last costs 50 µs among
-        100,000.
-        """
+        """Read a few of the calls that have ended since the last time; return whether more are left. Turns
+        and verdicts are marked when no call is left: a marker that is not the last costs 50 µs among
+        100,000."""
         ended = self._session.ended_calls
         calls = ended[self._calls_read : self._calls_read + _CALLS_AT_ONCE]
         for call in calls:
@@ -166,7 +164,6 @@ class Markers:
         self._numbers.insert(index, number)
 
     def _remove(self, offset: int, number: int) -> None:
-        """Remove the marker of a call, if it has one."""
         for index in range(bisect_left(self._offsets, offset), bisect_right(self._offsets, offset)):
             if self._numbers[index] == number and self._kinds[index] != MarkerKind.TURN.value:
                 del self._offsets[index], self._kinds[index], self._numbers[index]

@@ -46,10 +46,8 @@ ENDS = {"start": End.START, "live": End.LIVE, "end": End.LIVE}
 @dataclass(frozen=True, slots=True)
 class TimeOfDay:
     """A local time of day, in milliseconds after midnight: the end of the second if no fraction was given.
-
     The clocks of the screen and of the log show whole seconds. A time that was read there includes all that
-    happened in its second.
-    """
+    happened in its second."""
 
     ms: int
 
@@ -169,12 +167,10 @@ _WITHOUT_TIMES = "the recording has no times; #12, 50%, start and live are momen
 def offset_of(
     moment: MomentSpec, session: Session, timeline: Timeline, base: int, bookmarks: Mapping[str, int]
 ) -> int | Problem:
-    """Return the offset of a moment, or why the session does not have it.
-
-    A moment after the last line is the last line's, and one that is a duration before the start is the start.
-    `base` is the moment to which a duration is relative; 0 is the start. The offset of a percentage of a
-    recording without times may lie within a line.
-    """
+    """Return the offset of a moment, or why the session does not have it. A moment after the last line is the
+    last line's, and one that is a duration before the start is the start. `base` is the moment to which a
+    duration is relative; 0 is the start. The offset of a percentage of a recording without times may lie
+    within a line."""
     match moment:
         case End.START:
             return 0
@@ -262,9 +258,7 @@ def _clock(moment: TimeOfDay | Instant, first_ms: int, last_ms: int) -> int | Pr
 
 def _times_of_day(moment: TimeOfDay, first: datetime, last_ms: int) -> list[int]:
     """Return when a time of day came on the day of the first line, and on the next day up to the last line.
-
-    When clocks are put back, a time of day comes twice on one day: `fold` is 1 for the second.
-    """
+    When clocks are put back, a time of day comes twice on one day: `fold` is 1 for the second."""
     midnight = first.replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
     seconds, ms = divmod(moment.ms, 1000)
     today = midnight + timedelta(seconds=seconds)

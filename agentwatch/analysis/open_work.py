@@ -65,7 +65,6 @@ class ChangeHistory:
         return Changed(*rows[row * _FIELDS - _FIELDS + 1 : row * _FIELDS]) if row else Changed()
 
     def _add(self, call: Call) -> None:
-        """Add a call that has changed files."""
         last, cwd = self._last, self._session.runs[call.run - 1].cwd
         self._files.update(named(path, cwd)[0] for path in (call.path, *call.more_paths) if path)
         self._last = Changed(

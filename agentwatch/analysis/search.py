@@ -77,11 +77,9 @@ class Query:
         return self.markdown_pattern if kind in (Kind.ANSWER, Kind.RESULT) else self.pattern
 
     def shown_pattern(self) -> re.Pattern[str]:
-        """Return a pattern for wrapped lines, where a line break may be inside a long word.
-
-        A long word continues in the next row, after its indent. An indent has no line break: otherwise a
-        text of many short rows would be read again for each of its characters.
-        """
+        """Return a pattern for wrapped lines, where a line break may be inside a long word. A long word
+        continues in the next row, after its indent. An indent has no line break: otherwise a text of many
+        short rows would be read again for each of its characters."""
         words: list[str] = []
         for word in self.words:
             gap = _skipped("▌↳", word[0], most=_MOST_INDENT, blanks=True, least=1) if words else ""
@@ -93,10 +91,8 @@ class Query:
         return self._compiled("".join(words))
 
     def missing(self, needles: frozenset[bytes], data: bytes) -> frozenset[bytes]:
-        """Return the needles that a piece of a line does not contain.
-
-        The result is empty if the missing needles may be written as escapes. The line must then be decoded.
-        """
+        """Return the needles that a piece of a line does not contain. The result is empty if the missing
+        needles may be written as escapes. The line must then be decoded."""
         searched = data if self._is_exact else data.lower()
         missing = frozenset(needle for needle in needles if needle not in searched)
         if missing and b"\\u" in data and _ESCAPED_WORD.search(data) is not None:
@@ -111,10 +107,8 @@ class Query:
 
 def _in_order(word: str, marks: str = "") -> str:
     """Return a pattern for a word that allows `marks` before and after punctuation and non-ASCII characters.
-
     ASCII characters match only themselves. Otherwise `k` would match the Kelvin sign, which the search
-    through the raw bytes does not find.
-    """
+    through the raw bytes does not find."""
     pattern = ""
     for piece in _PIECE.findall(word):
         gap = _skipped(marks, piece[0]) if marks and pattern else ""
@@ -123,11 +117,9 @@ def _in_order(word: str, marks: str = "") -> str:
 
 
 def _marked_gap(word: str) -> str:
-    """Return a pattern for the white space in Markdown before a word, with list and quote marks in it.
-
-    A word of marks alone ends the gap where it first occurs. Before any other word, the gap extends to the
-    last white space, so that `*` of a list item is not taken for the first mark of `**word**`.
-    """
+    """Return a pattern for the white space in Markdown before a word, with list and quote marks in it. A word
+    of marks alone ends the gap where it first occurs. Before any other word, the gap extends to the last
+    white space, so that `*` of a list item is not taken for the first mark of `**word**`."""
     marks = f">{_MARKS}"
     if not word.strip(marks):
         return rf"{_skipped(_MARKS)}\s{_skipped(marks, word[0], most=_MOST_BLANKS, blanks=True)}"
@@ -173,10 +165,8 @@ class Match(NamedTuple):
 
 
 class Matcher:
-    """Finds the matches of a query in one entry.
-
-    Its methods are generators with short steps. A step that found no match yields None.
-    """
+    """Finds the matches of a query in one entry. Its methods are generators with short steps. A step that
+    found no match yields None."""
 
     def __init__(self, feed: Feed, query: Query) -> None:
         self._feed = feed
@@ -254,10 +244,8 @@ def _result(entry: Entry) -> str:
 
 
 def _source_offset(source: str, shown: str, offset: int) -> int:
-    """Return the offset in `source` of the character that its safe text shows at `offset`.
-
-    Safe text has the same line ends as its source, so only one line is searched.
-    """
+    """Return the offset in `source` of the character that its safe text shows at `offset`. Safe text has the
+    same line ends as its source, so only one line is searched."""
     if source == shown:
         return offset
     start = 0
@@ -276,10 +264,8 @@ _Work = Iterator[Match | None]
 
 
 class Search:
-    """Searches forwards and backwards from a position in the transcript, one time slice at a time.
-
-    `found` has no gaps: it contains every match between its first and its last. See `Query` for the syntax.
-    """
+    """Searches forwards and backwards from a position in the transcript, one time slice at a time. `found`
+    has no gaps: it contains every match between its first and its last. See `Query` for the syntax."""
 
     def __init__(self, feed: Feed, text: str, entry: int = 0, offset: int = 0) -> None:
         """Prepare a search. `advance` does the work. The query must not be blank."""
@@ -313,10 +299,8 @@ class Search:
         return self._has_dropped_matches or len(self.found) >= self._most
 
     def advance(self, seconds: float | None = None) -> None:
-        """Continue the search for about `seconds`; None continues until it is complete.
-
-        A complete search continues with what the session has received since.
-        """
+        """Continue the search for about `seconds`; None continues until it is complete. A complete search
+        continues with what the session has received since."""
         until = None if seconds is None else perf_counter() + seconds
         self.is_complete = False
         while len(self.found) < self._most:
@@ -368,10 +352,8 @@ class Search:
         return SafeText(cut(named, max(min(width, _PLACE_COLUMNS) - len(side), least + 1)) + side)
 
     def block(self, match: Match) -> tuple[Block | None, int]:
-        """Return the block that contains a match, and the number of matches before it in that block.
-
-        The match must be in a payload; otherwise the block is None.
-        """
+        """Return the block that contains a match, and the number of matches before it in that block. The
+        match must be in a payload; otherwise the block is None."""
         call, nth = self.call(match), match.start
         place = call and (call.arguments_place if match.side is Side.ARGUMENTS else call.result_place)
         for block in self._feed.blocks(place, call.call_id) if call and place else ():
@@ -393,10 +375,8 @@ class Search:
         return True
 
     def _go_back(self) -> bool:
-        """Do one step of the backward search; return whether there was work to do.
-
-        Each entry is searched from its beginning. When its end is reached, its matches are added to `found`.
-        """
+        """Do one step of the backward search; return whether there was work to do. Each entry is searched
+        from its beginning. When its end is reached, its matches are added to `found`."""
         found = next(self._work_behind, self)
         if isinstance(found, Match):
             self._has_dropped_matches |= len(self._found_behind) == MOST_MATCHES
@@ -433,11 +413,8 @@ class Search:
         return None
 
     def _search_ahead(self, index: int, start: int, end: int) -> _Work:
-        """Search a text that may still grow.
-
-        A match may begin before its present end and be completed later, so the next search starts `reach`
-        characters before it.
-        """
+        """Search a text that may still grow. A match may begin before its present end and be completed later,
+        so the next search starts `reach` characters before it."""
         resume = yield from self._matcher.in_text(index, start, end)
         self._ahead = index, max(resume, end - self.query.reach, start)
 

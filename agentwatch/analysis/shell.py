@@ -226,7 +226,6 @@ class _Scanner:
         return True
 
     def _redirect(self, found: re.Match[str]) -> None:
-        """Read the sign of a redirection."""
         self._at = found.end()
         if found[1] or found[4]:
             self._kind = Kind.INPUT if found[4] == "<" else Kind.OUTPUT
@@ -325,7 +324,6 @@ class _Scanner:
 
 
 def _unescaped(escape: re.Match[str]) -> str:
-    """Return the character of an escape in `$'…'`."""
     digits = escape[1] or escape[3]
     if digits or escape[2]:
         code = int(digits, 16) if digits else int(escape[2], 8)
@@ -448,11 +446,9 @@ def only_reads(parts: Sequence[Part]) -> bool:
 
 
 def decides_exit(parts: Sequence[Part], programs: frozenset[str]) -> str | None:
-    """Return which of some programs succeeded if the command exited with 0; None if no such program did.
-
-    For `tsc && echo done` it is tsc. For `tsc | tail -3`, `tsc || true` and `tsc; echo done` it is None, and
-    for `tsc --version`, which checks nothing.
-    """
+    """Return which of some programs succeeded if the command exited with 0; None if no such program did. For
+    `tsc && echo done` it is tsc. For `tsc | tail -3`, `tsc || true` and `tsc; echo done` it is None, and for
+    `tsc --version`, which checks nothing."""
     for at, part in enumerate(parts):
         if part.program not in programs or not _ASKS.isdisjoint(part.words.split(" ")):
             continue

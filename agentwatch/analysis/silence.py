@@ -47,13 +47,11 @@ def is_stalled(session: Session, now_ms: int | None, agent: AgentFacts = NO_FACT
 
 
 def patience_used(session: Session, now_ms: int | None, agent: AgentFacts = NO_FACTS) -> float:
-    """Return the silence as a fraction of what is tolerated; 1.0 or more counts as quiet.
-
-    With open calls, it is the smallest of their fractions, because one call within its time explains the
-    whole silence. A silence under 30 s then never counts as quiet. A session that is over returns 0.0, and so
-    does one that waits for the user's answer or for a usage limit, or that a rule has paused. The time until
-    an announced retry does not count.
-    """
+    """Return the silence as a fraction of what is tolerated; 1.0 or more counts as quiet. With open calls, it
+    is the smallest of their fractions, because one call within its time explains the whole silence. A silence
+    under 30 s then never counts as quiet. A session that is over returns 0.0, and so does one that waits for
+    the user's answer or for a usage limit, or that a rule has paused. The time until an announced retry does
+    not count."""
     silence = silence_ms(session, now_ms, agent)
     if session.last_seen_ms is None and agent.pid is None:
         return 0.0  # some agents print only at their end
@@ -91,11 +89,9 @@ def waits_for_subagents(session: Session) -> bool:
 
 
 def silence_ms(session: Session, now_ms: int | None, agent: AgentFacts = NO_FACTS) -> int | None:
-    """Return the time since the last line; before the first line, since the agent was started.
-
-    After a pause it is the time since the agent was resumed, if no line has come since. None if that moment
-    or the present time is unknown.
-    """
+    """Return the time since the last line; before the first line, since the agent was started. After a pause
+    it is the time since the agent was resumed, if no line has come since. None if that moment or the present
+    time is unknown."""
     last_ms = agent.started_ms if session.last_seen_ms is None else session.last_seen_ms
     if agent.continued_ms is not None:
         last_ms = max(agent.continued_ms, last_ms or 0)
@@ -131,11 +127,8 @@ def call_clock(call: Call, now_ms: int | None, unknown: str = UNKNOWN) -> str:
 
 
 def usual_call_ms(session: Session, call: Call) -> int | None:
-    """Return the 90th percentile of the durations of the newest calls of the same tool.
-
-    None if there are too few of them, or if such calls do not predict each other (commands, MCP tools and
-    subagents).
-    """
+    """Return the 90th percentile of the durations of the newest calls of the same tool. None if there are too
+    few of them, or if such calls do not predict each other (commands, MCP tools and subagents)."""
     if call.kind in _VARIABLE_KINDS:
         return None
     newest = islice(reversed(session.ended_calls), _SIMILAR_CALLS)

@@ -97,12 +97,10 @@ class Reason(NamedTuple):
 
 
 def reason(session: Session, agent: AgentFacts) -> Reason | None:
-    """Return the best reason why the last run did not succeed; None if it did, or if the agent gave none.
-
-    It is the text of the result, or else the last error of the stream, or else its last line that is not
-    JSON, or else the last line of the agent's stderr. Cursor prints `RetriableError: …` and `⚠ Workspace
-    Trust Required` as lines that are not JSON.
-    """
+    """Return the best reason why the last run did not succeed; None if it did, or if the agent gave none. It
+    is the text of the result, or else the last error of the stream, or else its last line that is not JSON,
+    or else the last line of the agent's stderr. Cursor prints `RetriableError: …` and `⚠ Workspace Trust
+    Required` as lines that are not JSON."""
     if session.outcome not in (Outcome.FAILED, Outcome.CANCELLED, Outcome.UNFINISHED):
         return None
     result = session.run.result_part(0, _MOST_COLUMNS)
@@ -489,12 +487,9 @@ def _waiting(session: Session, now_ms: int | None, agent: AgentFacts) -> SafeTex
 def _calling(
     session: Session, now_ms: int | None, stall_mark: str, width: int | None, cpu_columns: int
 ) -> SafeText:
-    """Return the status line of a session with open calls.
-
-    It shows the number of open calls and one of them: the call that exceeds its limit by most, or else the
-    oldest. The target is truncated to leave columns for the running time. It is also truncated for CPU use,
-    if at least 16 columns of the target remain.
-    """
+    """Return the status line of a session with open calls. It shows the number of open calls and one of them:
+    the call that exceeds its limit by most, or else the oldest. The target is truncated to leave columns for
+    the running time. It is also truncated for CPU use, if at least 16 columns of the target remain."""
     is_narrow = width is not None and width < _NARROW_COLUMNS
     calls = list(session.open_calls.values())
     shown = max(calls, key=lambda call: _over_limit_ms(call, now_ms))
@@ -517,11 +512,8 @@ def _over_limit_ms(call: Call, now_ms: int | None) -> int:
 
 
 def _lead(session: Session, calls: list[Call], shown: Call, *, is_narrow: bool) -> str:
-    """Return the words before the call.
-
-    If all open calls belong to one model step, the words contain the number of calls in that step and the
-    number of calls that have not ended.
-    """
+    """Return the words before the call. If all open calls belong to one model step, the words contain the
+    number of calls in that step and the number of calls that have not ended."""
     if shown.group is not None and all(call.group == shown.group for call in calls):
         near = session.calls[max(shown.number - _MOST_PARALLEL, 0) : shown.number + _MOST_PARALLEL]
         near_in_step = sum(1 for call in near if call.group == shown.group and call.run == shown.run)
@@ -575,10 +567,8 @@ def _if_long(length_ms: int | None, lead: str = "") -> str:
 
 
 def _usually(length_ms: int | None, usual_ms: int | None) -> str:
-    """Return ` (usually under 0:09)` if a duration exceeds the usual one, otherwise an empty string.
-
-    Both are compared in whole seconds, the usual duration rounded up.
-    """
+    """Return ` (usually under 0:09)` if a duration exceeds the usual one, otherwise an empty string. Both are
+    compared in whole seconds, the usual duration rounded up."""
     if length_ms is None or usual_ms is None or length_ms < _LEAST_SHOWN_MS:
         return ""
     usual_seconds = usual_ms // 1000 + 1

@@ -176,10 +176,8 @@ class Timeline:
 
 
 class TimeBreakdown:
-    """Divides the time of a session into shares, by the agent's clock and by the arrival times.
-
-    Call `update` when the session has grown. `account` returns the shares so far.
-    """
+    """Divides the time of a session into shares, by the agent's clock and by the arrival times. Call `update`
+    when the session has grown. `account` returns the shares so far."""
 
     def __init__(self, session: Session) -> None:
         self._session = session

@@ -24,12 +24,10 @@ _LEAST_BYTES = 4096
 
 
 class Axis:
-    """Converts between moments and positions on the scale of the bar.
-
-    A position is a time in ms since the epoch; a number of bytes if the recording has no times; or a time
-    that silences were cut from. `shortened` returns a time with the long silences before it shortened, in ms;
-    it must not decrease. None leaves silences as they are.
-    """
+    """Converts between moments and positions on the scale of the bar. A position is a time in ms since the
+    epoch; a number of bytes if the recording has no times; or a time that silences were cut from. `shortened`
+    returns a time with the long silences before it shortened, in ms; it must not decrease. None leaves
+    silences as they are."""
 
     def __init__(self, timeline: Timeline, shortened: Callable[[int], int] | None = None) -> None:
         self._timeline = timeline
@@ -58,10 +56,8 @@ class Axis:
         return max(self._shortened(self._timeline.last_ms or 0), self.begin)
 
     def length(self, *, is_growing: bool) -> int:
-        """Return the length of the scale; at least 1.
-
-        While the recording grows, the length grows in steps of a quarter, so that the marks rarely move.
-        """
+        """Return the length of the scale; at least 1. While the recording grows, the length grows in steps of
+        a quarter, so that the marks rarely move."""
         length = max(self.end - self.begin, 1)
         if not is_growing:
             return length
@@ -88,10 +84,8 @@ class Axis:
         return min(max(self._shortened(ms), self.begin), self.end)
 
     def ms_at(self, position: int) -> int:
-        """Return the recorded time at a position on a scale of times, in ms since the epoch.
-
-        If a silence was cut there, it is the end of the silence.
-        """
+        """Return the recorded time at a position on a scale of times, in ms since the epoch. If a silence was
+        cut there, it is the end of the silence."""
         if self._shortened is _same:
             return position
         low, high = self._timeline.first_ms or 0, self._timeline.last_ms or 0
@@ -228,10 +222,8 @@ class Silence(NamedTuple):
 
 
 class Layout:
-    """The cells of a bar of one width: for each, the moment at its end.
-
-    Lines are appended at later times only, so the moments of cells before the newest line do not change.
-    """
+    """The cells of a bar of one width: for each, the moment at its end. Lines are appended at later times
+    only, so the moments of cells before the newest line do not change."""
 
     def __init__(self, axis: Axis, width: int, length: int) -> None:
         """Lay out an axis. `width` is in cells, at least 1. `length` is the length of the scale, in its
@@ -504,7 +496,6 @@ class Bar:
         return calls.ended.count_to(moment), calls.failed.count_to(moment), calls.rejected.count_to(moment)
 
     def _draw(self) -> None:
-        """Draw the cells from what was counted in them."""
         dense = _dense(max(self._counts))
         self._cells = [
             _DENSE if count >= dense and kind is Kind.CALL else _DRAWN[kind]
@@ -523,8 +514,6 @@ class Bar:
 
 
 def _dense(most: int) -> int:
-    """Return how many calls a cell needs to be drawn as a dense one, if the fullest cell has `most`.
-
-    It is half of a power of two, so that the signs rarely change while calls are added.
-    """
+    """Return how many calls a cell needs to be drawn as a dense one, if the fullest cell has `most`. It is
+    half of a power of two, so that the signs rarely change while calls are added."""
     return max(1 << max(most.bit_length() - 2, 0), _LEAST_DENSE)

@@ -36,11 +36,9 @@ class OpenFailure(NamedTuple):
 
 
 class OpenFailures:
-    """The failed calls whose repetition has not succeeded; at most the newest 1,000.
-
-    A call repeats another one if both have the same kind, tool and target. A repetition that was rejected,
-    was cancelled or has no known outcome leaves the failure open.
-    """
+    """The failed calls whose repetition has not succeeded; at most the newest 1,000. A call repeats another
+    one if both have the same kind, tool and target. A repetition that was rejected, was cancelled or has no
+    known outcome leaves the failure open."""
 
     def __init__(self) -> None:
         self._open: dict[tuple[ToolKind, str, str], OpenFailure] = {}
@@ -164,11 +162,9 @@ class KindCount:
 
 
 class Digest:
-    """The calls that ended since a moment: by kind, by file, failures still open, verdicts, trouble.
-
-    `update` reads the calls in small pieces, so that the cost is that of the calls in between. The digest
-    grows with the session.
-    """
+    """The calls that ended since a moment: by kind, by file, failures still open, verdicts, trouble. `update`
+    reads the calls in small pieces, so that the cost is that of the calls in between. The digest grows with
+    the session."""
 
     def __init__(self, feed: Feed, since: Mark) -> None:
         self.since = since
@@ -299,11 +295,9 @@ def _shortest(silences: list[int], rest_ms: int) -> int:
 
 
 def _silences(timeline: Timeline, start_ms: int, end_ms: int) -> Iterator[int]:
-    """Yield the durations of the silences between two times, each too short by at most two steps.
-
-    The step is a second, or the 4,096th part of the time. The cost is at most 4,096 steps, and for each
-    silence the logarithm of its duration.
-    """
+    """Yield the durations of the silences between two times, each too short by at most two steps. The step is
+    a second, or the 4,096th part of the time. The cost is at most 4,096 steps, and for each silence the
+    logarithm of its duration."""
     step = max((end_ms - start_ms) // _MOST_STEPS, _LEAST_STEP_MS)
     at = start_ms
     while at < end_ms:
@@ -398,16 +392,13 @@ def ending_words(session: Session, new: Happened) -> str:
 
 
 def _counts(new: Happened) -> list[str]:
-    """Return the number of calls, and of those that did not succeed."""
     calls = [plural(new.calls, "call")] if new.calls else []
     return calls + [f"{count} {outcome}" for outcome, count in new.outcomes.items()]
 
 
 def _changed_files(session: Session, since: Mark) -> tuple[int, int, int]:
-    """Return the number of files that were changed since a mark, and of their added and removed lines.
-
-    The number is 0 after more than 5,000 calls.
-    """
+    """Return the number of files that were changed since a mark, and of their added and removed lines. The
+    number is 0 after more than 5,000 calls."""
     if len(session.ended_calls) - since.ended_calls > _MOST_CALLS:
         return 0, 0, 0
     touched = TouchedFiles(session, since.ended_calls)

@@ -91,10 +91,8 @@ def new_turns(session: Session, since: Mark) -> int:
 
 
 def ended_turns(session: Session) -> int:
-    """Return the number of turns that are over; a run that ended without a result counts as one.
-
-    A stream that ended without a run counts as one, too.
-    """
+    """Return the number of turns that are over; a run that ended without a result counts as one. A stream
+    that ended without a run counts as one, too."""
     if not session.runs:
         return int(session.is_closed)
     return len(session.runs) - (not session.run.is_over) + session.continued_turns

@@ -46,11 +46,9 @@ class CallVerdict(NamedTuple):
 
 
 def call_verdict(feed: Feed, call: Call) -> Verdict | None:
-    """Return the verdict on a call; None without a verdict.
-
-    The call's output is read from the recording, which takes 0.1 ms, and 4 ms for a line of 1 MiB.
-    The verdict on a call that failed for another reason than its exit code is returned only if it is red.
-    """
+    """Return the verdict on a call; None without a verdict. The call's output is read from the recording,
+    which takes 0.1 ms, and 4 ms for a line of 1 MiB. The verdict on a call that failed for another reason
+    than its exit code is returned only if it is red."""
     if call.kind is not ToolKind.EXECUTE or call.ended is None or only_reads(parts_of(call.target or "")):
         return None
     found = verdict(call.target or "", output_tail(feed, call.ended, call.call_id), call.exit_code)
@@ -225,16 +223,12 @@ class _Sought(NamedTuple):
 
 
 def final_verdicts(feed: Feed, verdict_of: Callable[[Call], Verdict | None] | None = None) -> FinalVerdicts:
-    """Return the last verdict of each command at the moment of a feed.
-
-    A file counts as changed if a call edited, created, deleted or moved it, wherever the file is. What a
-    shell command does to files is unknown. The order is that in which calls ended. A call that was rejected
-    did not run, so the call of that command before it counts.
-
-    If the last call of a command has no verdict, the two calls before it are read: if one of them has a
-    verdict, the command runs tests whose last result is unknown. `verdict_of` returns the verdict on a call,
-    if it was read before; None to read it.
-    """
+    """Return the last verdict of each command at the moment of a feed. A file counts as changed if a call
+    edited, created, deleted or moved it, wherever the file is. What a shell command does to files is unknown.
+    The order is that in which calls ended. A call that was rejected did not run, so the call of that command
+    before it counts. If the last call of a command has no verdict, the two calls before it are read: if one
+    of them has a verdict, the command runs tests whose last result is unknown. `verdict_of` returns the
+    verdict on a call, if it was read before; None to read it."""
     key_of = lru_cache(_MOST_KEYS)(_key)
     found: dict[int, CommandVerdict] = {}
     commands: dict[str, _Sought | None] = {}
@@ -382,10 +376,8 @@ class RibbonPiece(NamedTuple):
 
 
 def ribbon(verdicts: Sequence[CallVerdict], width: int) -> SafeText:
-    """Return the newest verdicts that fit into `width` columns; `…` replaces the older ones.
-
-    A red verdict has the number of tests that failed, if it is known. `✓?` means that a file changed since.
-    """
+    """Return the newest verdicts that fit into `width` columns; `…` replaces the older ones. A red verdict
+    has the number of tests that failed, if it is known. `✓?` means that a file changed since."""
     return SafeText(" ".join(piece.words for piece in ribbon_pieces(verdicts, width)))
 
 

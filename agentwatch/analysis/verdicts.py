@@ -491,10 +491,8 @@ class Source(StrEnum):
 
 
 class Verdict(NamedTuple):
-    """The result of the tests, linters or build that a command ran.
-
-    A verdict may be neither red nor green: a test run in which nothing failed and nothing passed.
-    """
+    """The result of the tests, linters or build that a command ran. A verdict may be neither red nor green: a
+    test run in which nothing failed and nothing passed."""
 
     tool: str
     """The tool whose result it is: `pytest`, `cargo`."""
@@ -562,7 +560,6 @@ def verdict(command: str, output: str | Sequence[str], exit_code: int | None) ->
 
 
 def _compile(first: str) -> tuple[_Matcher, ...]:
-    """Return the matchers of lines that begin with a character, and keep them."""
     matchers = tuple((rule.pattern.match, rule) for rule in _RULES.get(first, ()))
     if matchers or first.isascii():
         _MATCHERS[first] = matchers

@@ -28,10 +28,8 @@ def config_file(environ: Mapping[str, str] = os.environ) -> Path:
 
 
 def _own_folder(variable: str, default: str) -> Path:
-    """Return our folder in one of the XDG Base Directory Specification.
-
-    The package platformdirs finds it too, but imports lzma and the modules of temporary files: 8 ms.
-    """
+    """Return our folder in one of the XDG Base Directory Specification. The package platformdirs finds it
+    too, but imports lzma and the modules of temporary files: 8 ms."""
     base = os.environ.get(variable, "")
     if not os.path.isabs(base):
         base = os.path.expanduser("~/Library/Application Support" if sys.platform == "darwin" else default)

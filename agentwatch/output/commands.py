@@ -131,10 +131,8 @@ class Commands:
         return orjson.dumps(members | ({"missed": missed} if missed else {})) + b"\n"
 
     def _redacted(self, name: str, whole: str) -> str:
-        """Return a text as safe text, without the secrets and personal data of both.
-
-        Only a command has several lines.
-        """
+        """Return a text as safe text, without the secrets and personal data of both. Only a command has
+        several lines."""
         text = whole[:_MOST_READ]
         shown = self._masked((safe_text if name == "command" else safe_line)(self._masked(text)))
         most = _COLUMNS[name]
@@ -191,9 +189,8 @@ class _Queue:
 
 
 def _is_over(process: subprocess.Popen[bytes]) -> bool:
-    """Return whether a process has ended. It is not collected where that is possible, so that its group
-    keeps the number.
-    """
+    """Return whether a process has ended. It is not collected where that is possible, so that its group keeps
+    the number."""
     if not hasattr(os, "waitid"):
         return process.poll() is not None
     try:

@@ -39,10 +39,8 @@ class Finding:
 
 
 class _Collector:
-    """Collects the unknown names and values in the lines that a `LineJoiner` passes to it.
-
-    Its `decode` methods return no events except `Malformed`, which the joiner needs.
-    """
+    """Collects the unknown names and values in the lines that a `LineJoiner` passes to it. Its `decode`
+    methods return no events except `Malformed`, which the joiner needs."""
 
     def __init__(self, agent: Agent | None) -> None:
         self.agent = agent
@@ -56,29 +54,24 @@ class _Collector:
         """Decodes the lines of a format that has no list of its known fields."""
 
     def decode(self, data: bytes) -> list[Event]:
-        """Collect the findings of a line."""
         try:
             return self._collect(parse(data), len(data))
         except ValueError:
             return [Malformed("", "")]
 
     def decode_joined(self, pieces: list[bytes]) -> list[Event] | None:
-        """Collect the findings of a line that raw line ends have split."""
         try:
             return self._collect(parse_joined(pieces), sum(map(len, pieces)))
         except ValueError:
             return None
 
     def decode_oversize(self, head: bytes, tail: bytes, _size: int) -> list[Event]:
-        """Collect the findings of an oversize line."""
         return self._collect(salvage(head, tail), len(head) + len(tail))
 
     def end(self) -> None:
-        """Report the buffered lines as lines of no known agent."""
         self._report(len(self._undetected))
 
     def _report(self, count: int) -> None:
-        """Report the first of the buffered lines as lines of no known agent."""
         for number, fields in self._undetected[:count]:
             self._add(f"type {in_words(fields.get('type'))} of no known agent", fields, number)
         del self._undetected[:count]

@@ -142,10 +142,8 @@ class ActionLog:
             yield styled((line, "strong"))
 
     def _end_run(self, number: int) -> Iterator[SafeText]:
-        """Yield the closing line of a run unless it was yielded before.
-
-        Runs are counted from 1. Number 0 is the time before the first run, which has no line.
-        """
+        """Yield the closing line of a run unless it was yielded before. Runs are counted from 1. Number 0 is
+        the time before the first run, which has no line."""
         if self._runs_ended < number:
             self._runs_ended = number
             calls = self._session.calls
@@ -168,12 +166,10 @@ def follow_log(
     *,
     addresses: bool = False,
 ) -> Iterator[SafeText]:
-    """Yield the lines of the log as the recording grows, until it has ended.
-
-    The texts of the session are dropped: the log does not need them, and the screen may have a second copy in
-    memory. `wait` is called with the number of lines that were just read, while the recording may still grow.
-    With `addresses`, each line of a call has its number: `#12`.
-    """
+    """Yield the lines of the log as the recording grows, until it has ended. The texts of the session are
+    dropped: the log does not need them, and the screen may have a second copy in memory. `wait` is called
+    with the number of lines that were just read, while the recording may still grow. With `addresses`, each
+    line of a call has its number: `#12`."""
     log = ActionLog(feed.session, alarms, lambda: feed.acts, addresses=addresses)
     while not feed.is_over:
         applied = feed.advance(POLL_SECONDS)

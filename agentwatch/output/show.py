@@ -56,11 +56,9 @@ def call_text(feed: Feed, call: Call, now_ms: int | None = None) -> Iterator[Saf
 
 
 def call_json(feed: Feed, call: Call) -> bytes:
-    """Return a call as in the summary, with its `arguments` and its `result` as the stream sent them.
-
-    Each of the two is null if the recording does not contain it. For a line over 16 MiB, it is an object that
-    says where the line is: `{"bytes": 20000000, "offset": 4096}`.
-    """
+    """Return a call as in the summary, with its `arguments` and its `result` as the stream sent them. Each of
+    the two is null if the recording does not contain it. For a line over 16 MiB, it is an object that says
+    where the line is: `{"bytes": 20000000, "offset": 4096}`."""
     arguments, result = call.arguments_place or call.result_place, call.result_place
     members = {
         "version": 1,
@@ -191,10 +189,8 @@ def state_text(state: State) -> Iterator[SafeText]:
 
 
 def state_json(state: State) -> Iterator[bytes]:
-    """Yield the summary at a moment in pieces, with `episodes`, `at_ms`, `offset` and `status`.
-
-    The summary format has no `episodes`: for 100 MB they cost a quarter of its CPU time.
-    """
+    """Yield the summary at a moment in pieces, with `episodes`, `at_ms`, `offset` and `status`. The summary
+    format has no `episodes`: for 100 MB they cost a quarter of its CPU time."""
     more = {
         "episodes": _episodes(state.feed),
         "at_ms": state.at_ms,

@@ -45,10 +45,8 @@ class ByteCopy:
 
 
 class Tee:
-    """Copies a recording to the next program of the pipeline, in a thread of its own.
-
-    A program that reads slowly or exits early blocks neither the agent nor the screen.
-    """
+    """Copies a recording to the next program of the pipeline, in a thread of its own. A program that reads
+    slowly or exits early blocks neither the agent nor the screen."""
 
     def __init__(self, recording_fd: int, growth: Growth, sink_fd: int) -> None:
         self.fault: OSError | None = None

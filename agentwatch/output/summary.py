@@ -188,12 +188,9 @@ def command_members(command: CommandVerdict) -> dict[str, object]:
 
 
 def final_answer(session: Session) -> str:
-    """Return the assistant's text after the last call and the last prompt of the last turn.
-
-    It is the text of the result if the recording contains only that, as the agent's `json` format does.
-    Thoughts, notices and subagents' entries between its pieces are left out. It is empty if no text follows
-    the last call.
-    """
+    """Return the assistant's text after the last call and the last prompt of the last turn. It is the text of
+    the result if the recording contains only that, as the agent's `json` format does. Thoughts, notices and
+    subagents' entries between its pieces are left out. It is empty if no text follows the last call."""
     if session.run.is_bare:
         return session.run.result or ""
     return "".join(entry.text for entry in final_entries(session))

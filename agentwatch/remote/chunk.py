@@ -118,7 +118,6 @@ def _ended(text: str) -> Ended | None:
 
 
 def _pairs(text: str) -> tuple[Pair, ...]:
-    """Return the pairs of numbers in a header."""
     found = []
     for words in text[: SEEN_PER_CHUNK * (2 * _MOST_DIGITS + 2)].split(";")[:SEEN_PER_CHUNK]:
         first, _, second = words.partition(" ")

@@ -39,11 +39,9 @@ _LARGEST = 1 << 53
 
 
 class Origin(NamedTuple):
-    """The origin of a copy, and which bytes of the session are in it.
-
-    The file `STEM.origin` is one JSON object of these fields, padded with blanks to 2 KiB. Its length never
-    changes, so that a reader finds the old object or the new one, in one read.
-    """
+    """The origin of a copy, and which bytes of the session are in it. The file `STEM.origin` is one JSON
+    object of these fields, padded with blanks to 2 KiB. Its length never changes, so that a reader finds the
+    old object or the new one, in one read."""
 
     address: str
     """The engine or the host: `nats://team`."""
@@ -346,7 +344,6 @@ def remove(path: Path, origin_fd: int) -> bool:
 
 
 def _opened_for_writing(path: Path) -> int:
-    """Open a file of a copy for reading and appending."""
     import errno
 
     fd = os.open(path, _CHANGE)
@@ -377,7 +374,6 @@ class Copies:
     """The copies of one user."""
 
     def __init__(self, environ: Mapping[str, str], limits: Limits | None = None) -> None:
-        """Use the folder that an environment names; nothing is created yet."""
         self.folder = state_folder(environ) / "copies"
         self.limits = limits or Limits()
 
@@ -435,7 +431,6 @@ class Copies:
         return status.f_bavail * status.f_frsize
 
     def _paths(self) -> Iterator[Path]:
-        """Yield the recordings whose origin is a file of this user, newest first."""
         try:
             fd = open_folder(self.folder)
         except OSError:
@@ -564,9 +559,8 @@ class Rule:
 
     def _first(self, chunk: Chunk) -> int | None:
         """Return where in a first chunk the copy begins; None if it has no line that is known to be whole.
-
-        The beginning of the recording may not be kept any more, and then the chunk may begin within a line.
-        """
+        The beginning of the recording may not be kept any more, and then the chunk may begin within a
+        line."""
         if chunk.offset in (0, self._line_start):
             return 0
         line, newline, rest = chunk.payload.partition(b"\n")

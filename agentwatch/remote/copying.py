@@ -406,12 +406,10 @@ _FIRST_SECONDS = 2.0
 
 def open_copy(words: str, machines: Machines, environ: Mapping[str, str]) -> Copying:
     """Return the local copy of a session elsewhere, which is filled from now on unless it is complete.
-
     Without a copy, the engine or the host must answer. With one, it may be away: the copy is opened, and is
     filled once it answers. `words` are `nats://HOST/SESSION` or `ssh://HOST/SESSION`, without a moment.
     `environ` may contain credentials, and names the folder of copies. Raise `Fault` if the address is wrong,
-    it names no session or several, or the session cannot be read.
-    """
+    it names no session or several, or the session cannot be read."""
     if not is_session(words):
         raise Fault(f"{words}: not the address of a session, such as nats://HOST/SESSION", USAGE)
     try:
@@ -488,7 +486,6 @@ def _of_engine(words: str, machines: Machines, environ: Mapping[str, str]) -> Co
 
 
 def _found(login: Login, name: str) -> tuple[SessionName, EngineChannel]:
-    """Connect, and return the session that words name."""
     archive = open_archive(login)
     try:
         session = find_session(archive, name)
@@ -504,7 +501,6 @@ def _found(login: Login, name: str) -> tuple[SessionName, EngineChannel]:
 
 
 def _known(copies: Copies, engine: str, name: str, why: EngineError) -> SessionName:
-    """Return the session that words name among those of which there is a copy."""
     found = [
         parse_session(origin.session) for _, origin in copies.known() if origin.is_of(engine, origin.session)
     ]

@@ -118,7 +118,6 @@ class Filling:
     """Takes the pieces of one connection into a copy that this process fills."""
 
     def __init__(self, copy: LocalCopy, copies: Copies, channel: Channel, status: Status) -> None:
-        """Begin to fill a copy."""
         self._copy = copy
         self._copies = copies
         self._channel = channel
@@ -172,7 +171,6 @@ class Filling:
         return True
 
     def _take(self, stored: StoredPiece) -> bool:
-        """Take a piece; return whether no other is wanted."""
         step, is_first, self._is_first = self._step(stored), self._is_first, False
         if step in (Step.COMPLETE, Step.DIFFERENT):
             self._read_host()
@@ -232,7 +230,6 @@ class Filling:
         return seen is not None and _is_running(seen.card) and seen.age < LOST_SECONDS
 
     def _read_host(self) -> None:
-        """Take the name of the machine from the card of a session that has ended, if it is unknown."""
         if not self._copy.origin.host:
             with suppress(EngineError):
                 self._take_host(self._channel.card())
@@ -242,7 +239,6 @@ class Filling:
             self._copy.note(self._copy.origin._replace(host=seen.card.host))
 
     def _wait_for_room(self, more: int) -> None:
-        """Wait until the disk and the limits have room for more bytes."""
         size = self._copy.size
         while size + more > self._room_to and not self._status.closing.is_set():
             if self._copies.has_room(_ROOM_BYTES):

@@ -200,7 +200,6 @@ class Several:
         yield from self.elsewhere.values()
 
     def _merge(self, published: frozenset[str]) -> Rows:
-        """Return the rows of all sources, without those of this machine's own published sessions."""
         rows: dict[Key, Row] = {}
         for each in self.elsewhere.values():
             rows.update(each.rows)
@@ -325,7 +324,6 @@ class EngineFleet:
             self._fault = error
 
     def _read(self) -> None:
-        """Read cards until the list is closed."""
         archive = cards = None
         pause = _LEAST_PAUSE
         while not self._closed.is_set():

@@ -43,12 +43,10 @@ def open_archive(login: Login) -> Archive:
 def login_of(
     words: str, engines: Mapping[str, EngineSettings], environ: Mapping[str, str]
 ) -> tuple[Login, str]:
-    """Return how to log in to an engine, and the words for a session behind its address.
-
-    An address has the settings of the engine with the same host, port and user, if there is one. `words` are
-    the name of an engine in the settings, or an address `nats://HOST[/SESSION]`. Raise `Fault` if no engine
-    has this name, or the address or the credentials are wrong.
-    """
+    """Return how to log in to an engine, and the words for a session behind its address. An address has the
+    settings of the engine with the same host, port and user, if there is one. `words` are the name of an
+    engine in the settings, or an address `nats://HOST[/SESSION]`. Raise `Fault` if no engine has this name,
+    or the address or the credentials are wrong."""
     if not is_engine(words):
         if words not in engines:
             raise Fault(

@@ -25,10 +25,8 @@ _LINKED = tuple(_PRIVATE + folder for folder in ("/tmp", "/var", "/etc"))  # noq
 
 
 def without_private(path: str) -> str:
-    """Return a macOS path without the folder `/private`, in which `/tmp`, `/var` and `/etc` are.
-
-    These three are links. In a capture, the cwd was `/private/tmp/x` and the paths began with `/tmp/x`.
-    """
+    """Return a macOS path without the folder `/private`, in which `/tmp`, `/var` and `/etc` are. These three
+    are links. In a capture, the cwd was `/private/tmp/x` and the paths began with `/tmp/x`."""
     if not path.startswith(_LINKED):
         return path
     rest = path.removeprefix(_PRIVATE)
@@ -36,12 +34,10 @@ def without_private(path: str) -> str:
 
 
 def relative_to(path: str, folder: str) -> str | None:
-    """Return a path relative to a folder, or None if it is not inside.
-
-    The comparison is lexical: `..` is not resolved. Case and the kind of slash are ignored if the folder is a
-    Windows path. `/private/tmp` on macOS is the same folder as `/tmp`. `folder` has no separator at its end.
-    Return `.` for the folder itself, None if the path is not inside or `folder` is empty.
-    """
+    """Return a path relative to a folder, or None if it is not inside. The comparison is lexical: `..` is not
+    resolved. Case and the kind of slash are ignored if the folder is a Windows path. `/private/tmp` on macOS
+    is the same folder as `/tmp`. `folder` has no separator at its end. Return `.` for the folder itself, None
+    if the path is not inside or `folder` is empty."""
     if not folder:
         return None
     inside = _inside(path, folder)

@@ -247,10 +247,8 @@ def columns(text: SafeText) -> int:
 
 
 def fitting(text: SafeText, start: int, width: int) -> int:
-    """Return the end index of the longest piece from `start` on that fits into `width` columns.
-
-    The piece has at least one character, even if the character is too wide.
-    """
+    """Return the end index of the longest piece from `start` on that fits into `width` columns. The piece has
+    at least one character, even if the character is too wide."""
     if text.isascii():
         return min(start + max(width, 1), len(text))
     end = start
@@ -306,11 +304,9 @@ def cut_inside(text: SafeText, limit: int) -> SafeText:
 
 
 def cut_middle(text: SafeText, limit: int) -> SafeText:
-    """Return a path of at most `limit` columns, shortened in the middle: `agentwatch/…/calls.py`.
-
-    The file name is kept, or its end if it is too long. The remaining width shows whole folders, most of them
-    before the file name.
-    """
+    """Return a path of at most `limit` columns, shortened in the middle: `agentwatch/…/calls.py`. The file
+    name is kept, or its end if it is too long. The remaining width shows whole folders, most of them before
+    the file name."""
     if columns(text) <= limit:
         return text
     tail = _ending(text, limit - 1)
@@ -358,10 +354,8 @@ def _hidden_run() -> re.Pattern[str]:
 
 @cache
 def _emoji_joiner() -> re.Pattern[str]:
-    """Return a pattern for the joiner between emoji.
-
-    It is compiled when first used, because compiling it takes longer than loading the rest of this module.
-    """
+    """Return a pattern for the joiner between emoji. It is compiled when first used, because compiling it
+    takes longer than loading the rest of this module."""
     return re.compile(f"(?<=[{_EMOJI}\ufe0f])\u200d(?=[{_EMOJI}])")
 
 

@@ -101,12 +101,9 @@ def _middle(a: list[int], b: list[int], most_steps: int) -> tuple[list[tuple[int
 
 
 def _by_bits(a: list[int], b: list[int], of_a: range, of_b: range) -> Iterator[tuple[int, int]]:
-    """Yield the pairs of the longest common subsequence, the last pair first.
-
-    A row of the table of lengths is one integer, with a bit of 0 where the length grows by 1. The rows
-    follow from each other in a few operations on integers (Hyyrö, "Bit-parallel LCS-length computation
-    revisited", 2004).
-    """
+    """Yield the pairs of the longest common subsequence, the last pair first. A row of the table of lengths
+    is one integer, with a bit of 0 where the length grows by 1. The rows follow from each other in a few
+    operations on integers (Hyyrö, "Bit-parallel LCS-length computation revisited", 2004)."""
     masks: dict[int, int] = defaultdict(int)
     for column, other in enumerate(of_b):
         masks[b[other]] |= 1 << column

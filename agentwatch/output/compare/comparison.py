@@ -152,7 +152,6 @@ def _lines_by_path(changed: Iterable[TouchedFile]) -> dict[str, Lines]:
 
 
 def _verdicts(feed: Feed, calls: Iterable[Call]) -> Iterator[tuple[int, Verdict]]:
-    """Yield the numbers of calls that have a verdict, with it."""
     for call in calls:
         if (verdict := call_verdict(feed, call)) is not None:
             yield call.number, verdict
@@ -359,10 +358,7 @@ class Comparison:
 
 
 def compare(a: Side, b: Side) -> Comparison:
-    """Compare two runs.
-
-    Two runs of 10,000 calls take 0.7 s. The time is linear in the number of calls.
-    """
+    """Compare two runs. Two runs of 10,000 calls take 0.7 s. The time is linear in the number of calls."""
     steps, is_exact = aligned(keys_of(a.session, MOST_CALLS), keys_of(b.session, MOST_CALLS))
     rows = [
         Row(

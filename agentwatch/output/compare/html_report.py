@@ -105,7 +105,6 @@ def _row(name: str, cells: Iterable[Node]) -> Node:
 
 
 def _cell(cell: str) -> Node:
-    """Return a figure, or an outcome or a verdict with its sign and colour."""
     tone = _TONES.get(cell.partition(":")[0])
     if tone is not None:
         return element("span", str(tone), text(f"{SIGNS[tone]} {cell}"))

@@ -333,11 +333,9 @@ class Noted(NamedTuple):
         return self.models[self.model[number]] if number < len(self.model) else None
 
     def tokens_of(self, numbers: Iterable[int]) -> Tokens | None:
-        """Return the token counts of the entries of a step; None if the agent does not give them.
-
-        An agent gives them if a line has both the model's output and the counts of its request. Counts in a
-        line of their own may belong to the step before it or to the one after it.
-        """
+        """Return the token counts of the entries of a step; None if the agent does not give them. An agent
+        gives them if a line has both the model's output and the counts of its request. Counts in a line of
+        their own may belong to the step before it or to the one after it."""
         found = [self.requests[number] for number in numbers if number in self.requests]
         counts = [tokens for tokens in found if tokens is not None]
         return added(counts) if counts and len(counts) == len(found) else None
@@ -460,11 +458,9 @@ class Step:
             self.reasoning += other.reasoning
 
     def has_requested(self, call: Call) -> bool:
-        """Return whether the model requested a call together with those of the step.
-
-        Some agents name their model steps. For others, a call belongs to the step of a call that had
-        not ended when it started: the model has not seen a result between the two.
-        """
+        """Return whether the model requested a call together with those of the step. Some agents name their
+        model steps. For others, a call belongs to the step of a call that had not ended when it started: the
+        model has not seen a result between the two."""
         if not self.calls:
             return True
         if self.group is not None or call.group is not None:
@@ -474,11 +470,8 @@ class Step:
 
 
 def steps_of(entries: Iterable[Entry]) -> Iterator[Step]:
-    """Yield the steps of the entries of one agent, in order.
-
-    A notice between the calls of a step follows the step. The model reasons before it answers: reasoning
-    after an answer begins a step.
-    """
+    """Yield the steps of the entries of one agent, in order. A notice between the calls of a step follows the
+    step. The model reasons before it answers: reasoning after an answer begins a step."""
     step: Step | None = None
     after: Step | None = None
     """Texts after a call, which belong to its step if a call of the same model step follows."""
@@ -528,10 +521,8 @@ def _ended(step: Step | None, notices: list[int]) -> Iterator[Step]:
 
 
 def _origin(entry: Entry) -> Origin | None:
-    """Return who an entry comes from that is a step of its own; None if it is not a step.
-
-    A result repeats the agent's text, unless the recording has nothing else, or it is an error message.
-    """
+    """Return who an entry comes from that is a step of its own; None if it is not a step. A result repeats
+    the agent's text, unless the recording has nothing else, or it is an error message."""
     if entry.kind is Kind.PROMPT:
         return Origin.USER
     if (result := entry.result) is None:
@@ -553,8 +544,6 @@ _MAIN = -1
 
 
 class _Part(NamedTuple):
-    """The entries that are exported, by the agent that wrote them."""
-
     entries: dict[int, array[int]]
     """The numbers of the entries of each subagent, by the number of its call; those of the main agent."""
     below: dict[int, list[int]]
@@ -587,7 +576,6 @@ class _Document:
         self._calls = CallWriter(exported.feed, self._part.referenced)
 
     def pieces(self) -> Iterator[bytes]:
-        """Yield the whole document."""
         return self._trajectory(_MAIN)
 
     def _trajectory(self, agent: int) -> Iterator[bytes]:
@@ -631,7 +619,6 @@ class _Document:
             yield transcript[number]
 
     def _step(self, step: Step, number: int) -> Iterator[bytes]:
-        """Yield the members of a step."""
         first = self._session.transcript[step.numbers[0]]
         is_main = step.origin is Origin.AGENT and first.parent is None
         model = self._noted.model_of(first.number) if is_main else None
@@ -693,7 +680,6 @@ class _Document:
 
 
 def _pieces(entry: Entry) -> Iterator[str]:
-    """Yield the text of an entry in pieces."""
     if (result := entry.result) is None:
         yield from pieces_of(entry.content)
     else:

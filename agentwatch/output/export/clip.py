@@ -169,10 +169,8 @@ class Part(NamedTuple):
 
 
 def range_of(wanted: Range, exported: Exported) -> Part | Problem:
-    """Return the part of a session that lies between two moments, or why it has no such part.
-
-    A part that ends with a call ends when all calls of the range have ended.
-    """
+    """Return the part of a session that lies between two moments, or why it has no such part. A part that
+    ends with a call ends when all calls of the range have ended."""
     calls = exported.session.calls
     for moment in wanted:
         if isinstance(moment, CallEnd) and moment.number > len(calls):
@@ -247,7 +245,6 @@ def _written(reader: LineReader, places: Iterator[Place] | list[Place], *, is_wh
 
 
 def _feed_of(made: Clip, agent: Agent | None) -> Feed:
-    """Return a feed that has read a clip."""
     times = ArrivalTimes()
     for each in made.times:
         times.note(*each)

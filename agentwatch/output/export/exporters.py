@@ -128,7 +128,6 @@ def _of_plugin(name: str) -> Exporter | None:
 
 
 def _pieces(exporter: Exporter, exported: Exported, choices: Choices) -> Iterator[bytes]:
-    """Yield the pieces of a file that a plugin writes."""
     try:
         for piece in exporter.write(exported, choices):
             yield memoryview(piece).tobytes()

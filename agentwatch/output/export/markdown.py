@@ -112,10 +112,8 @@ def _line(line: str) -> Iterator[str]:
 
 
 def _not_fence(text: str) -> str:
-    """Return a part of a line with code, which would begin a block if the code lost its backticks.
-
-    After a backslash no block begins, and the backslash would escape the `&`: the page would show `&#96;`.
-    """
+    """Return a part of a line with code, which would begin a block if the code lost its backticks. After a
+    backslash no block begins, and the backslash would escape the `&`: the page would show `&#96;`."""
     return _FENCE.sub(lambda run: "&#96;" * len(run[0]), text)
 
 
@@ -185,10 +183,8 @@ def pieces(text: str, bounds: Bounds, make: Callable[[str], SafeText] = safe_tex
 
 
 def fenced(text: str, language: str = "text", bounds: Bounds = OF_BODIES) -> Iterator[str]:
-    """Yield the lines of a code block, or of two if the text is cut. No character of it is hidden.
-
-    The fence is longer than the longest run of its character in the text.
-    """
+    """Yield the lines of a code block, or of two if the text is cut. No character of it is hidden. The fence
+    is longer than the longest run of its character in the text."""
     head, tail, left_out = cut = pieces(text, bounds, exact_text)
     yield from _block(head, language)
     if left_out:
@@ -470,20 +466,16 @@ class _Budget:
 
 
 class _LeftOut:
-    """How much the size did not allow."""
-
     def __init__(self) -> None:
         self.calls = self.texts = 0
 
     def add(self, entry: Entry) -> None:
-        """Count an entry."""
         if entry.kind is Kind.CALL:
             self.calls += 1
         else:
             self.texts += 1
 
     def note(self, most: int) -> bytes:
-        """Return the closing note."""
         words = f"{plural(self.calls, 'call')} and {plural(self.texts, 'text')} are left out"
         return _encoded([f"*This document is limited to {most:,} bytes: {words}.*"])
 

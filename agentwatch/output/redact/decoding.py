@@ -162,7 +162,6 @@ def _lines(text: str, changes: Iterable[tuple[int, int, str]]) -> Iterator[tuple
 
 
 def _meaning(escape: str) -> str:
-    """Return the text of an escape."""
     if len(escape) == 2 and escape[0] == "\\":
         return escape[1]
     if escape[0] == "%":

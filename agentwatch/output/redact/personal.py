@@ -46,13 +46,11 @@ class Personal:
         return joined(found)
 
     def _in_homes(self, text: str) -> Iterator[Found]:
-        """Yield the known home folders."""
         for home in self._homes:
             for start in _places(text, home):
                 yield Found(start, start + len(home), HOME)
 
     def _in_users(self, text: str) -> Iterator[Found]:
-        """Yield the known user names."""
         for user in self._users:
             for start in _places(text, user):
                 if not text[start - 1 : start].isalnum():
@@ -84,7 +82,6 @@ def _of_folders(text: str) -> Iterator[Found]:
 
 
 def _e_mails(text: str) -> Iterator[Found]:
-    """Yield the e-mail addresses."""
     at = text.find("@")
     while at >= 0:
         before = text[max(0, at - _LONGEST_LOCAL) : at]
@@ -134,10 +131,8 @@ class Homes:
                 self._counts.update(_folders(text))
 
     def personal(self) -> Personal:
-        """Return what finds the personal data.
-
-        The home folder is that of a working directory, or else the most frequent one.
-        """
+        """Return what finds the personal data. The home folder is that of a working directory, or else the
+        most frequent one."""
         homes = [*self._of_cwd] or [each for each, _ in self._counts.most_common(1)]
         return Personal((path for home in homes for path in _paths(*home)), (name for _, name in homes))
 

@@ -68,11 +68,9 @@ _NUL = b"u0000"
 
 
 def text_of(data: bytes) -> str:
-    """Return the text of bytes of a JSON string, without its escapes.
-
-    orjson reads them ten times as fast as `unescaped`. It rejects bytes with quotes, and half a surrogate
-    pair; a NUL would be taken for a backslash.
-    """
+    """Return the text of bytes of a JSON string, without its escapes. orjson reads them ten times as fast as
+    `unescaped`. It rejects bytes with quotes, and half a surrogate pair; a NUL would be taken for a
+    backslash."""
     if b"\\" not in data:
         return data.decode("utf-8", "surrogateescape")
     if b'"' not in data.replace(b'\\"', b"") and _NUL not in data:
@@ -498,20 +496,16 @@ class Blocks:
         self._pieces -= first
 
     def _search_parts(self, block: Block, last: int) -> None:
-        """Search the parts of a block between other lines alone, from the ones before a piece.
-
-        What follows may be another block: the letters beside a value would hide it.
-        """
+        """Search the parts of a block between other lines alone, from the ones before a piece. What follows
+        may be another block: the letters beside a value would hide it."""
         gaps = [gap for gap in block.gaps if gap < last]
         if gaps:
             for first, end in pairwise([0, *gaps, len(block.unit.texts)]):
                 self._search.add(block.unit.part(first, end))
 
     def _search_texts(self, block: Block, last: int) -> None:
-        """Search each text of a block alone that touches the text of another line, to before a piece.
-
-        A text that resembles a delta may be a text of its own, and the letters around it would hide a value.
-        """
+        """Search each text of a block alone that touches the text of another line, to before a piece. A text
+        that resembles a delta may be a text of its own, and the letters around it would hide a value."""
         texts = block.unit.texts
         if len(block.starts) < 2 or not self._alone:
             return
@@ -764,10 +758,8 @@ class Walk:
         self._take(unit, hits)
 
     def _is_one(self, unit: Unit, hit: Hit) -> bool:
-        """Return whether lines of an unknown format, over which a hit goes, are deltas of one text.
-
-        Lines of one shape are joined without this. A value without a length of its own needs short deltas.
-        """
+        """Return whether lines of an unknown format, over which a hit goes, are deltas of one text. Lines of
+        one shape are joined without this. A value without a length of its own needs short deltas."""
         pieces = unit.pieces_of(hit.start, hit.end)
         if len(pieces) < 2 or any(self._shapes[self._guessed.get(unit.offsets[at], 0)] != 1 for at in pieces):
             return False

@@ -53,10 +53,8 @@ class Edits:
         bucket.append(end - start << _INDEX_BITS | index)
 
     def between(self, start: int, end: int) -> list[Edit]:
-        """Return the changes that begin in a part of the recording, in order and without overlaps.
-
-        The longest of several overlapping changes gives the mask.
-        """
+        """Return the changes that begin in a part of the recording, in order and without overlaps. The
+        longest of several overlapping changes gives the mask."""
         changes: list[tuple[int, int, int]] = []
         for number in range(start >> _BUCKET_BITS, (end - 1 >> _BUCKET_BITS) + 1):
             bucket = self._buckets.get(number, ())

@@ -178,7 +178,6 @@ def user_block(user: str, permissions: Permissions, password: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a text as a string of the server's configuration."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
@@ -228,7 +227,6 @@ class Administrator:
     """An administrator's connection to JetStream."""
 
     def __init__(self, login: Login) -> None:
-        """Connect. Raise `EngineError` if the engine cannot be reached, or refuses the login."""
         self.connection = Connection(login, inbox_of(login.address.user or login.credentials.user))
 
     def server(self) -> Server:

@@ -165,7 +165,6 @@ class Consumer:
         }
 
     def _pull(self) -> None:
-        """Keep two pulls in flight."""
         assert self._inbox is not None
         assert self._connection is not None
         now = time.monotonic()
@@ -276,7 +275,6 @@ class NatsArchive:
     """A watcher's connection to JetStream, which is made again after a break."""
 
     def __init__(self, login: Login) -> None:
-        """Connect. Raise `EngineError` if the engine cannot be reached, or refuses the login."""
         inbox = inbox_of(login.address.user or login.credentials.user)
         self._link = Link(lambda: Connection(login, inbox))
         connection = self._link.connection

@@ -59,9 +59,7 @@ def login_options(login: Login) -> dict[str, Any]:
 
 def _signing(path: Path) -> dict[str, Callable[..., bytes]]:
     """Return what sends the JWT in a `.creds` file, and signs the server's challenge with the seed in it.
-
-    nats-py can read the file as well, and reads a damaged one without end.
-    """
+    nats-py can read the file as well, and reads a damaged one without end."""
     if importlib.util.find_spec("nkeys") is None:
         from agentwatch.base.extras import NKEYS, install_command
 

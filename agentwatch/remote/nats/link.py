@@ -23,7 +23,6 @@ class Link:
     """The connection that several readers share. The first reader that needs it makes it again."""
 
     def __init__(self, connect: Callable[[], Connection]) -> None:
-        """Connect. Raise `EngineError` if there is no connection."""
         self._connect = connect
         self._connecting = threading.Lock()
         self._closed = threading.Event()
@@ -96,7 +95,6 @@ class NatsSink:
     """A publisher's connection to JetStream."""
 
     def __init__(self, login: Login, publisher: str) -> None:
-        """Connect. Raise `EngineError` if the engine cannot be reached, or refuses the login."""
         self.round_trip = 0.0
         self._connection = Connection(login, inbox_of(publisher))
 

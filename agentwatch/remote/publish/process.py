@@ -38,12 +38,10 @@ class Job(NamedTuple):
 def ship(
     job: Job, wait: Callable[[float], bool], report: Callable[[Shipped], None] = lambda _: None
 ) -> Shipped | None:
-    """Ship a recording until the engine has it; continue what another process has begun.
-
-    Until the engine has all of it, the recording is among those of `engine ship --all`. `wait` waits for a
-    number of seconds, and returns whether to end. Return what the engine has; None if another process ships
-    the recording. Raise `OSError` if the recording cannot be opened.
-    """
+    """Ship a recording until the engine has it; continue what another process has begun. Until the engine has
+    all of it, the recording is among those of `engine ship --all`. `wait` waits for a number of seconds, and
+    returns whether to end. Return what the engine has; None if another process ships the recording. Raise
+    `OSError` if the recording cannot be opened."""
     recorded = Recorded(job.recording)
     sidecar = Sidecar(recorded.files.shipped)
     try:
@@ -68,7 +66,6 @@ def ship(
 
 
 def _resumed(before: Shipped | None, job: Job) -> Shipped:
-    """Return the session that a recording has on an engine, or a new one."""
     to, publisher = str(job.target.login.address), job.target.publisher
     if before is None or before.to != to or before.session.publisher != publisher:
         return Shipped(to, new_session(publisher))
@@ -78,12 +75,10 @@ def _resumed(before: Shipped | None, job: Job) -> Shipped:
 def ship_all(
     jobs: Iterable[Job], stop: threading.Event, ship_one: Callable[[Job], None]
 ) -> list[threading.Thread]:
-    """Ship recordings at the same time, and return the threads.
-
-    Each has a thread and a connection of its own: a call blocks until the engine answers, and what the engine
-    refuses for one session must not break off the others. Beyond 64, one begins when another has ended. The
-    most important of the `jobs` come first. `ship_one` ships one recording, and raises nothing.
-    """
+    """Ship recordings at the same time, and return the threads. Each has a thread and a connection of its
+    own: a call blocks until the engine answers, and what the engine refuses for one session must not break
+    off the others. Beyond 64, one begins when another has ended. The most important of the `jobs` come first.
+    `ship_one` ships one recording, and raises nothing."""
     waiting = list(jobs)[::-1]
     lock = threading.Lock()
 

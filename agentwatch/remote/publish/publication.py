@@ -134,7 +134,6 @@ class Publication:
     """Publishes one session, in a process of its own."""
 
     def __init__(self, target: Target, wait_seconds: float, given: Given = _NOTHING) -> None:
-        """Prepare to publish; nothing is started. `wait` waits at most `wait_seconds`."""
         self.engine = target.login.address
         self.host = self.engine.host
         """The host of the engine."""
@@ -160,10 +159,8 @@ class Publication:
         self._shipper = start_shipping(recording, self._target)
 
     def forms(self) -> tuple[str, ...]:
-        """Return the words for the header of a screen, the longest form first; they may be foreign.
-
-        They say where the session is published, and how far behind that is or why it is not.
-        """
+        """Return the words for the header of a screen, the longest form first; they may be foreign. They say
+        where the session is published, and how far behind that is or why it is not."""
         now = time.monotonic()
         if now >= self._read_due:
             self._read_due = now + _READ_SECONDS

@@ -42,10 +42,8 @@ class Noted(NamedTuple):
 
 
 class TimesAhead:
-    """The lines of a file of arrival times that are not shipped yet, in the order of their offsets.
-
-    Without such a file, there are none. A line that is not in this order is foreign; the later one counts.
-    """
+    """The lines of a file of arrival times that are not shipped yet, in the order of their offsets. Without
+    such a file, there are none. A line that is not in this order is foreign; the later one counts."""
 
     def __init__(self, path: Path) -> None:
         """Read the times of a recording when they are asked for. Another process may still write to the
@@ -275,7 +273,6 @@ class Recorded:
         os.close(self._fd)
 
     def _search(self) -> None:
-        """Find the last line end in what was added."""
         end, first = self.size, self._searched
         self._searched = max(end, first)
         found = line_start(self._fd, end, first)
@@ -289,7 +286,6 @@ class Recorded:
             return False
 
     def _sha256(self) -> str:
-        """Return the digest of the whole file, which has ended."""
         if self._digest[0] != self.size:
             import hashlib
 
@@ -303,7 +299,6 @@ class Recorded:
 
 @contextmanager
 def _reading() -> Iterator[None]:
-    """Raise `Unreadable` for the errors of a file."""
     try:
         yield
     except OSError as error:

@@ -59,11 +59,8 @@ _REFUSED_SECONDS = 60.0
 
 
 class Pace:
-    """When to poll a growing file, and when to send its lines.
-
-    A line after a silence is sent at once, and so are those of a short burst. Under a longer load the lines
-    of up to 250 ms travel together.
-    """
+    """When to poll a growing file, and when to send its lines. A line after a silence is sent at once, and so
+    are those of a short burst. Under a longer load the lines of up to 250 ms travel together."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         """Begin as after a silence. `clock` is in seconds, and never goes backwards."""
@@ -102,7 +99,6 @@ class Patience:
     """How often an engine is tried that does not take a recording, and how long."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
-        """Begin without a fault. `clock` is in seconds, and never goes backwards."""
         self.faults = 0
         """The faults since the engine has stored something."""
         self._clock = clock
@@ -133,10 +129,8 @@ class Patience:
         return self._refused_at is not None
 
     def is_over(self) -> bool:
-        """Return whether to give up a recording that has ended; the first call notes that it has.
-
-        An agent that runs is worth each attempt: a login that was revoked can be renewed.
-        """
+        """Return whether to give up a recording that has ended; the first call notes that it has. An agent
+        that runs is worth each attempt: a login that was revoked can be renewed."""
         now = self._clock()
         if self._ended_at is None:
             self._ended_at = now
@@ -156,7 +150,6 @@ class CardWriter:
     """Makes the cards of one session. No recording makes it raise."""
 
     def __init__(self, recorded: Recorded) -> None:
-        """Make the cards of a recording."""
         self._recorded = recorded
         self._host = os.uname().nodename
         self._repositories = Repositories()
@@ -238,7 +231,6 @@ class CardWriter:
         )
 
     def _outcome(self) -> str:
-        """Return the outcome of a recording that has ended."""
         digest = self._tracked.digest
         if digest is None or digest.turn is not Turn.ENDED or digest.outcome is None:
             return "unfinished"
@@ -362,7 +354,6 @@ class Shipper:
             sink.close()
 
     def _begin(self, sink: Sink) -> None:
-        """Continue behind the newest piece of the engine, and write the card."""
         self._cards.hurry()
         try:
             tail = sink.tail(self.shipped.session)
@@ -385,11 +376,8 @@ class Shipper:
             self._put_card(sink)
 
     def _advised(self) -> int:
-        """Return where to begin if the engine has nothing.
-
-        If recently stored bytes are missing, the server was restored to an earlier state: everything is sent
-        again.
-        """
+        """Return where to begin if the engine has nothing. If recently stored bytes are missing, the server
+        was restored to an earlier state: everything is sent again."""
         is_old = now_ms() - self.shipped.at_ms > CHUNK_DAYS * _DAY_MS
         return self.shipped.shipped if is_old else 0
 
@@ -433,7 +421,6 @@ class Shipper:
             self._note(ShipState.SHIPPING, _OVER_LIMIT)
 
     def _end(self, sink: Sink) -> None:
-        """Send the end of the recording, unless a limit has kept bytes back."""
         recorded = self._recorded
         if recorded.is_over_limit:
             self._stop(_OVER_LIMIT, sink)
@@ -456,7 +443,6 @@ class Shipper:
         self._put_card(sink)
 
     def _rest(self, sink: Sink, seconds: float) -> None:
-        """Wait while the connection is kept alive."""
         sink.wait(seconds)
         self._well_at = self._clock()
         self._is_asked_to_end = self._wait(0)
@@ -526,14 +512,11 @@ _SECONDS = 5.0
 
 
 class Reaching:
-    """Connects as a publisher, again and again.
-
-    After a failure it first makes a bare connection, and closes it. Where nothing listens, that costs 0.2 ms
-    of CPU, and the client with its loop and threads 1.5 ms; there are 160 attempts in 10 minutes.
-    """
+    """Connects as a publisher, again and again. After a failure it first makes a bare connection, and closes
+    it. Where nothing listens, that costs 0.2 ms of CPU, and the client with its loop and threads 1.5 ms;
+    there are 160 attempts in 10 minutes."""
 
     def __init__(self, target: Target) -> None:
-        """Connect to nothing yet."""
         self._target = target
         self._failure = ""
         """The message of the client if no server could be reached; otherwise empty."""
@@ -554,7 +537,6 @@ class Reaching:
         return sink
 
     def _check(self) -> None:
-        """Check that something listens."""
         address = self._target.login.address
         try:
             socket.create_connection((address.host, address.port), _SECONDS).close()

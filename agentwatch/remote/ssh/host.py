@@ -42,7 +42,6 @@ class Lifeline:
     """Waits for words, and for the end."""
 
     def __init__(self, fd: int = 0) -> None:
-        """Take the descriptor of the standard input."""
         self.has_ended = False
         """Whether the watcher has left, or was killed, or the connection was lost."""
         self.words: set[str] = set()
@@ -197,8 +196,6 @@ def _send(session: str, have: int, digest: str) -> None:
 
 
 class _Sender:
-    """Sends one session."""
-
     def __init__(
         self, reader: LineReader, path: Path, have: int, *, is_own: bool = False, is_store: bool = False
     ) -> None:
@@ -214,7 +211,6 @@ class _Sender:
         self._times = NewTimes(self._files.times if is_own else Path(os.devnull), have)
 
     def run(self, digest: str, lifeline: Lifeline) -> None:
-        """Send all bytes, then new ones as they come."""
         if not self._begins(digest):
             write_all(1, word_frame("replaced"))
             return
@@ -243,9 +239,7 @@ class _Sender:
 
     def _begins(self, digest: str) -> bool:
         """Return whether the bytes that the watcher has are the first ones of the session, by what is known.
-
-        The lines of a store may differ from those that were read before.
-        """
+        The lines of a store may differ from those that were read before."""
         if self._have > self._growth.size():
             return False
         if digest == "-":
@@ -263,7 +257,6 @@ class _Sender:
         return isinstance(self._growth, SavedGrowth) and self._growth.ended_by is not None
 
     def _send(self, size: int) -> None:
-        """Send the next chunk."""
         end = min(size, self._have + CHUNK_BYTES)
         seen, gaps, end = self._times.take(end)
         if not self._times.is_there and self._have >= self._arrived and not self._is_store:
@@ -276,7 +269,6 @@ class _Sender:
         self._have = chunk.end
 
     def _end(self, size: int) -> None:
-        """Send the end: the exit code, and the digest of the whole recording."""
         digest = hashlib.sha256()
         at = 0
         while at < size and (data := os.pread(self._fd, min(_FILE_READ_BYTES, size - at), at)):
@@ -313,8 +305,6 @@ def send_rows(version: str) -> None:
 
 
 class _RowsSender:
-    """The rows that were sent."""
-
     def __init__(self, version: str) -> None:
         self._rows: Mapping[Key, Row] = {}
         self._shown: dict[Key, Row] = {}
@@ -342,7 +332,6 @@ class _RowsSender:
             lifeline.wait(_YIELD_SECONDS if has_more else _TICK_SECONDS)
 
     def _send(self, rows: Mapping[Key, Row], *, shows_all: bool) -> None:
-        """Send what has changed."""
         if rows is self._rows and not shows_all:
             return
         at_ms = now_ms()

@@ -112,7 +112,6 @@ class Heads:
 
 
 def _answer(lines: ChannelLines) -> bytes:
-    """Return the bytes with which the host answers."""
     until = time.monotonic() + _HEAD_SECONDS
     while (line := lines.next(max(0.0, until - time.monotonic()))) is None:
         if time.monotonic() >= until:
@@ -319,11 +318,9 @@ _END_SECONDS = 2.0
 
 
 class SshHost:
-    """The sessions of one host. It satisfies `catalog.watched.Watched`.
-
-    A thread connects, reads and connects again; `step` only takes what the thread has. When the host is
-    silent for 30 s or the connection is lost, its sessions that ran count as lost since then.
-    """
+    """The sessions of one host. It satisfies `catalog.watched.Watched`. A thread connects, reads and connects
+    again; `step` only takes what the thread has. When the host is silent for 30 s or the connection is lost,
+    its sessions that ran count as lost since then."""
 
     def __init__(self, address: str) -> None:
         """Take the address, and start the thread. Raise `Fault` if the words are not such an address."""
@@ -389,7 +386,6 @@ class SshHost:
             pause = min(pause * 2, _LONGEST_PAUSE)
 
     def _watch(self) -> None:
-        """Read the list of the host until the connection is lost."""
         lists = Lists(connection_to(self.address), self.address)
         self._heard_at = time.monotonic()
         try:

@@ -32,13 +32,10 @@ _UNKNOWN = "-"
 
 
 class SshPieces:
-    """The pieces of one session. It satisfies `engine.Pieces`.
-
-    With agentwatch there, bytes have their arrival times, and the session its end. With `tail` alone, the
-    time of a byte is that of its arrival here, and a session never ends.
-
-    A piece may have no bytes: then it is the newest one, and all bytes that the host has are here.
-    """
+    """The pieces of one session. It satisfies `engine.Pieces`. With agentwatch there, bytes have their
+    arrival times, and the session its end. With `tail` alone, the time of a byte is that of its arrival here,
+    and a session never ends. A piece may have no bytes: then it is the newest one, and all bytes that the
+    host has are here."""
 
     def __init__(self, address: str, have: int, digest: str = "") -> None:
         """Take the address; nothing is connected before the first piece is wanted. `have` bytes are here
@@ -104,7 +101,6 @@ class SshPieces:
             self._begin_tail(self._lines)
 
     def _begin_tail(self, lines: ChannelLines) -> None:
-        """Read which file it is, and its size."""
         words = (lines.next(BEGIN_SECONDS) or b"").decode("ascii", "replace").split(" ")
         if len(words) != 2 or not all(len(word) < 20 and word.isdecimal() for word in words):
             raise EngineError("the host does not say which file it reads")
@@ -115,7 +111,6 @@ class SshPieces:
             self._ready.append(StoredPiece(Chunk(self._have, b""), is_newest=True))
 
     def _next_bytes(self, seconds: float) -> StoredPiece | None:
-        """Return the next bytes of `tail`."""
         assert self._channel is not None
         assert self._size is not None
         if self._ready:
@@ -129,7 +124,6 @@ class SshPieces:
         return StoredPiece(chunk, is_newest=self._have >= self._size and not self._channel.has_more)
 
     def _next_frame(self, seconds: float) -> StoredPiece | None:
-        """Return the piece of the next frame."""
         assert self._lines is not None
         until = time.monotonic() + seconds
         while True:

@@ -465,13 +465,11 @@ def connection_to(address: SshAddress) -> Connection:
 
 
 def connect(addresses: Iterable[str], *, asks: bool) -> None:
-    """Connect to hosts before there is a screen, on which ssh could not ask.
-
-    First all hosts are tried at the same time for some seconds, without questions. Those that refuse are
-    tried again one after the other, and ssh may ask for a password or whether a host key is right. That a
-    host cannot be reached is reported by whoever uses the connection then. `asks` says whether ssh may ask on
-    the terminal. Raise `Fault` if one of them is not an address.
-    """
+    """Connect to hosts before there is a screen, on which ssh could not ask. First all hosts are tried at the
+    same time for some seconds, without questions. Those that refuse are tried again one after the other, and
+    ssh may ask for a password or whether a host key is right. That a host cannot be reached is reported by
+    whoever uses the connection then. `asks` says whether ssh may ask on the terminal. Raise `Fault` if one of
+    them is not an address."""
     hosts = [connection_to(host) for host in dict.fromkeys(parse_ssh(words)[0] for words in addresses)]
     refusing: list[Connection] = []
 
@@ -521,11 +519,9 @@ LIFE = b"{}\n"
 
 
 class Frame(NamedTuple):
-    """A line of JSON, and behind it the number of bytes that it names.
-
-    Its keys are the headers of a piece on an engine (`agentwatch.remote.chunk`), and those of the other
-    fields without `is_`. A line with none of them is a sign of life.
-    """
+    """A line of JSON, and behind it the number of bytes that it names. Its keys are the headers of a piece on
+    an engine (`agentwatch.remote.chunk`), and those of the other fields without `is_`. A line with none of
+    them is a sign of life."""
 
     headers: dict[str, str]
     length: int = 0

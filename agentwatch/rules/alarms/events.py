@@ -41,7 +41,6 @@ class Changes:
     """The changes of state of one session."""
 
     def __init__(self, session: Session) -> None:
-        """Begin with the present state of a session."""
         self._session = session
         self._asked, self._ended = session.asked.count, ended_turns(session)
         self._is_refused = session.limits.is_refused

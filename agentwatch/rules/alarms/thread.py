@@ -87,15 +87,12 @@ class AlarmThread:
         commands: Commands | None = None,
         address: str = "",
     ) -> None:
-        """Start the thread.
-
-        The own position of `reader` stays unchanged. `act` pauses or stops the agent because of the rule with
-        this name, and returns whether that succeeded. `act`, `announce` and `is_silenced` are called in the
-        thread. `log` makes the action log of the session of a feed, to which alarms are added while it grows.
-        `log_fd` is closed at the end; None for no log. `alarms_path` is None to keep no alarms, `acts` None
-        if they are not known. `announce` is None to keep hits for `take_news`. `woken` is called when
-        `take_news` has new hits. `commands` is None if no rule has one.
-        """
+        """Start the thread. The own position of `reader` stays unchanged. `act` pauses or stops the agent
+        because of the rule with this name, and returns whether that succeeded. `act`, `announce` and
+        `is_silenced` are called in the thread. `log` makes the action log of the session of a feed, to which
+        alarms are added while it grows. `log_fd` is closed at the end; None for no log. `alarms_path` is None
+        to keep no alarms, `acts` None if they are not known. `announce` is None to keep hits for `take_news`.
+        `woken` is called when `take_news` has new hits. `commands` is None if no rule has one."""
         self.has_rules = bool(tripwires)
         """Whether calls or the run may hit a rule."""
         self.fault: OSError | None = None
@@ -181,7 +178,6 @@ class AlarmThread:
             forget_texts(self._feed.session)
 
     def _take(self, hit: Hit) -> None:
-        """Act on a hit, note it and announce it."""
         wire, action = hit.tripwire, hit.tripwire.action
         if action.needs_agent and not self._act(action, wire.name):
             action = Action.LOG
@@ -210,7 +206,6 @@ class AlarmThread:
         command: str | None,
         call: int | None = None,
     ) -> None:
-        """Run a command of the user's with an event of the session."""
         session, at_ms = self._feed.session, now_ms()
         if self._commands is not None:
             state, agent = state_of(session, at_ms), session.agent_name or ""

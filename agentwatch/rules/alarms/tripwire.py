@@ -87,7 +87,6 @@ def tripwire(
 
 
 def _parts(condition: Condition) -> Iterator[Condition]:
-    """Yield a condition and its parts."""
     left = [condition]
     while left:
         part = left.pop()

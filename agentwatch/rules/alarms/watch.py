@@ -48,11 +48,9 @@ class Hit(NamedTuple):
 
 
 class Watch:
-    """The rules that watch one session.
-
-    A rule about calls is hit once by a call: when the stream announces it, or later, when the call changes
-    or ends. A rule about the run is hit when it becomes true, and again only after it was false.
-    """
+    """The rules that watch one session. A rule about calls is hit once by a call: when the stream announces
+    it, or later, when the call changes or ends. A rule about the run is hit when it becomes true, and again
+    only after it was false."""
 
     def __init__(self, feed: Feed, tripwires: Sequence[Tripwire]) -> None:
         """Watch a session, of which nothing is judged yet. The caller advances the feed."""
@@ -119,7 +117,6 @@ class Watch:
         )
 
     def _judge(self, call: Call) -> list[Hit]:
-        """Return the rules that a call hits for the first time."""
         hits = []
         is_open = call.outcome is Outcome.RUNNING
         for rule in self._of_calls:

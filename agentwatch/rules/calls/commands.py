@@ -331,7 +331,6 @@ class _Reader:
         self._finds = 0
 
     def read(self, text: str) -> None:
-        """Add what a script runs, deletes and reads."""
         tokens, is_whole = shell_tokens(text)
         for token in tokens:
             (kind, word, start, end), stage = token, self._stage
@@ -374,7 +373,6 @@ class _Reader:
         return _Word(token)
 
     def _mark(self, word: str, *, is_risk: bool = True) -> None:
-        """Note the place of a word of the command itself."""
         if is_risk and self._places is not None and isinstance(word, _Word):
             self._places.risks.append((word.start, word.end))
 
@@ -504,7 +502,6 @@ class _Reader:
             self.variables[name] = tuple(values[1 : _MOST_VALUES + 1])
 
     def _expanded(self, words: Sequence[str]) -> list[str]:
-        """Return words with the values of the variables that the command sets."""
         if not self.variables:
             return [*words]
         found = [each for word in words for each in (self._values(word) if "$" in word else (word,))]
@@ -807,7 +804,6 @@ class _Reader:
                 self._wrote(path, " | ".join(self._pipeline), stage.printed)
 
     def _downloads(self, name: str, words: Sequence[str], text: str) -> None:
-        """Note the files that a program downloads."""
         if name in ("mv", "cp") and len(words) > 1 and (known := self._found.files.get(self._key(words[-2]))):
             self._found.files[self._key(words[-1])] = known
         if name not in _DOWNLOADERS:
@@ -840,7 +836,6 @@ class _Reader:
         return posixpath.normpath(self._path(word))
 
     def _path(self, word: str) -> str:
-        """Return a path as it is written, after the folder of the command."""
         for home in _HOMES:
             if word.startswith(home) and word[len(home) : len(home) + 1] in ("", "/"):
                 word = "~" + word[len(home) :]
@@ -849,10 +844,8 @@ class _Reader:
         return word if word[:1] in ("~", "$") else posixpath.join(self._folder, word)
 
     def _add_path(self, word: str, *, is_file: bool = False) -> str:
-        """Add and return a word that may be a path: `x` of `--out=x` and of `of=x`; empty if it is not.
-
-        With `is_file`, the program takes any word for a path.
-        """
+        """Add and return a word that may be a path: `x` of `--out=x` and of `of=x`; empty if it is not. With
+        `is_file`, the program takes any word for a path."""
         word = word if is_file else word.rpartition("=")[2]
         if word in _NO_FILES or (not is_file and (word[0] == "-" or "://" in word or _has_blank(word))):
             return ""
@@ -885,9 +878,7 @@ def _without_lead(words: Sequence[str]) -> Iterator[str]:
 
 def _options(words: Iterable[str], values: str) -> Iterator[str]:
     """Yield each option of a subcommand: `-a` and `-m` for `-am x`, `--force-with-lease` without its value.
-
-    `values` has the letters that take a value.
-    """
+    `values` has the letters that take a value."""
     is_value = False
     for word in words:
         if is_value:
@@ -920,14 +911,12 @@ def _read_in(name: str, word: str, before: str, *, is_option: bool) -> str:
 
 
 def _echoed(words: Sequence[str]) -> str:
-    """Return what `echo` prints."""
     at = sum(1 for _ in takewhile(lambda each: each in ("-n", "-e", "-E", "-ne", "-en"), words))
     text = " ".join(words[at:])
     return text.replace("\\n", "\n") if "-e" in words[:at] or "-ne" in words[:at] else text
 
 
 def _formatted(words: Sequence[str]) -> str:
-    """Return what `printf` prints, with every argument in the place of `%s`."""
     form, *values = [*words[words[:1] == ["--"] :]] or [""]
     form = form.replace("\\n", "\n")
     pieces = form.split("%s")

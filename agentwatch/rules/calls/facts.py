@@ -37,10 +37,8 @@ class Silences:
         """The numbers of the calls that had not ended when their entries were read."""
 
     def before(self, call: Call) -> int | None:
-        """Return the silence before a call in milliseconds; None if unknown.
-
-        Entries after the call are not read, so that the cost is spread over the calls of a list.
-        """
+        """Return the silence before a call in milliseconds; None if unknown. Entries after the call are not
+        read, so that the cost is spread over the calls of a list."""
         transcript = self._session.transcript
         while len(self._before) < call.number and self._entries < len(transcript):
             entry = transcript[self._entries]
@@ -171,10 +169,8 @@ class CallFacts:
         return Episodes(self._feed)
 
     def repeat(self, call: Call) -> int | None:
-        """Return how often in a row the identical call was made; None while the call runs.
-
-        `Episodes` has this count too, and reads the outputs of test runs for the others.
-        """
+        """Return how often in a row the identical call was made; None while the call runs. `Episodes` has
+        this count too, and reads the outputs of test runs for the others."""
         if call.outcome is Outcome.RUNNING:
             return None
         calls = self.session.calls

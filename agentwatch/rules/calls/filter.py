@@ -64,7 +64,6 @@ def filter_offers(
 def _values(
     facts: CallFacts, tools: Iterable[str], delegating: Callable[[], Sequence[Call]], field: str
 ) -> Iterable[Value]:
-    """Return the values that a field has in the session, newest first."""
     session = facts.session
     match field:
         case "tool":

@@ -34,11 +34,9 @@ _READING = frozenset({ToolKind.READ, ToolKind.SEARCH})
 
 
 def paths_of(call: Call, cwd: str | None) -> tuple[str, ...] | Partly | None:
-    """Return the paths of a call, relative to the cwd and absolute, with `..` resolved; None if unknown.
-
-    The paths of a command are those of its words that may be paths. Links are not followed: the files are
-    those of another time, and perhaps of another machine.
-    """
+    """Return the paths of a call, relative to the cwd and absolute, with `..` resolved; None if unknown. The
+    paths of a command are those of its words that may be paths. Links are not followed: the files are those
+    of another time, and perhaps of another machine."""
     words = words_of(call)
     if not words and call.kind in _FILES:
         return None
@@ -80,11 +78,9 @@ def words_of(call: Call) -> tuple[str, ...]:
 
 
 def is_outside(call: Call, cwd: str | None) -> bool | None:
-    """Return whether a call acts on a file outside the cwd; None if its path or the cwd is unknown.
-
-    `~` counts as outside, unless the cwd is below it too, as in a redacted recording. A word of a command
-    counts only if it is a path with `/` or `..`. A path that begins with a variable is unknown.
-    """
+    """Return whether a call acts on a file outside the cwd; None if its path or the cwd is unknown. `~`
+    counts as outside, unless the cwd is below it too, as in a redacted recording. A word of a command counts
+    only if it is a path with `/` or `..`. A path that begins with a variable is unknown."""
     words = words_of(call)
     otherwise: bool | None = False
     if call.kind is ToolKind.EXECUTE:
@@ -104,10 +100,8 @@ _TEMPORARY = ("/tmp/", "/var/tmp/", "/var/folders/")  # noqa: S108 - only compar
 
 
 def deleted_places(call: Call, cwd: str | None) -> tuple[str, ...] | None:
-    """Return where the files are that a call deletes: `inside` or `outside` of the cwd, or `temporary`.
-
-    If one place is unknown, the result is None, unless another one is outside.
-    """
+    """Return where the files are that a call deletes: `inside` or `outside` of the cwd, or `temporary`. If
+    one place is unknown, the result is None, unless another one is outside."""
     words = words_of(call) if call.kind is ToolKind.DELETE else ()
     found: set[str | None] = set() if words or call.kind is not ToolKind.DELETE else {None}
     if call.kind is ToolKind.EXECUTE:
@@ -206,11 +200,9 @@ def _command_tests(cwd: Cwd) -> dict[str, Callable[[str], Test[Call]]]:
 
 
 def word_test(word: str) -> Test[Call]:
-    """Return the test for a word without a field, in lower case.
-
-    The word must occur in the call's tool or target, or be the beginning of its outcome. Only `*` makes it a
-    glob: words such as `x[0]` and `why?` occur in targets.
-    """
+    """Return the test for a word without a field, in lower case. The word must occur in the call's tool or
+    target, or be the beginning of its outcome. Only `*` makes it a glob: words such as `x[0]` and `why?`
+    occur in targets."""
     matches = word_matcher(word)
     begins_outcome = len(word) >= _LEAST_OF_AN_OUTCOME
 
@@ -223,8 +215,6 @@ def word_test(word: str) -> Test[Call]:
 
 
 def _count_values(facts: CallFacts) -> dict[str, Callable[[Call], Value]]:
-    """Return the readers of the fields that count how often something was done."""
-
     def counted(count: Callable[[Episodes, int], int]) -> Callable[[Call], Value]:
         def read(call: Call) -> Value:
             counts = facts.counts(call)
@@ -241,8 +231,6 @@ def _count_values(facts: CallFacts) -> dict[str, Callable[[Call], Value]]:
 
 
 def _run_values(facts: CallFacts) -> dict[str, Callable[[Call], Value]]:
-    """Return the readers of the fields of the session up to now."""
-
     def counted(outcome: Outcome) -> Callable[[Call], Value]:
         return lambda _call: calls_by_outcome(facts.session).get(outcome, 0)
 

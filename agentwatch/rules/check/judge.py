@@ -232,10 +232,8 @@ class Limited:
             self._places.append(Violation.by(call))
 
     def _took_ms(self, call: Call) -> float | None:
-        """Return how long a call took; None if unknown.
-
-        For a call that never ended, the time until the last line counts if it already exceeds the limit.
-        """
+        """Return how long a call took; None if unknown. For a call that never ended, the time until the last
+        line counts if it already exceeds the limit."""
         took = self._facts.duration_ms(call)
         last_ms = self._facts.session.last_seen_ms
         if took is not None or call.ended is not None or call.started is None or last_ms is None:
@@ -402,7 +400,6 @@ class Judge:
         return self._limited[index].judgement()
 
     def _judge_ended(self) -> None:
-        """Judge the calls that have ended since."""
         session = self._feed.session
         self._runs = len(session.runs)
         while self._judged < len(session.ended_calls):

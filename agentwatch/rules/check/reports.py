@@ -90,12 +90,10 @@ def _looked(judgement: Judgement) -> str:
 
 
 def junit_document(checked: Sequence[Checked]) -> bytes:
-    """Return a `testsuite` for each recording with a `testcase` for each rule, as UTF-8.
-
-    A broken rule is a `failure`, and a broken warning is `skipped`. A rule that had nothing to check in
-    all recordings is an `error`; one that had nothing to check only in this recording is `skipped`. All rules
-    are judged in one pass, so each testcase gets an equal part of the time.
-    """
+    """Return a `testsuite` for each recording with a `testcase` for each rule, as UTF-8. A broken rule is a
+    `failure`, and a broken warning is `skipped`. A rule that had nothing to check in all recordings is an
+    `error`; one that had nothing to check only in this recording is `skipped`. All rules are judged in one
+    pass, so each testcase gets an equal part of the time."""
     from xml.etree.ElementTree import Element, SubElement, indent, tostring  # 10 ms, for this format only
 
     unseen = {each.rule for each in blind(checked)}
@@ -182,10 +180,8 @@ def _rule(checked: Checked, judgement: Judgement) -> dict[str, object]:
 
 
 def github_commands(checked: Sequence[Checked]) -> Iterator[str]:
-    """Yield commands for the runner, `::error title=…::…`, the rules with the most hits first.
-
-    Rules that had nothing to check come first. Safe text has no line end, and every message is escaped.
-    """
+    """Yield commands for the runner, `::error title=…::…`, the rules with the most hits first. Rules that had
+    nothing to check come first. Safe text has no line end, and every message is escaped."""
     of_nothing: dict[Severity, list[str]] = {severity: [] for severity in Severity}
     for each in blind(checked):
         severity = each.rule.severity

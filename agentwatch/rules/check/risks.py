@@ -62,7 +62,6 @@ def risks_in(text: str, cwd: str | None = None, *, is_command: bool = True) -> l
 
 @lru_cache(1)
 def _hits(cwd: str | None) -> Callable[[str], bool]:
-    """Return whether a rule of `safe` hits a command."""
     readers = command_readers(cwd)
     rules = [rule.condition for rule in read_rules(starter_path("safe")) if isinstance(rule, Forbid)]
     tests = [condition.bind(readers) for condition in rules]

@@ -107,7 +107,6 @@ def _values(before: str, typed: str, field: Field, values: Values) -> list[Offer
 
 
 def _quoted(word: str) -> str:
-    """Return a value in quotes if it needs them."""
     if not _NEEDS_QUOTES.search(word):
         return word
     escaped = word.replace("\\", "\\\\").replace('"', '\\"')

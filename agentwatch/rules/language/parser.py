@@ -76,7 +76,6 @@ def tokens(text: str) -> list[Token]:
 
 
 def _term(text: str, start: int, depth: int) -> tuple[Token, int]:
-    """Return the term at an offset, and the offset after it."""
     head = _HEAD.match(text, start)
     if head is None or _is_address(text, head.end(), head[1]) or text.startswith(PATTERN, start):
         value, end, is_quoted, is_pattern = _value(text, start, depth)
@@ -126,10 +125,8 @@ def _ends_word(text: str, at: int, depth: int) -> None:
 
 
 def _until(text: str, at: int, sign: str, start: int) -> tuple[str, int]:
-    """Return the text up to a sign, and the offset after the sign.
-
-    `\\` before the sign keeps it. In a quote, `\\\\` is one `\\`; a regular expression stays as it is.
-    """
+    """Return the text up to a sign, and the offset after the sign. `\\` before the sign keeps it. In a quote,
+    `\\\\` is one `\\`; a regular expression stays as it is."""
     pieces: list[str] = []
     while (char := text[at : at + 1]) != sign:
         if not char:
@@ -172,8 +169,6 @@ def parse(text: str, vocabulary: Vocabulary, *, allows_patterns: bool = False) -
 
 
 class _Parser:
-    """Reads the tokens of one rule from left to right."""
-
     def __init__(self, found: Sequence[Token], vocabulary: Vocabulary, *, allows_patterns: bool) -> None:
         self._tokens = found
         self._at = 0
@@ -181,7 +176,6 @@ class _Parser:
         self._allows_patterns = allows_patterns
 
     def parsed(self) -> Condition:
-        """Return the rule."""
         if not self._tokens:
             raise RuleError("the rule is empty")
         return self._alternatives(0)
@@ -315,7 +309,6 @@ def _no_such_value(field: Field, value: str) -> str:
 
 
 def _missing(following: Token | None, before: Token | None) -> RuleError:
-    """Return the error for a place without a term."""
     if before is not None and before.sign is Sign.OR:
         return RuleError("OR needs a term after it", before.at)
     if following is not None and following.sign is Sign.OR:

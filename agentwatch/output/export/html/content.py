@@ -317,7 +317,6 @@ def _nodes(tokens: Iterable[Token]) -> list[Node]:
 
 
 def _opened(token: Token) -> Node:
-    """Return an element without its children."""
     if token.hidden:
         return [_TRANSPARENT, ""]
     if token.type == "heading_open":
@@ -525,7 +524,6 @@ def _limited(nodes: list[Node], count: int, noun: str) -> list[Node]:
 
 
 def _code(block: ContentBlock, path: str | None) -> list[Node]:
-    """Return the content of a file, with the numbers of its lines beside it."""
     head, left_out, tail = kept(block.text.rstrip("\n"))
     name = coloured("code", family_of_file(path))
     nodes = [_numbered(head, block.first_line, name)]
@@ -588,7 +586,6 @@ def _plan(block: PlanBlock) -> Node:
 
 
 def _steps(block: StepsBlock) -> Iterator[Node]:
-    """Yield what a subagent wrote and did."""
     most = share(len(block.steps))
     for step in block.steps[:_MOST_PARTS]:
         if isinstance(step, SubagentCall):

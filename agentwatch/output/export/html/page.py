@@ -101,10 +101,8 @@ class Rows:
         return Row(_filled(facts), content)
 
     def call_facts(self, call: Call) -> dict[str, Any]:
-        """Return what the page knows of a call before it inflates its content.
-
-        The page has it twice: in the table without scripts, and in the list of entries. It takes 20 µs.
-        """
+        """Return what the page knows of a call before it inflates its content. The page has it twice: in the
+        table without scripts, and in the list of entries. It takes 20 µs."""
         if place := self._places[call.number - 1]:
             data = self._spill.get(place >> _LENGTH_BITS, place & (1 << _LENGTH_BITS) - 1)
             kept: dict[str, Any] = orjson.loads(data)
@@ -256,8 +254,6 @@ class Chunks:
 
 
 class _Chunk:
-    """The contents of a chunk."""
-
     def __init__(self, number: int) -> None:
         self.number = number
         self.size = 0

@@ -59,15 +59,12 @@ def _backend_class() -> type[Backend]:
 
 
 class _Sending:
-    """The spans of a session on their way."""
-
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
         self._total = self._accepted = 0
         self._reasons: dict[str, None] = {}
 
     def send(self, spans: Iterator[Span]) -> None:
-        """Send spans in batches."""
         due = batches(spans)
         for batch in due:
             if not self._send(batch):
@@ -75,7 +72,6 @@ class _Sending:
                 return
 
     def sent(self) -> Sent:
-        """Return what became of the spans."""
         if not self._total:
             return Sent("nothing to send: the recording has no run", is_complete=True)
         is_complete = self._accepted == self._total

@@ -154,7 +154,6 @@ class Backend:
     """The backend that the environment names: `OTEL_EXPORTER_OTLP_ENDPOINT` and its relatives."""
 
     def __init__(self) -> None:
-        """Prepare to send. Nothing is sent yet."""
         for name in _LOGGERS:
             logger = logging.getLogger(name)
             logger.handlers, logger.propagate = [logging.NullHandler()], False  # `Answer` has the reasons
@@ -191,7 +190,6 @@ class Backend:
         self._requests.close()
 
     def _readable(self, span: Span) -> ReadableSpan:
-        """Return a span as the exporter takes it."""
         parent = None if span.parent_id is None else _context(span.trace_id, span.parent_id)
         return ReadableSpan(
             name=span.name,
@@ -224,7 +222,6 @@ class _Requests(requests.Session):
         self._has_answered = False
 
     def forget(self) -> None:
-        """Forget the last answer, before the next batch."""
         self.reply = self.failure = None
 
     def request(self, method: Any, url: Any, *given: Any, **options: Any) -> requests.Response:

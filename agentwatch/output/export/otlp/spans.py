@@ -68,11 +68,9 @@ class Span:
 
 
 def attributes(values: Mapping[str, Value | None]) -> dict[str, Value]:
-    """Return the attributes that are known, with texts and numbers that every backend can store.
-
-    A text is made safe: the encoder fails at half a surrogate pair, and some backends at a NUL. A number over
-    64 bits is left out.
-    """
+    """Return the attributes that are known, with texts and numbers that every backend can store. A text is
+    made safe: the encoder fails at half a surrogate pair, and some backends at a NUL. A number over 64 bits
+    is left out."""
     known: dict[str, Value] = {}
     for name, value in values.items():
         if isinstance(value, str):
@@ -165,11 +163,9 @@ class Period(NamedTuple):
 
 
 class Clock:
-    """The times of a session by one clock: the agent's if it has one, otherwise that of the arrivals.
-
-    Arrival times are shifted to the agent's clock by the difference at the first call that has both. Without
-    any time, the recording ends when its file was last written, and its calls follow each other by 1 µs.
-    """
+    """The times of a session by one clock: the agent's if it has one, otherwise that of the arrivals. Arrival
+    times are shifted to the agent's clock by the difference at the first call that has both. Without any
+    time, the recording ends when its file was last written, and its calls follow each other by 1 µs."""
 
     def __init__(self, exported: Exported) -> None:
         self._session = exported.session
@@ -238,9 +234,7 @@ class Clock:
 
 def began_ms(exported: Exported) -> list[int | None]:
     """Return for each run when it began, by the first time that the recording has of it; None if it has none.
-
-    The times are not shifted: a part of a session has the same ids as the whole.
-    """
+    The times are not shifted: a part of a session has the same ids as the whole."""
     began = [run.began_seen_ms for run in exported.session.runs]
     if None in began:
         for call in exported.session.calls:
@@ -468,10 +462,8 @@ def program_of(call: Call) -> str | None:
 
 
 def error_of(call: Call) -> str | None:
-    """Return the kind of error of a call; None if it has not failed, or if that is unknown.
-
-    An exit code other than 0 is an error, whatever the agent makes of it.
-    """
+    """Return the kind of error of a call; None if it has not failed, or if that is unknown. An exit code
+    other than 0 is an error, whatever the agent makes of it."""
     if call.exit_code:
         return f"exit_{call.exit_code}" if abs(call.exit_code) < 1 << 32 else "exit"
     return call.outcome.value if call.outcome in _ERRORS else None
@@ -532,7 +524,6 @@ class Spans:
     """Makes the spans of a session, in the order of its transcript."""
 
     def __init__(self, exported: Exported, choices: Choices) -> None:
-        """Prepare the spans of what is exported."""
         self._exported = exported
         self._runs = exported.session.runs
         self._with_content, self._progress = choices.content, choices.progress
@@ -685,7 +676,6 @@ class Spans:
         )
 
     def _extend(self, run: int, period: Period) -> Period:
-        """Note a period within a run, and return it."""
         known = self._periods.get(run)
         self._periods[run] = period if known is None else known.around(period)
         return period

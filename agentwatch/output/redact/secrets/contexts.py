@@ -465,7 +465,6 @@ def _matches(number: int, piece: str, lower: str) -> Iterator[re.Match[str]]:
 
 
 def _holds(judgement: Judgement, value: str) -> bool:
-    """Return whether a value is what its context needs."""
     if judgement == "any":
         return True
     if judgement == "cookie":

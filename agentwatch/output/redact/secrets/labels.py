@@ -429,7 +429,6 @@ def _value(text: str, label: _Label, at: int) -> Found | None:
 
 
 def _judged(match: re.Match[str], label: _Label, *, loose: bool, beside: bool = False) -> Found | None:
-    """Return the value of a match if it is a secret."""
     group = match.lastindex or 1
     value, start = match[group], match.start(group)
     is_quoted = match.re.groups >= _QUOTES and group <= _QUOTES
@@ -524,7 +523,6 @@ def _is_secret(value: str, category: Category, *, loose: bool, beside: bool, quo
 
 
 def _has_digit(value: str) -> bool:
-    """Return whether a value has a digit."""
     return any(map(str.isdigit, value))
 
 

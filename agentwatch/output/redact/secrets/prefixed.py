@@ -562,7 +562,6 @@ def plain(text: str) -> str:
 
 
 def _blank(match: re.Match[str]) -> str:
-    """Return spaces in place of a match."""
     return " " * len(match[0])
 
 
