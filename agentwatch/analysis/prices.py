@@ -117,7 +117,7 @@ def _prices_of(use: Use) -> Prices | None:
     """Return the prices of a model; None if the list does not have it."""
     if use.model is None or len(use.model) > _MOST_NAME:
         return None
-    of_day = use if use.at_ms is None else use._replace(at_ms=use.at_ms - use.at_ms % DAY_MS)
+    of_day = use._replace(at_ms=use.at_ms - late_ms) if use.at_ms and (late_ms := use.at_ms % DAY_MS) else use
     if of_day not in looked_up:
         looked_up[of_day] = _asked(use.model, of_day)
     return looked_up[of_day]

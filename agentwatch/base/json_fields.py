@@ -25,19 +25,20 @@ class Field(NamedTuple):
 
     def bounded(self, value: object) -> Any:
         """Return a value of the field; halves of surrogate pairs, which JSON does not have, become `?`."""
-        if self.kind is str:
-            text = value[: self.limit].encode("utf-8", "replace").decode() if isinstance(value, str) else ""
-            return text or self.empty
-        if self.kind is int:
-            return value if type(value) is int and self.least <= value < self.limit else self.empty
-        return value if isinstance(value, bool) else self.empty
+        _, kind, limit, empty, least = self
+        if kind is str:
+            text = value[:limit] if isinstance(value, str) else ""
+            return (text if text.isascii() else text.encode("utf-8", "replace").decode()) or empty
+        if kind is int:
+            return value if type(value) is int and least <= value < limit else empty
+        return value if isinstance(value, bool) else empty
 
 
 def values_of(fields: Iterable[Field], source: object, **others: object) -> dict[str, Any]:
     """Return the bounded attributes of an object by the names of fields. `others` has the values of the
     fields that are not attributes of the object."""
     return {
-        field.name: field.bounded(others[field.name] if field.name in others else getattr(source, field.name))
+        (name := field.name): field.bounded(others[name] if name in others else getattr(source, name))
         for field in fields
     }
 

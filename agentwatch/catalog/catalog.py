@@ -28,8 +28,8 @@ from agentwatch.catalog.repository import Repositories, Repository
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import Process
 from agentwatch.catalog.states import Steady, knowledge_of
-from agentwatch.catalog.tracked import NO_FILE, Counts, Tracked, row_of, without_file
-from agentwatch.session.counts import known_sum
+from agentwatch.catalog.tracked import NO_FILE, SessionCounts, Tracked, row_of, without_file
+from agentwatch.recording.acts import acts_names
 from agentwatch.sources.proc import Proc
 from agentwatch.text.safe import SafeText, safe_line
 
@@ -143,6 +143,7 @@ class RowTable:
         changed: dict[Key, Row | None] = {}
         parents: set[Key] = set()
         repositories = {"": _NO_REPOSITORY, **self._checked}  # `HEAD` is read once for a folder
+        acts = acts_names()
         for key in sorted(due | timed, key=self._subagents.__contains__):  # parents count their subagents
             session = self._sessions.get(key)
             if session is None or self.twins.has_recording(key, self._sessions):
@@ -158,7 +159,7 @@ class RowTable:
                 continue
             if (cwd := session.cwd) not in repositories:
                 repositories[cwd] = self._repositories.of(cwd)
-            session.read_acts()
+            session.read_acts(acts)
             of = self.twins.session_of(key)
             twin = None if of is None else self._sessions.get(of)
             subagents, is_archived = self._count_subagents(key), key in self.archive.keys
@@ -202,26 +203,20 @@ class RowTable:
         later = (each for each in subagents if each and each.is_running and each.seen_ms > seen_ms)
         return max(later, key=lambda each: each.seen_ms, default=None)
 
-    def _counts(self, key: Key) -> Counts | None:
+    def _counts(self, key: Key) -> SessionCounts | None:
         """Return what was counted in a session and its subagents; None if one of them was not read whole.
 
         The session notes when the last of its subagents wrote its last line.
         """
-        whole = not knowledge_of(key[0]).joins_subagents
-        family = [self._sessions[each] for each in (descendants(self._subagents, key) if whole else (key,))]
+        session = self._sessions[key]
+        if key not in self._subagents or knowledge_of(key[0]).joins_subagents:
+            return session.counts
+        family = [self._sessions[each] for each in descendants(self._subagents, key)]
         digests = [each.digest for each in family[1:]]
-        family[0].below_ms = max((each.seen_ms or 0 for each in digests if each is not None), default=0)
+        session.below_ms = max((each.seen_ms or 0 for each in digests if each is not None), default=0)
         counts = [each.counts for each in family]
         known = [each for each in counts if each is not None]
-        if len(known) < len(counts):
-            return None
-        sums = Counts(*map(known_sum, zip(*known, strict=True)))
-        if sums.cost_usd is not None:
-            return sums
-        used = [
-            use for each in family if each.digest and each.digest.uses for use in each.digest.uses.priced()
-        ]
-        return sums._replace(uses=tuple(used)) if used else sums
+        return SessionCounts.summed(known) if len(known) == len(counts) else None
 
     def _count_subagents(self, key: Key) -> tuple[int, int]:
         """Return the number of subagents of a session, and of those that work."""
@@ -591,7 +586,8 @@ class Machine:
         self._unjudged |= self._table.archive.refresh() & self._sessions.keys()
         if self._schedule.is_due("acts"):
             shown = (self._live | self._recent | (self.in_view or frozenset())) & self._sessions.keys()
-            self._unjudged.update(key for key in shown if self._sessions[key].read_acts())
+            acts = acts_names()
+            self._unjudged.update(key for key in shown if self._sessions[key].read_acts(acts))
         if self._is_settling and self._unread:
             return True
         self._judge(now_ms)

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.agents.found import Found, Key, Metadata, Reach
 from agentwatch.agents.reported import Life, Said, State
-from agentwatch.catalog.digest import Digest, Tail
 from agentwatch.catalog.places import is_problem
 from agentwatch.catalog.repository import Repository
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import LIVE, UNKNOWN, Ground, Process, Standing
 from agentwatch.catalog.states import knowledge_of, standing
-from agentwatch.recording.acts import Act, SessionActs
+from agentwatch.recording.acts import Act, SessionActs, acts_name
+from agentwatch.session.counts import known_sum
 
 if TYPE_CHECKING:
-    from agentwatch.catalog.digest import Digest, Tail
+    from agentwatch.catalog.digest.digest import Digest
+    from agentwatch.catalog.digest.reading import Tail
     from agentwatch.session.counts import Use
     from agentwatch.session.events import Tokens
     from agentwatch.session.limits import Reported
@@ -31,7 +33,7 @@ _MOST_SKEW_MS = 60_000
 _MOST_SUBAGENTS = 10_000
 
 
-class Counts(NamedTuple):
+class SessionCounts(NamedTuple):
     """What was counted in a session and its subagents, by the names of the row; None means unknown."""
 
     calls: int | None = None
@@ -44,6 +46,14 @@ class Counts(NamedTuple):
     cost_usd: float | None = None
     uses: tuple[tuple[Use, Tokens], ...] | None = None
     """What the cost is estimated by, if the agent reports none."""
+
+    @classmethod
+    def summed(cls, counts: Sequence[SessionCounts]) -> SessionCounts:
+        """Return the counts of several sessions as one."""
+        *numbers, uses = zip(*counts, strict=True)
+        sums = cls(*map(known_sum, numbers))
+        used = () if sums.cost_usd is not None else tuple(chain(*filter(None, uses)))
+        return sums._replace(uses=used or None)
 
 
 class Tracked:
@@ -179,16 +189,33 @@ class Tracked:
         return self.digest.duration_ms(arrived or (None, None), self.below_ms)
 
     @property
-    def counts(self) -> Counts | None:
+    def is_counted(self) -> bool:
+        """Whether its own lines were read whole."""
+        digest = self.digest
+        return bool(digest and digest.is_whole and digest.format and self.found.reach is not Reach.PARTS)
+
+    @property
+    def has_results(self) -> bool:
+        """Whether its agent writes the results of calls."""
+        return knowledge_of(self.found.agent).has_results
+
+    @property
+    def counts(self) -> SessionCounts | None:
         """What was counted in its own lines; None if they were not read whole."""
-        digest, found = self.digest, self.found
-        if digest is None or not digest.is_whole or not digest.format or found.reach is Reach.PARTS:
+        digest = self.digest
+        if digest is None or not self.is_counted:
             return None
-        tokens = digest.tokens
-        counts = Counts(digest.calls, digest.failed, digest.rejected, digest.cancelled, *tokens[:4])
-        if knowledge_of(found.agent).has_results:
-            return counts
-        return counts._replace(failed=None, rejected=None, cancelled=None)
+        has_results = self.has_results
+        tokens, uses = digest.tokens, digest.uses
+        used = tuple(uses.priced()) if uses is not None and tokens.cost_usd is None else ()
+        return SessionCounts(
+            digest.calls,
+            digest.failed if has_results else None,
+            digest.rejected if has_results else None,
+            digest.cancelled if has_results else None,
+            *tokens[:4],
+            used or None,
+        )
 
     def read(self, *, is_brief: bool = False) -> bool:
         """Read the lines that were added; return whether the digest has changed. `is_brief` reads only the
@@ -204,11 +231,12 @@ class Tracked:
         has_changed = self.tail.update()
         return self.end() or has_changed
 
-    def read_acts(self) -> bool:
-        """Read what the user did to it, if that has changed; return whether it has."""
+    def read_acts(self, names: Container[str]) -> bool:
+        """Read what the user did to it, if that has changed; return whether it has. `names` are those of the
+        files of acts in the state folder."""
         is_own = self.found.agent == OWN
         if self._acts_of is None:
-            if is_own and self.found.path == NO_FILE:
+            if self.found.path == NO_FILE if is_own else acts_name(*self.found.key) not in names:
                 return False
             self._acts_of = SessionActs(self.found.path if is_own else None)
         before, self.acts = self.acts, self._acts_of.read(*self.found.key)
@@ -292,7 +320,7 @@ def row_of(
     subagents: tuple[int, int] = (0, 0),
     twin: Tracked | None = None,
     *,
-    counts: Counts | None = None,
+    counts: SessionCounts | None = None,
     is_archived: bool = False,
 ) -> Row:
     """Return the row of a session. `subagents` are the number of its subagents, and of those that work.
@@ -305,8 +333,8 @@ def row_of(
     is_own = found.agent == OWN
     prompts = (digest.first_prompt or metadata.prompt, digest.last_prompt)
     branch = metadata.branch if digest.branch is None else digest.branch
-    own = session.counts
-    results = own is not None and own.failed is not None
+    is_counted = session.is_counted
+    has_results = is_counted and session.has_results
     return Row(
         key=found.key,
         agent=digest.agent or (said.runs if is_own and said is not None else "" if is_own else found.agent),
@@ -323,14 +351,14 @@ def row_of(
         branch=_branch(branch, repository, is_live=session.is_live),
         worktree=repository.worktree,
         model=digest.model or metadata.model or "",
-        **(counts or Counts())._asdict(),
-        turns=None if own is None else digest.turns,
+        **(counts or SessionCounts())._asdict(),
+        turns=digest.turns if is_counted else None,
         open_calls=len(digest.open_calls),
         context_used=digest.context_used,
         context_size=digest.context_size,
         limits=_limits(session),
-        lines_added=digest.lines_added if results else None,
-        lines_removed=digest.lines_removed if results else None,
+        lines_added=digest.lines_added if has_results else None,
+        lines_removed=digest.lines_removed if has_results else None,
         todo=digest.todo,
         tests=digest.tests,
         began_ms=session.began_ms if metadata.began_ms is None else metadata.began_ms,

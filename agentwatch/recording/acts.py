@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,6 +24,7 @@ from agentwatch.text.safe import SafeText, cut, safe_line
 ACT_NAMES = ("continue", "queue", "interrupt", "stop", "allow", "deny")
 RECEIPTS = ("sent", "held", "elsewhere", "refused", "expired", "unknown")
 MOST_ACTS = 1000
+_FOLDER = "acts"
 _MOST_BYTES = 1 << 20
 _MOST_TEXT = 200
 """Characters of each text. A line then has at most 4 KB, which the system appends as a whole."""
@@ -65,7 +67,20 @@ def acts_file(agent: str, session_id: str, recording: Path | None, environ: Mapp
     if recording is not None:
         return SessionFiles(recording).acts
     is_name = is_foreign_id(session_id) and len(session_id) <= _MOST_TEXT
-    return Path(state_folder(environ), "acts", f"{agent}-{session_id}.acts") if is_name else None
+    return Path(state_folder(environ), _FOLDER, acts_name(agent, session_id)) if is_name else None
+
+
+def acts_name(agent: str, session_id: str) -> str:
+    """Return the name of the file of the acts on a session that agentwatch did not record."""
+    return f"{agent}-{session_id}.acts"
+
+
+def acts_names() -> AbstractSet[str]:
+    """Return the names of these files: looking for each one takes 9 µs, and most sessions have none."""
+    try:
+        return frozenset(os.listdir(state_folder() / _FOLDER))
+    except OSError:
+        return frozenset()
 
 
 def append_act(path: Path, act: Act) -> None:

@@ -32,7 +32,7 @@ _ITEM_STARTS = (b"{", b"[", b'"', b"-", *(b"%d" % digit for digit in range(10)))
 def first_bytes(path: str | Path, most_bytes: int) -> bytes:
     """Return the first bytes of a regular file; none of a file that cannot be read."""
     try:
-        fd = open_regular(Path(path))
+        fd = open_regular(path)
     except (OSError, ValueError):
         return b""
     try:

@@ -161,7 +161,7 @@ def saved_recordings() -> list[Path]:
     return [folder / name for name in sorted(names, reverse=True) if name.endswith(".ndjson")]
 
 
-def open_regular(path: Path, *, follow_links: bool = False) -> int:
+def open_regular(path: str | Path, *, follow_links: bool = False) -> int:
     """Open a regular file for reading, and return its descriptor.
 
     This is for paths that the user has not named. Opening a FIFO could wait for ever, and a device could be

@@ -181,7 +181,8 @@ class Uses:
 
     def priced(self) -> list[tuple[Use, Tokens]]:
         """Return what the price depends on; tokens that name no model are of the model of the last run."""
-        return [(use._replace(model=use.model or self.model), used) for use, used in self.others.items()]
+        model = self.model
+        return [(use if use.model else use._replace(model=model), used) for use, used in self.others.items()]
 
     def _add(self, event: Usage, tokens: Tokens, seen_ms: int | None) -> None:
         if not any(tokens[:4]):

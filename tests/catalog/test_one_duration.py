@@ -87,4 +87,4 @@ def test_a_recording_that_is_named_before_its_file_is_found_has_a_state() -> Non
     tracked.said = said
     tracked.join(Life.LIVE, None)
     assert tracked.judged(1_795_000_001_000).state is State.STARTING
-    assert not tracked.read_acts()
+    assert not tracked.read_acts(frozenset())

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from enum import Enum
+from functools import partial
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
@@ -167,7 +168,8 @@ class _Reader(NamedTuple):
     types: frozenset[type]
     """The types that they have in JSON."""
     make: Callable[[Any], Any] | None = None
-    """Makes the value, or raises `ValueError`, `TypeError` or `KeyError`; None if it is the same in JSON."""
+    """Makes a value that is not None, or raises `ValueError`, `TypeError` or `KeyError`; None if it is the
+    same in JSON."""
 
 
 def _plain(value: object) -> list[object]:
@@ -190,7 +192,7 @@ def _reader(hint: Any) -> _Reader:
         return _Reader(frozenset({hint, int} if hint is float else {hint}))
     if origin in (Union, UnionType):
         [some] = [_reader(each) for each in inside if each is not NoneType]
-        return _Reader(some.types | {NoneType}, some.make and _or_none(some.make))
+        return _Reader(some.types | {NoneType}, some.make)
     if origin is tuple and inside[-1] is ...:
         return _Reader(_LISTS, _each(_reader(inside[0])))
     if origin in (list, set, frozenset):
@@ -211,8 +213,7 @@ def _reader(hint: Any) -> _Reader:
     if isinstance(hint, type) and is_dataclass(hint):
         return _Reader(_LISTS, _one_by_one(lambda values: hint(*values), _fields(hint)))
     if isinstance(hint, type) and issubclass(hint, tuple):
-        make = hint._make  # type: ignore[attr-defined]
-        return _Reader(_LISTS, _one_by_one(make, _fields(hint)))
+        return _Reader(_LISTS, _one_by_one(partial(tuple.__new__, hint), _fields(hint)))
     raise TypeError(hint)
 
 
@@ -223,22 +224,24 @@ def _fields(hint: type) -> list[_Reader]:
 _LISTS = frozenset({list})
 
 
-def _or_none(make: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    return lambda value: None if value is None else make(value)
-
-
 def _each(reader: _Reader) -> Callable[[Iterable[Any]], tuple[Any, ...]]:
     return lambda values: tuple(_value(reader, value) for value in values)
 
 
 def _one_by_one(make: Callable[[list[Any]], Any], readers: list[_Reader]) -> Callable[[Any], Any]:
+    makers = [(at, reader.make) for at, reader in enumerate(readers) if reader.make is not None]
+    right: set[tuple[type, ...]] = set()  # most records have the types of another one
+
     def made(values: Any) -> Any:
-        found = []
-        for value, (types, read) in zip(values, readers, strict=True):
-            if type(value) not in types:
+        types = tuple(map(type, values))
+        if types not in right:
+            if not all(found in reader.types for found, reader in zip(types, readers, strict=True)):
                 raise TypeError
-            found.append(value if read is None else read(value))
-        return make(found)
+            right.add(types)
+        for at, read in makers:
+            if (value := values[at]) is not None:
+                values[at] = read(value)
+        return make(values)
 
     return made
 
@@ -246,7 +249,7 @@ def _one_by_one(make: Callable[[list[Any]], Any], readers: list[_Reader]) -> Cal
 def _value(reader: _Reader, value: Any) -> Any:
     if type(value) not in reader.types:
         raise TypeError
-    return value if reader.make is None else reader.make(value)
+    return value if reader.make is None or value is None else reader.make(value)
 
 
 _HINTS = get_type_hints(Digest)
