@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.agents.found import Key
 from agentwatch.catalog.standing import Group, Standing
@@ -19,8 +18,7 @@ if TYPE_CHECKING:  # commands that print rows do not read sessions
     from agentwatch.session.limits import Reported
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class Row(NamedTuple):
     """A session in a list, at one time. Its texts are foreign: they are made safe where they are shown.
 
     Unknown numbers and times are None, unknown texts are empty.
@@ -34,10 +32,10 @@ class Row:
     """The session's id, which is an address."""
     path: Path
     """The address that opens it, for a session of this machine."""
+    standing: Standing
     address: str = ""
     """The address that opens a session of another machine: `nats://team/ci.0f3a…`; empty for others."""
     can_open: bool = True
-    standing: Standing
     title: str = ""
     """The user's name of the session, or else the agent's title, or else the last prompt."""
     is_read: bool = True

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -66,7 +65,7 @@ def row_of(card: Card, session: SessionName, address: str, heard_ms: int, before
 def lost(row: Row, heard_ms: int) -> Row:
     """Return the row of a session that ran, and whose machine is silent. `heard_ms` is when the card was
     written, by our clock."""
-    return replace(row, lost_ms=heard_ms, standing=UNKNOWN._replace(since_ms=heard_ms, now=row.standing.now))
+    return row._replace(lost_ms=heard_ms, standing=UNKNOWN._replace(since_ms=heard_ms, now=row.standing.now))
 
 
 @lru_cache(1024)  # 10 % of the time for the cards of 20,000 sessions

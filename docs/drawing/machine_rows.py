@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -233,11 +232,11 @@ def rows_of_film(now_ms: int, demo: Path) -> tuple[list[Row], list[tuple[int, Ro
         since_ms, now_since_ms = now_ms + int(since * _S), now_ms + int(now_since * _S)
         is_calling = now != "thinking"
         standing = Standing(State.WORKING, Ground.SAID, since_ms, now, now_since_ms, is_calling)
-        return replace(row, standing=standing, began_ms=since_ms, is_marked=False, is_own=False)
+        return row._replace(standing=standing, began_ms=since_ms, is_marked=False, is_own=False)
 
     def ending(row: Row, seconds: float) -> tuple[int, Row]:
         at_ms = now_ms + int(seconds * _S)
-        return at_ms, replace(row, standing=row.standing._replace(since_ms=at_ms, now_since_ms=at_ms))
+        return at_ms, row._replace(standing=row.standing._replace(since_ms=at_ms, now_since_ms=at_ms))
 
     rows[0] = working(asking, -140, "Bash make test", -6)
     rows[2] = working(failing, -50, "shell terraform plan", -21)
@@ -336,7 +335,7 @@ def rows_of_machines(now_ms: int, demo: Path) -> list[Row]:
     rows = sessions.rows[:here]
     for row in sessions.rows[here:]:
         place = "ssh://build1" if row.host == "build1" else "nats://team"
-        rows.append(replace(row, key=(place, row.id), address=f"{place}/{row.id}"))
+        rows.append(row._replace(key=(place, row.id), address=f"{place}/{row.id}"))
     return rows
 
 

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
@@ -470,7 +469,7 @@ def test_archived_sessions_are_hidden(watched: Watched, home: Path) -> None:
     assert matches is not None
     assert matches(rows[key])
     assert not matches(rows[other])
-    assert not matches(replace(rows[key], host="build"))
+    assert not matches(rows[key]._replace(host="build"))
     path.unlink()
     path.symlink_to("/dev/zero")
     watched.until(lambda rows: not rows[key].acts)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -92,7 +91,7 @@ def test_only_rows_that_differ_are_replaced(tmp_path: Path) -> None:
     assert [key for key in sessions if table.rows[key] is not first[key]] == [("claude", "1")]
     # Changed rows are those that are new or another object, in whatever order.
     rows = list(table.rows.values())
-    new = replace(rows[2], title="new")
+    new = rows[2]._replace(title="new")
     for name, before, after, changed in (
         ("equal", rows, rows, []),
         ("replaced", rows, [*rows[:2], new, *rows[3:]], [new]),

@@ -13,7 +13,6 @@ import threading
 import time
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -99,8 +98,7 @@ class Heads:
         head = self._known.get(row.key)
         if head is None:
             return row
-        return replace(
-            row,
+        return row._replace(
             title=head.title or row.title,
             prompts=head.title,
             cwd=head.cwd,
@@ -409,6 +407,6 @@ class SshHost:
 
 def _lost(rows: Rows, since_ms: int) -> Rows:
     return {
-        key: replace(row, lost_ms=since_ms) if row.standing.state in LIVE else row
+        key: row._replace(lost_ms=since_ms) if row.standing.state in LIVE else row
         for key, row in rows.items()
     }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 
 from agentwatch.agents.reported import State
@@ -27,14 +26,13 @@ PLAIN = Row(
 def row(name: str, state: State = State.WORKING, *, ago_ms: int | None = MINUTE_MS, **facts: object) -> Row:
     """Return a row whose last line is some time old."""
     seen_ms = None if ago_ms is None else NOW_MS - ago_ms
-    made = replace(
-        PLAIN, key=("claude", name), id=name, standing=Standing(state, Ground.SAID, seen_ms), seen_ms=seen_ms
+    made = PLAIN._replace(
+        key=("claude", name), id=name, standing=Standing(state, Ground.SAID, seen_ms), seen_ms=seen_ms
     )
-    return replace(made, **facts)  # type: ignore[arg-type]
+    return made._replace(**facts)  # type: ignore[arg-type]
 
 
-ASKING = replace(
-    row("s", State.ASKS),
+ASKING = row("s", State.ASKS)._replace(
     agent="codex",
     repo="Web-API",
     branch="fix-lows",
@@ -49,7 +47,7 @@ ASKING = replace(
 
 def in_state(old: Row, state: State, now: str = "") -> Row:
     """Return a row in another state, which began now."""
-    return replace(old, standing=Standing(state, Ground.SAID, NOW_MS, now))
+    return old._replace(standing=Standing(state, Ground.SAID, NOW_MS, now))
 
 
 def shown(lines: list[Line] | tuple[Line, ...]) -> list[str]:

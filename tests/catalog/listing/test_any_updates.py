@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -47,7 +46,7 @@ def changed(random_: random.Random, rows: dict[Key, Row], step: int) -> dict[Key
         later[key] = (
             in_state(old, random_.choice(STATES))
             if random_.random() < 0.5
-            else replace(old, calls=step, seen_ms=NOW_MS + step)
+            else old._replace(calls=step, seen_ms=NOW_MS + step)
         )
     for number in range(random_.randrange(3)):
         new = any_row(random_, f"{step}.{number}", list(later.values()))

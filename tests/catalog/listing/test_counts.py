@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from datetime import datetime
 
 from agentwatch.agents.found import Key
@@ -79,7 +78,7 @@ def test_the_counts_are_those_of_the_list() -> None:
         row("since yesterday", State.FAILED, ago_ms=DAY_MS),
     ]
     listing = Listing()
-    listing.update([*rows[:-1], replace(rows[-1], standing=Standing(State.SHELL, Ground.SAID, 1))], NOW_MS)
+    listing.update([*rows[:-1], rows[-1]._replace(standing=Standing(State.SHELL, Ground.SAID, 1))], NOW_MS)
     listing.update(rows, NOW_MS)
     headings = [line for line in listing.lines if isinstance(line, Heading)]
     shown = {line.group: line.count for line in headings}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 
 from agentwatch.agents.reported import State
 from agentwatch.catalog.listing import FoldLine, Heading, Listing, Order, Request, RowLine, Sort, row_search
@@ -42,9 +41,9 @@ def test_the_groups_and_their_first_order() -> None:
     listing.update([first, third, second], NOW_MS)
     assert lines(listing)[1:] == ["a", "b", "c"]
     # A session without any time is at the end at first, and at the top of the next group.
-    bare = replace(row("bare", State.UNKNOWN, ago_ms=None), standing=Standing(State.UNKNOWN, Ground.UNKNOWN))
+    bare = row("bare", State.UNKNOWN, ago_ms=None)._replace(standing=Standing(State.UNKNOWN, Ground.UNKNOWN))
     listing = listed([bare, row("a")])
-    works = replace(bare, standing=Standing(State.WORKING, Ground.INFERRED))
+    works = bare._replace(standing=Standing(State.WORKING, Ground.INFERRED))
     listing.update([works, row("a")], NOW_MS)
     assert lines(listing) == ["# working 2", "bare", "a"]
     # Until then it is placed by the time of its file, which a copy or a backup may have changed.
@@ -61,29 +60,29 @@ def test_a_row_does_not_move_when_its_session_goes_on() -> None:
     """A newer line of a session changes its row in place, and only that one line."""
     a, b = row("a"), row("b", ago_ms=2 * MINUTE_MS)
     listing = listed([a, b])
-    newer = replace(b, seen_ms=NOW_MS, calls=5)
+    newer = b._replace(seen_ms=NOW_MS, calls=5)
     update = listing.update([a, newer], NOW_MS)
     assert update == (False, (2,))
     assert update
-    assert not listing.update([a, replace(newer, began_ms=1)], NOW_MS).is_rebuilt
+    assert not listing.update([a, newer._replace(began_ms=1)], NOW_MS).is_rebuilt
     assert listing.update([a, newer], NOW_MS)
     line = listing.lines[2]
     assert isinstance(line, RowLine)
     assert line.row is newer
     assert listing.rows[newer.key] is newer
-    assert not listing.update([a, replace(newer)], NOW_MS)
+    assert not listing.update([a, newer._replace()], NOW_MS)
     # A file can be away for a moment while it is replaced.
     rows = [row("a"), row("b", ago_ms=9), row("c", ago_ms=2)]
     listing = listed(rows)
     assert lines(listing)[1:] == ["c", "b", "a"]
     assert listing.update([rows[0], rows[2]], NOW_MS)
     assert lines(listing) == ["# working 2", "c", "a"]
-    listing.update([rows[0], replace(rows[1], seen_ms=NOW_MS), rows[2]], NOW_MS)
+    listing.update([rows[0], rows[1]._replace(seen_ms=NOW_MS), rows[2]], NOW_MS)
     assert lines(listing)[1:] == ["c", "b", "a"]
     # An owner that knows what has changed passes nothing else.
     a, b = row("a"), row("b", ago_ms=2)
     listing = listed([a, b])
-    assert listing.change([replace(a, calls=2)], (), NOW_MS) == (False, (2,))
+    assert listing.change([a._replace(calls=2)], (), NOW_MS) == (False, (2,))
     assert not listing.change([], [("claude", "unknown")], NOW_MS)
     assert listing.change([], [b.key], NOW_MS).is_rebuilt
     assert lines(listing) == ["# working 1", "a"]
@@ -109,7 +108,7 @@ def test_a_row_goes_to_the_top_of_another_group() -> None:
     ]
     listing = listed(rows)
     works = Standing(State.WORKING, Ground.INFERRED)
-    listing.update([rows[0], *(replace(each, standing=works) for each in rows[1:])], NOW_MS)
+    listing.update([rows[0], *(each._replace(standing=works) for each in rows[1:])], NOW_MS)
     assert lines(listing) == ["# working 3", "a", "y", "x"]
     # A session that had ended and goes on has a newer line, or the agent says since when it works.
     rows = [row("a"), row("x", State.FAILED, ago_ms=9), row("y", State.FAILED, ago_ms=9 * MINUTE_MS)]
@@ -125,7 +124,7 @@ def test_a_row_goes_to_the_top_of_another_group() -> None:
     ]
     listing = listed(rows)
     ended = [
-        replace(each, standing=Standing(State.UNFINISHED, Ground.INFERRED, each.seen_ms)) for each in rows[1:]
+        each._replace(standing=Standing(State.UNFINISHED, Ground.INFERRED, each.seen_ms)) for each in rows[1:]
     ]
     listing.update([rows[0], *ended], NOW_MS)
     assert lines(listing) == ["# ended 3", "c", "b", "a"]
@@ -164,17 +163,17 @@ def test_old_and_archived_sessions_are_hidden_and_counted() -> None:
     old = row("old", State.SUCCEEDED, ago_ms=9 * DAY_MS)
     listing = listed([old])
     assert lines(listing) == []
-    assert listing.update([replace(old, seen_ms=NOW_MS)], NOW_MS).is_rebuilt
+    assert listing.update([old._replace(seen_ms=NOW_MS)], NOW_MS).is_rebuilt
     assert lines(listing) == ["# ended 1", "old"]
     # It is counted. One that is named as the parent of another, or is to be shown, changes the lines.
     listing = listed([row("a"), row("sub", parent=("claude", "top"))])
     old = row("old", State.SUCCEEDED, ago_ms=8 * DAY_MS)
     assert not listing.change([old], [], NOW_MS)
     assert (listing.hidden_count, lines(listing)) == (1, ["# working 2", "sub", "a"])
-    assert listing.change([replace(old, key=("claude", "top"))], [], NOW_MS).is_rebuilt
+    assert listing.change([old._replace(key=("claude", "top"))], [], NOW_MS).is_rebuilt
     assert (listing.hidden_count, lines(listing)) == (2, ["# working 1", "a"])
     listing.request(Request(shows_hidden=True))
-    assert listing.change([replace(old, key=("claude", "shown"))], [], NOW_MS).is_rebuilt
+    assert listing.change([old._replace(key=("claude", "shown"))], [], NOW_MS).is_rebuilt
 
 
 def test_a_filter_keeps_what_matches() -> None:
@@ -256,7 +255,7 @@ def test_subagents_are_folded_below_their_session() -> None:
     deep = row("deep", State.SUCCEEDED, parent=sub.key)
     listing = listed([main, sub, deep])
     assert lines(listing) == ["# working 1", "main"]
-    assert not listing.update([main, replace(sub, calls=1), deep], NOW_MS)
+    assert not listing.update([main, sub._replace(calls=1), deep], NOW_MS)
     toggle(listing, "main")
     assert lines(listing) == ["# working 1", "main", ". sub", ". deep"]
     assert listing.update([main, sub, deep], NOW_MS) == (False, (2,))
@@ -334,7 +333,7 @@ def test_sessions_that_have_ended_are_below_their_days() -> None:
     rows = [row("a", began_ms=3), row("b", State.ASKS, began_ms=9), row("c", State.SUCCEEDED, began_ms=5)]
     listing = listed([*rows, row("new")], Request(sort=Sort.AGE))
     assert lines(listing) == ["new", "b", "c", "a"]
-    late = [replace(rows[0], began_ms=7), *rows[1:]]
+    late = [rows[0]._replace(began_ms=7), *rows[1:]]
     assert listing.update(late, NOW_MS).is_rebuilt
     assert lines(listing) == ["b", "a", "c"]
 

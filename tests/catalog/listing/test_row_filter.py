@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from agentwatch.agents.reported import State
 from agentwatch.base import clock
 from agentwatch.catalog.digest import LastTests
@@ -94,8 +92,7 @@ FIELDS: list[tuple[str, bool]] = [
 def test_fields_are_compared() -> None:
     """Numbers, times, shares and globs are those of the language of rules."""
     now_ms = clock.now_ms()
-    full = replace(
-        ASKING,
+    full = ASKING._replace(
         calls=120,
         failed=4,
         context_used=80,
@@ -122,7 +119,7 @@ def test_a_filter_selects_what_is_known_before_a_mistake() -> None:
         with case(text):
             matches = row_filter(text)
             assert matches is not None
-            assert matches(replace(ASKING, calls=None, began_ms=None)) is False
+            assert matches(ASKING._replace(calls=None, began_ms=None)) is False
     problem = row_filter_problem("port stat:asks")
     assert problem is not None
     assert problem.reason == 'unknown field "stat" (did you mean state?)'
@@ -145,7 +142,7 @@ def test_the_bar_offers_every_field() -> None:
         ("title:", []),
         ("work", ["worktree:", "working"]),
     ]
-    others = replace(ASKING, agent="claude", repo="web"), replace(ASKING, agent="", repo="")
+    others = ASKING._replace(agent="claude", repo="web"), ASKING._replace(agent="", repo="")
     rows = [ASKING, *others]
     for text, words in cases:
         with case(text):

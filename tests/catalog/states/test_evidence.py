@@ -564,7 +564,7 @@ def proofs_of(one: Case) -> list[Proof]:
     session = found(one.agent, one.parent)
     known = standing(session, one.digest, one.says, one.runs, one.life, NOW_MS, has_subagent=one.has_subagent)
     facts = Facts(session, one.digest, one.says, one.runs, one.life)._replace(**one.facts)
-    return evidence(replace(row(), standing=known), facts, NOW_MS)
+    return evidence(row()._replace(standing=known), facts, NOW_MS)
 
 
 def sentences(proofs: list[Proof], weight: Weight) -> list[str]:
@@ -640,10 +640,10 @@ def test_times_of_a_replayed_stream_are_those_of_its_arrival() -> None:
         with case(basis):
             facts = Facts(found(OWN), digest, says, None, Life.LIVE, skew_ms=1_000)
             known = Standing(State.SUCCEEDED, Ground.SAID, NOW_MS - 3_000, by=(basis,))
-            proof, *_ = evidence(replace(row(), standing=known), facts, NOW_MS)
+            proof, *_ = evidence(row()._replace(standing=known), facts, NOW_MS)
             assert (proof.since_ms, proof.source) == (expected, FILE)
     known = Standing(State.QUIET, Ground.INFERRED, by=(Basis.SILENCE,))
-    silence, *_ = evidence(replace(row(), standing=known), facts, NOW_MS)
+    silence, *_ = evidence(row()._replace(standing=known), facts, NOW_MS)
     assert silence.what.startswith("Nothing was written for 0:04.")
 
 
@@ -656,7 +656,7 @@ def test_no_call_of_a_replayed_stream_is_of_an_earlier_process() -> None:
     assert session.skew_ms
     facts = facts_of(session, None, {}, {}, Path("/"))
     known = Standing(State.WORKING, Ground.SAID, by=(Basis.CALL,))
-    proofs = evidence(replace(row(), standing=known), facts, NOW_MS)
+    proofs = evidence(row()._replace(standing=known), facts, NOW_MS)
     assert {each.what for each in proofs if "pytest" in each.what} == {
         "The call “Tool pytest -q” has no result."
     }
@@ -674,7 +674,7 @@ def test_evidence_is_found_for_any_session() -> None:
                 runs = some.of([None, some.process(agent), some.process(agent)])
                 has_subagent = some.of([False, False, True])
                 known = standing(found(agent), digest, says, runs, life, NOW_MS, has_subagent=has_subagent)
-                shown = replace(row(), standing=known)
+                shown = row()._replace(standing=known)
                 proofs = evidence(shown, Facts(found(agent), digest, says, runs, life), NOW_MS)
                 assert proofs[0].weight is Weight.DECIDED
                 assert all(each.what.endswith(".") for each in proofs)
@@ -696,14 +696,14 @@ def test_evidence_is_found_for_any_session() -> None:
 def test_the_evidence_of_a_remote_session_is_on_its_machine(address: str) -> None:
     """A row of another machine shows its report, and says where the evidence is."""
     place = address.rpartition("/")[0].removesuffix("/claude")
-    remote = replace(row(State.ASKS, Ground.INFERRED, since_ms=NOW_MS), address=address, host="build1")
+    remote = row(State.ASKS, Ground.INFERRED, since_ms=NOW_MS)._replace(address=address, host="build1")
     proofs = evidence(remote, None, NOW_MS)
     assert proofs[0] == Proof("build1 reports “asks”, which is inferred there.", place, NOW_MS)
     assert sentences(proofs, Weight.MISSING) == ["agentwatch show --why on build1, which shows the evidence."]
-    lost = evidence(replace(remote, lost_ms=NOW_MS - 90), None, NOW_MS)
+    lost = evidence(remote._replace(lost_ms=NOW_MS - 90), None, NOW_MS)
     assert lost[0] == Proof("Nothing arrives from build1.", place, NOW_MS - 90)
     assert lost[1].weight is Weight.OUTWEIGHED
-    unread = evidence(replace(remote, standing=UNKNOWN), None, NOW_MS)
+    unread = evidence(remote._replace(standing=UNKNOWN), None, NOW_MS)
     assert unread[0].what == "build1 reports no state."
 
 

@@ -7,7 +7,6 @@ import os
 import stat
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -147,7 +146,7 @@ def test_the_limits_are_written_with_the_counts() -> None:
     rows = {ASKS.key: ASKS}
     publisher.publish(rows, NOW_MS)
     assert read_limits(NOW_MS) == ""
-    limited = {ASKS.key: replace(ASKS, limits=(window,))}
+    limited = {ASKS.key: ASKS._replace(limits=(window,))}
     assert publisher.publish(limited, NOW_MS + 1000)
     assert read_limits(NOW_MS + 1000) == "claude 5 h 62 %"
     assert publisher.publish(limited, NOW_MS + 120_000)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import cast
 
 from agentwatch.remote.ssh.host_list import Heads, row_of_file
@@ -36,7 +35,7 @@ def test_a_file_that_was_removed_is_asked_for_once() -> None:
     assert heads.read(lines, [row])
     assert not heads.read(lines, [row])
     assert heads.filled([row])[row.key] == row
-    grown = replace(row, size=len(LINE) + 1)
+    grown = row._replace(size=len(LINE) + 1)
     assert heads.read(lines, [grown])
     assert heads.filled([grown])[row.key].title == "Fix it"
     assert channel.asked == [f"head claude {ID}\n".encode()] * 2

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -34,7 +33,7 @@ def test_any_row_is_sent() -> None:
     # The newest verdict of tests is that of the host.
     for tests in (None, LastTests(False, 17, 0), LastTests(True, 3, 2, is_stale=True)):
         with case(tests):
-            sent = json.loads(encode(replace(row("abcdef"), tests=tests)))
+            sent = json.loads(encode(row("abcdef")._replace(tests=tests)))
             assert ("tests" in sent) is (tests is not None)
             found = decode(sent, SshAddress("host"))
             assert found is not None
@@ -44,7 +43,7 @@ def test_any_row_is_sent() -> None:
             found = decode({"id": "abcdef", "agent": "claude", "tests": wrong}, SshAddress("host"))
             assert found is not None
             assert found.tests is None
-    strange = replace(row("\ud800bcdef"), key=("\udfff", "k"), parent=("claude", "\ud800"), calls=1 << 99)
+    strange = row("\ud800bcdef")._replace(key=("\udfff", "k"), parent=("claude", "\ud800"), calls=1 << 99)
     found = decode(json.loads(encode(strange)), SshAddress("host"))
     assert found is not None
     assert (found.id, found.calls, found.parent) == ("?bcdef", None, ("ssh://host", "claude/?"))
@@ -52,7 +51,7 @@ def test_any_row_is_sent() -> None:
     windows = (Reported("5h", 62.7, 9_000, 5_000), Reported("7d", None, None, None))
     waits = row("abcdef", State.LIMITED, now="waits for the limit", until_ms=9_000)
     assert "limits" not in json.loads(encode(waits))
-    found = decode(json.loads(encode(replace(waits, limits=windows))), SshAddress("host"), ahead_ms=1_000)
+    found = decode(json.loads(encode(waits._replace(limits=windows))), SshAddress("host"), ahead_ms=1_000)
     assert found is not None
     assert found.limits == (Reported("5h", 62, 9_000, 4_000), Reported("7d", None, None, None))
     assert (found.standing.state, found.standing.until_ms) == (State.LIMITED, 9_000)

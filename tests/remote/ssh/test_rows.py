@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from dataclasses import replace
 
 import pytest
 
@@ -49,7 +48,7 @@ def test_a_host_with_agentwatch_sends_its_rows(host: Sshd) -> None:
         rows = watched.rows
         assert watched.step(0) is False
         assert watched.rows is rows
-        assert replace(rows[KEY]) == rows[KEY]
+        assert rows[KEY]._replace() == rows[KEY]
     # A session of last year has no row until all sessions are wanted; until then it is counted.
     path = host.home / ".claude/projects/-srv-app" / f"{ID}.jsonl"
     os.utime(path, (1_700_000_000, 1_700_000_000))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -281,7 +280,7 @@ class HomeApp(SessionApp[None]):
             if self._opening in rows:
                 row = rows[self._opening]
                 standing = row.standing._replace(now="opening …", now_since_ms=None)
-                rows[row.key] = replace(row, standing=standing)
+                rows[row.key] = row._replace(standing=standing)
             watched = self._machine
             home.show(
                 *(rows, self._counts, watched.notes),

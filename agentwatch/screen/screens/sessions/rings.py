@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.agents.found import Key
@@ -132,7 +131,7 @@ class Rings:
         else:
             keys |= {key for key, row in rows.items() if row.standing.state in LIVE}
         changed = {
-            key: replace(rows[key], rings=self.rings(key), is_marked=key in self.marked) for key in keys
+            key: rows[key]._replace(rings=self.rings(key), is_marked=key in self.marked) for key in keys
         }
         return {**rows, **changed} if changed else rows
 
@@ -215,7 +214,7 @@ class AlarmSigns:
         marked = self._marked.keys() & rows.keys()
         if not marked:
             return rows
-        return {**rows, **{key: replace(rows[key], alarm=self._marked[key]) for key in marked}}
+        return {**rows, **{key: rows[key]._replace(alarm=self._marked[key]) for key in marked}}
 
 
 def _words(hit: RuleHit, row: Row | None) -> SafeText:

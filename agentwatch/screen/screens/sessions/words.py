@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -185,7 +184,7 @@ def activity(row: Row, now_ms: int | None = None) -> SafeText:
         does = activity(row)
         return SafeText(f"{acted} · {does}" if does else acted)
     if row.alarm:
-        name, does = cut(foreign(row.alarm), _RULE_COLUMNS), activity(replace(row, alarm=""))
+        name, does = cut(foreign(row.alarm), _RULE_COLUMNS), activity(row._replace(alarm=""))
         return SafeText(f"▲ {name} · {does}" if does else f"▲ {name}")
     now, state = foreign(row.standing.now), row.standing.state
     if row.lost_ms is not None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -153,7 +152,7 @@ async def test_each_refusal_is_told_before_the_dialog(tmp_path: Path, work: Path
     async with at_home([ended(path)], config=Config()) as stage:
         await stage.press("P")
         await stage.shows("switched off: set continue = true")
-    async with at_home([replace(ended(path), host="far")], config=ALLOWED) as stage:
+    async with at_home([ended(path)._replace(host="far")], config=ALLOWED) as stage:
         await stage.press("P")
         await stage.shows("it is on far: continue it there")
         await stage.begin(ended(Path()))
@@ -238,7 +237,7 @@ async def test_nothing_happens_while_the_switch_is_off(home: Path) -> None:
 async def test_an_agent_is_interrupted_and_then_stopped(home: Path) -> None:
     """The question says what the agent does; `s` stops it only once an interrupt was sent."""
     asked = list[str]()
-    own = replace(own_row(home), acts=[Act(0, "continue", STEM, "list", "claude --resume", "sent")])
+    own = own_row(home)._replace(acts=[Act(0, "continue", STEM, "list", "claude --resume", "sent")])
     made = noting(own.path, asked)
     async with at_home([own], config=ON) as stage:
         await stage.press("I")
@@ -249,7 +248,7 @@ async def test_an_agent_is_interrupted_and_then_stopped(home: Path) -> None:
         await stage.press("y")
         await stage.shows("interrupt sent")
         acts = [Act(1, "interrupt", own.id, "list", "SIGINT", "sent")]
-        await stage.put(replace(own, agent="tern", acts=acts))
+        await stage.put(own._replace(agent="tern", acts=acts))
         await stage.press("I")
         await stage.shows("Most agents end the turn and exit; of this one it is not known.")
         await stage.shows("Stop it: SIGTERM to all of its processes, SIGKILL after 10 s")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import orjson
@@ -74,7 +73,7 @@ async def test_words_are_found_in_the_contents(tmp_path: Path) -> None:
         assert stage.chosen.id == "one"
         # A title may be read after the session was found; a session that vanishes keeps its hits.
         named = saved(tmp_path, "one", "a needle")
-        await stage.begin(replace(named, title=""), saved(tmp_path, "two", "a needle"))
+        await stage.begin(named._replace(title=""), saved(tmp_path, "two", "a needle"))
         await find(stage, "needle")
         assert "no prompt yet" in stage.text
         await stage.put(named)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +33,7 @@ REMOTE = "nats://team:4333"
 def remote(name: str, state: State = State.WORKING, ground: Ground = Ground.SAID, **fields: Any) -> Row:
     """Return a session of another machine."""
     made = row(name, state, ground, host=fields.pop("host", "build1"), path=Path(), **fields)
-    return replace(made, key=(REMOTE, name), address=f"{REMOTE}/{name}", id=f"{REMOTE}/{name}")
+    return made._replace(key=(REMOTE, name), address=f"{REMOTE}/{name}", id=f"{REMOTE}/{name}")
 
 
 async def note(stage: HomeStage, *lines: str) -> None:
@@ -210,7 +209,7 @@ class Known:
 async def test_w_shows_the_evidence_of_the_selected_session(home: Path) -> None:
     """Long sentences are wrapped, a long source is cut in its middle; esc and `w` close the popup."""
     shown = row("one", State.SUCCEEDED, title="A \x1b[31mred title")
-    shown = replace(shown, standing=shown.standing._replace(by=(Basis.TURN,)))
+    shown = shown._replace(standing=shown.standing._replace(by=(Basis.TURN,)))
     long = f"/home/{'a-folder/' * 20}{'x' * 200}one.jsonl"
     async with at_home([shown]) as stage:
         stage.machine.facts = Known(long).facts  # type: ignore[assignment]
@@ -231,7 +230,7 @@ async def test_w_shows_the_evidence_of_the_selected_session(home: Path) -> None:
 @pytest.mark.slow
 def test_the_state_of_a_lost_session_is_that_it_is_lost() -> None:
     """It lasts since the other machine was silent, and no line is longer than the terminal is wide."""
-    lost = replace(row("one", State.ASKS, address="ssh://build1/claude/one", host="build1"), lost_ms=NOW_MS)
+    lost = row("one", State.ASKS, address="ssh://build1/claude/one", host="build1")._replace(lost_ms=NOW_MS)
     now_ms = NOW_MS + 90_000
     lines = [
         "".join(text for text, _ in line) for line in why(lost, evidence(lost, None, now_ms), now_ms, 40)

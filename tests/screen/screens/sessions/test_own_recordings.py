@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -96,7 +95,7 @@ async def test_several_sessions_are_archived_or_deleted(own: Row, home: Path, tm
         await stage.press("v", "v", "z")
         await stage.shows("2 sessions archived")
         assert json.loads((home / "archived.json").read_text()) == {"claude:e0": True, "claude:e1": True}
-        await stage.put(*(replace(each, is_archived=True) for each in ended))
+        await stage.put(*(each._replace(is_archived=True) for each in ended))
         await stage.press("a")
         await stage.choose("e1")
         await stage.press("z")

@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -324,11 +323,11 @@ async def test_commands_of_rules_run(session: Row, tmp_path: Path) -> None:
     broken = SessionRule("ended", "broken", ("/nowhere/x",))
     config = Config(on=(rule,), on_sessions=(SessionRule("ended", "end", out), broken))
     async with at_home([session], config=config) as stage:
-        await stage.put(session := replace(session, title="New title"))
+        await stage.put(session := session._replace(title="New title"))
         assert await hit(stage, session) == ""
         await stage.shows('rule "removes" in New title')
         standing = session.standing._replace(state=State.YOUR_TURN, since_ms=now_ms() + 1, now="Done.")
-        await stage.put(replace(session, standing=standing))
+        await stage.put(session._replace(standing=standing))
         await stage.shows('the command of rule "broken" failed')
         assert stage.app._commands is not None
         stage.app._commands.finish()
@@ -471,7 +470,7 @@ def test_a_question_is_told_with_its_words() -> None:
     [event] = commands.events
     assert (event.state, event.agent, event.session) == ("asks", "claude", asking.id)
     assert (event.title, event.words, event.call) == ("Clean up", "Bash rm -rf build", None)
-    away = replace(asking, host="b", address="nats://b/1")
+    away = asking._replace(host="b", address="nats://b/1")
     rules.update([away], (), [away])
     assert commands.events[-1].session == "nats://b/1"
     # What happens while `r` silences it is not told later either.

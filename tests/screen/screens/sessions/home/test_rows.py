@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from agentwatch.agents.reported import State
@@ -238,13 +237,13 @@ def test_a_time_that_is_left_is_shown() -> None:
     assert "waits" not in "".join(text for text, _ in wide_row(session, shown, NOW_MS, 0))
     bare = row("a", State.LIMITED, now="waits for the limit: full")
     assert (words.activity(bare), words.until_words(bare)) == ("waits for the limit: full", "")
-    assert words.until_words(replace(session, lost_ms=NOW_MS)) == ""
+    assert words.until_words(session._replace(lost_ms=NOW_MS)) == ""
     # In few columns only the time is shown; at its end, and for a lost session, nothing.
     asks = row("a", State.ASKS, now="Which port?", until_ms=NOW_MS + 12_000, now_since_ms=NOW_MS - MINUTE_MS)
     assert words.activity_clock(asks, NOW_MS) == "answers itself in 0:12"
     assert words.activity_clock(asks, NOW_MS + 11_999) == "answers itself in 0:01"
     assert words.activity_clock(asks, NOW_MS + 12_000) == ""
-    assert words.time_left(replace(asks, lost_ms=NOW_MS), NOW_MS) == ""
+    assert words.time_left(asks._replace(lost_ms=NOW_MS), NOW_MS) == ""
     limited = row("b", State.LIMITED, until_ms=NOW_MS + 12_000)
     assert words.time_left(limited, NOW_MS) == ""
     needed = grown(NO_ROWS, [row("a", repo="tidepool", branch="")], NOW_MS)
