@@ -19,7 +19,7 @@ from agentwatch.catalog.row import Row
 from agentwatch.catalog.row_counts import ended_ms, has_ended
 from agentwatch.catalog.row_filter import Matches, row_filter
 from agentwatch.catalog.standing import LIVE, Group
-from agentwatch.catalog.status.counts import midnight
+from agentwatch.catalog.status import midnight
 from agentwatch.text.amounts import plural
 
 FoldId = tuple[str, ...]

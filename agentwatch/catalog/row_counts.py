@@ -1,4 +1,4 @@
-"""How many sessions need the user, work, are quiet and have ended today."""
+"""How many sessions need the user, work, are quiet and have ended today; also for other processes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from agentwatch.agents.found import Key
 from agentwatch.agents.reported import State
 from agentwatch.catalog.hiding import is_hidden, root
-from agentwatch.catalog.row import Row
+from agentwatch.catalog.limits import NewestLimits, limits_words
+from agentwatch.catalog.row import Row, changed_rows
 from agentwatch.catalog.standing import Group
-from agentwatch.catalog.status.counts import midnight
+from agentwatch.catalog.status import FRESH_MS, StatusCounts, midnight, write_status
 
 Counted = TypeVar("Counted", bound=NamedTuple)
 _AGAIN_MS = 60_000
@@ -73,6 +74,27 @@ def counts(rows: Iterable[Row], now_ms: int) -> Counts:
         ended_today=ended_today,
         hidden=hidden,
         machines=0 if hosts <= {""} else len(hosts),
+    )
+
+
+def status_counts(rows: Iterable[Row], now_ms: int) -> StatusCounts:
+    """Return the counts of the sessions of this machine in a list. Those of other machines are left out:
+    without an open list, nobody could count them. `rows` has the hidden sessions too."""
+    all_rows = [row for row in rows if not row.host]
+    counted = counts(all_rows, now_ms)
+    begin_ms = midnight(now_ms)
+    unknown = sum(
+        row.standing.state is State.UNKNOWN and row.parent is None and (row.seen_ms or 0) >= begin_ms
+        for row in all_rows
+    )
+    return StatusCounts(
+        needs_you=counted.needs_you,
+        working=counted.working,
+        failed=counted.failed,
+        quiet=counted.quiet,
+        your_turn=counted.your_turn,
+        ended_today=counted.ended_today,
+        unknown=unknown,
     )
 
 
@@ -140,3 +162,50 @@ def _bearings(row: Row) -> tuple[object, ...]:
     is_ended = row.group is Group.ENDED
     times = (row.began_ms, row.seen_ms, row.standing.since_ms) if is_ended else ()
     return row.standing.state, row.group, row.is_one_liner, row.is_archived, times
+
+
+_LEAST_MS = 1_000
+"""Changed counts are written after this time."""
+_MOST_MS = FRESH_MS // 2
+"""The same counts are written again after this time, so that they stay fresh."""
+
+
+class Publisher:
+    """Writes the counts of rows when they have changed, and otherwise before they are too old."""
+
+    def __init__(self) -> None:
+        self._rows: Mapping[Key, Row] = {}
+        self._counts = StatusCounts()
+        self._counted = CountedRows(status_counts)
+        self._limits = NewestLimits()
+        self._words = ""
+        """The usage limits."""
+        self._written_ms: int | None = None
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether counts were written."""
+        return self._written_ms is not None
+
+    def publish(self, rows: Mapping[Key, Row], now_ms: int) -> bool:
+        """Write the counts if they are due, and return whether they were. `rows` is another mapping when a
+        row has changed."""
+        is_changed = rows is not self._rows
+        due_ms = _LEAST_MS if is_changed else _MOST_MS
+        if self._is_fresh(now_ms, due_ms):
+            return False
+        before = self._counts, self._words
+        if is_changed:
+            changed, self._rows = changed_rows(self._rows, rows), rows
+            self._counts = self._counted.update(rows, changed, now_ms)
+            self._limits.update(changed)
+        self._words = limits_words(self._limits.shown(now_ms), now_ms)
+        if (self._counts, self._words) == before and self._is_fresh(now_ms, _MOST_MS):
+            return False
+        self._written_ms = now_ms
+        write_status(self._counts, now_ms, self._words)
+        return True
+
+    def _is_fresh(self, now_ms: int, most_ms: int) -> bool:
+        """Return whether counts were written within a time."""
+        return self._written_ms is not None and 0 <= now_ms - self._written_ms < most_ms

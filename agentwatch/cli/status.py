@@ -9,8 +9,7 @@ import os
 from collections.abc import Sequence
 
 from agentwatch.base.clock import now_ms as clock_ms
-from agentwatch.catalog.status.counts import LIMITS, Counts, UnknownFieldError
-from agentwatch.catalog.status.file import read_limits, read_status
+from agentwatch.catalog.status import LIMITS, StatusCounts, UnknownFieldError, read_limits, read_status
 
 _OPTION = "--format"
 
@@ -38,12 +37,12 @@ def status_line(template: str | None) -> str:
     """Return the line for a template, or the words for what deserves attention. Raise `UnknownFieldError` if
     the template names a field that does not exist."""
     if template is not None:
-        Counts().filled(template)  # a wrong template is reported whatever there is to count
+        StatusCounts().filled(template)  # a wrong template is reported whatever there is to count
     now_ms = clock_ms()
     has_limits = template is not None and f"{{{LIMITS}}}" in template
     counts, limits = read_status(now_ms), read_limits(now_ms) if has_limits else ""
     if counts is None or limits is None:
-        from agentwatch.catalog.status.look import looked
+        from agentwatch.catalog.quick_look import looked
 
         look = looked(has_limits=limits is None)
         counts, limits = counts or look.counts, look.limits if limits is None else limits

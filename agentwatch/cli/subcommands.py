@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agentwatch import __version__
-from agentwatch.catalog.status.counts import UnknownFieldError, known_fields
+from agentwatch.catalog.status import UnknownFieldError, known_fields
 from agentwatch.cli.app import options_of
 from agentwatch.cli.default_command import HelpfulCommand
 from agentwatch.cli.parameters import (

@@ -10,15 +10,14 @@ from pathlib import Path
 import pytest
 
 from agentwatch.base.clock import now_ms
-from agentwatch.catalog.status.counts import Counts
-from agentwatch.catalog.status.file import write_status
+from agentwatch.catalog.status import StatusCounts, write_status
 from agentwatch.cli.status import quick_status
 from tests.conftest import case
 from tests.harness.program import AGENTWATCH, environment, watch
 
 pytestmark = pytest.mark.slow
 
-COUNTS = Counts(needs_you=2, working=3, failed=1, ended_today=9)
+COUNTS = StatusCounts(needs_you=2, working=3, failed=1, ended_today=9)
 LINE = "2 need you · 3 working · 1 failed\n".encode()
 
 

@@ -15,7 +15,7 @@ from agentwatch.catalog.row import Row
 from agentwatch.catalog.row_counts import ended_ms
 from agentwatch.catalog.row_filter import row_filter
 from agentwatch.catalog.standing import Group
-from agentwatch.catalog.status.counts import midnight
+from agentwatch.catalog.status import midnight
 from tests.catalog.listing.made_rows import DAY_MS, NOW_MS, in_state, row
 from tests.conftest import case
 

@@ -10,9 +10,9 @@ from agentwatch.agents.found import Key
 from agentwatch.agents.reported import State
 from agentwatch.catalog.listing import Heading, Listing
 from agentwatch.catalog.row import Row, changed_rows
-from agentwatch.catalog.row_counts import CountedRows, Counts, counts
+from agentwatch.catalog.row_counts import CountedRows, Counts, counts, status_counts
 from agentwatch.catalog.standing import Ground, Group, Standing
-from agentwatch.catalog.status.counts import counts_of, midnight
+from agentwatch.catalog.status import midnight
 from tests.catalog.listing.made_rows import DAY_MS, MINUTE_MS, NOW_MS, row
 from tests.conftest import case
 
@@ -111,7 +111,7 @@ def test_counting_again_gives_what_counting_gives() -> None:
 def test_counting_what_changed_gives_what_counting_all_gives() -> None:
     """After any changes of any sessions, the numbers are those of a count of all of them."""
     count: Callable[[Iterable[Row], int], tuple[int | None, ...]]
-    for count in (counts, counts_of):
+    for count in (counts, status_counts):
         for seed in range(20):
             with case(f"{count.__name__}, {seed}"):
                 rng = random.Random(seed)

@@ -8,7 +8,7 @@ from agentwatch.agents.reported import State
 from agentwatch.catalog.listing import FoldLine, Heading, Listing, Order, Request, RowLine, Sort, row_search
 from agentwatch.catalog.row_counts import counts
 from agentwatch.catalog.standing import Ground, Standing
-from agentwatch.catalog.status.counts import midnight
+from agentwatch.catalog.status import midnight
 from tests.catalog.listing.made_rows import (
     ASKING,
     DAY_MS,

@@ -16,9 +16,9 @@ from agentwatch.agents.described import FileState, file_state, own_files
 from agentwatch.agents.found import Key
 from agentwatch.agents.reported import Life, State
 from agentwatch.catalog.catalog import Machine
+from agentwatch.catalog.quick_look import counted, looked
 from agentwatch.catalog.reports import Registries
 from agentwatch.catalog.standing import Ground
-from agentwatch.catalog.status.look import counted, looked
 from agentwatch.sources.proc import Proc
 from tests.builders.machine.fake import save
 from tests.builders.machine.made import Story, id_of

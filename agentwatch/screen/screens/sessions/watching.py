@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from agentwatch.agents.found import Key
 from agentwatch.base.clock import now_ms
 from agentwatch.catalog.row import Row, changed_rows
-from agentwatch.catalog.status.publisher import Publisher
+from agentwatch.catalog.row_counts import Publisher
 from agentwatch.catalog.watched import Rows, Watched
 from agentwatch.text.safe import SafeText
 

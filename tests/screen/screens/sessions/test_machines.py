@@ -15,7 +15,7 @@ from agentwatch.catalog.digest.parts import Turn
 from agentwatch.catalog.evidence import Facts, evidence
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import Basis, Ground
-from agentwatch.catalog.status.file import read_status
+from agentwatch.catalog.status import read_status
 from agentwatch.screen.screens.sessions.dialogs import WhyDialog
 from agentwatch.screen.screens.sessions.rings import Rings
 from agentwatch.screen.screens.sessions.watching import Watching

@@ -10,8 +10,8 @@ import pytest
 
 from agentwatch.agents.reported import State
 from agentwatch.base.clock import now_ms
-from agentwatch.catalog.status.counts import counts_of
-from agentwatch.catalog.status.file import read_status
+from agentwatch.catalog.row_counts import status_counts
+from agentwatch.catalog.status import read_status
 from agentwatch.catalog.watched import Rows
 from agentwatch.screen.screens.sessions import watching
 from agentwatch.screen.screens.sessions.watching import Report, Watching
@@ -215,4 +215,4 @@ def test_the_counts_are_written_for_other_processes() -> None:
     machine.is_found = True
     until(lambda: read_status(now_ms()) is not None)
     reports.watching.stop()
-    assert read_status(now_ms()) == counts_of(machine.rows.values(), now_ms())
+    assert read_status(now_ms()) == status_counts(machine.rows.values(), now_ms())

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.base.clock import now_ms as clock_ms
-from agentwatch.catalog.status.counts import UNKNOWN_COUNTS, Counts, midnight
+from agentwatch.catalog.status import UNKNOWN_COUNTS, StatusCounts, midnight
 
 if TYPE_CHECKING:
     from agentwatch.agents.reported import Said
@@ -29,7 +29,7 @@ _OWN = "agentwatch"
 class Look(NamedTuple):
     """What is known about the sessions of this machine."""
 
-    counts: Counts = UNKNOWN_COUNTS
+    counts: StatusCounts = UNKNOWN_COUNTS
     limits: str = ""
     """The usage limits in words, as the sessions that run report them; empty if unknown."""
 
@@ -85,12 +85,12 @@ def is_decided(said: list[Said], agents: Mapping[int, Process]) -> bool:
     return not is_silent and all(state in (State.WORKING, State.ASKS, State.SHELL) for state in reports)
 
 
-def _listed(registries: Registries, now_ms: int, counts: Counts | None) -> Look:
+def _listed(registries: Registries, now_ms: int, counts: StatusCounts | None) -> Look:
     """Return what a list of the sessions that run shows. `registries` was read: no server is asked twice.
     `counts` is None for those of the list."""
     from agentwatch.catalog.catalog import Machine
     from agentwatch.catalog.limits import NewestLimits, limits_words
-    from agentwatch.catalog.status.counts import counts_of
+    from agentwatch.catalog.row_counts import status_counts
 
     machine = Machine(os.environ, Path.home(), registries=registries, is_brief=True)
     machine.settle(now_ms)
@@ -98,12 +98,12 @@ def _listed(registries: Registries, now_ms: int, counts: Counts | None) -> Look:
     limits.update(machine.rows.values())
     if counts is None:
         doubtful = machine.doubtful(now_ms)
-        counts = counts_of((row for key, row in machine.rows.items() if key not in doubtful), now_ms)
+        counts = status_counts((row for key, row in machine.rows.items() if key not in doubtful), now_ms)
         counts = counts._replace(ended_today=None, unknown=(counts.unknown or 0) + len(doubtful))
     return Look(counts, limits_words(limits.shown(now_ms), now_ms))
 
 
-def counted(said: list[Said], agents: Mapping[int, Process] | None, now_ms: int) -> Counts:
+def counted(said: list[Said], agents: Mapping[int, Process] | None, now_ms: int) -> StatusCounts:
     """Return the counts of the sessions that run, or may run. `agents` is None if they are not known."""
     from agentwatch.agents.reported import Life
     from agentwatch.catalog.standing import GROUPS, Group
@@ -128,5 +128,5 @@ def counted(said: list[Said], agents: Mapping[int, Process] | None, now_ms: int)
     known = {each.pid for each in said}
     silent = [pid for pid, each in (agents or {}).items() if pid not in known and not each.is_shared]
     counts["unknown"] += len(silent)
-    found = Counts(**counts, ended_today=None)
+    found = StatusCounts(**counts, ended_today=None)
     return found if agents is not None else found._replace(unknown=None)

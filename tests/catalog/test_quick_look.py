@@ -11,13 +11,14 @@ from collections.abc import Iterator
 import pytest
 
 from agentwatch.agents.reported import Life, Said, State
+from agentwatch.catalog.quick_look import Look, counted, is_decided, looked
+from agentwatch.catalog.row_counts import status_counts
 from agentwatch.catalog.standing import Process
-from agentwatch.catalog.status.counts import UNKNOWN_COUNTS, Counts, UnknownFieldError, counts_of
-from agentwatch.catalog.status.look import Look, counted, is_decided, looked
+from agentwatch.catalog.status import UNKNOWN_COUNTS, StatusCounts, UnknownFieldError
 from tests.builders.machine.rows import NOW_MS, row
 from tests.conftest import ROOT, case
 
-NOTHING = Counts(ended_today=None)
+NOTHING = StatusCounts(ended_today=None)
 DAY_MS = 86_400_000
 
 
@@ -107,26 +108,26 @@ def test_this_machine_is_looked_at(tmp_path_factory: pytest.TempPathFactory) -> 
 
 def test_the_counts_are_those_of_the_list() -> None:
     """Each state counts for its group in the list."""
-    assert counts_of([row(state, number=at) for at, state in enumerate(State)], NOW_MS) == Counts(
+    assert status_counts([row(state, number=at) for at, state in enumerate(State)], NOW_MS) == StatusCounts(
         needs_you=1, working=2, failed=1, quiet=2, your_turn=2, ended_today=4, unknown=1
     )
     # A session that may run is counted if its last line was written since midnight, subagents never.
     now = time.localtime(NOW_MS // 1000)
     begin = (NOW_MS // 1000 - now.tm_hour * 3600 - now.tm_min * 60 - now.tm_sec) * 1000
     rows = [row(State.UNKNOWN, number=at, seen_ms=seen) for at, seen in enumerate((begin, begin - 1, None))]
-    assert counts_of(rows, NOW_MS).unknown == 1
-    assert counts_of([row(State.UNKNOWN, parent=rows[0].key)], NOW_MS).unknown == 0
+    assert status_counts(rows, NOW_MS).unknown == 1
+    assert status_counts([row(State.UNKNOWN, parent=rows[0].key)], NOW_MS).unknown == 0
 
 
 def test_the_line_names_what_deserves_attention() -> None:
     """Zeros, ended sessions and sessions in which it is the user's turn are left out."""
-    cases: list[tuple[Counts, str]] = [
-        (Counts(), ""),
-        (Counts(needs_you=1), "1 needs you"),
-        (Counts(needs_you=2, working=3, failed=1), "2 need you · 3 working · 1 failed"),
-        (Counts(quiet=1, your_turn=4, ended_today=9, unknown=2), "1 quiet · 2 unknown"),
-        (Counts(*[None] * 7), "–"),
-        (Counts(ended_today=None), ""),
+    cases: list[tuple[StatusCounts, str]] = [
+        (StatusCounts(), ""),
+        (StatusCounts(needs_you=1), "1 needs you"),
+        (StatusCounts(needs_you=2, working=3, failed=1), "2 need you · 3 working · 1 failed"),
+        (StatusCounts(quiet=1, your_turn=4, ended_today=9, unknown=2), "1 quiet · 2 unknown"),
+        (StatusCounts(*[None] * 7), "–"),
+        (StatusCounts(ended_today=None), ""),
     ]
     for given, line in cases:
         with case(given):
@@ -145,10 +146,10 @@ def test_a_template_is_filled() -> None:
     ]
     for template, line in cases:
         with case(template):
-            assert Counts(needs_you=2, working=None).filled(template) == line
+            assert StatusCounts(needs_you=2, working=None).filled(template) == line
     # The limits are words, or a dash where none is known.
-    assert Counts(working=2).filled("{limits} {working}", "claude 5 h 62 %") == "claude 5 h 62 % 2"
-    assert Counts().filled("{limits}") == "–"
+    assert StatusCounts(working=2).filled("{limits} {working}", "claude 5 h 62 %") == "claude 5 h 62 % 2"
+    assert StatusCounts().filled("{limits}") == "–"
 
 
 def test_a_template_is_checked_in_linear_time() -> None:
@@ -168,18 +169,18 @@ def test_a_template_is_checked_in_linear_time() -> None:
     for name in cases:
         with case(name):
             with pytest.raises(UnknownFieldError) as raised:
-                Counts().filled(f"a {{{name}}} b")
+                StatusCounts().filled(f"a {{{name}}} b")
             assert str(raised.value).startswith(
                 f"{{{name}}} is not a field; known fields: {{needs_you}}, {{working}},"
             )
-    assert Counts().filled("{working}" * 100_000) == "0" * 100_000
-    assert Counts().filled("{" * 1_000_000) == "{" * 1_000_000
+    assert StatusCounts().filled("{working}" * 100_000) == "0" * 100_000
+    assert StatusCounts().filled("{" * 1_000_000) == "{" * 1_000_000
 
 
 @pytest.mark.slow
 def test_the_counts_load_no_decoder() -> None:
     """A prompt does not wait for modules that it does not need."""
-    program = "import sys, agentwatch.catalog.status.file as f; f.read_status(0); print(*sorted(sys.modules))"
+    program = "import sys, agentwatch.catalog.status as f; f.read_status(0); print(*sorted(sys.modules))"
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True, timeout=20
     )

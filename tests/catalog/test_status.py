@@ -13,14 +13,20 @@ from typing import Any
 import pytest
 
 from agentwatch.agents.reported import State
-from agentwatch.catalog.status.counts import Counts
-from agentwatch.catalog.status.file import FRESH_MS, read_limits, read_status, status_path, write_status
-from agentwatch.catalog.status.publisher import Publisher
+from agentwatch.catalog.row_counts import Publisher
+from agentwatch.catalog.status import (
+    FRESH_MS,
+    StatusCounts,
+    read_limits,
+    read_status,
+    status_path,
+    write_status,
+)
 from agentwatch.session.limits import Reported
 from tests.builders.machine.rows import NOW_MS, row
 from tests.conftest import case
 
-COUNTS = Counts(needs_you=2, working=3, ended_today=None)
+COUNTS = StatusCounts(needs_you=2, working=3, ended_today=None)
 
 
 def changed(home: Path, **keys: object) -> None:
@@ -40,9 +46,9 @@ def test_what_was_written_is_read(home: Path) -> None:
     assert stat.S_IMODE(home.stat().st_mode) == 0o700
     # The file is replaced as a whole: a descriptor opened before keeps what was written before.
     with open(status_path()) as before:
-        write_status(Counts(), NOW_MS)
+        write_status(StatusCounts(), NOW_MS)
         assert json.load(before)["needs_you"] == 2
-    assert read_status(NOW_MS) == Counts()
+    assert read_status(NOW_MS) == StatusCounts()
     # The limits beside them are words of a bounded length, and as fresh as the counts.
     assert read_limits(NOW_MS) == ""
     write_status(COUNTS, NOW_MS, "claude 5 h 62 %")
@@ -121,23 +127,23 @@ ASKS, WORKS = row(State.ASKS), row(State.WORKING)
 def test_counts_are_written_at_once_and_then_within_a_second() -> None:
     """A change is written after a second at most, and not more often; the first at once."""
     assert Publisher().publish({ASKS.key: ASKS}, NOW_MS)
-    assert read_status(NOW_MS) == Counts(needs_you=1)
+    assert read_status(NOW_MS) == StatusCounts(needs_you=1)
     publisher, before, after = Publisher(), {ASKS.key: ASKS}, {WORKS.key: WORKS}
     publisher.publish(before, NOW_MS)
     assert not publisher.publish(after, NOW_MS + 999)
-    assert read_status(NOW_MS) == Counts(needs_you=1)
+    assert read_status(NOW_MS) == StatusCounts(needs_you=1)
     assert publisher.publish(after, NOW_MS + 1000)
-    assert read_status(NOW_MS + 1000) == Counts(working=1)
+    assert read_status(NOW_MS + 1000) == StatusCounts(working=1)
     # Counts that do not change are fresh at any time, although rows change and they are written rarely.
     publisher, rows = Publisher(), {ASKS.key: ASKS}
     written = sum(publisher.publish(dict(rows), NOW_MS + late) for late in range(0, 60_000, 250))
     assert written == 60_000 // (FRESH_MS // 2)
-    assert read_status(NOW_MS + 59_750) == Counts(needs_you=1)
+    assert read_status(NOW_MS + 59_750) == StatusCounts(needs_you=1)
     # Counts with a time in the future are replaced.
     publisher, rows = Publisher(), {ASKS.key: ASKS}
     publisher.publish(rows, NOW_MS + 3_600_000)
     assert publisher.publish(rows, NOW_MS)
-    assert read_status(NOW_MS) == Counts(needs_you=1)
+    assert read_status(NOW_MS) == StatusCounts(needs_you=1)
 
 
 def test_the_limits_are_written_with_the_counts() -> None:

@@ -1,1 +1,0 @@
-"""Tests of the counts that a list passes to tmux and shell prompts."""
