@@ -13,7 +13,7 @@ import pytest
 
 from agentwatch.base.clock import now_ms
 from agentwatch.catalog.catalog import Machine
-from agentwatch.catalog.hooks.files import keep_copy
+from agentwatch.catalog.hooks.plan import keep_copy
 from agentwatch.catalog.listing import Heading, Listing
 from agentwatch.catalog.row_counts import counts
 from agentwatch.catalog.row_filter import row_filter

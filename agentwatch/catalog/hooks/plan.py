@@ -8,22 +8,27 @@ from __future__ import annotations
 import difflib
 import errno
 import json
+import os
+import stat
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from agentwatch.agents.program import HookedAgent
+from agentwatch.base.clock import wall_ns
 from agentwatch.base.faults import USAGE, Fault
-from agentwatch.base.files import config_file, state_folder
+from agentwatch.base.files import config_file, state_folder, write_all
 from agentwatch.catalog.hooks.entries import Shape, installed_events, with_entries, without_entries
-from agentwatch.catalog.hooks.files import copies_of, keep_copy, mode_of, own_bytes
-from agentwatch.catalog.hooks.program import Program
-from agentwatch.recording.store import replace_file
+from agentwatch.catalog.hooks.program import Program, own_bytes
+from agentwatch.recording.store import create_file, replace_file
 
 MOST_BYTES = 1 << 20
 """A file with hooks that is larger is left alone."""
 _NEW_MODE = 0o600
+_MOST_KEPT = 100
+"""The most copies of a file from before."""
 _NOTHING = "/dev/null"
 """The name of a file that does not exist, in a unified diff."""
 
@@ -53,7 +58,7 @@ class Change(NamedTuple):
     def make(self) -> Path | None:
         """Make the change, and return the path of the copy of the file before. Raise `OSError` if it cannot
         be made, or the file is not what it was; nothing is changed then."""
-        mode = mode_of(self.path)
+        mode = _mode_of(self.path)
         copy = None
         if self.before is not None and not self.is_ours:
             copy = keep_copy(self.path, self.before, _NEW_MODE if mode is None else mode)
@@ -70,6 +75,42 @@ class Change(NamedTuple):
         if own_bytes(self.path, MOST_BYTES) != self.before:
             raise OSError(errno.EBUSY, "it has changed meanwhile", str(self.path))
         return self.after or b""
+
+
+def _mode_of(path: Path) -> int | None:
+    """Return the permissions of a file; None if it does not exist."""
+    try:
+        return stat.S_IMODE(os.lstat(path).st_mode)
+    except FileNotFoundError:
+        return None
+
+
+def keep_copy(path: Path, data: bytes, mode: int) -> Path:
+    """Write a dated copy of a file beside it, which overwrites nothing, and return its path. Raise `OSError`
+    if it cannot be written."""
+    name = f"{path.name}.{time.strftime('%Y%m%d-%H%M%S', time.localtime(wall_ns() // 10**9))}"
+    for number in range(_MOST_KEPT):
+        copy = path.with_name(f"{name}-{number}" if number else name)
+        with suppress(FileExistsError):
+            fd = create_file(copy)
+            try:
+                os.fchmod(fd, mode)
+                write_all(fd, data)
+                os.fsync(fd)
+            finally:
+                os.close(fd)
+            return copy
+    raise FileExistsError(errno.EEXIST, "there are too many copies", str(path))
+
+
+def _copies_of(path: Path) -> list[Path]:
+    """Return the dated copies of a file, the newest first."""
+    try:
+        names = os.listdir(path.parent)
+    except OSError:
+        return []
+    found = [path.with_name(name) for name in names if name.startswith(f"{path.name}.2")]
+    return sorted(found, reverse=True)[:_MOST_KEPT]
 
 
 def remove_empty(folder: Path, above: Path) -> None:
@@ -183,7 +224,7 @@ class Hooks:
         """
         if present == self._with(None):
             return None
-        for copy in copies_of(self.file)[:_MOST_COPIES]:
+        for copy in _copies_of(self.file)[:_MOST_COPIES]:
             try:
                 before = own_bytes(copy, MOST_BYTES)
                 if before is not None and not self._count(before) and self._with(before) == present:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shlex
 import shutil
@@ -14,8 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agentwatch.base.local_socket import NAME as SOCKET
-from agentwatch.catalog.hooks.files import own_bytes
-from agentwatch.recording.store import private_folder, replace_file
+from agentwatch.recording.store import open_regular, private_folder, replace_file
 
 _NAME = "agentwatch-hook"
 _END = "; exit 0"
@@ -159,6 +159,28 @@ class Program(NamedTuple):
 def answer_folder(state: Path) -> Path:
     """Return the folder of the socket on which the open list is asked; `state` is the state folder."""
     return state / "answer"
+
+
+def own_bytes(path: Path, most_bytes: int) -> bytes | None:
+    """Return the contents of a file of this user; None if it does not exist. Raise `OSError` if it is a link,
+    no regular file, has another name too, belongs to another user, is larger, or cannot be read."""
+    if path.is_symlink():
+        raise OSError(errno.ELOOP, "it is a link", str(path))
+    try:
+        fd = open_regular(path)
+    except FileNotFoundError:
+        return None
+    try:
+        status = os.fstat(fd)
+        if status.st_uid != os.geteuid():
+            raise PermissionError(errno.EPERM, "it belongs to another user", str(path))
+        if status.st_nlink > 1:
+            raise OSError(errno.EMLINK, "it has another name too", str(path))
+        if status.st_size > most_bytes:
+            raise OSError(errno.EFBIG, "it is too large", str(path))
+        return os.pread(fd, most_bytes, 0)
+    finally:
+        os.close(fd)
 
 
 def is_own(command: object) -> bool:

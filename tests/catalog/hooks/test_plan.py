@@ -12,7 +12,7 @@ from agentwatch.agents.codex.program import HOOKS as CODEX
 from agentwatch.agents.cursor.program import HOOKS as CURSOR
 from agentwatch.agents.gemini.program import HOOKS as GEMINI
 from agentwatch.agents.registry import hooked_agents
-from agentwatch.catalog.hooks import files
+from agentwatch.catalog.hooks import plan
 from agentwatch.catalog.hooks.plan import Hooks
 from tests.catalog.hooks.users import FILES, FOREIGN, hooks_of, install, remove, user_in
 from tests.conftest import case
@@ -173,7 +173,7 @@ def test_what_fails_leaves_the_file_as_it_was(user: Path, monkeypatch: pytest.Mo
     assert hooks.file.read_text() == FILES["tabs"]
     # If all names of copies are taken, the file stays as it is.
     with monkeypatch.context() as patch:
-        patch.setattr(files, "_MOST_COPIES", 0)
+        patch.setattr(plan, "_MOST_KEPT", 0)
         with pytest.raises(FileExistsError, match="too many copies"):
             install(hooks)
     assert hooks.file.read_text() == FILES["tabs"]
