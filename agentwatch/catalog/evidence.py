@@ -16,8 +16,7 @@ from agentwatch.agents.found import OWN, Found, Reach
 from agentwatch.agents.registry import hooked_agents, program_named
 from agentwatch.agents.reported import Life, Said, State
 from agentwatch.base.faults import Fault
-from agentwatch.catalog.digest.digest import Digest
-from agentwatch.catalog.digest.parts import OpenCall, Turn
+from agentwatch.catalog.digest.digest import Digest, OpenCall, Turn
 from agentwatch.catalog.hooks.plan import Hooks
 from agentwatch.catalog.processes import session_in
 from agentwatch.catalog.row import Row

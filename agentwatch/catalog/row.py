@@ -11,7 +11,7 @@ from agentwatch.agents.found import Key
 from agentwatch.catalog.standing import Group, Standing
 
 if TYPE_CHECKING:  # commands that print rows do not read sessions
-    from agentwatch.catalog.digest import LastTests
+    from agentwatch.catalog.digest.digest import LastTests
     from agentwatch.recording.acts import Act
     from agentwatch.session.counts import Use
     from agentwatch.session.events import Tokens

@@ -14,15 +14,14 @@ from agentwatch.agents.found import OWN, Found, Key
 from agentwatch.agents.program import CHANGES, NO_CALLS, Knowledge
 from agentwatch.agents.registry import program_named
 from agentwatch.agents.reported import Life, Said, State
-from agentwatch.catalog.digest.parts import MOST_ACTIVITY, Turn
+from agentwatch.catalog.digest.digest import MOST_ACTIVITY, Turn
 from agentwatch.catalog.standing import LIVE, Basis, Ground, Process, Standing
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.session.limits import WAITS_FOR_LIMIT
 from agentwatch.text.durations import age_words
 
 if TYPE_CHECKING:
-    from agentwatch.catalog.digest.digest import Digest
-    from agentwatch.catalog.digest.parts import OpenCall
+    from agentwatch.catalog.digest.digest import Digest, OpenCall
 
 
 # Permission.

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentwatch.catalog.digest import Digest, Turn
+from agentwatch.catalog.digest.digest import Digest, Turn
 from agentwatch.session import storage
 from agentwatch.session import transcript as transcript_module
 from agentwatch.session.call import Place

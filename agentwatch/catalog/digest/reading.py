@@ -19,8 +19,7 @@ from agentwatch.agents.opening import MOST_FILE_BYTES, MOST_STORE_BYTES, store_f
 from agentwatch.agents.registry import agent_named, agent_on_disk
 from agentwatch.analysis.prices import no_uses
 from agentwatch.base.faults import reading
-from agentwatch.catalog.digest.digest import Digest
-from agentwatch.catalog.digest.parts import MOST_LINE, MOST_PATH, Course, LastTests
+from agentwatch.catalog.digest.digest import MOST_LINE, MOST_PATH, Course, Digest, LastTests
 from agentwatch.recording.ends import (
     HEAD_BYTES,
     bytes_before,

@@ -18,7 +18,7 @@ from agentwatch.agents.reported import Life, Said, State
 from agentwatch.base.clock import now_ms
 from agentwatch.base.credentials import credentials
 from agentwatch.base.faults import Fault
-from agentwatch.catalog.digest import Turn
+from agentwatch.catalog.digest.digest import Turn
 from agentwatch.catalog.reports import said_of
 from agentwatch.catalog.repository import Repositories
 from agentwatch.catalog.row import Row

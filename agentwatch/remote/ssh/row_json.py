@@ -15,7 +15,7 @@ import orjson
 from agentwatch.agents.found import Key
 from agentwatch.agents.reported import State
 from agentwatch.base.json_fields import Field, values_in, values_of
-from agentwatch.catalog.digest import LastTests
+from agentwatch.catalog.digest.digest import LastTests
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import UNKNOWN, Ground, Standing
 from agentwatch.remote.card import decoded_limits, encoded_limits

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from agentwatch.agents import Decoder
 from agentwatch.agents.found import Found, Reach
-from agentwatch.catalog.digest import Digest, Tail, Turn
-from agentwatch.catalog.digest.reading import format_of
+from agentwatch.catalog.digest.digest import Digest, Turn
+from agentwatch.catalog.digest.reading import Tail, format_of
 from agentwatch.session.call import Place
 from agentwatch.session.events import Event, LineTime, Outcome
 from agentwatch.session.reducers import apply_line

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import orjson
 
-from agentwatch.catalog.digest import Digest, Tail
+from agentwatch.catalog.digest.digest import Digest
+from agentwatch.catalog.digest.reading import Tail
 from tests.builders.on_disk.digested import found
 
 

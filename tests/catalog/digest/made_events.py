@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentwatch.catalog.digest import Digest
+from agentwatch.catalog.digest.digest import Digest
 from agentwatch.session.events import (
     Channel,
     Event,

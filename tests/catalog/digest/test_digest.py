@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.catalog.digest import Digest, Tail, Turn
+from agentwatch.catalog.digest.digest import Digest, Turn
+from agentwatch.catalog.digest.reading import Tail
 from agentwatch.session.counts import Use, Uses
 from agentwatch.session.events import (
     Channel,

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from agentwatch.agents import Decoder
-from agentwatch.catalog.digest import Digest, LastTests, Tail, Turn
-from agentwatch.catalog.digest.reading import apply_lines, decoder_for
+from agentwatch.catalog.digest.digest import Digest, LastTests, Turn
+from agentwatch.catalog.digest.reading import Tail, apply_lines, decoder_for
 from agentwatch.session.events import Outcome
 from tests.analysis.verdict_history.sessions import edit, run_of_tests
 from tests.builders.on_disk import transcript as claude

@@ -14,8 +14,9 @@ import pytest
 from agentwatch.agents.found import Reach
 from agentwatch.agents.reported import State
 from agentwatch.base.clock import now_ms
-from agentwatch.catalog.digest import Tail, Turn
 from agentwatch.catalog.digest import reading as stored_digests
+from agentwatch.catalog.digest.digest import Turn
+from agentwatch.catalog.digest.reading import Tail
 from agentwatch.catalog.evidence import facts_of
 from agentwatch.catalog.index.rows import SESSION_COLUMNS, rows_of
 from agentwatch.catalog.repository import Repositories

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from agentwatch.agents.found import Metadata, Reach
-from agentwatch.catalog.digest import Tail, Turn
+from agentwatch.catalog.digest.digest import Turn
+from agentwatch.catalog.digest.reading import Tail
 from agentwatch.session.events import Outcome
 from tests.builders import claude_lines as stream
 from tests.builders.on_disk import cursor_transcript as cursor

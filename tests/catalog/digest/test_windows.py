@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from agentwatch.catalog.digest import Digest, Tail, Turn, reading
+from agentwatch.catalog.digest import reading
+from agentwatch.catalog.digest.digest import Digest, Turn
+from agentwatch.catalog.digest.reading import Tail
 from agentwatch.session.events import Outcome
 from tests.builders import claude_lines as stream
 from tests.builders.on_disk import transcript as claude

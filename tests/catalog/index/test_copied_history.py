@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from agentwatch import summary
-from agentwatch.catalog.digest import Tail
+from agentwatch.catalog.digest.reading import Tail
 from tests.agents.pi.lines import HEADER, assistant, call
 from tests.agents.pi.lines import user as pi_user
 from tests.builders import claude_lines as stream

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from agentwatch.agents.found import Found
 from agentwatch.agents.reported import Life, Said, State
-from agentwatch.catalog.digest.digest import Digest
-from agentwatch.catalog.digest.parts import OpenCall, Turn
+from agentwatch.catalog.digest.digest import Digest, OpenCall, Turn
 from agentwatch.catalog.standing import Process, Standing
 from agentwatch.catalog.states import standing
 from agentwatch.session.events import ToolKind

@@ -8,8 +8,7 @@ from typing import TypeVar
 import pytest
 
 from agentwatch.agents.reported import Life, Said, State
-from agentwatch.catalog.digest.digest import Digest
-from agentwatch.catalog.digest.parts import OpenCall, Turn
+from agentwatch.catalog.digest.digest import Digest, OpenCall, Turn
 from agentwatch.catalog.standing import LIVE, Ground, Process, Standing
 from agentwatch.catalog.states import knowledge_of, may_ask, standing
 from agentwatch.session.events import Outcome, ToolKind

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from agentwatch.agents.found import Metadata
 from agentwatch.agents.reported import Life, Said, State
-from agentwatch.catalog.digest.digest import Digest
-from agentwatch.catalog.digest.parts import Turn
+from agentwatch.catalog.digest.digest import Digest, Turn
 from agentwatch.catalog.standing import LIVE, Ground, Group, Standing
 from agentwatch.catalog.states import standing
 from agentwatch.session.events import Outcome, ToolKind

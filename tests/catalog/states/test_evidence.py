@@ -12,8 +12,7 @@ import pytest
 from agentwatch.agents.found import OWN, Metadata
 from agentwatch.agents.registry import hooked_agents
 from agentwatch.agents.reported import Life, Said, State
-from agentwatch.catalog.digest.digest import Digest
-from agentwatch.catalog.digest.parts import Turn
+from agentwatch.catalog.digest.digest import Digest, Turn
 from agentwatch.catalog.evidence import Facts, Proof, Weight, evidence, facts_of
 from agentwatch.catalog.hooks.plan import Hooks
 from agentwatch.catalog.standing import UNKNOWN, Basis, Ground, Process, Standing

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from agentwatch.agents.reported import State
-from agentwatch.catalog.digest import LastTests
+from agentwatch.catalog.digest.digest import LastTests
 from agentwatch.remote.ssh.row_json import decode, encode
 from agentwatch.remote.ssh.shared_connection import (
     END,

@@ -24,7 +24,7 @@ from agentwatch.text.signs import ASKS_SIGN, MINUS, SIGNS
 from agentwatch.text.times import coming, day_or_time
 
 if TYPE_CHECKING:
-    from agentwatch.catalog.digest import LastTests
+    from agentwatch.catalog.digest.digest import LastTests
     from agentwatch.catalog.evidence import Proof
     from agentwatch.screen.widgets.line_view import Spans
 

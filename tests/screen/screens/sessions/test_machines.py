@@ -10,8 +10,7 @@ import pytest
 from agentwatch.agents.found import Found, Key
 from agentwatch.agents.reported import Life, State
 from agentwatch.base.clock import now_ms
-from agentwatch.catalog.digest.digest import Digest
-from agentwatch.catalog.digest.parts import Turn
+from agentwatch.catalog.digest.digest import Digest, Turn
 from agentwatch.catalog.evidence import Facts, evidence
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import Basis, Ground

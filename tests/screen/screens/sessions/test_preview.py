@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from agentwatch.agents.reported import State
-from agentwatch.catalog.digest import LastTests
+from agentwatch.catalog.digest.digest import LastTests
 from agentwatch.catalog.standing import Ground
 from agentwatch.recording.write_lock import hold
 from agentwatch.screen.screens.sessions import preview as tail_module

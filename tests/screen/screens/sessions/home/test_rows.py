@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agentwatch.agents.reported import State
-from agentwatch.catalog.digest import LastTests
+from agentwatch.catalog.digest.digest import LastTests
 from agentwatch.catalog.listing import RowLine
 from agentwatch.catalog.standing import Ground
 from agentwatch.recording.acts import Act
