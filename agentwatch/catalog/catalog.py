@@ -42,11 +42,8 @@ _LATER_MS = 60_000
 
 
 class Twins:
-    """The recordings of our own, by the session that they are of.
-
-    A recording has the times of all lines and the end of the process, so its row stands for both, unless the
-    session was continued without us.
-    """
+    """The recordings of our own, by the session that they are of. A recording has the times of all lines and
+    the end of the process, so its row stands for both, unless the session was continued without us."""
 
     def __init__(self) -> None:
         self._recordings: defaultdict[Key, set[Key]] = defaultdict(set)
@@ -181,7 +178,7 @@ class RowTable:
         return parents
 
     def _replace(self, changed: Mapping[Key, Row | None]) -> None:
-        """Replace rows, and remove those that are None."""
+        """A row that is None is removed."""
         different = {key: row for key, row in changed.items() if self.rows.get(key) != row}
         if not different:
             return
@@ -204,10 +201,8 @@ class RowTable:
         return max(later, key=lambda each: each.seen_ms, default=None)
 
     def _counts(self, key: Key) -> SessionCounts | None:
-        """Return what was counted in a session and its subagents; None if one of them was not read whole.
-
-        The session notes when the last of its subagents wrote its last line.
-        """
+        """Return what was counted in a session and its subagents; None if one of them was not read whole. The
+        session notes when the last of its subagents wrote its last line."""
         session = self._sessions[key]
         if key not in self._subagents or knowledge_of(key[0]).joins_subagents:
             return session.counts
@@ -233,11 +228,9 @@ _PRUNE_MS = 60_000
 
 
 class Joins:
-    """The sessions that may run, and their processes.
-
-    Joining 1,000 sessions to 300 processes takes 5 ms. Mostly only the children and the CPU time of processes
-    have changed, which is noted without joining again.
-    """
+    """The sessions that may run, and their processes. Joining 1,000 sessions to 300 processes takes 5 ms.
+    Mostly only the children and the CPU time of processes have changed, which is noted without joining
+    again."""
 
     def __init__(
         self, processes: Processes, registries: Registries, folders: Iterable[SessionFolder] = ()
@@ -332,7 +325,7 @@ class Joins:
         return lives | {key: (Life.LIVE, agents[each.pid or 0]) for key, each in self.starting.items()}
 
     def _is_used(self, agent: str) -> bool:
-        """Return whether an agent keeps sessions in this home, or will."""
+        """It keeps sessions in this home, or will."""
         folders = (folder for name, folder in self._folders if name == agent)
         return any(folder.is_dir() or folder.parent.is_dir() for folder in folders)
 
@@ -341,7 +334,6 @@ class Joins:
 
 
 def _identity(process: Process) -> tuple[object, ...]:
-    """Return what a process is joined by."""
     return process.began, process.cwd, process.arguments, process.open_paths, process.opened_ms
 
 
@@ -373,11 +365,9 @@ class Schedule:
         self._due: dict[str, float] = {}
 
     def begin_step(self) -> None:
-        """Take the time, which is that of the whole step.
-
-        Parts with the same period stay in the same step and share what they read: the state of 300 processes
-        is read once for their records and for the table of processes.
-        """
+        """Take the time, which is that of the whole step. Parts with the same period stay in the same step
+        and share what they read: the state of 300 processes is read once for their records and for the table
+        of processes."""
         self._now = self._clock()
 
     def is_due(self, part: str) -> bool:
@@ -518,10 +508,8 @@ class Machine:
         return self._table.twins.session_of(key)
 
     def holders(self, key: Key) -> list[Tracked]:
-        """Return a session and our recordings of it, those of which a process runs, or may run.
-
-        A process that is joined to another session by a guess alone may have this one open.
-        """
+        """Return a session and our recordings of it, those of which a process runs, or may run. A process
+        that is joined to another session by a guess alone may have this one open."""
         keys = (key, *self._table.twins.recordings_of(key))
         found = (self._sessions[each] for each in keys if each in self._sessions)
         return [
@@ -675,7 +663,6 @@ class Machine:
                 self._forget(key)
 
     def _forget(self, key: Key) -> None:
-        """Remove a session that no longer exists."""
         found = self._sessions.pop(key).found
         if found.parent is not None:
             self._subagents[found.agent, found.parent].discard(key)
@@ -688,7 +675,6 @@ class Machine:
         self._note(key)
 
     def _take(self, found: Iterable[Found], now_ms: int) -> None:
-        """Note sessions that are new or have changed."""
         is_recording_new = False
         for each in found:
             key = each.key
@@ -779,7 +765,6 @@ class Machine:
         return identity_of(found, [self._sessions[each].found for each in below], is_brief=is_brief)
 
     def _keep(self) -> None:
-        """Keep the digests of the sessions that have ended."""
         if self._kept is None or not (self._fresh or self._kept.is_open):
             return
         for key, identity in list(self._fresh.items()):
@@ -830,11 +815,9 @@ class Machine:
         return found
 
     def _is_in_time(self, session: Tracked) -> bool:
-        """Return whether a session may have a line since the limit, or its lines may decide about others.
-
-        No line is newer than the last change of its file, apart from another clock. A recording of our own
-        shows the title of its session, and a process that continues the newest one needs all folders.
-        """
+        """Return whether a session may have a line since the limit, or its lines may decide about others. No
+        line is newer than the last change of its file, apart from another clock. A recording of our own shows
+        the title of its session, and a process that continues the newest one needs all folders."""
         found = session.found
         if self.since_ms is None or self._table.twins.recordings_of(found.key):
             return True
@@ -842,10 +825,8 @@ class Machine:
         return changed_ms >= self.since_ms - _LATER_MS or self._joins.continues(found.agent)
 
     def _join(self, now_ms: int) -> None:
-        """Find the process of each session that may have one.
-
-        While lines are read, the folders that become known in them wait for each other.
-        """
+        """Find the process of each session that may have one. While lines are read, the folders that become
+        known in them wait for each other."""
         if self._schedule.is_due("processes"):
             self._joins.read_processes(now_ms)
             if self.since_ms is not None:
@@ -895,7 +876,7 @@ class Machine:
             self._unjudged = self._table.judge(self._unjudged, timed, now_ms)
 
     def _note(self, key: Key) -> None:
-        """Judge a session again, its parent, and its twin."""
+        """Its parent and its twin are judged too."""
         self._unjudged.add(key)
         session = self._sessions.get(key)
         if session is None:

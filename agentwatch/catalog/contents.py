@@ -62,7 +62,7 @@ def pieces(path: Path) -> Generator[Piece]:
 
 
 def _in_file(fd: int) -> Generator[Piece]:
-    """Yield the parts of a file of lines, as long as it is now."""
+    """The file is read as long as it is now."""
     size = os.fstat(fd).st_size
     rest, at = b"", 0
     is_passed_over = False
@@ -154,10 +154,8 @@ class Needle:
                     places[form] = lowered.find(form, end)
 
     def snippet(self, line: bytes) -> str | None:
-        """Return a piece of the first string in a line that contains all words; None if none does.
-
-        Keys are not searched. The piece is foreign text of at most 120 characters.
-        """
+        """Return a piece of the first string in a line that contains all words; None if none does. Keys are
+        not searched. The piece is foreign text of at most 120 characters."""
         if any(kind in line[:_UNSAID_WITHIN] for kind in _UNSAID):
             return None
         try:
@@ -174,9 +172,7 @@ class Needle:
 
 def _forms_of(words: list[str]) -> tuple[bytes, ...]:
     """Return byte strings, one of which occurs in each line with the words once its ASCII letters are small.
-
-    It is the longest run of plain characters, or else all forms in which the longest word may be written.
-    """
+    It is the longest run of plain characters, or else all forms in which the longest word may be written."""
     runs = [run for word in words for run in _RUN.findall(word.encode("utf-8", "surrogatepass"))]
     longest = max(runs, key=len, default=b"")
     if len(longest) >= _LEAST_RUN or not words:
@@ -214,7 +210,6 @@ def _is_data(text: str) -> bool:
 
 
 def _piece(text: str, at: int) -> str:
-    """Return the text around an index in one line."""
     before = " ".join(text[max(at - _BLANKS, 0) : at].split())
     blank = " " if before and text[at - 1 : at].isspace() else ""
     return f"{before[-_BEFORE:]}{blank}{' '.join(text[at : at + _BLANKS].split())}"[:_SNIPPET]
@@ -238,14 +233,11 @@ class Hit(NamedTuple):
 
 
 class ContentsSearch:
-    """Finds the strings that contain all of some words, in any order, in capitals or not.
-
-    Each file is read once, in pieces of 1 MiB, as far as it reaches when it is opened. Keys of JSON objects,
-    lines over 4 MiB, and lines that repeat the vendor's instructions are not searched. One thread uses it.
-    """
+    """Finds the strings that contain all of some words, in any order, in capitals or not. Each file is read
+    once, in pieces of 1 MiB, as far as it reaches when it is opened. Keys of JSON objects, lines over 4 MiB,
+    and lines that repeat the vendor's instructions are not searched. One thread uses it."""
 
     def __init__(self, words: str, rows: Sequence[Row]) -> None:
-        """Prepare a search; nothing is read yet."""
         needle = Needle(words)
         self.is_over = not needle.words
         """Whether every session was searched."""
@@ -279,7 +271,6 @@ class ContentsSearch:
         self.is_over = True
 
     def _search(self, needle: Needle, rows: Sequence[Row]) -> Generator[list[Hit]]:
-        """Yield the hits of each piece."""
         for row in rows:
             if row.can_open and not row.address:
                 yield from self._search_one(needle, row)

@@ -162,11 +162,9 @@ def session_to_continue(path: Path, environ: Mapping[str, str], home: Path) -> C
 
 
 def _started(found: Found) -> tuple[str, str, str]:
-    """Return the folder in which a session was started, its mode, and the mode before a damaged line.
-
-    Each is empty if unknown. The agent changes its working directory by `cd`, so the folder is the first one
-    of the lines, or that of the metadata, under which the agent keeps the session.
-    """
+    """Return the folder in which a session was started, its mode, and the mode before a damaged line. Each is
+    empty if unknown. The agent changes its working directory by `cd`, so the folder is the first one of the
+    lines, or that of the metadata, under which the agent keeps the session."""
     program = program_named(found.agent)
     resume = None if program is None else program.resume
     if resume is None:
@@ -220,7 +218,7 @@ def _fields(line: bytes) -> Mapping[str, object] | None:
 
 
 def _of_file(path: Path) -> Tracked:
-    """Return the session in a file that is in no folder of an agent, read as a recording of ours."""
+    """It is in no folder of an agent, and read as a recording of ours."""
     try:
         status = os.stat(path)
     except OSError as error:
@@ -241,10 +239,8 @@ def _holder(session: Tracked) -> Holder:
 
 
 def modes_of(session: Continued) -> tuple[Mode, ...]:
-    """Return the modes in which a session can be continued: its own, and then the narrower ones.
-
-    If its own is not known, they are not wider than the one that asks, and than the last one that is known.
-    """
+    """Return the modes in which a session can be continued: its own, and then the narrower ones. If its own
+    is not known, they are not wider than the one that asks, and than the last one that is known."""
     program = program_named(session.agent)
     if program is None or (resume := program.resume) is None or not resume.modes:
         return ()
@@ -256,11 +252,9 @@ def modes_of(session: Continued) -> tuple[Mode, ...]:
 
 
 def planned(session: Continued, text: str, *, is_queued: bool = False, permissions: str = "") -> Plan:
-    """Return the command that continues a session with a prompt. Nothing is looked up for it.
-
-    `permissions` is `settings`, or the name of a mode that is not wider than that of the session. Without it
-    the run has the mode of the session.
-    """
+    """Return the command that continues a session with a prompt. Nothing is looked up for it. `permissions`
+    is `settings`, or the name of a mode that is not wider than that of the session. Without it the run has
+    the mode of the session."""
     if session.is_subagent:
         raise Fault("this is a subagent: continue the session that has started it", USAGE)
     program = program_named(session.agent)
@@ -407,11 +401,9 @@ class RunMode:
             os.close(fd)
 
     def wider(self) -> str | None:
-        """Return the mode of the run, a foreign text, if it may be wider than the one that was asked for.
-
-        It is empty once the stream and the session have each said a narrow mode, and None before. The session
-        may say the mode that was asked for before the stream says what the settings have made of it.
-        """
+        """Return the mode of the run, a foreign text, if it may be wider than the one that was asked for. It
+        is empty once the stream and the session have each said a narrow mode, and None before. The session
+        may say the mode that was asked for before the stream says what the settings have made of it."""
         for file in tuple(self._unsaid):
             lines, rest = lines_between(file[0], file[1], size := os.fstat(file[0]).st_size)
             file[1] = size - len(rest) if len(rest) < _MOST_LINE else size  # no mode is in so long a line
@@ -429,7 +421,6 @@ class RunMode:
 
     @property
     def _asked(self) -> Sequence[str]:
-        """The modes that are not wider than the one that was asked for."""
         modes, mode = self._plan.resume.modes, self._plan.mode
         return [] if mode is None else [each.name for each in modes[: modes.index(mode) + 1]]
 

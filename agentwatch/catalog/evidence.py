@@ -295,7 +295,6 @@ def _no_lines(facts: Facts) -> str:
 
 
 def _proof(basis: Basis, facts: Facts, standing: Standing, now_ms: int) -> Proof:
-    """Return a kind of evidence in words."""
     digest, process, call = facts.digest or Digest(), facts.process, _call_of(facts, standing)
     then_ms = digest.seen_ms if call is None else call.started_ms
     in_lines = partial(facts.written, since_ms=digest.seen_ms)
@@ -388,7 +387,6 @@ def _outweighed(facts: Facts, standing: Standing) -> Iterator[Proof]:
 
 
 def _why_not(facts: Facts, said: Said) -> str:
-    """Return why a report does not count."""
     process = facts.process
     if facts.life is Life.UNKNOWN:
         return "It counts only while a process is known to have this session."

@@ -23,10 +23,8 @@ def is_hidden(row: Row, now_ms: int) -> bool:
 
 
 def hidden_from_ms(row: Row) -> int | None:
-    """Return the time after which a session is hidden, in milliseconds since the epoch.
-
-    None for a session that runs, and for one without any time, which is not known to be old.
-    """
+    """Return the time after which a session is hidden, in milliseconds since the epoch. None for a session
+    that runs, and for one without any time, which is not known to be old."""
     if row.standing.state in LIVE:
         return None
     if row.is_archived:
@@ -40,11 +38,9 @@ _DEEPEST = 8
 
 
 def root(row: Row, rows: Mapping[Key, Row]) -> Row:
-    """Return the session in whose row a session is counted, which may be the session itself.
-
-    A subagent belongs to the session that no other one started. One that asks the user has a row of its own,
-    so that the question is not folded away; so has one whose parent is not listed.
-    """
+    """Return the session in whose row a session is counted, which may be the session itself. A subagent
+    belongs to the session that no other one started. One that asks the user has a row of its own, so that the
+    question is not folded away; so has one whose parent is not listed."""
     if row.parent is None or row.group is Group.NEEDS_YOU:
         return row
     above = row

@@ -58,7 +58,6 @@ class Candidates:
 
 
 def _after(sessions: list[tuple[int, Key]], since: int) -> list[Key]:
-    """Return the sessions that have changed since a time."""
     return [key for _, key in sessions[bisect_left(sessions, since, key=itemgetter(0)) :]]
 
 
@@ -79,13 +78,10 @@ def joined(
     cwds: Mapping[Key, str],
     exact: Collection[str] = (),
 ) -> dict[Key, Joined]:
-    """Return for each session whether its process runs, and which it is.
-
-    A session that has ended is `DEAD` with None. `UNKNOWN` is a session that some process may belong to. The
-    process of a session that runs is None if several may be it. `processes` is None if they are not known.
-    The sessions in `said`, the reports of agents, need not be found yet. The agents in `exact` report for
-    each session whether it is open.
-    """
+    """Return for each session whether its process runs, and which it is. A session that has ended is `DEAD`
+    with None. `UNKNOWN` is a session that some process may belong to. The process of a session that runs is
+    None if several may be it. `processes` is None if they are not known. The sessions in `said`, the reports
+    of agents, need not be found yet. The agents in `exact` report for each session whether it is open."""
     joins = _Joins(processes or {}, said)
     left = [found for found in founds if not joins.by_evidence(found, cwds)]
     joins.add_said()
@@ -100,8 +96,6 @@ def joined(
 
 
 class _Joins:
-    """The sessions that are joined so far, and the processes that are left."""
-
     def __init__(self, processes: Mapping[int, Process], said: Mapping[Key, Said]) -> None:
         self.found: dict[Key, Joined] = {}
         self._processes = processes
@@ -216,9 +210,7 @@ class _Joins:
 
     def _claimed(self, said: Said) -> Life | None:
         """Return what is claimed about a session's process; None if nothing is, or it is another process.
-
-        Without /proc, the start that `ps` shows is compared only here.
-        """
+        Without /proc, the start that `ps` shows is compared only here."""
         process = self._processes.get(said.pid or 0)
         if said.life is Life.LIVE and process is not None and not process.began and said.began:
             began_ms = started_ms(said.began)
@@ -227,18 +219,15 @@ class _Joins:
         return said.claim
 
     def _join(self, key: Key, life: Life, process: Process | None, cwd: str | None, recent_ms: int) -> None:
-        """Join a session to the process that it names, or that names it."""
         self.found[key] = life, process
         if process is not None and not look_of(process.agent).daemon.isdisjoint(process.arguments):
             self._served.append((recent_ms, cwd or "", key))
 
     def find_viewers(self) -> None:
-        """Note for each session of a daemon which window may show it.
-
-        The daemon keeps a session loaded when its window is closed. A window shows one session: of several
-        in its folder the one that was loaded or written last, unless it began later. If a session is left
-        without a window that may show it, nobody knows which of them is shown.
-        """
+        """Note for each session of a daemon which window may show it. The daemon keeps a session loaded when
+        its window is closed. A window shows one session: of several in its folder the one that was loaded or
+        written last, unless it began later. If a session is left without a window that may show it, nobody
+        knows which of them is shown."""
         windows = [each for each in self._processes.values() if not each.is_shared]
         shown: dict[Key, Process] = {}
         folders: dict[Key, str | None] = {}

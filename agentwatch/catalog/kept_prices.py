@@ -82,7 +82,6 @@ def _are_prices(values: list[Any]) -> bool:
 
 
 def _made_by() -> list[Any]:
-    """Return what identifies the installed version of the price list."""
     found = find_spec("genai_prices")
     path = None if found is None else found.origin
     try:

@@ -98,15 +98,11 @@ class Order:
         self._folds: dict[FoldId, int] = {}
 
     def place(self, rows: Iterable[Row], now_ms: int) -> None:
-        """Give new sessions, and those whose group has changed, their places.
-
-        A session that is new in the list is placed by its last line, so that older ones that are found later
-        come below. So is one that had ended: its process may only have been found late. Any other one that
-        changes its group goes to the top of the new one. One that has ended moves only to the day of its end.
-
-        The time of a file is that of its last copy, so a session whose lines were not read keeps its place
-        only until they are.
-        """
+        """Give new sessions, and those whose group has changed, their places. A session that is new in the
+        list is placed by its last line, so that older ones that are found later come below. So is one that
+        had ended: its process may only have been found late. Any other one that changes its group goes to the
+        top of the new one. One that has ended moves only to the day of its end. The time of a file is that of
+        its last copy, so a session whose lines were not read keeps its place only until they are."""
         for row in rows:
             self._vanished.pop(row.key, None)
             old = self._places.get(row.key)
@@ -323,7 +319,6 @@ class Arrangement:
         return self._toggled.get(fold, False)
 
     def _keys(self, rows: Sequence[Row]) -> tuple[Key, ...]:
-        """Return the keys of sessions and of their subagents."""
         return tuple(each.key for row in rows for each in (row, *self._below.get(row.key, ())))
 
     def _with_subagents(self, rows: Sequence[Row], depth: int) -> Iterator[Line]:
@@ -357,11 +352,8 @@ class Update(NamedTuple):
 
 
 class Listing:
-    """The lines of the list.
-
-    A row moves only when its group changes. An update in which no row that is shown moves, appears or
-    vanishes costs no more than the rows that have changed.
-    """
+    """The lines of the list. A row moves only when its group changes. An update in which no row that is shown
+    moves, appears or vanishes costs no more than the rows that have changed."""
 
     def __init__(self) -> None:
         self._rows: dict[Key, Row] = {}
@@ -398,10 +390,8 @@ class Listing:
 
     @property
     def hidden_count(self) -> int:
-        """The number of sessions that are hidden because they are old or archived, without subagents.
-
-        With a filter, only those that match it are counted: as many as `shows_hidden` would add.
-        """
+        """The number of sessions that are hidden because they are old or archived, without subagents. With a
+        filter, only those that match it are counted: as many as `shows_hidden` would add."""
         return self._hidden
 
     @property

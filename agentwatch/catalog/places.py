@@ -73,7 +73,6 @@ class Layouts:
     """The folders to begin with, which may not exist yet."""
 
     def __init__(self, environ: Mapping[str, str], home: Path) -> None:
-        """Take the environment and the home folder that name the folders."""
         self._environ = environ
         self._home = home
         self._of: dict[tuple[str, str], Kind] = {
@@ -275,7 +274,7 @@ def own_folder(path: str, uid: int) -> int | None:
 
 
 def _status_of(entry: os.DirEntry[str]) -> os.stat_result | None:
-    """Return the status of an entry; None if it has vanished."""
+    """None if the entry has vanished."""
     try:
         return entry.stat(follow_symlinks=False)
     except OSError:
@@ -455,10 +454,8 @@ class Tree:
         return {name: stamp for name, stamp in stamps if stamp is not None}
 
     def _take(self, folder: Folder, files: dict[str, Stamp]) -> Iterator[set[Key]]:
-        """Replace the files of a folder; yield the sessions that may have changed, newest first, in parts.
-
-        A folder of 100,000 sessions takes 2 s, and its newest ones are to be shown before.
-        """
+        """Replace the files of a folder; yield the sessions that may have changed, newest first, in parts. A
+        folder of 100,000 sessions takes 2 s, and its newest ones are to be shown before."""
         before, folder.files = folder.files, files
         if files == before:
             return
@@ -472,10 +469,8 @@ class Tree:
             yield set().union(*(self._read(folder, owner, names) for owner, names in part))
 
     def _read(self, folder: Folder, owner: str, changed: list[str]) -> set[Key]:
-        """Read what is known of the sessions in a file, and return those that may have changed.
-
-        A file that cannot be read keeps its last known state.
-        """
+        """Read what is known of the sessions in a file, and return those that may have changed. A file that
+        cannot be read keeps its last known state."""
         previous = folder.founds.get(owner, ())
         spot = Spot(folder, owner, previous, changed)
         self.problems.pop(spot.path, None)
@@ -511,15 +506,13 @@ class Tree:
 
 
 def _changed_ns(stamp: Stamp | None) -> int:
-    """Return the modification time of a file; 0 if it does not exist."""
+    """0 for a file that does not exist."""
     return 0 if stamp is None else stamp.changed_ns
 
 
 def _warm(folder: Folder, session_id: str) -> None:
-    """Let the next pass scan the folders of a session that continues: it may get subagents at any age.
-
-    They lie in a folder with the id of the session, or in the one in which the session lies itself.
-    """
+    """Let the next pass scan the folders of a session that continues: it may get subagents at any age. They
+    lie in a folder with the id of the session, or in the one in which the session lies itself."""
     own = folder.folders.get(session_id)
     waiting = [own] if own is not None else []
     if folder.name == session_id:
@@ -552,10 +545,8 @@ class Places:
         self._roots_at = -math.inf
 
     def first(self) -> Iterator[list[Found]]:
-        """Find all sessions, and yield them in batches: first those of folders that changed last.
-
-        A session is yielded again if more was found about it.
-        """
+        """Find all sessions, and yield them in batches: first those of folders that changed last. A session
+        is yielded again if more was found about it."""
         touched: set[Key] = set()
         yielded_at = -math.inf
         roots = self._tree.find_roots()

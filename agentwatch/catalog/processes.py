@@ -131,7 +131,6 @@ def _script(arguments: Sequence[str]) -> int | None:
 
 
 def _name(path: str) -> str:
-    """Return the name of a program without its folder and ending."""
     return os.path.basename(path).removesuffix(".js").removesuffix(".mjs").removesuffix(".exe")
 
 
@@ -156,8 +155,6 @@ def look_of(agent: str) -> Look:
 
 
 class _Looks(NamedTuple):
-    """How the processes of all agents look."""
-
     of: dict[str, Look]
     names: dict[str, str]
     """The short name of the agent by the name of its program."""
@@ -299,7 +296,7 @@ def _is_same(pid: int, before: dict[int, Listed], after: dict[int, Listed]) -> b
 
 
 def _output(command: tuple[str, ...], seconds: float) -> str | None:
-    """Return what a program prints; None if there is no such program, or it takes too long."""
+    """None if there is no such program, or it takes too long."""
     import subprocess  # takes 3 ms, which a prompt would wait for
 
     try:
@@ -363,11 +360,9 @@ class _Agent:
         """The time of a reading, in seconds, and the CPU time used by then, in clock ticks."""
 
     def is_idle(self, now: float, stat: Stat) -> bool | None:
-        """Note the CPU time, and return whether the last seconds used nearly none; None if not known yet.
-
-        The shortest window of 1.5 s counts: the drawing of a question is work. A single busy window after an
-        idle one is not: the Gemini CLI tidies its memory for 0.2 s every 8 s.
-        """
+        """Note the CPU time, and return whether the last seconds used nearly none; None if not known yet. The
+        shortest window of 1.5 s counts: the drawing of a question is work. A single busy window after an idle
+        one is not: the Gemini CLI tidies its memory for 0.2 s every 8 s."""
         readings = self.readings
         while readings and not 0 <= now - readings[0][0] <= _WINDOW_SECONDS:
             readings.popleft()
@@ -545,11 +540,9 @@ def _children(
 def _without_wrappers(
     agents: dict[int, Process], parents: Mapping[int, int], commands: Mapping[int, Command], now: float
 ) -> dict[int, Process]:
-    """Return the agents without those that have only started another with the same arguments.
-
-    The package of Codex is a script that starts the program, and Gemini starts itself with more memory. A
-    process that an agent has just forked has the command line of the agent until it runs its program.
-    """
+    """Return the agents without those that have only started another with the same arguments. The package of
+    Codex is a script that starts the program, and Gemini starts itself with more memory. A process that an
+    agent has just forked has the command line of the agent until it runs its program."""
     left_out = set()
     for pid, parent in parents.items():
         child, wrapper = agents[pid], agents.get(parent)

@@ -40,12 +40,10 @@ def looked(
     *,
     has_limits: bool = False,
 ) -> Look:
-    """Return the best that is found about this machine in time, or else that nothing is known.
-
-    The thread that looks is left behind then: whatever it waits for cannot be interrupted. `look` returns
-    what is known, the later the better; None to search the sessions of this user. `has_limits` includes the
-    usage limits, for which the lines of the sessions are read.
-    """
+    """Return the best that is found about this machine in time, or else that nothing is known. The thread
+    that looks is left behind then: whatever it waits for cannot be interrupted. `look` returns what is known,
+    the later the better; None to search the sessions of this user. `has_limits` includes the usage limits,
+    for which the lines of the sessions are read."""
     found: list[Look] = []
     search = look or (lambda: _look(has_limits=has_limits))
     thread = threading.Thread(target=lambda: found.extend(search()), daemon=True)

@@ -94,7 +94,7 @@ class OwnRecordings:
 
 
 def _writer(files: SessionFiles, stem: str) -> Said | None:
-    """Return what is said of a recording that is being written; None if it has ended."""
+    """None if the recording has ended."""
     process = read_process(files.process)
     try:
         fd = open_regular(files.recording)
@@ -201,7 +201,6 @@ class HookLogs:
         return before != self.said
 
     def _list(self) -> dict[Path, FileState]:
-        """Return the logs that changed last."""
         try:
             with os.scandir(self._folder) as entries:
                 agents = [

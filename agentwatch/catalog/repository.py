@@ -28,8 +28,6 @@ class Repository(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """The facts of a repository that depend on its path alone."""
-
     name: str
     worktree: str
     head: str
@@ -83,10 +81,8 @@ class Repositories:
         return _Place(name, "", "", cwd)
 
     def _linked(self, folder: Path, target: str) -> _Place:
-        """Return the place of a worktree or a submodule: its `.git` is a file that names a folder of git.
-
-        See gitrepository-layout(5).
-        """
+        """Return the place of a worktree or a submodule: its `.git` is a file that names a folder of git. See
+        gitrepository-layout(5)."""
         git = Path(os.path.normpath(folder / target))
         if git.parent.name == "worktrees" and git.parent.parent.name == ".git":
             name = git.parent.parent.parent.name
@@ -94,7 +90,7 @@ class Repositories:
         return _Place(folder.name, "", str(git / "HEAD"), str(folder))
 
     def _branch(self, head: str) -> str:
-        """Return the branch that a `HEAD` names, or the beginning of its commit; empty if unreadable."""
+        """It is the beginning of a commit without a branch, and empty if unreadable."""
         found = self._read(head).strip() if head else ""
         if found.startswith(_HEAD_OF_BRANCH):
             return found.removeprefix(_HEAD_OF_BRANCH)

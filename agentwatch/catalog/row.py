@@ -20,9 +20,7 @@ if TYPE_CHECKING:  # commands that print rows do not read sessions
 
 class Row(NamedTuple):
     """A session in a list, at one time. Its texts are foreign: they are made safe where they are shown.
-
-    Unknown numbers and times are None, unknown texts are empty.
-    """
+    Unknown numbers and times are None, unknown texts are empty."""
 
     key: Key
     """It distinguishes the sessions of a machine."""

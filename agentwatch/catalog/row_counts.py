@@ -30,11 +30,9 @@ def ended_ms(row: Row) -> int:
 
 
 class Counts(NamedTuple):
-    """The numbers of sessions by group. Header, status line and title of the terminal show the same ones.
-
-    A subagent is not counted, unless it asks the user. A session whose process may or may not run is in none
-    of the numbers, except in `hidden`.
-    """
+    """The numbers of sessions by group. Header, status line and title of the terminal show the same ones. A
+    subagent is not counted, unless it asks the user. A session whose process may or may not run is in none of
+    the numbers, except in `hidden`."""
 
     needs_you: int = 0
     failed: int = 0
@@ -207,5 +205,4 @@ class Publisher:
         return True
 
     def _is_fresh(self, now_ms: int, most_ms: int) -> bool:
-        """Return whether counts were written within a time."""
         return self._written_ms is not None and 0 <= now_ms - self._written_ms < most_ms

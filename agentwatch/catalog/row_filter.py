@@ -85,13 +85,11 @@ _NO_NAMES: tuple[str, ...] = ()
 
 
 def row_filter(text: str) -> Matches | None:
-    """Return the test of the words before the first mistake of a filter; None if there are no words.
-
-    A word must occur in the session's title, in what it does now, or in the name of its agent, machine,
-    repository, branch or worktree; or be the beginning of its state (at least three letters, so that it
-    matches while it is being typed). Several names of states select the sessions in any of these states;
-    `failed` also selects those whose last turn failed. `docs/rules.md` has the fields.
-    """
+    """Return the test of the words before the first mistake of a filter; None if there are no words. A word
+    must occur in the session's title, in what it does now, or in the name of its agent, machine, repository,
+    branch or worktree; or be the beginning of its state (at least three letters, so that it matches while it
+    is being typed). Several names of states select the sessions in any of these states; `failed` also selects
+    those whose last turn failed. `docs/rules.md` has the fields."""
     condition = typed(text, ROWS).condition
     if condition is None:
         return None
@@ -155,7 +153,6 @@ def _tests(row: Row) -> Value:
 
 
 def _agent_test(wanted: str) -> Test[Row]:
-    """Return the test for an agent by the beginning of its name."""
     lowered = wanted.lower()
     if has_wildcard(wanted):
         matches = name_matcher(wanted)
@@ -164,7 +161,6 @@ def _agent_test(wanted: str) -> Test[Row]:
 
 
 def _word_test(word: str) -> Test[Row]:
-    """Return the test for a word without a field, in lower case."""
     if word in ROWS.alternatives:
         return lambda row: row.standing.state == word or (word == _FAILED and _has_failed(row))
     matches = word_matcher(word)

@@ -35,12 +35,10 @@ class Named(NamedTuple, Generic[T]):
 
 
 def named(words: str, sessions: Iterable[Named[T]]) -> Named[T] | None:
-    """Return the session with an id, or the only one whose id begins so; None without one.
-
-    A beginning has at least 6 characters. An imported session, or a file that an agent wrote, may have the id
-    of a session of another agent: the name of the agent before it decides, `claude:5b0c6a1e`. If several
-    sessions are meant, a Fault names them.
-    """
+    """Return the session with an id, or the only one whose id begins so; None without one. A beginning has at
+    least 6 characters. An imported session, or a file that an agent wrote, may have the id of a session of
+    another agent: the name of the agent before it decides, `claude:5b0c6a1e`. If several sessions are meant,
+    a Fault names them."""
     agent, _, name = words.rpartition(":")
     if agent and program_named(agent) is None:
         agent, name = "", words
@@ -68,8 +66,6 @@ def named(words: str, sessions: Iterable[Named[T]]) -> Named[T] | None:
 
 
 class _Place(NamedTuple):
-    """Where a session is."""
-
     path: Path
     can_open: bool = True
     """Whether more than its metadata can be read."""
@@ -83,11 +79,9 @@ class SessionIds:
 
     def path_of(self, name: str) -> Path | None:
         """Return the path of the session with an id or a stem, or that alone begins so; None without one.
-
         Recordings of our own come first: of a session that was recorded and that its agent has kept too, the
         recording is returned. If a session has several recordings, the newest is. Raise `Fault` if several
-        sessions are meant, or the session cannot be opened.
-        """
+        sessions are meant, or the session cannot be opened."""
         if len(name) < LEAST_CHARACTERS or os.sep in name:
             return None
         found = named(name, self._all())
@@ -123,7 +117,6 @@ def _known() -> Iterator[Named[_Place]]:
 
 
 def _found() -> Iterator[Named[_Place]]:
-    """Yield the ids of the sessions that agents keep themselves."""
     from agentwatch.catalog.places import Places
 
     for batch in Places(os.environ, Path.home(), os.geteuid()).first():

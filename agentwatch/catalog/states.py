@@ -91,10 +91,8 @@ def has_child_since(process: Process | None, then_ms: int | None) -> bool | None
 
 
 def _is_still_open(digest: Digest, process: Process | None, known: Knowledge, *, has_subagent: bool) -> bool:
-    """Return whether a turn that only silence has ended is open: its command or its subagent is at work.
-
-    The answer is written before the command starts, so that a child that is older belongs to an earlier one.
-    """
+    """Return whether a turn that only silence has ended is open: its command or its subagent is at work. The
+    answer is written before the command starts, so that a child that is older belongs to an earlier one."""
     if not known.ends_in_silence or digest.turn is not Turn.ENDED or digest.outcome is not Outcome.SUCCEEDED:
         return False
     if process is None or not process.children or process.child_began_ms is None or digest.seen_ms is None:
@@ -103,10 +101,8 @@ def _is_still_open(digest: Digest, process: Process | None, known: Knowledge, *,
 
 
 def _has_unwritten_call(digest: Digest, known: Knowledge, now_ms: int) -> bool:
-    """Return whether a call seems to be open that is written only when it has ended.
-
-    The model has answered without ending the turn, or its answer announces a call.
-    """
+    """Return whether a call seems to be open that is written only when it has ended. The model has answered
+    without ending the turn, or its answer announces a call."""
     if known.announces is None or digest.seen_ms is None:
         return False
     if digest.turn is Turn.ENDED:
@@ -330,10 +326,8 @@ def _question(said: Said, digest: Digest | None) -> tuple[str, int | None]:
 
 
 def is_outdated(said: Said, digest: Digest | None, process: Process | None, known: Knowledge) -> bool:
-    """Return whether the lines, or a child, are newer than what a hook has said.
-
-    A hook says that a question begins, but not that it was answered; and nothing about an interruption.
-    """
+    """Return whether the lines, or a child, are newer than what a hook has said. A hook says that a question
+    begins, but not that it was answered; and nothing about an interruption."""
     if known.is_exact or said.since_ms is None or digest is None:
         return False
     after_ms = said.since_ms + _LATER_MS
@@ -395,7 +389,6 @@ def _running(
     *,
     has_subagent: bool,
 ) -> Standing:
-    """Return the state of a session whose process runs, by its report, or else by its lines."""
     if found.agent == OWN and (recorded := _recorded(found, digest, said)) is not None:
         return recorded
     is_left = process is not None and process.is_shared and process.viewer == 0
@@ -422,10 +415,8 @@ def _running(
 
 
 def _depends_on_window(process: Process | None, said: Said | None) -> bool:
-    """Return whether a report about a session of a daemon is only true while a window shows the session.
-
-    The daemon works on without a window. Whether its question is still open, the daemon knows, but no hook.
-    """
+    """Return whether a report about a session of a daemon is only true while a window shows the session. The
+    daemon works on without a window. Whether its question is still open, the daemon knows, but no hook."""
     if said is None or process is None or not process.is_shared:
         return False
     return said.state is not State.WORKING and not (said.is_by_server and said.state is State.ASKS)
@@ -497,7 +488,6 @@ def _live(
     *,
     has_subagent: bool,
 ) -> Standing:
-    """Return the state of a session that runs, by its process and its lines."""
     if digest.asked and not is_left_over(process, digest.asked_ms):
         asked, asked_ms, until_ms = digest.asked, digest.asked_ms, digest.asked_until_ms
         asks = Standing(State.ASKS, Ground.SAID, asked_ms, asked, asked_ms, until_ms=until_ms)
@@ -555,7 +545,6 @@ def _unwritten(digest: Digest, process: Process, known: Knowledge) -> Standing |
 
 
 def _turn_ended(digest: Digest, process: Process | None, known: Knowledge, now_ms: int) -> Standing:
-    """Return whose turn it is after the end of a turn."""
     is_shared = process is not None and process.is_shared
     if is_shared and process is not None and process.viewer == 0:
         return _ended(
@@ -575,7 +564,6 @@ def _turn_ended(digest: Digest, process: Process | None, known: Knowledge, now_m
 
 
 def _has_no_prompt(digest: Digest) -> bool:
-    """Return whether nothing was asked of the agent yet."""
     return digest.turn is Turn.NONE and digest.is_whole and not digest.calls
 
 

@@ -354,11 +354,8 @@ _SESSIONS_QUERY = f"SELECT {', '.join(_COLUMNS)} FROM session JOIN temp.chosen U
 
 
 class Sums(NamedTuple):
-    """The sums over several sessions; None means unknown.
-
-    A subagent with a file of its own is counted apart. Its time is part of its parent's and is not added; its
-    calls, tokens and cost are.
-    """
+    """The sums over several sessions; None means unknown. A subagent with a file of its own is counted apart.
+    Its time is part of its parent's and is not added; its calls, tokens and cost are."""
 
     sessions: int = 0
     """The number of sessions, not counting subagents."""
@@ -382,7 +379,7 @@ class Sums(NamedTuple):
 
 
 class _Row(NamedTuple):
-    """A session, in the order of the columns of the query."""
+    """The order is that of the columns of the query."""
 
     id: int
     agent: str

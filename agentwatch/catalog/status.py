@@ -38,10 +38,8 @@ class StatusCounts(NamedTuple):
     """Sessions with activity today that may run, and whose state is not known."""
 
     def line(self) -> str:
-        """Return what deserves attention, in one line: `2 need you · 3 working`.
-
-        It is empty if there is nothing, and a dash if nothing is known.
-        """
+        """Return what deserves attention, in one line: `2 need you · 3 working`. It is empty if there is
+        nothing, and a dash if nothing is known."""
         if self == UNKNOWN_COUNTS:
             return UNKNOWN
         needs = "needs you" if self.needs_you == 1 else "need you"
@@ -169,7 +167,6 @@ def _read(path: Path) -> dict[str, object]:
 
 
 def _is_alive(pid: int) -> bool:
-    """Return whether a process of this user has this id."""
     if not 0 < pid < _MOST_PID:
         return False
     try:

@@ -141,10 +141,8 @@ class Tracked:
         return is_said and self.standing.ground is Ground.SAID and not is_timed
 
     def is_doubtful(self, now_ms: int) -> bool:
-        """Return whether a question is inferred that the next look may show to be none.
-
-        The agent may be busy, the result of its command may not be written yet, or its store has changed.
-        """
+        """Return whether a question is inferred that the next look may show to be none. The agent may be
+        busy, the result of its command may not be written yet, or its store has changed."""
         process, state = self.process, self.standing
         if state.state is not State.ASKS or state.ground is not Ground.INFERRED or process is None:
             return False
@@ -273,12 +271,10 @@ class Tracked:
 
     @property
     def skew_ms(self) -> int:
-        """How far the clock of the agent is behind ours, for a recording of our own.
-
-        A stream may have old stamps: it is replayed, or its agent has another clock. The file of one that is
-        being written has the time at which the last line arrived; later it may be copied, and only its
-        arrival times say so. 0 for a difference of less than a minute.
-        """
+        """How far the clock of the agent is behind ours, for a recording of our own. A stream may have old
+        stamps: it is replayed, or its agent has another clock. The file of one that is being written has the
+        time at which the last line arrived; later it may be copied, and only its arrival times say so. 0 for
+        a difference of less than a minute."""
         digest = self.digest
         if self.found.agent != OWN or digest is None or digest.seen_ms is None or self.life is Life.UNKNOWN:
             return 0
@@ -290,7 +286,7 @@ class Tracked:
         return skew_ms if abs(skew_ms) > _MOST_SKEW_MS else 0
 
     def _arrived_ms(self) -> tuple[int, int] | None:
-        """Return when the first and the last line of a recording of our own arrived; None if unknown."""
+        """The first and the last line of a recording of our own; None if unknown."""
         found = self.found
         if self._arrivals[0] != found.changed_ns and found.path != NO_FILE:
             from agentwatch.recording.ends import arrivals_ms
@@ -391,10 +387,8 @@ def _branch(written: str | None, repository: Repository, *, is_live: bool) -> st
 
 
 def _title(digest: Digest, metadata: Metadata, said: Said | None) -> str:
-    """Return the user's name of a session, or else the agent's title, or else the last prompt.
-
-    A prompt says more than a summary of the first question, which the agent never renews.
-    """
+    """Return the user's name of a session, or else the agent's title, or else the last prompt. A prompt says
+    more than a summary of the first question, which the agent never renews."""
     given = (
         said.name if said is not None and said.is_users_name else "",
         metadata.title if metadata.is_users_title else "",

@@ -116,8 +116,6 @@ class KeptDigests:
 
 
 class _File(NamedTuple):
-    """The file as it was read."""
-
     places: Mapping[str, Any] = {}
     """The place of each path, its length and its checksum. It is foreign data."""
     data: bytes = b""
@@ -163,8 +161,6 @@ def _kept(entry: bytes, identity: Identity) -> Digest | None:
 
 
 class _Reader(NamedTuple):
-    """What reads the values of a type."""
-
     types: frozenset[type]
     """The types that they have in JSON."""
     make: Callable[[Any], Any] | None = None
@@ -274,11 +270,8 @@ _CODE = ("agents", "session", "analysis", "catalog/digest", "recording", "source
 
 def _made_by() -> list[Any]:
     """Return what reads digests: the version, the fields, when the folders of the code were changed, and
-    whether there is a price list, for which tokens are counted.
-
-    An installed version never changes. A checkout does, with the time of each folder in which git has
-    replaced a file.
-    """
+    whether there is a price list, for which tokens are counted. An installed version never changes. A
+    checkout does, with the time of each folder in which git has replaced a file."""
     package = Path(agentwatch.__file__).parent
     times = []
     for name in _CODE:

@@ -59,8 +59,6 @@ _DONE = (Outcome.SUCCEEDED, Outcome.RETURNED)
 
 
 class _Command(NamedTuple):
-    """A command that has ended."""
-
     line: bytes
     event: ToolEnded
     words: str
@@ -225,10 +223,8 @@ class StoredLines:
         return time.monotonic() >= self._due
 
     def read(self, found: Found) -> tuple[Digest, Decoder | None] | None:
-        """Return the digest of a session; None if it has not changed, or cannot be read now.
-
-        With it comes the decoder of what may follow; None if not all lines were read.
-        """
+        """Return the digest of a session; None if it has not changed, or cannot be read now. With it comes
+        the decoder of what may follow; None if not all lines were read."""
         if not self.is_behind(found) or not self.is_due:
             return None
         began = time.monotonic()
@@ -294,8 +290,6 @@ class Read(NamedTuple):
 
 
 class _Head(NamedTuple):
-    """The head of a file."""
-
     digest: Digest
     start: list[bytes]
     """The lines up to the first prompt, which say what the decoder of the tail must know: the cwd."""
@@ -415,8 +409,6 @@ _FINAL_MS = 600_000
 
 
 class _Version(NamedTuple):
-    """The stamp of a file, which changes with its content."""
-
     device: int
     inode: int
     size: int
@@ -424,12 +416,11 @@ class _Version(NamedTuple):
 
     @classmethod
     def of(cls, status: os.stat_result) -> _Version:
-        """Return the version of a file with this status."""
         return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
     @property
     def changed_ms(self) -> int:
-        """The time of the last change, in milliseconds since the epoch."""
+        """In milliseconds since the epoch."""
         return self.changed_ns // 10**6
 
 
@@ -539,17 +530,15 @@ class Tail:
 
     @property
     def _changed_ms(self) -> int:
-        """The time of the last change of what was read, in milliseconds since the epoch."""
+        """In milliseconds since the epoch."""
         if self._seen is not None:
             return self._seen.changed_ms
         changed_ms = self.found.metadata.changed_ms
         return self.found.changed_ns // 10**6 if changed_ms is None else changed_ms
 
     def settle(self) -> bool:
-        """Apply what follows if nothing more is written, and return whether that is anything.
-
-        Call it when the process of the session has ended.
-        """
+        """Apply what follows if nothing more is written, and return whether that is anything. Call it when
+        the process of the session has ended."""
         if self.digest is None or self._decoder is None:
             return False
         if self._held is None:

@@ -78,8 +78,6 @@ class Ended(NamedTuple):
 
 
 class _Hook:
-    """A hook that is connected."""
-
     def __init__(self, connection: socket.socket) -> None:
         self.connection = connection
         self.buffer = bytearray()
@@ -285,7 +283,6 @@ class Answers:
             return False
 
     def _end(self, fd: int) -> None:
-        """Close a connection; its question is over."""
         hook = self._hooks.pop(fd)
         self._selector.unregister(fd)
         hook.connection.close()
@@ -312,7 +309,7 @@ class Answers:
 
 
 def _question(line: bytes) -> PermissionQuestion | None:
-    """Return the question in a line; None if it has none."""
+    """None if the line has none."""
     try:
         fields = json.loads(line)
         if not isinstance(fields, dict) or not isinstance(fields.get("input"), dict):
@@ -333,10 +330,8 @@ def _question(line: bytes) -> PermissionQuestion | None:
 
 
 def _receipt(line: bytes, id_: str) -> tuple[str, bool]:
-    """Return the receipt in a line of a hook that has asked, and whether the hook has recorded it.
-
-    The receipt is empty if the line has none.
-    """
+    """Return the receipt in a line of a hook that has asked, and whether the hook has recorded it. The
+    receipt is empty if the line has none."""
     try:
         fields = orjson.loads(line)
     except ValueError:

@@ -117,7 +117,6 @@ def _unit(text: str) -> str:
 
 
 def _margin(text: str, at: int) -> str:
-    """Return the indentation of the line of an index."""
     line = text[text.rfind("\n", 0, at) + 1 : at]
     return line[: len(line) - len(line.lstrip(" \t"))]
 
@@ -199,7 +198,6 @@ def _commands(agent: HookedAgent, entries: Iterable[object]) -> list[object]:
 
 
 def _document(text: str, agent: HookedAgent) -> dict[str, Any]:
-    """Return the document in a file."""
     try:
         document = checked(text)
     except ValueError as error:

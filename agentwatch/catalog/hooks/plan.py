@@ -78,7 +78,6 @@ class Change(NamedTuple):
 
 
 def _mode_of(path: Path) -> int | None:
-    """Return the permissions of a file; None if it does not exist."""
     try:
         return stat.S_IMODE(os.lstat(path).st_mode)
     except FileNotFoundError:
@@ -104,7 +103,7 @@ def keep_copy(path: Path, data: bytes, mode: int) -> Path:
 
 
 def _copies_of(path: Path) -> list[Path]:
-    """Return the dated copies of a file, the newest first."""
+    """The newest copy is first."""
     try:
         names = os.listdir(path.parent)
     except OSError:
@@ -208,7 +207,6 @@ class Hooks:
         return self._shaped(lambda: installed_events(_text(data), self.agent, self.program))
 
     def _count(self, data: bytes) -> int:
-        """Return the number of entries of ours in a file."""
         return sum(self._installed(data))
 
     def _with(self, present: bytes | None) -> bytes:
@@ -218,10 +216,8 @@ class Hooks:
         return self._shaped(made).encode()
 
     def _without(self, present: bytes) -> bytes | None:
-        """Return the file without our entries; None if it is to be deleted.
-
-        If nothing else was changed since they were put in, that is exactly the file before.
-        """
+        """Return the file without our entries; None if it is to be deleted. If nothing else was changed since
+        they were put in, that is exactly the file before."""
         if present == self._with(None):
             return None
         for copy in _copies_of(self.file)[:_MOST_COPIES]:
@@ -279,7 +275,6 @@ def _made(changes: list[Change]) -> list[Path]:
 
 
 def _text(data: bytes) -> str:
-    """Return the text of a file."""
     try:
         return data.decode()
     except UnicodeDecodeError:

@@ -74,10 +74,8 @@ def remove_index(path: Path) -> None:
 
 
 class SessionIndex:
-    """An open index.
-
-    Several processes may use it at the same time. It stays valid if one of them is killed.
-    """
+    """An open index. Several processes may use it at the same time. It stays valid if one of them is
+    killed."""
 
     def __init__(self, path: Path, program: str) -> None:
         """Open an index. It is created if it does not exist, and if another version has made it. `program` is
@@ -129,10 +127,8 @@ class SessionIndex:
             self._remove(paths)
 
     def mark_duplicates(self) -> None:
-        """Find out which sessions are in the index twice: as our own recording, and as the agent's file.
-
-        It also finds what is in several sessions because one copies the history of another.
-        """
+        """Find out which sessions are in the index twice: as our own recording, and as the agent's file. It
+        also finds what is in several sessions because one copies the history of another."""
         with self._transaction():
             for statement in (*MARK_DUPLICATES, *MARK_COPIES):
                 self.connection.execute(statement)
@@ -148,7 +144,7 @@ class SessionIndex:
         self.connection.close()
 
     def _is_ours(self, connection: sqlite3.Connection) -> bool:
-        """Return whether the database is empty, or was made by this version."""
+        """An empty database is ours too."""
         [version] = connection.execute("PRAGMA user_version").fetchone()
         if version == 0:
             tables: object = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -159,7 +155,7 @@ class SessionIndex:
         return made_by == (self._program,)
 
     def _create(self) -> None:
-        """Create the tables, unless another process has done so in the meantime."""
+        """Another process may have done so in the meantime."""
         with self._transaction():
             if self.connection.execute("PRAGMA user_version").fetchone() != (0,):
                 return
@@ -189,10 +185,8 @@ class SessionIndex:
 
 
 def _connected(path: Path) -> sqlite3.Connection:
-    """Open a database that only the user may read.
-
-    SQLite itself would follow a link, and let others read the file.
-    """
+    """Open a database that only the user may read. SQLite itself would follow a link, and let others read the
+    file."""
     try:
         fd = create_file(path)
     except FileExistsError:

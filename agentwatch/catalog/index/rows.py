@@ -83,8 +83,6 @@ def command_of(command: str) -> str | None:
 
 
 class _Run:
-    """A program of a command, with its arguments."""
-
     def __init__(self, words: str) -> None:
         self._words = _LIMIT.sub("", words).split(" ")
         while len(self._words) > 1 and self._words[0] in _KEYWORDS:
@@ -94,11 +92,9 @@ class _Run:
 
     @property
     def is_named(self) -> bool:
-        """Whether the words show which program it is."""
         return self.program not in _NO_PROGRAMS and not self.program.startswith(("#", "$", "`"))
 
     def name(self) -> str:
-        """Return the program, with the words that say what it does."""
         words, program = self._words, self.program
         at = next((at for at, word in enumerate(words) if program in word), len(words))
         for word, following in pairwise(words[: at + 1]):
@@ -167,9 +163,7 @@ def call_row(call: Call, verdict: Verdict | None) -> Row:
 
 def verdicts_of(feed: Feed) -> dict[int, Verdict]:
     """Return the verdicts on the calls of a session that was read to its end, by the numbers of the calls.
-
-    The output of each command is read again: 14 % of the time that the session took.
-    """
+    The output of each command is read again: 14 % of the time that the session took."""
     found = ((call.number, call_verdict(feed, call)) for call in feed.session.calls)
     return {number: verdict for number, verdict in found if verdict is not None}
 
@@ -186,7 +180,6 @@ def edit_rows(call: Call, cwd: str | None, root: str | None) -> list[Row]:
 
 
 def _verdict_values(verdict: Verdict | None) -> tuple[str | int | None, ...]:
-    """Return the columns of a verdict. Counts that a tool does not print are unknown."""
     if verdict is None:
         return (None,) * 5
     colour = "red" if verdict.is_red else "green" if verdict.is_green else "none"
@@ -203,8 +196,6 @@ _MOST_SILENT_MS = 3_600_000
 
 
 class _Turn:
-    """A turn: its number, and its times in milliseconds."""
-
     __slots__ = ("active_ms", "began_ms", "is_copy", "number", "reported_ms")
 
     def __init__(self, number: tuple[int, int]) -> None:
@@ -234,10 +225,8 @@ class Activity:
         self._turns = [_Turn((0, 0))]
 
     def applied(self, place: Place, pieces: Pieces | None) -> None:
-        """Take the time of a line.
-
-        The time from the end of a turn, or from its last line, to the first line of another is not activity.
-        """
+        """Take the time of a line. The time from the end of a turn, or from its last line, to the first line
+        of another is not activity."""
         runs, turn = self._session.runs, self._turns[-1]
         number = (len(runs), runs[-1].turns) if runs else (0, 0)
         if number != turn.number:
@@ -277,10 +266,8 @@ class Activity:
         ]
 
     def active_ms(self) -> int | None:
-        """Return how long the session's own turns took together, in milliseconds; None if it is unknown.
-
-        The durations that the agent reports count if each turn has one, otherwise the times of the lines.
-        """
+        """Return how long the session's own turns took together, in milliseconds; None if it is unknown. The
+        durations that the agent reports count if each turn has one, otherwise the times of the lines."""
         copies = [turn for turn in self._turns if turn.is_copy]
         if (reported_ms := self._reported_ms()) is not None:
             return reported_ms - sum(turn.reported_ms or 0 for turn in copies)
@@ -347,7 +334,7 @@ def path_of(found: Found) -> str:
 
 
 def _opened(found: Found) -> FileSource | StoreSource:
-    """Open one session. A subagent that is a session of its own is not joined to its parent."""
+    """A subagent that is a session of its own is not joined to its parent."""
     if found.reach in (Reach.STORE, Reach.PARTS):
         return saved_source(found.path, is_alone=True)
     return FileSource(open_saved(found.path))
