@@ -13,11 +13,15 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from operator import itemgetter
+from pathlib import Path
 
-from agentwatch.agents.found import Found, Key
+from agentwatch.agents.found import OWN, Found, Key
+from agentwatch.agents.registry import SessionFolder
 from agentwatch.agents.reported import Life, Said, State
-from agentwatch.catalog.processes import look_of, session_in, started_ms
+from agentwatch.catalog.processes import Processes, look_of, session_in, started_ms
+from agentwatch.catalog.reports import Registries
 from agentwatch.catalog.standing import Process
+from agentwatch.catalog.tracked import Tracked
 
 
 class Candidates:
@@ -100,9 +104,7 @@ class _Joins:
         self.found: dict[Key, Joined] = {}
         self._processes = processes
         self._said = said
-        self._taken = {
-            each.pid for each in said.values() if each.life is Life.LIVE and each.agent != "agentwatch"
-        }
+        self._taken = {each.pid for each in said.values() if each.life is Life.LIVE and each.agent != OWN}
         """The processes whose session is known. One of our own recordings leaves its agent to the agent's
         own session."""
         self._movable: dict[int, tuple[Key, int]] = {}
@@ -331,3 +333,118 @@ def _since(process: Process, is_exact: bool, has_daemon: bool) -> int | None:
     if look_of(process.agent).opens_each:
         return max(since, process.opened_ms - _TOLERANCE_MS)
     return since if process.open_paths else None
+
+
+RECENT_MS = 7 * 24 * 3_600_000
+"""A session without a line for longer than this runs only if its agent says so."""
+_PRUNE_MS = 60_000
+
+
+class Joins:
+    """The sessions that may run, and their processes. Joining 1,000 sessions to 300 processes takes 5 ms.
+    Mostly only the children and the CPU time of processes have changed, which is noted without joining
+    again."""
+
+    def __init__(
+        self, processes: Processes, registries: Registries, folders: Iterable[SessionFolder] = ()
+    ) -> None:
+        self._folders = [(each.agent, Path(each.path)) for each in folders]
+        self.is_due = True
+        """Whether the sessions must be joined again."""
+        self._processes = processes
+        self._registries = registries
+        self._sessions: dict[Key, Tracked] = {}
+        self._subagents: set[Key] = set()
+        """The subagents, whose locks name no session of their own."""
+        self._identities: dict[int, tuple[object, ...]] = {}
+        self._least: dict[str, int] = {}
+        """When a session must have changed to belong to a process of each agent, by its folder."""
+        self.starting: Mapping[Key, Said] = {}
+        """The processes without a session, which have a row each."""
+        self._pruned_ms = 0
+
+    @property
+    def processes(self) -> Mapping[int, Process] | None:
+        """The processes of the agents by their id; None if they are not known."""
+        return self._processes.agents if self._processes.is_known else None
+
+    def add(self, key: Key, session: Tracked, now_ms: int) -> None:
+        """Add a session, if it may run; otherwise it has ended. A subagent has the process of its session."""
+        if session.found.parent is not None:
+            self._subagents.add(key)
+            return
+        if self._may_run(session, now_ms):
+            self.is_due = self.is_due or key not in self._sessions
+            self._sessions[key] = session
+        elif key not in self._sessions:
+            session.join(Life.DEAD, None)
+
+    def forget(self, key: Key) -> None:
+        """Remove a session that no longer exists."""
+        self.is_due = self._sessions.pop(key, None) is not None or self.is_due
+        self._subagents.discard(key)
+
+    def read_processes(self, now_ms: int) -> None:
+        """Read the processes. The sessions are due again if what they are joined by has changed."""
+        self._processes.refresh(now_ms / 1000)
+        agents = self._processes.agents
+        identities = {pid: _identity(process) for pid, process in agents.items()}
+        if identities != self._identities:
+            self.is_due, self._identities, self._least = True, identities, least_changes(agents.values())
+
+    def continues(self, agent: str) -> bool:
+        """Return whether a process continues the newest session of its folder, whichever that is."""
+        return self._least.get(agent) == 0
+
+    def depends_on_folder(self, session: Tracked) -> bool:
+        """Return whether a process may be joined by the folder of a session."""
+        if session.life is not Life.DEAD:
+            return True
+        least = self._least.get(session.found.agent)
+        return least is not None and changed_ms_of(session.found, session.said) >= least
+
+    def changed(self, live: Iterable[Key]) -> dict[Key, Joined]:
+        """Return the sessions of which only the process has changed: its children, or its CPU time."""
+        agents = self._processes.agents
+        found: dict[Key, Joined] = {}
+        for key in live:
+            session = self._sessions.get(key)
+            process = None if session is None else session.process
+            if session is None or process is None or (now := agents.get(process.pid)) is None:
+                continue
+            now = now._replace(viewer=process.viewer, cwd=process.cwd, is_guess=process.is_guess)
+            if now != process:
+                found[key] = (session.life, now)
+        return found
+
+    def joined(self, now_ms: int) -> Mapping[Key, Joined]:
+        """Join all sessions again, and return whether each of them runs."""
+        self.is_due = False
+        if not 0 <= now_ms - self._pruned_ms < _PRUNE_MS:
+            self._pruned_ms = now_ms
+            over = {key: each for key, each in self._sessions.items() if not self._may_run(each, now_ms)}
+            for key, each in over.items():
+                del self._sessions[key]
+                if not each.is_joined:
+                    each.join(Life.DEAD, None)
+        founds = [each.found for each in self._sessions.values()]
+        cwds = {key: each.cwd for key, each in self._sessions.items()}
+        processes = self.processes
+        said = {key: each for key, each in self._registries.said.items() if key not in self._subagents}
+        lives = joined(founds, processes, said, cwds, self._registries.exact)
+        starting = without_session(processes or {}, said, lives, cwds)
+        self.starting = {key: each for key, each in starting.items() if self._is_used(each.agent)}
+        agents = self._processes.agents
+        return lives | {key: (Life.LIVE, agents[each.pid or 0]) for key, each in self.starting.items()}
+
+    def _is_used(self, agent: str) -> bool:
+        """It keeps sessions in this home, or will."""
+        folders = (folder for name, folder in self._folders if name == agent)
+        return any(folder.is_dir() or folder.parent.is_dir() for folder in folders)
+
+    def _may_run(self, session: Tracked, now_ms: int) -> bool:
+        return now_ms - session.seen_ms < RECENT_MS or session.said is not None or session.is_live
+
+
+def _identity(process: Process) -> tuple[object, ...]:
+    return process.began, process.cwd, process.arguments, process.open_paths, process.opened_ms

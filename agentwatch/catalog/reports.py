@@ -16,7 +16,7 @@ import orjson
 
 from agentwatch.agents.described import FileState, file_state, own_files
 from agentwatch.agents.fields import Fields, number, text
-from agentwatch.agents.found import Key
+from agentwatch.agents.found import OWN, Key
 from agentwatch.agents.program import Program, imported
 from agentwatch.agents.registry import AGENTS, SessionFolder, programs, session_folders
 from agentwatch.agents.reported import Life, Reporter, Said, State
@@ -26,7 +26,6 @@ from agentwatch.recording.store import SessionFiles, open_regular, sessions_fold
 from agentwatch.recording.write_lock import SavedProcess, is_being_written, is_locked, read_process
 from agentwatch.sources.proc import Proc
 
-AGENT = "agentwatch"
 _ENDING = ".ndjson"
 _FULL_SECONDS = 60.0
 """The time between two readings of the folder if its time has not changed. A recording may have been read
@@ -65,7 +64,7 @@ class OwnRecordings:
             if found is None:
                 self._ended[stem] = state
             else:
-                said[AGENT, stem] = found
+                said[OWN, stem] = found
         has_changed = said != self.said
         self.said = said
         return has_changed
@@ -89,7 +88,7 @@ class OwnRecordings:
         self._unread = sorted(
             stem
             for stem, state in states.items()
-            if self._ended.get(stem) != state and (AGENT, stem) not in self.said
+            if self._ended.get(stem) != state and (OWN, stem) not in self.said
         )
 
 
@@ -107,7 +106,7 @@ def _writer(files: SessionFiles, stem: str) -> Said | None:
     finally:
         os.close(fd)
     if process is None:
-        return Said(AGENT, stem, Life.LIVE if has_locks else Life.UNKNOWN)
+        return Said(OWN, stem, Life.LIVE if has_locks else Life.UNKNOWN)
     return said_of(stem, process)
 
 
@@ -116,7 +115,7 @@ def said_of(stem: str, process: SavedProcess) -> Said:
     command = command_of(process.command)
     runs, has_one_prompt = ("", None) if command is None else (command.agent, command.has_one_prompt)
     return Said(
-        AGENT,
+        OWN,
         stem,
         Life.LIVE,
         process.pid,
@@ -126,7 +125,7 @@ def said_of(stem: str, process: SavedProcess) -> Said:
     )
 
 
-# Hooks append to `hooks/AGENT/SESSION.log`, one JSON object a line:
+# Hooks append to `hooks/OWN/SESSION.log`, one JSON object a line:
 # `{"event":"PermissionRequest","tool":"shell","at_ms":1770823449274}`. A log does not show whether the agent
 # still runs: one that is killed leaves its last line.
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
 from agentwatch.agents import Decoder
-from agentwatch.agents.found import Reach
+from agentwatch.agents.found import OWN, Reach
 from agentwatch.agents.registry import known_name, program_named
 from agentwatch.base.faults import USAGE, Fault, reading
 from agentwatch.recording.ends import first_lines
@@ -121,7 +121,7 @@ def _found() -> Iterator[Named[_Place]]:
 
     for batch in Places(os.environ, Path.home(), os.geteuid()).first():
         for each in batch:
-            if each.agent != "agentwatch":
+            if each.agent != OWN:
                 yield Named(each.agent, each.id, _Place(each.path, each.reach is not Reach.LISTED))
 
 

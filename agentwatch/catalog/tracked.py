@@ -1,20 +1,23 @@
-"""A session of this machine while it is watched, and the row that shows it."""
+"""Sessions of this machine while they are watched, and the rows that show them."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections import defaultdict
+from collections.abc import Container, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from agentwatch.agents.found import Found, Key, Metadata, Reach
+from agentwatch.agents.found import OWN, Found, Key, Metadata, Reach
 from agentwatch.agents.reported import Life, Said, State
+from agentwatch.catalog.hiding import Archive
 from agentwatch.catalog.places import is_problem
-from agentwatch.catalog.repository import Repository
+from agentwatch.catalog.repository import Repositories, Repository
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import LIVE, UNKNOWN, Ground, Process, Standing
-from agentwatch.catalog.states import knowledge_of, standing
-from agentwatch.recording.acts import Act, SessionActs, acts_name
+from agentwatch.catalog.states import Steady, knowledge_of, standing
+from agentwatch.recording.acts import Act, SessionActs, acts_name, acts_names
 from agentwatch.session.counts import known_sum
 
 if TYPE_CHECKING:
@@ -24,8 +27,6 @@ if TYPE_CHECKING:
     from agentwatch.session.events import Tokens
     from agentwatch.session.limits import Reported
 
-OWN = "agentwatch"
-"""The agent of our own recordings, until they are read."""
 NO_FILE = Path()
 """The path of a session that has written nothing yet."""
 _MS_NS = 1_000_000
@@ -415,3 +416,188 @@ def _pid(session: Tracked) -> int | None:
     if session.said is not None and session.said.pid is not None:
         return session.said.pid
     return None if session.process is None else session.process.pid
+
+
+LATER_MS = 60_000
+"""The agent may write its own file for this time after the last line of its stream."""
+
+
+class Twins:
+    """The recordings of our own, by the session that they are of. A recording has the times of all lines and
+    the end of the process, so its row stands for both, unless the session was continued without us."""
+
+    def __init__(self) -> None:
+        self._recordings: defaultdict[Key, set[Key]] = defaultdict(set)
+        self._sessions: dict[Key, Key] = {}
+
+    def note(self, key: Key, session: Tracked) -> Key | None:
+        """Note whose session a recording is. Return the key of the same session in the agent's own file; None
+        for a session that is not a recording."""
+        digest = session.digest
+        if session.found.agent != OWN or digest is None or not digest.agent or not digest.session_id:
+            return None
+        of = digest.agent, digest.session_id
+        if self._sessions.get(key) != of:
+            self.forget(key)
+            self._sessions[key] = of
+            self._recordings[of].add(key)
+        return of
+
+    def session_of(self, key: Key) -> Key | None:
+        """Return the session that a recording is of; None for a session that is not a recording."""
+        return self._sessions.get(key)
+
+    def recordings_of(self, key: Key) -> AbstractSet[Key]:
+        """Return the recordings of a session, whose rows may show its title."""
+        return self._recordings.get(key, frozenset())
+
+    def forget(self, key: Key) -> None:
+        """Note that a recording was removed."""
+        if (of := self._sessions.pop(key, None)) is not None:
+            self._recordings[of].discard(key)
+
+    def has_recording(self, key: Key, sessions: Mapping[Key, Tracked]) -> bool:
+        """Return whether the row of a recording stands for a session in an agent's own file."""
+        own = self._recordings.get(key)
+        if not own:
+            return False
+        seen_ms = sessions[key].seen_ms - LATER_MS
+        return any(sessions[each].is_live or sessions[each].seen_ms >= seen_ms for each in own)
+
+
+_NO_REPOSITORY = Repository()
+
+
+def descendants(subagents: Mapping[Key, AbstractSet[Key]], key: Key) -> list[Key]:
+    """Return a session, its subagents and theirs; foreign files may say that these are in a circle."""
+    family, seen = [key], {key}
+    for each in family:
+        below = subagents.get(each, set()) - seen
+        seen |= below
+        family += below
+    return family
+
+
+class RowTable:
+    """The rows of sessions, of which each is replaced when something in it has changed. The caller adds and
+    removes the sessions."""
+
+    def __init__(self, sessions: Mapping[Key, Tracked], subagents: Mapping[Key, AbstractSet[Key]]) -> None:
+        self.rows: Mapping[Key, Row] = {}
+        """It is replaced by a new mapping when a row has changed."""
+        self.twins = Twins()
+        self.archive = Archive()
+        self._sessions = sessions
+        self._subagents = subagents
+        self._repositories = Repositories()
+        self._shown: dict[Key, Repository] = {}
+        """The repositories that the rows of sessions that run show."""
+        self._checked: dict[str, Repository] = {}
+        """The repositories of the folders in which sessions run, read every 5 s."""
+        self._steady = Steady()
+
+    def running(self, live: AbstractSet[Key], *, is_silence_due: bool) -> set[Key]:
+        """Return the sessions and subagents whose state may change because time passes. `is_silence_due`
+        includes those whose agent reports the state: only the minutes of their silence change."""
+        running = {key for key in live if is_silence_due or not self._sessions[key].is_reported}
+        for key in live & self._subagents.keys():
+            running.update(each for each in self._subagents[key] if self._sessions[each].is_running)
+        return running
+
+    def held(self, now_ms: int) -> set[Key]:
+        """Return the sessions that may be shown to ask now, because they have seemed to for a second."""
+        return self._steady.due(now_ms)
+
+    def moved(self, live: AbstractSet[Key]) -> set[Key]:
+        """Return the sessions in whose folder another branch is checked out than their rows show."""
+        cwds = {key: self._sessions[key].cwd for key in live}
+        now = self._checked = {cwd: self._repositories.of(cwd) for cwd in set(cwds.values()) if cwd}
+        return {key for key, cwd in cwds.items() if cwd and self._shown.get(key) != now[cwd]}
+
+    def judge(self, due: AbstractSet[Key], timed: AbstractSet[Key], now_ms: int) -> set[Key]:
+        """Judge sessions, and update their rows. Something is new about the sessions in `due`; those in
+        `timed` may only have another state. Return the sessions to judge next: those whose subagents have
+        another state now, and the recordings of those that have changed."""
+        changed: dict[Key, Row | None] = {}
+        parents: set[Key] = set()
+        repositories = {"": _NO_REPOSITORY, **self._checked}  # `HEAD` is read once for a folder
+        acts = acts_names()
+        for key in sorted(due | timed, key=self._subagents.__contains__):  # parents count their subagents
+            session = self._sessions.get(key)
+            if session is None or self.twins.has_recording(key, self._sessions):
+                self._steady.forget(key)
+                changed[key] = None
+                self._shown.pop(key, None)
+                parents |= self.twins.recordings_of(key)
+                continue
+            before = session.standing
+            known = session.judged(now_ms, has_subagent=self.later_subagent(key, session) is not None)
+            session.standing = self._steady.shown(key, known, before, now_ms)
+            if session.standing == before and key not in due:
+                continue
+            if (cwd := session.cwd) not in repositories:
+                repositories[cwd] = self._repositories.of(cwd)
+            session.read_acts(acts)
+            of = self.twins.session_of(key)
+            twin = None if of is None else self._sessions.get(of)
+            subagents, is_archived = self._count_subagents(key), key in self.archive.keys
+            changed[key] = row_of(
+                session,
+                repositories[cwd],
+                subagents,
+                twin,
+                counts=self._counts(key),
+                is_archived=is_archived,
+            )
+            if session.is_live:
+                self._shown[key] = repositories[cwd]
+            else:
+                self._shown.pop(key, None)
+            if session.found.parent is not None and session.standing != before:
+                parents.add((session.found.agent, session.found.parent))
+        self._replace(changed)
+        return parents
+
+    def _replace(self, changed: Mapping[Key, Row | None]) -> None:
+        """A row that is None is removed."""
+        different = {key: row for key, row in changed.items() if self.rows.get(key) != row}
+        if not different:
+            return
+        rows = dict(self.rows)
+        for key, row in different.items():
+            if row is None:
+                rows.pop(key, None)
+            else:
+                rows[key] = row
+        self.rows = rows
+
+    def later_subagent(self, key: Key, session: Tracked) -> Tracked | None:
+        """Return the subagent that works and has written last, after its session; None without one."""
+        keys = self._subagents.get(key)
+        if not keys or session.digest is None or session.digest.seen_ms is None:
+            return None
+        seen_ms = session.digest.seen_ms
+        subagents = map(self._sessions.get, tuple(keys))  # another thread may ask, and one may vanish
+        later = (each for each in subagents if each and each.is_running and each.seen_ms > seen_ms)
+        return max(later, key=lambda each: each.seen_ms, default=None)
+
+    def _counts(self, key: Key) -> SessionCounts | None:
+        """Return what was counted in a session and its subagents; None if one of them was not read whole. The
+        session notes when the last of its subagents wrote its last line."""
+        session = self._sessions[key]
+        if key not in self._subagents or knowledge_of(key[0]).joins_subagents:
+            return session.counts
+        family = [self._sessions[each] for each in descendants(self._subagents, key)]
+        digests = [each.digest for each in family[1:]]
+        session.below_ms = max((each.seen_ms or 0 for each in digests if each is not None), default=0)
+        counts = [each.counts for each in family]
+        known = [each for each in counts if each is not None]
+        return SessionCounts.summed(known) if len(known) == len(counts) else None
+
+    def _count_subagents(self, key: Key) -> tuple[int, int]:
+        """Return the number of subagents of a session, and of those that work."""
+        keys = self._subagents.get(key)
+        if not keys:
+            return 0, 0
+        states = [self._sessions[each].standing.state for each in keys]
+        return len(states), states.count(State.WORKING)

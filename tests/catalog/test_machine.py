@@ -16,9 +16,10 @@ import pytest
 from agentwatch.agents.found import Key
 from agentwatch.agents.reported import State
 from agentwatch.base.clock import now_ms
-from agentwatch.catalog.catalog import RECENT_MS, Machine
+from agentwatch.catalog.catalog import Machine
 from agentwatch.catalog.digest import reading
 from agentwatch.catalog.hiding import archive, is_hidden
+from agentwatch.catalog.joining import RECENT_MS
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.row_filter import row_filter
 from agentwatch.catalog.standing import Ground

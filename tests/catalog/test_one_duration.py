@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 import agentwatch
+from agentwatch.agents.found import OWN
 from agentwatch.agents.opening import saved_source
 from agentwatch.agents.reported import Life, Said, State
 from agentwatch.catalog.digest import reading as digest_reading
 from agentwatch.catalog.digest.digest import Digest
-from agentwatch.catalog.tracked import OWN, Tracked, without_file
+from agentwatch.catalog.tracked import Tracked, without_file
 from agentwatch.feed.feed import Feed
 from agentwatch.output.compare.comparison import side_of
 from agentwatch.session.events import LineTime, Outcome, Prompt, TurnEnded

@@ -11,11 +11,10 @@ from agentwatch import load
 from agentwatch.agents.found import OWN, Found, Metadata
 from agentwatch.agents.reported import Life, Said, State
 from agentwatch.catalog import repository
-from agentwatch.catalog.catalog import RowTable
 from agentwatch.catalog.digest.digest import Digest
 from agentwatch.catalog.digest.reading import Tail
 from agentwatch.catalog.row import changed_rows
-from agentwatch.catalog.tracked import Tracked, without_file
+from agentwatch.catalog.tracked import RowTable, Tracked, without_file
 from agentwatch.session.limits import KnownLimits, Reported
 from tests.builders.on_disk.transcript import user
 from tests.conftest import case

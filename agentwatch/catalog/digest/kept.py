@@ -21,7 +21,7 @@ from zlib import crc32
 import orjson
 
 import agentwatch
-from agentwatch.agents.found import Found
+from agentwatch.agents.found import OWN, Found
 from agentwatch.agents.registry import AGENTS
 from agentwatch.analysis.prices import is_installed
 from agentwatch.base.files import state_folder
@@ -42,7 +42,7 @@ Identity = list[Any]
 
 def identity_of(found: Found, subagents: Iterable[Found], *, is_brief: bool) -> Identity | None:
     """Return the identity of a digest; None if it is not kept: the decoder of a plug-in has no version."""
-    if found.agent not in AGENTS and found.agent != "agentwatch":
+    if found.agent not in AGENTS and found.agent != OWN:
         return None
     path, reach = os.fspath(found.path), found.reach.value
     below = sorted([each.id, each.size, each.changed_ns] for each in subagents)

@@ -32,26 +32,21 @@ from agentwatch.recording.store import create_file, open_regular, private_folder
 _BUSY_SECONDS = 60.0
 """How long an update waits for the transaction of another one, which takes less than a second."""
 _SUFFIXES = ("", "-wal", "-shm")
-_INSERT_SESSION = (
-    f"INSERT INTO stored_session ({', '.join(SESSION_COLUMNS)}) "  # noqa: S608 - constants
-    f"VALUES ({', '.join('?' * len(SESSION_COLUMNS))})"
-)
-_INSERT_CALL = (
-    f"INSERT INTO stored_call (session, {', '.join(CALL_COLUMNS)}) "  # noqa: S608 - constants
-    f"VALUES (?, {', '.join('?' * len(CALL_COLUMNS))})"
-)
-_INSERT_EDIT = (
-    f"INSERT INTO stored_edit (session, {', '.join(EDIT_COLUMNS)}) "  # noqa: S608 - constants
-    f"VALUES (?, {', '.join('?' * len(EDIT_COLUMNS))})"
-)
-_INSERT_REQUEST = (
-    f"INSERT INTO stored_request (session, {', '.join(REQUEST_COLUMNS)}) "  # noqa: S608 - constants
-    f"VALUES (?, {', '.join('?' * len(REQUEST_COLUMNS))})"
-)
-_INSERT_TURN = (
-    f"INSERT INTO stored_turn (session, {', '.join(TURN_COLUMNS)}) "  # noqa: S608 - constants
-    f"VALUES (?, {', '.join('?' * len(TURN_COLUMNS))})"
-)
+_PARTS = {
+    "stored_call": CALL_COLUMNS,
+    "stored_edit": EDIT_COLUMNS,
+    "stored_request": REQUEST_COLUMNS,
+    "stored_turn": TURN_COLUMNS,
+}
+"""The tables of the parts of a session, in the order of `Rows`."""
+
+
+def _insert(table: str, columns: Sequence[str]) -> str:
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"  # noqa: S608 - constants
+
+
+_INSERT_SESSION = _insert("stored_session", SESSION_COLUMNS)
+_INSERT_PARTS = [_insert(table, ("session", *columns)) for table, columns in _PARTS.items()]
 
 
 class Stamp(NamedTuple):
@@ -114,12 +109,10 @@ class SessionIndex:
         """Write sessions, in place of those with the same paths."""
         with self._transaction():
             self._remove(rows.session[0] for rows in sessions)
-            for session, calls, edits, requests, turns in sessions:
+            for session, *parts in sessions:
                 key = self.connection.execute(_INSERT_SESSION, session).lastrowid
-                self.connection.executemany(_INSERT_CALL, ((key, *call) for call in calls))
-                self.connection.executemany(_INSERT_EDIT, ((key, *edit) for edit in edits))
-                self.connection.executemany(_INSERT_REQUEST, ((key, *request) for request in requests))
-                self.connection.executemany(_INSERT_TURN, ((key, *turn) for turn in turns))
+                for insert, rows in zip(_INSERT_PARTS, parts, strict=True):
+                    self.connection.executemany(insert, ((key, *row) for row in rows))
 
     def remove(self, paths: Iterable[str]) -> None:
         """Remove the sessions with these paths."""
@@ -168,7 +161,7 @@ class SessionIndex:
         found = [(path,) for path in paths]
         where = "FROM stored_session WHERE path = ?"
         execute = self.connection.executemany
-        for table in ("stored_call", "stored_edit", "stored_request", "stored_turn"):
+        for table in _PARTS:
             execute(f"DELETE FROM {table} WHERE session = (SELECT id {where})", found)  # noqa: S608 - constants
         execute(f"DELETE {where}", found)
 

@@ -9,7 +9,7 @@ from contextlib import closing
 from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
-from agentwatch.agents.found import Found, Reach
+from agentwatch.agents.found import OWN, Found, Reach
 from agentwatch.agents.opening import saved_source
 from agentwatch.analysis.files import FileAction, file_action_of, named
 from agentwatch.analysis.shell import READERS, main_program, segments_of
@@ -280,8 +280,6 @@ class Activity:
         return sum(reported) if reported and len(reported) == len(durations) else None
 
 
-OWN = "agentwatch"
-"""The agent of recordings of our own, in the list of what was found."""
 _MOST_PROMPT = 500
 _STEP_SECONDS = 0.2
 

@@ -13,9 +13,9 @@ import pytest
 from agentwatch.agents.found import OWN, Found, Key
 from agentwatch.agents.reported import State
 from agentwatch.base.clock import now_ms
-from agentwatch.catalog.catalog import Joins, Machine
+from agentwatch.catalog.catalog import Machine
 from agentwatch.catalog.digest import kept, reading
-from agentwatch.catalog.joining import Joined
+from agentwatch.catalog.joining import Joined, Joins
 from agentwatch.catalog.row import Row
 from agentwatch.cli.sessions import Wanted, chosen
 from agentwatch.session.counts import Use, Uses
