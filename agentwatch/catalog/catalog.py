@@ -19,7 +19,7 @@ from agentwatch.agents.found import OWN, Found, Key, Reach
 from agentwatch.agents.plugins import PROGRAMS
 from agentwatch.agents.registry import session_folders
 from agentwatch.agents.reported import Life, Said
-from agentwatch.catalog.joining import RECENT_MS, Joined, Joins
+from agentwatch.catalog.joining import RECENT_MS, Joins, SessionJoin
 from agentwatch.catalog.places import Changes, Places, notes_of
 from agentwatch.catalog.processes import Processes
 from agentwatch.catalog.reports import Registries
@@ -534,7 +534,7 @@ class Machine:
             self._joins.is_due = True
         if self._joins.is_due:
             self._has_folders = False
-            lives = self._joins.joined(now_ms)
+            lives = self._joins.join_all(now_ms)
             self._take_starting(self._joins.starting)
             gone = dict.fromkeys(self._live - lives.keys(), (Life.DEAD, None))
             self._take_lives({**gone, **lives}, now_ms)
@@ -548,7 +548,7 @@ class Machine:
             session.said, session.is_read = starting[key], True
         self._starting = starting.keys()
 
-    def _take_lives(self, lives: Mapping[Key, Joined], now_ms: int) -> None:
+    def _take_lives(self, lives: Mapping[Key, SessionJoin], now_ms: int) -> None:
         """Note which sessions run, and the processes of the sessions and of their subagents."""
         for key, (life, process) in lives.items():
             session = self._sessions.get(key)

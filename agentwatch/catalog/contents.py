@@ -301,4 +301,4 @@ class ContentsSearch:
 
 
 def _age(row: Row) -> int:
-    return -(row.seen_ms or row.began_ms or 0)
+    return -row.last_ms

@@ -65,9 +65,9 @@ def _after(sessions: list[tuple[int, Key]], since: int) -> list[Key]:
     return [key for _, key in sessions[bisect_left(sessions, since, key=itemgetter(0)) :]]
 
 
-Joined = tuple[Life, Process | None]
-_DEAD: Joined = (Life.DEAD, None)
-_UNKNOWN: Joined = (Life.UNKNOWN, None)
+SessionJoin = tuple[Life, Process | None]
+_DEAD: SessionJoin = (Life.DEAD, None)
+_UNKNOWN: SessionJoin = (Life.UNKNOWN, None)
 _TOLERANCE_MS = 100
 """The start of a process and the time of a file are exact to 10 ms."""
 _LOADING_MS = 2000
@@ -75,13 +75,13 @@ _LOADING_MS = 2000
 _RESUMES = frozenset({"resume", "fork"})
 
 
-def joined(
+def session_joins(
     founds: Iterable[Found],
     processes: Mapping[int, Process] | None,
     said: Mapping[Key, Said],
     cwds: Mapping[Key, str],
     exact: Collection[str] = (),
-) -> dict[Key, Joined]:
+) -> dict[Key, SessionJoin]:
     """Return for each session whether its process runs, and which it is. A session that has ended is `DEAD`
     with None. `UNKNOWN` is a session that some process may belong to. The process of a session that runs is
     None if several may be it. `processes` is None if they are not known. The sessions in `said`, the reports
@@ -101,7 +101,7 @@ def joined(
 
 class _Joins:
     def __init__(self, processes: Mapping[int, Process], said: Mapping[Key, Said]) -> None:
-        self.found: dict[Key, Joined] = {}
+        self.found: dict[Key, SessionJoin] = {}
         self._processes = processes
         self._said = said
         self._taken = {each.pid for each in said.values() if each.life is Life.LIVE and each.agent != OWN}
@@ -278,10 +278,10 @@ def _may_show(window: Process, key: Key, cwd: str, recent_ms: int) -> bool:
     return is_there and (began_ms <= recent_ms + _LOADING_MS or not _RESUMES.isdisjoint(window.arguments))
 
 
-def without_session(
+def processes_without_session(
     processes: Mapping[int, Process],
     said: Mapping[Key, Said],
-    lives: Mapping[Key, Joined],
+    lives: Mapping[Key, SessionJoin],
     cwds: Mapping[Key, str],
 ) -> dict[Key, Said]:
     """Return what is known of the processes in a terminal that have written nothing yet, by made-up keys. Pi
@@ -403,10 +403,10 @@ class Joins:
         least = self._least.get(session.found.agent)
         return least is not None and changed_ms_of(session.found, session.said) >= least
 
-    def changed(self, live: Iterable[Key]) -> dict[Key, Joined]:
+    def changed(self, live: Iterable[Key]) -> dict[Key, SessionJoin]:
         """Return the sessions of which only the process has changed: its children, or its CPU time."""
         agents = self._processes.agents
-        found: dict[Key, Joined] = {}
+        found: dict[Key, SessionJoin] = {}
         for key in live:
             session = self._sessions.get(key)
             process = None if session is None else session.process
@@ -417,7 +417,7 @@ class Joins:
                 found[key] = (session.life, now)
         return found
 
-    def joined(self, now_ms: int) -> Mapping[Key, Joined]:
+    def join_all(self, now_ms: int) -> Mapping[Key, SessionJoin]:
         """Join all sessions again, and return whether each of them runs."""
         self.is_due = False
         if not 0 <= now_ms - self._pruned_ms < _PRUNE_MS:
@@ -431,8 +431,8 @@ class Joins:
         cwds = {key: each.cwd for key, each in self._sessions.items()}
         processes = self.processes
         said = {key: each for key, each in self._registries.said.items() if key not in self._subagents}
-        lives = joined(founds, processes, said, cwds, self._registries.exact)
-        starting = without_session(processes or {}, said, lives, cwds)
+        lives = session_joins(founds, processes, said, cwds, self._registries.exact)
+        starting = processes_without_session(processes or {}, said, lives, cwds)
         self.starting = {key: each for key, each in starting.items() if self._is_used(each.agent)}
         agents = self._processes.agents
         return lives | {key: (Life.LIVE, agents[each.pid or 0]) for key, each in self.starting.items()}

@@ -109,8 +109,7 @@ class Order:
             is_guessed = row.standing.state is State.UNKNOWN
             is_over = row.group is Group.ENDED
             if old is None or (old.is_guessed and not is_guessed and old.group is row.group):
-                seen_ms = row.seen_ms or row.standing.since_ms or row.began_ms or 0
-                seen_ms = ended_ms(row) if is_over else seen_ms
+                seen_ms = ended_ms(row) if is_over else row.last_ms
                 self._places[row.key] = Place(row.group, seen_ms, seen_ms, is_guessed)
             elif is_over:
                 at_ms = old.at_ms if old.group is Group.ENDED else now_ms

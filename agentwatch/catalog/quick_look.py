@@ -104,23 +104,16 @@ def _listed(registries: Registries, now_ms: int, counts: StatusCounts | None) ->
 def counted(said: list[Said], agents: Mapping[int, Process] | None, now_ms: int) -> StatusCounts:
     """Return the counts of the sessions that run, or may run. `agents` is None if they are not known."""
     from agentwatch.agents.reported import Life
-    from agentwatch.catalog.standing import GROUPS, Group
+    from agentwatch.catalog.standing import GROUPS
 
-    fields = {
-        Group.NEEDS_YOU: "needs_you",
-        Group.WORKING: "working",
-        Group.FAILED: "failed",
-        Group.QUIET: "quiet",
-        Group.YOUR_TURN: "your_turn",
-    }
-    counts = dict.fromkeys((*fields.values(), "unknown"), 0)
+    counts = dict.fromkeys((*(group.name.lower() for group in GROUPS.values()), "unknown"), 0)
     others = {each.pid for each in said if each.agent != _OWN and each.pid is not None}
     for each in said:
         if each.life is Life.DEAD or (each.agent == _OWN and each.pid in others):
             continue  # an agent that `run` has started also speaks for itself
         group = None if each.state is None else GROUPS.get(each.state)
         if each.life is Life.LIVE and group is not None:
-            counts[fields[group]] += 1
+            counts[group.name.lower()] += 1
         elif each.life is Life.LIVE or (each.since_ms or 0) >= midnight(now_ms):
             counts["unknown"] += 1
     known = {each.pid for each in said}

@@ -116,6 +116,11 @@ class Row(NamedTuple):
         return f"{self.publisher}@{self.host}" if self.publisher else self.host
 
     @property
+    def last_ms(self) -> int:
+        """The time of its last line, or else since when its state holds, or when it began; 0 without any."""
+        return self.seen_ms or self.standing.since_ms or self.began_ms or 0
+
+    @property
     def group(self) -> Group:
         """The part of the list in which it is shown. One of another machine that is silent may still run."""
         return Group.QUIET if self.lost_ms is not None else self.standing.group

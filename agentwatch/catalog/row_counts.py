@@ -63,12 +63,9 @@ def counts(rows: Iterable[Row], now_ms: int) -> Counts:
         if group is Group.ENDED:
             hidden += is_hidden(row, now_ms)
             ended_today += has_ended(row) and ended_ms(row) >= today_ms
+    del in_group[Group.ENDED]
     return Counts(
-        needs_you=in_group[Group.NEEDS_YOU],
-        failed=in_group[Group.FAILED],
-        working=in_group[Group.WORKING],
-        quiet=in_group[Group.QUIET],
-        your_turn=in_group[Group.YOUR_TURN],
+        **{group.name.lower(): count for group, count in in_group.items()},
         ended_today=ended_today,
         hidden=hidden,
         machines=0 if hosts <= {""} else len(hosts),
@@ -79,21 +76,13 @@ def status_counts(rows: Iterable[Row], now_ms: int) -> StatusCounts:
     """Return the counts of the sessions of this machine in a list. Those of other machines are left out:
     without an open list, nobody could count them. `rows` has the hidden sessions too."""
     all_rows = [row for row in rows if not row.host]
-    counted = counts(all_rows, now_ms)
+    counted = counts(all_rows, now_ms)._asdict()
     begin_ms = midnight(now_ms)
     unknown = sum(
         row.standing.state is State.UNKNOWN and row.parent is None and (row.seen_ms or 0) >= begin_ms
         for row in all_rows
     )
-    return StatusCounts(
-        needs_you=counted.needs_you,
-        working=counted.working,
-        failed=counted.failed,
-        quiet=counted.quiet,
-        your_turn=counted.your_turn,
-        ended_today=counted.ended_today,
-        unknown=unknown,
-    )
+    return StatusCounts(**{name: counted.get(name, unknown) for name in StatusCounts._fields})
 
 
 class CountedRows(Generic[Counted]):

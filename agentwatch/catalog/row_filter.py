@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
+from operator import attrgetter
 from typing import Final
 
 from agentwatch.agents.reported import State
@@ -115,14 +116,10 @@ def _values(rows: Iterable[Row], field: str) -> Iterable[Offered]:
 
 
 _TEXTS: dict[str, Callable[[Row], str]] = {
-    "agent": lambda row: row.agent,
-    "repo": lambda row: row.repo,
-    "branch": lambda row: row.branch,
-    "worktree": lambda row: row.worktree,
-    "host": lambda row: row.place,
-    "title": lambda row: row.title,
-    "model": lambda row: row.model,
+    **{name: attrgetter(name) for name in ("agent", "repo", "branch", "worktree", "title", "model")},
+    "host": attrgetter("place"),
 }
+_NUMBERS = ("calls", "failed", "rejected", "cancelled", "subagents", "lines_added", "lines_removed")
 
 
 def _text(name: str) -> Callable[[Row], Value]:
@@ -184,13 +181,7 @@ _READERS: Final = Readers[Row](
         "state": lambda row: (row.standing.state.value, row.group.value),
         "tests": _tests,
         "acted": lambda row: None if row.host else tuple({each.act: None for each in row.acts}),
-        "calls": lambda row: row.calls,
-        "failed": lambda row: row.failed,
-        "rejected": lambda row: row.rejected,
-        "cancelled": lambda row: row.cancelled,
-        "subagents": lambda row: row.subagents,
-        "lines_added": lambda row: row.lines_added,
-        "lines_removed": lambda row: row.lines_removed,
+        **{name: attrgetter(name) for name in _NUMBERS},
         "context": _context,
         "limit": lambda row: most_used(row.limits, now_ms()),
         "age": _age,

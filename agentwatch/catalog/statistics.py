@@ -337,20 +337,11 @@ def _cost(name: str | None, spent: list[Spent]) -> Cost:
     )
 
 
-_COLUMNS = (
-    *(
-        "id",
-        "agent",
-        "session.repository",
-        "parent IS NOT NULL",
-        "outcome",
-        "tests",
-        "problem IS NOT NULL",
-    ),
-    *("active_ms", "calls", "failed", "rejected", "input_tokens", "cached_tokens", "output_tokens"),
-    "cost_usd",
-)
-_SESSIONS_QUERY = f"SELECT {', '.join(_COLUMNS)} FROM session JOIN temp.chosen USING (id)"  # noqa: S608 - constants
+_SESSIONS_QUERY = """
+SELECT id, agent, session.repository, parent IS NOT NULL, outcome, tests, problem IS NOT NULL, active_ms,
+    calls, failed, rejected, input_tokens, cached_tokens, output_tokens, cost_usd
+FROM session JOIN temp.chosen USING (id)
+"""
 
 
 class Sums(NamedTuple):

@@ -169,7 +169,7 @@ class Wanted(NamedTuple):
             return False
         if self.repo and row.repo.casefold() != self.repo.casefold():
             return False
-        return self.since_ms is None or _seen_ms(row) >= self.since_ms
+        return self.since_ms is None or row.last_ms >= self.since_ms
 
 
 class Chosen(NamedTuple):
@@ -212,11 +212,7 @@ def chosen(rows: Mapping[Key, Row], wanted: Wanted, now_ms: int) -> Chosen:
 
 def newest_first(rows: Iterable[Row]) -> list[Row]:
     """Return rows by the time of their last line, the newest first; those without a time last."""
-    return sorted(rows, key=lambda row: (_seen_ms(row), row.key), reverse=True)
-
-
-def _seen_ms(row: Row) -> int:
-    return next((ms for ms in (row.seen_ms, row.standing.since_ms, row.began_ms) if ms is not None), 0)
+    return sorted(rows, key=lambda row: (row.last_ms, row.key), reverse=True)
 
 
 def table(rows: Sequence[Row], every: Iterable[Row], width: int | None, now_ms: int) -> Iterator[SafeText]:

@@ -137,7 +137,6 @@ def _shown(found: Verdict, is_stale: bool) -> LastTests:
     return LastTests(found.is_red, counts.passed, counts.failed + counts.errors, is_stale)
 
 
-"""The agent of our own recordings, whose format is detected."""
 MOST_LINES = 20_000
 """The most lines that one reading applies. A line takes 10 µs, and 1 MiB of real ones has up to 7,000."""
 _BOUNDARIES = (TurnStarted, TurnEnded)

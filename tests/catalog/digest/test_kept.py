@@ -15,7 +15,7 @@ from agentwatch.agents.reported import State
 from agentwatch.base.clock import now_ms
 from agentwatch.catalog.catalog import Machine
 from agentwatch.catalog.digest import kept, reading
-from agentwatch.catalog.joining import Joined, Joins
+from agentwatch.catalog.joining import Joins, SessionJoin
 from agentwatch.catalog.row import Row
 from agentwatch.cli.sessions import Wanted, chosen
 from agentwatch.session.counts import Use, Uses
@@ -253,13 +253,13 @@ def test_reading_joins_sessions_again_only_if_that_may_change_something(
     listed: Listed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The folder of a session that ended before any process began is of no use to join it."""
-    joined, times = Joins.joined, list[int]()
+    join_all, times = Joins.join_all, list[int]()
 
-    def noted(joins: Joins, at_ms: int) -> Mapping[Key, Joined]:
+    def noted(joins: Joins, at_ms: int) -> Mapping[Key, SessionJoin]:
         times.append(at_ms)
-        return joined(joins, at_ms)
+        return join_all(joins, at_ms)
 
-    monkeypatch.setattr(Joins, "joined", noted)
+    monkeypatch.setattr(Joins, "join_all", noted)
     seconds = iter(range(100_000))
     machine = Machine(listed.fake.environ, listed.fake.home, clock=lambda: next(seconds) / 50)
     steps = 1

@@ -8,7 +8,7 @@ from typing import Any
 
 from agentwatch.agents.found import NO_METADATA, OWN, Found, Key
 from agentwatch.agents.reported import Life, Said, State
-from agentwatch.catalog.joining import joined, without_session
+from agentwatch.catalog.joining import processes_without_session, session_joins
 from agentwatch.catalog.standing import Process
 from agentwatch.catalog.tracked import Tracked, without_file
 from tests.conftest import case
@@ -40,7 +40,7 @@ def results(
     exact: Iterable[str] = (),
 ) -> dict[str, Result]:
     """Return the life and the process id of each session."""
-    found = joined(
+    found = session_joins(
         founds,
         {each.pid: each for each in processes},
         {(each.agent, each.session_id): each for each in said},
@@ -142,7 +142,7 @@ def test_a_session_is_joined_by_its_folder() -> None:
     assert results(founds, [process(1, "pi")], said) == {"stem": (LIVE, 1), "a": (LIVE, 1)}
     # While the processes are not known, nothing is dead; what an agent says holds.
     founds, said = [session("claude", "a"), session("claude", "b")], [Said("claude", "a", LIVE, 1)]
-    unknown = joined(founds, None, {("claude", "a"): said[0]}, {})
+    unknown = session_joins(founds, None, {("claude", "a"): said[0]}, {})
     assert unknown == {("claude", "a"): (LIVE, None), ("claude", "b"): (UNKNOWN, None)}
 
 
@@ -151,7 +151,7 @@ def test_the_only_process_of_a_folder_has_its_newest_session() -> None:
     founds = [session("pi", "b", after_ms=99_000), session("pi", "a", after_ms=10)]
     alone = process(1, "pi")
     assert results(founds, [alone]) == {"a": (DEAD, 1), "b": (LIVE, 1)}
-    found = joined(founds, {1: alone, 2: process(2, "pi", "/else"), 3: process(3, "qwen")}, {}, {})
+    found = session_joins(founds, {1: alone, 2: process(2, "pi", "/else"), 3: process(3, "qwen")}, {}, {})
     assert [each and each.is_guess for _, each in found.values()] == [True, True]
     others = {
         "another process in the folder": process(2, "pi"),
@@ -182,7 +182,7 @@ def test_who_may_show_a_session_of_a_daemon() -> None:
     for arguments, viewers in ((DAEMON.arguments, [0, 1, 2]), (("codex", "app-server"), [None] * 3)):
         with case(arguments):
             daemon = DAEMON._replace(arguments=arguments, open_paths=open_paths)
-            found = joined(founds, {each.pid: each for each in (daemon, *windows)}, {}, {})
+            found = session_joins(founds, {each.pid: each for each in (daemon, *windows)}, {}, {})
             assert [each.viewer for _, each in found.values() if each] == viewers
 
 
@@ -193,7 +193,7 @@ def viewed(founds: Iterable[Found], loaded_ms: Mapping[str, int], *windows: Proc
     """Return for each session of the daemon whether a window may show it; None if that is a guess."""
     said = [Said("codex", name, LIVE, 9, began_ms=BEGAN + at_ms) for name, at_ms in loaded_ms.items()]
     processes = {each.pid: each for each in (DAEMON, *windows)}
-    found = joined(founds, processes, {(each.agent, each.session_id): each for each in said}, {})
+    found = session_joins(founds, processes, {(each.agent, each.session_id): each for each in said}, {})
     return {key[1]: None if each.is_guess else bool(each.viewer) for key, (_, each) in found.items() if each}
 
 
@@ -284,7 +284,7 @@ def test_arguments_name_a_session() -> None:
     dead = dict.fromkeys(("older", "old", "elsewhere"), (DEAD, None))
     continued = process(1, "copilot", arguments=("copilot", "--continue"))
     assert results(founds, [continued]) == {**dead, "old": (LIVE, 1)}
-    _, known = joined(founds, {1: continued}, {}, {})["copilot", "old"]
+    _, known = session_joins(founds, {1: continued}, {}, {})["copilot", "old"]
     assert known is not None
     assert known.is_guess
     assert results(founds, [process(1, "copilot")]) == dead
@@ -311,9 +311,9 @@ def starting(*processes: Process, said: Iterable[Said] = (), founds: Iterable[Fo
     running = {each.pid: each for each in processes}
     says = {(each.agent, each.session_id): each for each in said}
     sessions = list(founds)
-    lives = joined(sessions, running, says, {})
+    lives = session_joins(sessions, running, says, {})
     cwds = {each.key: each.metadata.cwd or "" for each in sessions}
-    return [key[1] for key in without_session(running, says, lives, cwds)]
+    return [key[1] for key in processes_without_session(running, says, lives, cwds)]
 
 
 def test_a_process_in_a_terminal_that_has_written_nothing_is_a_row() -> None:
@@ -369,7 +369,7 @@ def test_a_session_of_a_daemon_without_a_file_has_the_folder_of_its_window() -> 
             running = {each.pid: each for each in (DAEMON, window, *others)}
             session = Tracked(without_file(key, loaded))
             session.said = loaded
-            session.join(*joined([session.found], running, {key: loaded}, {})[key])
+            session.join(*session_joins([session.found], running, {key: loaded}, {})[key])
             assert session.cwd == cwd
 
 
