@@ -16,8 +16,8 @@ from random import Random
 
 from measure import MILLISECONDS, command_line, head, megabytes, row
 
-from agentwatch.catalog.index.index import SessionIndex
-from agentwatch.catalog.index.rows import CALL_COLUMNS, SESSION_COLUMNS, Rows
+from agentwatch.catalog.index import SessionIndex
+from agentwatch.catalog.index_rows import CALL_COLUMNS, SESSION_COLUMNS, Rows
 from agentwatch.catalog.statistics import Chosen, statistics
 
 _CALLS = 50

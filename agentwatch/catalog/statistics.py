@@ -14,7 +14,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from agentwatch.analysis.prices import Estimate, estimate
-from agentwatch.catalog.index.rows import REQUEST_COLUMNS
+from agentwatch.catalog.index_rows import REQUEST_COLUMNS
 from agentwatch.session.counts import Use, known_sum
 from agentwatch.session.events import Outcome, Tokens, ToolKind
 from agentwatch.text.times import local

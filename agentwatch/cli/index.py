@@ -21,7 +21,7 @@ from agentwatch.text.durations import duration_words
 from agentwatch.text.safe import safe_line
 
 if TYPE_CHECKING:
-    from agentwatch.catalog.index.index import SessionIndex, Updated
+    from agentwatch.catalog.index import SessionIndex, Updated
 
 _Result = TypeVar("_Result")
 
@@ -59,7 +59,7 @@ def with_index(asked: str, use: Callable[[SessionIndex, Updated], _Result]) -> _
         raise Fault(f"{asked} needs the module sqlite3, which this Python was built without", CANNOT_CREATE)
     import sqlite3
 
-    from agentwatch.catalog.index.index import index_path, remove_index
+    from agentwatch.catalog.index import index_path, remove_index
 
     path = index_path()
     try:
@@ -78,7 +78,7 @@ def with_index(asked: str, use: Callable[[SessionIndex, Updated], _Result]) -> _
 
 
 def _used(path: Path, use: Callable[[SessionIndex, Updated], _Result]) -> _Result:
-    from agentwatch.catalog.index.index import SessionIndex, update
+    from agentwatch.catalog.index import SessionIndex, update
 
     progress = ShownProgress().step("reading sessions")
     with closing(SessionIndex(path, __version__)) as index:

@@ -37,7 +37,7 @@ from agentwatch.text.safe_json import safe_json
 from agentwatch.text.times import date_and_minute
 
 if TYPE_CHECKING:
-    from agentwatch.catalog.index.index import SessionIndex, Updated
+    from agentwatch.catalog.index import SessionIndex, Updated
 
 _OWN = "agentwatch"
 """The agent of agentwatch's recordings in the list of sessions. In the index they have the recorded agent."""

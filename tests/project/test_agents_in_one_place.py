@@ -27,7 +27,7 @@ OWN_WORDS = {
     "session/events.py": frozenset(ToolKind) & TOOL_NAMES,  # the values of ToolKind are agentwatch's own
     "analysis/verdicts.py": {"grep", "ls"},  # programs of the shell
     "analysis/episodes.py": {"grep"},  # a program of the shell
-    "catalog/index/rows.py": {"read", "task"},
+    "catalog/index_rows.py": {"read", "task"},
     "cli/config_file.py": {"list"},  # the setting that names machines
     "cli/machine_settings.py": {"list"},
     "analysis/files.py": {"read"},  # the value of FileAction.READ, for the list of files

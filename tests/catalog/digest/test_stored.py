@@ -18,7 +18,7 @@ from agentwatch.catalog.digest import reading as stored_digests
 from agentwatch.catalog.digest.digest import Turn
 from agentwatch.catalog.digest.reading import Tail
 from agentwatch.catalog.evidence import facts_of
-from agentwatch.catalog.index.rows import SESSION_COLUMNS, rows_of
+from agentwatch.catalog.index_rows import SESSION_COLUMNS, rows_of
 from agentwatch.catalog.repository import Repositories
 from agentwatch.catalog.standing import Ground
 from agentwatch.catalog.tracked import Tracked

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from agentwatch.agents.found import Found
-from agentwatch.catalog.index.index import SessionIndex, Updated, update
+from agentwatch.catalog.index import SessionIndex, Updated, update
 from agentwatch.catalog.places import Places
 from tests.builders.machine.fake import FakeMachine
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from agentwatch.agents.found import Found, Reach
-from agentwatch.catalog.index.index import SessionIndex, index_path
-from agentwatch.catalog.index.rows import CALL_COLUMNS, SESSION_COLUMNS, VERSION, Rows, path_of
+from agentwatch.catalog.index import SessionIndex, index_path
+from agentwatch.catalog.index_rows import CALL_COLUMNS, SESSION_COLUMNS, VERSION, Rows, path_of
 from tests.builders.lines import completed, init, line, result, started, user
 from tests.builders.machine.fake import fake_machine
 from tests.catalog.index.machines import Indexed, rows

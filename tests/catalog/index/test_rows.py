@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.catalog.index.rows import command_of, edit_rows
+from agentwatch.catalog.index_rows import command_of, edit_rows
 from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome, ToolKind
 from tests.analysis.verdict_history.sessions import STORY, edit, run_of_tests

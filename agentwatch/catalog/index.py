@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from agentwatch.agents.found import Found, Reach
 from agentwatch.base.files import state_folder
-from agentwatch.catalog.index.rows import (
+from agentwatch.catalog.index_rows import (
     CALL_COLUMNS,
     EDIT_COLUMNS,
     MARK_COPIES,
