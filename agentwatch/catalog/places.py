@@ -473,13 +473,14 @@ class Tree:
         cannot be read keeps its last known state."""
         previous = folder.founds.get(owner, ())
         spot = Spot(folder, owner, previous, changed)
-        self.problems.pop(spot.path, None)
+        path = spot.path
+        self.problems.pop(path, None)
         try:
-            with reading(spot.path):
+            with reading(path):
                 found = folder.kind.read(spot)
         except OSError as error:
             if is_problem(error, is_known=bool(previous)):
-                self.problems[spot.path] = error
+                self.problems[path] = error
             return set()
         if found:
             folder.founds[owner] = found
