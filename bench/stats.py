@@ -17,7 +17,7 @@ from random import Random
 from measure import MILLISECONDS, command_line, head, megabytes, row
 
 from agentwatch.catalog.index import SessionIndex
-from agentwatch.catalog.index_rows import CALL_COLUMNS, SESSION_COLUMNS, Rows
+from agentwatch.catalog.index_rows import TABLES, Rows
 from agentwatch.catalog.statistics import Chosen, statistics
 
 _CALLS = 50
@@ -56,7 +56,7 @@ def _session(number: int, random: Random) -> Rows:
     }
     calls = [_call(at, random) for at in range(1, _CALLS + 1)]
     edits = [(at, f"src/file-{random.randrange(400)}.py", 4, 2) for at in range(5, _CALLS + 1, 5)]
-    return Rows(tuple(values.get(name) for name in SESSION_COLUMNS), calls, edits)
+    return Rows(tuple(values.get(name) for name in TABLES["stored_session"]), calls, edits)
 
 
 def _call(number: int, random: Random) -> tuple[object, ...]:
@@ -82,7 +82,7 @@ def _call(number: int, random: Random) -> tuple[object, ...]:
         }
         if number % 10 == 1:
             values |= {"verdict": "red", "verdict_tool": "pytest", "verdict_source": "pattern"}
-    return tuple(values.get(name) for name in CALL_COLUMNS)
+    return tuple(values.get(name) for name in TABLES["stored_call"])
 
 
 def _filled(path: Path, sessions: int) -> None:

@@ -13,14 +13,10 @@ from typing import NamedTuple
 from agentwatch.agents.found import Found, Reach
 from agentwatch.base.files import state_folder
 from agentwatch.catalog.index_rows import (
-    CALL_COLUMNS,
-    EDIT_COLUMNS,
     MARK_COPIES,
     MARK_DUPLICATES,
-    REQUEST_COLUMNS,
     SCHEMA,
-    SESSION_COLUMNS,
-    TURN_COLUMNS,
+    TABLES,
     VERSION,
     Rows,
     path_of,
@@ -32,21 +28,12 @@ from agentwatch.recording.store import create_file, open_regular, private_folder
 _BUSY_SECONDS = 60.0
 """How long an update waits for the transaction of another one, which takes less than a second."""
 _SUFFIXES = ("", "-wal", "-shm")
-_PARTS = {
-    "stored_call": CALL_COLUMNS,
-    "stored_edit": EDIT_COLUMNS,
-    "stored_request": REQUEST_COLUMNS,
-    "stored_turn": TURN_COLUMNS,
-}
-"""The tables of the parts of a session, in the order of `Rows`."""
-
-
-def _insert(table: str, columns: Sequence[str]) -> str:
-    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"  # noqa: S608 - constants
-
-
-_INSERT_SESSION = _insert("stored_session", SESSION_COLUMNS)
-_INSERT_PARTS = [_insert(table, ("session", *columns)) for table, columns in _PARTS.items()]
+_SESSION, *_PARTS = TABLES
+_INSERT_SESSION, *_INSERT_PARTS = [
+    f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"  # noqa: S608 - constants
+    for table, columns in TABLES.items()
+    for names in [[*columns] if table == _SESSION else ["session", *columns]]
+]
 
 
 class Stamp(NamedTuple):
@@ -191,7 +178,7 @@ def _connected(path: Path) -> sqlite3.Connection:
 _MOST_CALLS = 10_000
 _MOST_SECONDS = 1.0
 """Sessions are written when this many calls were read, or this time has passed: what a kill costs."""
-_PROBLEM = SESSION_COLUMNS.index("problem")
+_PROBLEM = [*TABLES[_SESSION]].index("problem")
 
 
 class Updated(NamedTuple):

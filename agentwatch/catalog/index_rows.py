@@ -402,135 +402,129 @@ def _session_row(
 
 VERSION = 6
 """The version of the schema, as `user_version` of the database."""
-SESSION_COLUMNS = (
-    *("path", "agent", "session_id", "parent", "is_recording", "format", "title", "prompt", "model", "cwd"),
-    *("repository", "branch", "outcome", "tests", "began_ms", "seen_ms", "active_ms", "turns", "calls"),
-    *("failed", "rejected", "cancelled", "input_tokens", "cached_tokens", "output_tokens", "cost_usd"),
-    *("size", "changed_ns", "problem"),
-)
-CALL_COLUMNS = (
-    *("number", "tool", "kind", "program", "command", "target", "path", "outcome", "error", "exit_code"),
-    *("started_ms", "ended_ms", "duration_ms", "lines_added", "lines_removed", "subagent", "verdict"),
-    *("verdict_tool", "verdict_source", "verdict_passed", "verdict_failed", "call_id"),
-)
-EDIT_COLUMNS = ("number", "file", "lines_added", "lines_removed")
-REQUEST_COLUMNS = (
-    *("request", "input_tokens", "cached_tokens", "output_tokens", "cost_usd", "written_tokens"),
-    *("written_1h_tokens", "model", "at_ms", "size"),
-)
+TABLES: dict[str, dict[str, str]] = {
+    "stored_session": {
+        "path": "TEXT NOT NULL UNIQUE",
+        "agent": "TEXT NOT NULL",
+        "session_id": "TEXT NOT NULL",
+        "parent": "TEXT",
+        "is_recording": "INTEGER NOT NULL",
+        "format": "TEXT",
+        "title": "TEXT",
+        "prompt": "TEXT",
+        "model": "TEXT",
+        "cwd": "TEXT",
+        "repository": "TEXT",
+        "branch": "TEXT",
+        "outcome": "TEXT",
+        "tests": "TEXT",
+        "began_ms": "INTEGER",
+        "seen_ms": "INTEGER",
+        "active_ms": "INTEGER",
+        "turns": "INTEGER NOT NULL",
+        "calls": "INTEGER NOT NULL",
+        "failed": "INTEGER NOT NULL",
+        "rejected": "INTEGER NOT NULL",
+        "cancelled": "INTEGER NOT NULL",
+        "input_tokens": "INTEGER",
+        "cached_tokens": "INTEGER",
+        "output_tokens": "INTEGER",
+        "cost_usd": "REAL",
+        "size": "INTEGER NOT NULL",
+        "changed_ns": "INTEGER NOT NULL",
+        "problem": "TEXT",
+    },
+    "stored_call": {
+        "number": "INTEGER NOT NULL",
+        "tool": "TEXT NOT NULL",
+        "kind": "TEXT NOT NULL",
+        "program": "TEXT",
+        "command": "TEXT",
+        "target": "TEXT",
+        "path": "TEXT",
+        "outcome": "TEXT NOT NULL",
+        "error": "TEXT",
+        "exit_code": "INTEGER",
+        "started_ms": "INTEGER",
+        "ended_ms": "INTEGER",
+        "duration_ms": "INTEGER",
+        "lines_added": "INTEGER",
+        "lines_removed": "INTEGER",
+        "subagent": "TEXT",
+        "verdict": "TEXT",
+        "verdict_tool": "TEXT",
+        "verdict_source": "TEXT",
+        "verdict_passed": "INTEGER",
+        "verdict_failed": "INTEGER",
+        "call_id": "TEXT",
+    },
+    "stored_edit": {
+        "number": "INTEGER NOT NULL",
+        "file": "TEXT NOT NULL",
+        "lines_added": "INTEGER",
+        "lines_removed": "INTEGER",
+    },
+    "stored_request": {
+        "request": "TEXT NOT NULL",
+        "input_tokens": "INTEGER",
+        "cached_tokens": "INTEGER",
+        "output_tokens": "INTEGER",
+        "cost_usd": "REAL",
+        "written_tokens": "INTEGER",
+        "written_1h_tokens": "INTEGER",
+        "model": "TEXT",
+        "at_ms": "INTEGER",
+        "size": "INTEGER NOT NULL",
+    },
+    "stored_turn": {
+        "number": "INTEGER NOT NULL",
+        "began_ms": "INTEGER",
+        "active_ms": "INTEGER",
+    },
+}
+"""The columns that are read from a session, with their types, by the table; in the order of `Rows`."""
 _NO_REQUEST = "\n"
 """The first character of the key of requests without an id. No id of an agent begins with it."""
-TURN_COLUMNS = ("number", "began_ms", "active_ms")
-_COPIED = frozenset(
-    {*("active_ms", "turns", "calls", "failed", "rejected", "cancelled"), *REQUEST_COLUMNS[1:5]}
-)
+_COUNTS = ("input_tokens", "cached_tokens", "output_tokens", "cost_usd")
+_COPIED = ("active_ms", "turns", "calls", "failed", "rejected", "cancelled", *_COUNTS)
+"""What a session repeats of another one is subtracted from these columns."""
 _SHOWN = ", ".join(
-    f"{name} - copied_{name} AS {name}" if name in _COPIED else name for name in SESSION_COLUMNS
+    f"{name} - copied_{name} AS {name}" if name in _COPIED else name for name in TABLES["stored_session"]
 )
+
+
+def _columns(table: str, *more: str) -> str:
+    columns = (f"{name} {kind}" for name, kind in TABLES[table].items())
+    return ",\n    ".join((*columns, *more))
+
+
+_COPIED_COLUMNS = [
+    f"copied_{name} {'REAL' if name == 'cost_usd' else 'INTEGER'} NOT NULL DEFAULT 0" for name in _COPIED
+]
 SCHEMA = f"""
 CREATE TABLE made_by (program TEXT NOT NULL);
 CREATE TABLE stored_session (
     id INTEGER PRIMARY KEY,
-    path TEXT NOT NULL UNIQUE,
-    agent TEXT NOT NULL,
-    session_id TEXT NOT NULL,
-    parent TEXT,
-    is_recording INTEGER NOT NULL,
-    format TEXT,
-    title TEXT,
-    prompt TEXT,
-    model TEXT,
-    cwd TEXT,
-    repository TEXT,
-    branch TEXT,
-    outcome TEXT,
-    tests TEXT,
-    began_ms INTEGER,
-    seen_ms INTEGER,
-    active_ms INTEGER,
-    turns INTEGER NOT NULL,
-    calls INTEGER NOT NULL,
-    failed INTEGER NOT NULL,
-    rejected INTEGER NOT NULL,
-    cancelled INTEGER NOT NULL,
-    input_tokens INTEGER,
-    cached_tokens INTEGER,
-    output_tokens INTEGER,
-    cost_usd REAL,
-    size INTEGER NOT NULL,
-    changed_ns INTEGER NOT NULL,
-    problem TEXT,
-    is_duplicate INTEGER NOT NULL DEFAULT 0,
-    copied_active_ms INTEGER NOT NULL DEFAULT 0,
-    copied_turns INTEGER NOT NULL DEFAULT 0,
-    copied_calls INTEGER NOT NULL DEFAULT 0,
-    copied_failed INTEGER NOT NULL DEFAULT 0,
-    copied_rejected INTEGER NOT NULL DEFAULT 0,
-    copied_cancelled INTEGER NOT NULL DEFAULT 0,
-    copied_input_tokens INTEGER NOT NULL DEFAULT 0,
-    copied_cached_tokens INTEGER NOT NULL DEFAULT 0,
-    copied_output_tokens INTEGER NOT NULL DEFAULT 0,
-    copied_cost_usd REAL NOT NULL DEFAULT 0
+    {_columns("stored_session", "is_duplicate INTEGER NOT NULL DEFAULT 0", *_COPIED_COLUMNS)}
 );
 CREATE INDEX session_by_id ON stored_session (agent, session_id);
 CREATE INDEX session_by_parent ON stored_session (agent, parent) WHERE parent IS NOT NULL;
 CREATE TABLE stored_call (
     session INTEGER NOT NULL,
-    number INTEGER NOT NULL,
-    tool TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    program TEXT,
-    command TEXT,
-    target TEXT,
-    path TEXT,
-    outcome TEXT NOT NULL,
-    error TEXT,
-    exit_code INTEGER,
-    started_ms INTEGER,
-    ended_ms INTEGER,
-    duration_ms INTEGER,
-    lines_added INTEGER,
-    lines_removed INTEGER,
-    subagent TEXT,
-    verdict TEXT,
-    verdict_tool TEXT,
-    verdict_source TEXT,
-    verdict_passed INTEGER,
-    verdict_failed INTEGER,
-    call_id TEXT,
-    is_copy INTEGER NOT NULL DEFAULT 0,
-    PRIMARY KEY (session, number)
+    {_columns("stored_call", "is_copy INTEGER NOT NULL DEFAULT 0", "PRIMARY KEY (session, number)")}
 ) WITHOUT ROWID;
 CREATE TABLE stored_edit (
     session INTEGER NOT NULL,
-    number INTEGER NOT NULL,
-    file TEXT NOT NULL,
-    lines_added INTEGER,
-    lines_removed INTEGER,
-    PRIMARY KEY (session, number, file)
+    {_columns("stored_edit", "PRIMARY KEY (session, number, file)")}
 ) WITHOUT ROWID;
 CREATE TABLE stored_request (
     session INTEGER NOT NULL,
-    request TEXT NOT NULL,
-    input_tokens INTEGER,
-    cached_tokens INTEGER,
-    output_tokens INTEGER,
-    cost_usd REAL,
-    written_tokens INTEGER,
-    written_1h_tokens INTEGER,
-    model TEXT,
-    at_ms INTEGER,
-    size INTEGER NOT NULL,
-    is_copy INTEGER NOT NULL DEFAULT 0,
-    PRIMARY KEY (session, request)
+    {_columns("stored_request", "is_copy INTEGER NOT NULL DEFAULT 0", "PRIMARY KEY (session, request)")}
 ) WITHOUT ROWID;
 CREATE INDEX session_of_request ON stored_request (request);
 CREATE TABLE stored_turn (
     session INTEGER NOT NULL,
-    number INTEGER NOT NULL,
-    began_ms INTEGER,
-    active_ms INTEGER,
-    PRIMARY KEY (session, number)
+    {_columns("stored_turn", "PRIMARY KEY (session, number)")}
 ) WITHOUT ROWID;
 CREATE VIEW session AS SELECT id, {_SHOWN} FROM stored_session WHERE NOT is_duplicate;
 CREATE VIEW call AS

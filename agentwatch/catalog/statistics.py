@@ -14,7 +14,6 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from agentwatch.analysis.prices import Estimate, estimate
-from agentwatch.catalog.index_rows import REQUEST_COLUMNS
 from agentwatch.session.counts import Use, known_sum
 from agentwatch.session.events import Outcome, Tokens, ToolKind
 from agentwatch.text.times import local
@@ -229,10 +228,19 @@ def most_edited(connection: sqlite3.Connection, most: int) -> list[EditedFile]:
     ]
 
 
+_COUNTS = {
+    "input": "input_tokens",
+    "cached": "cached_tokens",
+    "output": "output_tokens",
+    "cost_usd": "cost_usd",
+    "written": "written_tokens",
+    "written_1h": "written_1h_tokens",
+}
+"""The columns of requests by the names of tokens."""
 _SPENT = f"""
 SELECT chosen.id, stored_session.agent, chosen.repository, coalesce(used.model, stored_session.model),
     used.at_ms, used.size, stored_session.cost_usd IS NULL AND parent.id IS NULL,
-    {", ".join(f"CASE WHEN count(used.{name}) THEN total(used.{name}) END" for name in REQUEST_COLUMNS[1:7])}
+    {", ".join(f"CASE WHEN count(used.{name}) THEN total(used.{name}) END" for name in _COUNTS.values())}
 FROM temp.chosen CROSS JOIN stored_request AS used ON used.session = chosen.id AND NOT used.is_copy
 JOIN stored_session ON stored_session.id = chosen.id
 LEFT JOIN stored_session AS parent ON parent.agent = stored_session.agent
@@ -240,9 +248,6 @@ LEFT JOIN stored_session AS parent ON parent.agent = stored_session.agent
 GROUP BY 1, 4, 5, 6
 """  # noqa: S608 - constants
 """The tokens of each session that cost alike. A cost that the agent reports has the cost of its subagents."""
-
-
-_COUNTS = ("input", "cached", "output", "cost_usd", "written", "written_1h")
 
 
 class Spent(NamedTuple):

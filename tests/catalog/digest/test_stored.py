@@ -18,7 +18,7 @@ from agentwatch.catalog.digest import reading as stored_digests
 from agentwatch.catalog.digest.digest import Turn
 from agentwatch.catalog.digest.reading import Tail
 from agentwatch.catalog.evidence import facts_of
-from agentwatch.catalog.index_rows import SESSION_COLUMNS, rows_of
+from agentwatch.catalog.index_rows import TABLES, rows_of
 from agentwatch.catalog.repository import Repositories
 from agentwatch.catalog.standing import Ground
 from agentwatch.catalog.tracked import Tracked
@@ -147,7 +147,7 @@ def test_a_session_of_which_nothing_is_read_is_unknown(
     assert (standing.state, standing.ground) == (State.UNKNOWN, Ground.UNKNOWN)
     assert standing.now.startswith("compressed with Zstandard: ")
     assert facts_of(session, None, {}, {}, tmp_path).problem.startswith("it is compressed")
-    row = dict(zip(SESSION_COLUMNS, rows_of(session.found, Repositories()).session, strict=True))
+    row = dict(zip(TABLES["stored_session"], rows_of(session.found, Repositories()).session, strict=True))
     assert (row["outcome"], "it is compressed" in row["problem"]) == (None, True)
 
 

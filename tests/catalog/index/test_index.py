@@ -11,7 +11,7 @@ import pytest
 
 from agentwatch.agents.found import Found, Reach
 from agentwatch.catalog.index import SessionIndex, index_path
-from agentwatch.catalog.index_rows import CALL_COLUMNS, SESSION_COLUMNS, VERSION, Rows, path_of
+from agentwatch.catalog.index_rows import TABLES, VERSION, Rows, path_of
 from tests.builders.lines import completed, init, line, result, started, user
 from tests.builders.machine.fake import fake_machine
 from tests.catalog.index.machines import Indexed, rows
@@ -21,10 +21,11 @@ SESSION = tuple(
     {"path": "/a", "agent": "cursor", "session_id": "s-1", "is_recording": 0, "turns": 1, "calls": 1}.get(
         name, 0
     )
-    for name in SESSION_COLUMNS
+    for name in TABLES["stored_session"]
 )
 CALL = tuple(
-    {"number": 1, "tool": "read", "kind": "read", "outcome": "failed"}.get(name) for name in CALL_COLUMNS
+    {"number": 1, "tool": "read", "kind": "read", "outcome": "failed"}.get(name)
+    for name in TABLES["stored_call"]
 )
 
 
@@ -101,7 +102,7 @@ def test_a_full_disk_leaves_a_valid_index(path: Path) -> None:
     with closing(SessionIndex(path, "1.0")) as index:
         [(pages,)] = rows(path, "PRAGMA page_count")
         index.connection.execute(f"PRAGMA max_page_count = {pages}")
-        many = [CALL_COLUMNS and (number, *CALL[1:3], "x" * 1000, *CALL[4:]) for number in range(1, 1000)]
+        many = [(number, *CALL[1:3], "x" * 1000, *CALL[4:]) for number in range(1, 1000)]
         with pytest.raises(sqlite3.OperationalError, match="full"):
             index.replace([Rows(SESSION, many, [])])
         assert index.counts() == (1, 1)
