@@ -53,7 +53,6 @@ def test_keys_work_while_the_stream_comes(home: Path) -> None:
         terminal.press("\r", "esc Back")
         terminal.press("\x1b", "backspace Transcript")
         terminal.wait_for("✓ read ")
-        terminal.press("4", "Found files")
         terminal.send("1")
         terminal.wait_until(lambda: not re.search(TIME, terminal.screen_text()), what="transcript")
         terminal.press(UP, "new below ▾")

@@ -24,7 +24,7 @@ def test_a_failing_agent(home: Path) -> None:
     with in_terminal("run", "--", *agent) as terminal:
         terminal.wait_for("ended without a result · exit 3 · stderr: boom: out of luck")
         terminal.wait_for("◌ unfinished")
-        terminal.press("4", "stderr boom: out of luck")
+        terminal.press("4", "│ boom: out of luck")
         terminal.leave("q", 3)
         assert "ended without a result, exit 3: boom: out of luck" in terminal.screen_text()
     assert saved(home, "stderr").read_bytes() == b"boom: out of luck\n"
@@ -41,7 +41,7 @@ def test_a_nonzero_exit_after_success(home: Path) -> None:
     with in_terminal("run", "--", *command(PLAIN, "--exit", "3", "--stderr", "boom")) as terminal:
         terminal.wait_for("✓ succeeded 8.7 s")
         terminal.wait_for("\n exit 3 ")
-        terminal.press("4", "stderr boom")
+        terminal.press("4", "│ boom")
         terminal.leave("q", 3)
     assert described(home)["exit_code"] == 3
 

@@ -139,11 +139,11 @@ async def test_hostile_text_is_drawn_and_does_nothing(recording: Saver, texts: l
         assert isinstance(detail, DetailView)
         assert len(stage.feed.session.runs) == len(texts)
         await stage.until(lambda: not transcript.viewport.is_unsettled, "the transcript's blocks")
-        check_panes(transcript, stage.pane("calls"), stage.pane("log"))
+        check_panes(transcript, stage.pane("calls"))
         for call in stage.feed.session.calls:
             detail.show_call(call)
             check_panes(detail)
-        for keys in ("1y", "2y", "3ry", "4y"):
+        for keys in ("1y", "2y", "3ry"):
             await stage.press(*keys)
             check_drawn(stage)
         assert stage.app.is_running
@@ -178,8 +178,7 @@ async def test_markup_is_shown_as_it_is(recording: Saver) -> None:
     text = "[/x][@click=app.quit]x[/][bold red]b[/]$[a]"
     async with opened(recording(run_of(1, text)), (200, 60)) as stage:
         assert f"› {text}" in lines_of(stage.pane("transcript"))
-        await stage.press("x")
-        for name in ("calls", "log", "detail"):
+        for name in ("calls", "detail"):
             assert any(text in row for row in lines_of(stage.pane(name))), name
         assert text in stage.header
         assert text in stage.status
@@ -258,7 +257,7 @@ async def test_hostile_text_of_an_agent_is_shown(
         await stage.press("escape", "1")
         transcript = stage.pane("transcript")
         assert isinstance(transcript, Transcript)
-        check_panes(transcript, stage.pane("detail"), stage.pane("calls"), stage.pane("log"))
+        check_panes(transcript, stage.pane("detail"), stage.pane("calls"))
         for call in stage.feed.session.calls:
             transcript.reveal_call(call)
             check_drawn(stage)
@@ -294,7 +293,7 @@ async def check_hostile(recording: Saver, name: str, data: bytes) -> None:
         assert isinstance(detail, DetailView)
         assert stage.feed.session.format == name
         await stage.until(lambda: not transcript.viewport.is_unsettled, "the transcript's blocks")
-        check_panes(transcript, stage.pane("calls"), stage.pane("log"))
+        check_panes(transcript, stage.pane("calls"))
         for call in stage.feed.session.calls[:_MOST_CALLS]:
             detail.show_call(call)
             check_panes(detail)

@@ -6,16 +6,17 @@ from time import monotonic
 
 import pytest
 
+from agentwatch.screen.screens.session.panes import NAMES
 from tests.builders.lines import init, started
 from tests.builders.moment.panes import watch_screen
-from tests.builders.screen.app import PANES, Stage, bundled, lines_of, opened
+from tests.builders.screen.app import Stage, bundled, lines_of, opened
 from tests.builders.screen.lines import append, result, session
 from tests.conftest import Saver, case
 
 
 def shown(stage: Stage) -> list[str]:
     """Return the names of the visible panes."""
-    return [name for name in PANES if stage.pane(name).region.area and stage.pane(name).is_on_screen]
+    return [name for name in NAMES if stage.pane(name).region.area and stage.pane(name).is_on_screen]
 
 
 async def sees(stage: Stage, *names: str) -> None:
@@ -25,21 +26,21 @@ async def sees(stage: Stage, *names: str) -> None:
 
 @pytest.mark.system
 async def test_keys_choose_and_maximise_panes() -> None:
-    """Numbers and tab focus a pane, `m` maximizes it; a resize shows the panes that fit, at least one."""
+    """Numbers and tab focus a pane, `z` maximizes it; a resize shows the panes that fit, at least one."""
     async with opened(bundled("demo"), (120, 50)) as stage:
         todo = stage.app.screen.query_one("#todo").region.height
         assert todo == 1
         assert stage.focus == "transcript"
-        await stage.press("x")
+        watch_screen(stage).workspace.add_stderr(["a warning"])
         # Tab focuses the next pane and shift+tab the previous one, wrapping around.
         found = []
         for key in ("tab", "tab", "tab", "tab", "shift+tab", "shift+tab"):
             await stage.press(key)
             found.append(stage.focus)
-        assert found == ["calls", "detail", "log", "transcript", "log", "detail"]
-        # 1, 2, 3 and 4 focus a pane, `m` maximizes it; `m` or esc shows all panes again.
+        assert found == ["calls", "detail", "stderr", "transcript", "stderr", "detail"]
+        # 1, 2, 3 and 4 focus a pane, `z` maximizes it; `z` or esc shows all panes again.
         for key, name, back in zip(
-            "2431", ("calls", "log", "detail", "transcript"), ("z", "escape") * 2, strict=True
+            "2431", ("calls", "stderr", "detail", "transcript"), ("z", "escape") * 2, strict=True
         ):
             await stage.press(key)
             assert stage.focus == name
@@ -48,25 +49,25 @@ async def test_keys_choose_and_maximise_panes() -> None:
             assert stage.pane(name).region.width == 120
             assert stage.pane(name).region.height == 50 - 4 - todo  # header, status, titles, keys
             await stage.press(back)
-            await sees(stage, *PANES)
+            await sees(stage, *NAMES)
             assert stage.focus == name
         # While a pane is maximized, a number or tab maximizes another pane instead.
         await stage.press("z", "4")
-        await sees(stage, "log")
+        await sees(stage, "stderr")
         await stage.press("tab", "tab")
         await sees(stage, "calls")
         assert stage.focus == "calls"
         await stage.press("z")
         # A resize shows as many panes as fit, and keeps the focus.
-        for size, panes in (((140, 50), [*PANES]), ((40, 12), ["calls"]), ((80, 24), ["calls"])):
+        for size, panes in (((140, 50), [*NAMES]), ((40, 12), ["calls"]), ((80, 24), ["calls"])):
             await stage.pilot.resize_terminal(*size)
             await sees(stage, *panes)
             assert stage.focus == "calls"
         # At 80 columns one pane is shown at a time, below the titles of all panes.
-        for key, name in (("3", "detail"), ("4", "log"), ("1", "transcript")):
+        for key, name in (("3", "detail"), ("4", "stderr"), ("1", "transcript")):
             await stage.press(key)
             await sees(stage, name)
-        assert "1 Transcript 2 Calls 3 Detail 4 Actions" in stage.text()
+        assert "1 Transcript 2 Calls 3 Detail 4 stderr" in stage.text()
 
 
 @pytest.mark.slow
@@ -90,42 +91,54 @@ async def test_calls_are_updated_ten_times_a_second_while_lines_arrive(
 
 
 def is_shown(stage: Stage) -> bool:
-    """Return whether the actions pane is on the screen."""
-    return bool(stage.pane("log").display and stage.pane("log").region.height)
+    """Return whether the pane of stderr is on the screen."""
+    return bool(stage.pane("stderr").display and stage.pane("stderr").region.height)
 
 
 @pytest.mark.system
-async def test_x_hides_the_actions_and_is_remembered(recording: Saver) -> None:
-    """The actions are hidden until `x` shows them; `x` hides them again, and the next start does the same."""
-    # The actions pane repeats the transcript: until the user shows it, tab and the tab line skip it.
-    async with opened(recording(session(2) + result())) as stage:
+async def test_stderr_is_a_pane_if_there_is_any(recording: Saver) -> None:
+    """Without stderr no key, tab or title leads to pane 4; with it, `x` hides it, which is remembered."""
+    path = recording(session(2) + result())
+    async with opened(path) as stage:
         for size in ((40, 12), (80, 24), (120, 40), (160, 60)):
             with case(f"{size}"):
                 await stage.pilot.resize_terminal(*size)
-                assert not is_shown(stage)
                 await stage.press("1", "shift+tab")
                 assert stage.focus == "detail"
-                assert "Actions" not in stage.text()
-    # `x` shows or hides the actions pane, and the next start does the same.
-    path = recording(session(2) + result())
+                for key in ("4", "x"):
+                    await stage.press(key)
+                    await stage.shows("to stderr")
+                assert (stage.focus, is_shown(stage)) == ("detail", False)
+                assert "4 stderr" not in stage.text()
+    # It comes with the first line, which is made safe, and stays among the tabs of a narrow screen.
     async with opened(path, (120, 40)) as stage:
-        await stage.press("4")  # which shows them for this time only
-        await stage.until(lambda: is_shown(stage), "the actions")
-        assert stage.focus == "log"
+        workspace = watch_screen(stage).workspace
+        workspace.add_stderr(["out of \x1b[2Jluck", "x" * 2000])
+        await stage.shows("out of ␛[2Jluck", "stderr")
+        assert stage.focus == "transcript"
+        await stage.press("4", "x")
+        await stage.until(lambda: not is_shown(stage), "no stderr")
+        assert stage.focus == "transcript"
+        workspace.add_stderr(["more"])
+        await stage.settled()
+        assert not is_shown(stage)
+        await stage.press("4")  # which shows it for this time only
+        await stage.until(lambda: is_shown(stage), "stderr")
+        assert lines_of(stage.pane("stderr"))[-1] == "more"
+        # The first 5,000 lines are kept, and then a note.
+        workspace.add_stderr(["more"] * 6000)
+        workspace.add_stderr(["more"])
+        assert stage.pane("stderr").line_count() == 5001
+        assert "the rest is in the .stderr file" in lines_of(stage.pane("stderr"))[-1]
     async with opened(path, (120, 40)) as stage:
+        watch_screen(stage).workspace.add_stderr(["out of luck"])
+        await stage.settled()
         assert not is_shown(stage)
         await stage.press("x")
-        await stage.until(lambda: is_shown(stage), "the actions")
-    async with opened(path, (120, 40)) as stage:
-        await stage.until(lambda: is_shown(stage), "the actions")
-        await stage.press("4", "x")
-        await stage.until(lambda: not is_shown(stage), "no actions")
-        assert stage.focus == "transcript"
+        await stage.until(lambda: is_shown(stage), "stderr")
     async with opened(path, (80, 24)) as stage:
-        await stage.press("x")
-        await stage.shows("1 Transcript 2 Calls 3 Detail 4 Actions")
-    async with opened(path, (120, 60)) as stage:
-        assert is_shown(stage)
+        watch_screen(stage).workspace.add_stderr(["out of luck"])
+        await stage.shows("1 Transcript 2 Calls 3 Detail 4 stderr")
 
 
 @pytest.mark.system

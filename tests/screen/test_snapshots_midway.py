@@ -78,7 +78,7 @@ def come_to(moment: Moment, feed: CountedFeed, clock: list[float]) -> Step:
             Moment("stuck", 155, size=(40, 12), before=62), id="quiet-narrow", marks=pytest.mark.system
         ),
         pytest.param(
-            Moment("demo", 46, "2kkk3m", (120, 40), "textual-light"),
+            Moment("demo", 46, "2kkk3z", (120, 40), "textual-light"),
             id="diff-split-light",
             marks=pytest.mark.system,
         ),

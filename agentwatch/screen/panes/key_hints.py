@@ -26,7 +26,7 @@ _PANES = {
     "transcript": ("open-line", "previous-line next-line", "thinking", "times"),
     "calls": ("open", "show-in-transcript", "slowest-calls", "open-file"),
     "detail": ("back", "next-call previous-call", "wrap", "failing-line", "files", "raw", "open-file"),
-    "log": ("open-action", "hide-actions"),
+    "stderr": ("hide-stderr",),
     "home": _HOME,
     "home-asks": ("answer", *_HOME),
     "home-unseen": ("show-hidden", "find-session", "filter-sessions", "sort-sessions"),

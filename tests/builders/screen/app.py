@@ -30,7 +30,7 @@ from tests.builders.screen.lines import append
 from tests.conftest import RECORDINGS
 
 BOUND_SECONDS = 20.0
-PANES = ("transcript", "calls", "detail", "log")
+PANES = ("transcript", "calls", "detail")
 
 
 async def eventually(pilot: Pilot[Any], check: Callable[[], object], what: str) -> None:

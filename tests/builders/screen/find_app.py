@@ -54,7 +54,7 @@ class FindApp(App[None]):
     def compose(self) -> ComposeResult:
         """Yield the panes and the find bar."""
         panes = self.panes
-        yield from (panes.transcript, panes.calls, panes.detail, panes.log)
+        yield from (panes.transcript, panes.calls, panes.detail)
         yield self.bar
 
     def on_mount(self) -> None:

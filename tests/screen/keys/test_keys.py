@@ -12,6 +12,7 @@ from agentwatch.screen.screens.session.app import Leave
 from agentwatch.screen.screens.session.help import Help
 from agentwatch.screen.screens.session.integrity import IntegrityScreen
 from agentwatch.screen.widgets.line_view import LineView
+from tests.builders.moment.panes import watch_screen
 from tests.builders.screen.app import PANES, bundled, lines_of, opened, viewport
 from tests.builders.screen.lines import (
     CWD,
@@ -36,10 +37,11 @@ async def test_panes_follow_the_end_until_moved(recording: Saver) -> None:
     path = recording(session())
     async with opened(path, (120, 50), follow=True) as stage:
         # All panes follow a growing session. A pane that was moved up stays and counts the new lines below.
-        await stage.press("x")
-        transcript, calls, log = (stage.pane(name) for name in ("transcript", "calls", "log"))
+        watch_screen(stage).workspace.add_stderr([f"warning {number}" for number in range(9)])
+        transcript, calls, stderr = (stage.pane(name) for name in ("transcript", "calls", "stderr"))
         await stage.append(shell(40))
-        for pane in (transcript, calls, log):
+        assert "warning 8" in viewport(stderr)[-1]
+        for pane in (transcript, calls):
             assert "echo 40" in viewport(pane)[-1]
         await stage.press("1", "up")
         seen = viewport(transcript)
@@ -53,12 +55,12 @@ async def test_panes_follow_the_end_until_moved(recording: Saver) -> None:
         assert "echo 42" in viewport(transcript)[-1]
         # The wheel scrolls the pane under the mouse, whichever pane is focused.
         await stage.press("1")
-        before = viewport(log)
-        await stage.pilot._post_mouse_events([events.MouseScrollUp], log, offset=(5, 3))
-        await stage.until(lambda: viewport(log) != before, "a move")
-        seen = viewport(log)
+        before = viewport(stderr)
+        await stage.pilot._post_mouse_events([events.MouseScrollUp], stderr, offset=(5, 3))
+        await stage.until(lambda: viewport(stderr) != before, "a move")
+        seen = viewport(stderr)
         await stage.append(shell(43))
-        assert viewport(log) == seen
+        assert viewport(stderr) == seen
         assert stage.focus == "transcript"
 
 
@@ -106,14 +108,13 @@ async def test_keys_move_and_open_in_each_pane(recording: Saver) -> None:
             assert f"out {number}" in lines_of(stage.pane("detail"))
             await stage.press("j")
         # A key typed right after the key of a pane acts in that pane.
-        await stage.press("4", "G")
-        await stage.press("4")
+        await stage.press("2", "G")
         await stage.pilot.pause()
         for key in ("1", "g"):
             stage.app.post_message(events.Key(key, key))
         transcript = stage.pane("transcript")
         await stage.until(lambda: viewport(transcript)[0] == "› Mend it.", "the beginning")
-        assert viewport(stage.pane("log"))[-1] == lines_of(stage.pane("log"))[-1]
+        assert viewport(stage.pane("calls"))[-1] == lines_of(stage.pane("calls"))[-1]
 
 
 @pytest.mark.system
@@ -149,9 +150,10 @@ async def test_keys_copy_unfold_and_show_the_lines(recording: Saver) -> None:
         await stage.press("3", "y")
         assert stage.app.clipboard == "out 1"
         await stage.shows("copied #2's output, 1 line")
-        await stage.press("4", "k", "y")
-        assert stage.app.clipboard == f"{path}#1 Ran terminal command echo 0"
-        await stage.shows("copied #1 with its address, 1 line")
+        watch_screen(stage).workspace.add_stderr(["one", "two"])
+        await stage.press("4", "y")
+        assert stage.app.clipboard == "one\ntwo"
+        await stage.shows("copied stderr, 2 lines")
         # After `[` has selected a call in the transcript, `y` copies that call; following again, the text.
         await stage.press("2", "G", "1", "[", "y")
         assert stage.app.clipboard == f"{path}#1 Ran terminal command echo 0"

@@ -31,11 +31,11 @@ async def test_keys_typed_ahead_act_where_the_focus_will_be(recording: Saver) ->
     """Keys that are typed ahead arrive in the bar or the pane that has the focus by then, all of them."""
     # A key acts in the screen or pane that the keys before it opened, also if all came at once.
     async with opened(recording(session())) as stage:
-        await burst(stage, "question_mark", "q", "4", "g")
-        await stage.until(lambda: "echo 0" in "".join(viewport(stage.pane("log"))[:1]), "the first action")
+        await burst(stage, "question_mark", "q", "2", "g")
+        await stage.until(lambda: "echo 0" in "".join(viewport(stage.pane("calls"))[:1]), "the first call")
         assert not isinstance(stage.app.screen, Help)
         assert stage.app.is_running
-        assert stage.focus == "log"
+        assert stage.focus == "calls"
     # The letters that follow `/` or `f` in one burst are the words, and none acts as a key of a pane.
     async with opened(recording(session(3) + result())) as stage:
         # The letters that follow `/` in one burst are the query, and none of them acts as a key of a pane.
@@ -74,7 +74,7 @@ async def test_keys_typed_ahead_act_on_the_lines_of_a_pane_that_was_hidden(
 async def test_a_pane_without_room_for_a_line_delays_no_key(recording: Saver) -> None:
     """In a terminal that has no room for a line of the pane, the keys act."""
     async with opened(recording(session(3) + result()), (80, 2)) as stage:
-        await burst(stage, "3", "j", "4", "question_mark")
+        await burst(stage, "3", "j", "2", "question_mark")
         await stage.until(lambda: isinstance(stage.app.screen, Help), "the help")
 
 

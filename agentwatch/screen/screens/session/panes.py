@@ -10,10 +10,10 @@ from textual.widgets import Static
 
 from agentwatch.analysis.status import NO_WAITS, Waits
 from agentwatch.feed.feed import Feed
-from agentwatch.screen.panes.actions import ActionLogView
 from agentwatch.screen.panes.calls.list import NewFailures
 from agentwatch.screen.panes.calls.pane import CallTable
 from agentwatch.screen.panes.detail.pane import DetailView
+from agentwatch.screen.panes.stderr import StderrView
 from agentwatch.screen.panes.transcript.pane import Transcript
 from agentwatch.screen.panes.transcript.reading import same_call
 from agentwatch.screen.terminal.themes import muted
@@ -24,16 +24,16 @@ from agentwatch.text.safe import SafeText, columns
 
 _NEWEST_SECONDS = 0.004
 _CALLS_SECONDS = 0.1
-"""Seconds between two updates of calls, detail and log while lines arrive.
+"""Seconds between two updates of calls and detail while lines arrive.
 
 A frame with a new call costs twice as much as one with text. The transcript shows the line of the call at
 once.
 """
-NAMES = ("transcript", "calls", "detail", "log")
+NAMES = ("transcript", "calls", "detail", "stderr")
 
 
 class Panes:
-    """Transcript, calls, detail and log, available as attributes and by name. A preview is only a part of the
+    """Transcript, calls, detail and stderr, as attributes and by name. A preview is only a part of the
     recording; its calls have no numbers."""
 
     def __init__(self, feed: Feed, *, is_preview: bool = False) -> None:
@@ -43,15 +43,15 @@ class Panes:
         self.transcript.viewport.renderer.has_numbers = self.has_numbers
         self.calls = CallTable(feed, has_numbers=self.has_numbers)
         self.detail = DetailView(feed)
-        self.log = ActionLogView(feed.session)
+        self.stderr = StderrView()
         self.names: tuple[str, ...] = NAMES[:-1]
-        """The names of the panes that `tab` visits: the log only while it is shown."""
+        """The names of the panes that `tab` visits: stderr only while it is shown."""
         self.feed = feed
         """Reads the session at the moment that is shown."""
         self._waits: Waits = NO_WAITS
         self._synced_calls = (0, 0, 0)
         self._synced_at = 0.0
-        """When calls, detail and log were updated, by the monotonic clock."""
+        """When calls and detail were updated, by the monotonic clock."""
 
     @property
     def session(self) -> Session:
@@ -65,7 +65,6 @@ class Panes:
         self.transcript.show(session)
         self.calls.show(session)
         self.detail.show(feed)
-        self.log.show(session)
 
     def follow(self, chosen: int | None) -> None:
         """Show the end of a moment to which the user has moved, and select its last call. `chosen` is the
@@ -73,7 +72,6 @@ class Panes:
         self.transcript.action_bottom()
         with self.calls.prevent(CallTable.Asked):
             self.calls.follow_moment()
-        LineView.action_bottom(self.log)  # its own action would select the call of the last action
         if chosen is not None and chosen <= len(self.session.calls):
             self.calls.choose_call(self.session.calls[chosen - 1])
 
@@ -83,13 +81,13 @@ class Panes:
         While the newest calls are followed, the panes follow their ends.
         """
         self.transcript.leave_thought()
-        for pane in (self.transcript, self.calls, self.log):
+        for pane in (self.transcript, self.calls):
             pane.once_shown(partial(self._bring_chosen, pane))
 
-    def _bring_chosen(self, pane: Transcript | CallTable | ActionLogView) -> None:
+    def _bring_chosen(self, pane: Transcript | CallTable) -> None:
         chosen = self.calls.chosen
         if self.calls.following and not self.feed.is_over:
-            LineView.action_bottom(pane)  # that of the log would select its last call
+            LineView.action_bottom(pane)
             pane.show_lines()
         elif isinstance(pane, CallTable):
             pane.bring_into_view(pane.cursor)
@@ -104,7 +102,7 @@ class Panes:
 
     def named(self, name: str) -> LineView:
         """Return the pane with a name from `NAMES`."""
-        return (self.transcript, self.calls, self.detail, self.log)[NAMES.index(name)]
+        return (self.transcript, self.calls, self.detail, self.stderr)[NAMES.index(name)]
 
     def take(self, width: int, seconds: float) -> bool:
         """Process a part of the session before the panes are shown. Return whether the whole session is
@@ -129,8 +127,8 @@ class Panes:
 
     def sync(self, now_ms: int | None, *, is_streaming: bool = False) -> float:
         """Update the panes; calls and detail are redrawn only if a call has changed. While lines arrive
-        (`is_streaming`), calls, detail and log are updated ten times a second. Return the seconds until these
-        three are due; 0 if they are up to date."""
+        (`is_streaming`), calls and detail are updated ten times a second. Return the seconds until these two
+        are due; 0 if they are up to date."""
         session = self.session
         calls = (len(session.calls), len(session.ended_calls), len(session.open_calls))
         are_calls_new = calls != self._synced_calls
@@ -144,7 +142,6 @@ class Panes:
             if are_calls_new:
                 self.calls.sync(now_ms)
             self.detail.sync()
-        self.log.sync()
         return 0.0
 
     def tick(self, now_ms: int | None, waits: Waits) -> None:
@@ -161,19 +158,18 @@ class Panes:
         whose detail stays open while the newest calls are followed."""
         chosen = self.calls.chosen
         self.transcript.mark_calls(chosen, held)
-        self.log.mark_calls(chosen, held)
         self.calls.held = held
 
     def light_calls(self, has_thought: bool) -> None:
-        """Mark the selected call in the calls and the log, unless a thought is selected in its place."""
-        self.calls.is_lit = self.log.is_lit = not has_thought
+        """Mark the selected call in the calls, unless a thought is selected in its place."""
+        self.calls.is_lit = not has_thought
 
     def copied(self, name: str) -> tuple[SafeText, SafeText]:
         """Return what `y` copies in a pane, in a few words, and its text.
 
         The text has no newline at its end, with which a shell would run it as soon as it is pasted.
         """
-        panes = (self.transcript, self.calls, self.detail, self.log)
+        panes = (self.transcript, self.calls, self.detail, self.stderr)
         what, text = panes[NAMES.index(name)].copied()
         return what, SafeText(text.rstrip("\n"))
 

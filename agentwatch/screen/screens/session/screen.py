@@ -112,7 +112,7 @@ _CATCH_UP_SECONDS = 0.015
 
 _MOVING = frozenset(each.action.partition("(")[0] for each in shortcuts() if each.place == "moment")
 _ACTIONS = _MOVING | {each.action.partition("(")[0] for each in shortcuts() if each.place == "session"}
-_PLACES = frozenset(("lines", "transcript", "calls", "detail", "actions", "workspace", "moment"))
+_PLACES = frozenset(("lines", "transcript", "calls", "detail", "workspace", "moment"))
 """The places of the keys that fold what happened."""
 _CLICK_SECONDS = 0.6
 _SAME_SECONDS = 2.0
@@ -245,7 +245,7 @@ class WatchScreen(Screen[None]):
         if self._is_read and loading is None and (self._begins or self._happened is not None):
             self._sync_happened(feed.session)
         if stderr := self._source.new_stderr():
-            workspace.panes.log.add_stderr(stderr)
+            workspace.add_stderr(stderr)
             applied += 1
         self.frame_scheduler.share = LOADING_SHARE if is_behind else LIVE_SHARE
         if loading is None:

@@ -14,7 +14,6 @@ from textual.reactive import var
 from agentwatch.feed.feed import Feed
 from agentwatch.recording.remembered import remember, remembered
 from agentwatch.screen.keys import bindings
-from agentwatch.screen.panes.actions import ActionLogView
 from agentwatch.screen.panes.calls.pane import CallTable, FilterBar
 from agentwatch.screen.panes.detail.pane import DetailView
 from agentwatch.screen.panes.header import PlanView
@@ -24,6 +23,8 @@ from agentwatch.screen.screens.session.panes import NAMES, Panes, PaneTabs, Sele
 from agentwatch.screen.widgets.line_view import LineView, PaneWanted
 from agentwatch.session.call import Call
 from agentwatch.text.safe import SafeText
+
+_NO_STDERR = "the agent has written nothing to stderr"
 
 
 class Workspace(Vertical):
@@ -43,6 +44,8 @@ class Workspace(Vertical):
     def __init__(self, feed: Feed, *, shows_thinking: bool = False, is_preview: bool = False) -> None:
         super().__init__(id="workspace", classes="-pane-transcript")
         self._preview: Workspace | None = None
+        self._wants_stderr = True
+        """Whether the pane of the agent's stderr is shown once it has a line."""
         self._shows_thinking = shows_thinking
         self.panes = Panes(feed, is_preview=is_preview)
         if is_preview:
@@ -63,15 +66,15 @@ class Workspace(Vertical):
             with Vertical(id="side"):
                 yield self.panes.calls
                 yield self.panes.detail
-        yield self.panes.log
+        yield self.panes.stderr
         yield self.find_bar
         yield self.filter_bar
 
     def on_mount(self) -> None:
-        """Focus the current pane, and show the actions if the user has chosen to."""
+        """Focus the current pane, and show what the user has chosen to."""
         self.watch_pane(self.pane)
         if self._preview is None:
-            self._show_actions(remembered("actions", bool) is True)
+            self._show_stderr(remembered("stderr", bool) is not False)
             self.panes.transcript.times.show(remembered("times", bool) is True)
         if self._shows_thinking:
             self.panes.transcript.toggle_reasoning()
@@ -84,7 +87,8 @@ class Workspace(Vertical):
         self.set_reactive(Workspace.is_maximized, preview.is_maximized)
         self._shows_thinking = preview.panes.transcript.thoughts.are_shown
         self._preview = preview
-        self._show_actions("log" in preview.panes.names)
+        self.panes.stderr.take_over(preview.panes.stderr)
+        self._show_stderr(preview._wants_stderr)
         self.panes.transcript.times.show(preview.panes.transcript.times.is_shown)
 
     def restore_from_preview(self) -> None:
@@ -161,11 +165,10 @@ class Workspace(Vertical):
         self.selection.step(event.step)
 
     @on(Transcript.CallChosen)
-    @on(ActionLogView.Chosen)
-    def _choose_call(self, event: Transcript.CallChosen | ActionLogView.Chosen) -> None:
+    def _choose_call(self, event: Transcript.CallChosen) -> None:
         self.panes.calls.choose_call(event.call)
         if event.goes_there:
-            self.action_pane("calls" if isinstance(event, Transcript.CallChosen) else "detail")
+            self.action_pane("calls")
 
     @on(FindBar.Shown)
     def _show_found(self, event: FindBar.Shown) -> None:
@@ -188,9 +191,12 @@ class Workspace(Vertical):
             self.panes.calls.filter_by(words)
 
     def action_pane(self, name: str) -> None:
-        """Focus a pane; the actions are shown for it until they are hidden again."""
+        """Focus a pane; stderr is shown for it until it is hidden again."""
         if name not in self.panes.names:
-            self._show_actions(True)
+            self._show_stderr(True)
+        if name not in self.panes.names:
+            self.notify(_NO_STDERR, markup=False)
+            return
         self.pane = name
         self.screen.set_focus(
             self.panes.named(name), scroll_visible=False
@@ -201,19 +207,28 @@ class Workspace(Vertical):
         names = self.panes.names
         self.action_pane(names[(names.index(self.pane) + step) % len(names)])
 
-    def action_toggle_actions(self) -> None:
-        """Show or hide the actions pane, and remember it."""
-        shown = "log" not in self.panes.names
-        remember("actions", shown, self.notify)
-        self._show_actions(shown)
+    def action_toggle_stderr(self) -> None:
+        """Show or hide the agent's stderr, and remember it."""
+        shown = "stderr" not in self.panes.names
+        remember("stderr", None if shown else False, self.notify)
+        self._show_stderr(shown)
         self._tabs.highlight(self.pane)
-        if not shown and self.pane == "log":
+        if not shown and self.pane == "stderr":
             self.action_pane("transcript")
+        elif shown and "stderr" not in self.panes.names:
+            self.notify(_NO_STDERR, markup=False)
 
-    def _show_actions(self, shown: bool) -> None:
-        """Show or hide the actions pane. It repeats what the transcript shows of each call."""
+    def add_stderr(self, lines: list[str]) -> None:
+        """Show lines that the agent wrote to stderr, unless the user has hidden them."""
+        self.panes.stderr.add(lines)
+        self._show_stderr(self._wants_stderr)
+        self._tabs.highlight(self.pane)
+
+    def _show_stderr(self, wanted: bool) -> None:
+        self._wants_stderr = wanted
+        shown = wanted and self.panes.stderr.line_count() > 0
         self.panes.names = NAMES if shown else NAMES[:-1]
-        self.set_class(shown, "-actions")
+        self.set_class(shown, "-stderr")
 
     def action_back(self) -> None:
         """Close or undo one thing: find bar, hold on a failure, maximized pane, detail, filter."""

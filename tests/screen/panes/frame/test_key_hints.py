@@ -11,6 +11,7 @@ from textual import events
 from agentwatch.feed.playhead import Replay
 from agentwatch.screen.panes import key_hints
 from agentwatch.screen.terminal.keymap import bound_keys
+from tests.builders.moment.panes import watch_screen
 from tests.builders.moment.timed import ManualClock, timed
 from tests.builders.screen.app import Stage, bundled, opened
 from tests.builders.screen.lines import answer, init, result, session
@@ -34,6 +35,7 @@ async def test_each_pane_has_its_keys(recording: Saver) -> None:
         # The keys of the focused pane come first, help and quit last; in a bar, only its own keys are shown.
         assert "space" not in stage.rows()[-1]  # of a saved session nothing plays
         shown = {}
+        watch_screen(stage).workspace.add_stderr(["a warning"])
         for key in "1234":
             await stage.press(key)
             shown[key] = stage.rows()[-1]
@@ -41,7 +43,7 @@ async def test_each_pane_has_its_keys(recording: Saver) -> None:
         assert shown["1"].startswith(" enter Open  [ ] Calls  t Thinking")
         assert shown["2"].startswith(" enter Detail  backspace Transcript")
         assert shown["3"].startswith(" esc Back  J K Calls  w Wrap  ! Failing line  F Files  r Raw")
-        assert shown["4"].startswith(" enter Detail  x Hide")
+        assert shown["4"].startswith(" x Hide  / Find")
         await stage.press("slash")
         assert stage.rows()[-1] == " ↓ ↑ Next, previous  esc Back"
         await stage.press("escape", "f")
@@ -89,6 +91,7 @@ async def test_space_is_named_by_what_it_does(recording: Saver) -> None:
     lines = session(3) + result()
     path = timed(recording(lines), *range(lines.count(b"\n")))
     async with opened(path, (80, 24), replay=Replay(clock=ManualClock())) as stage:
+        watch_screen(stage).workspace.add_stderr(["a warning"])
         for key in "1234":
             await stage.press(key)
             await stage.shows("space Pause")
@@ -115,10 +118,10 @@ async def test_the_tabs_name_the_visible_pane_and_the_filter() -> None:
             await stage.until(lambda: "hidden by" not in stage.text(), "all calls")
             await stage.shows("1 Transcript 2 Calls 3 Detail")
         # The title of the visible pane is bold, and no other title is.
-        titles = ("1 Transcript", "2 Calls", "3 Detail", "4 Actions")
+        titles = ("1 Transcript", "2 Calls", "3 Detail", "4 stderr")
         await stage.pilot.resize_terminal(80, 24)
-        await stage.press("x")
-        for key, shown in (("2", "2 Calls"), ("3", "3 Detail"), ("4", "4 Actions"), ("1", "1 Transcript")):
+        watch_screen(stage).workspace.add_stderr(["a warning"])
+        for key, shown in (("2", "2 Calls"), ("3", "3 Detail"), ("4", "4 stderr"), ("1", "1 Transcript")):
             await stage.press(key)
             await stage.settled()
             bold = [title for title in titles if (style := style_of(stage, title)) and style.bold]

@@ -117,10 +117,9 @@ async def plain(stage: Stage, size: tuple[int, int], theme: str, moment: int | N
     panes.transcript.times.show(False)
     if panes.detail.is_raw:
         panes.detail.toggle_raw()
-    for name in ("4", "2", "1"):
+    for name in ("2", "1"):
         await stage.press(name, "G")
     workspace.selection.release()
-    workspace._show_actions(True)
     for name in ("2", "1"):
         await stage.press(name, "G")
     viewport = panes.transcript.viewport
