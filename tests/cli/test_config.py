@@ -181,8 +181,8 @@ def test_a_mistake_is_reported_in_one_line(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_every_binding_that_can_be_rebound_has_keys_that_can_be_pressed(tmp_path: Path) -> None:
-    """Every binding with an id accepts its own default keys again, all bindings at once."""
-    known = bound_keys({})
+    """Every binding with an id and a key accepts its own default keys again, all bindings at once."""
+    known = {name: keys for name, keys in bound_keys({}).items() if keys}
     assert known["pause"] == ["space"]
     assert known["down"] == ["j", "down"]
     text = "[keys]\n" + "".join(f"{name} = '{','.join(keys)}'\n" for name, keys in known.items())

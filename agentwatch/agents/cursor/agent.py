@@ -115,7 +115,7 @@ TRANSCRIPT = Agent(
     agent="cursor",
     recognises=recognises_transcript,
     role=transcript_role,
-    decoder=on_first_use("agentwatch.agents.cursor.transcript:CursorDecoder"),
+    decoder=on_first_use("agentwatch.agents.cursor.transcript:CursorTranscriptDecoder"),
     blocks=on_first_use("agentwatch.agents.cursor.blocks:transcript_blocks"),
     traits=Traits(announces_calls=False, has_result=False, has_times=False, has_exit_codes=False),
 )
