@@ -31,6 +31,10 @@ class Mark(NamedTuple):
     ended_turns: int
 
 
+START = Mark(0, None, 0, 0, 0, (0,) * len(_NAMED), 0, 0, 0, 0)
+"""The mark of a session of which nothing was read yet."""
+
+
 def mark(session: Session, offset: int, at_ms: int | None) -> Mark:
     """Return the present counts of a session. `session` may be that of an earlier moment. `offset` is in
     bytes."""

@@ -35,7 +35,7 @@ COLUMN = 12.2
 """Width of a column in Textual's SVG export, in pixels."""
 SESSION_CLOCKS = (
     "panes.moment",
-    *(f"screens.session.{name}" for name in ("digest", "notices", "screen")),
+    *(f"screens.session.{name}" for name in ("box_reports", "notices", "screen")),
 )
 """The modules of `agentwatch.screen` that read the time while a session that grows is shown."""
 AWAY, BACK = "<away>", "<back>"
@@ -84,8 +84,8 @@ PICTURES = {
     "screen-16-colours": Picture("demo", (120, 36), [(46, "2kkk3jjjj")], SIXTEEN),
     "screen-no-colour": Picture("demo", (120, 36), [(46, "2kkk3jjjj")], has_colours=False),
     "screen-find": Picture("demo", (120, 32), [(0, "/gap")], shown=SAVED),
-    "screen-files": Picture("demo", (120, 32), [(0, "F")], shown=SAVED),
-    "screen-time": Picture("demo", (120, 32), [(0, "T")], shown=SAVED),
+    "screen-files": Picture("demo", (120, 32), [(0, "i4")], shown=SAVED),
+    "screen-time": Picture("demo", (120, 32), [(0, "i2")], shown=SAVED),
     "screen-help": Picture("demo", (100, 68), [(4, "?")]),
     "screen-attention": Picture("stuck", (120, 36), [(0, ""), (18, [AWAY]), (66, [BACK, "2"])]),
     "detail-shell": Picture("stuck", (80, 24), [(69, "23")]),
@@ -106,8 +106,8 @@ PICTURES = {
     "moment-live": Picture("demo", (120, 36), [(46, " "), (51.2, "L")]),
     "moment-backwards": Picture("demo", (120, 36), [(0, ""), (60, BACKWARDS), (75, "")], shown=REPLAY),
     "moment-goto": Picture("demo", (120, 36), [(0, [*_GO_TO_6, "m"]), (0, ":")], shown=SAVED),
-    "moment-test-runs": Picture("demo", (120, 32), [(0, ["V", "tab"])], shown=SAVED),
-    "moment-digest": Picture("stuck", (120, 36), [(0, ""), (18, [AWAY]), (330, [BACK]), (330, "D")]),
+    "moment-test-runs": Picture("demo", (120, 32), [(0, ["i", "3", "tab"])], shown=SAVED),
+    "moment-digest": Picture("stuck", (120, 36), [(0, ""), (18, [AWAY]), (330, [BACK]), (330, "i")]),
     "time-bar-160": Picture("demo", (160, 16), _BAR, shown=SAVED),
     "time-bar-80": Picture("demo", (80, 16), _BAR, shown=SAVED),
     "time-bar-40": Picture("demo", (40, 12), _BAR, shown=SAVED),

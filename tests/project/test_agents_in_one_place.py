@@ -49,8 +49,9 @@ PROSE = {"acp", "amp", "copilot", "cursor", "droid", "pi"}
 LONG_NAMES = {"acp": "agent client protocol"}
 """The names of agents that the pages do not call by their short names."""
 OTHER_MEANINGS = {
-    "screen/screens/session/file_list.py": {"cursor"},  # the row at which a list is
-    "screen/screens/session/verdicts.py": {"cursor"},
+    "screen/screens/session/box.py": {"cursor"},  # the row at which a list is
+    "screen/screens/session/box_reports.py": {"cursor"},
+    "screen/screens/session/box_tests.py": {"cursor"},
     "screen/terminal/editor.py": {"cursor"},  # an editor
     "cli/default_command.py": {"acp"},  # the command `agentwatch acp`
     "cli/start.py": {"acp"},

@@ -228,8 +228,8 @@ def test_the_screen_begins_without_what_its_first_frame_does_not_show() -> None:
         *(f"agentwatch.rules.calls.{name}" for name in ("fields", "filter")),
         *(f"agentwatch.analysis.{name}" for name in ("episodes", "files", "markers", "moments", "since")),
         *(f"agentwatch.analysis.{name}" for name in ("time", "verdict_history", "verdicts")),
-        *(f"{session}.{name}" for name in ("breakdown", "digest", "export", "file_list", "goto", "help")),
-        *(f"{session}.{name}" for name in ("integrity", "leave", "verdicts")),
+        *(f"{session}.{name}" for name in ("box", "box_files", "box_reports", "box_tests", "export")),
+        *(f"{session}.{name}" for name in ("goto", "happened", "help", "leave")),
     }
     program = f"import {session}.app\nfrom agentwatch.cli.config_file import read_config\nread_config({{}})"
     modules = loaded(program)

@@ -52,10 +52,11 @@ def kill_at(cut: int, home: Path, report: Path) -> None:
     agent = command(DEMO, "--cut", str(cut), "--die", "KILL", "--report", str(report))
     with in_terminal("run", "--", *agent) as terminal:
         terminal.wait_for("◌ unfinished")
-        terminal.press("i", "─ Recording ─")
+        terminal.press("i", "─ Session · ")
+        terminal.press("5", "whether the recording is whole")
         terminal.wait_for(f"byte {start}, {cut - start} bytes: not JSON")
         assert "1 malformed" in terminal.screen_text()
-        terminal.wait_gone("─ Recording ─", "\x1b")
+        terminal.wait_gone("─ Session · ", "\x1b")
         terminal.leave("q", KILLED)
     assert json.loads(report.read_text())["bytes"] == cut
     assert saved(home).read_bytes() == DATA[:cut]

@@ -7,8 +7,7 @@ import pytest
 from agentwatch.feed.feed import Feed
 from agentwatch.recording.saved import open_saved
 from agentwatch.screen.screens.session import screen as watch
-from agentwatch.screen.screens.session.breakdown import TimeScreen
-from agentwatch.screen.screens.session.file_list import FilesScreen
+from agentwatch.screen.screens.session.box import SessionBox
 from agentwatch.screen.screens.session.workspace import Workspace
 from tests.builders.screen.app import PaneApp, lines_of, opened, viewport
 from tests.builders.screen.call_table import rows_of
@@ -73,11 +72,11 @@ async def test_a_match_or_a_filter_shows_in_every_pane(recording: Saver) -> None
         assert stage.chosen == "echo 10"
         await stage.press("escape")
         await stage.until(lambda: "2 of 3" not in stage.text(), "no line of `/`")
-        # `T` shows where the time went; `T` again closes it.
-        await stage.press("T")
-        assert isinstance(stage.app.screen, TimeScreen)
+        # `i` opens the session box; `i` again closes it.
+        await stage.press("i", "2")
+        assert isinstance(stage.app.screen, SessionBox)
         await stage.shows("Slowest calls")
-        await stage.press("T")
+        await stage.press("i")
         assert len(stage.app.screen_stack) == 1
         # `f` in the transcript focuses the calls and filters them; their title shows how many are hidden.
         await stage.press("1")
@@ -112,16 +111,15 @@ async def test_the_slowest_calls_are_found(recording: Saver) -> None:
         assert [row.split()[3] for row in rows_of(stage.calls)] == ["0", "1", "2"]
         # Enter on one of the slowest calls goes to that call in the table.
         await stage.press("1")
-        await stage.press("T")
+        await stage.press("i", "2")
         await stage.shows("Slowest calls")
         await stage.press("enter")
         await stage.until(lambda: len(stage.app.screen_stack) == 1, "the panes")
         assert (stage.focus, stage.chosen) == ("calls", "echo 1")
-    # `F` shows the files; enter goes to the calls of the selected file, and enter again to the call.
+    # In the files, enter goes to the calls of the selected file, and enter again to the call.
     data = init() + edit(1, "mill/old.py") + edit(2, "mill/new.py") + shell(3) + result()
     async with opened(recording(data)) as stage:
-        await stage.press("F")
-        assert isinstance(stage.app.screen, FilesScreen)
+        await stage.press("i", "4")
         await stage.shows("2 files · newest first")
         await stage.press("j", "enter", "enter")
         await stage.until(lambda: len(stage.app.screen_stack) == 1, "the panes")

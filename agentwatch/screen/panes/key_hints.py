@@ -25,7 +25,7 @@ _HOME = (
 _PANES = {
     "transcript": ("open-line", "previous-line next-line", "thinking", "times"),
     "calls": ("open", "show-in-transcript", "slowest-calls", "open-file"),
-    "detail": ("back", "next-call previous-call", "wrap", "failing-line", "files", "raw", "open-file"),
+    "detail": ("back", "next-call previous-call", "wrap", "failing-line", "session-box", "raw", "open-file"),
     "stderr": ("hide-stderr",),
     "home": _HOME,
     "home-asks": ("answer", *_HOME),
@@ -44,7 +44,7 @@ _BARS = {
 """The keys of a bar while text is typed in it; all other keys are letters there."""
 _MOMENT = "step-back step"
 _FAILURE = "next-failure"
-_EVERYWHERE = ("find", "filter-calls", _FAILURE, _MOMENT, "copy", "files", "spent", "maximise")
+_EVERYWHERE = ("find", "filter-calls", _FAILURE, _MOMENT, "session-box", "copy", "maximise")
 _LAST = ("help", "leave")
 _BEFORE_PAUSE = 2
 """Keys of the pane before the one that pauses the moment, which is shown at 80 columns too."""

@@ -9,8 +9,8 @@ from textual import events
 
 from agentwatch.screen.screens.palette import CommandList, Palette
 from agentwatch.screen.screens.session.app import Leave
+from agentwatch.screen.screens.session.box import SessionBox
 from agentwatch.screen.screens.session.help import Help
-from agentwatch.screen.screens.session.integrity import IntegrityScreen
 from agentwatch.screen.widgets.line_view import LineView
 from tests.builders.moment.panes import watch_screen
 from tests.builders.screen.app import PANES, bundled, lines_of, opened, viewport
@@ -273,11 +273,11 @@ def edit(path: str) -> bytes:
 
 @pytest.mark.system
 async def test_i_shows_the_integrity_details(recording: Saver) -> None:
-    """`i` lists failed integrity checks from any pane; `i`, esc and q return to that pane."""
+    """`i` `5` lists failed integrity checks from any pane; `i`, esc and q return to that pane."""
     async with opened(recording(session(2) + b"half a li\n" + result("Step 0.Step 1."))) as stage:
         for back in ("i", "escape", "q"):
-            await stage.press("2", "i")
-            assert isinstance(stage.app.screen, IntegrityScreen)
+            await stage.press("2", "i", "5")
+            assert isinstance(stage.app.screen, SessionBox)
             await stage.shows("9 bytes: not JSON")
             await stage.shows("text: the stream has 14 characters of text, the result 14")
             await stage.shows("paired: of 2 calls, 2 have a line for their start and one for their end")
@@ -307,7 +307,7 @@ async def test_ctrl_p_lists_commands(recording: Saver) -> None:
         await stage.shows("Change the theme")
         await stage.press("escape", "2", "ctrl+p")
         commands = "\n".join(lines_of(stage.app.screen.query_one(CommandList)))
-        for words in ("Files, on that of", "Filter calls", "Copy the selection"):
+        for words in ("Session: files", "Filter calls", "Copy the selection"):
             assert words in commands
         for words in ("Screenshot", "Maximize the focused widget"):
             assert words not in commands

@@ -34,8 +34,6 @@ _SLICE_SECONDS = 0.01
 """Seconds of reading per slice, and the pause after it."""
 _LEAST_WITH_LABELS = 70
 _LABEL = 9
-_LEAST_WITH_KEYS = 100
-_FOLDS = SafeText("D folds")
 _LEAST_PIECE = 9
 _MOST_NAMED = 4
 _MOST_TARGET = 40
@@ -95,18 +93,16 @@ class WhatHappened(Static):
         if self.size.width < 1:
             return
         reading = [("failed", [(SafeText("still reading"), muted(self.app.current_theme))])]
-        lines = [self._line(*line, is_first=not nth) for nth, line in enumerate(self._lines or reading)]
+        lines = [self._line(*line) for line in self._lines or reading]
         self.update(Content("\n").join(lines), layout=False)
 
-    def _line(self, label: str, pieces: list[tuple[SafeText, str]], *, is_first: bool) -> Content:
-        """Return a line with as many pieces as fit after its label; the first one ends with its key."""
-        keys = _FOLDS if is_first and self.size.width >= _LEAST_WITH_KEYS else SafeText("")
+    def _line(self, label: str, pieces: list[tuple[SafeText, str]]) -> Content:
+        """Return a line with as many pieces as fit after its label."""
         room, dim = self.size.width, muted(self.app.current_theme)
         styled: list[tuple[str, str]] = []
         if room >= _LEAST_WITH_LABELS:
             styled.append((f"{label:<{_LABEL}}", dim))
             room -= _LABEL
-        room -= columns(keys) + 2 if keys else 0
         for nth, (words, style) in enumerate(pieces):
             gap = SafeText(" · " if nth else "")
             shown = cut(words, max(room - len(gap), 0))
@@ -114,7 +110,6 @@ class WhatHappened(Static):
                 break
             styled += [(gap, dim), (shown, style)]
             room -= len(gap) + columns(shown)
-        styled.append((f"{' ' * (room + 2)}{keys}" if keys else "", dim))
         return Content.assemble(*styled)
 
 

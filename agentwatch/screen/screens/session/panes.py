@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
+from itertools import accumulate
 from time import monotonic
 
+from textual import events
 from textual.content import Content
+from textual.message import Message
 from textual.widgets import Static
 
 from agentwatch.analysis.status import NO_WAITS, Waits
@@ -175,31 +179,28 @@ class Panes:
 
 
 # The tab line: the titles of the panes, on screens that are too narrow for more than one pane.
-# If the titles do not fit, the panes that are not shown have only their numbers.
 
 
-class PaneTabs(Static):
-    """A tab for each pane; the tab of the visible pane is highlighted."""
+class TabLine(Static):
+    """The titles of tabs; that of the tab that is shown is highlighted, and a click asks for another one.
 
-    def __init__(self, panes: Panes) -> None:
-        super().__init__(id="tabs")
-        self._panes = panes
-        self._shown = ""
-        self._drawn: tuple[str, ...] = ()
+    If the titles do not fit, the others have only their numbers.
+    """
 
-    def on_mount(self) -> None:
-        """Redraw the line whenever a filter or an order renames the calls."""
-        self.watch(self._panes.calls, "title", lambda: self.highlight(self._shown), init=False)
+    class Clicked(Message):
+        """Posted when the title of a tab is clicked."""
 
-    def on_resize(self) -> None:
-        """Shorten or complete the titles."""
-        self.highlight(self._shown)
+        def __init__(self, name: str) -> None:
+            super().__init__()
+            self.name = name
 
-    def highlight(self, shown: str) -> None:
-        """Highlight the tab of the visible pane; redraw only if something changed."""
-        self._shown = shown
-        panes = {name: self._panes.named(name) for name in self._panes.names}
-        titles = {name: f" {pane.tab_title or pane.border_title}" for name, pane in panes.items()}
+    _titles: Mapping[str, str] = {}
+    _shown = ""
+    _drawn: tuple[str, ...] = ()
+
+    def show(self, titles: Mapping[str, str], shown: str) -> None:
+        """Show titles, that of the tab `shown` highlighted; redraw only if something changed."""
+        self._titles, self._shown = titles, shown
         if columns(SafeText("".join(titles.values()))) > self.size.width:
             titles = {name: title if name == shown else title[:2] for name, title in titles.items()}
         dim = muted(self.app.current_theme)
@@ -209,6 +210,35 @@ class PaneTabs(Static):
         self._drawn = drawn
         styled = ((title, "$text-accent bold" if name == shown else dim) for name, title in titles.items())
         self.update(Content.assemble(*styled), layout=False)
+
+    def on_resize(self) -> None:
+        """Shorten or complete the titles."""
+        self.show(self._titles, self._shown)
+
+    def on_click(self, event: events.Click) -> None:
+        """Ask for the tab whose title was clicked."""
+        ends = accumulate(columns(SafeText(title)) for title in self._drawn[2:])
+        for name, end in zip(self._titles, ends, strict=True):
+            if event.x < end:
+                self.post_message(self.Clicked(name))
+                return
+
+
+class PaneTabs(TabLine):
+    """A tab for each pane of a workspace."""
+
+    def __init__(self, panes: Panes) -> None:
+        super().__init__(id="tabs")
+        self._panes = panes
+
+    def on_mount(self) -> None:
+        """Redraw the line whenever a filter or an order renames the calls."""
+        self.watch(self._panes.calls, "title", lambda: self.highlight(self._shown), init=False)
+
+    def highlight(self, shown: str) -> None:
+        """Highlight the tab of the visible pane."""
+        panes = {name: self._panes.named(name) for name in self._panes.names}
+        self.show({name: f" {pane.tab_title or pane.border_title}" for name, pane in panes.items()}, shown)
 
 
 # The selected call, which all panes mark, and a failure that the detail shows in its place.

@@ -22,7 +22,7 @@ from textual.screen import Screen
 from agentwatch.analysis.integrity import integrity
 from agentwatch.analysis.silence import is_stalled
 from agentwatch.analysis.status import NO_WAITS, open_question, status, user_wait, waiting_calls
-from agentwatch.analysis.unread_counts import mark
+from agentwatch.analysis.unread_counts import START, mark
 from agentwatch.base.clock import now_ms
 from agentwatch.base.config import Config
 from agentwatch.feed.feed import Feed
@@ -40,6 +40,7 @@ from agentwatch.screen.panes.transcript.viewport import BlockViewport
 from agentwatch.screen.screens.session.marks import MarkedMoments
 from agentwatch.screen.screens.session.notices import Notices
 from agentwatch.screen.screens.session.preview import PreviewSwap
+from agentwatch.screen.screens.session.view_state import BoxState
 from agentwatch.screen.screens.session.workspace import Workspace
 from agentwatch.screen.terminal.base_app import TerminalApp
 from agentwatch.screen.terminal.compositor import draw_now
@@ -60,7 +61,8 @@ if TYPE_CHECKING:
     from agentwatch.analysis.moments import Asked
     from agentwatch.analysis.time import TimeBreakdown
     from agentwatch.analysis.unread import Play
-    from agentwatch.screen.screens.session.file_list import Sought
+    from agentwatch.screen.screens.session.box import Opened
+    from agentwatch.screen.screens.session.box_files import Sought
     from agentwatch.screen.screens.session.goto import Goal
     from agentwatch.screen.screens.session.happened import WhatHappened
     from agentwatch.session.session import Session
@@ -174,6 +176,7 @@ class WatchScreen(Screen[None]):
         """What happened in a finished session, until the user moves."""
         if self._begins and source.reader.growth.has_ended():
             self._happened = _what_happened()  # its place is kept, so that no line moves when it is read
+        self._box_state = BoxState()
         self._has_more = False
         """Whether calls are left to read for the marks."""
         self._is_read = False
@@ -425,40 +428,70 @@ class WatchScreen(Screen[None]):
 
     def app_focused(self) -> None:
         """Show what happened while the terminal did not have the focus."""
-        if summary := self.notices.app_focused("D"):
+        before = self.notices.missed
+        if summary := self.notices.app_focused(key_label(self._keys["session-box"][0])):
+            if self.notices.missed is not before:
+                self._box_state.tab = "happened"
             self.notify(summary, timeout=15, markup=False)
 
     @on(HeaderLine.CountClicked)
     def _show_counted(self, event: HeaderLine.CountClicked) -> None:
         self.workspace.filter_calls(event.outcome)
 
-    def go_to_call(self, call: Call | None) -> None:
-        """Select the call with which an overlay was dismissed, if any."""
+    def go_to_call(self, call: Call) -> None:
+        """Select a call, at the moment that is shown if the call has begun by then."""
         self.reach.show_call(call)
         self.workspace.show_call(call)
 
-    def action_files(self) -> None:
-        """Show the files that the session touched, that of the failing line or the call that is selected.
-
-        If a call is selected there, go to it.
-        """
+    def action_session_box(self, tab: str = "") -> None:
+        """Show the session box on a tab; empty for the tab that was shown last."""
         from agentwatch.analysis.files import TouchedFiles
-        from agentwatch.screen.screens.session.file_list import FilesScreen
+        from agentwatch.analysis.time import TimeBreakdown
+        from agentwatch.analysis.unread import play_missed
+        from agentwatch.screen.screens.session.box import BoxList, SessionBox
+        from agentwatch.screen.screens.session.box_files import FileList
+        from agentwatch.screen.screens.session.box_reports import (
+            ReportList,
+            checks_report,
+            happened_report,
+            time_report,
+        )
+        from agentwatch.screen.screens.session.box_tests import VerdictList
 
-        shown, touched = self._moment.shown, None if self.is_earlier else self._touched
-        touched = touched or TouchedFiles(shown.session)
+        moment, state, missed = self._moment, self._box_state, self.notices.missed
+        shown, since = moment.shown, missed or START
+        touched, spent = TouchedFiles(shown.session), TimeBreakdown(shown.session)
         if not self.is_earlier:
-            self._touched = touched
-        self.app.push_screen(FilesScreen(shown, touched, self._sought_file()), self.go_to_call)
+            touched = self._touched = self._touched or touched
+            spent = self._spent = self._spent or spent
+        state.tab = tab or state.tab
+        read = moment.feed if missed else shown
+        at = None if moment.is_live else moment.playhead.offset
+
+        def play() -> Play | None:
+            return play_missed(moment.history.timeline, since.offset, read.offset)
+
+        happened = happened_report(read, since, play, self._source.agent_facts)
+        tabs: dict[str, BoxList[Any]] = {
+            "happened": ReportList("box-happened", state, happened, at_end=missed is not None),
+            "time": ReportList("box-time", state, time_report(shown, spent)),
+            "tests": VerdictList(moment.feed.session, self._marks.verdicts, state, at),
+            "files": FileList(shown, touched, state, self._sought_file()),
+            "checks": ReportList("box-checks", state, checks_report(shown)),
+        }
+        self.app.push_screen(SessionBox(tabs, state, play), self._act)
 
     def _sought_file(self) -> Sought | None:
-        """Return the file of the selected failing line, of the selected call, or of its output; or None."""
+        """Return the file of the selected failing line, of the selected call, or of its output; or None.
+
+        While the newest call is followed, the user has selected none.
+        """
         from agentwatch.analysis.verdicts import FileLine, failing_files
         from agentwatch.feed.feed import output_tail
-        from agentwatch.screen.screens.session.file_list import Sought
+        from agentwatch.screen.screens.session.box_files import Sought
 
         call, panes = self.workspace.call_in_view(), self.workspace.panes
-        if call is None:
+        if call is None or (panes.calls.following and self._moment.is_live and not self._feed.is_over):
             return None
         if self.workspace.pane == "detail" and (files := panes.detail.failing_files()):
             return Sought(files, call)
@@ -467,23 +500,6 @@ class WatchScreen(Screen[None]):
         place = call.result_place if call.kind is ToolKind.EXECUTE else None
         printed = [] if place is None else output_tail(self._moment.shown, place, call.call_id)
         return Sought(files, call) if (files := failing_files("\n".join(printed))) else None
-
-    def action_time(self) -> None:
-        """Show the time breakdown; if a call is selected there, go to it."""
-        from agentwatch.analysis.time import TimeBreakdown
-        from agentwatch.screen.screens.session.breakdown import TimeScreen
-
-        shown, spent = self._moment.shown, None if self.is_earlier else self._spent
-        spent = spent or TimeBreakdown(shown.session)
-        if not self.is_earlier:
-            self._spent = spent
-        self.app.push_screen(TimeScreen(shown, spent), self.go_to_call)
-
-    def action_integrity(self) -> None:
-        """Show whether the recording is whole, in detail."""
-        from agentwatch.screen.screens.session.integrity import IntegrityScreen
-
-        self.app.push_screen(IntegrityScreen(self._moment.shown))
 
     def action_open_file(self) -> None:
         """Open the selected call's file in the user's editor, at the line that the call is about."""
@@ -633,23 +649,6 @@ class WatchScreen(Screen[None]):
         self._shows_bar = not self._shows_bar
         self.frame_scheduler.at_once()
 
-    def action_digest(self) -> None:
-        """Show what happened during the last long absence, or show or fold that of a finished session."""
-        if self._happened is not None:
-            self._fold_happened()
-            return
-        if self.notices.missed is None:
-            if _is_finished(self._feed.session) and not self.is_earlier:
-                self._show_happened()
-            else:
-                self.notify("nothing happened in an absence of 5 minutes or more", markup=False)
-            return
-        from agentwatch.screen.screens.session.digest import DigestScreen
-
-        feed, timeline = self._moment.feed, self._moment.history.timeline
-        digest = DigestScreen(feed, self.notices.missed, timeline, self._source.agent_facts)
-        self.app.push_screen(digest, self._act)
-
     def _sync_happened(self, session: Session) -> None:
         """Show what happened when a finished session is read; fold it when another turn has begun."""
         is_finished = _is_finished(session)
@@ -682,11 +681,8 @@ class WatchScreen(Screen[None]):
             self.frame_scheduler.within(0)  # the row above names what these lines named
 
     def _moves(self, key: str) -> bool:
-        """Return whether a key is one of the panes or of the moment; `D` folds by itself."""
-        keys = self._keys
-        return any(
-            key in keys[each.id] for each in shortcuts() if each.place in _PLACES and each.id != "digest"
-        )
+        """Return whether a key is one of the panes or of the moment."""
+        return any(key in self._keys[each.id] for each in shortcuts() if each.place in _PLACES)
 
     def _left_the_end(self, following: bool) -> None:
         if not following:
@@ -698,14 +694,20 @@ class WatchScreen(Screen[None]):
         if event.line == 0:
             self.workspace.action_failure(1)
         elif event.line == 1:
-            self.action_files()
+            self.action_session_box("files")
         else:
             self.workspace.action_pane("transcript")
 
-    def _act(self, chosen: Call | Play | None) -> None:
-        if chosen is None or isinstance(chosen, Call):
-            self._go_to_end(chosen)
-        else:
+    def _act(self, chosen: Opened | Play | None) -> None:
+        """Go to the call that was opened in the session box, or play what happened."""
+        from agentwatch.screen.screens.session.box import Opened
+
+        if isinstance(chosen, Opened):
+            if chosen.at_end:
+                self._go_to_end(chosen.call)
+            else:
+                self.go_to_call(chosen.call)
+        elif chosen is not None:
             self._moment.playhead.play_at(chosen.from_offset, chosen.speed, chosen.max_idle)
             self._moved()
 
@@ -741,15 +743,6 @@ class WatchScreen(Screen[None]):
         else:
             self._moment.go_to(0 if goal is End.START else goal)
         self.frame_scheduler.at_once()
-
-    def action_verdicts(self) -> None:
-        """Show the test runs; if one is selected there, go to it."""
-        from agentwatch.screen.screens.session.verdicts import VerdictsScreen
-
-        offset = self._moment.playhead.offset
-        self.app.push_screen(
-            VerdictsScreen(self._moment.feed.session, self._marks.verdicts, offset), self._go_to_end
-        )
 
 
 def _what_happened() -> WhatHappened:

@@ -1,7 +1,8 @@
-"""The view state: scroll positions, selection and focus of all panes, saved before a search and restored."""
+"""Scroll positions and selections: of the panes, during a search, and of the lists of the session box."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from agentwatch.screen.panes.calls.pane import CallTable
@@ -48,3 +49,25 @@ def restore(panes: Panes, before: ViewState) -> None:
     if panes.calls.chosen is not None:
         panes.detail.show_call(panes.calls.chosen)
         panes.detail.settle_at(before.detail_top)
+
+
+class Place(NamedTuple):
+    """The selected item of a list, and the first row in view; None to scroll no further than to the item."""
+
+    key: object
+    top: int | None = None
+
+
+@dataclass
+class BoxState:
+    """What the session box remembers from one opening to the next."""
+
+    tab: str = "happened"
+    places: dict[str, Place] = field(default_factory=dict)
+    """The place of each list that the user has moved, by its id."""
+    is_by_name: bool = False
+    """Whether the files are sorted by name."""
+    moment: object = None
+    """The moment for which a test run was selected last."""
+    sought: object = None
+    """What the files were opened on last."""

@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from agentwatch.analysis.unread import Play
+from agentwatch.analysis.unread import Play, play_missed
 from agentwatch.analysis.unread_counts import Mark, mark
 from agentwatch.feed.feed import Feed
 from agentwatch.recording.saved import open_saved
-from agentwatch.screen.screens.session import digest
-from agentwatch.screen.screens.session.digest import DigestScreen, DigestView
+from agentwatch.screen.screens.session import box
+from agentwatch.screen.screens.session.box import SessionBox
+from agentwatch.screen.screens.session.box_reports import ReportList, happened_report
+from agentwatch.screen.screens.session.view_state import BoxState
 from agentwatch.session.agent_process import NO_FACTS, AgentFacts
 from agentwatch.text.durations import duration_words
 from agentwatch.text.times import time_of_day
@@ -24,7 +26,7 @@ from tests.builders.moment.slow_digest import decoded, session_at
 from tests.builders.moment.timed import RecordedTimes
 from tests.builders.screen.app import eventually, lines_of, viewport
 from tests.builders.screen.lines import BEGAN_MS, CWD, append, ended, init, result, started
-from tests.builders.screen.screen_alone import ScreenApp, at_rest
+from tests.builders.screen.screen_alone import ScreenApp, at_rest, box_of
 from tests.conftest import Saver, case
 
 pytestmark = pytest.mark.slow
@@ -65,13 +67,26 @@ SINCE = (
 )
 
 
-class DigestApp(ScreenApp[DigestScreen]):
+def digest_box(
+    feed: Feed, times: RecordedTimes, facts: AgentFacts = NO_FACTS, since: Mark | None = None
+) -> SessionBox:
+    """Return a box with what happened since a moment."""
+    since = since or mark_after(BEFORE)
+
+    def play() -> Play | None:
+        return play_missed(times, since.offset, feed.offset)
+
+    report = happened_report(feed, since, play, lambda: facts)
+    return box_of(ReportList("box-happened", BoxState(), report, at_end=True), play=play)
+
+
+class DigestApp(ScreenApp):
     """An app that opens the digest."""
 
     @property
-    def view(self) -> DigestView:
+    def view(self) -> ReportList:
         """The list."""
-        return self.opened.query_one(DigestView)
+        return self.opened.query_one(ReportList)
 
     def rows(self) -> list[str]:
         """Return the rows, with runs of blanks collapsed."""
@@ -104,7 +119,7 @@ async def opened(
     feed = Feed(open_saved(path, follow=True))
     feed.advance()
     times = RecordedTimes([], feed.offset) if seconds is None else times_of(path, seconds)
-    app = DigestApp(feed, DigestScreen(feed, mark_after(BEFORE), times, lambda: facts))
+    app = DigestApp(feed, digest_box(feed, times, facts))
     async with at_rest(app, size) as pilot:
         yield app, pilot
 
@@ -116,7 +131,7 @@ async def show(
     app.feed = Feed(open_saved(path, follow=True))
     app.feed.advance()
     times = RecordedTimes([], app.feed.offset) if seconds is None else times_of(path, seconds)
-    await app.again(pilot, DigestScreen(app.feed, mark_after(BEFORE), times, lambda: facts))
+    await app.again(pilot, digest_box(app.feed, times, facts))
 
 
 async def test_what_needs_the_user_comes_first(recording: Saver) -> None:
@@ -141,40 +156,40 @@ async def test_what_needs_the_user_comes_first(recording: Saver) -> None:
             *("", "Files read", "README.md ×2"),
             *("", "Calls", "execute ×4 3 failed", "read ×3", "edit ×2", "fetch ×1"),
         ]
-        assert str(app.view.border_title) == f"What happened since {time_of_day(BEGAN_MS)}"
+        assert app.view.title == f"what happened since {time_of_day(BEGAN_MS)}"
         # The cursor moves among the lines about calls, and enter dismisses the screen with the call.
         for moves, number in ((0, 10), (1, 8), (3, 7), (4, 12), (6, 4), (7, 5), (8, 10), (9, 5)):
-            await app.again(pilot, DigestScreen(app.feed, mark_after(BEFORE), times_of(path, 20)))
+            await app.again(pilot, digest_box(app.feed, times_of(path, 20)))
             await pilot.press(*"j" * moves, "enter")
             await eventually(pilot, lambda: app.given, "the call")
-            assert [call.number for call in app.given] == [number]
+            assert [each.call.number for each in app.given] == [number]
         # `p` dismisses the screen with where to begin and how fast to play.
-        await app.again(pilot, DigestScreen(app.feed, mark_after(BEFORE), times_of(path, 20)))
+        await app.again(pilot, digest_box(app.feed, times_of(path, 20)))
         await pilot.press("p")
         await eventually(pilot, lambda: app.given, "how to play")
         assert app.given == [Play(len(BEFORE), 16, None, 27)]
         # Esc, `q` and `D` close the screen.
-        for key in ("escape", "q", "D"):
-            await app.again(pilot, DigestScreen(app.feed, mark_after(BEFORE), times_of(path, 20)))
+        for key in ("escape", "q", "i"):
+            await app.again(pilot, digest_box(app.feed, times_of(path, 20)))
             await pilot.press(key)
             await eventually(pilot, lambda: app.given == [None], "the end")
         # When the terminal becomes narrower, the lines are wrapped for it.
-        await app.again(pilot, DigestScreen(app.feed, mark_after(BEFORE), times_of(path, 20)))
+        await app.again(pilot, digest_box(app.feed, times_of(path, 20)))
         await pilot.resize_terminal(30, 20)
         await pilot.pause()
         assert app.rows()[:2] == ["21 events, 10 calls, 3", "failed, 1 rejected"]
         # In a short terminal the rows before and after the calls are reached by the same keys.
         await pilot.resize_terminal(40, 8)
-        await app.again(pilot, DigestScreen(app.feed, mark_after(BEFORE), times_of(path, 20)))
+        await app.again(pilot, digest_box(app.feed, times_of(path, 20)))
         await pilot.press("G")
         assert viewport(app.view)[-1].startswith("fetch ×1")
         await pilot.press("enter")
-        assert [call.number for call in app.given] == [11]
-        await app.again(pilot, DigestScreen(app.feed, mark_after(BEFORE), times_of(path, 20)))
+        assert [each.call.number for each in app.given] == [11]
+        await app.again(pilot, digest_box(app.feed, times_of(path, 20)))
         await pilot.press("G", "g")
         assert viewport(app.view)[0].startswith("21 events")
         # At every size each row fits, the first line is wrapped, and a path is cut in the middle.
-        await app.again(pilot, DigestScreen(app.feed, mark_after(BEFORE), times_of(path, 20)))
+        await app.again(pilot, digest_box(app.feed, times_of(path, 20)))
         for size in ((160, 50), (80, 24), (40, 12), (20, 6)):
             with case(size):
                 await pilot.resize_terminal(*size)
@@ -239,12 +254,12 @@ async def test_it_grows_while_it_is_open(recording: Saver) -> None:
     async with opened(path) as (app, pilot):
         # New calls are added, and the selected call stays selected.
         assert app.view.chosen is not None
-        chosen = app.view.chosen.number
+        chosen = app.view.chosen.call.number
         append(path, shell(3, "make test", 1))
         app.feed.advance()
         await eventually(pilot, lambda: "✗ #3 shell make test exit 1" in app.rows(), "the failure")
         assert app.view.chosen is not None
-        assert app.view.chosen.number == chosen == 2
+        assert app.view.chosen.call.number == chosen == 2
         assert app.rows()[3:6] == [
             *("Failures still open", "✗ #3 shell make test exit 1", "✗ #2 shell make all exit 2"),
         ]
@@ -262,12 +277,12 @@ async def test_it_grows_while_it_is_open(recording: Saver) -> None:
         append(path, shell(4, "make all"))
         app.feed.advance()
         await eventually(pilot, lambda: "execute ×3 1 failed" in app.rows(), "the repetition")
-        assert app.view.cursor == app.view.call_rows[0] == 4
+        assert app.view.cursor == app.view.item_rows[0] == 4
 
 
 async def test_the_first_item_is_selected(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> None:
     """While the digest is read, the first item stays selected, although a section appears above it."""
-    monkeypatch.setattr(digest, "take_slice", lambda take: take())
+    monkeypatch.setattr(box, "_SLICE_SECONDS", 1e-9)
     commands = shell(3, "pytest -q", 0, "7 passed in 0.31s") + shell(4, "npm install")
     async with opened(recording(BEFORE, edit(2, "src/wheel.py", 8, 0), commands)) as (app, _):
         assert app.rows()[3:8] == [
@@ -288,7 +303,7 @@ async def test_trouble_is_one_line_an_episode(recording: Saver) -> None:
     feed = Feed(open_saved(path, follow=True))
     feed.advance()
     since = mark_after(BEFORE + early + shell(5, "npm test", 2))
-    app = DigestApp(feed, DigestScreen(feed, since, RecordedTimes([], feed.offset)))
+    app = DigestApp(feed, digest_box(feed, RecordedTimes([], feed.offset), since=since))
     async with at_rest(app, (100, 46)) as pilot:
         assert app.rows()[2:9] == [
             *("Failures still open", "✗ #9 shell ruff check exit 1", "", "Trouble"),
@@ -298,4 +313,4 @@ async def test_trouble_is_one_line_an_episode(recording: Saver) -> None:
         ]
         await pilot.press("j", "enter")
         await eventually(pilot, lambda: app.given, "the call")
-        assert [call.number for call in app.given] == [7]
+        assert [each.call.number for each in app.given] == [7]

@@ -13,11 +13,13 @@ from textual.pilot import Pilot
 from agentwatch.analysis.files import TouchedFiles
 from agentwatch.feed.feed import Feed
 from agentwatch.recording.saved import open_saved
-from agentwatch.screen.screens.session.file_list import FileCallsView, FilesScreen, FilesView
+from agentwatch.screen.screens.session.box import SessionBox
+from agentwatch.screen.screens.session.box_files import FileCalls, FileList
+from agentwatch.screen.screens.session.view_state import BoxState
 from tests.builders.screen.app import eventually, lines_of
 from tests.builders.screen.app import opened as whole
 from tests.builders.screen.lines import CWD, ended, init, started
-from tests.builders.screen.screen_alone import ScreenApp, at_rest
+from tests.builders.screen.screen_alone import ScreenApp, at_rest, box_of
 from tests.conftest import Saver, case
 
 pytestmark = pytest.mark.slow
@@ -50,13 +52,18 @@ SESSION = (
 )
 
 
-class FilesApp(ScreenApp[FilesScreen]):
+def files_box(feed: Feed) -> SessionBox:
+    """Return a box with the files of a session."""
+    return box_of(FileList(feed, TouchedFiles(feed.session), BoxState(), None))
+
+
+class FilesApp(ScreenApp):
     """An app that opens the files screen."""
 
-    def pane(self, name: str) -> FilesView | FileCallsView:
+    def pane(self, name: str) -> FileList | FileCalls:
         """Return one of the two lists of the screen."""
         view = self.opened.query_one(f"#{name}")
-        assert isinstance(view, FilesView | FileCallsView)
+        assert isinstance(view, FileList | FileCalls)
         return view
 
 
@@ -67,7 +74,7 @@ async def opened(
     """Open the files screen of a recording."""
     feed = Feed(open_saved(path, follow))
     feed.advance()
-    app = FilesApp(feed, FilesScreen(feed, TouchedFiles(feed.session)))
+    app = FilesApp(feed, files_box(feed))
     async with at_rest(app, size) as pilot:
         yield app, pilot
 
@@ -76,7 +83,7 @@ async def show(app: FilesApp, pilot: Pilot[None], path: Path, *, follow: bool = 
     """Open the files screen of another recording."""
     app.feed = Feed(open_saved(path, follow))
     app.feed.advance()
-    await app.again(pilot, FilesScreen(app.feed, TouchedFiles(app.feed.session)))
+    await app.again(pilot, files_box(app.feed))
 
 
 def names(app: FilesApp) -> list[str]:
@@ -96,7 +103,7 @@ async def test_files_and_the_calls_on_them(recording: Saver) -> None:
             "README.md read 09:00:03",
         ]
         # The columns of the files have headings above them, which do not scroll; a low list has none.
-        for size, is_shown in (((120, 40), True), ((120, 17), True), ((120, 9), False)):
+        for size, is_shown in (((120, 40), True), ((120, 22), True), ((120, 9), False)):
             await pilot.resize_terminal(*size)
             rows = [strip.text for strip in app.screen._compositor.render_strips()]
             heading = next((row for row in rows if "last call" in row), "")
@@ -107,18 +114,18 @@ async def test_files_and_the_calls_on_them(recording: Saver) -> None:
                 assert heading.index("file") == files.index(app.pane("files").draw(0, 50).text[1:4])
         # `s` toggles the order: newest first or by name. The title shows it, and the selection stays.
         await pilot.resize_terminal(120, 30)
-        await app.again(pilot, FilesScreen(app.feed, TouchedFiles(app.feed.session)))
+        await app.again(pilot, files_box(app.feed))
         await pilot.press("j")
         assert names(app) == ["/etc/hosts", "src/wheel.py", "src/mill.py", "README.md"]
         await pilot.press("s")
         assert names(app) == ["/etc/hosts", "README.md", "src/mill.py", "src/wheel.py"]
         assert app.pane("files").cursor == 3
-        assert "4 files · by name" in str(app.pane("files").border_title)
+        assert "4 files · by name" in app.pane("files").title
         await pilot.press("s")
         assert app.pane("files").cursor == 1
-        assert "newest first" in str(app.pane("files").border_title)
+        assert "newest first" in app.pane("files").title
         # Each call shows its time, sign, phrase and duration; the title shows the marks of the file.
-        await app.again(pilot, FilesScreen(app.feed, TouchedFiles(app.feed.session)))
+        await app.again(pilot, files_box(app.feed))
         await pilot.press("j", "j")
         await pilot.pause()
         rows = [" ".join(row.split()) for row in lines_of(app.pane("file-calls"))]
@@ -127,24 +134,24 @@ async def test_files_and_the_calls_on_them(recording: Saver) -> None:
             "09:00:02 ✓ #2 Edited file · +4 −2 0.1 s",
             "09:00:04 ✓ #4 Edited file · +4 −2 0.1 s",
         ]
-        assert str(app.pane("file-calls").border_title) == "src/mill.py · last changed by #4 · reverted"
+        assert app.pane("file-calls").title == "src/mill.py · last changed by #4 · reverted"
         # Enter moves to the calls of the file; enter there closes the screen with the selected call.
-        await app.again(pilot, FilesScreen(app.feed, TouchedFiles(app.feed.session)))
+        await app.again(pilot, files_box(app.feed))
         await pilot.press("j", "j", "enter")
         assert app.focused is app.pane("file-calls")
         await pilot.press("G", "enter")
         await eventually(pilot, lambda: app.given, "a call")
-        assert [chosen and chosen.number for chosen in app.given] == [4]
+        assert [each.call.number for each in app.given] == [4]
         # A click selects a row, and a double click opens it.
-        await app.again(pilot, FilesScreen(app.feed, TouchedFiles(app.feed.session)))
-        await pilot.click("#files", offset=(6, 4))
+        await app.again(pilot, files_box(app.feed))
+        await pilot.click("#files", offset=(6, 3))
         assert app.pane("files").cursor == 2
-        await pilot.click("#files", offset=(6, 4), times=2)
+        await pilot.click("#files", offset=(6, 3), times=2)
         await eventually(pilot, lambda: app.focused is app.pane("file-calls"), "its calls")
         # Esc goes from the calls to the files and from there closes; `q` and `F` close at once.
-        for keys in (("escape",), ("q",), ("F",), ("enter", "escape", "escape"), ("tab", "q")):
+        for keys in (("escape",), ("q",), ("i",), ("enter", "escape", "escape"), ("tab", "q")):
             with case(keys):
-                await app.again(pilot, FilesScreen(app.feed, TouchedFiles(app.feed.session)))
+                await app.again(pilot, files_box(app.feed))
                 await pilot.press(*keys)
                 await eventually(pilot, lambda: app.given, "the end")
                 assert app.given == [None]
@@ -159,17 +166,17 @@ async def test_it_opens_on_the_file_of_a_failing_line(recording: Saver) -> None:
     red = started("t", "shell", args, BEGAN_MS + 6500) + ended("t", "shell", args, result, BEGAN_MS + 6600)
     lines = SESSION + red + edit(8, f"{CWD}/src/mill.py", "a", "c") + edit(9, f"{CWD}/src/wheel.py")
     async with whole(recording(lines), (120, 40)) as stage:
-        await stage.press("e", "3", "exclamation_mark", "F")
-        await stage.until(lambda: isinstance(stage.app.screen, FilesScreen), "the files")
+        await stage.press("e", "3", "exclamation_mark", "i", "4")
+        await stage.until(lambda: isinstance(stage.app.screen, SessionBox), "the files")
         await stage.shows("src/mill.py:12 · last changed by #4 before #7")
-        assert isinstance(stage.app.focused, FileCallsView)
+        assert isinstance(stage.app.focused, FileCalls)
         await stage.press("enter")
         assert stage.chosen == "src/mill.py"
         assert stage.calls.chosen is not None
         assert stage.calls.chosen.number == 4
-        await stage.press("2", "g", "F")
+        await stage.press("2", "g", "i")
         await stage.shows("src/mill.py · last changed by #8")
-        assert isinstance(stage.app.focused, FilesView)
+        assert isinstance(stage.app.focused, FileList)
 
 
 @pytest.mark.system
@@ -205,7 +212,7 @@ async def test_it_grows_while_it_is_open(recording: Saver) -> None:
         app.feed.advance()
         await eventually(pilot, lambda: names(app)[0] == "new.py", "the new file")
         files = app.pane("files")
-        assert isinstance(files, FilesView)
+        assert isinstance(files, FileList)
         assert files.chosen is not None
         assert files.chosen.shown == "src/wheel.py"
         assert files.scroll_y == 0
@@ -217,7 +224,7 @@ async def test_it_grows_while_it_is_open(recording: Saver) -> None:
         app.feed.advance()
         app.opened.sync()
         assert app.pane("files").cursor == 0
-        assert str(app.pane("file-calls").border_title).startswith("new.py")
+        assert app.pane("file-calls").title.startswith("new.py")
         # The mark `reverted` is updated with each further edit of the file.
         path = recording(SESSION)
         await show(app, pilot, path, follow=True)
@@ -234,7 +241,9 @@ async def test_other_sessions(recording: Saver) -> None:
     """Without files a line says so; of many only the visible are compared, and names of files cannot act."""
     async with opened(recording(init())) as (app, pilot):
         # A session that touched no file shows one line, which adds that shell commands are not tracked.
-        assert lines_of(app.pane("files")) == ["no files yet; changes by shell commands are not listed"]
+        assert (
+            "no files yet; changes by shell commands are not listed" in app.pane("files").render_line(0).text
+        )
         await pilot.press("enter", "j", "s")
         assert app.focused is app.pane("files")
         # In a session with a thousand files, only the contents of the visible ones are compared.

@@ -43,7 +43,7 @@ class Watched:
         append(self.path, b"".join(lines))
         self.feed.advance()
         self._monkeypatch.setattr(clock, "ahead_ns", clock.ahead_ns + ms * 10**6)
-        return self.notices.app_focused("D")
+        return self.notices.app_focused("i")
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def watched(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> Watched:
 def test_a_long_absence_offers_the_digest(watched: Watched) -> None:
     """After five minutes the summary names the key, and the start of the absence is kept."""
     assert (
-        watched.away(5 * MINUTE, shell(1), shell(2, 1)) == "5:00 away: 2 calls, 1 failed · D: what happened"
+        watched.away(5 * MINUTE, shell(1), shell(2, 1)) == "5:00 away: 2 calls, 1 failed · i: what happened"
     )
     assert watched.notices.missed is not None
     assert watched.notices.missed.offset == len(init())

@@ -6,38 +6,36 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual.pilot import Pilot
 
 from agentwatch.analysis.verdict_history import VerdictHistory
 from agentwatch.feed.feed import Feed
-from agentwatch.screen.screens.session import breakdown
-from agentwatch.screen.screens.session import verdicts as module
-from agentwatch.screen.screens.session.verdicts import ChangedFilesView, VerdictsScreen, VerdictsView
-from agentwatch.screen.widgets.line_view import LineView
-from agentwatch.session.call import Call
+from agentwatch.screen.screens.session import box, box_tests
+from agentwatch.screen.screens.session.box import BoxList, Opened, SessionBox
+from agentwatch.screen.screens.session.box_tests import ChangedFiles, VerdictList
+from agentwatch.screen.screens.session.view_state import BoxState
 from tests.analysis.verdict_history.sessions import STORY, edit, feed_of, run_of_tests
 from tests.builders.screen.app import eventually, lines_of
 from tests.builders.screen.lines import append, init
-from tests.builders.screen.screen_alone import ScreenApp, at_rest
+from tests.builders.screen.screen_alone import ScreenApp, at_rest, box_of
 from tests.conftest import Saver, case
 from tests.harness.processes import until
 
 pytestmark = pytest.mark.slow
 
-Opened = tuple[ScreenApp[VerdictsScreen], Pilot[None]]
 
-
-def screen_of(feed: Feed, moment: int | None = None) -> VerdictsScreen:
-    """Return the screen of a moment, or of the end."""
-    return VerdictsScreen(feed.session, VerdictHistory(feed), feed.offset if moment is None else moment)
+def screen_of(feed: Feed, moment: int | None = None) -> SessionBox:
+    """Return a box with the test runs at a moment, or at the end."""
+    return box_of(VerdictList(feed.session, VerdictHistory(feed), BoxState(), moment))
 
 
 @asynccontextmanager
 async def shown(
     path: Path, size: tuple[int, int] = (100, 30), moment: int | None = None
-) -> AsyncIterator[Opened]:
+) -> AsyncIterator[tuple[ScreenApp, Pilot[None]]]:
     """Open the screen on a recording, at a moment or at its end, until all is read."""
     feed = feed_of(path, follow=True)
     app = ScreenApp(feed, screen_of(feed, moment))
@@ -45,22 +43,22 @@ async def shown(
         yield app, pilot
 
 
-def view(app: ScreenApp[VerdictsScreen], name: str) -> LineView:
+def view(app: ScreenApp, name: str) -> BoxList[Any]:
     """Return one of the two lists."""
-    return app.opened.query_one(f"#{name}", LineView)
+    return app.opened.query_one(f"#{name}", BoxList)
 
 
-def rows(app: ScreenApp[VerdictsScreen], name: str) -> list[str]:
+def rows(app: ScreenApp, name: str) -> list[str]:
     """Return the rows of one of the two lists, with single blanks."""
     return [" ".join(line.split()) for line in lines_of(view(app, name))]
 
 
-def numbers(calls: list[Call | None]) -> list[int | None]:
-    """Return the numbers of the calls with which the screen was dismissed."""
-    return [None if call is None else call.number for call in calls]
+def numbers(given: list[Opened | None]) -> list[int | None]:
+    """Return the numbers of the calls with which the box was dismissed."""
+    return [None if each is None else each.call.number for each in given]
 
 
-async def show(app: ScreenApp[VerdictsScreen], pilot: Pilot[None], path: Path) -> None:
+async def show(app: ScreenApp, pilot: Pilot[None], path: Path) -> None:
     """Open the screen on another recording."""
     app.feed = feed_of(path, follow=True)
     await app.again(pilot, screen_of(app.feed))
@@ -68,16 +66,16 @@ async def show(app: ScreenApp[VerdictsScreen], pilot: Pilot[None], path: Path) -
 
 async def test_the_newest_test_run_is_the_first(recording: Saver) -> None:
     """Each test run is a row; below are the files that changed before it; enter goes to a call."""
-    async with shown(recording(STORY), (80, 30)) as (app, pilot):
+    async with shown(recording(STORY), (72, 30)) as (app, pilot):
         # Each row has the number of the call, its verdict and its command; the ribbon stands above them.
         verdicts = view(app, "verdicts")
-        assert str(verdicts.border_title) == "3 test runs · 2 red"
+        assert verdicts.title == "3 test runs · 2 red"
         assert rows(app, "verdicts") == [
             "#8 ✓ 20 passed pytest -q",
             "#7 ✗ 1 failed, 19 passed pytest -q",
             "#2 ✗ 12 failed, 8 passed pytest -q",
         ]
-        assert isinstance(verdicts, VerdictsView)
+        assert isinstance(verdicts, VerdictList)
         assert "".join(text for text, _ in verdicts.heading(60)) == "✗12 ✗1 ✓ "
         await pilot.press("down")
         assert [text for text, name in verdicts.heading(60) if name == "chosen"] == ["✗1"]
@@ -91,15 +89,15 @@ async def test_the_newest_test_run_is_the_first(recording: Saver) -> None:
         await pilot.resize_terminal(100, 30)
         await app.again(pilot, screen_of(app.feed))
         files = view(app, "changed-files")
-        assert str(files.border_title) == "0 files changed since #7"
+        assert files.title == "0 files changed since #7"
         assert rows(app, "changed-files") == []
         await pilot.press("down")
         await pilot.pause()
-        assert str(files.border_title) == "2 files changed since #2"
+        assert files.title == "2 files changed since #2"
         assert rows(app, "changed-files") == ["src/mill.py edited ×2 +8 −4", "src/wheel.py edited +4 −2"]
         await pilot.press("down")
         await pilot.pause()
-        assert str(files.border_title) == "1 file changed before"
+        assert files.title == "1 file changed before"
         # Enter closes the screen with the call of the selected test run, escape without a call.
         await app.again(pilot, screen_of(app.feed))
         await pilot.press("down", "enter")
@@ -131,20 +129,20 @@ async def test_the_test_run_of_the_moment_is_selected(
     async with shown(path) as (app, pilot):
         for calls_a_slice in ("all", "one"):
             if calls_a_slice == "one":
-                for each in (module, breakdown):
+                for each in (box, box_tests):
                     monkeypatch.setattr(each, "_SLICE_SECONDS", 1e-9)
             for moment, row in ((moments[1], 1), (moments[1] - 1, 2), (0, 2), (moments[2], 0)):
                 with case((calls_a_slice, moment, row)):
                     await app.again(pilot, screen_of(app.feed, moment))
                     chosen = view(app, "verdicts")
-                    assert isinstance(chosen, VerdictsView)
+                    assert isinstance(chosen, VerdictList)
                     assert chosen.cursor == row
-    monkeypatch.setattr(module, "keep_updated", lambda *_: None)
-    screen = VerdictsScreen(feed.session, VerdictHistory(feed), 0)
+    monkeypatch.setattr(SessionBox, "_keep_updated", SessionBox.sync)
+    screen = screen_of(feed, 0)
     app = ScreenApp(feed, screen)
     async with app.run_test() as pilot:
         await eventually(pilot, lambda: app.screen is screen, "the screen")
-        chosen = screen.query_one(VerdictsView)
+        chosen = screen.query_one(VerdictList)
         until(lambda: screen.sync() and chosen.cursor)
         await pilot.press("g")
         until(lambda: not screen.sync())
@@ -162,7 +160,7 @@ async def test_new_test_runs_appear(recording: Saver) -> None:
         while app.opened.sync():
             pass
         verdicts = view(app, "verdicts")
-        assert isinstance(verdicts, VerdictsView)
+        assert isinstance(verdicts, VerdictList)
         assert verdicts.cursor == 2
         assert verdicts.chosen is not None
         assert verdicts.chosen.number == 7
@@ -174,11 +172,11 @@ async def test_new_test_runs_appear(recording: Saver) -> None:
         assert verdicts.cursor == 0
         assert verdicts.chosen.number == 11
         # If a file changed after the newest green run, its row and the ribbon show it.
-        await pilot.resize_terminal(80, 30)
+        await pilot.resize_terminal(72, 30)
         await show(app, pilot, recording(STORY + edit(9, "src/mill.py")))
         assert rows(app, "verdicts")[0] == "#8 ✓ 20 passed, changed since pytest -q"
         verdicts = view(app, "verdicts")
-        assert isinstance(verdicts, VerdictsView)
+        assert isinstance(verdicts, VerdictList)
         assert "".join(text for text, _ in verdicts.heading(60)) == "✗12 ✗1 ✓? "
         # Without a test run both lists say that they are empty, and enter does nothing.
         await show(app, pilot, recording(init() + edit(1, "src/mill.py")))
@@ -201,7 +199,7 @@ async def test_both_lists_fit(recording: Saver) -> None:
                     assert app.focused is one
                     await eventually(pilot, partial(getattr, one, "size"), "the list in view")
                     width = one.scrollable_content_region.width
-                    assert isinstance(one, VerdictsView | ChangedFilesView)
+                    assert isinstance(one, VerdictList | ChangedFiles)
                     assert all(
                         one.draw_row(y, width - 1).cell_length <= width - 1 for y in range(one.line_count())
                     )

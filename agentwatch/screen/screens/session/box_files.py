@@ -1,0 +1,268 @@
+"""The tab of the files: every file that the session touched, and the calls about the selected file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, NamedTuple
+
+from textual.binding import Binding, BindingType
+
+from agentwatch.analysis.files import (
+    FileAction,
+    TouchedFile,
+    TouchedFiles,
+    file_action_of,
+    is_back_to_start,
+    latest_ms,
+)
+from agentwatch.analysis.silence import call_clock
+from agentwatch.analysis.verdicts import FileLine
+from agentwatch.feed.feed import Feed
+from agentwatch.screen.screens.session.box import BoxList, Opened
+from agentwatch.screen.screens.session.view_state import BoxState
+from agentwatch.screen.widgets.line_view import HeadedView, Spans
+from agentwatch.session.actions import change_size, outcome_note
+from agentwatch.session.call import Call
+from agentwatch.text import UNKNOWN
+from agentwatch.text.amounts import line_counts, plural
+from agentwatch.text.safe import SafeText, columns, cut, cut_middle, fitted, safe_line
+from agentwatch.text.signs import MINUS, SIGNS
+from agentwatch.text.times import time_of_day
+
+_CHANGES = (FileAction.EDITED, FileAction.CREATED, FileAction.DELETED)
+_MOST_NAMED = 60
+_LEAST_PATH = 14
+_LEAST_WITH_ACTIONS = 84
+_LEAST_WITH_TIME = 60
+_LEAST_WITH_ALL = 50
+"""Minimum width at which a row with marks also shows its changed lines; below it, the marks come first."""
+_LEAST_WITH_LINES = 28
+_LEAST_WITH_CLOCK = 44
+_FILE_ACTIONS = 30
+_LINES = 12
+_CLOCK = 9
+
+
+class Sought(NamedTuple):
+    """What the files are opened on: the first of some files that a call has touched."""
+
+    files: Sequence[FileLine]
+    """The files; the paths are foreign text."""
+    call: Call
+    """The selected call: it touched the file, or its output names it."""
+
+
+class FileList(BoxList[TouchedFile], HeadedView):
+    """One row per file: the actions on it, its changed lines, the time of its last call, its warnings.
+    `sought` is None for the file that was touched last."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("s", "sort", "Sort")]
+    opens_second = True
+    hint = "enter show calls · s sort"
+
+    def __init__(self, feed: Feed, touched: TouchedFiles, state: BoxState, sought: Sought | None) -> None:
+        super().__init__("files", state)
+        self._feed = feed
+        self._touched = touched
+        self._sought = sought if sought != state.sought else None
+        state.sought = sought
+        self._shown: tuple[object, ...] = ()
+        self._returned: dict[TouchedFile, tuple[int, bool | None]] = {}
+        """For each file, the number of its calls at the last check, and whether it was back to its original
+        content.
+        """
+        self.second: FileCalls = FileCalls(state)
+        self.empty_words = SafeText(" no files yet; changes by shell commands are not listed")
+
+    def key(self, item: TouchedFile) -> object:
+        """Return the name of the file."""
+        return item.shown
+
+    def take(self) -> bool:
+        """Read some ended calls; return whether more are left."""
+        return self._touched.update()
+
+    def sync(self) -> bool:
+        """Read ended calls, or else check one file; return whether more is left to do."""
+        return super().sync() or self._check_one()
+
+    def update_items(self, *, is_more: bool) -> None:
+        """Show the files, and the calls about the selected one."""
+        by_name = self._state.is_by_name
+        shown = (self._touched.calls_read, by_name, is_more)
+        if shown != self._shown:
+            is_newest_first = self._shown[1:2] == (False,) and not by_name
+            self._shown = shown
+            files = self._touched.by_name() if by_name else self._touched.newest_first()
+            order = "by name" if by_name else "newest first"
+            title = f"{plural(len(files), 'file')} · {order}{' · still reading' if is_more else ''}"
+            self.show(files, title, is_more=is_more, follows_first=is_newest_first)
+        self._show_calls(is_more=is_more)
+        if self._sought is not None and not is_more:
+            self._find(self._sought)
+            self._sought = None
+
+    def watch_cursor(self, old: int, new: int) -> None:
+        """Show the calls about another file."""
+        super().watch_cursor(old, new)
+        self._show_calls()
+
+    def action_sort(self) -> None:
+        """Toggle the order: by name, or last touched first."""
+        self._state.is_by_name = not self._state.is_by_name
+        self.sync()
+
+    def _find(self, sought: Sought) -> None:
+        """Select what the list opens on; for a failing line, go to the last change of its file."""
+        is_own = sought.files[0].path == sought.call.path
+        named = ((each, self._touched.named(each.path, sought.call.run)) for each in sought.files)
+        line, file = next((each for each in named if each[1] is not None), (None, None))
+        if line is not None and file is not None:
+            self.choose(self.items.index(file))
+            self._show_calls()
+            self.second.open_on(sought.call, line.line)
+            if not is_own and self.has_focus:
+                self.second.focus(scroll_visible=False)
+        elif not is_own:
+            name = cut(safe_line(sought.files[0].path), _MOST_NAMED)
+            self.notify(f"no call has touched {name}", markup=False)
+
+    def _show_calls(self, *, is_more: bool = False) -> None:
+        file = self.chosen
+        self.second.show_file(file, self.marks(file) if file else SafeText(""), is_more=is_more)
+
+    def _check_one(self) -> bool:
+        """Check whether one visible file is back to its original content; return whether one was checked.
+
+        The check reads the contents back from the recording, so each call of this method checks only one
+        file.
+        """
+        top = self.scroll_offset.y
+        for file in self.items[top : top + self.size.height]:
+            changes = file.file_actions.total() - file.file_actions[FileAction.READ]
+            if changes and self._returned.get(file, (0, None))[0] != len(file.calls):
+                self._returned[file] = (len(file.calls), is_back_to_start(file, self._feed))
+                self.refresh()
+                return True
+        return False
+
+    def heading(self, width: int) -> Spans:
+        """Return the heading of the columns."""
+        cells = _cells(SafeText("actions"), "lines", "last call", width)
+        path = fitted(SafeText("file"), width - columns(cells))
+        return [(SafeText(path + cells), "muted")]
+
+    def row(self, y: int, width: int) -> Spans:
+        """Return a file's path, warnings, actions, changed lines and time, in at most `width` columns."""
+        file = self.items[y]
+        marks = self.marks(file)
+        cells = _cells(
+            file_actions(file), _lines(file), time_of_day(file.last_ms), width, is_marked=bool(marks)
+        )
+        rest = width - columns(cells) - 1
+        warning = cut(SafeText(f" ! {marks}"), max(rest - _LEAST_PATH, 0)) if marks else SafeText("")
+        path = cut_middle(safe_line(file.shown), max(rest - columns(warning), 1))
+        gap = " " * (rest - columns(path) - columns(warning) + 1)
+        return [
+            (path, "plain"),
+            (warning, "unfinished"),
+            (SafeText(f"{gap}{cells}"), "muted"),
+        ]
+
+    def marks(self, file: TouchedFile) -> SafeText:
+        """Return a file's warnings as text; empty for most files."""
+        marks = [f"{file.unread} without reading"] if file.unread else []
+        marks += ["outside cwd"] if file.is_outside else []
+        at, is_back = self._returned.get(file, (0, None))
+        marks += ["reverted"] if is_back and at == len(file.calls) else []
+        return SafeText(" · ".join(marks))
+
+
+class FileCalls(BoxList[Call]):
+    """The calls about one file, in the order in which they ended."""
+
+    hint = "enter open call · tab next"
+
+    def __init__(self, state: BoxState) -> None:
+        super().__init__("file-calls", state)
+        self._file: TouchedFile | None = None
+        self._line: int | None = None
+        self._failed: Call | None = None
+        """The call whose failing line is about the file; None if the file was opened for another reason."""
+
+    def key(self, item: Call) -> object:
+        """Return the number of the call."""
+        return item.number
+
+    def opened(self) -> Opened | None:
+        """Return the selected call."""
+        return None if self.chosen is None else Opened(self.chosen, at_end=False)
+
+    def show_file(self, file: TouchedFile | None, marks: SafeText, *, is_more: bool = False) -> None:
+        """Show a file's calls; start at the first call if the file is another one than before. `file` is None
+        to show no calls."""
+        is_other = file is not self._file
+        if is_other:
+            self._file, self._line, self._failed = file, None, None
+        name = safe_line(file.shown) if file else ""
+        at = f":{self._line}" if self._line else ""
+        last, failed = self._last_change(), self._failed
+        changed = f" · last changed by #{last.number}" if last else " · not changed" if failed else ""
+        changed += f" before #{failed.number}" if failed else ""
+        title = f"{name}{at}{changed}{f' · {marks}' if marks else ''}"
+        if is_other or title != self.title or (file and len(file.calls) != len(self.items)):
+            self.show([*file.calls] if file else [], title, is_more=is_more, is_other=is_other)
+
+    def open_on(self, call: Call, line: int | None) -> None:
+        """Select a call about the file; for a call that failed in the file, its last change before. `line`
+        counts from 1; None if it is unknown."""
+        if call in self.items:
+            self.choose(self.items.index(call))
+            return
+        self._failed, self._line = call, line
+        if (last := self._last_change()) is not None:
+            self.choose(self.items.index(last))
+
+    def _last_change(self) -> Call | None:
+        """Return the call that changed the file last, before the call that failed if there is one."""
+        calls, failed = self._file.calls if self._file else [], self._failed
+        changes = (each for each in reversed(calls) if file_action_of(each) in _CHANGES)
+        return next((each for each in changes if failed is None or each.number < failed.number), None)
+
+    def row(self, y: int, width: int) -> Spans:
+        """Return a call's time, sign, action, changed lines or failure reason, and duration."""
+        call = self.items[y]
+        note = change_size(call, MINUS) or outcome_note(call) or UNKNOWN
+        duration = f"{call_clock(call, None):>{_CLOCK}}" if width >= _LEAST_WITH_CLOCK else ""
+        number = f"#{call.number} "
+        room = max(width - _CLOCK - 2 - len(duration) - len(number), 1)
+        state = str(call.outcome)
+        style = "muted" if file_action_of(call) is FileAction.READ else "plain"
+        return [
+            (SafeText(f"{time_of_day(latest_ms(call))} "), "muted"),
+            (SafeText(f"{SIGNS[call.outcome]} "), state),
+            (SafeText(number), "muted"),
+            (fitted(SafeText(f"{safe_line(call.phrase)} · {note}"), room), style),
+            (SafeText(duration), "muted"),
+        ]
+
+
+def _cells(actions: SafeText, lines: str, time: str, width: int, *, is_marked: bool = False) -> SafeText:
+    """Return the columns after the path, as many as fit a row of `width` columns."""
+    shown = fitted(actions, _FILE_ACTIONS - 1) + " " if width >= _LEAST_WITH_ACTIONS else ""
+    shown += f"{lines:>{_LINES}}" if width >= (_LEAST_WITH_ALL if is_marked else _LEAST_WITH_LINES) else ""
+    return SafeText(shown + (f"{time:>{_CLOCK + 1}}" if width >= _LEAST_WITH_TIME else ""))
+
+
+def file_actions(file: TouchedFile) -> SafeText:
+    """Return what was done to a file, and how often."""
+    words = (
+        f"{file_action} ×{count}" if count > 1 else str(file_action)
+        for file_action in FileAction
+        if (count := file.file_actions[file_action])
+    )
+    return SafeText(" · ".join(words))
+
+
+def _lines(file: TouchedFile) -> str:
+    return line_counts(file.lines_added, file.lines_removed, MINUS)
